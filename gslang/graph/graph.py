@@ -1,0 +1,337 @@
+"""The graph: a flat table of nodes with ordered operands, users kept incrementally, and a maintained order.
+
+A node is a small integer; each property is a column (a list indexed by node). No object per node or per edge.
+Columns are read directly by the engine; they are changed only through the methods here, which keep three facts true:
+`users` is the inverse of `operands`, `order` is topological, and a removed node has operator `DEAD`.
+
+Not here: what operators mean (`dialect`), files (`formats`), matching (`engine`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from sys import intern
+from typing import Any, Final
+
+from gslang.dialect.tensor_type import Type
+from gslang.graph.order import Order
+
+# Kinds of nodes that are not operator calls, as values of the `op` column. `%` begins no operator's name.
+INPUT: Final = intern("%input")  # given at run time
+PARAM: Final = intern("%param")  # a parameter: part of the workload, value known or not
+CONST: Final = intern("%const")  # a compile-time constant
+TUPLE: Final = intern("%tuple")
+PROJ: Final = intern("%proj")  # attribute `index`
+DEAD: Final = intern("%dead")
+
+VARIABLES: Final = frozenset((INPUT, PARAM))
+LEAVES: Final = frozenset((INPUT, PARAM, CONST))
+KIND_NAMES: Final = {INPUT: "input", PARAM: "param", CONST: "const", TUPLE: "tuple", PROJ: "proj"}
+
+ABSENT: Final = -1  # an omitted optional operand
+
+NO_ATTRS: Final[Mapping[str, Any]] = {}
+_INDEX_ATTRS: Final[list[Mapping[str, Any]]] = [{"index": i} for i in range(64)]
+
+# Up to this many users a list, beyond it a dict (ordered, constant-time removal); both iterate and have `len`.
+_MANY_USERS: Final = 16
+
+Users = "list[int] | dict[int, None]"
+
+
+class Graph:
+    """A computation graph. `outputs` lists result nodes in order and may name a node more than once.
+
+    Columns: `op` (an interned operator name or one of the kinds above), `operands` (tuple of nodes, `ABSENT` for an
+    omitted optional one), `attrs` (as given, without defaults; values are normalised: tuples for lists; shared, never
+    mutated), `types` (None where unknown), `names` (the file's id, None for a new node), `users` (distinct users).
+
+    `values`: node → array (NumPy or a lazy handle with `shape`, `dtype` and `load()`), for constants and parameters.
+    `extras`: node → what a format wants to keep with it. `meta`: the same for the whole graph.
+    `opaque_meta` data is never interpreted by the engine.
+    """
+
+    __slots__ = (
+        "attrs", "dialect", "extras", "live", "meta", "name", "names", "op", "operands", "order", "output_uses",
+        "outputs", "types", "users", "values",
+    )  # fmt: skip
+
+    def __init__(self, dialect: str = "relay", name: str = "main") -> None:
+        self.dialect = dialect
+        self.name = name
+        self.op: list[str] = []
+        self.operands: list[tuple[int, ...]] = []
+        self.attrs: list[Mapping[str, Any]] = []
+        self.types: list[Type | None] = []
+        self.names: list[str | None] = []
+        self.users: list[list[int] | dict[int, None]] = []
+        self.outputs: list[int] = []
+        self.output_uses: dict[int, int] = {}
+        self.values: dict[int, Any] = {}
+        self.extras: dict[int, dict[str, Any]] = {}
+        self.meta: dict[str, Any] = {}
+        self.order: Order | None = None
+        self.live = 0
+
+    # ── building ──────────────────────────────────────────────────────────────────────────────────────────────
+
+    def add(
+        self,
+        op: str,
+        operands: Sequence[int] = (),
+        attrs: Mapping[str, Any] = NO_ATTRS,
+        type: Type | None = None,
+        name: str | None = None,
+    ) -> int:
+        """Append a node whose operands exist; returns its number. It is not placed in the order (see `place`)."""
+        node = len(self.op)
+        operands = tuple(operands)
+        self.op.append(intern(op))
+        self.operands.append(operands)
+        self.attrs.append(attrs)
+        self.types.append(type)
+        self.names.append(name)
+        self.users.append([])
+        self.live += 1
+        for operand in operands:
+            if operand >= 0:
+                self._add_user(operand, node)
+        return node
+
+    def add_input(self, name: str, type: Type | None) -> int:
+        return self.add(INPUT, (), NO_ATTRS, type, name)
+
+    def add_param(self, name: str, type: Type | None, value: Any = None) -> int:
+        node = self.add(PARAM, (), NO_ATTRS, type, name)
+        if value is not None:
+            self.values[node] = value
+        return node
+
+    def add_const(self, value: Any, type: Type, name: str | None = None) -> int:
+        """`value` may be None where only the type of the constant is known."""
+        node = self.add(CONST, (), NO_ATTRS, type, name)
+        if value is not None:
+            self.values[node] = value
+        return node
+
+    def add_tuple(self, fields: Sequence[int], name: str | None = None, type: Type | None = None) -> int:
+        return self.add(TUPLE, fields, NO_ATTRS, type, name)
+
+    def add_proj(self, base: int, index: int, name: str | None = None, type: Type | None = None) -> int:
+        attrs = _INDEX_ATTRS[index] if 0 <= index < 64 else {"index": index}
+        return self.add(PROJ, (base,), attrs, type, name)
+
+    def set_outputs(self, outputs: Iterable[int]) -> None:
+        self.outputs = list(outputs)
+        self.output_uses = {}
+        for node in self.outputs:
+            self.output_uses[node] = self.output_uses.get(node, 0) + 1
+
+    # ── reading ───────────────────────────────────────────────────────────────────────────────────────────────
+
+    def __len__(self) -> int:
+        """The number of nodes that are not removed."""
+        return self.live
+
+    def nodes(self) -> Iterator[int]:
+        """Nodes that are not removed, by number (not an order of dependence; see `reverse_post_order`)."""
+        op = self.op
+        return (n for n in range(len(op)) if op[n] is not DEAD)
+
+    def is_call(self, node: int) -> bool:
+        return self.op[node][0] != "%"
+
+    def kind(self, node: int) -> str:
+        """"input", "param", "const", "call", "tuple" or "proj"."""
+        return KIND_NAMES.get(self.op[node], "call")
+
+    def value(self, node: int) -> Any:
+        """The array of a constant or parameter (loaded if it is a lazy handle), or None."""
+        value = self.values.get(node)
+        load = getattr(value, "load", None)
+        return value if load is None else load()
+
+    def label(self, node: int) -> str:
+        """A name to show: the file's id, else `%number`."""
+        return self.names[node] or f"%{node}"
+
+    def reverse_post_order(self) -> list[int]:
+        """Nodes reachable from the outputs, operands first, left to right, output by output (thesis, algorithm 2.1)."""
+        operands, seen, result = self.operands, bytearray(len(self.op)), []
+        for output in self.outputs:
+            if seen[output]:
+                continue
+            seen[output] = 1
+            stack = [(output, iter(operands[output]))]
+            while stack:
+                node, rest = stack[-1]
+                for operand in rest:
+                    if operand >= 0 and not seen[operand]:
+                        seen[operand] = 1
+                        stack.append((operand, iter(operands[operand])))
+                        break
+                else:
+                    stack.pop()
+                    result.append(node)
+        return result
+
+    def successors(self, node: int) -> list[int]:
+        """Users of a node as a subsequence of the order (thesis, definition 2.8)."""
+        users = self.users[node]
+        if len(users) < 2:
+            return list(users)
+        return sorted(users, key=self.ordered().label.__getitem__)
+
+    def ordered(self) -> Order:
+        """The maintained order; at first use it is the reverse post-order, unreachable nodes last."""
+        order = self.order
+        if order is None:
+            nodes = self.reverse_post_order()
+            if len(nodes) < self.live:
+                seen = bytearray(len(self.op))
+                for node in nodes:
+                    seen[node] = 1
+                nodes = nodes + [n for n in self._rest_in_order(seen)]
+            order = self.order = Order(nodes, len(self.op))
+        return order
+
+    def _rest_in_order(self, seen: bytearray) -> list[int]:
+        result = []
+        for start in self.nodes():
+            if seen[start]:
+                continue
+            seen[start] = 1
+            stack = [(start, iter(self.operands[start]))]
+            while stack:
+                node, rest = stack[-1]
+                for operand in rest:
+                    if operand >= 0 and not seen[operand]:
+                        seen[operand] = 1
+                        stack.append((operand, iter(self.operands[operand])))
+                        break
+                else:
+                    stack.pop()
+                    result.append(node)
+        return result
+
+    def copy(self) -> Graph:
+        """An independent graph that shares attribute mappings, types and arrays."""
+        other = Graph(self.dialect, self.name)
+        other.op, other.operands, other.attrs = self.op[:], self.operands[:], self.attrs[:]
+        other.types, other.names = self.types[:], self.names[:]
+        other.users = [users.copy() for users in self.users]
+        other.outputs, other.output_uses = self.outputs[:], dict(self.output_uses)
+        other.values, other.meta, other.live = dict(self.values), dict(self.meta), self.live
+        other.extras = {node: dict(extra) for node, extra in self.extras.items()}
+        other.order = None if self.order is None else self.order.copy()
+        return other
+
+    # ── changing ──────────────────────────────────────────────────────────────────────────────────────────────
+
+    def _add_user(self, operand: int, user: int) -> None:
+        users = self.users[operand]
+        if type(users) is list:
+            if user in users:
+                return
+            if len(users) < _MANY_USERS:
+                users.append(user)
+                return
+            users = self.users[operand] = dict.fromkeys(users)
+        users[user] = None  # type: ignore[call-overload]
+
+    def _drop_user(self, operand: int, user: int) -> None:
+        users = self.users[operand]
+        if type(users) is list:
+            if user in users:
+                users.remove(user)
+        else:
+            users.pop(user, None)  # type: ignore[call-overload]
+
+    def discard_from(self, first: int) -> None:
+        """Undo all `add`s from node `first` on. None of them may be placed or used by an older node."""
+        for node in range(len(self.op) - 1, first - 1, -1):
+            for operand in self.operands[node]:
+                if 0 <= operand < first:
+                    self._drop_user(operand, node)
+            self.values.pop(node, None)
+            self.extras.pop(node, None)
+            self.live -= 1
+        for column in (self.op, self.operands, self.attrs, self.types, self.names, self.users):
+            del column[first:]
+
+    def replace_uses(self, replacement: Mapping[int, int], staying: frozenset[int] | set[int] = frozenset()) -> list[int]:
+        """Let every user of a key read its value instead, in one go; users in `staying` keep what they read.
+
+        Returns the users that changed, in the order of their first change. Graph outputs change too.
+        """
+        users, operands = self.users, self.operands
+        changed: dict[int, None] = {}
+        for old in replacement:
+            for user in users[old]:
+                if user not in staying:
+                    changed[user] = None
+        get = replacement.get
+        for user in changed:
+            before = operands[user]
+            for operand in before:
+                if operand in replacement:
+                    self._drop_user(operand, user)
+            after = tuple([get(operand, operand) for operand in before])
+            operands[user] = after
+            for operand in before:
+                if operand in replacement:
+                    self._add_user(replacement[operand], user)
+        if any(old in self.output_uses for old in replacement):
+            self.set_outputs([get(node, node) for node in self.outputs])
+        return list(changed)
+
+    def remove_dead(self, candidates: Iterable[int], keep_inputs: bool = True) -> list[int]:
+        """Remove those candidates that nobody uses, then what only they used. Inputs stay: they are the interface."""
+        removed = []
+        stack = list(candidates)
+        op, users, operands, output_uses = self.op, self.users, self.operands, self.output_uses
+        while stack:
+            node = stack.pop()
+            if users[node] or node in output_uses or op[node] is DEAD or (keep_inputs and op[node] is INPUT):
+                continue
+            op[node] = DEAD
+            removed.append(node)
+            self.values.pop(node, None)
+            for operand in operands[node]:
+                if operand >= 0:
+                    self._drop_user(operand, node)
+                    if not users[operand]:
+                        stack.append(operand)
+            operands[node] = ()
+            self.attrs[node] = NO_ATTRS
+            if self.order is not None:
+                self.order.remove(node)
+        self.live -= len(removed)
+        return removed
+
+    def set_value(self, node: int, op: str, value: Any, type: Type | None) -> None:
+        """Turn a node in place into a constant or parameter with this value (constant folding)."""
+        for operand in self.operands[node]:
+            if operand >= 0:
+                self._drop_user(operand, node)
+        self.op[node], self.operands[node], self.attrs[node] = op, (), NO_ATTRS
+        self.types[node] = type
+        self.values[node] = value
+
+    def rename(self, node: int, name: str | None) -> None:
+        self.names[node] = name
+
+
+def ancestors_after(graph: Graph, starts: Iterable[int], first: int) -> list[int]:
+    """`starts` and what they depend on, as far as it stands after `first` in the order; in that order."""
+    order = graph.ordered()
+    label, bound = order.label, order.label[first]
+    found: dict[int, None] = {}
+    stack = [node for node in starts if label[node] > bound]
+    operands = graph.operands
+    while stack:
+        node = stack.pop()
+        if node not in found:
+            found[node] = None
+            stack.extend(o for o in operands[node] if o >= 0 and label[o] > bound and o not in found)
+    return sorted(found, key=label.__getitem__)

@@ -1,0 +1,110 @@
+"""Types of a graph's nodes by the dialect's inference: one node, or all whose type is not known yet."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from gslang.dialect.dialect import Dialect
+from gslang.dialect.signature import TypeInferenceError
+from gslang.dialect.tensor_type import UNKNOWN, Symbol, TensorType, TupleType, Type
+from gslang.graph.graph import CONST, LEAVES, PROJ, TUPLE, Graph
+
+
+def infer_node(graph: Graph, dialect: Dialect, node: int) -> Type | None:
+    """The type that follows from a node's operands and attributes; None if nothing can be said.
+
+    Raises `TypeInferenceError` if operands and attributes contradict each other.
+    """
+    op, operands, types = graph.op[node], graph.operands[node], graph.types
+    if op is TUPLE:
+        return TupleType(tuple([types[o] for o in operands]))
+    if op is PROJ:
+        base = types[operands[0]]
+        if isinstance(base, TupleType):
+            index = graph.attrs[node]["index"]
+            if not 0 <= index < len(base.fields):
+                raise TypeInferenceError(f"field {index} of a tuple with {len(base.fields)} fields")
+            return base.fields[index]
+        if isinstance(base, TensorType):
+            raise TypeInferenceError("a projection needs a tuple, this is a tensor")
+        return None
+    if op in LEAVES:
+        return types[node]
+    infer = dialect.infer.get(op)
+    if infer is None:
+        return None
+    signature = dialect.operators[op]
+
+    def value_of(k: int) -> Any:
+        operand = operands[k]
+        return graph.value(operand) if operand >= 0 and graph.op[operand] is CONST else None
+
+    given = graph.attrs[node]
+    attrs = signature.complete(given) if signature.defaults else given
+    return infer(tuple([types[o] if o >= 0 else None for o in operands]), attrs, value_of)
+
+
+def contradiction(known: Type | None, inferred: Type | None) -> str | None:
+    """Why two statements about one value cannot both hold, or None. Unknown parts contradict nothing."""
+    if known is None or inferred is None or known is inferred:
+        return None
+    if isinstance(known, TupleType) or isinstance(inferred, TupleType):
+        if not (isinstance(known, TupleType) and isinstance(inferred, TupleType)):
+            return f"{known} against {inferred}"
+        if len(known.fields) != len(inferred.fields):
+            return f"{len(known.fields)} fields against {len(inferred.fields)}"
+        for k, (a, b) in enumerate(zip(known.fields, inferred.fields)):
+            if why := contradiction(a, b):
+                return f"field {k}: {why}"
+        return None
+    if known.dtype is not None and inferred.dtype is not None and known.dtype != inferred.dtype:
+        return f"dtype {known.dtype} against {inferred.dtype}"
+    if known.shape is None or inferred.shape is None:
+        return None
+    if len(known.shape) != len(inferred.shape):
+        return f"shape {_show(known)} against {_show(inferred)}"
+    if any(type(a) is int and type(b) is int and a != b for a, b in zip(known.shape, inferred.shape)):
+        return f"shape {_show(known)} against {_show(inferred)}"
+    return None
+
+
+def _show(type: TensorType) -> str:
+    return "[" + ", ".join(map(str, type.shape or ())) + "]"
+
+
+def refine(a: Type | None, b: Type | None) -> Type | None:
+    """What two compatible statements say together: the known part of each."""
+    if a is None or a is b:
+        return b
+    if b is None:
+        return a
+    if isinstance(a, TupleType) and isinstance(b, TupleType):
+        return TupleType(tuple([refine(x, y) for x, y in zip(a.fields, b.fields)]))
+    if isinstance(a, TensorType) and isinstance(b, TensorType):
+        if a == b:
+            return a
+        dtype = a.dtype or b.dtype
+        if a.shape is None or b.shape is None:
+            return TensorType(a.shape if b.shape is None else b.shape, dtype)
+        rank = {int: 0, Symbol: 1, type(UNKNOWN): 2}
+        return TensorType(tuple([min(x, y, key=lambda d: rank[type(d)]) for x, y in zip(a.shape, b.shape)]), dtype)
+    return a
+
+
+def infer_types(graph: Graph, dialect: Dialect) -> list[tuple[int, str]]:
+    """Fill in all types, operands first. Returns (node, why) for each contradiction; such a node keeps what it had."""
+    problems = []
+    for node in graph.ordered():
+        if graph.op[node] in LEAVES:
+            continue
+        try:
+            inferred = infer_node(graph, dialect, node)
+        except TypeInferenceError as error:
+            problems.append((node, str(error)))
+            continue
+        known = graph.types[node]
+        if why := contradiction(known, inferred):
+            problems.append((node, why))
+            continue
+        graph.types[node] = refine(inferred, known)
+    return problems
