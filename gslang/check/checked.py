@@ -1,0 +1,625 @@
+"""A rule that is known to be right: pattern nodes, constraints and target, all names resolved, all `fn`s expanded.
+
+This is what `check` produces and the engine consumes. Everything is immutable; pattern nodes, lets, captures, blocks and
+targets are numbered, and tables are tuples indexed by those numbers. What a match binds lives in the match.
+
+Reading conventions: "slot" is the graph node that a pattern node matched; an *instance* is one match of an `each`
+template, with slots of its own.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any, Union
+
+from gslang.base.diagnostics import Diagnostic
+from gslang.base.source import Span
+from gslang.dialect.dialect import Dialect
+from gslang.dialect.tensor_type import TensorType
+
+# ── which instance a reference means ──────────────────────────────────────────────────────────────────────────
+
+
+@dataclass(frozen=True, slots=True)
+class Own:
+    """The node itself; inside a template, that of the instance being matched or tested."""
+
+
+@dataclass(frozen=True, slots=True)
+class First:
+    """Inside a template: the first instance's (`first.NAME`; on the first instance, that instance itself)."""
+
+    block: int
+
+
+@dataclass(frozen=True, slots=True)
+class At:
+    """Outside a template: that of instance `index` (negative counts from the end)."""
+
+    block: int
+    index: Value
+
+
+Place = Union[Own, First, At]
+OWN = Own()
+
+# ── values: attribute expressions ─────────────────────────────────────────────────────────────────────────────
+
+
+@dataclass(frozen=True, slots=True)
+class Const:
+    """A literal; sequences are tuples."""
+
+    value: Any
+
+
+@dataclass(frozen=True, slots=True)
+class NodeAttr:
+    """`p.name`: shape dtype ndim op kind value index, or an attribute of the matched operator (with its default).
+
+    `node` may be an alternation or have several operators: what is read depends on what matched. An attribute name that is
+    a declared `tensor | T` operand reads the attribute, else the operand's constant value, else the default.
+    """
+
+    place: Place
+    node: int
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class IsAbsent:
+    """`b == none` for an input that may be absent."""
+
+    place: Place
+    node: int
+
+
+@dataclass(frozen=True, slots=True)
+class SameNode:
+    """True if the two slots are the same graph node (`distinct` is `not` of these)."""
+
+    left: tuple[Place, int]
+    right: tuple[Place, int]
+
+
+@dataclass(frozen=True, slots=True)
+class Captured:
+    """What `(n := _)` found."""
+
+    place: Place
+    capture: int
+
+
+@dataclass(frozen=True, slots=True)
+class Let:
+    """A named value: `lets[let]` of the rule (or of the target graph it stands in), evaluated once, when first used."""
+
+    place: Place
+    let: int
+
+
+@dataclass(frozen=True, slots=True)
+class Local:
+    """A comprehension variable, or a parameter of an expanded expression."""
+
+    local: int
+
+
+@dataclass(frozen=True, slots=True)
+class InstanceIndex:
+    """`index` inside a template: the number of this instance, from 0."""
+
+    block: int
+
+
+@dataclass(frozen=True, slots=True)
+class Length:
+    """`len(NAME)` of a block: how many instances there are."""
+
+    block: int
+
+
+@dataclass(frozen=True, slots=True)
+class Instances:
+    """A sequence of instance numbers of a block: `for b in NAME` runs over it; `b.w` is then `NodeAttr(At(block, Local), w)`."""
+
+    block: int
+
+
+@dataclass(frozen=True, slots=True)
+class UnaryValue:
+    operator: str  # "-" "not"
+    operand: Value
+
+
+@dataclass(frozen=True, slots=True)
+class BinaryValue:
+    operator: str  # "+ - * / // % **"
+    left: Value
+    right: Value
+
+
+@dataclass(frozen=True, slots=True)
+class CompareValue:
+    """One comparison; chains are `AllOf` of them. Equality rounds floats to float32, and is unknown on unknown dimensions."""
+
+    operator: str  # "== != < <= > >= in", "not in"
+    left: Value
+    right: Value
+
+
+@dataclass(frozen=True, slots=True)
+class AllOf:
+    """`and`, three-valued."""
+
+    items: tuple[Value, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class AnyOf:
+    """`or`, three-valued."""
+
+    items: tuple[Value, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class IfValue:
+    condition: Value
+    then: Value
+    otherwise: Value
+
+
+@dataclass(frozen=True, slots=True)
+class SelectValue:
+    """`match p { … }`: the arm of the branch of alternation `node` that matched; None: unknown."""
+
+    place: Place
+    node: int
+    arms: tuple[Value | None, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class SpreadValue:
+    """`*s` as an item of a tuple."""
+
+    value: Value
+
+
+@dataclass(frozen=True, slots=True)
+class TupleValue:
+    items: tuple[Value | SpreadValue, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ItemValue:
+    base: Value
+    index: Value
+
+
+@dataclass(frozen=True, slots=True)
+class SliceValue:
+    base: Value
+    lower: Value | None
+    upper: Value | None
+    step: Value | None
+
+
+@dataclass(frozen=True, slots=True)
+class RangeValue:
+    """`lower..upper` as the source of a comprehension, both ends included; `upper` is known there."""
+
+    lower: Value
+    upper: Value
+
+
+@dataclass(frozen=True, slots=True)
+class Comprehension:
+    """A tuple: `element` for each item of `source` (bound to `locals`, unpacked if several) for which `condition` holds."""
+
+    element: Value
+    locals: tuple[int, ...]
+    source: Value
+    condition: Value | None
+
+
+@dataclass(frozen=True, slots=True)
+class Builtin:
+    """A call of a built-in function (language.md §3, attribute expressions)."""
+
+    name: str
+    arguments: tuple[Value, ...]
+
+
+Value = Union[
+    Const, NodeAttr, IsAbsent, SameNode, Captured, Let, Local, InstanceIndex, Length, Instances, UnaryValue, BinaryValue,
+    CompareValue, AllOf, AnyOf, IfValue, SelectValue, TupleValue, ItemValue, SliceValue, RangeValue, Comprehension, Builtin,
+]  # fmt: skip
+
+# ── tests: what a source demands of one value ─────────────────────────────────────────────────────────────────
+
+
+@dataclass(frozen=True, slots=True)
+class Anything:
+    """`_`"""
+
+
+@dataclass(frozen=True, slots=True)
+class Equals:
+    value: Value
+
+
+@dataclass(frozen=True, slots=True)
+class ConstantEquals:
+    """On field `value`: a one-element constant equal to `value` rounded to the constant's dtype."""
+
+    value: Value
+
+
+@dataclass(frozen=True, slots=True)
+class SplatEquals:
+    """On field `value`: a constant of any shape whose elements all equal `value` rounded to its dtype."""
+
+    value: Value
+
+
+@dataclass(frozen=True, slots=True)
+class Capture:
+    """`(name := test)`: the value found goes into capture number `capture`."""
+
+    capture: int
+    test: Test
+
+
+@dataclass(frozen=True, slots=True)
+class Rest:
+    """`*_`: any number of items, at most one in a `TupleTest`."""
+
+
+@dataclass(frozen=True, slots=True)
+class TupleTest:
+    items: tuple[Test | Rest, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class EachItem:
+    """`[e for i in ..]`: a tuple of any length, item i passing `test` with `local` = i; `minimum`/`maximum` bound the length."""
+
+    test: Test
+    local: int
+    minimum: int = 0
+    maximum: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class OneOf:
+    """`a | b`"""
+
+    tests: tuple[Test, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class IfTest:
+    condition: Value
+    then: Test
+    otherwise: Test
+
+
+@dataclass(frozen=True, slots=True)
+class SelectTest:
+    place: Place
+    node: int
+    arms: tuple[Test | None, ...]
+
+
+Test = Union[Anything, Equals, ConstantEquals, SplatEquals, Capture, TupleTest, EachItem, OneOf, IfTest, SelectTest]
+
+
+@dataclass(frozen=True, slots=True)
+class Constraint:
+    """A test of `field` of a node: an attribute, or shape, dtype, ndim, value, index."""
+
+    field: str
+    test: Test
+    span: Span = field(compare=False, repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class SameAttributes:
+    """`f(x, a.*)` with an operator variable: all attributes equal those of `node`, but those in `without`."""
+
+    place: Place
+    node: int
+    without: tuple[str, ...]
+    span: Span = field(compare=False, repr=False)
+
+
+# ── pattern nodes ─────────────────────────────────────────────────────────────────────────────────────────────
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PatternNode:
+    """`name` is what the user called it (None without a name). `block`: the template it belongs to. `keep`: see language.md."""
+
+    name: str | None
+    span: Span = field(compare=False, repr=False)
+    block: int | None = None
+    keep: bool = False
+    constraints: tuple[Constraint | SameAttributes, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LeafNode(PatternNode):
+    """A wildcard or a leaf. `kind`: "any" "var" "input" "param" "const". `optional`: the slot may be absent.
+
+    `is_input`: an input vertex of the rule (header, or an `any`/`var`/… expression inside the source). Leaves of kind
+    const written in the source (`0`, `const(…)`, `splat(…)`) have `is_input` False; no leaf is ever interior or an output.
+    """
+
+    kind: str
+    optional: bool = False
+    is_input: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Splice:
+    """`*f.item` among operands or fields: the instances of `block`, each matching template node `node`, exactly covering."""
+
+    block: int
+    node: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CallNode(PatternNode):
+    """A call of one of `operators` (sorted unless the user listed them); `variable` names the operator variable: all nodes
+    with the same one match the same operator. `operands`: pattern nodes, None for an operand that must be absent (also for
+    trailing optional ones left out), or a `Splice`. `swappable`: those operators whose two operands may match in either
+    order (empty under `ordered`)."""
+
+    operators: tuple[str, ...]
+    operands: tuple[int | None | Splice, ...]
+    variable: str | None = None
+    swappable: frozenset[str] = frozenset()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TupleNode(PatternNode):
+    fields: tuple[int | Splice, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ProjNode(PatternNode):
+    """A projection; what its index must be stands in `constraints` (field "index")."""
+
+    base: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AltNode(PatternNode):
+    """Alternatives, tried in order; the slot is the branch's. An optional operator `f?(p)` is `AltNode((call, p))`."""
+
+    branches: tuple[int, ...]
+
+
+Pattern = Union[LeafNode, CallNode, TupleNode, ProjNode, AltNode]
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """An `each` template. Its instances are consumed as tuple fields / variadic operands (`Splice`) or as outputs (`root`).
+
+    `minimum`/`maximum` are values (they may read what was matched before). `nodes` in reverse post-order.
+    """
+
+    name: str
+    nodes: tuple[int, ...]
+    minimum: Value
+    maximum: Value | None
+    where: tuple[Value, ...]
+    root: int
+    as_outputs: bool
+    span: Span = field(compare=False, repr=False)
+
+
+# ── targets ───────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+@dataclass(frozen=True, slots=True)
+class SourceNode:
+    """A matched node (or an input) stands here as itself; an absent optional input passes on its absence."""
+
+    place: Place
+    node: int
+
+
+@dataclass(frozen=True, slots=True)
+class Absent:
+    """`none` as an operand."""
+
+
+@dataclass(frozen=True, slots=True)
+class MakeConst:
+    """A new constant. dtype None: that of the first tensor operand of the call it is an operand of, else float32, int64, bool.
+
+    `as_tuple`: a tuple of constants, one per item (the operand is declared `tuple`).
+    """
+
+    value: Value
+    dtype: Value | None
+    as_tuple: bool = False
+    splat_shape: Value | None = None  # `const(value = v, shape = s)`: filled with v
+
+
+@dataclass(frozen=True, slots=True)
+class MakeCall:
+    """A new call. `operator` is a name, or ("variable", NAME) for the operator that a variable matched.
+
+    `operands` may hold `Splat`/`Repeat` targets, which stand for several. `spreads` copy all attributes of a matched node
+    (explicit `attributes` win; `without` names ones not to copy).
+    """
+
+    operator: str | tuple[str, str]
+    operands: tuple[int, ...]
+    attributes: tuple[tuple[str, Value], ...]
+    spreads: tuple[SameAttributes, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class MakeTuple:
+    fields: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class MakeProj:
+    base: int
+    index: Value
+
+
+@dataclass(frozen=True, slots=True)
+class Repeat:
+    """Several targets: one of `element` per item of `source`; the targets in `inner` are new in each round."""
+
+    element: int
+    locals: tuple[int, ...]
+    source: Value
+    condition: Value | None
+    inner: frozenset[int]
+
+
+@dataclass(frozen=True, slots=True)
+class SpliceInstances:
+    """`*f.item` in a target: the nodes that instances of a block matched, in order."""
+
+    block: int
+    node: int
+
+
+@dataclass(frozen=True, slots=True)
+class Projections:
+    """`*t` of a tuple-typed target: all its projections."""
+
+    base: int
+
+
+@dataclass(frozen=True, slots=True)
+class ChooseTarget:
+    condition: Value
+    then: int
+    otherwise: int
+
+
+@dataclass(frozen=True, slots=True)
+class SelectTarget:
+    """`match p { … }` in a target; an arm that is None makes the match fail."""
+
+    place: Place
+    node: int
+    arms: tuple[int | None, ...]
+
+
+Target = Union[
+    SourceNode, Absent, MakeConst, MakeCall, MakeTuple, MakeProj, Repeat, SpliceInstances, Projections, ChooseTarget,
+    SelectTarget,
+]  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class TargetGraph:
+    """`outputs` may hold `Projections`, `SpliceInstances` or `Repeat` (several outputs). Only what an output needs is built."""
+
+    targets: tuple[Target, ...]
+    names: tuple[str | None, ...]  # the user's name of each target
+    spans: tuple[Span, ...] = field(compare=False, repr=False)
+    outputs: tuple[int, ...]
+
+
+# ── rules and programs ────────────────────────────────────────────────────────────────────────────────────────
+
+
+@dataclass(frozen=True, slots=True)
+class OpVariable:
+    name: str
+    operators: tuple[str, ...]  # those that it may stand for
+
+
+@dataclass(frozen=True, slots=True)
+class CheckedRule:
+    """`inputs`: the header's input vertices as pattern nodes. `outputs`: pattern nodes.
+
+    `interior`: nodes that go away (templates' included): neither input nor output, not used by the target as a node,
+    not `keep`; no leaves, no alternations. `where`: tested once the whole source is matched.
+    """
+
+    name: str
+    doc: str | None
+    nodes: tuple[Pattern, ...]
+    inputs: tuple[int, ...]
+    outputs: tuple[int, ...]  # empty if `output_block` is given
+    output_block: int | None  # the block whose instances' roots are the outputs
+    blocks: tuple[Block, ...]
+    variables: tuple[OpVariable, ...]
+    lets: tuple[Value, ...]
+    captures: tuple[str, ...]  # names
+    where: tuple[Value, ...]
+    where_spans: tuple[Span, ...] = field(compare=False, repr=False)
+    interior: frozenset[int]
+    target: TargetGraph
+    dialect: Dialect = field(compare=False, repr=False)
+    span: Span = field(compare=False, repr=False)
+    once: bool = False
+    disconnected: bool = False
+    approximate: float | None = None  # relative tolerance
+    tags: tuple[str, ...] = ()
+    opset: tuple[int | None, int | None] = (None, None)
+    module: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class CheckedTest:
+    """A `test` item. `source` and `expected` build graphs from inputs: in them `SourceNode(OWN, k)` is input number k.
+
+    `inputs`: (name, "input" | "param" | "const", type). `expected` None means the rule must change nothing.
+    """
+
+    title: str
+    rule: str
+    inputs: tuple[tuple[str, str, TensorType], ...]
+    source: TargetGraph
+    expected: TargetGraph | None
+    lets: tuple[Value, ...]
+    span: Span = field(compare=False, repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One item of a pass: rule names run together to a fixed point (one name: alone), "fold" or "cse"."""
+
+    rules: tuple[str, ...]
+    builtin: str | None = None
+    nested: tuple["Step", ...] = ()  # of a `repeat` that mixes passes and built-ins
+
+
+@dataclass(frozen=True, slots=True)
+class CheckedPass:
+    name: str
+    steps: tuple[Step, ...]
+    doc: str | None
+    span: Span = field(compare=False, repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class CheckedProgram:
+    """`rules` and `passes`: all that are visible, imported ones included, by name; `own_rules`: this file's, in order."""
+
+    name: str
+    dialect: Dialect = field(repr=False)
+    doc: str | None
+    rules: dict[str, CheckedRule]
+    own_rules: tuple[str, ...]
+    passes: dict[str, CheckedPass]
+    own_passes: tuple[str, ...]
+    tests: tuple[CheckedTest, ...]
+    diagnostics: tuple[Diagnostic, ...]
+
+    @property
+    def ok(self) -> bool:
+        return not any(d.severity.value == "error" for d in self.diagnostics)
