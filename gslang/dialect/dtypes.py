@@ -1,0 +1,32 @@
+"""Data types by name, and the NumPy types that hold their values."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+# Names whose NumPy type is spelled the same.
+PLAIN: Final = frozenset({
+    "bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64", "float16", "float32", "float64",
+})  # fmt: skip
+
+# Types without a NumPy counterpart, held in the next larger one.
+_HELD: Final = {"int4": "int8", "uint4": "uint8", "int2": "int8", "uint1": "bool", "bfloat16": "float32"}
+
+
+def numpy_dtype(name: str) -> Any:
+    """The NumPy dtype that holds values of a named type. Raises `TypeError` for a name that has none."""
+    import numpy
+
+    if name in PLAIN:
+        return numpy.dtype(name)
+    if name in _HELD:
+        return numpy.dtype(_HELD[name])
+    raise TypeError(f"no values of type `{name}`")
+
+
+def is_float(name: str) -> bool:
+    return name.startswith(("float", "bfloat"))
+
+
+def is_integer(name: str) -> bool:
+    return name.startswith(("int", "uint"))

@@ -1,0 +1,250 @@
+"""Building a target: new nodes for the right-hand side of a rule (or for a test's graph), typed at once.
+
+Everything is computed before the first user is changed; a failure leaves only nodes that `Graph.discard_from` removes.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+from gslang.check import checked as ir
+from gslang.dialect.dialect import Dialect
+from gslang.dialect.signature import TypeInferenceError
+from gslang.dialect.tensor_type import UNKNOWN, Symbol, TensorType, UnknownValue
+from gslang.engine.scope import UNBOUND, Scope
+from gslang.engine.values import evaluate, iterate, truth
+from gslang.graph.graph import ABSENT, TUPLE, Graph
+from gslang.graph.inference import infer_node
+
+
+class BuildError(Exception):
+    """The target does not type-check here. The message names the operator."""
+
+
+@dataclass(slots=True)
+class _Builder:
+    graph: Graph
+    dialect: Dialect
+    target: ir.TargetGraph
+    scope: Scope
+    made: dict[int, list[int]] = field(default_factory=dict)  # target → node(s)
+
+
+def build(graph: Graph, dialect: Dialect, target: ir.TargetGraph, scope: Scope) -> list[int]:
+    """Add the target's nodes to the graph and return its outputs, in order.
+
+    Raises `UnknownValue` (or whatever an evaluation may fail with) if a value that the target uses is not known, and
+    `BuildError` if types contradict each other.
+    """
+    builder = _Builder(graph, dialect, target, scope)
+    return [node for output in target.outputs for node in _several(builder, output)]
+
+
+def _one(builder: _Builder, number: int) -> int:
+    nodes = _several(builder, number)
+    if len(nodes) != 1:
+        raise UnknownValue("a sequence stands where one value is wanted")
+    return nodes[0]
+
+
+def _several(builder: _Builder, number: int) -> list[int]:
+    """The node(s) that a target stands for, built when first asked for."""
+    if number not in builder.made:
+        builder.made[number] = _make(builder, number)
+    return builder.made[number]
+
+
+def _make(builder: _Builder, number: int) -> list[int]:
+    scope = builder.scope
+    match builder.target.targets[number]:
+        case ir.SourceNode(place, node):
+            slot = scope.slot(place, node)
+            if slot == UNBOUND:
+                raise UnknownValue("the node is not part of the match")
+            return [slot]
+        case ir.Absent():
+            return [ABSENT]
+        case ir.MakeConst() as constant:
+            return [_constant(builder, constant, None)]
+        case ir.MakeCall() as call:
+            return [_call(builder, call)]
+        case ir.MakeTuple(fields):
+            return [_typed(builder, builder.graph.add_tuple([n for f in fields for n in _several(builder, f)]))]
+        case ir.MakeProj(base, index):
+            below = _one(builder, base)
+            return [_project(builder, below, _integer(evaluate(index, scope)))]
+        case ir.Repeat() as repeat:
+            result = []
+            for _ in iterate(repeat, scope):
+                for inner in repeat.inner:
+                    builder.made.pop(inner, None)
+                result.extend(_several(builder, repeat.element))
+            return result
+        case ir.SpliceInstances(block, node):
+            return [instance.slots[node] for instance in scope.instances[block]]
+        case ir.Projections(base):
+            below = _one(builder, base)
+            if builder.graph.op[below] is TUPLE:
+                count = len(builder.graph.operands[below])
+            else:
+                fields = getattr(builder.graph.types[below], "fields", None)
+                if fields is None:
+                    raise UnknownValue("how many parts there are is not known")
+                count = len(fields)
+            return [_project(builder, below, index) for index in range(count)]
+        case ir.ChooseTarget(condition, then, otherwise):
+            return _several(builder, then if truth(evaluate(condition, scope)) else otherwise)
+        case ir.SelectTarget(place, node, arms):
+            arm = arms[scope.branch(place, node)]
+            if arm is None:
+                raise UnknownValue("no arm for this alternative")
+            return _several(builder, arm)
+    raise AssertionError("unknown target: this is a bug in gslang")
+
+
+def _integer(value: Any) -> int:
+    if isinstance(value, bool) or not isinstance(value, int) or value < 0:
+        raise UnknownValue("not an index")
+    return value
+
+
+def _project(builder: _Builder, base: int, index: int) -> int:
+    """A projection; of a tuple that is written out, the field itself."""
+    graph = builder.graph
+    if graph.op[base] is TUPLE:
+        return graph.operands[base][index]
+    return _typed(builder, graph.add_proj(base, index))
+
+
+def _typed(builder: _Builder, node: int) -> int:
+    graph = builder.graph
+    try:
+        graph.types[node] = infer_node(graph, builder.dialect, node)
+    except TypeInferenceError as error:
+        raise BuildError(f"`{graph.op[node]}` of the target: {error}") from error
+    return node
+
+
+def _call(builder: _Builder, call: ir.MakeCall) -> int:
+    graph, scope, dialect = builder.graph, builder.scope, builder.dialect
+    operator = call.operator if isinstance(call.operator, str) else scope.variables[call.operator[1]]
+    targets = builder.target.targets
+    operands: list[int] = []
+    waiting: list[tuple[int, ir.MakeConst]] = []  # constants whose dtype follows from the other operands
+    for part in call.operands:
+        target = targets[part]
+        if isinstance(target, ir.MakeConst) and target.dtype is None and part not in builder.made:
+            waiting.append((len(operands), target))
+            operands.append(ABSENT)
+        else:
+            operands.extend(_several(builder, part))
+    if waiting:
+        dtype = next((d for d in (_dtype(graph, node) for node in operands) if d is not None), None)
+        for position, constant in waiting:
+            operands[position] = _constant(builder, constant, dtype)
+    while operands and operands[-1] == ABSENT:
+        operands.pop()
+    return _typed(builder, graph.add(operator, operands, _attributes(builder, operator, call)))
+
+
+def _dtype(graph: Graph, node: int) -> str | None:
+    type = graph.types[node] if node >= 0 else None
+    return type.dtype if isinstance(type, TensorType) else None
+
+
+def _attributes(builder: _Builder, operator: str, call: ir.MakeCall) -> dict[str, Any]:
+    """Explicit attributes over those that are spread; what equals its declared default is left out."""
+    graph, scope = builder.graph, builder.scope
+    signature = builder.dialect.operators.get(operator)
+    attrs: dict[str, Any] = {}
+    for spread in call.spreads:
+        slot = scope.slot(spread.place, spread.node)
+        if slot < 0:
+            raise UnknownValue("the node whose attributes are copied is not part of the match")
+        for name, value in graph.attrs[slot].items():
+            if name not in spread.without and (signature is None or name in signature.attributes):
+                attrs[name] = value
+    for name, value in call.attributes:
+        attrs[name] = _fit(evaluate(value, scope), signature, name)
+    if signature is not None:
+        for name in signature.attributes:
+            if name in attrs and name in signature.defaults and _same(attrs[name], signature.defaults[name]):
+                del attrs[name]
+        order = {name: k for k, name in enumerate(signature.attributes)}
+        attrs = dict(sorted(attrs.items(), key=lambda item: order.get(item[0], len(order))))
+    return attrs
+
+
+def _same(a: Any, b: Any) -> bool:
+    return type(a) is type(b) and bool(a == b)
+
+
+def _fit(value: Any, signature: Any, name: str) -> Any:
+    """A computed value as a graph stores it: known, plain Python, floats where only floats are declared."""
+    value = _known(value)
+    spec = signature.attributes.get(name) if signature is not None else None
+    if spec is not None and all(t.base == "float" for t in spec.types):
+        return _floats(value)
+    return value
+
+
+def _known(value: Any) -> Any:
+    if value is UNKNOWN or isinstance(value, Symbol):
+        raise UnknownValue("an attribute would have an unknown dimension")
+    if isinstance(value, tuple):
+        return tuple(_known(item) for item in value)
+    if getattr(value, "ndim", None) == 0 or type(value).__module__ == "numpy" and not hasattr(value, "ndim"):
+        return value.item()
+    return value
+
+
+def _floats(value: Any) -> Any:
+    if isinstance(value, tuple):
+        return tuple(_floats(item) for item in value)
+    return float(value) if isinstance(value, int) and not isinstance(value, bool) else value
+
+
+def _constant(builder: _Builder, constant: ir.MakeConst, dtype: str | None) -> int:
+    scope = builder.scope
+    value = _known(evaluate(constant.value, scope))
+    if constant.dtype is not None:
+        dtype = evaluate(constant.dtype, scope)
+    if constant.as_tuple:
+        items = value if isinstance(value, tuple) else tuple(value)
+        fields = [add_constant(builder.graph, item, dtype) for item in items]
+        return _typed(builder, builder.graph.add_tuple(fields))
+    shape = None if constant.splat_shape is None else _known(evaluate(constant.splat_shape, scope))
+    return add_constant(builder.graph, value, dtype, shape)
+
+
+def add_constant(graph: Graph, value: Any, dtype: str | None, shape: tuple[int, ...] | None = None) -> int:
+    """A new constant node; a number is 0-d, a tuple 1-d (or nested), `shape` fills. dtype None follows the value's kind.
+
+    Raises `UnknownValue` where the value does not fit the dtype.
+    """
+    import numpy
+
+    from gslang.dialect.dtypes import numpy_dtype
+
+    if dtype is None:
+        dtype = value.dtype.name if hasattr(value, "dtype") else _default_dtype(value)
+    try:
+        array = numpy.asarray(value, dtype=numpy_dtype(dtype))
+    except (TypeError, ValueError, OverflowError) as error:
+        raise UnknownValue(f"{value!r} is no {dtype} constant") from error
+    if shape is not None:
+        array = numpy.full(shape, array)
+    return graph.add_const(array, TensorType(tuple(array.shape), dtype))
+
+
+def _default_dtype(value: Any) -> str:
+    kinds = {type(item).__name__ for item in (value if isinstance(value, tuple) else (value,))}
+    if "float" in kinds:
+        return "float32"
+    if kinds == {"bool"}:
+        return "bool"
+    return "int64" if kinds <= {"int", "bool"} else "float32"
+
+
+__all__ = ["BuildError", "add_constant", "build"]

@@ -1,0 +1,141 @@
+"""The built-in functions of attribute expressions (language.md §3). All may raise `UnknownValue` or fail; see `values`."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any
+
+from gslang.dialect.tensor_type import UNKNOWN, Symbol, UnknownValue
+
+_LONGEST = 1_000_000
+
+
+def _range(*bounds: int) -> tuple[int, ...]:
+    numbers = range(*bounds)
+    if len(numbers) > _LONGEST:
+        raise UnknownValue("the range is too long")
+    return tuple(numbers)
+
+
+def _sum(items: Iterable[Any]) -> Any:
+    total: Any = 0
+    for item in items:
+        total = total + item
+    return total
+
+
+def product(items: Iterable[Any]) -> Any:
+    total: Any = 1
+    for item in items:
+        total = total * item
+    return total
+
+
+def _min(*items: Any) -> Any:
+    return min(items[0] if len(items) == 1 else items)
+
+
+def _max(*items: Any) -> Any:
+    return max(items[0] if len(items) == 1 else items)
+
+
+def _truth(value: Any) -> bool | None:
+    return None if value is UNKNOWN or isinstance(value, Symbol) else bool(value)
+
+
+def _all(items: Iterable[Any]) -> bool:
+    values = [_truth(item) for item in items]
+    if any(value is False for value in values):
+        return False
+    if None in values:
+        raise UnknownValue("an unknown item")
+    return True
+
+
+def _any(items: Iterable[Any]) -> bool:
+    values = [_truth(item) for item in items]
+    if any(value is True for value in values):
+        return True
+    if None in values:
+        raise UnknownValue("an unknown item")
+    return False
+
+
+def _concat(*parts: Any) -> tuple[Any, ...]:
+    """`concat(a, b, …)` or `concat(sequence of tuples)`: one tuple."""
+    sequences = parts[0] if len(parts) == 1 else parts
+    return tuple(item for part in sequences for item in part)
+
+
+def _cumsum(items: Iterable[Any]) -> tuple[Any, ...]:
+    total: Any = 0
+    result = []
+    for item in items:
+        total = total + item
+        result.append(total)
+    return tuple(result)
+
+
+def broadcast(a: Sequence[Any], b: Sequence[Any]) -> tuple[Any, ...]:
+    """The shape that two shapes broadcast to, NumPy's way."""
+    rank = max(len(a), len(b))
+    left, right = (1,) * (rank - len(a)) + tuple(a), (1,) * (rank - len(b)) + tuple(b)
+    result: list[Any] = []
+    for x, y in zip(left, right):
+        if type(x) is int and x == 1:
+            result.append(y)
+        elif type(y) is int and y == 1:
+            result.append(x)
+        elif type(x) is int and type(y) is int:
+            if x != y:
+                raise UnknownValue(f"{tuple(a)} and {tuple(b)} do not broadcast")
+            result.append(x)
+        elif isinstance(x, Symbol) and x == y:
+            result.append(x)
+        else:  # a known size above 1 decides; two unknown ones decide nothing
+            result.append(x if type(x) is int else y if type(y) is int else UNKNOWN)
+    return tuple(result)
+
+
+def normalize_axis(axis: int, ndim: int) -> int:
+    if not -ndim <= axis < ndim:
+        raise UnknownValue(f"axis {axis} of a tensor with {ndim} dimensions")
+    return axis + ndim if axis < 0 else axis
+
+
+def layout_remap(source: str, target: str) -> tuple[int, ...]:
+    """The index tuple that carries one layout string into another: result[i] = position in `source` of `target[i]`."""
+    if sorted(source) != sorted(target) or len(set(source)) != len(source):
+        raise UnknownValue(f"layouts `{source}` and `{target}` do not fit")
+    return tuple(source.index(letter) for letter in target)
+
+
+def _close(a: float, b: float, rtol: float) -> bool:
+    return math.isclose(a, b, rel_tol=rtol)
+
+
+def _reversed(items: Any) -> Any:
+    return items[::-1]
+
+
+BUILTINS: dict[str, Callable[..., Any]] = {
+    "len": len,
+    "range": _range,
+    "reversed": _reversed,
+    "zip": lambda *sequences: tuple(zip(*sequences)),
+    "sum": _sum,
+    "prod": product,
+    "min": _min,
+    "max": _max,
+    "any": _any,
+    "all": _all,
+    "concat": _concat,
+    "cumsum": _cumsum,
+    "abs": abs,
+    "numel": product,
+    "broadcast": broadcast,
+    "normalize_axis": normalize_axis,
+    "layout_remap": layout_remap,
+    "close": _close,
+}

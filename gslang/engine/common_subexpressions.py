@@ -1,0 +1,41 @@
+"""`cse`: equal calls become one. Equal: operator, operands, and attributes completed with their defaults."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from gslang.dialect.dialect import Dialect
+from gslang.graph.graph import LEAVES, Graph
+
+
+def merge_equal_calls(graph: Graph, dialect: Dialect) -> int:
+    """Merge calls, tuples and projections that compute the same; stateful operators stay apart. Returns how many went.
+
+    One walk in order suffices: when a node is met, its operands are merged already.
+    """
+    seen: dict[Any, int] = {}
+    stateful = frozenset(dialect.by_trait.get("stateful", ()))
+    gone = 0
+    for node in list(graph.ordered()):
+        op = graph.op[node]
+        if op in LEAVES or op in stateful or (graph.is_call(node) and dialect.get(op) is None):
+            continue
+        signature = dialect.get(op)
+        attrs = graph.attrs[node]
+        complete = signature.complete(attrs) if signature is not None else attrs
+        try:
+            key = (op, graph.operands[node], tuple(sorted((name, _key(value)) for name, value in complete.items())))
+            first = seen.setdefault(key, node)
+        except TypeError:  # an attribute that has no hash or no order: not worth merging
+            continue
+        if first != node:
+            graph.replace_uses({node: first})
+            gone += len(graph.remove_dead([node]))
+    return gone
+
+
+def _key(value: Any) -> Any:
+    """Equal values have equal keys, and values of different types never do (`1`, `1.0` and `True` are different)."""
+    if isinstance(value, tuple):
+        return ("tuple", tuple(_key(item) for item in value))
+    return (type(value).__name__, repr(value) if isinstance(value, float) else value)

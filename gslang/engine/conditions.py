@@ -1,0 +1,132 @@
+"""What holds of a match as a whole: no interior node is used outside (4), convexity (5), and `where` (semantics.md §2).
+
+Conditions 1 to 3 hold of what the matchers hand over. The tests here look at the graph as it is now, so that they can be
+asked again right before a match is applied.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator
+
+from gslang.check import checked as ir
+from gslang.engine.plan import MatchPlan
+from gslang.engine.scope import UNBOUND, Scope
+from gslang.engine.values import holds
+from gslang.graph.graph import Graph
+
+
+def match_is_valid(plan: MatchPlan, scope: Scope) -> bool:
+    """Conditions 4 and 5 and `where`, for a complete match."""
+    return (
+        interior_is_private(plan, scope)
+        and convex(scope.graph, input_slots(scope), output_slots(scope))
+        and all(holds(condition, scope) for condition in plan.rule.where)
+    )
+
+
+def output_slots(scope: Scope) -> list[int]:
+    rule = scope.rule
+    if rule.output_block is None:
+        return [scope.slots[node] for node in rule.outputs]
+    root = rule.blocks[rule.output_block].root
+    return [instance.slots[root] for instance in scope.instances[rule.output_block]]
+
+
+def input_slots(scope: Scope) -> list[int]:
+    """Graph nodes of all leaves of the source, each once."""
+    found: dict[int, None] = {}
+    for number, slot in bound_slots(scope):
+        if slot >= 0 and isinstance(scope.rule.nodes[number], ir.LeafNode):
+            found[slot] = None
+    return list(found)
+
+
+def bound_slots(scope: Scope) -> Iterator[tuple[int, int]]:
+    """(pattern node, slot) of all that is matched, instances included; slots of absent inputs too."""
+    for number, slot in enumerate(scope.slots):
+        if slot != UNBOUND:
+            yield number, slot
+    for instances in scope.instances:
+        for instance in instances:
+            for number, slot in instance.slots.items():
+                if slot != UNBOUND:
+                    yield number, slot
+
+
+def interior_is_private(plan: MatchPlan, scope: Scope) -> bool:
+    """Condition 4. An interior node of an alternative may be the output itself (`relu?(p)`); then it is not interior."""
+    interior = plan.rule.interior
+    if not interior:
+        return True
+    bound = list(bound_slots(scope))
+    matched = {slot for _, slot in bound}
+    outputs = set(output_slots(scope))
+    graph = scope.graph
+    for number, slot in bound:
+        if number in interior and slot >= 0 and slot not in outputs:
+            if slot in graph.output_uses or any(user not in matched for user in graph.users[slot]):
+                return False
+    return True
+
+
+def convex(graph: Graph, inputs: Collection[int], outputs: Collection[int]) -> bool:
+    """Condition 5: no input is an output or depends on one."""
+    wanted = set(outputs)
+    if any(node in wanted for node in inputs):
+        return False
+    if len(wanted) < 2:
+        return True  # all inputs lie below the only output
+    return not depends(graph, inputs, wanted)
+
+
+def depends(graph: Graph, starts: Collection[int], targets: Collection[int]) -> bool:
+    """Whether a start is a target or depends on one. Looks only at nodes behind the first target in the order."""
+    operands = graph.operands
+    label = graph.ordered().label
+    bound = min(label[node] for node in targets)
+    stack = [node for node in starts if label[node] >= bound]
+    seen = set(stack)
+    while stack:
+        node = stack.pop()
+        if node in targets:
+            return True
+        for operand in operands[node]:
+            if operand >= 0 and operand not in seen and label[operand] >= bound:
+                seen.add(operand)
+                stack.append(operand)
+    return False
+
+
+def instance_is_valid(plan: MatchPlan, scope: Scope, block: int) -> bool:
+    """Whether the newest instance of the output block keeps the match valid: 4 for its own interior, 5 for all so far."""
+    rule, graph = plan.rule, scope.graph
+    instances = scope.instances[block]
+    newest = instances[-1]
+    template = rule.blocks[block]
+    output = newest.slots[template.root]
+    matched = {slot for slot in newest.slots.values() if slot >= 0}
+    for number, slot in newest.slots.items():
+        if number in rule.interior and slot >= 0 and slot != output:
+            if slot in graph.output_uses or any(u not in matched and u not in scope.slots for u in graph.users[slot]):
+                return False
+    inner = [
+        slot
+        for number, slot in newest.slots.items()
+        if slot >= 0 and isinstance(rule.nodes[number], ir.LeafNode) and graph.operands[slot]
+    ]
+    if len(instances) == 1:
+        scope.inner_inputs = {
+            slot: None
+            for number, slot in enumerate(scope.slots)
+            if slot >= 0 and isinstance(rule.nodes[number], ir.LeafNode) and graph.operands[slot]
+        }
+    if output in scope.inner_inputs or output in matched and output in inner:
+        return False
+    if scope.inner_inputs and depends(graph, scope.inner_inputs, (output,)):
+        return False
+    if inner:
+        roots = {instance.slots[template.root] for instance in instances}
+        if depends(graph, inner, roots):
+            return False
+        scope.inner_inputs.update(dict.fromkeys(inner))
+    return True

@@ -1,0 +1,137 @@
+"""Tests of a node's attributes, shape, dtype or value against what the source demands."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from gslang.check import checked as ir
+from gslang.dialect.tensor_type import UNKNOWN
+from gslang.engine.scope import Scope
+from gslang.engine.values import FAILURES, call_attribute, equal, evaluate, read_attribute, truth
+from gslang.graph.graph import CONST, INPUT, PARAM
+
+
+def satisfied(constraint: ir.Constraint | ir.SameAttributes, node: ir.Pattern, slot: int, scope: Scope) -> bool:
+    """True only if the constraint on `node`, which matched graph node `slot`, is known to hold."""
+    graph, dialect = scope.graph, scope.rule.dialect
+    try:
+        if isinstance(constraint, ir.SameAttributes):
+            other = scope.slot(constraint.place, constraint.node)
+            return other >= 0 and same_attributes(scope, slot, other, constraint.without)
+        if isinstance(node, ir.CallNode):
+            found = call_attribute(graph, dialect, slot, constraint.field)
+        else:
+            found = read_attribute(graph, dialect, slot, constraint.field)
+        return passes(constraint.test, found, scope)
+    except FAILURES:
+        return False
+
+
+def same_attributes(scope: Scope, a: int, b: int, without: tuple[str, ...] = ()) -> bool:
+    """True if two calls have equal attributes, completed with defaults."""
+    graph, operators = scope.graph, scope.rule.dialect.operators
+    sides = []
+    for node in (a, b):
+        signature = operators.get(graph.op[node])
+        given = graph.attrs[node]
+        sides.append(signature.complete(given) if signature else dict(given))
+    left, right = sides
+    return all(
+        name in left and name in right and equal(left[name], right[name])
+        for name in {**left, **right}
+        if name not in without
+    )
+
+
+def kind_fits(kind: str, op: str) -> bool:
+    """Whether a graph node with this `op` is of a leaf pattern's kind."""
+    match kind:
+        case "any":
+            return True
+        case "var":
+            return op is INPUT or op is PARAM
+        case "input":
+            return op is INPUT
+        case "param":
+            return op is PARAM
+        case "const":
+            return op is CONST
+    raise AssertionError(f"unknown kind {kind}: this is a bug in gslang")
+
+
+def passes(test: ir.Test, found: Any, scope: Scope) -> bool:
+    """Whether a value that was found passes. Unknowns raise; captures are made on the way."""
+    match test:
+        case ir.Anything():
+            return True
+        case ir.Equals(value):
+            return equal(found, evaluate(value, scope))
+        case ir.ConstantEquals(value):
+            return found.size == 1 and _equals_rounded(found, evaluate(value, scope))
+        case ir.SplatEquals(value):
+            return found.size > 0 and _equals_rounded(found, evaluate(value, scope))
+        case ir.Capture(number, inner):
+            captures = scope.captures if scope.current is None else scope.current.captures
+            captures[number] = found
+            return passes(inner, found, scope)
+        case ir.OneOf(tests):
+            return _one_of(tests, found, scope)
+        case ir.TupleTest(items):
+            return isinstance(found, tuple) and _passes_tuple(items, found, scope)
+        case ir.EachItem(inner, local, minimum, maximum):
+            if not isinstance(found, tuple) or len(found) < minimum or (maximum is not None and len(found) > maximum):
+                return False
+            for index, item in enumerate(found):
+                scope.locals[local] = index
+                if not passes(inner, item, scope):
+                    return False
+            return True
+        case ir.IfTest(condition, then, otherwise):
+            return passes(then if truth(evaluate(condition, scope)) else otherwise, found, scope)
+        case ir.SelectTest(place, node, arms):
+            arm = arms[scope.branch(place, node)]
+            return arm is not None and passes(arm, found, scope)
+    raise AssertionError(f"unknown test {test!r}: this is a bug in gslang")
+
+
+def _one_of(tests: tuple[ir.Test, ...], found: Any, scope: Scope) -> bool:
+    for test in tests:
+        try:
+            if passes(test, found, scope):
+                return True
+        except FAILURES:
+            continue  # unknown or false: in the end only true passes
+    return False
+
+
+def _passes_tuple(items: tuple[ir.Test | ir.Rest, ...], found: tuple[Any, ...], scope: Scope) -> bool:
+    rest = next((k for k, item in enumerate(items) if isinstance(item, ir.Rest)), None)
+    if rest is None:
+        if len(items) != len(found):
+            return False
+        pairs = list(zip(items, found))
+    else:
+        behind = len(items) - rest - 1
+        if len(found) < rest + behind:
+            return False
+        pairs = list(zip(items[:rest], found)) + list(zip(items[rest + 1 :], found[len(found) - behind :]))
+    return all(passes(test, item, scope) for test, item in pairs if not isinstance(test, ir.Rest))
+
+
+def _equals_rounded(array: Any, value: Any) -> bool:
+    """All elements equal `value` rounded to the array's dtype. A fraction never equals an integer."""
+    import numpy
+
+    if value is None or value is UNKNOWN or isinstance(value, str):
+        return False
+    if isinstance(value, tuple) or hasattr(value, "ndim"):
+        return bool(numpy.array_equal(array, numpy.asarray(value).astype(array.dtype)))
+    kind = array.dtype.kind
+    if kind == "b":
+        return isinstance(value, bool) and bool((array == value).all())
+    if kind in "iu":
+        if value != value or value in (float("inf"), float("-inf")) or int(value) != value:
+            return False
+        return bool((array == int(value)).all())
+    with numpy.errstate(all="ignore"):
+        return bool((array == numpy.asarray(value, dtype=array.dtype)).all())

@@ -1,0 +1,211 @@
+"""Sweeps over a graph until nothing matches (semantics.md §4).
+
+A sweep visits, in order, the nodes that were there when it began, and tries the rules that can start at each, earlier
+rules first; a match is rewritten at once. Later sweeps visit only what is near enough to a change for some pattern to
+reach it. A limit on applications ends a rule set that does not terminate, and says which rules keep firing.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
+from enum import Enum
+from time import perf_counter
+
+from gslang.check.checked import CheckedRule
+from gslang.engine.interpret import matches
+from gslang.engine.plan import MatchPlan, plan_of
+from gslang.engine.rewrite import Application, Failure, apply_match
+from gslang.graph.graph import DEAD, Graph
+
+
+class StopReason(Enum):
+    FIXED_POINT = "fixed_point"  # nothing matches any more
+    SWEEP_LIMIT = "sweep_limit"  # as many sweeps as were asked for
+    APPLICATION_LIMIT = "application_limit"  # more applications than a terminating rule set would need
+    STOPPED = "stopped"  # `stop_after` applications
+
+
+@dataclass(slots=True)
+class RuleCount:
+    """`candidates`: nodes at which the rule was tried."""
+
+    candidates: int = 0
+    applications: int = 0
+    seconds: float = 0.0
+
+
+@dataclass(slots=True)
+class Progress:
+    """What has happened in a run so far; one object goes through all steps of a pass."""
+
+    counts: dict[str, RuleCount] = field(default_factory=dict)
+    applications: int = 0
+    sweeps: int = 0
+    stop_reason: StopReason = StopReason.FIXED_POINT
+    failures: list[Failure] = field(default_factory=list)
+    recent: list[str] = field(default_factory=list)  # rules of the latest applications, newest last
+    made_by: dict[int, str] = field(default_factory=dict)  # node → rule, for rules under `@once`
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """`applications` None: 10 × nodes + 1000. `sweeps` None: until a fixed point."""
+
+    applications: int | None = None
+    sweeps: int | None = None
+    stop_after: int | None = None
+
+
+Observer = Callable[[int, Application], None]
+
+
+def run_to_fixed_point(
+    graph: Graph,
+    rules: Sequence[CheckedRule],
+    limits: Limits = Limits(),
+    progress: Progress | None = None,
+    observe: Observer | None = None,
+) -> Progress:
+    """Apply `rules` together to a fixed point, changing `graph`. `observe` is told each application (number from 1)."""
+    progress = progress or Progress()
+    progress.stop_reason = StopReason.FIXED_POINT
+    plans = [plan_of(rule) for rule in rules if not rule.disconnected]
+    starting = _by_operator(plans)
+    for plan in plans:
+        progress.counts.setdefault(plan.rule.name, RuleCount())
+    most = limits.applications if limits.applications is not None else 10 * len(graph) + 1000
+    most += progress.applications
+    todo: Iterable[int] = list(graph.ordered())
+    sweeps = 0
+    while True:
+        if limits.sweeps is not None and sweeps >= limits.sweeps:
+            progress.stop_reason = StopReason.SWEEP_LIMIT
+            return progress
+        sweeps += 1
+        progress.sweeps += 1
+        changes = _sweep(graph, todo, starting, progress, most, limits.stop_after, observe)
+        if progress.stop_reason is not StopReason.FIXED_POINT or not changes:
+            return progress
+        todo = _near(graph, changes, plans)
+
+
+def _by_operator(plans: Sequence[MatchPlan]) -> dict[str, list[MatchPlan]]:
+    """Operator → rules whose first output can have it, earlier rules first: candidates cost nothing per rule."""
+    table: dict[str, list[MatchPlan]] = {}
+    for plan in plans:
+        for operator in plan.starts:
+            table.setdefault(operator, []).append(plan)
+    return table
+
+
+def _sweep(
+    graph: Graph,
+    todo: Iterable[int],
+    starting: dict[str, list[MatchPlan]],
+    progress: Progress,
+    most: int,
+    stop_after: int | None,
+    observe: Observer | None,
+) -> list[int]:
+    """One sweep; returns the nodes around which something changed."""
+    op = graph.op
+    changes: list[int] = []
+    for node in todo:
+        plans = starting.get(op[node])
+        if plans is None:
+            continue
+        for plan in plans:
+            rule = plan.rule
+            if rule.once and progress.made_by.get(node) == rule.name:
+                continue
+            count = progress.counts[rule.name]
+            count.candidates += 1
+            began = perf_counter()
+            application = _try(plan, graph, node, progress, observe is not None)
+            count.seconds += perf_counter() - began
+            if application is None:
+                continue
+            progress.applications += 1
+            count.applications += 1
+            changes += application.added + application.changed + application.touched
+            changes += (now for now in application.replaced.values())
+            if rule.once:
+                progress.made_by.update(dict.fromkeys(application.added, rule.name))
+            progress.recent.append(rule.name)
+            if len(progress.recent) > 512:
+                del progress.recent[:256]
+            if observe is not None:
+                observe(progress.applications, application)
+            if stop_after is not None and progress.applications >= stop_after:
+                progress.stop_reason = StopReason.STOPPED
+                return changes
+            if progress.applications >= most:
+                progress.stop_reason = StopReason.APPLICATION_LIMIT
+                return changes
+            if op[node] is DEAD:
+                break
+    return changes
+
+
+def _try(plan: MatchPlan, graph: Graph, node: int, progress: Progress, traced: bool) -> Application | None:
+    for scope in matches(plan, graph, node):
+        result = apply_match(scope, traced)
+        if isinstance(result, Application):
+            return result
+        if result is not None:
+            progress.failures.append(result)
+            return None
+    return None
+
+
+def _near(graph: Graph, changes: Iterable[int], plans: Sequence[MatchPlan]) -> list[int]:
+    """Nodes that a pattern could start at because of a change, in order.
+
+    For rules with one output these lie on the users' side, at most as far as the deepest pattern; a rule that goes
+    forward may start at a cousin, so its reach counts in every direction.
+    """
+    up = max((plan.up for plan in plans), default=0) + 1
+    around = max((plan.reach for plan in plans if plan.forward), default=-1)
+    users, operands, op = graph.users, graph.operands, graph.op
+    seen = {node: None for node in changes if op[node] is not DEAD}
+    found = dict(seen)
+    frontier = list(seen)
+    for _ in range(up):
+        frontier = [user for node in frontier for user in users[node] if not (user in found or found.setdefault(user))]
+        if not frontier:
+            break
+    if around >= 0:
+        reached, frontier = dict(seen), list(seen)
+        for _ in range(around):
+            following = []
+            for node in frontier:
+                for other in (*users[node], *operands[node]):
+                    if other >= 0 and other not in reached:
+                        reached[other] = None
+                        following.append(other)
+            frontier = following
+        found.update(reached)
+    label = graph.ordered().label
+    return sorted(found, key=label.__getitem__)
+
+
+def limit_message(progress: Progress) -> str:
+    """Which rules kept firing when the limit was reached, and the loop they go round in."""
+    often = Counter(progress.recent[-256:])
+    names = ", ".join(f"`{name}` ({often[name]} of the last {sum(often.values())})" for name in sorted(often, key=lambda n: (-often[n], n)))
+    return (
+        f"the rules do not terminate: stopped after {progress.applications} applications; "
+        f"these keep firing: {names}; the loop: {' → '.join(firing_loop(progress.recent))}"
+    )
+
+
+def firing_loop(recent: Sequence[str]) -> list[str]:
+    """The shortest period with which the latest applications repeat, closed: `a, b, a`."""
+    tail = list(recent[-128:])
+    for period in range(1, len(tail) // 2 + 1):
+        if all(tail[-k - 1] == tail[-k - 1 - period] for k in range(len(tail) - period)):
+            loop = tail[-period:]
+            return [*loop, loop[0]]
+    return tail[-8:]
