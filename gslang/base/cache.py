@@ -1,0 +1,81 @@
+"""Results kept between runs, keyed by content: in `$GSLANG_CACHE`, `$XDG_CACHE_HOME/gslang` or `~/.cache/gslang`.
+
+A cache that cannot be read or written costs time, never correctness: the result is then computed.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import pickle
+import tempfile
+from collections.abc import Callable, Iterable
+from functools import lru_cache
+from pathlib import Path
+from typing import TypeVar
+
+T = TypeVar("T")
+
+
+@lru_cache(maxsize=1)
+def cache_folder() -> Path | None:
+    """The folder, made if need be; None if there is none to write to. `GSLANG_CACHE=off` switches caching off."""
+    chosen = os.environ.get("GSLANG_CACHE")
+    if chosen == "off":
+        return None
+    if chosen:
+        folder = Path(chosen)
+    elif os.environ.get("XDG_CACHE_HOME"):
+        folder = Path(os.environ["XDG_CACHE_HOME"]) / "gslang"
+    else:
+        folder = Path(os.path.expanduser("~")) / ".cache" / "gslang"
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError:
+        return None
+    return folder if os.access(folder, os.W_OK) else None
+
+
+def digest(parts: Iterable[str | bytes]) -> str:
+    """A key for some contents."""
+    state = hashlib.sha256()
+    for part in parts:
+        data = part.encode("utf-8", "surrogatepass") if isinstance(part, str) else part
+        state.update(len(data).to_bytes(8, "little") + data)
+    return state.hexdigest()[:32]
+
+
+@lru_cache(maxsize=1)
+def code_digest() -> str:
+    """A key for gslang itself: its version, and in a checkout the state of its source files."""
+    package = Path(__file__).resolve().parent.parent
+    stamps = []
+    for folder in ("base", "syntax", "dialect", "check"):
+        for path in sorted((package / folder).rglob("*.py")):
+            state = path.stat()
+            stamps.append(f"{path.relative_to(package)} {state.st_size} {state.st_mtime_ns}")
+    return digest(stamps)
+
+
+def cached(kind: str, parts: Iterable[str | bytes], compute: Callable[[], T]) -> T:
+    """`compute()`, or what it gave for the same `parts` before. The result must be picklable."""
+    folder = cache_folder()
+    if folder is None:
+        return compute()
+    path = folder / f"{kind}-{digest((code_digest(), *parts))}.pickle"
+    try:
+        with path.open("rb") as file:
+            result: T = pickle.load(file)
+            return result
+    except Exception:  # missing, cut off, or of another version: all the same
+        pass
+    result = compute()
+    try:
+        data = pickle.dumps(result, protocol=pickle.HIGHEST_PROTOCOL)
+        handle, name = tempfile.mkstemp(dir=folder, prefix=".new-")
+        with os.fdopen(handle, "wb") as file:
+            file.write(data)
+        os.replace(name, path)
+    except Exception:  # not picklable, disk full, …
+        pass
+    return result

@@ -1,0 +1,32 @@
+"""Did you mean …?"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+
+def distance(a: str, b: str) -> int:
+    """Edits that make `a` into `b`: insert, delete, replace, swap neighbours (optimal string alignment)."""
+    before: list[int] = []
+    row = list(range(len(b) + 1))
+    for i, x in enumerate(a, 1):
+        before, last, row = row, before, [i]
+        for j, y in enumerate(b, 1):
+            cost = min(before[j] + 1, row[j - 1] + 1, before[j - 1] + (x != y))
+            if i > 1 and j > 1 and x == b[j - 2] and a[i - 2] == y:
+                cost = min(cost, last[j - 2] + 1)
+            row.append(cost)
+    return row[-1]
+
+
+def did_you_mean(word: str, candidates: Iterable[str]) -> str | None:
+    """The nearest candidate within a third of the word's length (at least one edit); the first in order among equals."""
+    limit = max(1, len(word) // 3)
+    best: tuple[int, str] | None = None
+    for candidate in sorted(set(candidates)):
+        if abs(len(candidate) - len(word)) > limit:
+            continue
+        far = 0 if candidate.lower() == word.lower() else distance(word, candidate)
+        if far <= limit and (best is None or far < best[0]):
+            best = (far, candidate)
+    return best[1] if best else None

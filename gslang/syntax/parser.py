@@ -1,0 +1,194 @@
+"""Text → `Program`, with all syntax errors of the file: after an error, reading goes on at the next item.
+
+`parse` never raises for a user's mistake. Lark is imported only when something is parsed; its tables are cached.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from gslang.base.cache import cache_folder
+from gslang.base.diagnostics import Diagnostic, Label
+from gslang.base.resources import grammar_path
+from gslang.base.source import Source, Span
+from gslang.syntax import nodes as n
+from gslang.syntax.mistakes import explain_syntax_error
+
+if TYPE_CHECKING:
+    from lark import Lark, Token, Tree
+
+_MOST_ERRORS = 20
+_ITEM = re.compile(r"^[ \t]*(?:@|(?:rule|fn|op|pass|test|use|dialect)\b)", re.MULTILINE)
+_COMMENT_OR_STRING = re.compile(r'"(?:[^"\\\n]|\\.)*"|#[^\n]*')
+
+
+@dataclass(frozen=True)
+class Parsed:
+    """`program` holds the items that could be read. `comments`: plain `#` ones too, for a formatter."""
+
+    program: n.Program
+    diagnostics: tuple[Diagnostic, ...]
+    comments: tuple[n.Comment, ...]
+
+
+def read_source(path: str | Path) -> Source | Diagnostic:
+    """The text of a file. A file that is no UTF-8 is a diagnostic; one that cannot be opened raises `OSError`."""
+    data = Path(path).read_bytes()
+    try:
+        text = data.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        head = Source(str(path), data[: error.start].decode("utf-8", "replace"))
+        at = len(head.text)
+        return Diagnostic(
+            "E0101",
+            f"byte 0x{data[error.start]:02x} is not UTF-8",
+            Label(Span(head, at, at)),
+            help="save the file as UTF-8",
+        )
+    return Source(str(path), text.replace("\r\n", "\n"))
+
+
+@lru_cache(maxsize=1)
+def grammar() -> Lark:
+    """The LALR parser, its tables loaded from the cache where possible."""
+    from lark import Lark
+
+    path = grammar_path("gsl.lark")
+    folder = cache_folder()
+    options = {"parser": "lalr", "propagate_positions": True, "maybe_placeholders": True}
+    text = path.read_text(encoding="utf-8")
+    if folder is not None:
+        try:
+            import hashlib
+
+            import lark
+
+            digest = hashlib.sha256((lark.__version__ + text).encode()).hexdigest()[:16]
+            return Lark(text, cache=str(folder / f"grammar-{digest}"), **options)  # type: ignore[arg-type]
+        except OSError:
+            pass
+    return Lark(text, **options)  # type: ignore[arg-type]
+
+
+def parse(source: Source) -> Parsed:
+    """Parse a file. `Parsed.program` has every item that is well-formed."""
+    comments, docs, file_doc, code = _comments(source)
+    diagnostics: list[Diagnostic] = []
+    text = source.text
+    if "\0" in text:
+        at = text.index("\0")
+        diagnostics.append(
+            Diagnostic("E0101", "a NUL character", Label(Span(source, at, at + 1)), help="is this a text file?")
+        )
+        text = text.replace("\0", " ")
+    items: list[n.Item] = []
+    while True:
+        tree, problem, bad = _attempt(source, text, code)
+        if tree is not None:
+            found, more, bad = _nodes(tree, source, docs)
+            if bad is None:
+                items = found
+                break
+            diagnostics.append(more)  # type: ignore[arg-type]
+        else:
+            assert problem is not None
+            diagnostics.append(problem)
+        assert bad is not None
+        if len(diagnostics) >= _MOST_ERRORS:
+            break
+        start, end = bad
+        text = text[:start] + re.sub(r"[^\n]", " ", text[start:end]) + text[end:]
+    program = n.Program(file_doc, tuple(items), span=Span(source, 0, len(source.text)))
+    return Parsed(program, tuple(sorted(diagnostics, key=lambda d: d.order)), comments)
+
+
+def _attempt(source: Source, text: str, code: str) -> tuple[Tree[Token] | None, Diagnostic | None, tuple[int, int] | None]:
+    """Parse once; on an error, what is wrong and which item to leave out next time."""
+    from lark import UnexpectedInput
+
+    try:
+        return grammar().parse(text), None, None
+    except UnexpectedInput as error:
+        at = getattr(error, "pos_in_stream", None)
+        token = getattr(error, "token", None)
+        if at is None or (token is not None and token.type == "$END"):
+            at = len(text.rstrip())
+        problem = explain_syntax_error(source, text, at, error)
+        return None, problem, _region(code, text, at)
+
+
+def _region(code: str, text: str, at: int) -> tuple[int, int]:
+    """The item around an offset: from the last item that begins before it to the next one behind it."""
+    start = 0
+    for found in _ITEM.finditer(code):
+        if found.start() > at:
+            return start, found.start()
+        if text[found.start() : found.end()].strip():
+            start = found.start()
+    return start, len(text)
+
+
+def _nodes(
+    tree: Tree[Token], source: Source, docs: dict[int, str]
+) -> tuple[list[n.Item], Diagnostic | None, tuple[int, int] | None]:
+    from lark import Tree as LarkTree
+
+    from gslang.syntax.tree_to_nodes import DEEPEST, BadString, Reserved, TooDeep, _Builder
+
+    builder = _Builder(source, lambda offset: _doc_before(source, docs, offset))
+    items: list[n.Item] = []
+    for child in tree.children:
+        if not isinstance(child, LarkTree):
+            continue
+        region = (child.meta.start_pos, child.meta.end_pos)
+        try:
+            items.append(builder.build(child))
+        except TooDeep as error:
+            message = f"nested more than {DEEPEST} levels deep"
+            mend = "name parts of it with statements"
+            return [], Diagnostic("E0107", message, Label(error.span), help=mend), region
+        except Reserved as error:
+            span = Span(source, error.span.start, min(error.span.end, error.span.start + 1))
+            message = f"{error.what} is reserved for a later version"
+            return [], Diagnostic("E0108", message, Label(span), help="write a rule for each direction" if "<=>" in error.what else "write `fn name(…) = expression;`"), region
+        except BadString as error:
+            return [], Diagnostic("E0104", "a bad escape in a string", Label(error.span), help=r"write `\\` for a backslash"), region
+    return items, None, None
+
+
+def _doc_before(source: Source, docs: dict[int, str], offset: int) -> str | None:
+    """The `##` lines right above the item that begins at `offset`."""
+    line = source.position(offset)[0] - 1
+    found: list[str] = []
+    while line in docs:
+        found.append(docs[line])
+        line -= 1
+    return "\n".join(reversed(found)) if found else None
+
+
+def _comments(source: Source) -> tuple[tuple[n.Comment, ...], dict[int, str], str | None, str]:
+    """All comments; `##` texts by line; the file's `#!` text; and the text with comments and strings blanked out."""
+    comments: list[n.Comment] = []
+    docs: dict[int, str] = {}
+    file_doc: list[str] = []
+    parts: list[str] = []
+    end = 0
+    for found in _COMMENT_OR_STRING.finditer(source.text):
+        parts += (source.text[end : found.start()], " " * (found.end() - found.start()))
+        end = found.end()
+        text = found.group()
+        if text.startswith('"'):
+            continue
+        comments.append(n.Comment(text, span=Span(source, found.start(), found.end())))
+        line, column = source.position(found.start())
+        alone = not source.line(line)[: column - 1].strip()
+        if alone and text.startswith("##") and not text.startswith("###"):
+            docs[line] = text[2:].removeprefix(" ").rstrip()
+        elif alone and text.startswith("#!"):
+            file_doc.append(text[2:].removeprefix(" ").rstrip())
+    parts.append(source.text[end:])
+    return tuple(comments), docs, "\n".join(file_doc) or None, "".join(parts)

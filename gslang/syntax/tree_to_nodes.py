@@ -1,0 +1,426 @@
+"""Parse tree → `Program`: one function per kind of tree, applied bottom-up with a stack, never by recursion."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable
+from typing import Any
+
+from lark import Token, Tree
+
+from gslang.base.source import Source, Span
+from gslang.syntax import nodes as n
+
+DEEPEST = 200  # levels of nesting that later stages may walk by recursion
+
+
+class TooDeep(Exception):
+    """An expression is nested deeper than `DEEPEST`; `span` is the outermost such part."""
+
+    def __init__(self, span: Span) -> None:
+        super().__init__("nested too deeply")
+        self.span = span
+
+
+class Reserved(Exception):
+    """A construct that is reserved for later."""
+
+    def __init__(self, span: Span, what: str) -> None:
+        super().__init__(what)
+        self.span, self.what = span, what
+
+
+class BadString(Exception):
+    def __init__(self, span: Span) -> None:
+        super().__init__("bad escape")
+        self.span = span
+
+
+Doc = Callable[[int], "str | None"]
+
+
+def to_program(tree: Tree[Token], source: Source, doc_of: Doc, file_doc: str | None) -> n.Program:
+    """`doc_of(offset)`: the `##` comment right before the item that begins there."""
+    builder = _Builder(source, doc_of)
+    items = tuple(builder.build(child) for child in tree.children if isinstance(child, Tree))
+    return n.Program(file_doc, items, span=Span(source, 0, len(source.text)))
+
+
+class _Builder:
+    """Holds what every build function needs: the source, for spans, and the documentation comments."""
+
+    def __init__(self, source: Source, doc_of: Doc) -> None:
+        self.source = source
+        self.doc_of = doc_of
+
+    def build(self, root: Tree[Token]) -> Any:
+        done: dict[int, Any] = {}
+        depth: dict[int, int] = {}
+        stack: list[tuple[Tree[Token], bool]] = [(root, False)]
+        while stack:
+            tree, ready = stack.pop()
+            if not ready:
+                stack.append((tree, True))
+                stack.extend((child, False) for child in tree.children if isinstance(child, Tree))
+                continue
+            below = max((depth[id(c)] for c in tree.children if isinstance(c, Tree)), default=0)
+            depth[id(tree)] = below + (tree.data in _NESTING)
+            if depth[id(tree)] > DEEPEST:
+                raise TooDeep(self.span(tree))
+            children = [done[id(c)] if isinstance(c, Tree) else c for c in tree.children]
+            done[id(tree)] = getattr(self, "_" + str(tree.data))(tree, children)
+        return done[id(root)]
+
+    def span(self, tree: Tree[Token]) -> Span:
+        meta = tree.meta
+        if meta.empty:
+            return Span(self.source, 0, 0)
+        return Span(self.source, meta.start_pos, meta.end_pos)
+
+    def at(self, token: Token) -> Span:
+        assert token.start_pos is not None and token.end_pos is not None
+        return Span(self.source, token.start_pos, token.end_pos)
+
+    def name(self, token: Token) -> n.Name:
+        return n.Name(str(token), span=self.at(token))
+
+    def item(self, tree: Tree[Token], children: list[Any]) -> dict[str, Any]:
+        span = self.span(tree)
+        annotations = tuple(c for c in children if isinstance(c, n.Annotation))
+        return {"span": span, "doc": self.doc_of(span.start), "annotations": annotations}
+
+    # ── items ──
+
+    def _dialect(self, tree: Tree[Token], c: list[Any]) -> Any:
+        return n.DialectItem(self.name(c[0]), **self.item(tree, c))
+
+    def _use(self, tree: Tree[Token], c: list[Any]) -> Any:
+        target, names = c
+        if isinstance(target, Token):
+            return n.Use(self.string(target), True, names, **self.item(tree, c))
+        return n.Use(target.id, False, names, **self.item(tree, c))
+
+    def _use_names(self, tree: Tree[Token], c: list[Any]) -> Any:
+        return tuple(self.name(t) for t in c if t is not None)
+
+    def _annotation(self, tree: Tree[Token], c: list[Any]) -> Any:
+        return n.Annotation(self.name(c[0]), self.arguments(c[1:]), span=self.span(tree))
+
+    def arguments(self, children: list[Any]) -> tuple[Any, ...]:
+        result = []
+        for child in children:
+            if child is None:
+                continue
+            if not isinstance(child, (n.Positional, n.Keyword, n.Spread, n.Star)):
+                child = n.Positional(child, span=child.span)
+            result.append(child)
+        return tuple(result)
+
+    def _opdecl(self, tree: Tree[Token], c: list[Any]) -> Any:
+        c = [x for x in c if not isinstance(x, n.Annotation)] + [x for x in c if isinstance(x, n.Annotation)]
+        name = next(x for x in c if isinstance(x, n.Name))
+        parameters = tuple(x for x in c if isinstance(x, n.Parameter))
+        results = next(x for x in c if isinstance(x, tuple) and x and isinstance(x[0], n.TypeName))
+        meaning = next((x for x in c if isinstance(x, dict)), {})
+        traits = next((x for x in c if isinstance(x, list)), [])
+        several = len(results) > 0 and getattr(results, "several", False)
+        return n.OpDecl(
+            name, parameters, tuple(results), several, tuple(meaning.items()), tuple(traits), **self.item(tree, c)
+        )
+
+    def _opparam(self, tree: Tree[Token], c: list[Any]) -> Any:
+        star, name, types, default = c
+        return n.Parameter(name, tuple(types), default, star is not None, span=self.span(tree))
+
+    def _optype(self, tree: Tree[Token], c: list[Any]) -> Any:
+        if len(c) == 1 and isinstance(c[0], tuple):
+            return c[0]
+        return tuple(c)
+
+    def _type_name(self, tree: Tree[Token], c: list[Any]) -> Any:
+        return n.TypeName(str(c[0]), c.count("[]"), c[-1] is not None and str(c[-1]) == "?", span=self.span(tree))
+
+    def _array_suffix(self, tree: Tree[Token], c: list[Any]) -> Any:
+        return "[]"
+
+    def _several(self, tree: Tree[Token], c: list[Any]) -> Any:
+        return _Several(part for types in c if types is not None for part in types)
+
+    def _meaning(self, tree: Tree[Token], c: list[Any]) -> Any:
+        return dict(pair for pair in c if pair is not None)
+
+    def _meaning_item(self, tree: Tree[Token], c: list[Any]) -> Any:
+        return self.name(c[0]), c[1]
+
+    def _traits(self, tree: Tree[Token], c: list[Any]) -> Any:
+        return [self.name(t) for t in c]
+
+    def _fndecl(self, tree: Tree[Token], c: list[Any]) -> Any:
+        rest = [x for x in c if x is not None and not isinstance(x, n.Annotation)]
+        parameters = tuple(x for x in rest[1:-1])
+        return n.FnDecl(self.name(rest[0]), parameters, rest[-1], **self.item(tree, c))
+
+    def _reserved_fn(self, tree: Tree[Token], c: list[Any]) -> Any:
+        raise Reserved(self.span(tree), "`fn` with a block")
+
+    def _reserved_both(self, tree: Tree[Token], c: list[Any]) -> Any:
+        raise Reserved(self.span(tree), "`<=>`")
+
+    def _fnparam(self, tree: Tree[Token], c: list[Any]) -> Any:
+        return n.FnParameter(self.name(c[0]), None if c[1] is None else self.name(c[1]), span=self.span(tree))
+
+    def _rule_line(self, tree: Tree[Token], c: list[Any]) -> Any:
+        return self.rule(tree, c, True)
+
+    def _rule_block(self, tree: Tree[Token], c: list[Any]) -> Any:
+        return self.rule(tree, c, False)
+
+    def rule(self, tree: Tree[Token], c: list[Any], one_line: bool) -> n.Rule:
+        rest = [x for x in c if not isinstance(x, n.Annotation)]
+        name, inputs, source, target = rest
+        return n.Rule(self.name(name), inputs or (), source, target, one_line=one_line, **self.item(tree, c))
+
+    def _inputs(self, tree: Tree[Token], c: list[Any]) -> Any:
+        return tuple(x for x in c if x is not None)
+
+    def _input(self, tree: Tree[Token], c: list[Any]) -> Any:
+        return n.Input(self.name(c[0]), c[1], span=self.span(tree))
+
+    def _kind(self, tree: Tree[Token], c: list[Any]) -> Any:
+        return n.Kind(self.name(c[0]), c[1] or (), c[2] is not None, span=self.span(tree))
+
+    def _kind_arguments(self, tree: Tree[Token], c: list[Any]) -> Any:
+        return self.arguments(c)
+
+    def _side(self, tree: Tree[Token], c: list[Any]) -> Any:
+        statements = tuple(x for x in c if isinstance(x, (n.Bind, n.Each)))
+        return n.Side(statements, c[-2], c[-1] or (), span=self.span(tree))
+
+    def _where(self, tree: Tree[Token], c: list[Any]) -> Any:
+        return tuple(x for x in c if x is not None)
+
+    _outputs = _where
+
+    def _bind(self, tree: Tree[Token], c: list[Any]) -> Any:
+        return n.Bind(self.name(c[0]), c[1], span=self.span(tree))
+
+    def _each(self, tree: Tree[Token], c: list[Any]) -> Any:
+        statements = tuple(x for x in c[2:] if isinstance(x, n.Bind))
+        return n.Each(self.name(c[0]), c[1], statements, c[-1] or (), span=self.span(tree))
+
+    def _range(self, tree: Tree[Token], c: list[Any]) -> Any:
+        low, high = (None if t is None else int(t) for t in c)
+        span = self.span(tree)
+        return n.Range(low, high, span=span)
+
+    def _passdecl(self, tree: Tree[Token], c: list[Any]) -> Any:
+        rest = [x for x in c if not isinstance(x, n.Annotation)]
+        return n.PassDecl(self.name(rest[0]), tuple(rest[1:]), **self.item(tree, c))
+
+    def _repeat(self, tree: Tree[Token], c: list[Any]) -> Any:
+        return n.Repeat(tuple(c), span=self.span(tree))
+
+    def _test(self, tree: Tree[Token], c: list[Any]) -> Any:
+        rest = [x for x in c if not isinstance(x, n.Annotation)]
+        title, rule, *body, outputs, expected = rest
+        span = self.span(tree)
+        inputs = tuple(x for x in body if isinstance(x, n.TestInput))
+        statements = tuple(x for x in body if isinstance(x, n.Bind))
+        side = n.Side(statements, outputs, (), span=outputs[0].span.to(outputs[-1].span))
+        return n.Test(
+            self.string(title), self.name(rule), inputs, side, expected if isinstance(expected, n.Side) else None,
+            **{**self.item(tree, c), "span": span},
+        )  # fmt: skip
+
+    def _test_input(self, tree: Tree[Token], c: list[Any]) -> Any:
+        name, kind, dtype, *dims = c
+        return n.TestInput(
+            self.name(name), self.name(kind), self.name(dtype), tuple(d for d in dims if d is not None),
+            span=self.span(tree),
+        )  # fmt: skip
+
+    def _dimension(self, tree: Tree[Token], c: list[Any]) -> Any:
+        return int(c[0]) if c[0].type == "INT" else str(c[0])
+
+    def _expected(self, tree: Tree[Token], c: list[Any]) -> Any:
+        statements = tuple(x for x in c if isinstance(x, n.Bind))
+        return n.Side(statements, c[-1], (), span=self.span(tree))
+
+    def _unchanged(self, tree: Tree[Token], c: list[Any]) -> Any:
+        return "unchanged"
+
+    # ── expressions ──
+
+    def _conditional(self, tree: Tree[Token], c: list[Any]) -> Any:
+        return n.Conditional(c[0], c[1], c[2], span=self.span(tree))
+
+    def _binary(self, tree: Tree[Token], c: list[Any]) -> Any:
+        return n.Binary(str(c[1]), c[0], c[2], span=self.span(tree))
+
+    def _unary(self, tree: Tree[Token], c: list[Any]) -> Any:
+        operator, operand = str(c[0]), c[1]
+        if operator == "-" and isinstance(operand, n.Literal) and type(operand.value) in (int, float):
+            if not operand.text.startswith("-"):  # a sign before a number belongs to it
+                return n.Literal(-operand.value, "-" + operand.text, span=self.span(tree))  # type: ignore[operator]
+        return n.Unary(operator, operand, span=self.span(tree))
+
+    def _comparison(self, tree: Tree[Token], c: list[Any]) -> Any:
+        return n.Comparison(c[0], tuple(zip(c[1::2], c[2::2])), span=self.span(tree))
+
+    def _comparator(self, tree: Tree[Token], c: list[Any]) -> Any:
+        return str(c[0])
+
+    def _in(self, tree: Tree[Token], c: list[Any]) -> Any:
+        return "in"
+
+    def _not_in(self, tree: Tree[Token], c: list[Any]) -> Any:
+        return "not in"
+
+    def _attribute(self, tree: Tree[Token], c: list[Any]) -> Any:
+        return n.Attribute(c[0], c[1].id, c[1].span, span=self.span(tree))
+
+    def _projection(self, tree: Tree[Token], c: list[Any]) -> Any:
+        return n.Projection(c[0], int(c[1]), span=self.span(tree))
+
+    def _projections(self, tree: Tree[Token], c: list[Any]) -> Any:
+        base: Any = c[0]
+        at = self.at(c[1]).start
+        for digits in str(c[1]).split("."):
+            at += len(digits)
+            base = n.Projection(base, int(digits), span=Span(self.source, base.span.start, at))
+            at += 1
+        return base
+
+    def _call(self, tree: Tree[Token], c: list[Any]) -> Any:
+        return n.Call(c[0], c[1] or (), span=self.span(tree))
+
+    def _optional_call(self, tree: Tree[Token], c: list[Any]) -> Any:
+        return n.Call(c[0], c[2] or (), True, span=self.span(tree))
+
+    def _where_call(self, tree: Tree[Token], c: list[Any]) -> Any:
+        span = self.span(tree)
+        callee = n.Name("where", span=Span(self.source, span.start, span.start + 5))
+        return n.Call(callee, c[0] or (), span=span)
+
+    def _arguments(self, tree: Tree[Token], c: list[Any]) -> Any:
+        return self.arguments(c)
+
+    def _generator(self, tree: Tree[Token], c: list[Any]) -> Any:
+        comprehension = self.comprehension(tree, c, True)
+        return (n.Positional(comprehension, span=comprehension.span),)
+
+    def _keyword(self, tree: Tree[Token], c: list[Any]) -> Any:
+        name = c[0] if isinstance(c[0], n.Name) else self.name(c[0])
+        return n.Keyword(name.id, c[1], name.span, span=self.span(tree))
+
+    def _positional(self, tree: Tree[Token], c: list[Any]) -> Any:
+        return n.Positional(c[0], span=self.span(tree))
+
+    def _star(self, tree: Tree[Token], c: list[Any]) -> Any:
+        return n.Star(c[-1], span=self.span(tree))
+
+    def _spread(self, tree: Tree[Token], c: list[Any]) -> Any:
+        return n.Spread(c[0], tuple(x for x in c[1:] if x is not None), span=self.span(tree))
+
+    def _spread_all(self, tree: Tree[Token], c: list[Any]) -> Any:
+        return n.Spread(c[0], None, span=self.span(tree))
+
+    def _subscript(self, tree: Tree[Token], c: list[Any]) -> Any:
+        base, (kind, parts) = c
+        if kind == "index":
+            return n.Index(base, parts[0], span=self.span(tree))
+        return n.Slice(base, *parts, span=self.span(tree))
+
+    def _index(self, tree: Tree[Token], c: list[Any]) -> Any:
+        return "index", c
+
+    def _slice(self, tree: Tree[Token], c: list[Any]) -> Any:
+        return "slice", (c + [None, None, None])[:3]
+
+    def _field(self, tree: Tree[Token], c: list[Any]) -> Any:
+        return self.name(c[0])
+
+    def _for_clause(self, tree: Tree[Token], c: list[Any]) -> Any:
+        return c
+
+    def _targets(self, tree: Tree[Token], c: list[Any]) -> Any:
+        return tuple(self.name(t) for t in c if t is not None)
+
+    def comprehension(self, tree: Tree[Token], c: list[Any], generator: bool) -> n.Comprehension:
+        element, (targets, source, condition) = c
+        return n.Comprehension(element, targets, source, condition, generator, span=self.span(tree))
+
+    def _comprehension(self, tree: Tree[Token], c: list[Any]) -> Any:
+        return self.comprehension(tree, c, False)
+
+    def _name(self, tree: Tree[Token], c: list[Any]) -> Any:
+        return self.name(c[0])
+
+    def _integer(self, tree: Tree[Token], c: list[Any]) -> Any:
+        return n.Literal(int(c[0]), str(c[0]), span=self.span(tree))
+
+    def _float(self, tree: Tree[Token], c: list[Any]) -> Any:
+        return n.Literal(float(c[0]), str(c[0]), span=self.span(tree))
+
+    def _string(self, tree: Tree[Token], c: list[Any]) -> Any:
+        return n.Literal(self.string(c[0]), str(c[0]), span=self.span(tree))
+
+    def string(self, token: Token) -> str:
+        try:
+            value = ast.literal_eval(str(token))
+        except (ValueError, SyntaxError):
+            raise BadString(self.at(token)) from None
+        assert isinstance(value, str)
+        return value
+
+    def _none(self, tree: Tree[Token], c: list[Any]) -> Any:
+        return n.Literal(None, "none", span=self.span(tree))
+
+    def _true(self, tree: Tree[Token], c: list[Any]) -> Any:
+        return n.Literal(True, "true", span=self.span(tree))
+
+    def _false(self, tree: Tree[Token], c: list[Any]) -> Any:
+        return n.Literal(False, "false", span=self.span(tree))
+
+    def _hole(self, tree: Tree[Token], c: list[Any]) -> Any:
+        return n.Hole(span=self.span(tree))
+
+    def _operator_kind(self, tree: Tree[Token], c: list[Any]) -> Any:
+        return n.OperatorKind(tuple(x for x in c if x is not None), span=self.span(tree))
+
+    def _walrus(self, tree: Tree[Token], c: list[Any]) -> Any:
+        return n.Walrus(self.name(c[0]), c[1], span=self.span(tree))
+
+    def _parenthesised(self, tree: Tree[Token], c: list[Any]) -> Any:
+        return c[0]
+
+    def _tuple(self, tree: Tree[Token], c: list[Any]) -> Any:
+        return n.TupleExpr(tuple(x for x in c if x is not None), "(", span=self.span(tree))
+
+    def _list(self, tree: Tree[Token], c: list[Any]) -> Any:
+        return n.TupleExpr(tuple(x for x in c if x is not None), "[", span=self.span(tree))
+
+    def _match(self, tree: Tree[Token], c: list[Any]) -> Any:
+        return n.Match(c[0], tuple(x for x in c[1:] if x is not None), span=self.span(tree))
+
+    def _arm(self, tree: Tree[Token], c: list[Any]) -> Any:
+        name = None if c[0].type == "HOLE" else self.name(c[0])
+        return n.Arm(name, c[1], span=self.span(tree))
+
+    def _dotted(self, tree: Tree[Token], c: list[Any]) -> Any:
+        parts = [str(x) if isinstance(x, Token) else x.id for x in c]
+        return n.Name(".".join(parts), span=self.span(tree))
+
+
+class _Several(tuple[n.TypeName, ...]):
+    """Result types written in parentheses."""
+
+    several = True
+
+
+# Trees that are a level of nesting; the others pass through.
+_NESTING = frozenset({
+    "conditional", "binary", "unary", "comparison", "attribute", "projection", "projections", "call", "optional_call",
+    "where_call", "subscript", "comprehension", "generator", "tuple", "list", "match", "walrus", "parenthesised",
+    "operator_kind", "repeat",
+})  # fmt: skip
