@@ -1,0 +1,62 @@
+"""`@once`, `@tags(…)`, … on rules."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from gslang.base.suggest import did_you_mean
+from gslang.check.context import Lowering
+from gslang.syntax import nodes as n
+
+KNOWN = ("tags", "approximate", "once", "opset", "disconnected", "allow")
+
+
+@dataclass(slots=True)
+class Marks:
+    once: bool = False
+    disconnected: bool = False
+    approximate: float | None = None
+    tags: tuple[str, ...] = ()
+    opset: tuple[int | None, int | None] = (None, None)
+
+
+def read(low: Lowering, item: n.Item) -> Marks:
+    """What a rule's annotations say; wrong ones are reported."""
+    marks = Marks()
+    for annotation in item.annotations:
+        arguments = annotation.arguments
+        match annotation.name.id:
+            case "once" | "disconnected" as name:
+                if arguments:
+                    low.error("E0702", f"`@{name}` takes no argument", annotation.span)
+                setattr(marks, name, True)
+            case "tags":
+                texts = [a.value.value for a in arguments if isinstance(a.value, n.Literal) and isinstance(a.value.value, str)]
+                if len(texts) != len(arguments) or not texts:
+                    low.error("E0702", '`@tags` takes strings: `@tags("fusion")`', annotation.span)
+                marks.tags += tuple(texts)
+            case "approximate":
+                value = arguments[0].value if len(arguments) == 1 else None
+                named = isinstance(arguments[0], n.Keyword) and arguments[0].name == "rtol" if arguments else False
+                if not named or not isinstance(value, n.Literal) or type(value.value) not in (int, float):
+                    low.error("E0702", "`@approximate` takes a tolerance: `@approximate(rtol = 1e-3)`", annotation.span)
+                else:
+                    marks.approximate = float(value.value)  # type: ignore[arg-type]
+            case "opset":
+                value = arguments[0].value if len(arguments) == 1 else None
+                if isinstance(value, n.Range):
+                    marks.opset = (value.lower, value.upper)
+                elif isinstance(value, n.Literal) and type(value.value) is int:
+                    marks.opset = (value.value, value.value)
+                else:
+                    low.error("E0702", "`@opset` takes versions: `@opset(11..)`", annotation.span)
+            case "allow":
+                if not arguments or not all(isinstance(a.value, n.Name) for a in arguments):
+                    low.error("E0702", "`@allow` takes codes: `@allow(W1003)`", annotation.span)
+            case name:
+                guess = did_you_mean(name, KNOWN)
+                low.error(
+                    "E0701", f"unknown annotation `@{name}`", annotation.name.span,
+                    f"did you mean `@{guess}`?" if guess else f"known: {', '.join('@' + k for k in KNOWN)}",
+                )  # fmt: skip
+    return marks

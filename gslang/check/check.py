@@ -1,0 +1,204 @@
+"""The pipeline: text → program → checked program. Every mistake that a user can make in a rule file ends here as a finding."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from gslang.base.diagnostics import Diagnostic, Label
+from gslang.base.source import Source, Span
+from gslang.base.suggest import did_you_mean
+from gslang.check import checked as ir
+from gslang.check.imports import Importer, find_module
+from gslang.check.passes import check_pass
+from gslang.check.rule import check_rule
+from gslang.check.tests import check_test
+from gslang.dialect.declarations import signature_of
+from gslang.dialect.dialect import Dialect
+from gslang.dialect.load import dialect_names, load_dialect
+from gslang.syntax import nodes as n
+from gslang.syntax.parser import parse, read_source
+
+BUILTIN_STEPS = ("fold", "cse")
+
+
+@dataclass(frozen=True)
+class Module:
+    """A checked file, with what others may take from it."""
+
+    program: ir.CheckedProgram
+    functions: Mapping[str, n.FnDecl] = field(repr=False)
+    operators: tuple[n.OpDecl, ...] = field(repr=False)
+
+
+def check_source(source: Source, importer: Importer | None = None) -> ir.CheckedProgram:
+    """Check one text. `importer` keeps modules that were read already and finds circles."""
+    return check_module(source, importer or Importer(check_module)).program
+
+
+def check_file(path: str | Path, importer: Importer | None = None) -> ir.CheckedProgram:
+    """Check a file. Raises `OSError` if it cannot be read."""
+    source = read_source(path)
+    if isinstance(source, Diagnostic):
+        return _nothing(str(path), source)
+    return check_source(source, importer)
+
+
+def load_module(name: str) -> list[ir.CheckedProgram]:
+    """The programs of a shipped module (`std.relay.conv`; a package includes its modules), a file, or a folder.
+
+    Raises `FileNotFoundError` if there is no such module.
+    """
+    importer = Importer(check_module)
+    paths = find_module(name) if name.startswith("std.") or name == "std" else _files(Path(name))
+    return [check_file(path, importer) for path in paths]
+
+
+def _files(path: Path) -> list[Path]:
+    if path.is_dir():
+        return sorted(path.rglob("*.gsl"))
+    if not path.exists():
+        raise FileNotFoundError(str(path))
+    return [path]
+
+
+def _nothing(name: str, problem: Diagnostic) -> ir.CheckedProgram:
+    return ir.CheckedProgram(name, load_dialect("relay"), None, {}, (), {}, (), (), (problem,))
+
+
+def check_module(source: Source, importer: Importer) -> Module:
+    """Parse and check one file with all that it imports."""
+    parsed = parse(source)
+    found: list[Diagnostic] = list(parsed.diagnostics)
+    program = parsed.program
+    dialect, found_dialect = _dialect(program)
+    found += found_dialect
+    rules: dict[str, ir.CheckedRule] = {}
+    passes: dict[str, ir.CheckedPass] = {}
+    functions: dict[str, n.FnDecl] = {}
+    declarations: list[n.OpDecl] = []
+    broken: set[str] = set()
+    with importer.reading(source.name):
+        for item in program.items:
+            if isinstance(item, n.Use):
+                _use(item, source, importer, found, rules, passes, functions, declarations, broken)
+    own_declarations = [item for item in program.items if isinstance(item, n.OpDecl)]
+    signatures = []
+    for declaration in declarations + own_declarations:
+        signature, problems = signature_of(declaration)
+        signatures.append(signature)
+        if declaration in own_declarations:
+            found += problems
+    if signatures:
+        dialect = dialect.with_operators(signatures)
+    own_functions = _functions(program, found)
+    functions.update(own_functions)
+    own_rules: list[str] = []
+    places: dict[str, Span] = {}
+    for item in program.items:
+        if isinstance(item, (n.Rule, n.PassDecl)):
+            name = item.name.id
+            if name in places or name in BUILTIN_STEPS and isinstance(item, n.PassDecl):
+                related = (Label(places[name], "first one here"),) if name in places else ()
+                found.append(Diagnostic("E0208", f"there is a rule or pass `{name}` already", Label(item.name.span), related=related, help="choose another name"))
+                continue
+            places[name] = item.name.span
+        if isinstance(item, n.Rule):
+            checked, problems = check_rule(item, dialect, functions, source.name)
+            found += problems
+            own_rules.append(item.name.id)
+            if checked is not None:
+                rules[item.name.id] = checked
+            else:
+                broken.add(item.name.id)
+                rules.pop(item.name.id, None)
+    for item in program.items:
+        if isinstance(item, n.PassDecl):
+            known = {**passes, **{i.name.id: None for i in program.items if isinstance(i, n.PassDecl)}}
+            checked_pass = check_pass(item, program, rules, passes, known, broken, found)
+            if checked_pass is not None:
+                passes[item.name.id] = checked_pass
+    tests = []
+    for item in program.items:
+        if isinstance(item, n.Test):
+            checked_test = check_test(item, dialect, functions, rules, broken, found)
+            if checked_test is not None:
+                tests.append(checked_test)
+    unique = {(d.order, d.help): d for d in found}
+    result = ir.CheckedProgram(
+        name=source.name,
+        dialect=dialect,
+        doc=program.doc,
+        rules=rules,
+        own_rules=tuple(name for name in own_rules if name in rules),
+        passes=passes,
+        own_passes=tuple(i.name.id for i in program.items if isinstance(i, n.PassDecl) and i.name.id in passes),
+        tests=tuple(tests),
+        diagnostics=tuple(sorted(unique.values(), key=lambda d: d.order)),
+    )
+    return Module(result, functions, (*declarations, *own_declarations))
+
+
+def _dialect(program: n.Program) -> tuple[Dialect, list[Diagnostic]]:
+    found: list[Diagnostic] = []
+    chosen = "relay"
+    for k, item in enumerate(i for i in program.items if isinstance(i, n.DialectItem)):
+        if k:
+            found.append(Diagnostic("E0206", "the dialect is named once", Label(item.span), help="remove this line"))
+            continue
+        chosen = item.name.id
+        if item is not program.items[0]:
+            found.append(Diagnostic("E0206", "`dialect` stands first in a file", Label(item.span), help="move it to the top"))
+        if chosen not in dialect_names():
+            guess = did_you_mean(chosen, dialect_names())
+            listed = ", ".join(f"`{name}`" for name in dialect_names())
+            found.append(Diagnostic("E0206", f"unknown dialect `{chosen}`", Label(item.name.span), help=f"did you mean `{guess}`?" if guess else f"dialects: {listed}"))
+            chosen = "relay"
+    return load_dialect(chosen), found
+
+
+def _functions(program: n.Program, found: list[Diagnostic]) -> dict[str, n.FnDecl]:
+    result: dict[str, n.FnDecl] = {}
+    for item in program.items:
+        if isinstance(item, n.FnDecl):
+            name = item.name.id
+            if name in result:
+                found.append(Diagnostic("E0208", f"there is a function `{name}` already", Label(item.name.span), related=(Label(result[name].name.span, "first one here"),), help="choose another name"))
+                continue
+            seen: set[str] = set()
+            for parameter in item.parameters:
+                if parameter.name.id in seen:
+                    found.append(Diagnostic("E0202", f"`{parameter.name.id}` is bound twice", Label(parameter.span), help="choose another name"))
+                seen.add(parameter.name.id)
+            result[name] = item
+    return result
+
+
+def _use(
+    item: n.Use, source: Source, importer: Importer, found: list[Diagnostic], rules: dict[str, ir.CheckedRule],
+    passes: dict[str, ir.CheckedPass], functions: dict[str, n.FnDecl], declarations: list[n.OpDecl], broken: set[str],
+) -> None:  # fmt: skip
+    modules, problem = importer.modules(item, source)
+    if problem is not None:
+        found.append(problem)
+        return
+    offered: set[str] = set()
+    for module in modules:
+        program = module.program
+        if not program.ok:
+            first = next(d for d in program.diagnostics if d.severity.value == "error")
+            found.append(
+                Diagnostic("E0204", f"`{item.module}` has errors of its own", Label(item.span), related=(Label(first.primary.span, first.message),))
+            )
+        wanted = None if item.names is None else {name.id for name in item.names}
+        offered |= {*program.rules, *program.passes, *module.functions}
+        rules.update({k: v for k, v in program.rules.items() if wanted is None or k in wanted})
+        passes.update({k: v for k, v in program.passes.items() if wanted is None or k in wanted})
+        functions.update({k: v for k, v in module.functions.items() if wanted is None or k in wanted})
+        declarations.extend(module.operators)
+    for name in item.names or ():
+        if name.id not in offered:
+            guess = did_you_mean(name.id, offered)
+            found.append(Diagnostic("E0207", f"`{item.module}` has no `{name.id}`", Label(name.span), help=f"did you mean `{guess}`?" if guess else None))
+            broken.add(name.id)

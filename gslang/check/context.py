@@ -1,0 +1,218 @@
+"""What lowering one rule keeps: the names in sight, the tables being filled, the findings."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, NoReturn, Union
+
+from gslang.base.diagnostics import Diagnostic, Label
+from gslang.base.source import Span
+from gslang.base.suggest import did_you_mean
+from gslang.check import checked as ir
+from gslang.dialect.dialect import Dialect
+from gslang.syntax import nodes as n
+
+
+class Stop(Exception):
+    """The expression has an error that is reported already; what depends on it is not judged."""
+
+
+# ── what a name or an expression stands for ───────────────────────────────────────────────────────────────────
+
+
+@dataclass(frozen=True, slots=True)
+class NodeOf:
+    """A pattern node of the source (or an input)."""
+
+    place: ir.Place
+    node: int
+
+
+@dataclass(frozen=True, slots=True)
+class ValueOf:
+    """An attribute value. `type`: int float number bool str none tuple array dtype any."""
+
+    value: ir.Value
+    type: str = "any"
+
+
+@dataclass(frozen=True, slots=True)
+class BlockOf:
+    """The sequence of all instances of an `each`, or of some: `indices` gives their numbers."""
+
+    block: int
+    indices: ir.Value | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class InstanceOf:
+    block: int
+    place: ir.Place
+
+
+@dataclass(frozen=True, slots=True)
+class NodesOf:
+    """One template node of all instances: `branch.conv`."""
+
+    block: int
+    node: int
+
+
+@dataclass(frozen=True, slots=True)
+class OperatorOf:
+    """An operator variable."""
+
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class TargetOf:
+    """A node of the target. `several`: it stands for a sequence."""
+
+    target: int
+    several: bool = False
+
+
+Denotation = Union[NodeOf, ValueOf, BlockOf, InstanceOf, NodesOf, OperatorOf, TargetOf]
+
+KINDS = ("any", "var", "input", "param", "const", "op")
+BUILTIN_ARGUMENTS: Mapping[str, tuple[int, int]] = {
+    "len": (1, 1), "range": (1, 3), "reversed": (1, 1), "zip": (1, 9), "sum": (1, 1), "prod": (1, 1), "min": (1, 9),
+    "max": (1, 9), "any": (1, 1), "all": (1, 1), "concat": (1, 9), "cumsum": (1, 1), "abs": (1, 1), "numel": (1, 1),
+    "broadcast": (2, 2), "normalize_axis": (2, 2), "layout_remap": (2, 2), "close": (3, 3),
+}  # fmt: skip
+BUILTIN_TYPES: Mapping[str, str] = {
+    "len": "int", "range": "tuple", "reversed": "any", "zip": "tuple", "sum": "any", "prod": "any", "any": "bool",
+    "all": "bool", "concat": "tuple", "cumsum": "tuple", "numel": "int", "broadcast": "tuple", "normalize_axis": "int",
+    "layout_remap": "tuple", "close": "bool",
+}  # fmt: skip
+
+
+@dataclass(slots=True)
+class Template:
+    """An `each` block while it is lowered: its own names."""
+
+    block: int
+    names: dict[str, Denotation] = field(default_factory=dict)
+    nodes: list[int] = field(default_factory=list)
+    lets: dict[int, int] = field(default_factory=dict)
+
+
+@dataclass(slots=True)
+class Lowering:
+    """The state of lowering one rule or test. `side`: "source" or "target".
+
+    Tables grow while the source is lowered; `patterns[k]` may be replaced (a name or `keep` added) but never moves.
+    """
+
+    dialect: Dialect
+    functions: Mapping[str, n.FnDecl]
+    diagnostics: list[Diagnostic]
+    side: str = "source"
+    names: dict[str, Denotation] = field(default_factory=dict)
+    bound_at: dict[str, Span] = field(default_factory=dict)
+    patterns: list[ir.Pattern] = field(default_factory=list)
+    variables: dict[str, ir.OpVariable] = field(default_factory=dict)
+    trait_variables: set[str] = field(default_factory=set)  # declared by traits: an attribute need not be in all operators
+    lets: list[ir.Value] = field(default_factory=list)
+    captures: list[str] = field(default_factory=list)
+    capture_of: dict[int, int] = field(default_factory=dict)  # capture → pattern node that makes it
+    templates: list[Template] = field(default_factory=list)
+    blocks: dict[int, ir.Block] = field(default_factory=dict)
+    inside: Template | None = None  # the template being lowered
+    branch_names: dict[int, tuple[str | None, ...]] = field(default_factory=dict)  # alternation → names of its branches
+    targets: list[ir.Target] = field(default_factory=list)
+    target_names: list[str | None] = field(default_factory=list)
+    target_spans: list[Span] = field(default_factory=list)
+    locals: int = 0
+    used_inputs: set[str] = field(default_factory=set)
+    expanding: tuple[str, ...] = ()  # functions being expanded, outermost first
+    overlay: list[dict[str, Denotation]] = field(default_factory=list)  # comprehension variables and fn parameters
+
+    # ── findings ──
+
+    def error(
+        self, code: str, message: str, span: Span, help: str | None = None, *, text: str = "", related: Iterable[Label] = ()
+    ) -> None:
+        self.diagnostics.append(Diagnostic(code, message, Label(span, text), related=tuple(related), help=help))
+
+    def stop(
+        self, code: str, message: str, span: Span, help: str | None = None, *, text: str = "", related: Iterable[Label] = ()
+    ) -> NoReturn:
+        self.error(code, message, span, help, text=text, related=related)
+        raise Stop
+
+    # ── names ──
+
+    def look_up(self, name: str) -> Denotation | None:
+        for names in reversed(self.overlay):
+            if name in names:
+                return names[name]
+            if "" in names:  # a function's body sees its parameters only
+                return None
+        if self.inside is not None and name in self.inside.names:
+            return self.inside.names[name]
+        return self.names.get(name)
+
+    def visible(self) -> list[str]:
+        found = list(self.names) + (list(self.inside.names) if self.inside else [])
+        return found + [name for names in self.overlay for name in names if name]
+
+    def bind(self, name: n.Name, what: Denotation) -> None:
+        """Give a name to something. A name is bound once; kinds cannot be names."""
+        if name.id in KINDS:
+            self.error("E0203", f"`{name.id}` is a kind and cannot be bound", name.span, "choose another name")
+            return
+        known = self.bound_at.get(name.id)
+        if known is not None:
+            self.error(
+                "E0202", f"`{name.id}` is bound twice", name.span, "choose another name",
+                related=(Label(known, "first bound here"),),
+            )  # fmt: skip
+            return
+        self.bound_at[name.id] = name.span
+        if self.inside is not None:
+            self.inside.names[name.id] = what
+        else:
+            self.names[name.id] = what
+
+    def unknown_name(self, name: str, span: Span) -> NoReturn:
+        guess = did_you_mean(name, self.visible())
+        self.stop("E0201", f"unknown name `{name}`", span, f"did you mean `{guess}`?" if guess else None)
+
+    def new_local(self) -> int:
+        self.locals += 1
+        return self.locals - 1
+
+    # ── tables ──
+
+    def add_pattern(self, pattern: ir.Pattern) -> NodeOf:
+        number = len(self.patterns)
+        self.patterns.append(pattern)
+        if self.inside is not None:
+            self.inside.nodes.append(number)
+        return NodeOf(ir.OWN, number)
+
+    @property
+    def block(self) -> int | None:
+        return self.inside.block if self.inside is not None else None
+
+    def add_target(self, target: ir.Target, span: Span, several: bool = False) -> TargetOf:
+        self.targets.append(target)
+        self.target_names.append(None)
+        self.target_spans.append(span)
+        return TargetOf(len(self.targets) - 1, several)
+
+    def add_let(self, value: ir.Value) -> ir.Value:
+        """A named value; literals and references stay what they are."""
+        if isinstance(value, (ir.Const, ir.NodeAttr, ir.Let, ir.Captured, ir.Local)):
+            return value
+        self.lets.append(value)
+        if self.inside is not None:
+            self.inside.lets[len(self.lets) - 1] = self.inside.block
+        return ir.Let(ir.OWN, len(self.lets) - 1)
+
+
+def is_tensor(what: Any) -> bool:
+    return isinstance(what, (NodeOf, TargetOf, NodesOf))

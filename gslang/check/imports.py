@@ -1,0 +1,102 @@
+"""`use`: finding modules, reading each once, and refusing circles."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from gslang.base.diagnostics import Diagnostic, Label
+from gslang.base.resources import stdlib_path
+from gslang.base.source import Source
+from gslang.base.suggest import did_you_mean
+from gslang.syntax import nodes as n
+from gslang.syntax.parser import read_source
+
+if TYPE_CHECKING:
+    from gslang.check.check import Module
+
+
+def find_module(name: str) -> list[Path]:
+    """The files of a shipped module: `std.relay.conv` one, a package (`std.relay`) all of its modules.
+
+    Raises `FileNotFoundError` if there is none.
+    """
+    path = stdlib_path().joinpath(*name.split(".")[1:])
+    if path.is_dir():
+        return sorted(p for p in path.rglob("*.gsl") if p.name != "ops.gsl")
+    file = path.with_suffix(".gsl")
+    if file.is_file():
+        return [file]
+    raise FileNotFoundError(name)
+
+
+def module_names() -> list[str]:
+    """All shipped modules and packages."""
+    root = stdlib_path()
+    names = []
+    for path in sorted(root.rglob("*.gsl")):
+        if path.name != "ops.gsl":
+            names.append("std." + ".".join(path.relative_to(root).with_suffix("").parts))
+    return sorted({*names, *(".".join(name.split(".")[:2]) for name in names)})
+
+
+class Importer:
+    """The modules read so far, by path, and the chain of files being read."""
+
+    def __init__(self, check: Callable[[Source, "Importer"], Module]) -> None:
+        self._check = check
+        self._done: dict[str, Module] = {}
+        self._chain: list[str] = []
+
+    @contextmanager
+    def reading(self, name: str) -> Iterator[None]:
+        self._chain.append(_key(name))
+        try:
+            yield
+        finally:
+            self._chain.pop()
+
+    def modules(self, item: n.Use, source: Source) -> tuple[list[Module], Diagnostic | None]:
+        """The modules that a `use` names, or what is wrong with it."""
+        label = Label(item.span)
+        try:
+            if item.is_path:
+                base = Path(source.name).parent
+                paths = [base / item.module]
+                if not paths[0].is_file():
+                    near = did_you_mean(Path(item.module).name, [p.name for p in paths[0].parent.glob("*.gsl")] if paths[0].parent.is_dir() else [])
+                    help = f"did you mean `{near}`?" if near else "the path is relative to this file"
+                    return [], Diagnostic("E0204", f"there is no file `{item.module}`", label, help=help)
+            elif item.module.startswith("std.") or item.module == "std":
+                paths = find_module(item.module)
+            else:
+                help = f'shipped modules begin with `std.`; a file is written `use "./{item.module}.gsl";`'
+                return [], Diagnostic("E0204", f"there is no module `{item.module}`", label, help=help)
+        except FileNotFoundError:
+            guess = did_you_mean(item.module, module_names())
+            help = f"did you mean `{guess}`?" if guess else f"shipped: {', '.join(module_names())}"
+            return [], Diagnostic("E0204", f"there is no module `{item.module}`", label, help=help)
+        found = []
+        for path in paths:
+            key = _key(str(path))
+            if key in self._chain:
+                if not item.is_path and len(paths) > 1:
+                    continue  # a module of a package may use the package
+                loop = [Path(k).name for k in self._chain[self._chain.index(key) :]] + [path.name]
+                return [], Diagnostic("E0205", f"files import each other in a circle: {' → '.join(loop)}", label, help="move what both need into a third file")
+            if key not in self._done:
+                text = read_source(path)
+                if isinstance(text, Diagnostic):
+                    return [], Diagnostic("E0204", f"`{item.module}` cannot be read: {text.message}", label)
+                self._done[key] = self._check(text, self)
+            found.append(self._done[key])
+        return found, None
+
+
+def _key(name: str) -> str:
+    try:
+        return str(Path(name).resolve())
+    except OSError:
+        return name

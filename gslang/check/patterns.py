@@ -1,0 +1,426 @@
+"""Source expressions → pattern nodes."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from gslang.base.diagnostics import Label
+from gslang.base.source import Span
+from gslang.base.suggest import did_you_mean
+from gslang.check import checked as ir
+from gslang.check import denote as d
+from gslang.check import values
+from gslang.check.context import (
+    BlockOf, Denotation, InstanceOf, Lowering, NodeOf, NodesOf, OperatorOf, Template, ValueOf,
+)  # fmt: skip
+from gslang.dialect.signature import OperandSpec, Signature
+from gslang.syntax import nodes as n
+
+LEAF_FACTS = ("shape", "dtype", "ndim", "value")
+
+
+def rename(low: Lowering, node: int, name: str) -> None:
+    low.patterns[node] = replace(low.patterns[node], name=name)
+
+
+def keep(low: Lowering, expr: n.Unary, what: Denotation) -> Denotation:
+    if low.side != "source" or not isinstance(what, NodeOf):
+        low.stop("E0504", "`keep` stands before a source pattern", expr.span)
+    for node in [what.node, *without_alternatives(low, what.node)]:
+        low.patterns[node] = replace(low.patterns[node], keep=True)
+    return what
+
+
+def without_alternatives(low: Lowering, node: int) -> list[int]:
+    """A node, or the branches of an alternation, to the bottom."""
+    pattern = low.patterns[node]
+    if not isinstance(pattern, ir.AltNode):
+        return [node]
+    return [inner for branch in pattern.branches for inner in without_alternatives(low, branch)]
+
+
+# ── leaves ────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def leaf(low: Lowering, span: Span, kind: str, arguments: tuple[n.Argument, ...], *, name: str | None = None, optional: bool = False, is_input: bool = True) -> NodeOf:
+    """A wildcard or leaf with constraints on shape, dtype, ndim or value."""
+    constraints: list[ir.Constraint | ir.SameAttributes] = []
+    for argument in arguments:
+        if not isinstance(argument, n.Keyword):
+            low.error("E0501", f"a kind is constrained by name: `{kind}(shape = …)`", argument.span)
+            continue
+        if argument.name not in LEAF_FACTS:
+            guess = did_you_mean(argument.name, LEAF_FACTS)
+            low.error(
+                "E0502", f"a `{kind}` has no attribute `{argument.name}`", argument.name_span,
+                f"did you mean `{guess}`?" if guess else "what can be constrained: `shape`, `dtype`, `ndim`, `value`",
+            )  # fmt: skip
+            continue
+        test = values.test(low, argument.value)
+        if argument.name == "value":
+            if kind not in ("const", "any"):
+                low.error("E0502", f"the value of a `{kind}` is not known here", argument.span, "use kind `const`")
+            if isinstance(test, ir.Equals):
+                test = ir.ConstantEquals(test.value)
+        constraints.append(ir.Constraint(argument.name, test, argument.span))
+    return low.add_pattern(
+        ir.LeafNode(
+            name=name, span=span, block=low.block, constraints=tuple(constraints), kind=kind, optional=optional, is_input=is_input
+        )
+    )
+
+
+def inline_kind(low: Lowering, expr: n.Expr, kind: str, arguments: tuple[n.Argument, ...]) -> NodeOf:
+    return leaf(low, expr.span, kind, arguments)
+
+
+def constant_call(low: Lowering, expr: n.Call, name: str) -> NodeOf:
+    """`const(value = a, dtype = d)` and `splat(v)` in a source."""
+    if name == "const":
+        return leaf(low, expr.span, "const", expr.arguments)
+    if len(expr.arguments) != 1 or not isinstance(expr.arguments[0], n.Positional):
+        low.stop("E0503", "`splat` takes one value", expr.span)
+    argument = expr.arguments[0]
+    constraint = ir.Constraint("value", ir.SplatEquals(values.value(low, argument.value).value), argument.span)
+    return low.add_pattern(
+        ir.LeafNode(name=None, span=expr.span, block=low.block, constraints=(constraint,), kind="const", is_input=False)
+    )
+
+
+def node_of(low: Lowering, expr: n.Expr | n.Star, what: Denotation) -> int:
+    """The pattern node that an operand is; a value becomes a constant that equals it."""
+    match what:
+        case NodeOf(place, node):
+            if isinstance(place, ir.At):
+                low.stop("E0607", "a node of one instance cannot be part of the source outside `each`", expr.span)
+            if isinstance(place, ir.First):
+                low.stop("E0607", "`first` is read in constraints; it is no operand", expr.span)
+            return node
+        case ValueOf(value, kind):
+            if kind in ("str", "none", "bool", "dtype"):
+                low.stop("E0307", f"an operand is a tensor, this is a {kind}", expr.span)
+            constraint = ir.Constraint("value", ir.ConstantEquals(value), expr.span)
+            return low.add_pattern(
+                ir.LeafNode(name=None, span=expr.span, block=low.block, constraints=(constraint,), kind="const", is_input=False)
+            ).node
+        case BlockOf() | NodesOf() | InstanceOf():
+            low.stop("E0607", "a sequence stands with `*` among fields, variadic operands or outputs", expr.span, "write `*name.node`")
+    low.stop("E0307", "an operand is a tensor", expr.span)
+
+
+# ── tuples, projections, alternatives ─────────────────────────────────────────────────────────────────────────
+
+
+def make_tuple(low: Lowering, expr: n.Expr, parts: list[tuple[n.Expr, Denotation]]) -> NodeOf:
+    fields: list[int | ir.Splice] = []
+    for item, what in parts:
+        if isinstance(item, n.Star):
+            fields.append(splice(low, item, what, fields))
+        else:
+            fields.append(node_of(low, item, what))
+    return low.add_pattern(ir.TupleNode(name=None, span=expr.span, block=low.block, fields=tuple(fields)))
+
+
+def splice(low: Lowering, item: n.Star, what: Denotation, before: list[int | None | ir.Splice] | list[int | ir.Splice]) -> ir.Splice:
+    if not isinstance(what, NodesOf):
+        low.stop("E0607", "`*` stands before a sequence of nodes: `*branch.conv`", item.span)
+    if any(isinstance(part, ir.Splice) for part in before):
+        low.stop("E0607", "one sequence in a list of operands at most", item.span)
+    return ir.Splice(what.block, what.node)
+
+
+def project(low: Lowering, expr: n.Expr, base: NodeOf, index: ir.Test) -> NodeOf:
+    """`p.0`, `p[i]`, `p[_]`."""
+    constraints = () if isinstance(index, ir.Anything) else (ir.Constraint("index", index, expr.span),)
+    node = node_of(low, expr, base)
+    if isinstance(index, ir.Equals):
+        for k, other in enumerate(low.patterns):  # the same projection of the same node is the same node
+            if isinstance(other, ir.ProjNode) and other.base == node and other.block == low.block and not other.keep:
+                if [c.test for c in other.constraints if isinstance(c, ir.Constraint)] == [index] and isinstance(index.value, ir.Const):
+                    return NodeOf(ir.OWN, k)
+    return low.add_pattern(ir.ProjNode(name=None, span=expr.span, block=low.block, base=node, constraints=constraints))
+
+
+def alternatives(low: Lowering, expr: n.Binary) -> Denotation:
+    """`a | b | …`; a choice between values is no pattern."""
+    parts: list[n.Expr] = []
+    stack: list[n.Expr] = [expr]
+    while stack:
+        part = stack.pop()
+        if isinstance(part, n.Binary) and part.operator == "|":
+            stack += (part.right, part.left)
+        else:
+            parts.append(part)
+    if low.side != "source":
+        low.stop("E0506", "`|` makes alternatives of a source pattern", expr.span, "in a target write `match p { a => …, b => … }`")
+    branches, names = [], []
+    for part in parts:
+        what = d.denote(low, part)
+        branches.append(node_of(low, part, what))
+        names.append(part.name.id if isinstance(part, n.Walrus) else part.id if isinstance(part, n.Name) else None)
+    node = low.add_pattern(ir.AltNode(name=None, span=expr.span, block=low.block, branches=tuple(branches)))
+    low.branch_names[node.node] = tuple(names)
+    return node
+
+
+# ── calls ─────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def make_call(
+    low: Lowering, expr: n.Expr, operator: str | OperatorOf, arguments: tuple[n.Argument, ...],
+    known: list[Denotation] | None, ordered: bool,
+) -> Denotation:  # fmt: skip
+    """A call pattern. `known`: what the arguments stand for, where that was found out before."""
+    variable = operator.name if isinstance(operator, OperatorOf) else None
+    operators = low.variables[variable].operators if variable is not None else (str(operator),)
+    signatures = [low.dialect.operators[name] for name in operators]
+    shown = variable or operators[0]
+    operands, attributes = _arguments(low, expr, shown, signatures, arguments, known)
+    constraints = _constraints(low, signatures, shown, attributes)
+    _check_operands(low, expr, shown, signatures, operands)
+    swappable = frozenset(s.name for s in signatures if "commutative" in s.traits) if not ordered else frozenset()
+    while operands and operands[-1] is None:
+        operands.pop()
+    node = low.add_pattern(
+        ir.CallNode(
+            name=None, span=expr.span, block=low.block, constraints=tuple(constraints), operators=operators,
+            operands=tuple(operands), variable=variable, swappable=swappable if len(operands) == 2 else frozenset(),
+        )  # fmt: skip
+    )
+    if isinstance(expr, n.Call) and expr.optional:
+        inner = next((o for o in operands if isinstance(o, int)), None)
+        if inner is None or len([o for o in operands if o is not None]) != 1:
+            low.stop("E0302", "an optional operator has exactly one operand: `nn.relu?(p)`", expr.span)
+        choice = low.add_pattern(ir.AltNode(name=None, span=expr.span, block=low.block, branches=(node.node, inner)))
+        low.branch_names[choice.node] = (None, None)
+        return choice
+    return node
+
+
+def _arguments(
+    low: Lowering, expr: n.Expr, shown: str, signatures: list[Signature], arguments: tuple[n.Argument, ...],
+    known: list[Denotation] | None,
+) -> tuple[list[int | None | ir.Splice], list[n.Keyword | n.Spread]]:  # fmt: skip
+    operands: list[int | None | ir.Splice] = []
+    named: dict[str, int | None] = {}
+    attributes: list[n.Keyword | n.Spread] = []
+    spec = signatures[0]
+    by_name = {operand.name: operand for operand in spec.operands}
+    for k, argument in enumerate(arguments):
+        match argument:
+            case n.Positional(value):
+                what = known[k] if known is not None else d.denote(low, value)
+                if isinstance(what, ValueOf) and what.type == "none":
+                    operands.append(None)
+                else:
+                    operands.append(node_of(low, value, what))
+            case n.Star():
+                operands.append(splice(low, argument, d.denote(low, argument.value), operands))
+            case n.Keyword(name, value) if name in by_name and name not in spec.attributes:
+                operand = by_name[name]
+                if isinstance(value, n.Hole):
+                    continue
+                if operand.attribute is not None and isinstance(value, n.Literal):
+                    attributes.append(argument)
+                    continue
+                what = d.denote(low, value)
+                named[name] = None if isinstance(what, ValueOf) and what.type == "none" else node_of(low, value, what)
+            case n.Keyword() | n.Spread():
+                attributes.append(argument)
+    if named:
+        for k, operand in enumerate(spec.operands):
+            if operand.name in named:
+                while len(operands) < k:
+                    operands.append(None)
+                if len(operands) > k:
+                    low.error("E0302", f"operand `{operand.name}` of `{shown}` is given twice", expr.span)
+                else:
+                    operands.append(named[operand.name])
+    return operands, attributes
+
+
+def _check_operands(low: Lowering, expr: n.Expr, shown: str, signatures: list[Signature], operands: list[int | None | ir.Splice]) -> None:
+    for signature in signatures:
+        check_count(low, expr, signature, len(operands), any(isinstance(o, ir.Splice) for o in operands), None if shown == signature.name else shown)
+        for k, operand in enumerate(operands):
+            spec = operand_spec(signature, k)
+            if operand is None and spec is not None and not spec.optional:
+                low.error("E0302", f"operand `{spec.name}` of `{signature.name}` is not optional", expr.span)
+            if isinstance(operand, int) and spec is not None:
+                _check_kind(low, expr, signature, spec, operand)
+        if len(signatures) > 1:
+            break
+
+
+def _check_kind(low: Lowering, expr: n.Expr, signature: Signature, spec: OperandSpec, operand: int) -> None:
+    pattern = low.patterns[operand]
+    if spec.kind == "tensor" and isinstance(pattern, ir.TupleNode):
+        low.error("E0307", f"operand `{spec.name}` of `{signature.name}` is a tensor, this is a tuple", pattern.span)
+    if isinstance(pattern, ir.CallNode) and len(pattern.operators) == 1 and spec.kind == "tensor":
+        inner = low.dialect.operators[pattern.operators[0]]
+        if inner.several_results:
+            low.error(
+                "E0309", f"`{inner.name}` has several results", pattern.span, f"project one: `{inner.name}(…).0`",
+            )  # fmt: skip
+
+
+def operand_spec(signature: Signature, k: int) -> OperandSpec | None:
+    if k < len(signature.operands) and not signature.operands[k].variadic:
+        return signature.operands[k]
+    return next((o for o in signature.operands if o.variadic), None)
+
+
+def check_count(low: Lowering, expr: n.Expr, signature: Signature, count: int, sequence: bool, variable: str | None) -> None:
+    """Report a wrong number of operands, with the declaration."""
+    variadic = any(o.variadic for o in signature.operands)
+    least = sum(not o.optional and not o.variadic for o in signature.operands)
+    most = None if variadic else len(signature.operands)
+    if sequence and not variadic:
+        low.error("E0607", f"`{signature.name}` has no variadic operand", expr.span, "put the sequence into a tuple: `(*f.item)`")
+        return
+    if sequence or (least <= count and (most is None or count <= most)):
+        return
+    wanted = f"{least}" if least == most else f"{least} or more" if most is None else f"{least} to {most}"
+    related = () if signature.declared_at is None else (Label(signature.declared_at, "declared here"),)
+    via = f" (one of `{variable}`)" if variable else ""
+    low.stop(
+        "E0302", f"`{signature.name}`{via} takes {wanted} operand{'s' if wanted != '1' else ''}, got {count}", expr.span,
+        f"its operands: {', '.join(f'`{o.name}`' for o in signature.operands)}", related=related,
+    )  # fmt: skip
+
+
+def _constraints(
+    low: Lowering, signatures: list[Signature], shown: str, attributes: list[n.Keyword | n.Spread]
+) -> list[ir.Constraint | ir.SameAttributes]:
+    """Keyword arguments and spreads as constraints; an explicit keyword overrides the same one from a spread."""
+    explicit = {a.name for a in attributes if isinstance(a, n.Keyword)}
+    found: list[ir.Constraint | ir.SameAttributes] = []
+    for argument in attributes:
+        if isinstance(argument, n.Spread):
+            found += _spread(low, signatures, argument, explicit)
+            continue
+        if not known_attribute(low, signatures, shown, argument.name, argument.name_span):
+            continue
+        test = values.test(low, argument.value)
+        if isinstance(test, ir.Equals) and len(signatures) == 1 and argument.name in signatures[0].attributes:
+            types = signatures[0].attributes[argument.name].types
+            values.check_attribute_value(low, argument.value, test.value, types, f"`{argument.name}` of `{shown}`")
+        if not isinstance(test, ir.Anything):
+            found.append(ir.Constraint(argument.name, test, argument.span))
+    return found
+
+
+def known_attribute(low: Lowering, signatures: list[Signature], shown: str, name: str, span: Span) -> bool:
+    if any(name in s.attributes or any(o.name == name and o.attribute for o in s.operands) for s in signatures):
+        return True
+    candidates = [*signatures[0].attributes, *(o.name for o in signatures[0].operands)]
+    guess = did_you_mean(name, candidates)
+    listed = ", ".join(f"`{a}`" for a in signatures[0].attributes) or "none"
+    related = () if signatures[0].declared_at is None else (Label(signatures[0].declared_at, "declared here"),)
+    low.error(
+        "E0303", f"`{shown}` has no attribute `{name}`", span,
+        f"did you mean `{guess}`?" if guess else f"its attributes: {listed}", related=related,
+    )  # fmt: skip
+    return False
+
+
+def _spread(low: Lowering, signatures: list[Signature], spread: n.Spread, explicit: set[str]) -> list[ir.Constraint | ir.SameAttributes]:
+    what = d.denote(low, spread.base)
+    if not isinstance(what, NodeOf):
+        low.stop("E0505", "attributes are spread from a node", spread.base.span)
+    wanted = [(f.id, f.span) for f in spread.fields] if spread.fields is not None else None
+    if wanted is None:
+        names = spread_names(low, what.node)
+        if names is None or len(signatures) > 1:
+            return [ir.SameAttributes(what.place, what.node, tuple(sorted(explicit)), spread.span)]
+        wanted = [(name, spread.span) for name in names if name in signatures[0].attributes]
+    found: list[ir.Constraint | ir.SameAttributes] = []
+    for name, span in wanted:
+        if name in explicit:
+            continue
+        if spread.fields is not None:
+            d.attribute_type(low, n.Attribute(spread.base, name, span, span=spread.span), what.node)
+            if not known_attribute(low, signatures, signatures[0].name, name, span):
+                continue
+        found.append(ir.Constraint(name, ir.Equals(ir.NodeAttr(what.place, what.node, name)), spread.span))
+    return found
+
+
+def spread_names(low: Lowering, node: int) -> list[str] | None:
+    """All attributes that a node's operator declares; None where the operator is not one known."""
+    pattern = low.patterns[node]
+    if isinstance(pattern, ir.CallNode) and len(pattern.operators) == 1:
+        return list(low.dialect.operators[pattern.operators[0]].attributes)
+    return None
+
+
+# ── templates ─────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def each(low: Lowering, statement: n.Each) -> None:
+    """Lower an `each` block; its block is completed when it is known how it is consumed (`outputs`)."""
+    if low.side != "source":
+        low.stop("E0606", "`each` stands in a source; in a target repeat with `[e for b in name]`", statement.span)
+    if low.inside is not None:
+        low.stop("E0404", "`each` blocks do not nest", statement.span)
+    minimum, maximum = bounds(low, statement.bounds)
+    template = Template(len(low.templates))
+    low.templates.append(template)
+    low.inside = template
+    outer = dict(low.bound_at)
+    where: list[ir.Value] = []
+    try:
+        for bind in statement.statements:
+            try:
+                d.name_it(low, bind.name, d.denote(low, bind.value))
+            except d_stop():
+                low.bound_at.setdefault(bind.name.id, bind.name.span)
+        for condition in statement.where:
+            where.append(values.value(low, condition).value)
+    finally:
+        low.inside = None
+        low.bound_at = {**low.bound_at, **outer}
+    low.blocks[template.block] = ir.Block(
+        statement.name.id, tuple(template.nodes), minimum, maximum, tuple(where), -1, False, statement.name.span
+    )
+    low.bind(statement.name, BlockOf(template.block))
+
+
+def d_stop() -> type[Exception]:
+    from gslang.check.context import Stop
+
+    return Stop
+
+
+def bounds(low: Lowering, found: n.Range | n.Expr) -> tuple[ir.Value, ir.Value | None]:
+    if isinstance(found, n.Range):
+        if found.lower is not None and found.upper is not None and found.lower > found.upper:
+            low.error("E0501", "the lower bound is above the upper one", found.span)
+        return ir.Const(found.lower or 0), None if found.upper is None else ir.Const(found.upper)
+    count = values.value(low, found)
+    if count.type not in ("int", "any", "number"):
+        low.error("E0501", f"a number of instances is an int, this is a {count.type}", found.span)
+    return count.value, count.value
+
+
+def short_template(low: Lowering, expr: n.Comprehension) -> Denotation:
+    """`[split[i] for i in ..]`: a template of one node, consumed as the fields of a tuple."""
+    if len(expr.targets) != 1 or expr.condition is not None:
+        low.stop("E0506", "`[e for i in ..]` takes one variable and no condition", expr.span)
+    if low.inside is not None:
+        low.stop("E0404", "templates do not nest", expr.span)
+    assert isinstance(expr.source, n.Range)
+    minimum, maximum = bounds(low, expr.source)
+    template = Template(len(low.templates))
+    low.templates.append(template)
+    low.inside = template
+    low.overlay.append({expr.targets[0].id: ValueOf(ir.InstanceIndex(template.block), "int")})
+    try:
+        root = node_of(low, expr.element, d.denote(low, expr.element))
+    finally:
+        low.overlay.pop()
+        low.inside = None
+    low.blocks[template.block] = ir.Block(
+        expr.targets[0].id, tuple(template.nodes), minimum, maximum, (), root, False, expr.span
+    )
+    return low.add_pattern(ir.TupleNode(name=None, span=expr.span, block=None, fields=(ir.Splice(template.block, root),)))

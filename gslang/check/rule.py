@@ -1,0 +1,342 @@
+"""One rule: header, source, target → `CheckedRule`, or its errors."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+
+from gslang.base.diagnostics import Diagnostic, Label
+from gslang.base.suggest import did_you_mean
+from gslang.check import annotations, patterns, targets, values
+from gslang.check import checked as ir
+from gslang.check import denote as d
+from gslang.check.context import BlockOf, Lowering, NodeOf, NodesOf, OperatorOf, Stop, TargetOf
+from gslang.check.order import check_order, children
+from gslang.dialect.dialect import Dialect
+from gslang.dialect.signature import TRAITS
+from gslang.syntax import nodes as n
+
+
+def check_rule(
+    rule: n.Rule, dialect: Dialect, functions: Mapping[str, n.FnDecl], module: str
+) -> tuple[ir.CheckedRule | None, list[Diagnostic]]:
+    """The checked rule, or None if it has an error; and all findings."""
+    low = Lowering(dialect, functions, [])
+    marks = annotations.read(low, rule)
+    inputs = [node for item in rule.inputs if (node := _input(low, item)) is not None]
+    _statements(low, rule.source)
+    outputs, output_block = _source_outputs(low, rule.source)
+    where: list[ir.Value] = []
+    spans = []
+    for condition in rule.source.where:
+        try:
+            where.append(values.value(low, condition).value)
+            spans.append(condition.span)
+        except Stop:
+            pass
+    source_names = set(low.used_inputs)
+    target_outputs: list[int] = []
+    if not _has_error(low):
+        low.side = "target"
+        _statements(low, rule.target)
+        target_outputs = _target_outputs(low, rule.target)
+        for condition in rule.target.where:
+            low.error("E0601", "conditions stand on the source side", condition.span, "move it behind the source's outputs")
+    if _has_error(low):
+        return None, low.diagnostics
+    _check_inputs(low, rule, outputs, output_block, source_names)
+    _check_counts(low, rule, outputs, output_block, target_outputs)
+    blocks = _finish_blocks(low, outputs, output_block, rule)
+    check_order(low, rule, outputs, output_block, blocks, where, list(zip(rule.source.where, where)), target_outputs, marks.disconnected)
+    if _has_error(low):
+        return None, low.diagnostics
+    checked = ir.CheckedRule(
+        name=rule.name.id,
+        doc=rule.doc,
+        nodes=tuple(low.patterns),
+        inputs=tuple(inputs),
+        outputs=tuple(outputs),
+        output_block=output_block,
+        blocks=blocks,
+        variables=tuple(low.variables.values()),
+        lets=tuple(low.lets),
+        captures=tuple(low.captures),
+        where=tuple(where),
+        where_spans=tuple(spans),
+        interior=_interior(low, outputs, blocks, output_block, target_outputs),
+        target=ir.TargetGraph(
+            tuple(low.targets), tuple(low.target_names), tuple(low.target_spans), tuple(target_outputs)
+        ),
+        dialect=dialect,
+        span=rule.name.span,
+        module=module,
+        once=marks.once,
+        disconnected=marks.disconnected,
+        approximate=marks.approximate,
+        tags=marks.tags,
+        opset=marks.opset,
+    )
+    return checked, low.diagnostics
+
+
+def _has_error(low: Lowering) -> bool:
+    return any(finding.severity.value == "error" for finding in low.diagnostics)
+
+
+# ── header ────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def _input(low: Lowering, item: n.Input) -> int | None:
+    """An input vertex as a pattern node; an operator variable is no node."""
+    name, kind = item.name.id, item.kind
+    try:
+        if kind is None:
+            node = patterns.leaf(low, item.span, "any", (), name=name)
+        elif kind.name.id == "op":
+            operators = operators_of(low, kind)
+            low.variables[name] = ir.OpVariable(name, operators)
+            if not kind.arguments or any(isinstance(a, n.Positional) and _names_trait(a.value) for a in kind.arguments):
+                low.trait_variables.add(name)
+            low.bind(item.name, OperatorOf(name))
+            return None
+        elif kind.name.id in ("any", "var", "input", "param", "const"):
+            node = patterns.leaf(low, item.span, kind.name.id, kind.arguments, name=name, optional=kind.optional)
+        else:
+            guess = did_you_mean(kind.name.id, ("any", "var", "input", "param", "const", "op"))
+            low.stop(
+                "E0207", f"unknown kind `{kind.name.id}`", kind.name.span,
+                f"did you mean `{guess}`?" if guess else "kinds: `any`, `var`, `input`, `param`, `const`, `op(…)`",
+            )  # fmt: skip
+    except Stop:
+        low.bound_at.setdefault(name, item.name.span)
+        low.names.setdefault(name, NodeOf(ir.OWN, patterns.leaf(low, item.span, "any", (), name=name).node))
+        return None
+    low.bind(item.name, node)
+    return node.node
+
+
+def operators_of(low: Lowering, kind: n.Kind) -> tuple[str, ...]:
+    """The operators that `op(elementwise, not broadcast)` or `op(nn.conv1d | nn.conv2d)` admits."""
+    everything = sorted(low.dialect.operators)
+    chosen: list[str] | None = None
+    for argument in kind.arguments:
+        if not isinstance(argument, n.Positional):
+            low.stop("E0310", "an operator variable takes traits and operators", argument.span)
+        part = _admitted(low, argument.value, kind.name.id)
+        chosen = part if chosen is None else [name for name in chosen if name in set(part)]
+    result = tuple(everything if chosen is None else chosen)
+    if not result:
+        low.stop("E0310", "no operator fits this", kind.span)
+    return result
+
+
+def _admitted(low: Lowering, expr: n.Expr, shown: str) -> list[str]:
+    match expr:
+        case n.Binary("|", left, right):
+            first = _admitted(low, left, shown)
+            return first + [name for name in _admitted(low, right, shown) if name not in set(first)]
+        case n.Unary("not", operand):
+            excluded = set(_admitted(low, operand, shown))
+            return [name for name in sorted(low.dialect.operators) if name not in excluded]
+    name = d.dotted(expr)
+    if name is None:
+        low.stop("E0310", "an operator variable takes traits and operators", expr.span)
+    if name in low.dialect.operators and name not in TRAITS:
+        return [name]
+    if name in TRAITS:
+        return list(low.dialect.by_trait.get(name, ()))
+    guess = did_you_mean(name, [*TRAITS, *low.dialect.operators])
+    low.stop(
+        "E0301", f"`{name}` is neither a trait nor an operator", expr.span,
+        f"did you mean `{guess}`?" if guess else f"traits: {', '.join(sorted(TRAITS))}",
+    )  # fmt: skip
+
+
+def _names_trait(expr: n.Expr) -> bool:
+    match expr:
+        case n.Binary(_, left, right):
+            return _names_trait(left) or _names_trait(right)
+        case n.Unary(_, operand):
+            return True
+    return d.dotted(expr) in TRAITS
+
+
+# ── sides ─────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def _statements(low: Lowering, side: n.Side) -> None:
+    for statement in side.statements:
+        try:
+            if isinstance(statement, n.Each):
+                patterns.each(low, statement)
+            else:
+                d.name_it(low, statement.name, d.denote(low, statement.value))
+        except Stop:
+            low.bound_at.setdefault(statement.name.id, statement.name.span)
+            low.names.setdefault(statement.name.id, _Lost())  # type: ignore[arg-type]
+
+
+class _Lost:
+    """Stands for a name whose definition has an error: what uses it is not judged."""
+
+
+def _source_outputs(low: Lowering, side: n.Side) -> tuple[list[int], int | None]:
+    outputs: list[int] = []
+    block: int | None = None
+    for item in side.outputs:
+        try:
+            if isinstance(item, n.Star):
+                what = d.denote(low, item.value)
+                if isinstance(what, NodesOf) and len(side.outputs) == 1:
+                    block = what.block
+                    low.blocks[block] = replace(low.blocks[block], root=what.node, as_outputs=True)
+                    continue
+                low.stop("E0607", "a sequence is the only output of its side", item.span)
+            what = d.denote(low, item)
+            if isinstance(what, BlockOf | NodesOf):
+                low.stop("E0607", "write `*` before a sequence", item.span)
+            node = patterns.node_of(low, item, what)
+            if isinstance(low.patterns[node], ir.LeafNode):
+                low.stop("E0603", "an input cannot be an output", item.span, "an output is a call, a tuple or a projection")
+            outputs.append(node)
+        except Stop:
+            pass
+    return outputs, block
+
+
+def _target_outputs(low: Lowering, side: n.Side) -> list[int]:
+    outputs: list[int] = []
+    for item in side.outputs:
+        try:
+            if isinstance(item, n.Star):
+                outputs.append(targets.sequence_of(low, item, d.denote(low, item.value)))
+                continue
+            what = d.denote(low, item)
+            if isinstance(what, TargetOf) and what.several:
+                low.stop("E0607", "write `*` before a sequence", item.span)
+            outputs.append(targets.target_of(low, item, what))
+        except Stop:
+            pass
+    return outputs
+
+
+# ── the rule as a whole ───────────────────────────────────────────────────────────────────────────────────────
+
+
+def reached(low: Lowering, outputs: list[int], block: int | None) -> set[int]:
+    """Pattern nodes that the outputs need, templates that are consumed included."""
+    stack = list(outputs)
+    if block is not None:
+        stack.append(low.blocks[block].root)
+    found: set[int] = set()
+    while stack:
+        node = stack.pop()
+        if node not in found:
+            found.add(node)
+            stack.extend(children(low.patterns[node]))
+    return found
+
+
+def _check_inputs(low: Lowering, rule: n.Rule, outputs: list[int], block: int | None, in_source: set[str]) -> None:
+    """Every input is part of the source."""
+    found = reached(low, outputs, block)
+    used = {low.patterns[k].name for k in found}
+    variables = {p.variable for k in found if isinstance(p := low.patterns[k], ir.CallNode)}
+    for item in rule.inputs:
+        name = item.name.id
+        if name in used or name in variables:
+            continue
+        if name in in_source or name not in low.used_inputs:
+            low.error(
+                "E0209", f"input `{name}` is not part of the source", item.name.span,
+                "use it as an operand in the source, or remove it",
+            )  # fmt: skip
+        else:
+            low.error("E0605", f"the target uses `{name}`, which the source does not bind", item.name.span, "use it in the source")
+
+
+def _check_counts(low: Lowering, rule: n.Rule, outputs: list[int], block: int | None, targets_: list[int]) -> None:
+    several = [k for k in targets_ if isinstance(low.targets[k], (ir.Projections, ir.Repeat, ir.SpliceInstances))]
+    if block is None and not several and len(outputs) != len(targets_):
+        span = rule.target.outputs[0].span.to(rule.target.outputs[-1].span)
+        source = rule.source.outputs[0].span.to(rule.source.outputs[-1].span)
+        low.error(
+            "E0601", f"the source has {len(outputs)} output{'s' * (len(outputs) != 1)}, the target {len(targets_)}", span,
+            "the k-th output of the source is replaced by the k-th of the target",
+            related=(Label(source, "the source's outputs"),),
+        )  # fmt: skip
+    if block is not None and not several:
+        span = rule.target.outputs[0].span
+        low.error("E0601", "the source has any number of outputs, the target has not", span, "write `*parts`")
+
+
+def _finish_blocks(low: Lowering, outputs: list[int], output_block: int | None, rule: n.Rule) -> tuple[ir.Block, ...]:
+    """Give each block its root; a block that nothing consumes is an error."""
+    roots: dict[int, int] = {}
+    for node in low.patterns:
+        parts = node.operands if isinstance(node, ir.CallNode) else node.fields if isinstance(node, ir.TupleNode) else ()
+        for part in parts:
+            if isinstance(part, ir.Splice):
+                roots.setdefault(part.block, part.node)
+    result = []
+    for number in range(len(low.templates)):
+        block = low.blocks[number]
+        if block.root < 0 and number in roots:
+            block = replace(block, root=roots[number])
+        if block.root < 0:
+            low.error(
+                "E0404", f"`{block.name}` is not used", block.span,
+                f"take it as fields, `(*{block.name}.…)`, or as the outputs, `*{block.name}.…`",
+            )  # fmt: skip
+            block = replace(block, root=0)
+        elif block.as_outputs:
+            inner = reached(low, [block.root], None)
+            if all(low.patterns[k].block == number for k in inner):
+                low.error("E0602", f"the instances of `{block.name}` share nothing", block.span, "an output template needs a node from outside")
+            if isinstance(block.minimum, ir.Const) and block.minimum.value < 1:
+                block = replace(block, minimum=ir.Const(1))
+        result.append(block)
+    return tuple(result)
+
+
+def _interior(
+    low: Lowering, outputs: list[int], blocks: tuple[ir.Block, ...], output_block: int | None, target_outputs: list[int]
+) -> frozenset[int]:
+    """Neither input nor output, not used by the target as a node, not `keep`."""
+    used = set(outputs)
+    if output_block is not None:
+        used.add(blocks[output_block].root)
+    for number in _needed_targets(low, target_outputs):
+        match low.targets[number]:
+            case ir.SourceNode(_, node) | ir.SpliceInstances(_, node):
+                used.update((node, *patterns.without_alternatives(low, node)))
+    inner = reached(low, outputs, output_block)
+    return frozenset(
+        k
+        for k in sorted(inner)
+        if isinstance(low.patterns[k], (ir.CallNode, ir.TupleNode, ir.ProjNode))
+        and k not in used
+        and not low.patterns[k].keep
+    )
+
+
+def _needed_targets(low: Lowering, outputs: list[int]) -> set[int]:
+    found: set[int] = set()
+    stack = list(outputs)
+    while stack:
+        number = stack.pop()
+        if number in found:
+            continue
+        found.add(number)
+        match low.targets[number]:
+            case ir.MakeCall(_, parts, _, _) | ir.MakeTuple(parts):
+                stack.extend(parts)
+            case ir.MakeProj(base, _) | ir.Projections(base) | ir.Repeat(base, _, _, _, _):
+                stack.append(base)
+            case ir.ChooseTarget(_, then, otherwise):
+                stack += (then, otherwise)
+            case ir.SelectTarget(_, _, arms):
+                stack.extend(a for a in arms if a is not None)
+    return found
+
+

@@ -1,0 +1,203 @@
+"""Target expressions → targets: what a rule builds."""
+
+from __future__ import annotations
+
+from gslang.base.suggest import did_you_mean
+from gslang.check import checked as ir
+from gslang.check import denote as d
+from gslang.check import patterns, values
+from gslang.check.context import (
+    BlockOf, Denotation, InstanceOf, Lowering, NodeOf, NodesOf, OperatorOf, TargetOf, ValueOf,
+)  # fmt: skip
+from gslang.dialect.signature import REQUIRED, Signature
+from gslang.syntax import nodes as n
+
+
+def target_of(low: Lowering, expr: n.Expr | n.Star, what: Denotation, *, as_tuple: bool = False) -> int:
+    """The target that an expression is; a value becomes a constant."""
+    match what:
+        case TargetOf(target):
+            return target
+        case NodeOf(place, node):
+            return low.add_target(ir.SourceNode(place, node), expr.span).target
+        case ValueOf(ir.Const(None), _):
+            return low.add_target(ir.Absent(), expr.span).target
+        case ValueOf(value, kind):
+            if kind in ("str", "dtype"):
+                low.stop("E0307", f"an operand is a tensor, this is a {kind}", expr.span)
+            return low.add_target(ir.MakeConst(value, None, as_tuple), expr.span).target
+        case NodesOf() | BlockOf():
+            low.stop("E0607", "a sequence stands with `*`: `*branch.conv`", expr.span)
+        case InstanceOf():
+            low.stop("E0607", "this is an instance; name a node of it", expr.span)
+        case OperatorOf(name):
+            low.stop("E0307", f"`{name}` is an operator variable; call it: `{name}(…)`", expr.span)
+    raise AssertionError("unknown denotation: this is a bug in gslang")
+
+
+def sequence_of(low: Lowering, item: n.Star, what: Denotation) -> int:
+    """`*sequence` among operands, fields or outputs."""
+    match what:
+        case NodesOf(block, node):
+            return low.add_target(ir.SpliceInstances(block, node), item.span, True).target
+        case TargetOf(target, several) if several:
+            return target
+        case TargetOf(target):
+            return low.add_target(ir.Projections(target), item.span, True).target
+        case NodeOf(place, node):
+            base = low.add_target(ir.SourceNode(place, node), item.span).target
+            return low.add_target(ir.Projections(base), item.span, True).target
+    low.stop("E0607", "`*` stands before a sequence or a tuple", item.span)
+
+
+def parts_of(low: Lowering, parts: list[tuple[n.Expr, Denotation]]) -> list[int]:
+    return [
+        sequence_of(low, item, what) if isinstance(item, n.Star) else target_of(low, item, what) for item, what in parts
+    ]
+
+
+def make_tuple(low: Lowering, expr: n.Expr, parts: list[tuple[n.Expr, Denotation]]) -> TargetOf:
+    return low.add_target(ir.MakeTuple(tuple(parts_of(low, parts))), expr.span)
+
+
+def project(low: Lowering, expr: n.Expr, base: Denotation, index: ir.Value) -> TargetOf:
+    return low.add_target(ir.MakeProj(target_of(low, expr, base), index), expr.span)
+
+
+def choose(low: Lowering, expr: n.Expr, condition: ir.Value, then: tuple[n.Expr, Denotation], otherwise: tuple[n.Expr, Denotation]) -> TargetOf:
+    if low.side == "source":
+        low.stop("E0504", "`if` makes no pattern", expr.span, "write alternatives: `a | b`")
+    return low.add_target(ir.ChooseTarget(condition, target_of(low, *then), target_of(low, *otherwise)), expr.span)
+
+
+def constant_call(low: Lowering, expr: n.Call, name: str) -> TargetOf:
+    """`const(value = a, dtype = d)` in a target; `shape = s` fills."""
+    if name == "splat":
+        low.stop("E0506", "`splat` matches constants; a target makes them with `const(value = v, shape = s)`", expr.span)
+    given: dict[str, ir.Value] = {}
+    for argument in expr.arguments:
+        if isinstance(argument, n.Keyword) and argument.name in ("value", "dtype", "shape"):
+            given[argument.name] = values.value(low, argument.value).value
+        else:
+            low.error("E0303", "a new constant takes `value`, `dtype` and `shape`", argument.span)
+    if "value" not in given:
+        low.stop("E0604", "a new constant needs its value", expr.span, "write `const(value = …)`")
+    return low.add_target(ir.MakeConst(given["value"], given.get("dtype"), False, given.get("shape")), expr.span)
+
+
+def make_call(
+    low: Lowering, expr: n.Expr, operator: str | OperatorOf, arguments: tuple[n.Argument, ...], known: list[Denotation] | None
+) -> TargetOf:
+    variable = operator.name if isinstance(operator, OperatorOf) else None
+    operators = low.variables[variable].operators if variable is not None else (str(operator),)
+    signatures = [low.dialect.operators[name] for name in operators]
+    signature = signatures[0]
+    if isinstance(expr, n.Call) and expr.optional:
+        low.stop("E0506", "an optional operator stands in a source", expr.span, "use `if` or `match` in a target")
+    operands: list[int] = []
+    named: dict[str, int] = {}
+    explicit: dict[str, ir.Value] = {}
+    spread: list[tuple[str, ir.Value]] = []
+    wholes: list[n.Spread] = []
+    sequence = False
+    by_name = {operand.name for operand in signature.operands}
+    given = {a.name for a in arguments if isinstance(a, n.Keyword)}
+    for k, argument in enumerate(arguments):
+        match argument:
+            case n.Positional(value):
+                what = known[k] if known is not None else d.denote(low, value)
+                spec = patterns.operand_spec(signature, len(operands))
+                operands.append(target_of(low, value, what, as_tuple=spec is not None and spec.kind == "tuple"))
+            case n.Star(value):
+                operands.append(sequence_of(low, argument, d.denote(low, value)))
+                sequence = True
+            case n.Keyword(name, value) if name in by_name and name not in signature.attributes:
+                spec = next(o for o in signature.operands if o.name == name)
+                what = d.denote(low, value)
+                if spec.attribute is not None and isinstance(what, ValueOf) and isinstance(value, n.Literal):
+                    explicit[name] = what.value
+                else:
+                    named[name] = target_of(low, value, what)
+            case n.Keyword(name, value):
+                if patterns.known_attribute(low, signatures, variable or signature.name, name, argument.name_span):
+                    if isinstance(value, n.Hole):
+                        low.error("E0506", "`_` has no value; a target needs one", value.span)
+                        explicit[name] = ir.Const(None)
+                        continue
+                    found = values.value(low, value).value
+                    if len(signatures) == 1 and name in signature.attributes:
+                        types = signature.attributes[name].types
+                        values.check_attribute_value(low, value, found, types, f"`{name}` of `{signature.name}`")
+                    explicit[name] = found
+            case n.Spread():
+                spread += _spread(low, signatures, argument, given, wholes)
+    _place_named(low, expr, signature, operands, named)
+    patterns.check_count(low, expr, signature, len(operands), sequence, variable)
+    attributes = {name: value for name, value in spread if name not in explicit} | explicit
+    if variable is None and not wholes:
+        _check_required(low, expr, signature, attributes)
+    _check_results(low, expr, signature, operands)
+    spreads = []
+    for whole in wholes:
+        what = d.denote(low, whole.base)
+        assert isinstance(what, NodeOf)
+        spreads.append(ir.SameAttributes(what.place, what.node, tuple(sorted(explicit)), whole.span))
+    name = ("variable", variable) if variable is not None else signature.name
+    call = ir.MakeCall(name, tuple(operands), tuple(attributes.items()), tuple(spreads))
+    return low.add_target(call, expr.span)
+
+
+def _spread(
+    low: Lowering, signatures: list[Signature], spread: n.Spread, explicit: set[str], wholes: list[n.Spread]
+) -> list[tuple[str, ir.Value]]:
+    what = d.denote(low, spread.base)
+    if not isinstance(what, NodeOf):
+        low.stop("E0505", "attributes are spread from a node of the source", spread.base.span)
+    if spread.fields is None:
+        names = patterns.spread_names(low, what.node)
+        if names is None or len(signatures) > 1:
+            wholes.append(spread)
+            return []
+        wanted = [(name, spread.span) for name in names if name in signatures[0].attributes]
+    else:
+        wanted = [(f.id, f.span) for f in spread.fields]
+        for name, span in wanted:
+            d.attribute_type(low, n.Attribute(spread.base, name, span, span=spread.span), what.node)
+            patterns.known_attribute(low, signatures, signatures[0].name, name, span)
+    return [(name, ir.NodeAttr(what.place, what.node, name)) for name, _ in wanted if name not in explicit]
+
+
+def _place_named(low: Lowering, expr: n.Expr, signature: Signature, operands: list[int], named: dict[str, int]) -> None:
+    for k, spec in enumerate(signature.operands):
+        if spec.name in named:
+            if len(operands) > k:
+                low.error("E0302", f"operand `{spec.name}` of `{signature.name}` is given twice", expr.span)
+                continue
+            while len(operands) < k:
+                operands.append(low.add_target(ir.Absent(), expr.span).target)
+            operands.append(named[spec.name])
+
+
+def _check_required(low: Lowering, expr: n.Expr, signature: Signature, attributes: dict[str, ir.Value]) -> None:
+    missing = [name for name, spec in signature.attributes.items() if spec.default is REQUIRED and name not in attributes]
+    if missing:
+        names = ", ".join(f"`{name}`" for name in missing)
+        guess = did_you_mean(missing[0], attributes)
+        low.error(
+            "E0604", f"`{signature.name}` needs {names}", expr.span,
+            f"did you mean `{missing[0]}` by `{guess}`?" if guess else f"add `{missing[0]} = …`",
+        )  # fmt: skip
+
+
+def _check_results(low: Lowering, expr: n.Expr, signature: Signature, operands: list[int]) -> None:
+    for k, operand in enumerate(operands):
+        target = low.targets[operand]
+        spec = patterns.operand_spec(signature, k)
+        if spec is None or spec.kind != "tensor":
+            continue
+        if isinstance(target, ir.MakeTuple):
+            low.error("E0307", f"operand `{spec.name}` of `{signature.name}` is a tensor, this is a tuple", low.target_spans[operand])
+        if isinstance(target, ir.MakeCall) and isinstance(target.operator, str):
+            inner = low.dialect.operators[target.operator]
+            if inner.several_results:
+                low.error("E0309", f"`{inner.name}` has several results", low.target_spans[operand], f"project one: `{inner.name}(…).0`")

@@ -1,0 +1,78 @@
+"""`test` items: two small graphs and the rule between them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from gslang.base.diagnostics import Diagnostic, Label
+from gslang.base.suggest import did_you_mean
+from gslang.check import checked as ir
+from gslang.check import denote as d
+from gslang.check import patterns, targets
+from gslang.check.context import Lowering, NodeOf, Stop
+from gslang.dialect.dialect import Dialect
+from gslang.dialect.dtypes import numpy_dtype_exists
+from gslang.dialect.tensor_type import Symbol, TensorType
+from gslang.syntax import nodes as n
+
+
+def check_test(
+    item: n.Test, dialect: Dialect, functions: Mapping[str, n.FnDecl], rules: Mapping[str, ir.CheckedRule],
+    broken: set[str], found: list[Diagnostic],
+) -> ir.CheckedTest | None:  # fmt: skip
+    name = item.rule.id
+    if name not in rules and name not in broken:
+        guess = did_you_mean(name, rules)
+        found.append(Diagnostic("E0207", f"unknown rule `{name}`", Label(item.rule.span), help=f"did you mean `{guess}`?" if guess else None))
+        return None
+    low = Lowering(dialect, functions, [])
+    inputs = []
+    for declared in item.inputs:
+        kind = declared.kind.id
+        if kind not in ("input", "param", "const", "var"):
+            low.error("E0704", f"unknown kind `{kind}`", declared.kind.span, "a test's inputs are `input`, `param` or `const`")
+        if not numpy_dtype_exists(declared.dtype.id):
+            low.error("E0704", f"unknown data type `{declared.dtype.id}`", declared.dtype.span, "write `float32`, `int64`, `bool`, …")
+        shape = tuple(dim if isinstance(dim, int) else Symbol(dim) for dim in declared.dims)
+        inputs.append((declared.name.id, "input" if kind == "var" else kind, TensorType(shape, declared.dtype.id)))
+        node = patterns.leaf(low, declared.span, "any", (), name=declared.name.id)
+        low.bind(declared.name, NodeOf(ir.OWN, node.node))
+    low.side = "target"
+    source = _side(low, item.source)
+    expected = None
+    if item.expected is not None:
+        low.bound_at = {k: v for k, v in low.bound_at.items() if any(k == name for name, _, _ in inputs)}
+        low.names = {k: v for k, v in low.names.items() if any(k == name for name, _, _ in inputs)}
+        expected = _side(low, item.expected)
+    found += low.diagnostics
+    if any(f.severity.value == "error" for f in low.diagnostics):
+        return None
+    table = (tuple(low.targets), tuple(low.target_names), tuple(low.target_spans))
+    return ir.CheckedTest(
+        item.title,
+        name,
+        tuple(inputs),
+        ir.TargetGraph(*table, tuple(source)),
+        None if expected is None else ir.TargetGraph(*table, tuple(expected)),
+        tuple(low.lets),
+        item.span,
+    )
+
+
+def _side(low: Lowering, side: n.Side) -> list[int]:
+    outputs = []
+    for statement in side.statements:
+        try:
+            assert isinstance(statement, n.Bind)
+            d.name_it(low, statement.name, d.denote(low, statement.value))
+        except Stop:
+            pass
+    for output in side.outputs:
+        try:
+            if isinstance(output, n.Star):
+                outputs.append(targets.sequence_of(low, output, d.denote(low, output.value)))
+            else:
+                outputs.append(targets.target_of(low, output, d.denote(low, output)))
+        except Stop:
+            pass
+    return outputs

@@ -1,0 +1,323 @@
+"""Attribute expressions → `Value`, and constraints → `Test`, with their types."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from gslang.check import checked as ir
+from gslang.check import denote as d
+from gslang.check.context import (
+    BUILTIN_ARGUMENTS, BUILTIN_TYPES, BlockOf, Denotation, InstanceOf, Lowering, NodeOf, NodesOf, OperatorOf,
+    TargetOf, ValueOf,
+)  # fmt: skip
+from gslang.dialect.signature import AttributeType
+from gslang.syntax import nodes as n
+
+NUMBERS = ("int", "float", "number", "any", "array", "bool")
+
+
+def type_of(value: Any) -> str:
+    """The type of a literal."""
+    if value is None:
+        return "none"
+    return {"bool": "bool", "int": "int", "float": "float", "str": "str", "tuple": "tuple"}.get(type(value).__name__, "any")
+
+
+def declared_type(types: tuple[AttributeType, ...]) -> str:
+    """The type of an attribute by its declaration; `any` where there is a choice."""
+    if len(types) != 1 or types[0].optional:
+        return "any"
+    kind = types[0]
+    if kind.depth:
+        return "tuple"
+    return {"int": "int", "float": "float", "bool": "bool", "str": "str", "dtype": "dtype"}.get(kind.base, "any")
+
+
+def value(low: Lowering, expr: n.Expr) -> ValueOf:
+    """The value that an expression stands for; a node in its place is an error."""
+    return force(low, expr, d.denote(low, expr))
+
+
+def force(low: Lowering, expr: n.Expr | n.Star, what: Denotation) -> ValueOf:
+    match what:
+        case ValueOf():
+            return what
+        case BlockOf(block, indices):
+            return ValueOf(indices or ir.Instances(block), "tuple")
+        case NodeOf() | NodesOf() | TargetOf():
+            low.stop("E0505", "a value is wanted here, this is a node", expr.span, "read an attribute of it: `.shape`, `.dtype`, …")
+        case InstanceOf():
+            low.stop("E0505", "a value is wanted here, this is an instance", expr.span, "name a node of it: `first.conv`, `branch[0].w`")
+        case OperatorOf(name):
+            low.stop("E0505", "a value is wanted here, this is an operator variable", expr.span, f"`{name}(…)` calls it; `.op` of a node is an operator's name")
+    raise AssertionError("unknown denotation: this is a bug in gslang")
+
+
+# ── operators ─────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def unary(low: Lowering, expr: n.Unary, operator: str, what: Denotation) -> ValueOf:
+    operand = force(low, expr.operand, what)
+    if operator == "-":
+        if operand.type not in NUMBERS:
+            low.stop("E0501", f"`-` needs a number, this is a {operand.type}", expr.operand.span)
+        if isinstance(operand.value, ir.Const):
+            return ValueOf(ir.Const(-operand.value.value), operand.type)
+        return ValueOf(ir.UnaryValue("-", operand.value), operand.type)
+    if operator == "not":
+        return ValueOf(ir.UnaryValue("not", operand.value), "bool")
+    low.stop("E0504", f"`{operator}` stands before a pattern", expr.span)
+
+
+def binary(low: Lowering, expr: n.Binary, operator: str, left: Denotation, right: Denotation) -> ValueOf:
+    a, b = force(low, expr.left, left), force(low, expr.right, right)
+    kind = _binary_type(operator, a.type, b.type)
+    if kind is None:
+        low.stop("E0501", f"`{operator}` does not take a {a.type} and a {b.type}", expr.span)
+    return ValueOf(ir.BinaryValue(operator, a.value, b.value), kind)
+
+
+def _binary_type(operator: str, a: str, b: str) -> str | None:
+    if operator == "+" and a == b and a in ("tuple", "str"):
+        return a
+    if operator == "*" and {a, b} & {"tuple", "str"} and {a, b} & {"int", "any", "number"}:
+        return a if a in ("tuple", "str") else b
+    if operator == "+" and "any" in (a, b):
+        return "any"
+    if a in NUMBERS and b in NUMBERS:
+        if "array" in (a, b):
+            return "array"
+        if "any" in (a, b):
+            return "any"
+        if operator == "/":
+            return "float"
+        return "float" if "float" in (a, b) else "int" if a == b == "int" else "number"
+    return None
+
+
+def logical(low: Lowering, expr: n.Binary, operator: str) -> ValueOf:
+    items: list[ir.Value] = []
+    stack: list[n.Expr] = [expr]
+    while stack:
+        part = stack.pop()
+        if isinstance(part, n.Binary) and part.operator == operator:
+            stack += (part.right, part.left)
+        else:
+            items.append(value(low, part).value)
+    return ValueOf(ir.AllOf(tuple(items)) if operator == "and" else ir.AnyOf(tuple(items)), "bool")
+
+
+_KINDS_OF = {"int": 1, "float": 1, "number": 1, "bool": 1, "str": 2, "dtype": 2, "tuple": 3, "none": 4}
+
+
+def comparison(low: Lowering, expr: n.Comparison) -> ValueOf:
+    parts: list[ir.Value] = []
+    left_expr: n.Expr = expr.first
+    left: Any = _side(low, expr.first, expr.rest[0][1])
+    for operator, right_expr in expr.rest:
+        right: Any = _side(low, right_expr, left_expr)
+        parts.append(_compare(low, expr, operator, left_expr, left, right_expr, right))
+        left_expr, left = right_expr, right
+    return ValueOf(parts[0] if len(parts) == 1 else ir.AllOf(tuple(parts)), "bool")
+
+
+def _side(low: Lowering, expr: n.Expr, other: n.Expr) -> Denotation:
+    what = d.denote(low, expr)
+    if isinstance(what, NodeOf) and isinstance(other, n.Literal) and other.value is None:
+        return what
+    if isinstance(what, NodeOf) and isinstance(other, n.Name):
+        return what
+    return force(low, expr, what)
+
+
+def _compare(
+    low: Lowering, expr: n.Comparison, operator: str, left_expr: n.Expr, left: Denotation, right_expr: n.Expr, right: Denotation
+) -> ir.Value:
+    if operator in ("==", "!="):
+        found: ir.Value | None = None
+        if isinstance(left, NodeOf) and isinstance(right, NodeOf):
+            found = ir.SameNode((left.place, left.node), (right.place, right.node))
+        elif isinstance(left, NodeOf) and isinstance(right, ValueOf) and right.type == "none":
+            found = ir.IsAbsent(left.place, left.node)
+        elif isinstance(right, NodeOf) and isinstance(left, ValueOf) and left.type == "none":
+            found = ir.IsAbsent(right.place, right.node)
+        if found is not None:
+            return found if operator == "==" else ir.UnaryValue("not", found)
+    a, b = force(low, left_expr, left), force(low, right_expr, right)
+    if operator in ("in", "not in"):
+        if b.type in ("int", "float", "bool", "none"):
+            low.error("E0501", f"`{operator}` looks into a tuple or a string, this is a {b.type}", right_expr.span)
+    elif operator in ("==", "!="):
+        x, y = _KINDS_OF.get(a.type), _KINDS_OF.get(b.type)
+        if x is not None and y is not None and x != y and 4 not in (x, y):
+            low.error("E0501", f"a {a.type} never equals a {b.type}", expr.span)
+    elif not (a.type in NUMBERS and b.type in NUMBERS) and not (a.type == b.type and a.type in ("tuple", "str")):
+        if "any" not in (a.type, b.type):
+            low.error("E0501", f"`{operator}` does not order a {a.type} and a {b.type}", expr.span)
+    return ir.CompareValue(operator, a.value, b.value)
+
+
+def distinct(low: Lowering, expr: n.Call) -> ValueOf:
+    """`distinct(a, b, …)`: all different expressions."""
+    found: list[NodeOf] = []
+    for argument in expr.arguments:
+        what = d.denote(low, argument.value) if isinstance(argument, n.Positional) else None
+        if not isinstance(what, NodeOf):
+            low.stop("E0505", "`distinct` compares nodes", argument.span)
+        found.append(what)
+    if len(found) < 2:
+        low.stop("E0503", "`distinct` needs two nodes or more", expr.span)
+    pairs = [
+        ir.UnaryValue("not", ir.SameNode((a.place, a.node), (b.place, b.node)))
+        for k, a in enumerate(found)
+        for b in found[k + 1 :]
+    ]
+    return ValueOf(pairs[0] if len(pairs) == 1 else ir.AllOf(tuple(pairs)), "bool")
+
+
+def builtin(low: Lowering, expr: n.Call, name: str) -> ValueOf:
+    least, most = BUILTIN_ARGUMENTS[name]
+    arguments: list[ValueOf] = []
+    for argument in expr.arguments:
+        if not isinstance(argument, n.Positional):
+            low.stop("E0503", f"`{name}` takes plain arguments", argument.span)
+        what = d.denote(low, argument.value)
+        if name == "len" and isinstance(what, (BlockOf, NodesOf)):
+            indices = what.indices if isinstance(what, BlockOf) else None
+            if indices is None:
+                return ValueOf(ir.Length(what.block), "int")
+            return ValueOf(ir.Builtin("len", (indices,)), "int")
+        arguments.append(force(low, argument.value, what))
+    if not least <= len(arguments) <= most:
+        wanted = str(least) if least == most else f"{least} to {most}"
+        low.stop("E0503", f"`{name}` takes {wanted} argument{'s' if wanted != '1' else ''}, got {len(arguments)}", expr.span)
+    if name in ("len", "sum", "prod", "all", "cumsum", "reversed") and arguments[0].type in ("int", "float", "bool", "none"):
+        low.error("E0501", f"`{name}` needs a sequence, this is a {arguments[0].type}", expr.arguments[0].span)
+    kind = BUILTIN_TYPES.get(name) or (arguments[0].type if len(arguments) > 1 or name == "abs" else "any")
+    return ValueOf(ir.Builtin(name, tuple(a.value for a in arguments)), kind)
+
+
+# ── constraints ───────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def test(low: Lowering, expr: n.Expr | n.Star) -> ir.Test:
+    """What a source demands of an attribute."""
+    match expr:
+        case n.Hole():
+            return ir.Anything()
+        case n.Walrus(name, inner):
+            number = len(low.captures)
+            low.captures.append(name.id)
+            low.bind(name, ValueOf(ir.Captured(ir.OWN, number)))
+            return ir.Capture(number, test(low, inner))
+        case n.Binary("|"):
+            branches: list[n.Expr] = []
+            stack: list[n.Expr] = [expr]
+            while stack:
+                part = stack.pop()
+                if isinstance(part, n.Binary) and part.operator == "|":
+                    stack += (part.right, part.left)
+                else:
+                    branches.append(part)
+            return ir.OneOf(tuple(test(low, b) for b in branches))
+        case n.TupleExpr(items) if _has_hole(expr):
+            parts: list[ir.Test | ir.Rest] = []
+            for item in items:
+                if isinstance(item, n.Star):
+                    if not isinstance(item.value, n.Hole):
+                        low.stop("E0506", "in a constraint only `*_` stands for several items", item.span)
+                    if any(isinstance(p, ir.Rest) for p in parts):
+                        low.stop("E0506", "one `*_` in a tuple at most", item.span)
+                    parts.append(ir.Rest())
+                else:
+                    parts.append(test(low, item))
+            return ir.TupleTest(tuple(parts))
+        case n.Comprehension(source=n.Range(lower, None)):
+            if len(expr.targets) != 1 or expr.condition is not None:
+                low.stop("E0506", "`[e for i in ..]` takes one variable and no condition", expr.span)
+            local = low.new_local()
+            low.overlay.append({expr.targets[0].id: ValueOf(ir.Local(local), "int")})
+            try:
+                return ir.EachItem(test(low, expr.element), local, lower or 0, None)
+            finally:
+                low.overlay.pop()
+        case n.Conditional(then, condition, otherwise) if _has_hole(expr):
+            return ir.IfTest(value(low, condition).value, test(low, then), test(low, otherwise))
+        case n.Match() if _has_hole(expr):
+            return _match_test(low, expr)
+    return ir.Equals(value(low, expr).value)
+
+
+def _match_test(low: Lowering, expr: n.Match) -> ir.Test:
+    what = d.denote(low, expr.subject)
+    if not isinstance(what, NodeOf) or what.node not in low.branch_names:
+        low.stop("E0403", "`match` chooses between alternatives; this is none", expr.subject.span)
+    names = low.branch_names[what.node]
+    arms: list[ir.Test | None] = [None] * len(names)
+    for arm in expr.arms:
+        found = test(low, arm.value)
+        for k, name in enumerate(names):
+            if arms[k] is None and (arm.name is None or arm.name.id == name):
+                arms[k] = found
+    return ir.SelectTest(what.place, what.node, tuple(arms))
+
+
+def _has_hole(expr: n.Expr | n.Star) -> bool:
+    """True if `_`, `*_`, a capture or an open range stands somewhere in a constraint."""
+    match expr:
+        case n.Hole() | n.Walrus():
+            return True
+        case n.Star(inner):
+            return _has_hole(inner)
+        case n.TupleExpr(items):
+            return any(_has_hole(item) for item in items)
+        case n.Binary("|", left, right):
+            return True
+        case n.Conditional(then, _, otherwise):
+            return _has_hole(then) or _has_hole(otherwise)
+        case n.Match(_, arms):
+            return any(_has_hole(arm.value) for arm in arms)
+        case n.Comprehension(source=n.Range(_, None)):
+            return True
+    return False
+
+
+def check_attribute_value(low: Lowering, expr: n.Expr | n.Star, found: Any, types: tuple[AttributeType, ...], what: str) -> None:
+    """Report a literal or typed value that can never be what the attribute is declared to hold."""
+    if isinstance(found, ir.Const):
+        if not fits(found.value, types):
+            shown = " | ".join(map(str, types))
+            low.error("E0501", f"{what} is declared `{shown}`, got `{_show(found.value)}`", expr.span)
+
+
+def fits(value: Any, types: tuple[AttributeType, ...]) -> bool:
+    """Whether a constant can be held by an attribute of these types."""
+    return any(_fits(value, kind.base, kind.depth, kind.optional) for kind in types)
+
+
+def _fits(value: Any, base: str, depth: int, optional: bool) -> bool:
+    if value is None:
+        return optional
+    if depth:
+        return isinstance(value, tuple) and all(_fits(item, base, depth - 1, False) for item in value)
+    match base:
+        case "int":
+            return isinstance(value, int) and not isinstance(value, bool)
+        case "float":
+            return isinstance(value, (int, float)) and not isinstance(value, bool)
+        case "bool":
+            return isinstance(value, bool) or value in (0, 1)
+        case "str" | "dtype":
+            return isinstance(value, str)
+    return True
+
+
+def _show(value: Any) -> str:
+    if isinstance(value, str):
+        return '"' + value + '"'
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if value is None:
+        return "none"
+    return repr(value)
+
