@@ -97,6 +97,8 @@ class Template:
     names: dict[str, Denotation] = field(default_factory=dict)
     nodes: list[int] = field(default_factory=list)
     lets: dict[int, int] = field(default_factory=dict)
+    declared: frozenset[str] = frozenset()  # all names that its statements bind
+    ahead: dict[str, int] = field(default_factory=dict)  # names that `first.NAME` read before their statement → node
 
 
 @dataclass(slots=True)
@@ -192,6 +194,26 @@ class Lowering:
         self.patterns.append(pattern)
         if self.inside is not None:
             self.inside.nodes.append(number)
+        return NodeOf(ir.OWN, number)
+
+    def add_ahead(self, template: Template, name: str, span: Span) -> NodeOf:
+        """A node that stands for a template's name until its statement is lowered."""
+        if name not in template.ahead:
+            template.ahead[name] = len(self.patterns)
+            self.patterns.append(ir.LeafNode(name=name, span=span, block=template.block, kind="any"))
+        return NodeOf(ir.OWN, template.ahead[name])
+
+    def settle_ahead(self, template: Template, name: str, what: Denotation) -> Denotation:
+        """Let a name's node take the place of the one that stood for it."""
+        number = template.ahead.pop(name, None)
+        if number is None:
+            return what
+        if not isinstance(what, NodeOf) or what.node != len(self.patterns) - 1:
+            span = self.patterns[number].span
+            self.stop("E0401", f"`first.{name}` is read before `{name}` is defined", span, f"define `{name}` as a node of its own")
+        self.patterns[number] = self.patterns.pop()
+        template.nodes[-1] = number
+        self.branch_names[number] = self.branch_names.pop(what.node, ())
         return NodeOf(ir.OWN, number)
 
     @property

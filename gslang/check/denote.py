@@ -155,6 +155,8 @@ def template_name(low: Lowering, expr: n.Attribute, block: int, field: str, plac
     """A name of a template, for the instance that `place` means."""
     template = low.templates[block]
     what = template.names.get(field)
+    if what is None and isinstance(place, ir.First) and field in template.declared:
+        what = low.add_ahead(template, field, expr.span)
     match what:
         case NodeOf(_, node):
             return NodeOf(place, node) if low.patterns[node].block is not None else what
@@ -186,6 +188,8 @@ def attribute_type(low: Lowering, expr: n.Attribute, node: int) -> str:
     field = expr.field
     pattern = low.patterns[node]
     branches = patterns.without_alternatives(low, node)
+    if any(node in template.ahead.values() for template in low.templates):
+        return "any"  # `first.NAME` inside its own definition
     if field in ("shape", "dtype", "ndim", "op", "kind"):
         return FACTS[field]
     found: list[str] = []

@@ -11,7 +11,8 @@ from gslang.check import checked as ir
 from gslang.check import denote as d
 from gslang.check import values
 from gslang.check.context import (
-    BlockOf, Denotation, InstanceOf, Lowering, NodeOf, NodesOf, OperatorOf, Template, ValueOf,
+    BlockOf, Denotation, InstanceOf, Lowering, NodeOf, NodesOf, OperatorOf, Stop,
+    Template, ValueOf,
 )  # fmt: skip
 from gslang.dialect.signature import OperandSpec, Signature
 from gslang.syntax import nodes as n
@@ -364,7 +365,7 @@ def each(low: Lowering, statement: n.Each) -> None:
     if low.inside is not None:
         low.stop("E0404", "`each` blocks do not nest", statement.span)
     minimum, maximum = bounds(low, statement.bounds)
-    template = Template(len(low.templates))
+    template = Template(len(low.templates), declared=frozenset(b.name.id for b in statement.statements))
     low.templates.append(template)
     low.inside = template
     outer = dict(low.bound_at)
@@ -372,8 +373,8 @@ def each(low: Lowering, statement: n.Each) -> None:
     try:
         for bind in statement.statements:
             try:
-                d.name_it(low, bind.name, d.denote(low, bind.value))
-            except d_stop():
+                d.name_it(low, bind.name, low.settle_ahead(template, bind.name.id, d.denote(low, bind.value)))
+            except Stop:
                 low.bound_at.setdefault(bind.name.id, bind.name.span)
         for condition in statement.where:
             where.append(values.value(low, condition).value)
@@ -384,12 +385,6 @@ def each(low: Lowering, statement: n.Each) -> None:
         statement.name.id, tuple(template.nodes), minimum, maximum, tuple(where), -1, False, statement.name.span
     )
     low.bind(statement.name, BlockOf(template.block))
-
-
-def d_stop() -> type[Exception]:
-    from gslang.check.context import Stop
-
-    return Stop
 
 
 def bounds(low: Lowering, found: n.Range | n.Expr) -> tuple[ir.Value, ir.Value | None]:

@@ -1,0 +1,224 @@
+"""Convolutions, pooling, padding and resizing: spatial operators with layouts."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from gslang.dialect.relay.dimensions import known, multiply, numbers, paddings, rank_is, same, tensor
+from gslang.dialect.signature import Infer, TypeInferenceError
+from gslang.dialect.tensor_type import UNKNOWN, Dimension, Shape, TensorType, Type
+
+Types = tuple["Type | None", ...]
+Attrs = Mapping[str, Any]
+ValueOf = Callable[[int], Any]
+
+SPATIAL = {1: "W", 2: "HW", 3: "DHW"}
+
+
+def blocked(layout: str) -> dict[str, int]:
+    """Axis letter → position. A block such as the `4c` of `NCHW4c` is letter `c`."""
+    letters = re.findall(r"(\d*)([A-Za-z])", layout)
+    if "".join(n + a for n, a in letters) != layout or len({a for _, a in letters}) != len(letters):
+        raise TypeInferenceError(f"`{layout}` is no layout")
+    return {letter: k for k, (_, letter) in enumerate(letters)}
+
+
+def windows(size: Dimension, kernel: Dimension, stride: int, dilation: int, pad: tuple[int, int], ceil: bool = False) -> Dimension:
+    """How many windows fit along an axis."""
+    if not known(size, kernel):
+        return UNKNOWN
+    assert isinstance(size, int) and isinstance(kernel, int)
+    room = size + pad[0] + pad[1] - dilation * (kernel - 1) - 1
+    if room < 0:
+        raise TypeInferenceError(f"a window of {dilation * (kernel - 1) + 1} does not fit into {size + pad[0] + pad[1]}")
+    if stride < 1:
+        raise TypeInferenceError(f"stride {stride}")
+    return (room + (stride - 1 if ceil else 0)) // stride + 1
+
+
+def convolution(rank: int) -> Infer:
+    def infer(types: Types, attrs: Attrs, value_of: ValueOf) -> Type | None:
+        data, weight = tensor(types[0], "the data"), tensor(types[1], "the weight")
+        dtype = attrs["out_dtype"] or data.dtype
+        place = blocked(attrs["data_layout"])
+        kernel_place = blocked(attrs["kernel_layout"])
+        shape = rank_is(data, len(place), "the data")
+        if len(place) != rank + 2 or len(kernel_place) != rank + 2:
+            return TensorType(None, dtype)  # channels in blocks: the result's layout says too little
+        kernel = rank_is(weight, rank + 2, "the weight")
+        if shape is None or kernel is None:
+            return TensorType(None if shape is None else (UNKNOWN,) * (rank + 2), dtype)
+        groups, letters = attrs["groups"], SPATIAL[rank]
+        channels = shape[place["C"]]
+        out = kernel[kernel_place["O"]]
+        inner = kernel[kernel_place["I"]]
+        if "HWOI" == attrs["kernel_layout"] and known(channels) and groups == channels and groups > 1:
+            out = multiply(out, inner)  # depthwise: O counts the channels, I the multiplier
+        elif known(channels, inner) and channels != multiply(inner, groups):
+            raise TypeInferenceError(f"{channels} channels against a weight for {inner} in {groups} group(s)")
+        if known(out) and groups > 1 and isinstance(out, int) and out % groups:
+            raise TypeInferenceError(f"{groups} groups do not divide {out} output channels")
+        if attrs["channels"] is not None:
+            out = same(out, attrs["channels"], "`channels` and the weight differ")
+        if attrs["kernel_size"] is not None:
+            for letter, size in zip(letters, numbers(attrs["kernel_size"], rank, "kernel_size")):
+                same(kernel[kernel_place[letter]], size, "`kernel_size` and the weight differ")
+        result: dict[str, Dimension] = {"N": shape[place["N"]], "C": out}
+        strides, dilations = numbers(attrs["strides"], rank, "strides"), numbers(attrs["dilation"], rank, "dilation")
+        for k, (letter, pad) in enumerate(zip(letters, paddings(attrs["padding"], rank))):
+            result[letter] = windows(shape[place[letter]], kernel[kernel_place[letter]], strides[k], dilations[k], pad)
+        layout = attrs["out_layout"] or attrs["data_layout"]
+        return TensorType(tuple([result[letter] for letter in layout]), dtype)
+
+    return infer
+
+
+def transposed(rank: int) -> Infer:
+    def infer(types: Types, attrs: Attrs, value_of: ValueOf) -> Type | None:
+        data, weight = tensor(types[0], "the data"), tensor(types[1], "the weight")
+        dtype = attrs["out_dtype"] or data.dtype
+        place, kernel_place = blocked(attrs["data_layout"]), blocked(attrs["kernel_layout"])
+        shape, kernel = rank_is(data, rank + 2, "the data"), rank_is(weight, rank + 2, "the weight")
+        if shape is None or kernel is None:
+            return TensorType(None, dtype)
+        letters = SPATIAL[rank]
+        same(shape[place["C"]], kernel[kernel_place["I"]], "the channels and the weight differ")
+        result: dict[str, Dimension] = {"N": shape[place["N"]], "C": multiply(kernel[kernel_place["O"]], attrs["groups"])}
+        strides, dilations = numbers(attrs["strides"], rank, "strides"), numbers(attrs["dilation"], rank, "dilation")
+        extra = numbers(attrs["output_padding"], rank, "output_padding")
+        for k, (letter, pad) in enumerate(zip(letters, paddings(attrs["padding"], rank))):
+            size, window = shape[place[letter]], kernel[kernel_place[letter]]
+            if isinstance(size, int) and isinstance(window, int):
+                result[letter] = (size - 1) * strides[k] - pad[0] - pad[1] + dilations[k] * (window - 1) + 1 + extra[k]
+            else:
+                result[letter] = UNKNOWN
+        layout = attrs["out_layout"] or attrs["data_layout"]
+        return TensorType(tuple([result[letter] for letter in layout]), dtype)
+
+    return infer
+
+
+def backward_weight(types: Types, attrs: Attrs, value_of: ValueOf) -> Type | None:
+    grad, data = tensor(types[0]), tensor(types[1])
+    dtype = attrs["out_dtype"] or grad.dtype
+    a, b = rank_is(grad, 4, "the gradient"), rank_is(data, 4, "the data")
+    if a is None or b is None or attrs["kernel_size"] is None:
+        return TensorType(None, dtype)
+    place, grad_place = blocked(attrs["data_layout"]), blocked(attrs["grad_layout"])
+    height, width = numbers(attrs["kernel_size"], 2, "kernel_size")
+    inner = b[place["C"]]
+    sizes: dict[str, Dimension] = {
+        "O": a[grad_place["C"]], "I": inner // attrs["groups"] if isinstance(inner, int) else UNKNOWN, "H": height, "W": width,
+    }  # fmt: skip
+    return TensorType(tuple([sizes[letter] for letter in attrs["kernel_layout"]]), dtype)
+
+
+def pool(rank: int) -> Infer:
+    def infer(types: Types, attrs: Attrs, value_of: ValueOf) -> Type | None:
+        data = tensor(types[0])
+        place = blocked(attrs["layout"])
+        shape = rank_is(data, len(place), "the data")
+        if shape is None:
+            return TensorType(None, data.dtype)
+        result = list(shape)
+        sizes, strides = numbers(attrs["pool_size"], rank, "pool_size"), numbers(attrs["strides"], rank, "strides")
+        dilations = numbers(attrs["dilation"], rank, "dilation")
+        for k, (letter, pad) in enumerate(zip(SPATIAL[rank], paddings(attrs["padding"], rank))):
+            result[place[letter]] = windows(shape[place[letter]], sizes[k], strides[k], dilations[k], pad, attrs["ceil_mode"])
+        return TensorType(tuple(result), data.dtype)
+
+    return infer
+
+
+def pool_to(rank: int, fixed: int | None = None) -> Infer:
+    """Adaptive pooling (to `output_size`), and global pooling (to 1)."""
+
+    def infer(types: Types, attrs: Attrs, value_of: ValueOf) -> Type | None:
+        data = tensor(types[0])
+        place = blocked(attrs["layout"])
+        shape = rank_is(data, len(place), "the data")
+        if shape is None:
+            return TensorType(None, data.dtype)
+        result = list(shape)
+        size = fixed if fixed is not None else attrs["output_size"]
+        if size == ():
+            return types[0]
+        for letter, wanted in zip(SPATIAL[rank], numbers(size, rank, "output_size")):
+            result[place[letter]] = wanted
+        return TensorType(tuple(result), data.dtype)
+
+    return infer
+
+
+def pad(types: Types, attrs: Attrs, value_of: ValueOf) -> Type | None:
+    data = tensor(types[0])
+    widths = attrs["pad_width"]
+    shape = rank_is(data, len(widths), "the data")
+    if shape is None:
+        return TensorType(None, data.dtype)
+    result: list[Dimension] = []
+    for size, (before, after) in zip(shape, widths):
+        result.append(size + before + after if isinstance(size, int) else size if before == after == 0 else UNKNOWN)
+    return TensorType(tuple(result), data.dtype)
+
+
+def _scaled(types: Types, layout: str, height: Any, width: Any, dtype: str = "") -> Type | None:
+    data = tensor(types[0])
+    place = blocked(layout)
+    shape = rank_is(data, len(place), "the data")
+    if shape is None:
+        return TensorType(None, dtype or data.dtype)
+    result: list[Dimension] = list(shape)
+    for letter, change in (("H", height), ("W", width)):
+        result[place[letter]] = change(shape[place[letter]])
+    return TensorType(tuple(result), dtype or data.dtype)
+
+
+def upsampling(types: Types, attrs: Attrs, value_of: ValueOf) -> Type | None:
+    def by(scale: float) -> Callable[[Dimension], Dimension]:
+        return lambda size: int(round(size * scale)) if isinstance(size, int) else UNKNOWN
+
+    return _scaled(types, attrs["layout"], by(attrs["scale_h"]), by(attrs["scale_w"]))
+
+
+def resize(types: Types, attrs: Attrs, value_of: ValueOf) -> Type | None:
+    size = attrs["size"]
+    if size is None:
+        return None
+    height, width = numbers(size, 2, "size")
+    return _scaled(types, attrs["layout"], lambda _: height, lambda _: width, attrs["out_dtype"])
+
+
+def _blocks(larger: bool) -> Infer:
+    def infer(types: Types, attrs: Attrs, value_of: ValueOf) -> Type | None:
+        data = tensor(types[0])
+        place = blocked(attrs["layout"])
+        shape: Shape | None = rank_is(data, 4, "the data")
+        if shape is None or not known(*shape):
+            return TensorType(None if shape is None else (UNKNOWN,) * 4, data.dtype)
+        block, result = attrs["block_size"], [int(d) for d in shape if isinstance(d, int)]
+        for letter in "HW":
+            if not larger and result[place[letter]] % block:
+                raise TypeInferenceError(f"blocks of {block} do not divide {result[place[letter]]}")
+            result[place[letter]] = result[place[letter]] * block if larger else result[place[letter]] // block
+        channels = result[place["C"]]
+        if larger and channels % (block * block):
+            raise TypeInferenceError(f"{channels} channels are no multiple of {block * block}")
+        result[place["C"]] = channels // (block * block) if larger else channels * block * block
+        return TensorType(tuple(result), data.dtype)
+
+    return infer
+
+
+INFER: dict[str, Infer] = {
+    **{f"nn.conv{k}d": convolution(k) for k in (1, 2, 3)},
+    **{f"nn.conv{k}d_transpose": transposed(k) for k in (1, 2, 3)},
+    **{f"nn.{m}_pool{k}d": pool(k) for k in (1, 2, 3) for m in ("max", "avg")},
+    **{f"nn.adaptive_{m}_pool{k}d": pool_to(k) for k in (1, 2, 3) for m in ("max", "avg")},
+    **{f"nn.global_{m}_pool2d": pool_to(2, 1) for m in ("max", "avg")},
+    "qnn.conv2d": convolution(2), "nn.conv2d_backward_weight": backward_weight, "nn.pad": pad, "nn.mirror_pad": pad,
+    "nn.upsampling": upsampling, "image.resize2d": resize, "nn.depth_to_space": _blocks(True),
+    "nn.space_to_depth": _blocks(False),
+}  # fmt: skip

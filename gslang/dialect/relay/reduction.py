@@ -1,0 +1,114 @@
+"""Reductions, normalisations, and results that are tuples of tensors."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from gslang.dialect.relay.dimensions import axes_of, axis_of, same, tensor
+from gslang.dialect.signature import Infer, TypeInferenceError
+from gslang.dialect.tensor_type import UNKNOWN, TensorType, TupleType, Type
+
+Types = tuple["Type | None", ...]
+Attrs = Mapping[str, Any]
+ValueOf = Callable[[int], Any]
+
+
+def reduced_axes(attrs: Attrs, rank: int) -> tuple[int, ...]:
+    """The axes a reduction goes over, `exclude` considered."""
+    axis = attrs["axis"]
+    if axis is None or axis == () and not attrs["exclude"]:
+        axes = tuple(range(rank)) if axis is None else ()
+    else:
+        axes = axes_of(axis, rank)
+    if attrs["exclude"]:
+        axes = tuple(k for k in range(rank) if k not in axes)
+    return axes
+
+
+def _reduce(types: Types, attrs: Attrs, dtype: str | None) -> Type | None:
+    data = tensor(types[0])
+    if data.shape is None:
+        return TensorType(None, dtype)
+    axes = reduced_axes(attrs, len(data.shape))
+    if attrs["keepdims"]:
+        return TensorType(tuple([1 if k in axes else d for k, d in enumerate(data.shape)]), dtype)
+    return TensorType(tuple([d for k, d in enumerate(data.shape) if k not in axes]), dtype)
+
+
+def reduce(types: Types, attrs: Attrs, value_of: ValueOf) -> Type | None:
+    return _reduce(types, attrs, tensor(types[0]).dtype)
+
+
+def arg_reduce(types: Types, attrs: Attrs, value_of: ValueOf) -> Type | None:
+    return _reduce(types, attrs, "int32")
+
+
+def batch_norm(types: Types, attrs: Attrs, value_of: ValueOf) -> Type | None:
+    data = tensor(types[0])
+    if data.shape is not None:
+        axis = axis_of(attrs["axis"], len(data.shape))
+        for k in range(1, 5):
+            _vector(tensor(types[k]), data.shape[axis])
+        vector = TensorType((data.shape[axis],), data.dtype)
+    else:
+        vector = TensorType((UNKNOWN,), data.dtype)
+    return TupleType((types[0], vector, vector))
+
+
+def _vector(type: TensorType, size: Any) -> None:
+    if type.shape is not None:
+        if len(type.shape) != 1:
+            raise TypeInferenceError(f"a vector is expected, got {len(type.shape)} dimensions")
+        same(type.shape[0], size, "the vector and the axis differ")
+
+
+def normalise(types: Types, attrs: Attrs, value_of: ValueOf) -> Type | None:
+    """`nn.layer_norm`, `nn.instance_norm`, `nn.group_norm`: gamma and beta along `axis`."""
+    data = tensor(types[0])
+    if data.shape is not None:
+        axis = axis_of(attrs["axis"], len(data.shape))
+        for k in (1, 2):
+            _vector(tensor(types[k]), data.shape[axis])
+        groups = attrs.get("num_groups", 1)
+        size = data.shape[axis]
+        if type(size) is int and (groups <= 0 or size % groups):
+            raise TypeInferenceError(f"{groups} groups do not divide {size} channels")
+    return types[0]
+
+
+def dropout(types: Types, attrs: Attrs, value_of: ValueOf) -> Type | None:
+    return TupleType((types[0], types[0]))
+
+
+def topk(types: Types, attrs: Attrs, value_of: ValueOf) -> Type | None:
+    data = tensor(types[0])
+    shape = data.shape
+    if shape is not None:
+        axis = axis_of(attrs["axis"], len(shape))
+        count = attrs["k"] if attrs["k"] is not None and attrs["k"] >= 1 else shape[axis]
+        shape = (*shape[:axis], count, *shape[axis + 1 :])
+    values, indices = TensorType(shape, data.dtype), TensorType(shape, attrs["dtype"])
+    return {"both": TupleType((values, indices)), "values": values, "indices": indices}.get(attrs["ret_type"])
+
+
+def argsort(types: Types, attrs: Attrs, value_of: ValueOf) -> Type | None:
+    return TensorType(tensor(types[0]).shape, attrs["dtype"])
+
+
+def cumsum(types: Types, attrs: Attrs, value_of: ValueOf) -> Type | None:
+    data = tensor(types[0])
+    dtype = attrs["dtype"] or data.dtype
+    if attrs["axis"] is None and data.shape is not None:
+        from gslang.dialect.relay.dimensions import product
+
+        return TensorType((product(data.shape),), dtype)
+    return TensorType(data.shape, dtype)
+
+
+INFER: dict[str, Infer] = {
+    **dict.fromkeys(("sum", "mean", "max", "min", "prod", "all", "any", "variance"), reduce),
+    **dict.fromkeys(("argmax", "argmin"), arg_reduce),
+    **dict.fromkeys(("nn.layer_norm", "nn.instance_norm", "nn.group_norm"), normalise),
+    "nn.batch_norm": batch_norm, "nn.dropout": dropout, "topk": topk, "argsort": argsort, "cumsum": cumsum,
+}  # fmt: skip
