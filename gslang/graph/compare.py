@@ -1,124 +1,237 @@
-"""Comparison of two graphs up to the names and numbers of their nodes, and operator counts."""
+"""Two graphs compared up to the names and numbers of their nodes; operators counted.
+
+The walk goes from the outputs through both graphs in lock-step and keeps a one-to-one relation between their nodes, so
+a value that one graph computes once and the other twice is a difference. Not here: whether two different graphs compute
+the same (`evaluate` tells by numbers), commuted operands (another graph), formats.
+"""
 
 from __future__ import annotations
 
-from typing import Any
+import math
+import struct
+from collections.abc import Mapping
+from typing import Any, Final
 
 from gslang.dialect.dialect import Dialect
-from gslang.graph.graph import CONST, INPUT, PARAM, PROJ, TUPLE, Graph
+from gslang.dialect.tensor_type import Type
+from gslang.graph.graph import CONST, INPUT, PARAM, PROJ, TUPLE, VARIABLES, Graph
 from gslang.graph.inference import contradiction
 
+_SHOWN_STEPS: Final = 4  # of a path, from its end: a chain of 100,000 nodes has long ones
+_SHOWN_VALUE: Final = 60  # characters
+_COUNTED: Final = {INPUT: "variables", PARAM: "variables", CONST: "constants", TUPLE: "tuples", PROJ: "projections"}
+_NOTHING: Final = object()
 
-def differences(a: Graph, b: Graph, dialect: Dialect | None = None, *, limit: int = 10, params_by_name: bool = True) -> list[str]:
-    """Where two graphs differ, output by output; empty if they are equal.
 
-    Walks both from the outputs in lock-step; the pairing of nodes must be one-to-one, so sharing counts. Attributes are
-    completed with the dialect's defaults, floats compare after rounding to float32, constants bit for bit.
+def differences(
+    a: Graph, b: Graph, dialect: Dialect | None = None, *, limit: int = 10, params_by_name: bool = True
+) -> list[str]:
+    """What differs between two graphs, at most `limit` messages; empty if they are the same up to naming.
+
+    Compared: the number and order of outputs; operators; attributes (completed with the defaults of `dialect` if given,
+    floats after rounding to float32, integers equal to floats of the same value, booleans only to booleans); constants
+    bit for bit (any NaN equals any other); types where both are known; inputs by name and type, also unused ones;
+    parameters by name (unless `params_by_name` is false), by type, and by value where both have one; sharing.
     """
-    found: list[str] = []
-    if len(a.outputs) != len(b.outputs):
-        return [f"{len(a.outputs)} outputs against {len(b.outputs)}"]
-    there: dict[int, int] = {}
-    back: dict[int, int] = {}
-    stack = [(x, y, f"output {k}") for k, (x, y) in enumerate(zip(a.outputs, b.outputs))][::-1]
-    while stack and len(found) < limit:
-        x, y, path = stack.pop()
-        if x < 0 or y < 0:
-            if x != y:
-                found.append(f"{path}: an absent operand against a present one")
-            continue
-        if x in there or y in back:
-            if there.get(x) != y or back.get(y) != x:
-                found.append(f"{path}: {a.label(x)} and {b.label(y)} are shared differently")
-            continue
-        there[x], back[y] = y, x
-        why = _different(a, x, b, y, dialect, params_by_name)
-        if why:
-            found.append(f"{path}: {why}")
-            continue
-        below = list(zip(a.operands[x], b.operands[y]))
-        stack += [(p, q, f"{path} ‹ {a.op[x].lstrip('%')} operand {k}") for k, (p, q) in enumerate(below)][::-1]
-    return found
+    return _Comparison(a, b, limit, dialect, params_by_name).run()
 
 
-def _different(a: Graph, x: int, b: Graph, y: int, dialect: Dialect | None, by_name: bool) -> str | None:
-    if a.op[x] != b.op[y]:
-        return f"{a.op[x].lstrip('%')} against {b.op[y].lstrip('%')}"
-    left, right = _trimmed(a.operands[x]), _trimmed(b.operands[y])
-    if len(left) != len(right):
-        return f"{a.op[x]} with {len(left)} operands against {len(right)}"
-    if a.op[x] in (INPUT, PARAM) and by_name and a.names[x] != b.names[y]:
-        return f"{a.label(x)} against {b.label(y)}"
-    why = contradiction(a.types[x], b.types[y])
-    if why:
-        return f"{a.label(x)}: {why}"
-    if a.op[x] in (CONST, PARAM):
-        return _different_values(a, x, b, y)
-    if a.op[x] == PROJ or a.op[x] not in (INPUT, TUPLE):
-        one, other = _complete(a, x, dialect), _complete(b, y, dialect)
-        for name in sorted({*one, *other}):
-            if name not in one or name not in other or not _equal(one[name], other[name]):
-                return f"{a.op[x].lstrip('%')}: `{name}` is {one.get(name, 'missing')!r} against {other.get(name, 'missing')!r}"
-    return None
+def count_operators(graph: Graph) -> dict[str, int]:
+    """Reachable nodes: calls by operator, and `variables`, `constants`, `tuples`, `projections`; sorted, none zero."""
+    counts: dict[str, int] = {}
+    for node in graph.reverse_post_order():
+        op = graph.op[node]
+        key = _COUNTED.get(op, op)
+        counts[key] = counts.get(key, 0) + 1
+    return dict(sorted(counts.items()))
 
 
-def _trimmed(operands: tuple[int, ...]) -> tuple[int, ...]:
-    """Without absent trailing operands."""
+def count_calls(graph: Graph) -> dict[str, int]:
+    """Reachable calls by operator, sorted."""
+    kinds = set(_COUNTED.values())
+    return {op: count for op, count in count_operators(graph).items() if op not in kinds}
+
+
+def same_attribute(a: Any, b: Any) -> bool:
+    """Equality of attribute values: floats after rounding to float32, arrays bit for bit, sequences item by item."""
+    if isinstance(a, (tuple, list)) and isinstance(b, (tuple, list)):
+        return len(a) == len(b) and all(same_attribute(x, y) for x, y in zip(a, b))
+    if isinstance(a, bool) or isinstance(b, bool):
+        return a is b
+    if isinstance(a, float) and isinstance(b, (int, float)) or isinstance(b, float) and isinstance(a, (int, float)):
+        return a == b or _float32(a) == _float32(b) or (math.isnan(a) and math.isnan(b))
+    if hasattr(a, "ndim") or hasattr(b, "ndim"):
+        return hasattr(a, "ndim") and hasattr(b, "ndim") and same_array(a, b)
+    if isinstance(a, Graph) and isinstance(b, Graph):
+        return not differences(a, b, limit=1)
+    return type(a) is type(b) and bool(a == b)
+
+
+def same_array(a: Any, b: Any) -> bool:
+    """True if dtype, shape and every bit agree; two NaNs agree whatever their bits."""
+    import numpy
+
+    a, b = numpy.asarray(a), numpy.asarray(b)
+    if a.dtype != b.dtype or a.shape != b.shape:
+        return False
+    left, right = numpy.ascontiguousarray(a), numpy.ascontiguousarray(b)
+    if left.tobytes() == right.tobytes():
+        return True
+    if left.dtype.kind != "f":
+        return False
+    bits = numpy.dtype(f"u{left.dtype.itemsize}")
+    unequal = left.reshape(-1).view(bits) != right.reshape(-1).view(bits)
+    return bool((numpy.isnan(left.reshape(-1)[unequal]) & numpy.isnan(right.reshape(-1)[unequal])).all())
+
+
+def _float32(x: float) -> float:
+    try:
+        return float(struct.unpack("f", struct.pack("f", x))[0])
+    except OverflowError:
+        return math.copysign(math.inf, x)
+
+
+class _Comparison:
+    """The state of one walk."""
+
+    def __init__(self, a: Graph, b: Graph, limit: int, dialect: Dialect | None, by_name: bool) -> None:
+        self.a, self.b, self.limit, self.dialect, self.by_name = a, b, limit, dialect, by_name
+        self.to_b: dict[int, int] = {}
+        self.to_a: dict[int, int] = {}
+        self.reached_by: dict[int, tuple[int, int]] = {}  # node of a → (its user, place); user -1: output
+        self.found: list[str] = []
+
+    def run(self) -> list[str]:
+        a, b = self.a, self.b
+        if a.dialect != b.dialect:
+            self.found.append(f"dialect: {a.dialect} against {b.dialect}")
+        if len(a.outputs) != len(b.outputs):
+            self.found.append(f"number of outputs: {len(a.outputs)} against {len(b.outputs)}")
+        pairs = [(-1, k, x, y) for k, (x, y) in enumerate(zip(a.outputs, b.outputs))]
+        stack = pairs[::-1]
+        while stack and len(self.found) < self.limit:
+            user, place, x, y = stack.pop()
+            if self.to_b.get(x, -1) == y:
+                continue
+            if x in self.to_b or y in self.to_a:
+                self._sharing(user, place, x, y)
+                continue
+            self.to_b[x], self.to_a[y] = y, x
+            self.reached_by[x] = (user, place)
+            if self._same_node(x, y):
+                below = [(x, k, p, q) for k, (p, q) in enumerate(zip(a.operands[x], b.operands[y])) if p >= 0 and q >= 0]
+                stack.extend(reversed(below))
+        self._unused_inputs()
+        return self.found[: self.limit]
+
+    def _report(self, node: int, text: str) -> None:
+        self.found.append(f"{self._path(*self.reached_by[node])}: {text}")
+
+    def _path(self, user: int, place: int) -> str:
+        steps: list[str] = []
+        while user >= 0 and len(steps) < _SHOWN_STEPS:
+            steps.append(f"{self.a.op[user].lstrip('%')} {self.a.label(user)}, operand {place}")
+            user, place = self.reached_by[user]
+        more = "" if user < 0 else " / …"
+        while user >= 0:
+            user, place = self.reached_by[user]
+        return " / ".join([f"output {place}{more}", *reversed(steps)])
+
+    def _sharing(self, user: int, place: int, x: int, y: int) -> None:
+        a, b = self.a, self.b
+        if x in self.to_b:
+            other = b.label(self.to_b[x])
+            text = f"{a.label(x)} is one node, but {other} and {b.label(y)} are two"
+        else:
+            other = a.label(self.to_a[y])
+            text = f"{other} and {a.label(x)} are two nodes, but {b.label(y)} is one"
+        self.found.append(f"{self._path(user, place)}: {text}")
+
+    def _same_node(self, x: int, y: int) -> bool:
+        """Report what differs at a pair of nodes; True if their operands can be compared one by one."""
+        a, b = self.a, self.b
+        if a.op[x] != b.op[y]:
+            self._report(x, f"{_named(a, x)} against {_named(b, y)}")
+            return False
+        if a.op[x] in VARIABLES or a.op[x] is CONST:
+            self._same_leaf(x, y)
+            return True
+        self._same_attributes(x, y)
+        if why := contradiction(a.types[x], b.types[y]):
+            self._report(x, f"type of {_named(a, x)}: {why}")
+        left, right = _present(a.operands[x]), _present(b.operands[y])
+        if len(left) != len(right):
+            self._report(x, f"{_named(a, x)} has {len(left)} operands against {len(right)}")
+            return False
+        for k, (p, q) in enumerate(zip(left, right)):
+            if (p < 0) != (q < 0):
+                one, other = ("absent" if o < 0 else "given" for o in (p, q))
+                self._report(x, f"operand {k} of {_named(a, x)} is {one} against {other}")
+        return True
+
+    def _same_leaf(self, x: int, y: int) -> None:
+        a, b, op = self.a, self.b, self.a.op[x]
+        if (op is INPUT or (op is PARAM and self.by_name)) and a.names[x] != b.names[y]:
+            self._report(x, f"{a.kind(x)} `{a.label(x)}` against `{b.label(y)}`")
+        self._same_variable_type(a.types[x], b.types[y], x)
+        if op is INPUT or x not in a.values and y not in b.values:
+            return
+        if x not in a.values or y not in b.values:
+            if op is CONST:  # a parameter's value may be in a file of its own
+                known, other = (a.label(x), b.label(y)) if x in a.values else (b.label(y), a.label(x))
+                self._report(x, f"the value of {known} is known, that of {other} is not")
+            return
+        left, right = a.values[x], b.values[y]
+        if left is not right and not same_array(a.value(x), b.value(y)):
+            self._report(x, f"the values of {a.label(x)} and {b.label(y)} differ")
+
+    def _same_variable_type(self, left: Type | None, right: Type | None, node: int) -> None:
+        if left is not None and right is not None and left != right:
+            self._report(node, f"type of {self.a.kind(node)} `{self.a.label(node)}`: {left} against {right}")
+
+    def _same_attributes(self, x: int, y: int) -> None:
+        left, right = self._attributes(self.a, x), self._attributes(self.b, y)
+        if left is right:
+            return
+        for name in sorted({*left, *right}):
+            one, other = left.get(name, _NOTHING), right.get(name, _NOTHING)
+            if one is _NOTHING or other is _NOTHING or not same_attribute(one, other):
+                self._report(x, f"attribute `{name}` of {_named(self.a, x)}: {_shown(one)} against {_shown(other)}")
+
+    def _attributes(self, graph: Graph, node: int) -> Mapping[str, Any]:
+        signature = self.dialect.get(graph.op[node]) if self.dialect is not None else None
+        return graph.attrs[node] if signature is None else signature.complete(graph.attrs[node])
+
+    def _unused_inputs(self) -> None:
+        """The inputs are the interface, so an unused one counts too."""
+        left = {self.a.names[n]: n for n in self.a.nodes() if self.a.op[n] is INPUT and n not in self.to_b}
+        right = {self.b.names[n]: n for n in self.b.nodes() if self.b.op[n] is INPUT and n not in self.to_a}
+        # A difference above may have cut the walk short; then an input that was not reached says nothing.
+        if self.found:
+            return
+        for name in sorted({*left, *right}, key=str):
+            if name not in left or name not in right:
+                side = "second" if name not in left else "first"
+                self.found.append(f"unused input `{name}` is only in the {side} graph")
+            elif (one := self.a.types[left[name]]) != (other := self.b.types[right[name]]):
+                self.found.append(f"type of unused input `{name}`: {one} against {other}")
+
+
+def _present(operands: tuple[int, ...]) -> tuple[int, ...]:
+    """Operands without omitted ones at the end, which say nothing."""
     end = len(operands)
     while end and operands[end - 1] < 0:
         end -= 1
     return operands[:end]
 
 
-def _complete(graph: Graph, node: int, dialect: Dialect | None) -> dict[str, Any]:
-    signature = dialect.get(graph.op[node]) if dialect is not None else None
-    given = graph.attrs[node]
-    return signature.complete(given) if signature is not None else dict(given)
+def _named(graph: Graph, node: int) -> str:
+    op = graph.op[node].lstrip("%")
+    return f"{op} `{graph.label(node)}`"
 
 
-def _equal(a: Any, b: Any) -> bool:
-    if isinstance(a, tuple) and isinstance(b, tuple):
-        return len(a) == len(b) and all(_equal(x, y) for x, y in zip(a, b))
-    if isinstance(a, float) or isinstance(b, float):
-        if not isinstance(a, (int, float)) or not isinstance(b, (int, float)):
-            return False
-        if a == b or a != a and b != b:
-            return True
-        import struct
-
-        try:
-            return struct.pack("f", a) == struct.pack("f", b)
-        except OverflowError:
-            return False
-    if hasattr(a, "dtype") or hasattr(b, "dtype"):
-        import numpy
-
-        return bool(numpy.array_equal(a, b))
-    return type(a) is type(b) and bool(a == b)
-
-
-def _different_values(a: Graph, x: int, b: Graph, y: int) -> str | None:
-    if (x in a.values) != (y in b.values):
-        return f"{a.label(x)} has a value on one side only"
-    if x not in a.values:
-        return None
-    one, other = a.value(x), b.value(y)
-    if one.shape != other.shape or one.dtype != other.dtype or one.tobytes() != other.tobytes():
-        return f"constants {a.label(x)} and {b.label(y)} have different values"
-    return None
-
-
-def count_operators(graph: Graph) -> dict[str, int]:
-    """Reachable nodes: calls by operator, and "variables", "constants", "tuples", "projections"."""
-    names = {INPUT: "variables", PARAM: "variables", CONST: "constants", TUPLE: "tuples", PROJ: "projections"}
-    counts: dict[str, int] = {}
-    for node in graph.reverse_post_order():
-        name = names.get(graph.op[node], graph.op[node])
-        counts[name] = counts.get(name, 0) + 1
-    return dict(sorted(counts.items()))
-
-
-def count_calls(graph: Graph) -> dict[str, int]:
-    """Reachable calls by operator."""
-    others = ("variables", "constants", "tuples", "projections")
-    return {name: count for name, count in count_operators(graph).items() if name not in others}
+def _shown(value: Any) -> str:
+    if value is _NOTHING:
+        return "nothing"
+    text = repr(value)
+    return text if len(text) <= _SHOWN_VALUE else text[: _SHOWN_VALUE - 1] + "…"

@@ -245,7 +245,7 @@ class Graph:
             if user in users:
                 users.remove(user)
         else:
-            users.pop(user, None)  # type: ignore[call-overload]
+            users.pop(user, None)  # type: ignore[call-arg]
 
     def discard_from(self, first: int) -> None:
         """Undo all `add`s from node `first` on. None of them may be placed or used by an older node."""

@@ -1,41 +1,148 @@
-"""What holds of every graph at every moment; a violation is a bug in gslang."""
+"""What always holds of a graph, checked from scratch: for tests and for `--debug` runs, not for the engine's inner loop."""
 
 from __future__ import annotations
 
-from gslang.graph.graph import DEAD, Graph
+from collections import Counter
+from itertools import pairwise
+
+from gslang.graph.graph import ABSENT, DEAD, LEAVES, PROJ, Graph
 
 
 def violations(graph: Graph) -> list[str]:
-    """Broken invariants, empty if there are none: users are the inverse of operands, the order is topological,
-    dead nodes are unused, outputs are counted right, no cycle."""
-    found: list[str] = []
-    expected: dict[int, set[int]] = {node: set() for node in graph.nodes()}
+    """Every broken invariant, as a sentence; empty if all hold.
+
+    Checked: columns of equal length; operands that exist; no cycle; users the inverse of operands; the maintained order
+    (if there is one) topological and labelled in rising order; names unique; removed nodes not used, not in the order,
+    not outputs and without data; `output_uses` and `live` right; leaves without operands, projections with one.
+    """
+    found = _columns(graph)
+    if found:
+        return found
+    found += _operands(graph)
+    if found:
+        return found
+    return found + _cycle(graph) + _users(graph) + _order(graph) + _names(graph) + _counts(graph) + _data(graph)
+
+
+check_invariants = violations
+
+
+def _columns(graph: Graph) -> list[str]:
+    size = len(graph.op)
+    columns = ("operands", "attrs", "types", "names", "users")
+    return [
+        f"column `{name}` has {len(getattr(graph, name))} rows, not {size}"
+        for name in columns
+        if len(getattr(graph, name)) != size
+    ]
+
+
+def _operands(graph: Graph) -> list[str]:
+    found, size = [], len(graph.op)
+    for node in graph.nodes():
+        for operand in graph.operands[node]:
+            if operand != ABSENT and not 0 <= operand < size:
+                found.append(f"{node} has operand {operand}, which does not exist")
+            elif operand >= 0 and graph.op[operand] is DEAD:
+                found.append(f"{node} has operand {operand}, which was removed")
+        count = len(graph.operands[node])
+        if graph.op[node] in LEAVES and count:
+            found.append(f"{node} is a leaf with {count} operands")
+        if graph.op[node] is PROJ and (count != 1 or "index" not in graph.attrs[node]):
+            found.append(f"{node} is a projection without operand or index")
+    for node in graph.outputs:
+        if not 0 <= node < size:
+            found.append(f"output {node} does not exist")
+        elif graph.op[node] is DEAD:
+            found.append(f"output {node} was removed")
+    return found
+
+
+def _cycle(graph: Graph) -> list[str]:
+    """Kahn's algorithm over the operands alone: users and order are not trusted here."""
+    waiting = {node: len({o for o in graph.operands[node] if o >= 0}) for node in graph.nodes()}
+    users: dict[int, list[int]] = {}
+    for node in graph.nodes():
+        for operand in dict.fromkeys(graph.operands[node]):
+            if operand >= 0:
+                users.setdefault(operand, []).append(node)
+    ready = [node for node, count in waiting.items() if not count]
+    done = 0
+    while ready:
+        node = ready.pop()
+        done += 1
+        for user in users.get(node, ()):
+            waiting[user] -= 1
+            if not waiting[user]:
+                ready.append(user)
+    if done == len(waiting):
+        return []
+    stuck = [node for node, count in waiting.items() if count > 0]
+    return [f"a cycle through some of the nodes {stuck[:5]}"]
+
+
+def _users(graph: Graph) -> list[str]:
+    expected: list[set[int]] = [set() for _ in graph.op]
     for node in graph.nodes():
         for operand in graph.operands[node]:
             if operand >= 0:
-                if graph.op[operand] is DEAD:
-                    found.append(f"{node} uses the dead node {operand}")
-                else:
-                    expected[operand].add(node)
-    for node, users in expected.items():
-        if set(graph.users[node]) != users:
-            found.append(f"users of {node} are {sorted(graph.users[node])}, should be {sorted(users)}")
-    counts: dict[int, int] = {}
-    for node in graph.outputs:
-        counts[node] = counts.get(node, 0) + 1
-        if graph.op[node] is DEAD:
-            found.append(f"output {node} is dead")
-    if counts != graph.output_uses:
-        found.append("the count of outputs is wrong")
-    if len(graph) != len(expected):
-        found.append(f"{len(expected)} nodes live, {len(graph)} counted")
-    if graph.order is not None:
-        label = graph.order.label
-        for node in expected:
-            if node >= len(label) or label[node] < 0:
-                found.append(f"{node} is not in the order")
-                continue
-            for operand in graph.operands[node]:
-                if operand >= 0 and not label[operand] < label[node]:
-                    found.append(f"{node} stands before its operand {operand}")
+                expected[operand].add(node)
+    found = []
+    for node, users in enumerate(graph.users):
+        if len(users) != len(set(users)):
+            found.append(f"{node} has a user twice: {list(users)}")
+        if set(users) != expected[node]:
+            found.append(f"{node} has users {sorted(users)}, by operands {sorted(expected[node])}")
+    return found
+
+
+def _order(graph: Graph) -> list[str]:
+    order = graph.order
+    if order is None:
+        return []
+    found: list[str] = []
+    listed = list(order)
+    position = {node: at for at, node in enumerate(listed)}
+    if len(position) != len(listed):
+        found.append("the order holds a node twice")
+    missing = [node for node in graph.nodes() if node not in position]
+    if missing:
+        found.append(f"the order lacks {missing[:5]}")
+    found += [f"the order holds the removed node {node}" for node in listed if graph.op[node] is DEAD]
+    for node in listed:
+        for operand in graph.operands[node]:
+            if operand >= 0 and position.get(operand, -1) >= position[node]:
+                found.append(f"the order has {node} before its operand {operand}")
+    labels = [order.label[node] for node in listed]
+    if any(a >= b for a, b in pairwise(labels)):
+        found.append("the labels of the order do not rise")
+    for node in range(min(len(order.label), len(graph.op))):
+        if node not in position and order.label[node] != -1:
+            found.append(f"{node} has a label but is not in the order")
+    return found
+
+
+def _names(graph: Graph) -> list[str]:
+    names = Counter(name for node in graph.nodes() if (name := graph.names[node]) is not None)
+    return [f"the name `{name}` is used {count} times" for name, count in names.items() if count > 1]
+
+
+def _counts(graph: Graph) -> list[str]:
+    found = []
+    live = sum(op is not DEAD for op in graph.op)
+    if graph.live != live:
+        found.append(f"`live` is {graph.live}, counted {live}")
+    uses = dict(Counter(graph.outputs))
+    if graph.output_uses != uses:
+        found.append(f"`output_uses` is {graph.output_uses}, counted {uses}")
+    return found
+
+
+def _data(graph: Graph) -> list[str]:
+    found = []
+    for node in range(len(graph.op)):
+        if graph.op[node] is DEAD and (graph.operands[node] or node in graph.values):
+            found.append(f"the removed node {node} still has operands or a value")
+    found += [f"node {node} of `values` is no constant or parameter" for node in graph.values
+              if not 0 <= node < len(graph.op) or graph.op[node] not in LEAVES]  # fmt: skip
     return found

@@ -1,0 +1,84 @@
+"""Constant and parameter folding (semantics.md §8): what depends on constants and parameters only is computed now."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from gslang.dialect.dialect import Dialect
+from gslang.dialect.tensor_type import TensorType
+from gslang.graph.graph import CONST, PARAM, Graph
+
+LIMIT = 1 << 20
+
+
+def fold(graph: Graph, dialect: Dialect, *, limit_bytes: int | None = LIMIT) -> int:
+    """Replace calls whose operands are all constants, or parameters with values, by their values. Returns how many.
+
+    Only constants below: a constant; some parameter below: a new parameter. A result that is more than `limit_bytes`
+    larger than its operands stays a call. Stateful operators and those without evaluator stay. Unused parameters go.
+    """
+    from gslang.evaluate.run import EvaluationError, evaluate_node
+
+    known: dict[int, Any] = {}  # node → value, intermediate ones included
+    origin: dict[int, str] = {}  # node → CONST or PARAM
+    size: dict[int, int] = {}
+    order = graph.reverse_post_order()
+    folded = []
+    for node in order:
+        op = graph.op[node]
+        if op in (CONST, PARAM):
+            value = graph.value(node)
+            if value is not None:
+                known[node], origin[node], size[node] = value, op, value.nbytes
+            continue
+        operands = graph.operands[node]
+        if op[0] == "%" and op not in ("%tuple", "%proj"):
+            continue
+        signature = dialect.get(op) if op[0] != "%" else None
+        if op[0] != "%" and (signature is None or "stateful" in signature.traits):
+            continue
+        if not all(o < 0 or o in known for o in operands):
+            continue
+        try:
+            value = evaluate_node(graph, dialect, node, [known[o] if o >= 0 else None for o in operands])
+        except EvaluationError:
+            continue
+        below = sum(size[o] for o in set(operands) if o >= 0)
+        nbytes = _nbytes(value)
+        if limit_bytes is not None and nbytes > below + limit_bytes:
+            continue
+        known[node], size[node] = value, nbytes
+        origin[node] = PARAM if any(origin[o] is PARAM for o in operands if o >= 0) else CONST
+        folded.append(node)
+    computed = set(folded)
+    names = {name for name in graph.names if name}
+    done = 0
+    for node in folded:
+        needed = node in graph.output_uses or any(user not in computed for user in graph.users[node])
+        if not needed or isinstance(known[node], tuple):
+            continue
+        _replace(graph, node, origin[node], known[node], names)
+        done += 1
+    graph.remove_dead([n for n in order if not graph.users[n]])
+    return done
+
+
+def _nbytes(value: Any) -> int:
+    return sum(_nbytes(v) for v in value) if isinstance(value, tuple) else int(value.nbytes)
+
+
+def _replace(graph: Graph, node: int, kind: str, value: Any, names: set[str]) -> None:
+    import numpy
+
+    old = graph.types[node]
+    dtype = old.dtype if isinstance(old, TensorType) and old.dtype else value.dtype.name
+    array = numpy.ascontiguousarray(value).reshape(value.shape)
+    below = [o for o in graph.operands[node] if o >= 0]
+    graph.set_value(node, kind, array, TensorType(tuple(array.shape), dtype))
+    if kind is PARAM and graph.names[node] is None:
+        count = len(names)
+        while f"folded{count}" in names:
+            count += 1
+        graph.names[node] = f"folded{count}"
+        names.add(f"folded{count}")
+    graph.remove_dead(below)

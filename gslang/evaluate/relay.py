@@ -1,0 +1,10 @@
+"""What the relay dialect's operators compute, with NumPy: operator → function of operand values and complete attributes."""
+
+from __future__ import annotations
+
+from gslang.evaluate import convolution, elementwise, movement, reduction
+from gslang.evaluate.elementwise import Evaluator
+
+EVALUATE: dict[str, Evaluator] = {
+    **elementwise.EVALUATE, **movement.EVALUATE, **reduction.EVALUATE, **convolution.EVALUATE,
+}  # fmt: skip

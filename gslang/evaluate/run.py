@@ -1,0 +1,79 @@
+"""Evaluating a graph."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from gslang.dialect.dialect import Dialect
+from gslang.dialect.tensor_type import TensorType
+from gslang.evaluate.relay import EVALUATE
+from gslang.graph.graph import CONST, INPUT, PARAM, PROJ, TUPLE, Graph
+
+
+class EvaluationError(Exception):
+    """A node cannot be computed. The message names the node, its operator and what is missing."""
+
+
+def evaluate_node(graph: Graph, dialect: Dialect, node: int, operands: list[Any]) -> Any:
+    """The value of one call, tuple or projection. Raises `EvaluationError`."""
+    op = graph.op[node]
+    if op is TUPLE:
+        return tuple(operands)
+    if op is PROJ:
+        return operands[0][graph.attrs[node]["index"]]
+    function = EVALUATE.get(op)
+    signature = dialect.get(op)
+    if function is None or signature is None:
+        raise EvaluationError(f"`{op}` of {graph.label(node)} cannot be computed: no evaluator is known for it")
+    try:
+        with np.errstate(all="ignore"):
+            return function(operands, signature.complete(graph.attrs[node]))
+    except (ValueError, TypeError, IndexError, KeyError, NotImplementedError, ArithmeticError, MemoryError) as error:
+        raise EvaluationError(f"`{op}` of {graph.label(node)} cannot be computed: {error}") from error
+
+
+def evaluate(graph: Graph, dialect: Dialect, inputs: Mapping[str, Any]) -> list[Any]:
+    """The values of the graph's outputs. `inputs`: values of inputs, and of parameters that have none of their own.
+
+    Raises `EvaluationError`. Intermediate values are freed when their last user is done.
+    """
+    order = graph.reverse_post_order()
+    waiting = {node: 0 for node in order}
+    for node in order:
+        for operand in set(graph.operands[node]):
+            if operand >= 0:
+                waiting[operand] += 1
+    for node in graph.outputs:
+        waiting[node] += 1
+    values: dict[int, Any] = {}
+    for node in order:
+        op = graph.op[node]
+        if op in (INPUT, PARAM, CONST):
+            values[node] = _leaf(graph, node, inputs)
+            continue
+        operands = [values[o] if o >= 0 else None for o in graph.operands[node]]
+        values[node] = evaluate_node(graph, dialect, node, operands)
+        for operand in set(graph.operands[node]):
+            if operand >= 0:
+                waiting[operand] -= 1
+                if not waiting[operand]:
+                    del values[operand]
+    return [values[node] for node in graph.outputs]
+
+
+def _leaf(graph: Graph, node: int, inputs: Mapping[str, Any]) -> Any:
+    name = graph.names[node]
+    value = graph.value(node)
+    if value is None and name in inputs:
+        value = np.asarray(inputs[name])
+    if value is None:
+        raise EvaluationError(f"{graph.kind(node)} `{graph.label(node)}` has no value")
+    type_ = graph.types[node]
+    if isinstance(type_, TensorType) and type_.shape is not None:
+        shape = tuple(value.shape)
+        if len(shape) != len(type_.shape) or any(isinstance(d, int) and d != s for d, s in zip(type_.shape, shape)):
+            raise EvaluationError(f"`{graph.label(node)}` has shape {list(shape)}, the graph says {type_}")
+    return value
