@@ -21,7 +21,7 @@ def infer_node(graph: Graph, dialect: Dialect, node: int) -> Type | None:
     if op is PROJ:
         base = types[operands[0]]
         if isinstance(base, TupleType):
-            index = graph.attrs[node]["index"]
+            index: int = graph.attrs[node]["index"]
             if not 0 <= index < len(base.fields):
                 raise TypeInferenceError(f"field {index} of a tuple with {len(base.fields)} fields")
             return base.fields[index]
