@@ -74,7 +74,11 @@ class TargetOf:
     several: bool = False
 
 
-Denotation = Union[NodeOf, ValueOf, BlockOf, InstanceOf, NodesOf, OperatorOf, TargetOf]
+class Lost:
+    """Stands for a name whose definition has an error: what uses it is not judged."""
+
+
+Denotation = Union[NodeOf, ValueOf, BlockOf, InstanceOf, NodesOf, OperatorOf, TargetOf, Lost]
 
 KINDS = ("any", "var", "input", "param", "const", "op")
 BUILTIN_ARGUMENTS: Mapping[str, tuple[int, int]] = {

@@ -11,8 +11,8 @@ from gslang.base.suggest import did_you_mean
 from gslang.check import checked as ir
 from gslang.check import patterns, targets, values
 from gslang.check.context import (
-    BUILTIN_ARGUMENTS, KINDS, BlockOf, Denotation, InstanceOf, Lowering, NodeOf, NodesOf, OperatorOf, Stop, TargetOf,
-    ValueOf, is_tensor,
+    BUILTIN_ARGUMENTS, KINDS, BlockOf, Denotation, InstanceOf, Lost, Lowering, NodeOf, NodesOf, OperatorOf, Stop,
+    TargetOf, ValueOf, is_tensor,
 )  # fmt: skip
 from gslang.syntax import nodes as n
 
@@ -107,7 +107,7 @@ def _name(low: Lowering, expr: n.Name, name: str) -> Denotation:
     what = low.look_up(name)
     if what is not None:
         low.used_inputs.add(name)
-        if not isinstance(what, (NodeOf, ValueOf, BlockOf, InstanceOf, NodesOf, OperatorOf, TargetOf)):
+        if isinstance(what, Lost):
             raise Stop  # its definition has an error that is reported
         return what
     if name == "index" and low.inside is not None:
@@ -155,6 +155,8 @@ def template_name(low: Lowering, expr: n.Attribute, block: int, field: str, plac
     """A name of a template, for the instance that `place` means."""
     template = low.templates[block]
     what = template.names.get(field)
+    if isinstance(what, Lost):
+        raise Stop
     if what is None and isinstance(place, ir.First) and field in template.declared:
         what = low.add_ahead(template, field, expr.span)
     match what:
@@ -438,7 +440,7 @@ def _call(low: Lowering, expr: n.Call, ordered: bool) -> Denotation:
     if name in low.functions:
         return _expand(low, expr, low.functions[name])
     if name in ("any", "var", "input", "param") and all(isinstance(a, n.Keyword) for a in expr.arguments):
-        if low.side == "source" and (expr.arguments or name != "any"):
+        if low.side == "source":
             return patterns.inline_kind(low, expr, name, expr.arguments)
     short = name.removeprefix(low.dialect.name + ".")
     operator = name if name in low.dialect.operators else short

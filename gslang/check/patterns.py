@@ -11,8 +11,8 @@ from gslang.check import checked as ir
 from gslang.check import denote as d
 from gslang.check import values
 from gslang.check.context import (
-    BlockOf, Denotation, InstanceOf, Lowering, NodeOf, NodesOf, OperatorOf, Stop,
-    Template, ValueOf,
+    BlockOf, Denotation, InstanceOf, Lost, Lowering, NodeOf, NodesOf, OperatorOf,
+    Stop, Template, ValueOf,
 )  # fmt: skip
 from gslang.dialect.signature import OperandSpec, Signature
 from gslang.syntax import nodes as n
@@ -376,6 +376,7 @@ def each(low: Lowering, statement: n.Each) -> None:
                 d.name_it(low, bind.name, low.settle_ahead(template, bind.name.id, d.denote(low, bind.value)))
             except Stop:
                 low.bound_at.setdefault(bind.name.id, bind.name.span)
+                template.names.setdefault(bind.name.id, Lost())
         for condition in statement.where:
             where.append(values.value(low, condition).value)
     finally:

@@ -10,7 +10,7 @@ from gslang.base.suggest import did_you_mean
 from gslang.check import annotations, patterns, targets, values
 from gslang.check import checked as ir
 from gslang.check import denote as d
-from gslang.check.context import BlockOf, Lowering, NodeOf, NodesOf, OperatorOf, Stop, TargetOf
+from gslang.check.context import BlockOf, Lost, Lowering, NodeOf, NodesOf, OperatorOf, Stop, TargetOf
 from gslang.check.order import check_order, children
 from gslang.dialect.dialect import Dialect
 from gslang.dialect.signature import TRAITS
@@ -173,11 +173,7 @@ def _statements(low: Lowering, side: n.Side) -> None:
                 d.name_it(low, statement.name, d.denote(low, statement.value))
         except Stop:
             low.bound_at.setdefault(statement.name.id, statement.name.span)
-            low.names.setdefault(statement.name.id, _Lost())  # type: ignore[arg-type]
-
-
-class _Lost:
-    """Stands for a name whose definition has an error: what uses it is not judged."""
+            low.names.setdefault(statement.name.id, Lost())
 
 
 def _source_outputs(low: Lowering, side: n.Side) -> tuple[list[int], int | None]:

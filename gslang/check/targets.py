@@ -16,8 +16,8 @@ from gslang.syntax import nodes as n
 def target_of(low: Lowering, expr: n.Expr | n.Star, what: Denotation, *, as_tuple: bool = False) -> int:
     """The target that an expression is; a value becomes a constant."""
     match what:
-        case TargetOf(target):
-            return target
+        case TargetOf(target, several):
+            return low.add_target(ir.MakeTuple((target,)), expr.span).target if several else target
         case NodeOf(place, node):
             return low.add_target(ir.SourceNode(place, node), expr.span).target
         case ValueOf(ir.Const(None), _):

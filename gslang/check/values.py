@@ -7,7 +7,7 @@ from typing import Any
 from gslang.check import checked as ir
 from gslang.check import denote as d
 from gslang.check.context import (
-    BUILTIN_ARGUMENTS, BUILTIN_TYPES, BlockOf, Denotation, InstanceOf, Lowering, NodeOf, NodesOf, OperatorOf,
+    BUILTIN_ARGUMENTS, BUILTIN_TYPES, BlockOf, Denotation, InstanceOf, Lowering, NodeOf, NodesOf, OperatorOf, Stop,
     TargetOf, ValueOf,
 )  # fmt: skip
 from gslang.dialect.signature import AttributeType
@@ -50,7 +50,7 @@ def force(low: Lowering, expr: n.Expr | n.Star, what: Denotation) -> ValueOf:
             low.stop("E0505", "a value is wanted here, this is an instance", expr.span, "name a node of it: `first.conv`, `branch[0].w`")
         case OperatorOf(name):
             low.stop("E0505", "a value is wanted here, this is an operator variable", expr.span, f"`{name}(…)` calls it; `.op` of a node is an operator's name")
-    raise AssertionError("unknown denotation: this is a bug in gslang")
+    raise Stop  # lost: reported where it was defined
 
 
 # ── operators ─────────────────────────────────────────────────────────────────────────────────────────────────

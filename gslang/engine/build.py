@@ -28,16 +28,19 @@ class _Builder:
     dialect: Dialect
     target: ir.TargetGraph
     scope: Scope
+    literal: bool
     made: dict[int, list[int]] = field(default_factory=dict)  # target → node(s)
 
 
-def build(graph: Graph, dialect: Dialect, target: ir.TargetGraph, scope: Scope) -> list[int]:
+def build(graph: Graph, dialect: Dialect, target: ir.TargetGraph, scope: Scope, *, literal: bool = False) -> list[int]:
     """Add the target's nodes to the graph and return its outputs, in order.
+
+    A projection of a tuple that is written out is the field itself, unless `literal` (a test's graph stays as written).
 
     Raises `UnknownValue` (or whatever an evaluation may fail with) if a value that the target uses is not known, and
     `BuildError` if types contradict each other.
     """
-    builder = _Builder(graph, dialect, target, scope)
+    builder = _Builder(graph, dialect, target, scope, literal)
     return [node for output in target.outputs for node in _several(builder, output)]
 
 
@@ -112,7 +115,7 @@ def _integer(value: Any) -> int:
 def _project(builder: _Builder, base: int, index: int) -> int:
     """A projection; of a tuple that is written out, the field itself."""
     graph = builder.graph
-    if graph.op[base] is TUPLE:
+    if graph.op[base] is TUPLE and not builder.literal:
         return graph.operands[base][index]
     return _typed(builder, graph.add_proj(base, index))
 

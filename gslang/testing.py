@@ -1,0 +1,115 @@
+"""Running the `test` items of rule files: the rule on a small graph, compared in structure and in numbers."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from time import perf_counter
+
+from gslang.check import checked as ir
+from gslang.engine.build import BuildError, build
+from gslang.engine.fixed_point import Limits, run_to_fixed_point
+from gslang.engine.scope import Scope
+from gslang.engine.values import FAILURES
+from gslang.graph.compare import differences
+from gslang.graph.graph import CONST, INPUT, PARAM, Graph
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What became of one test. `problem` is None if it passed."""
+
+    title: str
+    rule: str
+    place: str
+    problem: str | None
+    seconds: float
+
+    @property
+    def passed(self) -> bool:
+        return self.problem is None
+
+
+def run_tests(program: ir.CheckedProgram, rules: frozenset[str] | None = None, seed: int = 0) -> list[Outcome]:
+    """Run a file's tests, those of the chosen rules or all."""
+    outcomes = []
+    for test in program.tests:
+        if rules is None or test.rule in rules:
+            began = perf_counter()
+            problem = _run(program, test, seed)
+            outcomes.append(Outcome(test.title, test.rule, str(test.span), problem, perf_counter() - began))
+    return outcomes
+
+
+def _run(program: ir.CheckedProgram, test: ir.CheckedTest, seed: int) -> str | None:
+    rule = program.rules.get(test.rule)
+    if rule is None:
+        return f"rule `{test.rule}` has errors"
+    try:
+        before = build_graph(program, test, test.source)
+        expected = None if test.expected is None else build_graph(program, test, test.expected)
+    except BuildError as error:
+        return f"the test's graph does not type-check: {error}"
+    except FAILURES as error:
+        return f"the test's graph cannot be built: {error}"
+    after = before.copy()
+    progress = run_to_fixed_point(after, [rule], Limits(sweeps=8))
+    if progress.failures:
+        return f"the target does not fit: {progress.failures[0].message}"
+    if expected is None:
+        return None if not progress.applications else f"the rule was applied {progress.applications} times, expected: unchanged"
+    if not progress.applications:
+        return "the rule was not applied"
+    found = differences(after, expected, program.dialect)
+    if found:
+        return "the result is another graph: " + "; ".join(found[:3])
+    return _numbers(program, before, after, rule, seed)
+
+
+def build_graph(program: ir.CheckedProgram, test: ir.CheckedTest, side: ir.TargetGraph) -> Graph:
+    """One side of a test as a graph. Raises `BuildError`, or what an evaluation may fail with."""
+    graph = Graph(program.dialect.name, "test")
+    kinds = {"input": INPUT, "param": PARAM, "const": PARAM}
+    slots = [graph.add(kinds[kind], (), {}, type_, name) for name, kind, type_ in test.inputs]
+    scope = Scope(_Frame(program, test, len(slots)), graph, slots)  # type: ignore[arg-type]
+    outputs = build(graph, program.dialect, side, scope, literal=True)
+    graph.set_outputs(outputs)
+    for node, (_, kind, type_) in zip(slots, test.inputs):
+        if kind == "const":
+            _make_constant(graph, node, type_)
+    return graph
+
+
+def _make_constant(graph: Graph, node: int, type_: ir.TensorType) -> None:
+    """Test inputs of kind `const` get some value of their own."""
+    from gslang.evaluate.random_inputs import random_inputs
+
+    values = random_inputs(graph, 1)
+    name = graph.names[node]
+    if name in values:
+        graph.set_value(node, CONST, values[name], type_)
+
+
+class _Frame:
+    """Stands for the rule in a test's scope: inputs are the only nodes."""
+
+    def __init__(self, program: ir.CheckedProgram, test: ir.CheckedTest, count: int) -> None:
+        self.lets = test.lets
+        self.dialect = program.dialect
+        self.captures = ()
+        self.blocks = ()
+        self.nodes = tuple(ir.LeafNode(name=name, span=test.span, kind="any") for name, _, _ in test.inputs)
+
+
+def _numbers(program: ir.CheckedProgram, before: Graph, after: Graph, rule: ir.CheckedRule, seed: int) -> str | None:
+    from gslang.evaluate.agree import compare_values
+    from gslang.evaluate.random_inputs import random_inputs
+    from gslang.evaluate.run import EvaluationError, evaluate
+
+    try:
+        inputs = random_inputs(before, seed)
+        agreement = compare_values(
+            evaluate(before, program.dialect, inputs), evaluate(after, program.dialect, inputs), rule.approximate
+        )
+    except EvaluationError as error:
+        return None if "no evaluator" in str(error) else str(error)
+    return None if agreement.equal else f"the numbers differ: {agreement.reason}"

@@ -1,0 +1,45 @@
+"""Every shipped rule file: no findings, all its `test` items pass, every rule has a positive and a negative one."""
+
+from __future__ import annotations
+
+import pytest
+
+from gslang.check.check import load_module
+from gslang.testing import run_tests
+
+PROGRAMS = {program.name.rsplit("/", 1)[-1]: program for program in load_module("std.relay")}
+
+EXPECTED = """
+trans_trans split_concat split_concat_variadic bias_add_add diamond_conv_add two_conv_add conv_shortcut_add
+lower_batch_norm lower_layer_norm lower_group_norm lower_instance_norm lower_l2_norm conv_mul merge_element_wise
+merge_element_wise_variadic dispatch_tuple parallel_two_conv parallel_conv_variadic parallel_conv_expand_kernels
+parallel_group_conv_variadic parallel_dense parallel_dense_variadic parallel_batch_matmul_variadic
+concretize_zeros_like concretize_ones_like concretize_reshape_like concretize_collapse_sum_like
+concretize_broadcast_to_like simplify_reshape simplify_transpose full_element_wise eliminate_identity
+simplify_pad_conv simplify_bias_add combine_parallel_conv2d
+""".split()
+
+
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_no_findings(name: str) -> None:
+    assert [(d.code, d.message, str(d.primary.span)) for d in PROGRAMS[name].diagnostics] == []
+
+
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_all_tests_pass(name: str) -> None:
+    assert [(o.rule, o.title, o.problem) for o in run_tests(PROGRAMS[name]) if not o.passed] == []
+
+
+def test_all_promised_rules_are_there() -> None:
+    shipped = {rule for program in PROGRAMS.values() for rule in program.own_rules}
+    assert sorted(set(EXPECTED) - shipped) == []
+
+
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_each_rule_has_a_positive_and_a_negative_test_and_a_doc(name: str) -> None:
+    program = PROGRAMS[name]
+    for rule in program.own_rules:
+        assert program.rules[rule].doc, rule
+        expectations = [test.expected for test in program.tests if test.rule == rule]
+        assert any(e is not None for e in expectations), rule
+        assert any(e is None for e in expectations), rule
