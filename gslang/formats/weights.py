@@ -1,130 +1,251 @@
-"""Weights in `.npz` and `.safetensors` files, read one array at a time, when needed."""
+"""Weights in `.npz` and `.safetensors` files: names and types at once, each array when it is asked for.
+
+Nothing in a file is ever unpickled. Not here: which values a graph file names itself (`json_values`).
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+import io
+import zipfile
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 from gslang.base.atomic_write import write_atomically
 from gslang.base.diagnostics import InputError
 from gslang.base.suggest import did_you_mean
+from gslang.dialect.dtypes import numpy_dtype, numpy_dtype_exists
 from gslang.dialect.tensor_type import TensorType, is_static
 from gslang.graph.graph import INPUT, PARAM, Graph
-from gslang.graph.inference import contradiction
+from gslang.graph.inference import contradiction, refine
+
+_KINDS: Final = "biuf"  # of NumPy types that are values here: no objects, texts, records
+_EPOCH: Final = (1980, 1, 1, 0, 0, 0)  # the date of every archive member, so that equal arrays give equal bytes
+
+# Names of the safetensors header, as far as NumPy has the type.
+_SAFETENSORS_DTYPES: Final = {
+    "BOOL": "bool", "U8": "uint8", "I8": "int8", "U16": "uint16", "I16": "int16", "U32": "uint32", "I32": "int32",
+    "U64": "uint64", "I64": "int64", "F16": "float16", "F32": "float32", "F64": "float64",
+}  # fmt: skip
+
+
+class WeightsFile(Mapping[str, Any]):
+    """The arrays of a file by name; `[name]` loads one. Raises `InputError` for what cannot be read."""
+
+    path: str
+
+    def type_of(self, name: str) -> TensorType:
+        """Shape and dtype without the values."""
+        raise NotImplementedError
+
+    def handle(self, name: str) -> LazyArray:
+        """The array, to be loaded later."""
+        type = self.type_of(name)
+        shape = tuple(d for d in type.shape or () if isinstance(d, int))
+        return LazyArray(self, name, shape, numpy_dtype(type.dtype or ""))
+
+    def missing(self, name: str) -> InputError:
+        guess = did_you_mean(name, self)
+        help = f"did you mean `{guess}`?" if guess else ""
+        return InputError(f"there is no array `{name}`", path=self.path, help=help)
 
 
 @dataclass(frozen=True, slots=True)
 class LazyArray:
-    """An array in a file, loaded when it is asked for. `shape` and `dtype` are what the graph says of it."""
+    """An array in a file that is loaded anew each time: a graph with handles holds no weights in memory."""
 
-    path: str
+    file: WeightsFile = field(repr=False)
     key: str
     shape: tuple[int, ...]
     dtype: Any
 
     def load(self) -> Any:
-        """The array. Raises `InputError` if the file does not hold what the graph says."""
-        array = read_array(self.path, self.key)
-        if tuple(array.shape) != self.shape or array.dtype != self.dtype:
-            raise InputError(
-                f"`{self.key}` is {array.dtype}{list(array.shape)}, the graph says {self.dtype}{list(self.shape)}", path=self.path
-            )
-        return array
+        return self.file[self.key]
 
 
-def read_array(path: str, key: str) -> Any:
-    arrays = open_weights(path)
-    if key not in arrays:
-        guess = did_you_mean(key, arrays)
-        raise InputError(f"there is no array `{key}`", path=path, help=f"did you mean `{guess}`?" if guess else "")
-    return arrays[key]
-
-
-def open_weights(path: str | Path) -> Mapping[str, Any]:
-    """The arrays of a file by name; each is loaded at its first use. Raises `InputError`."""
+def open_weights(path: str | Path) -> WeightsFile:
+    """The arrays of a file by name; only its table of contents is read now. Raises `InputError`."""
     suffix = Path(path).suffix.lower()
     if suffix == ".npz":
         return _Npz(str(path))
     if suffix == ".safetensors":
-        try:
-            from safetensors.numpy import load_file
-        except ImportError:
-            raise InputError("safetensors files need an extra package", path=str(path), help="pip install 'gslang[safetensors]'") from None
-        try:
-            loaded: Mapping[str, Any] = load_file(str(path))
-            return loaded
-        except Exception as error:
-            raise InputError(f"not a safetensors file: {error}", path=str(path)) from None
-    raise InputError(f"unknown kind of weights file `{suffix}`", path=str(path), help="use .npz or .safetensors")
+        return _Safetensors(str(path))
+    raise _unknown_suffix(path)
 
 
-class _Npz(Mapping[str, Any]):
-    """An `.npz` archive; nothing in it is ever unpickled."""
+class _Npz(WeightsFile):
+    """A NumPy archive: a zip file of `.npy` members."""
 
     def __init__(self, path: str) -> None:
-        import zipfile
-
-        import numpy
-
         self.path = path
         try:
-            self._file = numpy.load(path, allow_pickle=False)
-            self._names = list(self._file.files)
+            self._zip = zipfile.ZipFile(path)
         except FileNotFoundError:
             raise InputError("there is no such file", path=path) from None
-        except (OSError, ValueError, zipfile.BadZipFile, AttributeError) as error:
-            raise InputError(f"not an .npz file: {error}", path=path) from None
+        except (OSError, ValueError, zipfile.BadZipFile) as error:
+            raise InputError(f"this is no .npz file: {error}", path=path) from None
+        self._members = {name[:-4]: name for name in self._zip.namelist() if name.endswith(".npy")}
+        self._types: dict[str, TensorType] = {}
 
-    def __getitem__(self, key: str) -> Any:
+    def type_of(self, name: str) -> TensorType:
+        from numpy.lib import format as npy
+
+        if name in self._types:
+            return self._types[name]
         try:
-            return self._file[key]
+            with self._zip.open(self._members[name]) as file:
+                version = npy.read_magic(file)
+                if version == (1, 0):
+                    shape, _, dtype = npy.read_array_header_1_0(file)
+                elif version == (2, 0):
+                    shape, _, dtype = npy.read_array_header_2_0(file)
+                else:
+                    raise ValueError(f"version {version[0]}.{version[1]} of the .npy format")
         except KeyError:
-            raise
-        except Exception as error:
-            raise InputError(f"`{key}` cannot be read: {error}", path=self.path) from None
+            raise self.missing(name) from None
+        except Exception as error:  # whatever a damaged archive makes zipfile, zlib and NumPy raise
+            raise InputError(f"the array `{name}` cannot be read: {error}", path=self.path) from None
+        if dtype.kind not in _KINDS:
+            raise InputError(f"the array `{name}` holds {dtype}, no numbers", path=self.path)
+        type = self._types[name] = TensorType(tuple(int(d) for d in shape), dtype.name)
+        return type
 
-    def __iter__(self) -> Any:
+    def __getitem__(self, name: str) -> Any:
+        from numpy.lib import format as npy
+
+        if name not in self._members:
+            raise KeyError(name)
+        self.type_of(name)
+        try:
+            with self._zip.open(self._members[name]) as file:
+                array = npy.read_array(file, allow_pickle=False)
+        except Exception as error:
+            raise InputError(f"the array `{name}` cannot be read: {error}", path=self.path) from None
+        return array.astype(array.dtype.newbyteorder("="), copy=False)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._members)
+
+    def __len__(self) -> int:
+        return len(self._members)
+
+
+class _Safetensors(WeightsFile):
+    """A safetensors file, through the package of that name."""
+
+    def __init__(self, path: str) -> None:
+        self.path = path
+        try:
+            from safetensors import safe_open
+        except ImportError:
+            raise _no_safetensors(path) from None
+        if not Path(path).is_file():
+            raise InputError("there is no such file", path=path)
+        try:
+            self._file: Any = safe_open(path, framework="numpy")
+            self._names: list[str] = sorted(self._file.keys())
+        except Exception as error:  # the package's own error type, or the system's
+            raise InputError(f"this is no safetensors file: {error}", path=path) from None
+
+    def type_of(self, name: str) -> TensorType:
+        if name not in self._names:
+            raise self.missing(name)
+        part = self._file.get_slice(name)
+        dtype = part.get_dtype()
+        if dtype not in _SAFETENSORS_DTYPES:
+            raise InputError(f"the array `{name}` holds {dtype}, which NumPy has no type for", path=self.path)
+        return TensorType(tuple(part.get_shape()), _SAFETENSORS_DTYPES[dtype])
+
+    def __getitem__(self, name: str) -> Any:
+        if name not in self._names:
+            raise KeyError(name)
+        self.type_of(name)
+        return self._file.get_tensor(name)
+
+    def __iter__(self) -> Iterator[str]:
         return iter(self._names)
 
     def __len__(self) -> int:
         return len(self._names)
 
 
+def _unknown_suffix(path: str | Path) -> InputError:
+    return InputError("this is no weights file by its name", path=str(path), help="use .npz or .safetensors")
+
+
+def _no_safetensors(path: str | Path) -> InputError:
+    help = "pip install 'gslang[safetensors]', or use .npz"
+    return InputError("`.safetensors` files need the package `safetensors`", path=str(path), help=help)
+
+
 def write_weights(path: str | Path, arrays: Mapping[str, Any]) -> None:
-    """Write arrays to an `.npz` or `.safetensors` file, atomically and with the same bytes each time."""
+    """Write arrays to an `.npz` or `.safetensors` file, atomically, equal arrays with equal bytes.
+
+    Raises `InputError` for another suffix or a file that cannot be written.
+    """
     import numpy
 
-    if Path(path).suffix.lower() == ".safetensors":
-        try:
-            from safetensors.numpy import save
-        except ImportError:
-            raise InputError("safetensors files need an extra package", path=str(path), help="pip install 'gslang[safetensors]'") from None
-        data = save({name: numpy.ascontiguousarray(array) for name, array in arrays.items()})
-        write_atomically(path, lambda file: file.write(data))
-        return
-    write_atomically(path, lambda file: numpy.savez(file, **{name: numpy.asarray(a) for name, a in arrays.items()}))  # type: ignore[arg-type]
+    suffix = Path(path).suffix.lower()
+    try:
+        if suffix == ".safetensors":
+            try:
+                from safetensors.numpy import save
+            except ImportError:
+                raise _no_safetensors(path) from None
+            data = save({name: numpy.ascontiguousarray(arrays[name]) for name in sorted(arrays)})
+            write_atomically(path, lambda file: file.write(data))
+        elif suffix == ".npz":
+            write_atomically(path, lambda file: _write_npz(file, arrays))
+        else:
+            raise _unknown_suffix(path)
+    except OSError as error:
+        raise InputError(f"cannot be written: {error.strerror or error}", path=str(path)) from None
+
+
+def _write_npz(file: Any, arrays: Mapping[str, Any]) -> None:
+    """As `numpy.savez`, but without the time of day in the archive."""
+    import numpy
+
+    with zipfile.ZipFile(file, "w", zipfile.ZIP_STORED, allowZip64=True) as archive:
+        for name in sorted(arrays):
+            buffer = io.BytesIO()
+            numpy.lib.format.write_array(buffer, numpy.asanyarray(arrays[name]), version=None, allow_pickle=False)
+            archive.writestr(zipfile.ZipInfo(f"{name}.npy", _EPOCH), buffer.getbuffer())
+
+
+def param_values(graph: Graph) -> dict[str, Any]:
+    """Name → array of every parameter that has both, in the graph's numbering."""
+    return {
+        name: graph.value(node)
+        for node in graph.nodes()
+        if graph.op[node] is PARAM and node in graph.values and (name := graph.names[node]) is not None
+    }
 
 
 def attach_params(graph: Graph, path: str | Path) -> None:
-    """Give parameters their values by name. An input whose name is in the file becomes a parameter.
+    """Give parameters their values by name; arrays stay in the file until they are needed.
 
-    Raises `InputError` for a name that the graph does not have, and for a shape or type that does not fit.
+    An input whose name is in the file becomes a parameter. Types that the graph leaves open are filled in from the
+    file (run `infer_types` afterwards). Raises `InputError` for a name that the graph does not have, and for a shape or
+    dtype that does not fit.
     """
     arrays = open_weights(path)
-    named = {graph.names[node]: node for node in graph.nodes() if graph.op[node] in (INPUT, PARAM)}
+    named = {name: node for node in graph.nodes() if graph.op[node] in (INPUT, PARAM) and (name := graph.names[node])}
     for name in arrays:
         node = named.get(name)
         if node is None:
-            guess = did_you_mean(name, [n for n in named if n])
-            raise InputError(f"the graph has no parameter `{name}`", path=str(path), help=f"did you mean `{guess}`?" if guess else "")
-        array = arrays[name]
-        found = TensorType(tuple(array.shape), array.dtype.name)
-        declared = graph.types[node]
+            guess = did_you_mean(name, named)
+            raise InputError(
+                f"the graph has no parameter `{name}`", path=str(path), help=f"did you mean `{guess}`?" if guess else ""
+            )
+        found, declared = arrays.type_of(name), graph.types[node]
+        if isinstance(declared, TensorType) and declared.dtype is not None and numpy_dtype_exists(declared.dtype):
+            if numpy_dtype(declared.dtype).name == found.dtype:  # a type such as bfloat16 is held in a larger one
+                found = TensorType(found.shape, declared.dtype)
         if why := contradiction(declared, found):
-            raise InputError(f"`{name}`: {why} (graph against file)", path=str(path))
+            raise InputError(f"`{name}`: {why} (the graph against this file)", path=str(path))
         if not (isinstance(declared, TensorType) and is_static(declared.shape) and declared.dtype):
-            graph.types[node] = found
+            graph.types[node] = refine(found, declared)
         graph.op[node] = PARAM
-        graph.values[node] = array
+        graph.values[node] = arrays.handle(name)

@@ -1,0 +1,112 @@
+"""A JSON document with places: parsing, and errors that name the file and the JSON pointer (RFC 6901)."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any, NoReturn
+
+from gslang.base.diagnostics import InputError
+from gslang.base.suggest import did_you_mean
+from gslang.formats.weights import WeightsFile, open_weights
+
+
+class JsonFile:
+    """The file that a graph is read from: its path for messages, and the folder that weights may come from."""
+
+    def __init__(self, path: str) -> None:
+        self.path = path
+        self.folder = Path.cwd() if path == "-" or path.startswith("<") else Path(path).resolve().parent
+        self._weights: dict[Path, WeightsFile] = {}
+
+    def fail(self, pointer: str, message: str, help: str = "") -> NoReturn:
+        """Raise `InputError` for the place that `pointer` names ("" is the whole document)."""
+        raise InputError(message, path=self.path, place=pointer or "/", help=help)
+
+    def check_keys(self, pointer: str, found: Mapping[str, Any], known: tuple[str, ...]) -> None:
+        """Refuse keys that are neither known nor the user's own (`x-…`)."""
+        for key in found:
+            if key not in known and not key.startswith("x-"):
+                guess = did_you_mean(key, known)
+                help = f"known here: {', '.join(known)}; keys of your own begin with `x-`"
+                if guess:
+                    help = f"did you mean `{guess}`?"
+                self.fail(f"{pointer}/{escaped(key)}", f"unknown key `{key}`", help)
+
+    def weights(self, pointer: str, name: str) -> WeightsFile:
+        """A weights file beside the document, opened once. Never one outside its folder, through links neither."""
+        try:
+            path = (self.folder / name).resolve()
+        except (OSError, ValueError, RuntimeError):  # NUL bytes, a circle of links
+            self.fail(pointer, f"`{name}` is no file name")
+        if not path.is_relative_to(self.folder):
+            self.fail(pointer, f"`{name}` lies outside the graph's folder", "put weights beside the graph")
+        if path not in self._weights:
+            try:
+                self._weights[path] = open_weights(path)
+            except InputError as error:
+                self.fail(pointer, f"`{name}`: {error.message}", error.help)
+        return self._weights[path]
+
+
+def escaped(key: str) -> str:
+    """A key as a part of a JSON pointer."""
+    return key.replace("~", "~0").replace("/", "~1")
+
+
+def parse(file: JsonFile, data: str | bytes) -> Any:
+    """The document. Raises `InputError` with line and column for what is no JSON, with a pointer for a repeated key."""
+    if isinstance(data, bytes):
+        try:
+            data = data.decode("utf-8-sig")
+        except UnicodeDecodeError as error:
+            file.fail(f"byte {error.start}", "this is not UTF-8", "save the file as UTF-8")
+    repeated: list[tuple[dict[str, Any], str]] = []
+
+    def pairs(items: list[tuple[str, Any]]) -> dict[str, Any]:
+        result = dict(items)
+        if len(result) != len(items):
+            repeated.append((result, _first_repeated(key for key, _ in items)))
+        return result
+
+    def constant(name: str) -> NoReturn:
+        file.fail("", f"`{name}` is not JSON", 'write the strings "nan", "inf", "-inf"')
+
+    try:
+        document = json.loads(data, object_pairs_hook=pairs, parse_constant=constant)
+    except json.JSONDecodeError as error:
+        message = error.msg[:1].lower() + error.msg[1:]
+        cut_off = error.pos >= len(data.rstrip()) - 1 or error.msg.startswith("Unterminated")
+        file.fail(f"{error.lineno}:{error.colno}", f"not JSON: {message}", "is the file cut off?" if cut_off else "")
+    except RecursionError:
+        file.fail("", "nested too deeply for a graph")
+    except ValueError as error:  # an integer with thousands of digits
+        file.fail("", f"not JSON: {str(error).partition(';')[0]}")
+    if repeated:
+        holder, key = repeated[0]
+        file.fail(f"{_pointer_to(document, holder)}/{escaped(key)}", f"the key `{key}` stands twice in one object")
+    return document
+
+
+def _first_repeated(keys: Iterable[str]) -> str:
+    seen: set[str] = set()
+    for key in keys:
+        if key in seen:
+            return key
+        seen.add(key)
+    raise AssertionError("no key is repeated: this is a bug in gslang")
+
+
+def _pointer_to(document: Any, wanted: dict[str, Any]) -> str:
+    """Where an object stands. An object inside a value that a repeated key replaced is not there any more."""
+    stack: list[tuple[str, Any]] = [("", document)]
+    while stack:
+        pointer, value = stack.pop()
+        if value is wanted:
+            return pointer
+        if isinstance(value, dict):
+            stack += [(f"{pointer}/{escaped(key)}", item) for key, item in value.items()]
+        elif isinstance(value, list):
+            stack += [(f"{pointer}/{k}", item) for k, item in enumerate(value)]
+    return "…"

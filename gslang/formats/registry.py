@@ -1,0 +1,220 @@
+"""Graph files by suffix or format name: the one place that knows which formats there are.
+
+Formats load when they are used. Results are written whole or not at all.
+"""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Final
+
+from gslang.base.atomic_write import write_text
+from gslang.base.diagnostics import InputError
+from gslang.base.suggest import did_you_mean
+from gslang.dialect.dialect import Dialect
+from gslang.dialect.load import dialect_names, load_dialect
+from gslang.graph.graph import Graph
+from gslang.graph.inference import infer_types
+
+SUFFIXES: Final = {".json": "json", ".relay": "relay", ".txt": "relay", ".onnx": "onnx", ".dot": "dot", ".gv": "dot"}
+READABLE: Final = ("json", "relay")
+WRITABLE: Final = ("json", "relay", "dot")
+STDIO: Final = "-"
+
+
+def read_graph(
+    path: str | Path,
+    *,
+    input_format: str | None = None,
+    dialect: Dialect | None = None,
+    function: str = "main",
+    inline: bool = False,
+    skip_unsupported: bool = False,
+    params: str | Path | None = None,
+) -> Graph:
+    """Read a graph file (`-`: standard input) with all types inferred, and attach the weights of a `params` file.
+
+    `dialect` is the graph's own by default; one that is given must have its name. `function`, `inline` and
+    `skip_unsupported` concern Relay text. Raises `InputError`.
+    """
+    shown = "<stdin>" if str(path) == STDIO else str(path)
+    data = _read_bytes(path)
+    format = input_format or (_sniffed(data) if str(path) == STDIO else format_of(path))
+    graph = graph_from_bytes(
+        data, shown, format, dialect=dialect, function=function, inline=inline, skip_unsupported=skip_unsupported
+    )
+    if params is not None:
+        from gslang.formats.weights import attach_params
+
+        attach_params(graph, params)
+        for node, why in infer_types(graph, dialect or named_dialect(graph.dialect, shown)):
+            at = f"`{graph.op[node].lstrip('%')}` of `{graph.label(node)}`"
+            raise InputError(f"{at}, with the shapes of {params}: {why}", path=shown)
+    return graph
+
+
+def graph_from_bytes(
+    data: bytes,
+    path: str,
+    format: str,
+    *,
+    dialect: Dialect | None = None,
+    function: str = "main",
+    inline: bool = False,
+    skip_unsupported: bool = False,
+) -> Graph:
+    """Read a graph from a file's content; `path` is for messages, and where a JSON graph's weights are looked for."""
+    match format:
+        case "json":
+            from gslang.formats.json_graph import read_json
+
+            return read_json(data, path, dialect or (lambda name: named_dialect(name, path, "/dialect")))
+        case "relay":
+            from gslang.formats.relay import read_relay
+
+            relay = dialect or load_dialect("relay")
+            if relay.name != "relay":
+                raise InputError(f"Relay text is of dialect `relay`, the rules are of dialect `{relay.name}`", path=path)
+            return read_relay(
+                _decoded(data, path), path,
+                function=function, inline=inline, skip_unsupported=skip_unsupported, dialect=relay,
+            )  # fmt: skip
+        case "onnx":
+            help = "convert the model to .json or .relay"
+            raise InputError("ONNX models cannot be read by this version", path=path, help=help)
+        case "dot":
+            raise InputError("`dot` pictures are written, not read", path=path, help=_list(READABLE))
+    raise _unknown_format(format, READABLE)
+
+
+def write_graph(
+    graph: Graph,
+    path: str | Path | None = None,
+    output_format: str | None = None,
+    *,
+    dialect: Dialect | None = None,
+    comments: bool = True,
+    six_digits: bool = False,
+) -> None:
+    """Write a graph to a file, all at once, or to standard output if `path` is None or `-`.
+
+    The format is by default that of the suffix; on standard output that of the dialect (Relay text for Relay, else
+    JSON). Raises `InputError` for a format that cannot be written and for a file that cannot.
+    """
+    to_stdout = path is None or str(path) == STDIO
+    if output_format is None:
+        output_format = ("relay" if graph.dialect == "relay" else "json") if to_stdout else format_of(path or "")
+    try:
+        text = graph_text(graph, output_format, dialect=dialect, comments=comments, six_digits=six_digits)
+    except InputError as error:
+        if error.path or to_stdout:
+            raise
+        raise InputError(error.message, path=str(path), help=error.help) from None
+    if to_stdout:
+        _to_stdout(text)
+        return
+    try:
+        write_text(str(path), text)
+    except OSError as error:
+        raise InputError(f"cannot be written: {_reason(error)}", path=str(path)) from None
+
+
+def graph_text(
+    graph: Graph, format: str, *, dialect: Dialect | None = None, comments: bool = True, six_digits: bool = False
+) -> str:
+    """The graph as a file's text. `comments` and `six_digits` concern Relay text. Raises `InputError`."""
+    match format:
+        case "json":
+            from gslang.formats.json_graph import write_json
+
+            return write_json(graph)
+        case "relay":
+            from gslang.formats.relay import write_relay
+
+            if graph.dialect != "relay":
+                raise InputError(f"a graph of dialect `{graph.dialect}` cannot be Relay text", help="use .json")
+            return write_relay(graph, dialect or load_dialect("relay"), comments=comments, six_digits=six_digits)
+        case "dot":
+            from gslang.formats.dot import write_dot
+
+            return write_dot(graph)
+        case "onnx":
+            raise InputError("ONNX models cannot be written by this version", help=_list(WRITABLE))
+    raise _unknown_format(format, WRITABLE)
+
+
+def format_of(path: str | Path, given: str | None = None) -> str:
+    """The name of a file's format, by its suffix unless given. Raises `InputError` if it cannot be told."""
+    if given is not None:
+        return given
+    suffix = Path(path).suffix.lower()
+    if suffix in SUFFIXES:
+        return SUFFIXES[suffix]
+    guess = did_you_mean(suffix, SUFFIXES)
+    help = f"did you mean `{guess}`?" if guess else "use .json or .relay, or say which format it is"
+    raise InputError("which format this is cannot be told from its name", path=str(path), help=help)
+
+
+def named_dialect(name: str, path: str = "", place: str = "") -> Dialect:
+    """A shipped dialect. Raises `InputError` if there is none of this name."""
+    try:
+        return load_dialect(name)
+    except KeyError:
+        help = f"dialects: {', '.join(dialect_names())}"
+        raise InputError(f"there is no dialect `{name}`", path=path, place=place, help=help) from None
+
+
+def _read_bytes(path: str | Path) -> bytes:
+    if str(path) == STDIO:
+        return sys.stdin.buffer.read()
+    try:
+        return Path(path).read_bytes()
+    except FileNotFoundError:
+        raise InputError("there is no such file", path=str(path), help=_neighbour(Path(path))) from None
+    except (OSError, ValueError) as error:  # a folder, no permission; a NUL byte
+        raise InputError(f"cannot be read: {_reason(error)}", path=str(path)) from None
+
+
+def _reason(error: Exception) -> str:
+    text = (error.strerror if isinstance(error, OSError) else None) or str(error)
+    return text[:1].lower() + text[1:]
+
+
+def _neighbour(path: Path) -> str:
+    try:
+        guess = did_you_mean(path.name, [other.name for other in path.parent.iterdir()])
+    except OSError:
+        return ""
+    return f"did you mean `{path.with_name(guess)}`?" if guess else ""
+
+
+def _sniffed(data: bytes) -> str:
+    """Standard input has no suffix: an object is JSON, all else Relay text."""
+    return "json" if data.removeprefix(b"\xef\xbb\xbf").lstrip()[:1] == b"{" else "relay"
+
+
+def _decoded(data: bytes, path: str) -> str:
+    try:
+        return data.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise InputError(f"byte {error.start} is not UTF-8", path=path, help="save the file as UTF-8") from None
+
+
+def _to_stdout(text: str) -> None:
+    sys.stdout.flush()
+    binary = getattr(sys.stdout, "buffer", None)
+    if binary is None:
+        sys.stdout.write(text)
+    else:  # graphs are UTF-8 whatever the terminal's encoding is
+        binary.write(text.encode("utf-8"))
+        binary.flush()
+
+
+def _list(formats: tuple[str, ...]) -> str:
+    return f"formats: {', '.join(formats)}"
+
+
+def _unknown_format(name: str, formats: tuple[str, ...]) -> InputError:
+    guess = did_you_mean(name, formats)
+    return InputError(f"there is no format `{name}`", help=f"did you mean `{guess}`?" if guess else _list(formats))
