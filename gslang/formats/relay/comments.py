@@ -16,34 +16,40 @@ _INFO: Final = re.compile(r"/\*\s*(?:ty=(?P<ty>.*?))?\s*(?:(?<!\S)span=(?P<span>
 def flatten_nested(text: str) -> str:
     """The text with `/*` and `*/` inside comments blanked, so that comments no longer nest.
 
-    If nesting makes a comment run to the end of the file (span text may contain `/*`), comments are taken not to nest.
+    A comment that nesting would make run to the end of the file (span text may contain `/*`) is taken not to nest.
     """
-    flat = _flatten(text, nesting=True)
-    if flat is None:
-        flat = _flatten(text, nesting=False)
-    return text if flat is None else flat
-
-
-def _flatten(text: str, nesting: bool) -> str | None:
     pieces: list[str] = []
     done = 0
     found = _STATE.search(text)
     while found is not None:
         at = found.end()
-        if text.startswith("/*", found.start()):
-            depth = 1
-            while depth:
-                edge = _EDGE.search(text, at)
-                if edge is None:
-                    return None
-                depth += (1 if nesting else 0) if edge.group() == "/*" else -1
-                at = edge.end()
-                if depth:
-                    pieces += (text[done : edge.start()], "  ")
-                    done = at
+        if found.group() == "/*":
+            edges = _inner_edges(text, at, nesting=True) or _inner_edges(text, at, nesting=False)
+            if edges is None:
+                break  # it does not end at all: for the parser to report
+            for start in edges[:-1]:
+                pieces += (text[done:start], "  ")
+                done = start + 2
+            at = edges[-1] + 2
         found = _STATE.search(text, at)
     pieces.append(text[done:])
     return "".join(pieces)
+
+
+def _inner_edges(text: str, at: int, nesting: bool) -> list[int] | None:
+    """Offsets of the `/*` and `*/` after the opening one; the last closes the comment. None if nothing does."""
+    depth, edges = 1, []
+    while depth:
+        edge = _EDGE.search(text, at)
+        if edge is None:
+            return None
+        if edge.group() == "*/":
+            depth -= 1
+        elif nesting:
+            depth += 1
+        at = edge.end()
+        edges.append(edge.start())
+    return edges
 
 
 def info(comment: str) -> tuple[str | None, str | None]:

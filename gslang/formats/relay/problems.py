@@ -19,12 +19,13 @@ class UnsupportedConstruct(InputError):
 class Problems:
     """Raises errors with file, place and function; collects warnings."""
 
-    __slots__ = ("function", "path", "tokens", "warnings")
+    __slots__ = ("function", "path", "several", "tokens", "warnings")
 
     def __init__(self, path: str, tokens: Tokens) -> None:
         self.path = path
         self.tokens = tokens
         self.function = ""
+        self.several = False  # the file has more than one function
         self.warnings: list[str] = []
 
     def _in_function(self) -> str:
@@ -49,10 +50,10 @@ class Problems:
 
     def unsupported(self, index: int, construct: str, why: str = "") -> NoReturn:
         message = f"{construct} is outside the static dataflow subset" + (f": {why}" if why else "") + self._in_function()
-        raise UnsupportedConstruct(
-            construct, message, path=self.path, place=self.tokens.place(index),
-            help="the other functions of the file can be used: choose one by name, and skip unsupported ones",
-        )  # fmt: skip
+        help = "a module is read as a graph of operators, tuples and constants"
+        if self.several:
+            help += "; other functions of this file can be read: name one (`--function`) and give `--skip-unsupported`"
+        raise UnsupportedConstruct(construct, message, path=self.path, place=self.tokens.place(index), help=help)
 
     def warn(self, index: int, message: str) -> None:
         self.warnings.append(f"{self.path}:{self.tokens.place(index)}: {message}{self._in_function()}")

@@ -1,0 +1,7 @@
+"""Relay's text format: reading and writing. What it is and which subset is supported: `docs`, "Relay text"."""
+
+from gslang.formats.relay.problems import UnsupportedConstruct
+from gslang.formats.relay.reader import read_relay
+from gslang.formats.relay.writer import write_relay
+
+__all__ = ["UnsupportedConstruct", "read_relay", "write_relay"]

@@ -1,0 +1,32 @@
+"""What a Relay file holds beside the function that became the graph: kept in `graph.meta["relay"]`, written back."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+from gslang.formats.relay.metadata import Metadata
+
+META_KEY: Final = "relay"
+
+# Operators of nodes that are no operator calls in Relay. A call of `@f` has the operator "@f".
+FN: Final = "fn"  # a nested function value: attribute `text`; operands are what it captures
+CALL: Final = "call"  # a call of a function value: the value, then the arguments
+GLOBAL: Final = "global"  # a global function as an argument (`call_lowered(@f, …)`): attribute `name`
+WHOLE_ATTRS: Final = "*"  # the attribute that stands for one positional `meta[relay.attrs.…][i]`
+
+
+@dataclass(frozen=True)
+class RelayModule:
+    """`form` is "def", "fn" (a bare function) or "expr" (a bare expression, inputs declared by `free_var`).
+
+    `before` and `after` are the other definitions, verbatim, in their order around the function.
+    """
+
+    form: str = "def"
+    header: bool = True
+    before: tuple[str, ...] = ()
+    after: tuple[str, ...] = ()
+    attributes: Mapping[str, Any] = field(default_factory=dict)
+    metadata: Metadata | None = None

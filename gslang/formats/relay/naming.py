@@ -1,0 +1,45 @@
+"""Names on output: unique, and such that they read back as one name."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from typing import Final
+
+from gslang.formats.relay.lexer import tokenise
+
+_ILLEGAL: Final = re.compile(r"[^\w.:/-]")
+_LEGAL: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+_FIELD: Final = re.compile(r"(.+)\.\d+")
+
+
+def variable_names(wanted: Iterable[str | None], legal_only: bool = False) -> list[str]:
+    """A name for each, without `%`: TVM's rules (prefix `v` unless it starts with a letter, a number if it is taken).
+
+    With `legal_only` names have only letters, digits and `_`, as TVM's own parser demands.
+    """
+    taken: set[str] = set()
+    result = []
+    for name in wanted:
+        text = name if name else "v"
+        if not text[0].isalpha():
+            text = "v" + text
+        if legal_only and not _LEGAL.fullmatch(text):
+            text = re.sub(r"[^A-Za-z0-9_]", "_", text)
+        elif not _reads_back(text):
+            text = _ILLEGAL.sub("_", text)
+            if not _reads_back(text):
+                text = re.sub(r"\W", "_", text)
+        if (field := _FIELD.fullmatch(text)) and field[1] in taken:
+            text = text.replace(".", "_")  # `%x.0` would be a field of `%x`
+        unique, number = text, 0
+        while unique in taken:
+            number += 1
+            unique = f"{text}{number}"
+        taken.add(unique)
+        result.append(unique)
+    return result
+
+
+def _reads_back(name: str) -> bool:
+    return tokenise("%" + name)[0] == "%" + name

@@ -1,0 +1,48 @@
+"""Types of a graph that was read: inference where operators are known, what the text states elsewhere.
+
+Inference wins over a statement; a contradiction is a finding.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from gslang.dialect.dialect import Dialect
+from gslang.dialect.signature import TypeInferenceError
+from gslang.dialect.tensor_type import Type
+from gslang.graph.graph import LEAVES, TUPLE, Graph
+from gslang.graph.inference import contradiction, infer_node, refine
+
+
+def complete_types(graph: Graph, dialect: Dialect | None, claims: Mapping[int, Type]) -> list[tuple[int, str]]:
+    """Fill in all types, operands first; returns (node, finding) for each contradiction."""
+    findings = []
+    for node in graph.reverse_post_order():
+        claim = claims.get(node)
+        known = graph.types[node]
+        if graph.op[node] in LEAVES:
+            if (why := contradiction(known, claim)) is not None:
+                findings.append((node, f"the comment says another type: {why}"))
+            else:
+                graph.types[node] = refine(known, claim)
+            continue
+        inferred: Type | None = None
+        # Tuples and projections need no dialect.
+        if dialect is not None or graph.op[node][0] == "%":
+            try:
+                inferred = infer_node(graph, dialect or _NOTHING, node)
+            except TypeInferenceError as error:
+                findings.append((node, f"`{graph.op[node]}` does not fit its operands: {error}"))
+        if graph.op[node] is TUPLE or known is None:
+            known = inferred
+        else:
+            known = refine(inferred, known)
+        if (why := contradiction(claim, known)) is not None:
+            findings.append((node, f"the comment or annotation says another type than follows: {why}"))
+            graph.types[node] = known
+        else:
+            graph.types[node] = refine(known, claim)
+    return findings
+
+
+_NOTHING = Dialect("", {})

@@ -1,0 +1,319 @@
+"""Graph → Relay text, laid out as TVM prints it: operands before users, a numbered binding for all that is not a leaf."""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import Any, Final
+
+import numpy
+
+from gslang.base.diagnostics import InputError
+from gslang.dialect.dialect import Dialect
+from gslang.dialect.dtypes import numpy_dtype_exists
+from gslang.dialect.signature import Signature
+from gslang.dialect.tensor_type import TensorType, is_static
+from gslang.formats.relay.attributes import written_attributes
+from gslang.formats.relay.lexer import substitute
+from gslang.formats.relay.literals import INLINE_DTYPES, LiteralError, read_number, write_scalar
+from gslang.formats.relay.metadata import CONSTANT, REFERENCE, with_constants
+from gslang.formats.relay.module import CALL, FN, GLOBAL, META_KEY, RelayModule
+from gslang.formats.relay.naming import variable_names
+from gslang.formats.relay.types_text import write_type
+from gslang.graph.graph import CONST, INPUT, PARAM, PROJ, TUPLE, VARIABLES, Graph
+
+_BOUND: Final = re.compile(r"%(\d+)(.*)", re.DOTALL)
+_CONSTANT_REFERENCE: Final = re.compile(r"meta\[relay\.Constant\]\[(\d+)\]")
+VERSION_LINE: Final = '#[version = "0.0.5"]'
+
+
+def write_relay(
+    graph: Graph,
+    dialect: Dialect | None,
+    *,
+    comments: bool = True,
+    six_digits: bool = False,
+    spans: bool = False,
+    legal_names: bool = False,
+) -> str:
+    """The text of the graph as a function, with the rest of the file that it was read from.
+
+    `comments` writes `/* ty=… */` behind calls and constants; `spans` adds the spans that were kept on reading; `six_digits`
+    writes floats as TVM does, which loses precision; `legal_names` renames variables that TVM's parser cannot read and lists
+    them in comments. Several outputs are written as a tuple. Raises `InputError` for what Relay text cannot say.
+    """
+    if graph.dialect != "relay":
+        raise InputError(
+            f"a graph of dialect `{graph.dialect}` cannot be written as Relay text", help="write it as JSON, or translate it by rules"
+        )
+    module = graph.meta.get(META_KEY)
+    if not isinstance(module, RelayModule):
+        module = RelayModule()
+    return _Writer(graph, dialect, module, comments, six_digits, spans, legal_names).text()
+
+
+class _Writer:
+    def __init__(
+        self, graph: Graph, dialect: Dialect | None, module: RelayModule,
+        comments: bool, six_digits: bool, spans: bool, legal_names: bool,
+    ) -> None:  # fmt: skip
+        self.graph, self.dialect, self.module = graph, dialect, module
+        self.comments, self.six_digits, self.spans = comments, six_digits, spans
+        self.legal_names = legal_names
+        self.order = graph.reverse_post_order()
+        self.counter = 0
+        self.atoms: dict[int, str] = {}
+        self.notes: dict[int, str] = {}
+        self.added: list[tuple[Any, TensorType] | None] = []
+        self.first_added = self._first_free_constant()
+        self.renamed: list[str] = []
+
+    def text(self) -> str:
+        before = [self._renumbered(text) for text in self.module.before]
+        main = self._function()
+        after = [self._renumbered(text) for text in self.module.after]
+        header = [VERSION_LINE] if self.module.header else []
+        document = None
+        if any(item is not None for item in self.added):
+            if self.module.metadata is None and self.first_added:
+                header.append(f"// meta[relay.Constant][0] to [{self.first_added - 1}] are not in this file")
+            document = with_constants(self.module.metadata, self.first_added, self.added)
+        elif self.module.metadata is not None:
+            document = self.module.metadata.document
+        header += self.renamed
+        body = "\n\n".join([*before, main, *after])
+        text = "\n".join([*header, body]) + "\n"
+        if document is not None:
+            text += "\n#[metadata]\n" + json.dumps(document, indent=2, ensure_ascii=False) + "\n"
+        return text
+
+    # ── constants ─────────────────────────────────────────────────────────────────────────────────────────────────
+
+    def _first_free_constant(self) -> int:
+        used = [0]
+        graph, metadata = self.graph, self.module.metadata
+        if metadata is not None:
+            used.append(len(metadata.table.get(CONSTANT, ())))
+        texts = [*self.module.before, *self.module.after]
+        for node in self.order:
+            if graph.op[node] is CONST and graph.names[node] is not None:
+                texts.append(str(graph.names[node]))
+            elif graph.op[node] == FN:
+                texts.append(str(graph.attrs[node].get("text")))
+        for text in texts:
+            used += [int(index) + 1 for index in _CONSTANT_REFERENCE.findall(text)]
+        return max(used)
+
+    def _constant(self, node: int) -> str:
+        graph = self.graph
+        type, value, name = graph.types[node], graph.values.get(node), graph.names[node]
+        found = _CONSTANT_REFERENCE.fullmatch(name) if name is not None else None
+        if found is not None and self._unchanged(node, int(found[1])):
+            return str(name)
+        if isinstance(type, TensorType) and value is not None:
+            if type.shape == () and type.dtype in INLINE_DTYPES:
+                return self._scalar(node, type.dtype)
+            if type.dtype is None or not is_static(type.shape) or not numpy_dtype_exists(type.dtype):
+                raise InputError(f"the constant `{graph.label(node)}` of type {type} cannot be written as Relay text")
+            self.added.append((graph.value(node), type))
+        else:
+            self.added.append(None)
+        return f"meta[{CONSTANT}][{self.first_added + len(self.added) - 1}]"
+
+    def _unchanged(self, node: int, index: int) -> bool:
+        """True if the constant is still what the reference in the file means."""
+        value = self.graph.values.get(node)
+        held = self.module.metadata.constant(index) if self.module.metadata is not None else None
+        if held is None or value is None or held is value:
+            return (held is None) == (value is None)
+        array, type = self.graph.value(node), self.graph.types[node]
+        same_type = isinstance(type, TensorType) and type.dtype == held.dtype and numpy.shape(array) == held.shape
+        return same_type and numpy.asarray(array).tobytes() == held.load().tobytes()
+
+    def _scalar(self, node: int, dtype: str) -> str:
+        value = numpy.asarray(self.graph.value(node)).reshape(())
+        spelling = self.graph.extras.get(node, {}).get("spelling")
+        if isinstance(spelling, str) and dtype != "bool":
+            try:
+                read, read_dtype, remark = read_number(spelling)
+            except LiteralError:
+                pass
+            else:
+                if remark is None and read_dtype == dtype and read.tobytes() == value.astype(dtype).tobytes():
+                    return spelling
+        return write_scalar(value[()], dtype, self.six_digits)
+
+    # ── the function ──────────────────────────────────────────────────────────────────────────────────────────────
+
+    def _function(self) -> str:
+        graph = self.graph
+        parameters = [node for node in graph.nodes() if graph.op[node] in VARIABLES]
+        names = variable_names([graph.names[node] for node in parameters], self.legal_names)
+        declarations = []
+        for node, name in zip(parameters, names):
+            self.atoms[node] = "%" + name
+            if name != graph.names[node] and self.legal_names:
+                self.renamed.append(f"// %{name} was %{graph.names[node]}")
+            placement = graph.extras.get(node, {}).get("attributes")
+            place = f" {{{', '.join(written_attributes(placement, None, self.six_digits))}}}" if placement else ""
+            type_text = write_type(graph.types[node])
+            declarations.append(f"%{name}{place}" + (f": {type_text}" if type_text else ""))
+        form = self.module.form
+        if form == "expr":
+            return "\n".join([*(f"free_var {d};" for d in declarations), *self._statements("")])
+        attributes = list(written_attributes(self.module.attributes, None, self.six_digits))
+        head = "fn (" if form == "fn" else f"def @{graph.name}("
+        result = self._result_type()
+        arrow = f" -> {result}" if result else ""
+        return "\n".join([f"{head}{', '.join(declarations + attributes)}){arrow} {{", *self._statements("  "), "}"])
+
+    def _result_type(self) -> str | None:
+        types = [write_type(self.graph.types[node]) for node in self.graph.outputs]
+        if len(types) == 1:
+            return types[0]
+        if any(text is None for text in types):
+            return None
+        return f"({', '.join(text for text in types if text is not None)})"
+
+    def _statements(self, indent: str) -> list[str]:
+        graph = self.graph
+        if not graph.outputs:
+            raise InputError("a graph without outputs cannot be written as Relay text")
+        last = graph.outputs[0] if len(graph.outputs) == 1 and not graph.users[graph.outputs[0]] else -1
+        lines: list[str] = []
+        final = ""
+        shared = self._shared_constants()
+        for node in self.order:
+            op = graph.op[node]
+            if op is INPUT or op is PARAM:
+                continue
+            if op == GLOBAL:
+                self.atoms[node] = str(graph.attrs[node]["name"])
+                continue
+            if op is CONST:
+                self.atoms[node] = self._constant(node)
+                self.notes[node] = self._note(node)
+                if node in shared and not self.atoms[node].startswith("meta["):
+                    # A literal that is written twice would be read as two constants.
+                    self._binding(node, self._atom(node), indent, lines)
+                continue
+            if op == FN:
+                lines += self._bound_constants(node, indent)
+            text = self._expression(node, indent) + self._note(node)
+            if node == last:
+                final = text
+            else:
+                self._binding(node, text, indent, lines)
+        if not final:
+            atoms = [self._atom(node) for node in graph.outputs]
+            final = atoms[0] if len(atoms) == 1 else f"({', '.join(atoms)})"
+        lines.append(indent + final)
+        return lines
+
+    def _shared_constants(self) -> set[int]:
+        graph = self.graph
+        once: set[int] = set()
+        shared: set[int] = set()
+        for used in [graph.outputs, *(graph.operands[node] for node in self.order)]:
+            for operand in used:
+                if operand >= 0 and graph.op[operand] is CONST:
+                    (shared if operand in once else once).add(operand)
+        return shared
+
+    def _binding(self, node: int, text: str, indent: str, lines: list[str]) -> None:
+        self.atoms[node] = f"%{self.counter}"
+        lines.append(f"{indent}%{self.counter} = {text};")
+        self.counter += 1
+
+    def _bound_constants(self, node: int, indent: str) -> list[str]:
+        """Bindings for constants that a nested function captures, so that its text can name them."""
+        lines: list[str] = []
+        for operand in self.graph.operands[node]:
+            if self.graph.op[operand] is CONST and not self.atoms[operand].startswith("%"):
+                self._binding(operand, self._atom(operand), indent, lines)
+        return lines
+
+    def _note(self, node: int) -> str:
+        """The info comment of a call or constant, with the blank before it."""
+        graph = self.graph
+        facts = []
+        if self.comments and graph.op[node] is not TUPLE and graph.op[node] is not PROJ:
+            type_text = write_type(graph.types[node])
+            if type_text:
+                facts.append(f"ty={type_text}")
+        if self.spans:
+            span = graph.extras.get(node, {}).get("span")
+            if span:
+                facts.append(f"span={span}")
+        return f" /* {' '.join(facts)} */" if facts else ""
+
+    def _atom(self, node: int) -> str:
+        """How an operand reads; a constant has its comment at its first use."""
+        return self.atoms[node] + self.notes.pop(node, "")
+
+    def _expression(self, node: int, indent: str) -> str:
+        graph = self.graph
+        op, operands, attrs = graph.op[node], graph.operands[node], graph.attrs[node]
+        if op is PROJ:
+            return f"{self.atoms[operands[0]]}.{attrs['index']}"
+        if op is TUPLE:
+            fields = ", ".join([self._atom(operand) for operand in operands])
+            return f"({fields},)" if len(operands) == 1 else f"({fields})"
+        if op == FN:
+            return self._nested(node, indent)
+        given = list(operands)
+        while given and given[-1] < 0:
+            given.pop()
+        if any(operand < 0 for operand in given):
+            raise InputError(f"`{graph.label(node)}`: `{op}` with an operand left out in the middle cannot be written as Relay text")
+        callee = op
+        if op == CALL:
+            callee = self.atoms[given.pop(0)]
+        signature: Signature | None = self.dialect.get(op) if self.dialect is not None else None
+        parts = [self._atom(operand) for operand in given]
+        try:
+            if attrs:
+                parts += written_attributes(attrs, signature, self.six_digits)
+        except TypeError as error:
+            raise InputError(f"`{graph.label(node)}`: {error}") from None
+        return f"{callee}({', '.join(parts)})"
+
+    # ── text that is carried ──────────────────────────────────────────────────────────────────────────────────────
+
+    def _nested(self, node: int, indent: str) -> str:
+        graph = self.graph
+        operands = graph.operands[node]
+        text = str(graph.attrs[node]["text"])
+        if self.comments:
+            text = str(graph.extras.get(node, {}).get("commented", text))
+        base = self.counter
+
+        def replace(token: str) -> str:
+            found = _BOUND.fullmatch(token)
+            if found is None:
+                return token
+            number = base + int(found[1])
+            self.counter = max(self.counter, number + 1)
+            return f"%{number}{found[2]}"
+
+        # Captured variables are `%^k`, which is three tokens to the lexer: they go last, as no legal text holds `%^`.
+        text = substitute(text, replace)
+        text = re.sub(r"%\^(\d+)", lambda found: self.atoms[operands[int(found[1])]], text)
+        return text.replace("\n", "\n" + indent)
+
+    def _renumbered(self, text: str) -> str:
+        """A carried definition with its numbered bindings counting on from this file's others."""
+        numbers: dict[str, int] = {}
+
+        def replace(token: str) -> str:
+            found = _BOUND.fullmatch(token)
+            if found is None:
+                return token
+            if found[2] and found[1] not in numbers:
+                numbers[found[1]] = self.counter
+                self.counter += 1
+            return f"%{numbers[found[1]]}{found[2]}" if found[1] in numbers else token
+
+        return substitute(text, replace)
+
+
