@@ -26,6 +26,7 @@ class Application:
     rule: str
     outputs: tuple[int, ...]
     added: tuple[int, ...]
+    added_operators: tuple[str, ...]
     removed: tuple[int, ...]
     removed_operators: tuple[str, ...]
     replaced: dict[int, int]
@@ -104,6 +105,7 @@ def _replace(scope: Scope, sources: list[int], targets: list[int], first_new: in
         scope.rule.name,
         outputs=tuple(sources),
         added=tuple(node for node in new if node not in dead),
+        added_operators=tuple(graph.op[node] for node in new if node not in dead) if traced else (),
         removed=tuple(node for node in removed if node < first_new),
         removed_operators=tuple(operators.get(node, "") for node in removed if node < first_new) if traced else (),
         replaced=replaced,

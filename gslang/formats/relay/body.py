@@ -1,7 +1,7 @@
-"""The body of one function: tokens → nodes of a graph.
+"""The expressions of one function: tokens → nodes of a graph.
 
 One loop with an explicit stack of what is still open, so that calls and parentheses may nest as deep as memory allows.
-Bindings and pure lets are sharing: a name for a node. Nested functions are read by `nested`, types follow in `types`.
+Nested functions are read by `nested`; types follow in `result_types`.
 """
 
 from __future__ import annotations
@@ -9,18 +9,18 @@ from __future__ import annotations
 import re
 from typing import Any, Final
 
-from gslang.dialect.tensor_type import TensorType, TupleType, Type
+import numpy
+
+from gslang.dialect.tensor_type import Type
 from gslang.formats.relay.attributes import (
     attributes_of_object, compact_value, dtype_attribute, normalised, read_string,
 )  # fmt: skip
-from gslang.formats.relay.comments import info
-from gslang.formats.relay.context import Context
 from gslang.formats.relay.lexer import END
-from gslang.formats.relay.literals import LiteralError, read_number
-from gslang.formats.relay.metadata import CONSTANT, REFERENCE, MetadataError
+from gslang.formats.relay.literals import LiteralError
+from gslang.formats.relay.metadata import REFERENCE, MetadataError
 from gslang.formats.relay.module import CALL, FN, GLOBAL, WHOLE_ATTRS
-from gslang.formats.relay.types_text import type_of_comment
-from gslang.graph.graph import CONST, INPUT, NO_ATTRS, TUPLE, Graph
+from gslang.formats.relay.scope import Scope
+from gslang.graph.graph import CONST, INPUT, NO_ATTRS, TUPLE
 
 # What may be open. INFIX and NEGATE close by themselves before anything else does.
 INFIX: Final = 0  # (kind, level, operator, left, token)
@@ -40,210 +40,14 @@ _CONTROL: Final = {
     "ref": "`ref` (a reference cell)", "ref_read": "`ref_read`", "ref_write": "`ref_write`",
 }  # fmt: skip
 _CONTEXTUAL: Final = frozenset((",", ")", ";", ";;", "}", END))
-_PROJECTIONS: Final = re.compile(r"(%.*?)((?:\.\d+)+)", re.DOTALL)
 _NUMBER_START: Final = re.compile(r"-*(?:\d|inff|nanf)")
-MAX_FIELD: Final = 1 << 31
 
 
-class Body:
-    """The nodes of one function while it is read. `where[node]` is the token that a node comes from.
+class Body(Scope):
+    """Reads expressions into its graph."""
 
-    `claims` are types that comments and annotations state: (node, type, token). `calls` are the global functions called:
-    (name, number of arguments, token). `outer` is the body around a nested function.
-    """
-
-    def __init__(self, context: Context, outer: Body | None = None) -> None:
-        self.context = context
-        self.problems = context.problems
-        self.tokens = context.tokens.text
-        self.notes = context.tokens.notes
-        self.graph = Graph("relay")
-        self.where: list[int] = []
-        self.scope: dict[str, int] = {}
-        self.claims: list[tuple[int, Type, int]] = []
-        self.calls: list[tuple[str, int, int]] = []
-        self.outer = outer
-        self.depth: int = 0 if outer is None else outer.depth + 1
-        # Nested functions only: what is captured from outside (outer node → own node), how tokens read there.
-        self.captured: dict[int, int] = {}
-        self.spelled: dict[int, tuple[str, int, str, str]] = {}
-        self.numbering: dict[str, int] = {}
-        self.counter = 0
-        # Bindings made inside nested functions, which the official parser lets others refer to: token → its value's token.
-        self.inner: dict[str, int] = {}
-        self.result_types: dict[int, Type | None] = {}
-        self._undo: list[tuple[str, int | None]] = []
-        self._constants: dict[str, int] = {}
-        self._names: set[str] = set()
-        self._pending: list[str] = []
-
-    # ── nodes ─────────────────────────────────────────────────────────────────────────────────────────────────────
-
-    def add_input(self, name: str, type: Type | None, at: int) -> int:
-        self.where.append(at)
-        return self.graph.add(INPUT, (), NO_ATTRS, type, name)
-
-    def _tuple(self, items: list[int], at: int) -> int:
-        self.where.append(at)
-        return self.graph.add_tuple(items)
-
-    def _project(self, node: int, fields: str, at: int) -> int:
-        """`fields` is `.0` or a chain `.0.1`."""
-        for field in fields[1:].split("."):
-            index = int(field) if len(field) < 12 else MAX_FIELD
-            known = self.graph.types[node]
-            if isinstance(known, TensorType) or index >= MAX_FIELD:
-                self.problems.error(at, f"`.{field}` takes a field of a tuple, this is a tensor")
-            if isinstance(known, TupleType) and index >= len(known.fields):
-                self.problems.error(at, f"there is no field {index} in a tuple with {len(known.fields)} fields")
-            if self.graph.op[node] is TUPLE and index >= len(self.graph.operands[node]):
-                self.problems.error(at, f"there is no field {index} in a tuple with {len(self.graph.operands[node])} fields")
-            self.where.append(at)
-            node = self.graph.add_proj(node, index)
-        return node
-
-    def _note(self, node: int, at: int) -> None:
-        """The info comments behind token `at` are about `node`."""
-        for comment in self.notes.get(at, ()):
-            type_text, span = info(comment)
-            if type_text is not None:
-                claim = type_of_comment(type_text)
-                if claim is not None:
-                    self.claims.append((node, claim, at))
-            if span is not None and self.context.keep_spans:
-                self.graph.extras.setdefault(node, {})["span"] = span
-
-    def _literal(self, token: str, at: int) -> int:
-        said = None
-        for comment in self.notes.get(at, ()):
-            claim = type_of_comment(info(comment)[0] or "_")
-            if isinstance(claim, TensorType) and claim.shape == ():
-                said = claim.dtype
-        try:
-            value, dtype, remark = read_number(token, said)
-        except LiteralError as error:
-            self.problems.error(at, str(error))
-        if remark is not None:
-            self.problems.warn(at, remark)
-        node = self._constant(value, dtype, at)
-        self.graph.extras[node] = {"spelling": token}
-        return node
-
-    def _constant(self, value: Any, dtype: str, at: int) -> int:
-        self.where.append(at)
-        return self.graph.add_const(value, TensorType((), dtype))
-
-    def _meta_constant(self, token: str, at: int) -> int:
-        node = self._constants.get(token)
-        if node is None:
-            found = REFERENCE.fullmatch(token)
-            if found is None or found[1] != CONSTANT:
-                self.problems.unsupported(at, f"`{token}` as a value")
-            index = int(found[2])
-            metadata = self.context.metadata
-            try:
-                handle = metadata.constant(index) if metadata is not None else None
-            except MetadataError as error:
-                self.problems.error(at, f"`{token}` cannot be read: {error}")
-            type = self.context.constant_types.get(index)
-            if handle is not None:
-                type = TensorType(handle.shape, handle.dtype)
-            self.where.append(at)
-            node = self._constants[token] = self.graph.add(CONST, (), NO_ATTRS, type, token)
-            if handle is not None:
-                self.graph.values[node] = handle
-        self._note(node, at)
-        return node
-
-    # ── names ─────────────────────────────────────────────────────────────────────────────────────────────────────
-
-    def declare(self, name: str, node: int) -> None:
-        """A variable in scope until the block around it ends."""
-        self._undo.append((name, self.scope.get(name)))
-        self.scope[name] = node
-
-    def _leave(self, mark: int) -> None:
-        undo = self._undo
-        while len(undo) > mark:
-            name, before = undo.pop()
-            if before is None:
-                del self.scope[name]
-            else:
-                self.scope[name] = before
-
-    def _bind(self, frame: tuple[Any, ...], node: int) -> None:
-        _, name, declared, at = frame
-        if name[-1] == "=":
-            name = name[:-1].rstrip()
-            if name in self.scope:
-                self.problems.error(at, f"`{name}` is bound a second time", "numbered bindings are bound once in a function")
-            self.scope[name] = node
-            if self.outer is not None:
-                self.numbering[name] = self.counter
-                self.spelled[at] = ("number", self.counter, "", " =")
-                self.counter += 1
-                self.inner[name] = at + 1
-        else:
-            self.declare(name, node)
-            if self._pending and self._pending[-1] == name:
-                self._pending.pop()
-        if declared is not None:
-            self.claims.append((node, declared, at))
-        if self.graph.names[node] is None and name not in self._names and self.graph.op[node] is not CONST:
-            self._names.add(name)
-            self.graph.names[node] = name
-
-    def find(self, name: str) -> int | None:
-        """The node of a variable or binding, taken from outside if need be."""
-        node = self.scope.get(name)
-        if node is not None or self.outer is None:
-            if node is None and name in self.inner:
-                node = self.scope[name] = self.expression(self.inner[name], single=True)[0]
-            return node
-        if name in self.outer._pending:
-            return None
-        outside = self.outer.find(name)
-        if outside is None:
-            return None
-        if outside not in self.captured:
-            self.captured[outside] = self.add_input(name, self.outer.graph.types[outside], 0)
-            if outside in self.outer.result_types:
-                self.result_types[self.captured[outside]] = self.outer.result_types[outside]
-        return self.captured[outside]
-
-    def _variable(self, token: str, at: int) -> int:
-        """The longest prefix that is declared; what remains are projections."""
-        name, fields = token, ""
-        while True:
-            node = self.find(name)
-            if node is not None:
-                break
-            found = _PROJECTIONS.fullmatch(name)
-            if found is None:
-                self._undeclared(token, at)
-            cut = name.rindex(".")
-            name, fields = name[:cut], name[cut:] + fields
-        self._spell(node, name, fields, at)
-        return self._project(node, fields, at) if fields else node
-
-    def _spell(self, node: int, name: str, fields: str, at: int) -> None:
-        if self.outer is None:
-            return
-        for outside, own in self.captured.items():
-            if own == node:
-                self.spelled[at] = ("captured", outside, name, fields)
-                return
-        if name in self.numbering:
-            self.spelled[at] = ("number", self.numbering[name], "", fields)
-
-    def _undeclared(self, token: str, at: int) -> None:
-        body: Body | None = self
-        while body is not None:
-            if token in body._pending:
-                self.problems.unsupported(at, "recursion", f"`{token}` is used in its own value")
-            body = body.outer
-        help = "put blanks around `/` and `-`" if re.search(r"[/-]", token) else ""
-        self.problems.error(at, f"undeclared variable `{token}`", help)
+    def value_of_binding(self, at: int) -> int:
+        return self.expression(at, single=True)[0]
 
     # ── calls ─────────────────────────────────────────────────────────────────────────────────────────────────────
 
@@ -310,7 +114,7 @@ class Body:
 
     def _call(self, frame: tuple[Any, ...], close: int) -> int:
         _, callee, operands, attrs, at, mark = frame
-        self._leave(mark)
+        self.leave(mark)
         type = None
         dialect = self.context.dialect
         if isinstance(callee, str):
@@ -326,7 +130,7 @@ class Body:
         self.where.append(at)
         node = self.graph.add(op, operands, attrs or NO_ATTRS, type)
         if close in self.notes:
-            self._note(node, close)
+            self.note(node, close)
         return node
 
     # ── expressions ───────────────────────────────────────────────────────────────────────────────────────────────
@@ -338,25 +142,25 @@ class Body:
             if token[-1] == "=":
                 stack.append((BIND, token, None, at))
                 return None, at + 1
-            return self._variable(token, at), at + 1
+            return self.variable(token, at), at + 1
         if first == "(":
             if self.tokens[at + 1] == ")":
-                return self._tuple([], at), at + 2
-            stack.append((PAREN, None, at, len(self._undo)))
+                return self.add_tuple([], at), at + 2
+            stack.append((PAREN, None, at, len(self.undo)))
             return None, at + 1
         if first == "{":
-            stack.append((BLOCK, at, len(self._undo)))
+            stack.append((BLOCK, at, len(self.undo)))
             return None, at + 1
         if _NUMBER_START.match(token):
-            return self._literal(token, at), at + 1
+            return self.literal(token, at), at + 1
         if first == "-" and self.context.old_grammar:
             stack.append((NEGATE, 20, at))
             return None, at + 1
         if token.startswith("meta["):
-            return self._meta_constant(token, at), at + 1
+            return self.meta_constant(token, at), at + 1
         if first == "@":
             if self.tokens[at + 1] == "(":
-                stack.append((OPEN_CALL, token, [], {}, at, len(self._undo)))
+                stack.append((OPEN_CALL, token, [], {}, at, len(self.undo)))
                 return None, at + 2
             if stack and stack[-1][0] == OPEN_CALL and stack[-1][1] == "call_lowered":
                 self.where.append(at)
@@ -370,7 +174,7 @@ class Body:
 
     def _word(self, token: str, at: int, stack: list[tuple[Any, ...]]) -> tuple[int | None, int]:
         if token in ("True", "False"):
-            node = self._constant(_truth(token), "bool", at)
+            node = self.constant(numpy.array(token == "True"), "bool", at)
             return node, at + 1
         if token == "let":
             return None, self._let(at, stack)
@@ -385,7 +189,7 @@ class Body:
         if "=" in token:
             self.problems.error(at, f"the attribute `{token}` stands outside a call")
         if self.tokens[at + 1] == "(":
-            stack.append((OPEN_CALL, self._open_callee(token, at), [], {}, at, len(self._undo)))
+            stack.append((OPEN_CALL, self._open_callee(token, at), [], {}, at, len(self.undo)))
             return None, at + 2
         if token in self.context.constructors:
             self.problems.unsupported(at, "an ADT constructor", f"`{token}`")
@@ -403,7 +207,7 @@ class Body:
         if self.tokens[at] == ":":
             declared, at = self.context.type_at(at + 1)
         at = self.context.expect(at, "=")
-        self._pending.append(name)
+        self.pending.append(name)
         stack.append((BIND, name, declared, start))
         return at
 
@@ -457,7 +261,7 @@ class Body:
             while True:
                 token = tokens[at]
                 if token == "(":
-                    frame = (OPEN_CALL, self._function_value(value, at), [], {}, at, len(self._undo))
+                    frame: tuple[Any, ...] = (OPEN_CALL, self._function_value(value, at), [], {}, at, len(self.undo))
                     at, closed = self._arguments(frame, at + 1)
                     if not closed:
                         stack.append(frame)
@@ -465,9 +269,9 @@ class Body:
                     value = self._call(frame, at - 1)
                     continue
                 if token[0] == "." and len(token) > 1 and token != "...":
-                    value = self._project(value, token, at)
+                    value = self.project(value, token, at)
                     if at in notes:
-                        self._note(value, at)
+                        self.note(value, at)
                     at += 1
                     continue
                 if token in OPERATORS:
@@ -488,8 +292,8 @@ class Body:
                 if kind == OPEN_CALL:
                     if token == "," or token == ")":
                         frame[2].append(value)
-                        if len(self._undo) > frame[5]:
-                            self._leave(frame[5])
+                        if len(self.undo) > frame[5]:
+                            self.leave(frame[5])
                         at, closed = self._arguments(frame, at + 1 if token == "," else at)
                         if not closed:
                             break
@@ -499,7 +303,7 @@ class Body:
                 elif kind == BIND:
                     if token == ";" or token == ";;":
                         stack.pop()
-                        self._bind(frame, value)
+                        self.bind(frame, value)
                         at += 1
                         break
                     self._unexpected(at, "`;` after the value of a binding")
@@ -513,7 +317,7 @@ class Body:
                         continue
                 elif token == "}":
                     stack.pop()
-                    self._leave(frame[2])
+                    self.leave(frame[2])
                     at += 1
                     continue
                 if token == ";" or token == ";;":
@@ -527,7 +331,7 @@ class Body:
         kind, items, start, mark = stack[-1]
         if token not in (",", ")"):
             return None, None
-        self._leave(mark)
+        self.leave(mark)
         if token == ",":
             if items is None:
                 items = []
@@ -541,9 +345,9 @@ class Body:
         stack.pop()
         if items is None:
             return value, at + 1
-        node = self._tuple(items, start)
+        node = self.add_tuple(items, start)
         if at in self.notes:
-            self._note(node, at)
+            self.note(node, at)
         return node, at + 1
 
     def _unexpected(self, at: int, what: str) -> None:
@@ -583,8 +387,3 @@ class Body:
         dialect = self.context.dialect
         return dialect is None or op in dialect.operators
 
-
-def _truth(token: str) -> Any:
-    import numpy
-
-    return numpy.array(token == "True")

@@ -75,7 +75,7 @@ def _adopt(outer: Body, inner: Body) -> None:
 def _verbatim(tokens: Tokens, first: int, end: int, replaced: dict[int, str]) -> str:
     """The source of tokens `first` … `end - 1`, tokens replaced, indented as if its first line were not."""
     source, starts = tokens.source, tokens.starts
-    pieces = []
+    pieces: list[str] = []
     done = starts[first]
     for at in range(first, end):
         token = tokens.text[at]

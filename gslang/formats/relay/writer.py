@@ -16,7 +16,7 @@ from gslang.dialect.tensor_type import TensorType, is_static
 from gslang.formats.relay.attributes import written_attributes
 from gslang.formats.relay.lexer import substitute
 from gslang.formats.relay.literals import INLINE_DTYPES, LiteralError, read_number, write_scalar
-from gslang.formats.relay.metadata import CONSTANT, REFERENCE, with_constants
+from gslang.formats.relay.metadata import CONSTANT, with_constants
 from gslang.formats.relay.module import CALL, FN, GLOBAL, META_KEY, RelayModule
 from gslang.formats.relay.naming import variable_names
 from gslang.formats.relay.types_text import write_type

@@ -1,0 +1,232 @@
+"""The public interface: load rules, read a graph, apply, look at matches."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from time import perf_counter
+from typing import Any
+
+from gslang.base.diagnostics import Diagnostic
+from gslang.base.source import Source
+from gslang.check.check import check_source, load_module
+from gslang.check.checked import CheckedPass, CheckedProgram, CheckedRule, Step
+from gslang.dialect.dialect import Dialect
+from gslang.engine.fixed_point import Limits, Observer, Progress, StopReason, limit_message
+from gslang.engine.interpret import matches as find_matches
+from gslang.engine.passes import run_steps
+from gslang.engine.plan import plan_of
+from gslang.engine.rewrite import Failure, describe
+from gslang.engine.conditions import output_slots
+from gslang.formats.registry import read_graph, write_graph
+from gslang.graph.compare import count_calls
+from gslang.graph.graph import Graph
+
+
+class RuleError(Exception):
+    """A rule file has errors. `diagnostics` has all findings; `str()` shows them with the source."""
+
+    def __init__(self, diagnostics: Sequence[Diagnostic]) -> None:
+        from gslang.base.render import render_text
+
+        self.diagnostics = tuple(diagnostics)
+        super().__init__("\n" + render_text(self.diagnostics))
+
+
+@dataclass(frozen=True)
+class Match:
+    """One match. `nodes`: user's name → id in the graph; `instances`: block → list of such tables."""
+
+    rule: str
+    outputs: tuple[str, ...]
+    nodes: dict[str, str]
+    instances: dict[str, list[dict[str, str]]]
+
+
+@dataclass(frozen=True)
+class RuleHandle:
+    """One rule of a set."""
+
+    rule: CheckedRule
+
+    @property
+    def name(self) -> str:
+        return self.rule.name
+
+    @property
+    def doc(self) -> str | None:
+        return self.rule.doc
+
+    def matches(self, graph: Graph) -> Iterator[Match]:
+        """All places where the rule matches, one match for each first output; the graph stays as it is."""
+        plan = plan_of(self.rule)
+        starts = set(plan.starts)
+        for node in list(graph.ordered()):
+            if graph.op[node] not in starts:
+                continue
+            for scope in find_matches(plan, graph, node):
+                blocks = {block.name for block in self.rule.blocks}
+                bound = describe(scope)
+                yield Match(
+                    self.name,
+                    tuple(graph.label(n) for n in output_slots(scope)),
+                    {name: where for name, where in bound.items() if name not in blocks},
+                    {name: where for name, where in bound.items() if name in blocks},
+                )
+                break
+
+    def _repr_html_(self) -> str:
+        from html import escape
+
+        return f"<pre>{escape(self.rule.span.source.text)}</pre>"
+
+
+@dataclass
+class Result:
+    """What a run did. `graph` is the rewritten copy; `applications` counts; `failures` are applications that were undone."""
+
+    graph: Graph
+    progress: Progress
+    before: Graph
+    seconds: dict[str, float] = field(default_factory=dict)
+    numbers: dict[str, Any] | None = None
+
+    @property
+    def applications(self) -> int:
+        return self.progress.applications
+
+    @property
+    def stop_reason(self) -> StopReason:
+        return self.progress.stop_reason
+
+    @property
+    def failures(self) -> list[Failure]:
+        return self.progress.failures
+
+    @property
+    def problem(self) -> str | None:
+        """Why the run is not fine: rules that do not terminate."""
+        return limit_message(self.progress) if self.stop_reason is StopReason.APPLICATION_LIMIT else None
+
+    def report(self) -> dict[str, Any]:
+        """Counts and times, in the shape of `--report` (docs/cli.md)."""
+        return {
+            "rules": {
+                name: {"applications": c.applications, "candidates": c.candidates, "seconds": round(c.seconds, 6)}
+                for name, c in self.progress.counts.items()
+            },
+            "applications": self.applications,
+            "sweeps": self.progress.sweeps,
+            "stop_reason": self.stop_reason.value,
+            "nodes": {"before": len(self.before), "after": len(self.graph)},
+            "calls": {"before": count_calls(self.before), "after": count_calls(self.graph)},
+            "seconds": {name: round(value, 6) for name, value in self.seconds.items()},
+            "numbers": self.numbers or {"checked": False},
+        }
+
+
+@dataclass(frozen=True)
+class RuleSet:
+    """The rules of a file, a folder or a shipped module."""
+
+    programs: tuple[CheckedProgram, ...]
+
+    @property
+    def dialect(self) -> Dialect:
+        return self.programs[0].dialect
+
+    @property
+    def own(self) -> dict[str, CheckedRule]:
+        """Rules that run without a pass, in order."""
+        return {name: program.rules[name] for program in self.programs for name in program.own_rules}
+
+    @property
+    def known(self) -> dict[str, CheckedRule]:
+        """Imported ones too."""
+        return {name: rule for program in self.programs for name, rule in program.rules.items()}
+
+    @property
+    def passes(self) -> dict[str, CheckedPass]:
+        return {name: found for program in self.programs for name, found in program.passes.items()}
+
+    @property
+    def diagnostics(self) -> tuple[Diagnostic, ...]:
+        unique = {(d.order, d.help): d for program in self.programs for d in program.diagnostics}
+        return tuple(sorted(unique.values(), key=lambda d: d.order))
+
+    def __getitem__(self, name: str) -> RuleHandle:
+        return RuleHandle(self.known[name])
+
+    def __iter__(self) -> Iterator[RuleHandle]:
+        return (RuleHandle(rule) for rule in self.own.values())
+
+    def __len__(self) -> int:
+        return len(self.own)
+
+    def steps(self, pass_name: str | None, rules: Sequence[str] | None, skip: Sequence[str] = ()) -> tuple[Step, ...]:
+        """What to run: a pass, or all own rules together. Raises `KeyError` for an unknown name."""
+        for name in (*(rules or ()), *skip):
+            if name not in self.known:
+                raise KeyError(name)
+        if pass_name is None:
+            chosen = tuple(rules) if rules else tuple(self.own)
+            return (Step(tuple(name for name in chosen if name not in skip)),)
+        return tuple(_without(step, set(skip), None if rules is None else set(rules)) for step in self.passes[pass_name].steps)
+
+    def apply(
+        self, graph: Graph, *, rules: Sequence[str] | None = None, skip: Sequence[str] = (), pass_name: str | None = None,
+        once: bool = False, sweeps: int | None = None, limit: int | None = None, stop_after: int | None = None,
+        fold: bool = False, observe: Observer | None = None,
+    ) -> Result:  # fmt: skip
+        """Rewrite a copy of `graph` to a fixed point (or `once`, or `sweeps` times). `fold` pre-computes afterwards."""
+        began = perf_counter()
+        after = graph.copy()
+        steps = self.steps(pass_name, rules, skip)
+        if fold:
+            steps = (*steps, Step((), "fold"))
+        limits = Limits(limit, 1 if once else sweeps, stop_after)
+        progress = run_steps(after, self.dialect, steps, self.known, folder(self.dialect), limits, observe=observe)
+        return Result(after, progress, graph, {"rewrite": perf_counter() - began})
+
+
+def _without(step: Step, skip: set[str], only: set[str] | None) -> Step:
+    rules = tuple(name for name in step.rules if name not in skip and (only is None or name in only))
+    return Step(rules, step.builtin, tuple(_without(inner, skip, only) for inner in step.nested))
+
+
+def folder(dialect: Dialect) -> Callable[[Graph], int]:
+    """Constant folding for passes; NumPy is loaded only if it runs."""
+
+    def fold(graph: Graph) -> int:
+        from gslang.evaluate.fold import fold as run
+
+        return run(graph, dialect)
+
+    return fold
+
+
+def load(name: str | Path) -> RuleSet:
+    """The rules of a `.gsl` file, a folder, or a shipped module (`std.relay`). Raises `RuleError`, `FileNotFoundError`."""
+    return _checked(RuleSet(tuple(load_module(str(name)))))
+
+
+def parse_rules(text: str, name: str = "<rules>") -> RuleSet:
+    """The rules of a text. Raises `RuleError`."""
+    return _checked(RuleSet((check_source(Source(name, text)),)))
+
+
+def _checked(rules: RuleSet) -> RuleSet:
+    if any(not program.ok for program in rules.programs):
+        raise RuleError(rules.diagnostics)
+    return rules
+
+
+def read(path: str | Path, **options: Any) -> Graph:
+    """Read a graph file (see `formats.registry.read_graph`). Raises `InputError`."""
+    return read_graph(str(path), **options)
+
+
+def write(graph: Graph, path: str | Path) -> None:
+    """Write a graph file, its format by suffix. Raises `InputError`."""
+    write_graph(graph, str(path))

@@ -1,0 +1,123 @@
+"""Diagnostics as text for people, and as JSON, SARIF and workflow commands for machines."""
+
+from __future__ import annotations
+
+import json
+import unicodedata
+from collections.abc import Sequence
+from pathlib import PurePath
+from typing import Any
+
+from gslang.base.codes import CODES
+from gslang.base.diagnostics import Diagnostic, Label, Severity
+
+_COLOURS = {"error": "\x1b[1;31m", "warning": "\x1b[1;33m", "note": "\x1b[1;36m", "blue": "\x1b[1;34m", "off": "\x1b[0m"}
+
+
+def render_text(diagnostics: Sequence[Diagnostic], color: bool = False) -> str:
+    """The findings with source excerpts, one after the other; empty if there are none."""
+    return "\n".join(_one(diagnostic, color) for diagnostic in diagnostics)
+
+
+def _one(diagnostic: Diagnostic, color: bool) -> str:
+    paint = _COLOURS if color else dict.fromkeys(_COLOURS, "")
+    severity = diagnostic.severity.value
+    lines = [f"{paint[severity]}{severity}[{diagnostic.code}]{paint['off']}: {diagnostic.message}"]
+    labels = [diagnostic.primary, *diagnostic.related]
+    width = max(len(str(label.span.line_column[0])) for label in labels)
+    for k, label in enumerate(labels):
+        lines += _excerpt(label, width, "-->" if k == 0 else ":::", "^" if k == 0 else "-", paint)
+    if diagnostic.help:
+        lines.append(f"{' ' * width} {paint['blue']}={paint['off']} help: {diagnostic.help}")
+    return "\n".join(lines) + "\n"
+
+
+def _excerpt(label: Label, width: int, arrow: str, mark: str, paint: dict[str, str]) -> list[str]:
+    span = label.span
+    line, column = span.line_column
+    bar = f"{paint['blue']}|{paint['off']}"
+    text = span.source.line(line)
+    before, shown = text[: column - 1], text[column - 1 : column - 1 + max(1, span.end - span.start)]
+    marks = " " * _columns(before) + mark * max(1, _columns(shown))
+    where = f"{' ' * width}{paint['blue']}{arrow}{paint['off']} {span.source.name}:{line}:{column}"
+    tail = f"{marks} {label.text}".rstrip()
+    return [where, f"{' ' * width} {bar}", f"{line:>{width}} {bar} {_detabbed(text)}".rstrip(), f"{' ' * width} {bar} {tail}"]
+
+
+def _detabbed(text: str) -> str:
+    return text.replace("\t", "    ")
+
+
+def _columns(text: str) -> int:
+    """How many columns of a terminal a text takes."""
+    return sum(4 if c == "\t" else 2 if unicodedata.east_asian_width(c) in "WF" else 0 if unicodedata.combining(c) else 1 for c in text)
+
+
+def render_concise(diagnostics: Sequence[Diagnostic]) -> str:
+    return "".join(f"{d.primary.span}: {d.code} {d.message}\n" for d in diagnostics)
+
+
+def _place(label: Label) -> dict[str, Any]:
+    line, column = label.span.line_column
+    end_line, end_column = label.span.source.position(label.span.end)
+    return {"file": label.span.source.name, "line": line, "column": column, "end_line": end_line, "end_column": end_column}
+
+
+def as_dict(diagnostic: Diagnostic) -> dict[str, Any]:
+    """A finding as plain data (docs/cli.md)."""
+    return {
+        "code": diagnostic.code,
+        "severity": diagnostic.severity.value,
+        "message": diagnostic.message,
+        **_place(diagnostic.primary),
+        "help": diagnostic.help,
+        "related": [{"message": label.text, **_place(label)} for label in diagnostic.related],
+    }
+
+
+def render_json(diagnostics: Sequence[Diagnostic]) -> str:
+    return json.dumps({"diagnostics": [as_dict(d) for d in diagnostics]}, indent=2, ensure_ascii=False) + "\n"
+
+
+def render_github(diagnostics: Sequence[Diagnostic]) -> str:
+    """Workflow commands that annotate a pull request."""
+    lines = []
+    for d in diagnostics:
+        at = _place(d.primary)
+        message = d.message + (f" (help: {d.help})" if d.help else "")
+        message = message.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
+        kind = {"error": "error", "warning": "warning", "note": "notice"}[d.severity.value]
+        lines.append(
+            f"::{kind} file={at['file']},line={at['line']},col={at['column']},endLine={at['end_line']},"
+            f"endColumn={at['end_column']},title={d.code}::{message}\n"
+        )
+    return "".join(lines)
+
+
+def render_sarif(diagnostics: Sequence[Diagnostic], version: str) -> str:
+    """SARIF 2.1.0, one run."""
+    used = sorted({d.code for d in diagnostics})
+    rules = [{"id": code, "shortDescription": {"text": CODES[code].title if code in CODES else code}} for code in used]
+    level = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.NOTE: "note"}
+    results = []
+    for d in diagnostics:
+        at = _place(d.primary)
+        path = PurePath(at["file"]).as_posix()
+        location: dict[str, Any] = {"uri": path}
+        if not path.startswith("/"):
+            location["uriBaseId"] = "SRCROOT"
+        region = {"startLine": at["line"], "startColumn": at["column"], "endLine": at["end_line"], "endColumn": at["end_column"]}
+        text = d.message + (f"\nhelp: {d.help}" if d.help else "")
+        results.append({
+            "ruleId": d.code, "ruleIndex": used.index(d.code), "level": level[d.severity], "message": {"text": text},
+            "locations": [{"physicalLocation": {"artifactLocation": location, "region": region}}],
+        })  # fmt: skip
+    document = {
+        "$schema": "https://json.schemastore.org/sarif-2.1.0.json",
+        "version": "2.1.0",
+        "runs": [{
+            "tool": {"driver": {"name": "gslang", "version": version, "rules": rules}},
+            "columnKind": "unicodeCodePoints", "results": results,
+        }],
+    }  # fmt: skip
+    return json.dumps(document, indent=2, ensure_ascii=False) + "\n"

@@ -1,0 +1,167 @@
+"""Rewrite a graph by rules: gslc rules.gsl graph.json -o out.json"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from time import perf_counter
+from typing import TYPE_CHECKING, Any
+
+from gslang.base.diagnostics import InputError
+from gslang.cli.main import ExitCode
+from gslang.cli.shared import add_graph_options, check_names, load_graph, load_rules, show_findings
+
+if TYPE_CHECKING:
+    from gslang.api import Result, RuleSet
+    from gslang.engine.rewrite import Application
+    from gslang.graph.graph import Graph
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("rules", help="a .gsl file, a folder, `-`, or a shipped module such as std.relay")
+    parser.add_argument("graph", nargs="?", help="a .json or .relay graph; without it the rules are only checked")
+    parser.add_argument("-o", "--output", metavar="OUT", help="where the graph goes (stdout)")
+    parser.add_argument("--rule", action="append", metavar="NAME", help="only this rule (may be repeated)")
+    parser.add_argument("--skip", action="append", default=[], metavar="NAME", help="not this rule (may be repeated)")
+    parser.add_argument("--pass", dest="pass_name", metavar="NAME", help="run this pass")
+    sweeps = parser.add_mutually_exclusive_group()
+    sweeps.add_argument("--once", action="store_true", help="one sweep")
+    sweeps.add_argument("--passes", type=_positive, metavar="N", help="at most N sweeps")
+    parser.add_argument("--limit", type=_positive, metavar="N", help="at most N applications (10 × nodes + 1000)")
+    parser.add_argument("--fold", action="store_true", help="pre-compute what depends on constants and parameters only")
+    parser.add_argument("--check-numbers", action="store_true", help="evaluate before and after, and compare")
+    parser.add_argument("--seed", type=int, default=0, metavar="N", help="of the random inputs (0)")
+    parser.add_argument("--report", metavar="FILE", help="write counts and times as JSON")
+    parser.add_argument("--trace", metavar="FILE", help="write each application as a line of JSON")
+    parser.add_argument("--output-format", metavar="F", help="json, relay or dot (that of the input, or by OUT's suffix)")
+    add_graph_options(parser)
+
+
+def _positive(text: str) -> int:
+    number = int(text)
+    if number < 1:
+        raise ValueError
+    return number
+
+
+def run(options: argparse.Namespace) -> int:
+    began = perf_counter()
+    rules = load_rules([options.rules])
+    if show_findings(rules, options):
+        return ExitCode.FINDINGS
+    if options.graph is None:
+        count = len(rules)
+        sys.stderr.write(f"{options.rules}: {count} rule{'s' * (count != 1)}, no errors\n")
+        return ExitCode.FINE
+    wrong = check_names(rules, [*(options.rule or ()), *options.skip], "rule", list(rules.known))
+    wrong = wrong or check_names(rules, [options.pass_name] if options.pass_name else [], "pass", list(rules.passes))
+    if wrong:
+        sys.stderr.write(wrong)
+        return ExitCode.USAGE
+    compiled = perf_counter()
+    graph = load_graph(options.graph, options, rules.dialect)
+    loaded = perf_counter()
+    trace: list[str] = []
+    result = rules.apply(
+        graph, rules=options.rule, skip=options.skip, pass_name=options.pass_name, once=options.once,
+        sweeps=options.passes, limit=options.limit, fold=options.fold,
+        observe=_tracer(graph, trace) if options.trace else None,
+    )  # fmt: skip
+    result.seconds = {"load": loaded - compiled, "compile": compiled - began, **result.seconds}
+    code = _problems(result)
+    if options.check_numbers and not _numbers_agree(rules, graph, result, options.seed):
+        code = ExitCode.FINDINGS
+    writing = perf_counter()
+    _write(options, result)
+    result.seconds["write"] = perf_counter() - writing
+    if options.report:
+        _write_file(options.report, json.dumps(result.report(), indent=2, ensure_ascii=False) + "\n")
+    if options.trace:
+        _write_file(options.trace, "".join(trace))
+    _summary(result)
+    return code
+
+
+def _tracer(graph: Graph, lines: list[str]) -> Any:
+    """Writes each application as it happens; ids are the file's, or `%number` for new nodes."""
+
+    def observe(number: int, application: Application) -> None:
+        entry = {
+            "application": number,
+            "rule": application.rule,
+            "removed": [f"%{n}" if n >= len(graph.op) else graph.label(n) for n in application.removed],
+            "added": [{"id": f"%{n}", "op": op} for n, op in zip(application.added, application.added_operators)],
+            "replaced": {
+                (f"%{a}" if a >= len(graph.op) else graph.label(a)): (f"%{b}" if b >= len(graph.op) else graph.label(b))
+                for a, b in application.replaced.items()
+            },
+            "bindings": application.bindings,
+        }
+        lines.append(json.dumps(entry, ensure_ascii=False) + "\n")
+
+    return observe
+
+
+def _problems(result: Result) -> int:
+    code = ExitCode.FINE
+    for failure in result.failures[:10]:
+        sys.stderr.write(f"error: rule `{failure.rule}` was not applied at {failure.node}: {failure.message}\n")
+        code = ExitCode.FINDINGS
+    if len(result.failures) > 10:
+        sys.stderr.write(f"  … and {len(result.failures) - 10} more\n")
+    if result.problem:
+        sys.stderr.write(f"error: {result.problem}\n  help: mark a rule `@once`, or add a condition that its own result does not meet\n")
+        code = ExitCode.FINDINGS
+    return code
+
+
+def _numbers_agree(rules: RuleSet, before: Graph, result: Result, seed: int) -> bool:
+    from gslang.evaluate.agree import compare_values
+    from gslang.evaluate.random_inputs import random_inputs
+    from gslang.evaluate.run import EvaluationError, evaluate
+
+    try:
+        inputs = random_inputs(before, seed)
+        agreement = compare_values(evaluate(before, rules.dialect, inputs), evaluate(result.graph, rules.dialect, inputs))
+    except EvaluationError as error:
+        sys.stderr.write(f"error: the numbers cannot be checked: {error}\n")
+        result.numbers = {"checked": False, "reason": str(error)}
+        return False
+    result.numbers = {"checked": True, "max_abs": agreement.max_abs, "max_rel": agreement.max_rel}
+    if agreement.equal:
+        sys.stderr.write(f"numbers agree: largest difference {agreement.max_abs:.3g} (relative {agreement.max_rel:.3g})\n")
+    else:
+        sys.stderr.write(f"error: the numbers differ: {agreement.reason}\n")
+    return agreement.equal
+
+
+def _write(options: argparse.Namespace, result: Result) -> None:
+    from gslang.formats.registry import format_of, graph_text, write_graph
+
+    if options.output is not None and options.output != "-":
+        write_graph(result.graph, options.output, options.output_format)
+        return
+    name = options.output_format or options.input_format or ("json" if options.graph == "-" else format_of(options.graph, None))
+    sys.stdout.write(graph_text(result.graph, name))
+    sys.stdout.flush()
+
+
+def _write_file(path: str, text: str) -> None:
+    from gslang.base.atomic_write import write_text
+
+    try:
+        write_text(path, text)
+    except OSError as error:
+        raise InputError(f"cannot be written: {(error.strerror or str(error)).lower()}", path=path) from None
+
+
+def _summary(result: Result) -> None:
+    fired = [(name, c.applications) for name, c in result.progress.counts.items() if c.applications]
+    for name, count in fired:
+        sys.stderr.write(f"  {name:<36}{count:>6}\n")
+    many = "s" * (result.applications != 1)
+    sys.stderr.write(
+        f"{result.applications} application{many}, {result.progress.sweeps} sweeps ({result.stop_reason.value}); "
+        f"{len(result.before)} nodes before, {len(result.graph)} after\n"
+    )

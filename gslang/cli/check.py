@@ -1,0 +1,38 @@
+"""Check rule files: gslc check rules.gsl"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+
+from gslang.cli.main import ExitCode
+from gslang.cli.shared import load_rules, show_findings
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("rules", nargs="+", help=".gsl files, folders, `-`, or shipped modules")
+    parser.add_argument("--format", choices=("text", "concise", "json", "sarif", "github"), default="text")
+
+
+def run(options: argparse.Namespace) -> int:
+    from gslang import __version__
+    from gslang.base import render
+
+    rules = load_rules(options.rules)
+    if options.format == "text":
+        failed = show_findings(rules, options)
+        if not failed:
+            count = len(rules)
+            sys.stderr.write(f"{count} rule{'s' * (count != 1)}, no errors\n")
+        return ExitCode.FINDINGS if failed else ExitCode.FINE
+    found = rules.diagnostics
+    match options.format:
+        case "json":
+            sys.stdout.write(render.render_json(found))
+        case "sarif":
+            sys.stdout.write(render.render_sarif(found, __version__))
+        case "github":
+            sys.stdout.write(render.render_github(found))
+        case _:
+            sys.stdout.write(render.render_concise(found))
+    return ExitCode.FINDINGS if any(d.severity.value == "error" for d in found) else ExitCode.FINE

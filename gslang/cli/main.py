@@ -1,0 +1,115 @@
+"""The command line: `gslc RULES GRAPH`, and its verbs. Each verb is a file; this one finds it and ends the process well."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from collections.abc import Sequence
+from enum import IntEnum
+from importlib import import_module
+from typing import NoReturn
+
+
+class ExitCode(IntEnum):
+    FINE = 0
+    FINDINGS = 1  # rule errors, a failing test, numbers that differ, graphs that differ
+    USAGE = 2
+    BAD_INPUT = 3
+    BUG = 4
+
+
+VERBS = {
+    "apply": "rewrite a graph by rules",
+    "check": "check rule files",
+    "test": "run the tests in rule files",
+    "run": "evaluate a graph",
+    "match": "list matches, change nothing",
+    "convert": "convert a graph between formats",
+    "diff": "compare two graphs up to names",
+    "explain": "explain a diagnostic code or a rule",
+    "ops": "list operators and their signatures",
+}
+_USAGE = "usage: gslc RULES GRAPH [-o OUT] …   or   gslc VERB …   (gslc --help)"
+
+
+class Parser(argparse.ArgumentParser):
+    """Argparse, with a hint where an option is misspelt."""
+
+    def error(self, message: str) -> NoReturn:
+        from gslang.base.suggest import did_you_mean
+
+        hint = ""
+        if "unrecognized arguments:" in message:
+            word = message.split(":", 1)[1].split()[0]
+            known = [option for action in self._actions for option in action.option_strings]
+            guess = did_you_mean(word.split("=")[0], known)
+            hint = f"\n  help: did you mean `{guess}`?" if guess else ""
+        sys.stderr.write(f"{self.format_usage()}{self.prog}: {message}{hint}\n")
+        raise SystemExit(ExitCode.USAGE)
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the command line; returns the exit code."""
+    given = list(sys.argv[1:] if arguments is None else arguments)
+    try:
+        return int(_run(given))
+    except SystemExit as stop:
+        return int(stop.code or 0) if isinstance(stop.code, int) or stop.code is None else ExitCode.USAGE
+    except KeyboardInterrupt:
+        sys.stderr.write("gslc: interrupted\n")
+        return 130
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return ExitCode.FINE
+    except Exception as error:
+        return _failed(error)
+
+
+def _failed(error: Exception) -> int:
+    from gslang.base.diagnostics import InputError
+
+    if isinstance(error, InputError):
+        sys.stderr.write(f"gslc: {error}\n")
+        return ExitCode.BAD_INPUT
+    if os.environ.get("GSLANG_DEBUG"):
+        import traceback
+
+        traceback.print_exc()
+    sys.stderr.write(
+        f"gslc: internal error: {type(error).__name__}: {error}\n"
+        "  this is a bug in gslang; please report it with the command and the files\n"
+        "  (GSLANG_DEBUG=1 shows where it happened)\n"
+    )
+    return ExitCode.BUG
+
+
+def _run(given: list[str]) -> int:
+    if not given or given[0] in ("-h", "--help"):
+        lines = [_USAGE, "", "Graph substitution rules for deep-learning compilers.", "", "verbs:"]
+        lines += [f"  {name:<10}{text}" for name, text in VERBS.items()]
+        lines += ["", "RULES alone checks them. `gslc VERB --help` has the options; `gslc --version`.", ""]
+        sys.stdout.write("\n".join(lines))
+        return ExitCode.FINE if given else ExitCode.USAGE
+    if given[0] == "--version":
+        from gslang import __version__
+
+        print(f"gslc {__version__}")
+        return ExitCode.FINE
+    if given[0] in VERBS and not os.path.exists(given[0]):
+        verb, rest = given[0], given[1:]
+    else:
+        from gslang.base.suggest import did_you_mean
+
+        first = given[0]
+        plain = not first.startswith("-") and "." not in first and not os.path.exists(first)
+        if plain and (guess := did_you_mean(first, VERBS)):
+            sys.stderr.write(f"gslc: there is no verb `{first}`\n  help: did you mean `{guess}`?\n")
+            return ExitCode.USAGE
+        verb, rest = "apply", given
+    module = import_module(f"gslang.cli.{verb}")
+    parser = Parser(prog=f"gslc {verb}", description=module.__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--color", choices=("auto", "always", "never"), default="auto", help="colours on the terminal")
+    module.add_arguments(parser)
+    options = parser.parse_intermixed_args(rest)
+    return int(module.run(options))

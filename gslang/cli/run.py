@@ -1,0 +1,61 @@
+"""Evaluate a graph: gslc run graph.json --inputs x.npz -o y.npz"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+
+from gslang.base.diagnostics import InputError
+from gslang.cli.main import ExitCode
+from gslang.cli.shared import add_graph_options, load_graph
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("graph", help="a .json or .relay graph")
+    parser.add_argument("--inputs", metavar="FILE", help="values of inputs (.npz, .safetensors); others are random")
+    parser.add_argument("-o", "--output", metavar="OUT", help="write the outputs, as out0, out1, … (.npz)")
+    parser.add_argument("--seed", type=int, default=0, metavar="N", help="of the random inputs (0)")
+    parser.add_argument("--dim", action="append", default=[], metavar="NAME=N", help="size of a symbolic dimension")
+    add_graph_options(parser)
+
+
+def run(options: argparse.Namespace) -> int:
+    from gslang.dialect.load import load_dialect
+    from gslang.evaluate.random_inputs import random_inputs
+    from gslang.evaluate.run import EvaluationError, evaluate
+    from gslang.formats.weights import open_weights, write_weights
+
+    dims = {}
+    for item in options.dim:
+        name, _, size = item.partition("=")
+        if not size.isdigit():
+            sys.stderr.write(f"gslc run: `--dim {item}`: expected NAME=N\n")
+            return ExitCode.USAGE
+        dims[name] = int(size)
+    dialect = load_dialect("relay")
+    graph = load_graph(options.graph, options, dialect)
+    try:
+        inputs = random_inputs(graph, options.seed, dims)
+        if options.inputs:
+            inputs.update(open_weights(options.inputs))
+        values = evaluate(graph, dialect, inputs)
+    except EvaluationError as error:
+        raise InputError(str(error), path=options.graph) from None
+    flat: list[object] = []
+    stack = list(reversed(values))
+    while stack:
+        value = stack.pop()
+        if isinstance(value, tuple):
+            stack.extend(reversed(value))
+        else:
+            flat.append(value)
+    if options.output:
+        write_weights(options.output, {f"out{k}": value for k, value in enumerate(flat)})
+        return ExitCode.FINE
+    import numpy
+
+    for k, value in enumerate(flat):
+        array = numpy.asarray(value)
+        shown = numpy.array2string(array, threshold=20, precision=6)
+        sys.stdout.write(f"out{k}: {array.dtype}{list(array.shape)}\n{shown}\n")
+    return ExitCode.FINE

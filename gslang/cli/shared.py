@@ -1,0 +1,95 @@
+"""What several verbs do the same way: load rules and graphs, show findings, colours."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from gslang.base.diagnostics import InputError
+
+if TYPE_CHECKING:
+    from gslang.api import RuleSet
+    from gslang.base.diagnostics import Diagnostic
+    from gslang.graph.graph import Graph
+
+
+def colored(options: argparse.Namespace) -> bool:
+    """Whether diagnostics on stderr are coloured."""
+    if options.color != "auto":
+        return bool(options.color == "always")
+    return sys.stderr.isatty() and "NO_COLOR" not in os.environ
+
+
+def load_rules(names: Sequence[str]) -> RuleSet:
+    """Rules by file, folder, module or `-`; errors in them are findings, not exceptions. Raises `InputError`."""
+    from gslang.api import RuleSet
+    from gslang.base.source import Source
+    from gslang.base.suggest import did_you_mean
+    from gslang.check.check import check_source, load_module
+    from gslang.check.imports import module_names
+
+    programs = []
+    for name in names:
+        if name == "-":
+            try:
+                programs.append(check_source(Source("<stdin>", sys.stdin.buffer.read().decode("utf-8"))))
+            except UnicodeDecodeError:
+                raise InputError("not UTF-8", path="<stdin>") from None
+            continue
+        try:
+            programs += load_module(name)
+        except FileNotFoundError:
+            guess = did_you_mean(name, module_names())
+            raise InputError("there is no such rule file", path=name, help=f"did you mean `{guess}`?" if guess else "") from None
+        except (OSError, ValueError) as error:
+            raise InputError(f"cannot be read: {error}", path=name) from None
+    if not programs:
+        raise InputError("there is no .gsl file in this folder", path=names[0])
+    return RuleSet(tuple(programs))
+
+
+def show_findings(rules: RuleSet, options: argparse.Namespace) -> bool:
+    """Write findings to stderr; True if one is an error."""
+    from gslang.base.render import render_text
+
+    found: tuple[Diagnostic, ...] = rules.diagnostics
+    if found:
+        sys.stderr.write(render_text(found, colored(options)))
+    return any(d.severity.value == "error" for d in found)
+
+
+def add_graph_options(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--input-format", metavar="F", help="json or relay, where the suffix does not tell")
+    parser.add_argument("--function", default="main", metavar="NAME", help="which function of a Relay module (main)")
+    parser.add_argument("--inline", action="store_true", help="inline calls of global functions")
+    parser.add_argument("--params", metavar="FILE", help="values of parameters (.npz, .safetensors)")
+
+
+def load_graph(path: str, options: argparse.Namespace, dialect: Any = None) -> Graph:
+    from gslang.formats.registry import read_graph
+
+    graph = read_graph(
+        path, input_format=options.input_format, dialect=dialect, function=options.function, inline=options.inline
+    )
+    for warning in graph.meta.get("warnings", ()):
+        sys.stderr.write(f"warning: {warning}\n")
+    if options.params:
+        from gslang.formats.weights import attach_params
+
+        attach_params(graph, options.params)
+    return graph
+
+
+def check_names(rules: RuleSet, names: Sequence[str], what: str, known: Sequence[str]) -> str | None:
+    """A message for the first name that is not known."""
+    from gslang.base.suggest import did_you_mean
+
+    for name in names:
+        if name not in known:
+            guess = did_you_mean(name, known)
+            listed = ", ".join(known) or "none"
+            return f"gslc: there is no {what} `{name}`\n  help: " + (f"did you mean `{guess}`?" if guess else f"known: {listed}") + "\n"
+    return None

@@ -1,0 +1,50 @@
+"""Run the tests in rule files: gslc test rules.gsl"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from xml.sax.saxutils import quoteattr
+
+from gslang.cli.main import ExitCode
+from gslang.cli.shared import check_names, load_rules, show_findings
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("rules", nargs="+", help=".gsl files, folders, or shipped modules")
+    parser.add_argument("--rule", action="append", metavar="NAME", help="only tests of this rule (may be repeated)")
+    parser.add_argument("--format", choices=("text", "json", "junit"), default="text")
+    parser.add_argument("--seed", type=int, default=0, metavar="N", help="of the random inputs (0)")
+
+
+def run(options: argparse.Namespace) -> int:
+    from gslang.testing import run_tests
+
+    rules = load_rules(options.rules)
+    if show_findings(rules, options):
+        return ExitCode.FINDINGS
+    wrong = check_names(rules, options.rule or (), "rule", list(rules.known))
+    if wrong:
+        sys.stderr.write(wrong)
+        return ExitCode.USAGE
+    chosen = frozenset(options.rule) if options.rule else None
+    outcomes = [o for program in rules.programs for o in run_tests(program, chosen, options.seed)]
+    failed = [o for o in outcomes if not o.passed]
+    if options.format == "json":
+        table = [
+            {"test": o.title, "rule": o.rule, "place": o.place, "passed": o.passed, "problem": o.problem, "seconds": round(o.seconds, 6)}
+            for o in outcomes
+        ]
+        sys.stdout.write(json.dumps({"tests": table, "passed": len(outcomes) - len(failed), "failed": len(failed)}, indent=2) + "\n")
+    elif options.format == "junit":
+        lines = ['<?xml version="1.0" encoding="utf-8"?>', f'<testsuite name="gslang" tests="{len(outcomes)}" failures="{len(failed)}">']
+        for o in outcomes:
+            head = f"  <testcase classname={quoteattr(o.rule)} name={quoteattr(o.title)} time=\"{o.seconds:.6f}\""
+            lines.append(head + "/>" if o.passed else f"{head}><failure message={quoteattr(o.problem or '')}/></testcase>")
+        sys.stdout.write("\n".join([*lines, "</testsuite>", ""]))
+    else:
+        for o in failed:
+            sys.stdout.write(f"FAILED {o.place}: {o.rule}: {o.title}\n  {o.problem}\n")
+        sys.stdout.write(f"{len(outcomes) - len(failed)} passed, {len(failed)} failed\n")
+    return ExitCode.FINDINGS if failed else ExitCode.FINE
