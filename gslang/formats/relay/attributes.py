@@ -18,8 +18,8 @@ MAX_DEPTH: Final = 100
 _NAMED: Final = {"True": True, "False": False, "None": None, "nullptr": None}
 _ESCAPE: Final = re.compile(r"\\(x[0-9a-fA-F]{2}|[0-7]{1,3}|.)", re.DOTALL)
 _ESCAPES: Final = {"n": "\n", "r": "\r", "t": "\t"}
-_INTEGER: Final = re.compile(r"-?\d+")
-_PLAIN_INTEGERS: Final = re.compile(r"\[-?\d+(?:, *-?\d+)*\]")
+_INTEGER: Final = re.compile(r"-?\d{1,18}")
+_PLAIN_INTEGERS: Final = re.compile(r"\[-?\d{1,18}(?:, *-?\d{1,18})*\]")
 
 
 class AttributeProblem(Exception):

@@ -13,8 +13,12 @@ import numpy
 
 from gslang.dialect.tensor_type import Type
 from gslang.formats.relay.attributes import (
-    attributes_of_object, compact_value, dtype_attribute, normalised, read_string,
-)  # fmt: skip
+    attributes_of_object,
+    compact_value,
+    dtype_attribute,
+    normalised,
+    read_string,
+)
 from gslang.formats.relay.lexer import END
 from gslang.formats.relay.literals import LiteralError
 from gslang.formats.relay.metadata import REFERENCE, MetadataError
@@ -53,7 +57,7 @@ class Body(Scope):
 
     def _arguments(self, frame: tuple[Any, ...], at: int) -> tuple[int, bool]:
         """Attributes from `at` on: (index, True) behind the closing parenthesis, (index, False) before an operand."""
-        _, callee, operands, attrs, _, _ = frame
+        callee, attrs = frame[1], frame[3]
         tokens = self.tokens
         while True:
             token = tokens[at]

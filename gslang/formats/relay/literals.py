@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from functools import lru_cache
+from math import isnan
 from typing import Any, Final
 
 import numpy
@@ -19,7 +20,8 @@ _SUFFIX: Final = {
 # Scalar types with a literal form of their own, and what follows the digits.
 _WRITTEN: Final = {"int16": "i16", "int32": "", "int64": "i64", "float16": "f16", "float32": "f", "float64": "f64"}
 INLINE_DTYPES: Final = frozenset((*_WRITTEN, "bool"))
-_NUMERIC: Final = re.compile(r"(?:u?int|float)(?:8|16|32|64)|bool")
+_NUMERIC: Final = re.compile(r"u?int(?:8|16|32|64)|float(?:16|32|64)|bool")
+MAX_LENGTH: Final = 400  # characters of a number
 
 
 class LiteralError(ValueError):
@@ -33,9 +35,7 @@ def read_number(text: str, said: str | None = None) -> tuple[Any, str, str | Non
     An unsuffixed literal takes the stated type (before 0.9 int64 had no suffix); a suffixed one keeps its own, and the
     contradiction is the remark. Raises `LiteralError`.
     """
-    found = _NUMBER.fullmatch(text)
-    if found is None:
-        raise LiteralError(f"`{text}` is no number")
+    found = _matched(text)
     sign = -1 if len(found["minus"]) % 2 else 1
     remark = None
     if found["special"]:
@@ -65,25 +65,34 @@ def read_number(text: str, said: str | None = None) -> tuple[Any, str, str | Non
     return _typed(text, value, dtype), dtype, remark
 
 
+def _matched(text: str) -> re.Match[str]:
+    found = _NUMBER.fullmatch(text)
+    if found is None:
+        raise LiteralError(f"`{text}` is no number")
+    if len(text) > MAX_LENGTH:
+        raise LiteralError(f"a number of {len(text)} characters")
+    return found
+
+
 def _typed(text: str, value: Any, dtype: str) -> Any:
     if dtype == "bool":
         if value not in (0, 1):
             raise LiteralError(f"`{text}` does not fit bool")
     elif dtype.startswith("float"):
-        if abs(value) != float("inf") and abs(value) > float(numpy.finfo(dtype).max):
+        if abs(value) > float(numpy.finfo(dtype).max) and "inf" not in text:
             raise LiteralError(f"`{text}` does not fit {dtype}")
     else:
         limits = numpy.iinfo(dtype)
         if not limits.min <= value <= limits.max:
             raise LiteralError(f"`{text}` does not fit {dtype}")
-    return numpy.array(value, dtype=dtype)
+    result = numpy.array(value, dtype=dtype)
+    result.setflags(write=False)  # shared by all literals of this text
+    return result
 
 
 def attribute_number(text: str) -> int | float:
     """The value of a number in an attribute: an int, or a float if it has a point, an exponent or the suffix `f`."""
-    found = _NUMBER.fullmatch(text)
-    if found is None:
-        raise LiteralError(f"`{text}` is no number")
+    found = _matched(text)
     sign = -1 if len(found["minus"]) % 2 else 1
     if found["special"]:
         return sign * float(found["special"][:-1])
@@ -94,7 +103,7 @@ def attribute_number(text: str) -> int | float:
 
 
 def _digits(value: float, shortest: str) -> str:
-    if value != value:
+    if isnan(value):
         return "nan"
     if value in (float("inf"), float("-inf")):
         return "inf" if value > 0 else "-inf"
@@ -122,7 +131,7 @@ def write_scalar(value: Any, dtype: str, six_digits: bool = False) -> str:
     else:
         scalar = numpy.dtype(dtype).type(value)
         digits = _digits(float(scalar), str(scalar))
-        if scalar == scalar and numpy.dtype(dtype).type(float(digits)) != scalar:
+        if not isnan(scalar) and numpy.dtype(dtype).type(float(digits)) != scalar:
             digits = repr(float(scalar))
     if digits in ("inf", "-inf", "nan"):
         return digits + ("f" if dtype == "float32" else "f" + dtype[5:])

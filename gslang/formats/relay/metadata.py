@@ -22,7 +22,7 @@ from gslang.dialect.dtypes import numpy_dtype, numpy_dtype_exists
 from gslang.dialect.tensor_type import TensorType
 
 CONSTANT: Final = "relay.Constant"
-REFERENCE: Final = re.compile(r"meta\[([^\[\]\s]*)\]\[(\d+)\]")
+REFERENCE: Final = re.compile(r"meta\[([^\[\]\s]*)\]\[(\d{1,9})\]")
 
 _MAGIC: Final = 0xDD5E40F096B4A13F
 _HEADER: Final = struct.Struct("<QQiiiBBH")

@@ -9,6 +9,8 @@ from typing import Any, Final
 from gslang.formats.relay.metadata import Metadata
 
 META_KEY: Final = "relay"
+VERSION_LINE: Final = '#[version = "0.0.5"]'
+OLD_VERSION_LINE: Final = "v0.0.4"
 
 # Operators of nodes that are no operator calls in Relay. A call of `@f` has the operator "@f".
 FN: Final = "fn"  # a nested function value: attribute `text`; operands are what it captures
@@ -21,11 +23,12 @@ WHOLE_ATTRS: Final = "*"  # the attribute that stands for one positional `meta[r
 class RelayModule:
     """`form` is "def", "fn" (a bare function) or "expr" (a bare expression, inputs declared by `free_var`).
 
+    `header` is the first line, empty for none; text that is carried from an old file keeps the old version.
     `before` and `after` are the other definitions, verbatim, in their order around the function.
     """
 
     form: str = "def"
-    header: bool = True
+    header: str = VERSION_LINE
     before: tuple[str, ...] = ()
     after: tuple[str, ...] = ()
     attributes: Mapping[str, Any] = field(default_factory=dict)

@@ -37,10 +37,11 @@ def read_nested(outer: Body, at: int) -> tuple[int, int]:
     for name, value_at in inner.inner.items():
         outer.inner.setdefault(name, value_at)
     operands = list(inner.captured)
+    position = {outside: k for k, outside in enumerate(operands)}
     if outer.outer is None:
         replaced = {}
         for token_at, (kind, number, _, rest) in inner.spelled.items():
-            replaced[token_at] = f"%^{operands.index(number)}{rest}" if kind == "captured" else f"%{number}{rest}"
+            replaced[token_at] = f"%^{position[number]}{rest}" if kind == "captured" else f"%{number}{rest}"
         text = _layout(outer.context.tokens, at, function.end, replaced)
         commented = _verbatim(outer.context.tokens, at, function.end, replaced)
     else:
@@ -62,12 +63,11 @@ def _adopt(outer: Body, inner: Body) -> None:
     """How the tokens of `inner`, which stands in another nested function, read in the text of that one."""
     base = outer.counter
     outer.counter += inner.counter
-    own_captures = {own: outside for outside, own in outer.captured.items()}
     for at, (kind, number, name, rest) in inner.spelled.items():
         if kind == "number":
             outer.spelled[at] = ("number", base + number, "", rest)
-        elif number in own_captures:
-            outer.spelled[at] = ("captured", own_captures[number], name, rest)
+        elif number in outer.captured_as:
+            outer.spelled[at] = ("captured", outer.captured_as[number], name, rest)
         elif name in outer.numbering:
             outer.spelled[at] = ("number", outer.numbering[name], "", rest)
 

@@ -17,7 +17,7 @@ from gslang.formats.relay.function import Function, read_function
 from gslang.formats.relay.inline import inlined
 from gslang.formats.relay.lexer import END, Tokens
 from gslang.formats.relay.metadata import Metadata, read_metadata
-from gslang.formats.relay.module import META_KEY, RelayModule
+from gslang.formats.relay.module import FN, META_KEY, OLD_VERSION_LINE, VERSION_LINE, RelayModule
 from gslang.formats.relay.problems import Problems, UnsupportedConstruct
 from gslang.formats.relay.result_types import complete_types
 from gslang.graph.graph import INPUT, Graph
@@ -86,8 +86,10 @@ def read_relay(
         texts = [t for t, d in zip(texts, definitions) if d is wanted or d.name not in order]
     at = texts.index("")
     graph.name = wanted.name.removeprefix("@")
+    carries = len(texts) > 1 or any(op == FN for op in graph.op)
+    first_line = OLD_VERSION_LINE if old_grammar and carries else VERSION_LINE if header else ""
     graph.meta[META_KEY] = RelayModule(
-        form, header, tuple(texts[:at]), tuple(texts[at + 1 :]), wanted.function.attributes, metadata
+        form, first_line, tuple(texts[:at]), tuple(texts[at + 1 :]), wanted.function.attributes, metadata
     )
     if problems.warnings:
         graph.meta["warnings"] = list(problems.warnings)

@@ -9,8 +9,6 @@ import re
 from abc import ABC, abstractmethod
 from typing import Any, Final
 
-import numpy
-
 from gslang.dialect.tensor_type import TensorType, TupleType, Type
 from gslang.formats.relay.comments import info
 from gslang.formats.relay.context import Context
@@ -44,6 +42,7 @@ class Scope(ABC):
         self.depth: int = 0 if outer is None else outer.depth + 1
         # Nested functions only: what is captured from outside (outer node → own node), how tokens read there.
         self.captured: dict[int, int] = {}
+        self.captured_as: dict[int, int] = {}  # the inverse
         self.spelled: dict[int, tuple[str, int, str, str]] = {}
         self.numbering: dict[str, int] = {}
         self.counter = 0
@@ -188,9 +187,10 @@ class Scope(ABC):
         if outside is None:
             return None
         if outside not in self.captured:
-            self.captured[outside] = self.add_input(name, self.outer.graph.types[outside], 0)
+            own = self.captured[outside] = self.add_input(name, self.outer.graph.types[outside], 0)
+            self.captured_as[own] = outside
             if outside in self.outer.result_types:
-                self.result_types[self.captured[outside]] = self.outer.result_types[outside]
+                self.result_types[own] = self.outer.result_types[outside]
         return self.captured[outside]
 
     def variable(self, token: str, at: int) -> int:
@@ -211,11 +211,10 @@ class Scope(ABC):
     def _spell(self, node: int, name: str, fields: str, at: int) -> None:
         if self.outer is None:
             return
-        for outside, own in self.captured.items():
-            if own == node:
-                self.spelled[at] = ("captured", outside, name, fields)
-                return
-        if name in self.numbering:
+        outside = self.captured_as.get(node)
+        if outside is not None:
+            self.spelled[at] = ("captured", outside, name, fields)
+        elif name in self.numbering:
             self.spelled[at] = ("number", self.numbering[name], "", fields)
 
     def _undeclared(self, token: str, at: int) -> None:

@@ -12,7 +12,7 @@ from gslang.formats.relay.lexer import DTYPE, END, tokenise
 MAX_DEPTH: Final = 100
 _DTYPE: Final = re.compile(DTYPE)
 _META: Final = re.compile(r"meta\[[^\[\]\s]*\]\[\d+\]")
-_DIMENSION: Final = re.compile(r"(\d+)(?:i(?:32|64)?)?")
+_DIMENSION: Final = re.compile(r"(\d{1,18})(?:i(?:32|64)?)?")
 _WIDTHLESS: Final = {"int": "int32", "uint": "uint32", "float": "float32"}
 
 
@@ -140,12 +140,12 @@ def type_of_comment(text: str) -> Type | None:
     return found if tokens[at] is END else None
 
 
-def write_type(type: Type | None) -> str | None:
-    """A type as TVM prints it; None if it is not known well enough to be printed."""
-    if type is None:
+def write_type(type: Type | None, depth: int = 0) -> str | None:
+    """A type as TVM prints it; None if it is not known well enough to be printed, or nested too deeply to be read back."""
+    if type is None or depth > MAX_DEPTH:
         return None
     if isinstance(type, TupleType):
-        fields = [write_type(field) for field in type.fields]
+        fields = [write_type(field, depth + 1) for field in type.fields]
         if any(field is None for field in fields):
             return None
         inside = ", ".join(field for field in fields if field is not None)

@@ -23,8 +23,7 @@ from gslang.formats.relay.types_text import write_type
 from gslang.graph.graph import CONST, INPUT, PARAM, PROJ, TUPLE, VARIABLES, Graph
 
 _BOUND: Final = re.compile(r"%(\d+)(.*)", re.DOTALL)
-_CONSTANT_REFERENCE: Final = re.compile(r"meta\[relay\.Constant\]\[(\d+)\]")
-VERSION_LINE: Final = '#[version = "0.0.5"]'
+_CONSTANT_REFERENCE: Final = re.compile(r"meta\[relay\.Constant\]\[(\d{1,9})\]")
 
 
 def write_relay(
@@ -72,7 +71,7 @@ class _Writer:
         before = [self._renumbered(text) for text in self.module.before]
         main = self._function()
         after = [self._renumbered(text) for text in self.module.after]
-        header = [VERSION_LINE] if self.module.header else []
+        header = [self.module.header] if self.module.header else []
         document = None
         if any(item is not None for item in self.added):
             if self.module.metadata is None and self.first_added:
