@@ -35,6 +35,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--report", metavar="FILE", help="write counts and times as JSON")
     parser.add_argument("--trace", metavar="FILE", help="write each application as a line of JSON")
     parser.add_argument("--output-format", metavar="F", help="json, relay or dot (that of the input, or by OUT's suffix)")
+    parser.add_argument("--output-params", metavar="FILE", help="where values of parameters go beside Relay text (OUT with .npz)")
     add_graph_options(parser)
 
 
@@ -141,10 +142,26 @@ def _write(options: argparse.Namespace, result: Result) -> None:
 
     if options.output is not None and options.output != "-":
         write_graph(result.graph, options.output, options.output_format)
+        if format_of(options.output, options.output_format) == "relay":
+            _write_weights(options, result.graph)
         return
     name = options.output_format or options.input_format or ("json" if options.graph == "-" else format_of(options.graph, None))
     sys.stdout.write(graph_text(result.graph, name))
     sys.stdout.flush()
+
+
+def _write_weights(options: argparse.Namespace, graph: Graph) -> None:
+    """Relay text has no place for parameters' values: they go into an .npz file beside it (or `--output-params`)."""
+    from pathlib import Path
+
+    from gslang.formats.weights import write_weights
+    from gslang.graph.graph import PARAM
+
+    weights = {str(graph.names[n]): graph.value(n) for n in graph.reverse_post_order() if graph.op[n] is PARAM and n in graph.values}
+    if weights:
+        path = options.output_params or str(Path(options.output).with_suffix(".npz"))
+        write_weights(path, weights)
+        sys.stderr.write(f"values of {len(weights)} parameters are in {path}\n")
 
 
 def _write_file(path: str, text: str) -> None:
