@@ -1,6 +1,7 @@
 """NASNet-A cells (Zoph et al., "Learning Transferable Architectures for Scalable Image Recognition", 2018), for inference.
 
-Every separable convolution and every squeeze starts with its own relu of a shared tensor: many equal calls with one operand.
+Every separable convolution and every squeeze starts with its own relu of a shared tensor: many equal calls with one
+operand.
 """
 
 from __future__ import annotations
@@ -11,12 +12,13 @@ from gslang.graph.graph import Graph
 
 
 def build(
-    cells: int = 2, reductions: int = 1, filters: int = 32, stem: int = 96, size: int = 32, batch: int = 1, classes: int = 10,
-    seed: int = 0, values: bool = True,
+    cells: int = 2, reductions: int = 1, filters: int = 32, stem: int = 96, size: int = 32,
+    batch: int = 1, classes: int = 10, seed: int = 0, values: bool = True,
 ) -> Graph:  # fmt: skip
     """From the image `data` [batch, 3, size, size] to probabilities [batch, classes].
 
-    `cells` normal cells, then `reductions` times a reduction cell (half the extent, twice the filters) and `cells` normal ones.
+    `cells` normal cells, then `reductions` times a reduction cell (half the extent, twice the filters) and `cells`
+    normal ones.
     """
     b = Builder(load_dialect("relay"), fill=initial_values(seed) if values else None)
     x = _normalised(b, _convolution(b, b.input("data", (batch, 3, size, size)), "stem", stem, 3), "stem")
@@ -32,7 +34,9 @@ def build(
     return b.finish(b.call("nn.softmax", b.call("nn.bias_add", x, b.param("fc_bias", (classes,)))))
 
 
-def _convolution(b: Builder, x: int, name: str, channels: int, kernel: int = 1, stride: int = 1, groups: int = 1) -> int:
+def _convolution(
+    b: Builder, x: int, name: str, channels: int, kernel: int = 1, stride: int = 1, groups: int = 1
+) -> int:
     weight = b.param(f"{name}_weight", (channels, b.shape(x)[1] // groups, kernel, kernel))
     return b.call(
         "nn.conv2d", x, weight, strides=(stride, stride), padding=(kernel // 2,) * 4, groups=groups,
@@ -82,7 +86,7 @@ def _normal(b: Builder, before: int, now: int, name: str, channels: int) -> int:
         b.call("add", _separable(b, fitted, f"{name}_b0", channels, 3), _separable(b, x, f"{name}_b1", channels, 5)),
         b.call("add", _pool(b, "avg", x), fitted),
         b.call("add", _pool(b, "avg", fitted), _pool(b, "avg", fitted)),
-        b.call("add", _separable(b, fitted, f"{name}_e0", channels, 5), _separable(b, fitted, f"{name}_e1", channels, 3)),
+        b.call("add", _separable(b, fitted, f"{name}_c0", channels, 5), _separable(b, fitted, f"{name}_c1", channels, 3)),
     ]
     return b.call("concatenate", b.pack(fitted, *blocks), axis=1)
 
@@ -90,7 +94,8 @@ def _normal(b: Builder, before: int, now: int, name: str, channels: int) -> int:
 def _reduction(b: Builder, before: int, now: int, name: str, channels: int) -> int:
     fitted = _fitted(b, before, now, f"{name}_fit", channels)
     x = _squeezed(b, now, f"{name}_squeeze", channels)
-    wide = [_separable(b, fitted, f"{name}_{part}", channels, kernel, 2) for part, kernel in (("a", 7), ("b", 7), ("c", 5))]
+    kernels = (("a", 7), ("b", 7), ("c", 5))
+    wide = [_separable(b, fitted, f"{name}_{part}", channels, kernel, 2) for part, kernel in kernels]
     first = b.call("add", _separable(b, x, f"{name}_d", channels, 5, 2), wide[0])
     second = b.call("add", _pool(b, "max", x, 2), wide[1])
     third = b.call("add", _pool(b, "avg", x, 2), wide[2])

@@ -1,6 +1,6 @@
-"""ResNet-50 (He et al., "Deep Residual Learning for Image Recognition", 2016) and its bottleneck relatives, for inference.
+"""ResNet-50 (He et al., "Deep Residual Learning for Image Recognition", 2016) and its deeper relatives, for inference.
 
-`depths` by `layers`: 50, 101 or 152. The stride of a block is in its 3×3 convolution.
+`layers` is 50, 101 or 152. The stride of a block is in its 3×3 convolution.
 """
 
 from __future__ import annotations
@@ -14,8 +14,9 @@ BLOCKS = {50: (3, 4, 6, 3), 101: (3, 4, 23, 3), 152: (3, 8, 36, 3)}
 
 
 def build(
-    size: int = 224, batch: int = 1, classes: int = 1000, width: int = 64, layers: int = 50, seed: int = 0, values: bool = True
-) -> Graph:
+    size: int = 224, batch: int = 1, classes: int = 1000, width: int = 64, layers: int = 50,
+    seed: int = 0, values: bool = True,
+) -> Graph:  # fmt: skip
     """The network from the image `data` [batch, 3, size, size] to probabilities [batch, classes].
 
     `width` is the number of channels of the stem.

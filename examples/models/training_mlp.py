@@ -12,8 +12,9 @@ from gslang.graph.graph import Graph
 
 
 def build(
-    layers: int = 3, features: int = 32, hidden: int = 64, classes: int = 10, batch: int = 8, seed: int = 0, values: bool = True
-) -> Graph:
+    layers: int = 3, features: int = 32, hidden: int = 64, classes: int = 10, batch: int = 8,
+    seed: int = 0, values: bool = True,
+) -> Graph:  # fmt: skip
     """`layers` dense layers with tanh between them, softmax cross-entropy against `target` [batch, classes].
 
     Inputs: `data` [batch, features] and `target` (each row sums to 1).

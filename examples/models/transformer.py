@@ -16,7 +16,7 @@ def build(
     layers: int = 6, d_model: int = 512, heads: int = 8, d_ff: int = 2048, length: int = 64, batch: int = 1,
     seed: int = 0, values: bool = True,
 ) -> Graph:  # fmt: skip
-    """The encoder from `tokens` [batch, length, d_model] to the same shape. Raises `ValueError` if heads do not divide."""
+    """The encoder from `tokens` [batch, length, d_model] to the same shape. Raises `ValueError` if the heads do not divide it."""
     if d_model % heads:
         raise ValueError(f"{heads} heads do not divide d_model = {d_model}")
     b = Builder(load_dialect("relay"), fill=initial_values(seed) if values else None)

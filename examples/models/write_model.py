@@ -1,4 +1,4 @@
-"""What the model scripts share: their command line. `python examples/models/NAME.py OUT.relay --params OUT.npz`"""
+"""What the model scripts share, their command line: `python examples/models/NAME.py OUT.relay --params OUT.npz`."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ import inspect
 from collections.abc import Callable
 from pathlib import Path
 
+from gslang.base.diagnostics import InputError
 from gslang.formats.registry import write_graph
 from gslang.formats.weights import param_values, write_weights
 from gslang.graph.graph import Graph
@@ -20,12 +21,15 @@ def main(build: Callable[..., Graph], description: str) -> None:
     options = inspect.signature(build).parameters
     for name, option in options.items():
         if type(option.default) is not bool:
-            help = f"(default {option.default})"
-            parser.add_argument(f"--{name.replace('_', '-')}", type=type(option.default), default=option.default, help=help)
+            default, flag = option.default, f"--{name.replace('_', '-')}"
+            parser.add_argument(flag, type=type(default), default=default, help=f"(default {default})")
     arguments = vars(parser.parse_args())
     out, params = arguments.pop("out"), arguments.pop("params")
-    graph = build(**arguments, **({"values": params is not None or out.suffix == ".json"}))
-    write_graph(graph, out)
-    if params is not None:
-        write_weights(params, param_values(graph))
+    graph = build(**arguments, values=params is not None or out.suffix == ".json")
+    try:
+        write_graph(graph, out)
+        if params is not None:
+            write_weights(params, param_values(graph))
+    except InputError as error:
+        parser.error(str(error))
     print(f"{out}: {len(graph)} nodes")
