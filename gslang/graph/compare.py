@@ -24,7 +24,13 @@ _NOTHING: Final = object()
 
 
 def differences(
-    a: Graph, b: Graph, dialect: Dialect | None = None, *, limit: int = 10, params_by_name: bool = True
+    a: Graph,
+    b: Graph,
+    dialect: Dialect | None = None,
+    *,
+    limit: int = 10,
+    params_by_name: bool = True,
+    across_formats: bool = False,
 ) -> list[str]:
     """What differs between two graphs, at most `limit` messages; empty if they are the same up to naming.
 
@@ -32,8 +38,11 @@ def differences(
     floats after rounding to float32, integers equal to floats of the same value, booleans only to booleans); constants
     bit for bit (any NaN equals any other); types where both are known; inputs by name and type, also unused ones;
     parameters by name (unless `params_by_name` is false), by type, and by value where both have one; sharing.
+
+    With `across_formats` what Relay text cannot tell apart is equal: an input and a parameter of its name, several outputs
+    and one tuple of them.
     """
-    return _Comparison(a, b, limit, dialect, params_by_name).run()
+    return _Comparison(a, b, limit, dialect, params_by_name, across_formats).run()
 
 
 def count_operators(graph: Graph) -> dict[str, int]:
@@ -94,8 +103,11 @@ def _float32(x: float) -> float:
 class _Comparison:
     """The state of one walk."""
 
-    def __init__(self, a: Graph, b: Graph, limit: int, dialect: Dialect | None, by_name: bool) -> None:
+    def __init__(
+        self, a: Graph, b: Graph, limit: int, dialect: Dialect | None, by_name: bool, loosely: bool
+    ) -> None:
         self.a, self.b, self.limit, self.dialect, self.by_name = a, b, limit, dialect, by_name
+        self.loosely = loosely
         self.to_b: dict[int, int] = {}
         self.to_a: dict[int, int] = {}
         self.reached_by: dict[int, tuple[int, int]] = {}  # node of a → (its user, place); user -1: output
@@ -105,9 +117,12 @@ class _Comparison:
         a, b = self.a, self.b
         if a.dialect != b.dialect:
             self.found.append(f"dialect: {a.dialect} against {b.dialect}")
-        if len(a.outputs) != len(b.outputs):
-            self.found.append(f"number of outputs: {len(a.outputs)} against {len(b.outputs)}")
-        pairs = [(-1, k, x, y) for k, (x, y) in enumerate(zip(a.outputs, b.outputs))]
+        left, right = a.outputs, b.outputs
+        if self.loosely:
+            left, right = _unpacked(a), _unpacked(b)
+        if len(left) != len(right):
+            self.found.append(f"number of outputs: {len(left)} against {len(right)}")
+        pairs = [(-1, k, x, y) for k, (x, y) in enumerate(zip(left, right))]
         stack = pairs[::-1]
         while stack and len(self.found) < self.limit:
             user, place, x, y = stack.pop()
@@ -150,7 +165,8 @@ class _Comparison:
     def _same_node(self, x: int, y: int) -> bool:
         """Report what differs at a pair of nodes; True if their operands can be compared one by one."""
         a, b = self.a, self.b
-        if a.op[x] != b.op[y]:
+        both_variables = a.op[x] in VARIABLES and b.op[y] in VARIABLES
+        if a.op[x] != b.op[y] and not (self.loosely and both_variables):
             self._report(x, f"{_named(a, x)} against {_named(b, y)}")
             return False
         if a.op[x] in VARIABLES or a.op[x] is CONST:
@@ -171,10 +187,11 @@ class _Comparison:
 
     def _same_leaf(self, x: int, y: int) -> None:
         a, b, op = self.a, self.b, self.a.op[x]
-        if (op is INPUT or (op is PARAM and self.by_name)) and a.names[x] != b.names[y]:
+        named = op is INPUT or b.op[y] is INPUT or (op is PARAM and self.by_name)
+        if named and a.names[x] != b.names[y]:
             self._report(x, f"{a.kind(x)} `{a.label(x)}` against `{b.label(y)}`")
         self._same_variable_type(a.types[x], b.types[y], x)
-        if op is INPUT or x not in a.values and y not in b.values:
+        if x not in a.values and y not in b.values:
             return
         if x not in a.values or y not in b.values:
             if op is CONST:  # a parameter's value may be in a file of its own
@@ -215,6 +232,13 @@ class _Comparison:
                 self.found.append(f"unused input `{name}` is only in the {side} graph")
             elif (one := self.a.types[left[name]]) != (other := self.b.types[right[name]]):
                 self.found.append(f"type of unused input `{name}`: {one} against {other}")
+
+
+def _unpacked(graph: Graph) -> list[int]:
+    """The outputs; the fields of a tuple that is the only one."""
+    if len(graph.outputs) == 1 and graph.op[graph.outputs[0]] is TUPLE:
+        return list(graph.operands[graph.outputs[0]])
+    return graph.outputs
 
 
 def _present(operands: tuple[int, ...]) -> tuple[int, ...]:

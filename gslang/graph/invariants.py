@@ -1,4 +1,4 @@
-"""What always holds of a graph, checked from scratch: for tests and for `--debug` runs, not for the engine's inner loop."""
+"""What always holds of a graph, checked from scratch: for tests, not for the engine's inner loop."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from itertools import pairwise
 from gslang.graph.graph import ABSENT, DEAD, LEAVES, PROJ, Graph
 
 
-def violations(graph: Graph) -> list[str]:
+def check_invariants(graph: Graph) -> list[str]:
     """Every broken invariant, as a sentence; empty if all hold.
 
     Checked: columns of equal length; operands that exist; no cycle; users the inverse of operands; the maintained order
@@ -22,9 +22,6 @@ def violations(graph: Graph) -> list[str]:
     if found:
         return found
     return found + _cycle(graph) + _users(graph) + _order(graph) + _names(graph) + _counts(graph) + _data(graph)
-
-
-check_invariants = violations
 
 
 def _columns(graph: Graph) -> list[str]:
