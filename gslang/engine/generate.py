@@ -192,12 +192,14 @@ def _candidates(writer: _Writer, place: _Place, node: int) -> str:
             if isinstance(child, int) and child in place.certain:
                 wanted = writer.names.constant(frozenset(pattern.operators))
                 return f"[u for u in G.successors(v{child}) if op[u] in {wanted}]"
-    return f"candidates(plan, {_scope_code(writer)}, {node})"
+    return f"candidates(plan, {_scope_code(writer, place)}, {node})"
 
 
-def _scope_code(writer: _Writer) -> str:
+def _scope_code(writer: _Writer, place: _Place) -> str:
+    """The scope as it is here; what no way to this place has matched is unbound, whatever its variable holds."""
     rule = writer.plan.rule
-    slots = ", ".join(f"v{k}" for k in range(len(rule.nodes)))
+    here = place.certain | place.possible
+    slots = ", ".join(f"v{k}" if k in here else "-2" for k in range(len(rule.nodes)))
     chosen = ", ".join(f"{k}: b{k}" for k, node in enumerate(rule.nodes) if isinstance(node, ir.AltNode))
     captures = ", ".join(f"{k}: c{k}" for k in range(len(rule.captures)))
     variables = ", ".join(f"{v.name!r}: w_{v.name}" for v in rule.variables)
@@ -536,7 +538,7 @@ def _finish(writer: _Writer, place: _Place, rest: _Rest) -> None:
         inputs = ", ".join(f"v{k}" for k in leaves)
         _check(writer, place, f"not convex(G, ({inputs}{',' if inputs else ''}), ({outputs},))")
     _conditions(writer, place, [f"truth({code_of(condition, writer.names)})" for condition in rule.where])
-    writer.line(place, f"result = accept({_scope_code(writer)})")
+    writer.line(place, f"result = accept({_scope_code(writer, place)})")
     writer.line(place, "if result is not None: return result")
 
 
