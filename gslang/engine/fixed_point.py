@@ -14,9 +14,10 @@ from enum import Enum
 from time import perf_counter
 
 from gslang.check.checked import CheckedRule
-from gslang.engine.interpret import matches
+from gslang.engine.generate import Matcher, compile_matcher
 from gslang.engine.plan import MatchPlan, plan_of
 from gslang.engine.rewrite import Application, Failure, apply_match
+from gslang.engine.scope import Scope
 from gslang.graph.graph import DEAD, Graph
 
 
@@ -72,7 +73,7 @@ def run_to_fixed_point(
     progress = progress or Progress()
     progress.stop_reason = StopReason.FIXED_POINT
     plans = [plan_of(rule) for rule in rules if not rule.disconnected]
-    starting = _by_operator(plans)
+    starting = _by_operator(plans, graph)
     for plan in plans:
         progress.counts.setdefault(plan.rule.name, RuleCount())
     most = limits.applications if limits.applications is not None else 10 * len(graph) + 1000
@@ -91,19 +92,23 @@ def run_to_fixed_point(
         todo = _near(graph, changes, plans)
 
 
-def _by_operator(plans: Sequence[MatchPlan]) -> dict[str, list[MatchPlan]]:
+_Starting = dict[str, list[tuple[CheckedRule, Matcher]]]
+
+
+def _by_operator(plans: Sequence[MatchPlan], graph: Graph) -> _Starting:
     """Operator → rules whose first output can have it, earlier rules first: candidates cost nothing per rule."""
-    table: dict[str, list[MatchPlan]] = {}
+    table: _Starting = {}
     for plan in plans:
+        matcher = compile_matcher(plan)(graph)
         for operator in plan.starts:
-            table.setdefault(operator, []).append(plan)
+            table.setdefault(operator, []).append((plan.rule, matcher))
     return table
 
 
 def _sweep(
     graph: Graph,
     todo: Iterable[int],
-    starting: dict[str, list[MatchPlan]],
+    starting: _Starting,
     progress: Progress,
     most: int,
     stop_after: int | None,
@@ -112,20 +117,27 @@ def _sweep(
     """One sweep; returns the nodes around which something changed."""
     op = graph.op
     changes: list[int] = []
+    traced = observe is not None
+
+    def accept(scope: Scope) -> Application | Failure | None:
+        return apply_match(scope, traced)
+
     for node in todo:
-        plans = starting.get(op[node])
-        if plans is None:
+        rules = starting.get(op[node])
+        if rules is None:
             continue
-        for plan in plans:
-            rule = plan.rule
+        for rule, match in rules:
             if rule.once and progress.made_by.get(node) == rule.name:
                 continue
             count = progress.counts[rule.name]
             count.candidates += 1
             began = perf_counter()
-            application = _try(plan, graph, node, progress, observe is not None)
+            application = match(node, accept)
             count.seconds += perf_counter() - began
             if application is None:
+                continue
+            if isinstance(application, Failure):
+                progress.failures.append(application)
                 continue
             progress.applications += 1
             count.applications += 1
@@ -147,17 +159,6 @@ def _sweep(
             if op[node] is DEAD:
                 break
     return changes
-
-
-def _try(plan: MatchPlan, graph: Graph, node: int, progress: Progress, traced: bool) -> Application | None:
-    for scope in matches(plan, graph, node):
-        result = apply_match(scope, traced)
-        if isinstance(result, Application):
-            return result
-        if result is not None:
-            progress.failures.append(result)
-            return None
-    return None
 
 
 def _near(graph: Graph, changes: Iterable[int], plans: Sequence[MatchPlan]) -> list[int]:
