@@ -137,7 +137,7 @@ class _Safetensors(WeightsFile):
     def __init__(self, path: str) -> None:
         self.path = path
         try:
-            from safetensors import safe_open
+            from safetensors import safe_open  # type: ignore[import-not-found]
         except ImportError:
             raise _no_safetensors(path) from None
         if not Path(path).is_file():
@@ -190,7 +190,7 @@ def write_weights(path: str | Path, arrays: Mapping[str, Any]) -> None:
     try:
         if suffix == ".safetensors":
             try:
-                from safetensors.numpy import save
+                from safetensors.numpy import save  # type: ignore[import-not-found]
             except ImportError:
                 raise _no_safetensors(path) from None
             data = save({name: numpy.ascontiguousarray(arrays[name]) for name in sorted(arrays)})

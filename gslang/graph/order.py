@@ -26,7 +26,7 @@ class Order:
         self._next: array[int] = array("q", [_END]) * size
         self._previous: array[int] = array("q", [_END]) * size
         before = _END
-        at = 0
+        at = _GAP
         for node in nodes:
             self.label[node] = at
             at += _GAP
@@ -60,11 +60,11 @@ class Order:
         """Put a node that is not in the list right behind `anchor` (or at the very front if `anchor` is -1)."""
         self._grow(node)
         after = self._next[anchor] if anchor >= 0 else self._first
-        low = self.label[anchor] if anchor >= 0 else -_GAP
+        low = self.label[anchor] if anchor >= 0 else -1  # labels are not negative: -1 is that of nodes outside
         high = self.label[after] if after >= 0 else low + 2 * _GAP
         if high - low < 2:
             self._relabel()
-            low = self.label[anchor] if anchor >= 0 else -_GAP
+            low = self.label[anchor] if anchor >= 0 else -1
             high = self.label[after] if after >= 0 else low + 2 * _GAP
         self.label[node] = (low + high) // 2
         self._previous[node], self._next[node] = anchor, after
@@ -99,7 +99,7 @@ class Order:
         self.place_after(node, anchor)
 
     def _relabel(self) -> None:
-        at = 0
+        at = _GAP
         label, following, node = self.label, self._next, self._first
         while node >= 0:
             label[node] = at
