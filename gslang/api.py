@@ -13,12 +13,12 @@ from gslang.base.source import Source
 from gslang.check.check import check_source, load_module
 from gslang.check.checked import CheckedPass, CheckedProgram, CheckedRule, Step
 from gslang.dialect.dialect import Dialect
+from gslang.engine.conditions import output_slots
 from gslang.engine.fixed_point import Limits, Observer, Progress, StopReason, limit_message
 from gslang.engine.interpret import matches as find_matches
 from gslang.engine.passes import run_steps
 from gslang.engine.plan import plan_of
 from gslang.engine.rewrite import Failure, describe
-from gslang.engine.conditions import output_slots
 from gslang.formats.registry import read_graph, write_graph
 from gslang.graph.compare import count_calls
 from gslang.graph.graph import Graph

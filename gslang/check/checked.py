@@ -10,6 +10,7 @@ template, with slots of its own.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from dataclasses import field as dataclass_field
 from typing import Any, Union
 
 from gslang.base.diagnostics import Diagnostic
@@ -320,7 +321,7 @@ class Constraint:
 
     field: str
     test: Test
-    span: Span = field(compare=False, repr=False)
+    span: Span = dataclass_field(compare=False, repr=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -595,7 +596,7 @@ class Step:
 
     rules: tuple[str, ...]
     builtin: str | None = None
-    nested: tuple["Step", ...] = ()  # of a `repeat` that mixes passes and built-ins
+    nested: tuple[Step, ...] = ()  # of a `repeat` that mixes passes and built-ins
 
 
 @dataclass(frozen=True, slots=True)

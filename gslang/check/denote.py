@@ -11,8 +11,20 @@ from gslang.base.suggest import did_you_mean
 from gslang.check import checked as ir
 from gslang.check import patterns, targets, values
 from gslang.check.context import (
-    BUILTIN_ARGUMENTS, KINDS, BlockOf, Denotation, InstanceOf, Lost, Lowering, NodeOf, NodesOf, OperatorOf, Stop,
-    TargetOf, ValueOf, is_tensor,
+    BUILTIN_ARGUMENTS,
+    KINDS,
+    BlockOf,
+    Denotation,
+    InstanceOf,
+    Lost,
+    Lowering,
+    NodeOf,
+    NodesOf,
+    OperatorOf,
+    Stop,
+    TargetOf,
+    ValueOf,
+    is_tensor,
 )  # fmt: skip
 from gslang.syntax import nodes as n
 

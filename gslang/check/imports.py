@@ -45,7 +45,7 @@ def module_names() -> list[str]:
 class Importer:
     """The modules read so far, by path, and the chain of files being read."""
 
-    def __init__(self, check: Callable[[Source, "Importer"], Module]) -> None:
+    def __init__(self, check: Callable[[Source, Importer], Module]) -> None:
         self._check = check
         self._done: dict[str, Module] = {}
         self._chain: list[str] = []

@@ -11,8 +11,17 @@ from gslang.check import checked as ir
 from gslang.check import denote as d
 from gslang.check import values
 from gslang.check.context import (
-    BlockOf, Denotation, InstanceOf, Lost, Lowering, NodeOf, NodesOf, OperatorOf,
-    Stop, Template, ValueOf,
+    BlockOf,
+    Denotation,
+    InstanceOf,
+    Lost,
+    Lowering,
+    NodeOf,
+    NodesOf,
+    OperatorOf,
+    Stop,
+    Template,
+    ValueOf,
 )  # fmt: skip
 from gslang.dialect.signature import OperandSpec, Signature
 from gslang.syntax import nodes as n

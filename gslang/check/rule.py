@@ -7,9 +7,10 @@ from dataclasses import replace
 
 from gslang.base.diagnostics import Diagnostic, Label
 from gslang.base.suggest import did_you_mean
-from gslang.check import annotations, patterns, targets, values
 from gslang.check import checked as ir
 from gslang.check import denote as d
+from gslang.check import marks as marking
+from gslang.check import patterns, targets, values
 from gslang.check.context import BlockOf, Lost, Lowering, NodeOf, NodesOf, OperatorOf, Stop, TargetOf
 from gslang.check.order import check_order, children
 from gslang.dialect.dialect import Dialect
@@ -22,7 +23,7 @@ def check_rule(
 ) -> tuple[ir.CheckedRule | None, list[Diagnostic]]:
     """The checked rule, or None if it has an error; and all findings."""
     low = Lowering(dialect, functions, [])
-    marks = annotations.read(low, rule)
+    marks = marking.read(low, rule)
     inputs = [node for item in rule.inputs if (node := _input(low, item)) is not None]
     _statements(low, rule.source)
     outputs, output_block = _source_outputs(low, rule.source)
@@ -156,7 +157,7 @@ def _names_trait(expr: n.Expr) -> bool:
     match expr:
         case n.Binary(_, left, right):
             return _names_trait(left) or _names_trait(right)
-        case n.Unary(_, operand):
+        case n.Unary():
             return True
     return d.dotted(expr) in TRAITS
 

@@ -7,7 +7,15 @@ from gslang.check import checked as ir
 from gslang.check import denote as d
 from gslang.check import patterns, values
 from gslang.check.context import (
-    BlockOf, Denotation, InstanceOf, Lowering, NodeOf, NodesOf, OperatorOf, TargetOf, ValueOf,
+    BlockOf,
+    Denotation,
+    InstanceOf,
+    Lowering,
+    NodeOf,
+    NodesOf,
+    OperatorOf,
+    TargetOf,
+    ValueOf,
 )  # fmt: skip
 from gslang.dialect.signature import REQUIRED, Signature
 from gslang.syntax import nodes as n
@@ -142,8 +150,8 @@ def make_call(
         what = d.denote(low, whole.base)
         assert isinstance(what, NodeOf)
         spreads.append(ir.SameAttributes(what.place, what.node, tuple(sorted(explicit)), whole.span))
-    name = ("variable", variable) if variable is not None else signature.name
-    call = ir.MakeCall(name, tuple(operands), tuple(attributes.items()), tuple(spreads))
+    called = ("variable", variable) if variable is not None else signature.name
+    call = ir.MakeCall(called, tuple(operands), tuple(attributes.items()), tuple(spreads))
     return low.add_target(call, expr.span)
 
 

@@ -7,8 +7,18 @@ from typing import Any
 from gslang.check import checked as ir
 from gslang.check import denote as d
 from gslang.check.context import (
-    BUILTIN_ARGUMENTS, BUILTIN_TYPES, BlockOf, Denotation, InstanceOf, Lowering, NodeOf, NodesOf, OperatorOf, Stop,
-    TargetOf, ValueOf,
+    BUILTIN_ARGUMENTS,
+    BUILTIN_TYPES,
+    BlockOf,
+    Denotation,
+    InstanceOf,
+    Lowering,
+    NodeOf,
+    NodesOf,
+    OperatorOf,
+    Stop,
+    TargetOf,
+    ValueOf,
 )  # fmt: skip
 from gslang.dialect.signature import AttributeType
 from gslang.syntax import nodes as n
@@ -271,7 +281,7 @@ def _has_hole(expr: n.Expr | n.Star) -> bool:
             return _has_hole(inner)
         case n.TupleExpr(items):
             return any(_has_hole(item) for item in items)
-        case n.Binary("|", left, right):
+        case n.Binary("|"):
             return True
         case n.Conditional(then, _, otherwise):
             return _has_hole(then) or _has_hole(otherwise)

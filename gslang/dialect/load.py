@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from functools import lru_cache
+from functools import cache
 
 from gslang.base.cache import cached
 from gslang.base.resources import stdlib_path
@@ -16,7 +16,7 @@ def dialect_names() -> list[str]:
     return sorted(path.parent.name for path in stdlib_path().glob("*/ops.gsl"))
 
 
-@lru_cache(maxsize=None)
+@cache
 def load_dialect(name: str) -> Dialect:
     """A shipped dialect. Raises `KeyError` if there is none of this name."""
     path = stdlib_path() / name / "ops.gsl"

@@ -84,7 +84,7 @@ class TensorType:
 class TupleType:
     """The type of a tuple; a field is None when nothing is known about it."""
 
-    fields: tuple["Type | None", ...]
+    fields: tuple[Type | None, ...]
 
     def __str__(self) -> str:
         return "(" + ", ".join("?" if f is None else str(f) for f in self.fields) + ")"

@@ -11,7 +11,7 @@ from typing import Any
 from gslang.check import checked as ir
 from gslang.dialect.dialect import Dialect
 from gslang.dialect.signature import TypeInferenceError
-from gslang.dialect.tensor_type import UNKNOWN, Symbol, TensorType, UnknownValue
+from gslang.dialect.tensor_type import UNKNOWN, Symbol, TensorType, TupleType, UnknownValue
 from gslang.engine.scope import UNBOUND, Scope
 from gslang.engine.values import evaluate, iterate, truth
 from gslang.graph.graph import ABSENT, TUPLE, Graph
@@ -91,10 +91,10 @@ def _make(builder: _Builder, number: int) -> list[int]:
             if builder.graph.op[below] is TUPLE:
                 count = len(builder.graph.operands[below])
             else:
-                fields = getattr(builder.graph.types[below], "fields", None)
-                if fields is None:
+                type_ = builder.graph.types[below]
+                if not isinstance(type_, TupleType):
                     raise UnknownValue("how many parts there are is not known")
-                count = len(fields)
+                count = len(type_.fields)
             return [_project(builder, below, index) for index in range(count)]
         case ir.ChooseTarget(condition, then, otherwise):
             return _several(builder, then if truth(evaluate(condition, scope)) else otherwise)
@@ -130,7 +130,7 @@ def _typed(builder: _Builder, node: int) -> int:
 
 
 def _call(builder: _Builder, call: ir.MakeCall) -> int:
-    graph, scope, dialect = builder.graph, builder.scope, builder.dialect
+    graph, scope = builder.graph, builder.scope
     operator = call.operator if isinstance(call.operator, str) else scope.variables[call.operator[1]]
     targets = builder.target.targets
     operands: list[int] = []

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
-from functools import lru_cache
+from functools import cache
 from typing import Any
 
 from gslang.check import checked as ir
@@ -91,7 +91,7 @@ def _readable(plan: MatchPlan, graph: Graph) -> Matcher:
     return match
 
 
-@lru_cache(maxsize=None)
+@cache
 def _compiled(plan: MatchPlan) -> Callable[[Graph], Matcher]:
     try:
         text, objects = source_of(plan)

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, fields, is_dataclass
-from functools import lru_cache
+from functools import cache
 from typing import Any
 
 from gslang.check import checked as ir
@@ -29,7 +29,7 @@ class MatchPlan:
     deferred: frozenset[int]  # template nodes with a constraint that reads `first`
 
 
-@lru_cache(maxsize=None)
+@cache
 def plan_of(rule: ir.CheckedRule) -> MatchPlan:
     return make_plan(rule)
 
@@ -100,10 +100,10 @@ def _distances(rule: ir.CheckedRule, start: int) -> dict[int, int]:
             neighbours[k].append(child)
             neighbours[child].append(k)
     distance, queue = {start: 0}, [start]
-    for node in queue:
-        for other in neighbours[node]:
+    for near in queue:
+        for other in neighbours[near]:
             if other not in distance:
-                distance[other] = distance[node] + 1
+                distance[other] = distance[near] + 1
                 queue.append(other)
     return distance
 

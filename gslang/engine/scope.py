@@ -66,7 +66,7 @@ class Scope:
 
                 number = evaluate(index, self)
                 instances = self.instances[block]
-                if not -len(instances) <= number < len(instances):
+                if type(number) is not int or not -len(instances) <= number < len(instances):
                     raise UnknownValue(f"there is no instance {number}")
                 return instances[number]
 

@@ -14,9 +14,9 @@ from typing import Any
 from gslang.check import checked as ir
 from gslang.dialect.dialect import Dialect
 from gslang.dialect.tensor_type import UNKNOWN, Symbol, TensorType, UnknownValue
-from gslang.graph.graph import ABSENT, CONST, PROJ, Graph
 from gslang.engine.builtins import BUILTINS
 from gslang.engine.scope import UNBOUND, Scope
+from gslang.graph.graph import ABSENT, CONST, PROJ, Graph
 
 # What a failing evaluation may raise; all of it means "unknown".
 FAILURES = (UnknownValue, ArithmeticError, LookupError, ValueError, TypeError, AttributeError, MemoryError)

@@ -89,16 +89,19 @@ def _transposed(rank: int) -> Evaluator:
         strides, dilations = numbers(attrs["strides"], rank, "strides"), numbers(attrs["dilation"], rank, "dilation")
         extra = numbers(attrs["output_padding"], rank, "output_padding")
         spread = np.zeros((*x.shape[:2], *[(d - 1) * s + 1 for d, s in zip(x.shape[2:], strides)]), x.dtype)
-        spread[(slice(None), slice(None), *[slice(None, None, s) for s in strides])] = x
+        every = tuple([slice(None), slice(None), *[slice(None, None, s) for s in strides]])
+        spread[every] = x
         i, o = w.shape[:2]
         kernel = w.reshape(groups, i // groups, o, *w.shape[2:]).swapaxes(1, 2).reshape(groups * o, i // groups, *w.shape[2:])
-        kernel = kernel[(slice(None), slice(None), *[slice(None, None, -1)] * rank)]
+        flipped = tuple([slice(None), slice(None), *[slice(None, None, -1)] * rank])
+        kernel = kernel[flipped]
         pads = []
         for (a, b), size, d, e in zip(paddings(attrs["padding"], rank), w.shape[2:], dilations, extra):
             reach = d * (size - 1)
             pads.append((reach - a, reach - b + e))
         cut = tuple(slice(max(0, -a), None if b >= 0 else b) for a, b in pads)
-        spread = spread[(slice(None), slice(None), *cut)]
+        inside = (slice(None), slice(None)) + cut
+        spread = spread[inside]
         result = convolve(spread, kernel, (1,) * rank, [(max(0, a), max(0, b)) for a, b in pads], dilations, groups)
         result = result.astype(numpy_dtype(attrs["out_dtype"]) if attrs["out_dtype"] else x.dtype)
         return transform_layout(result, "NC" + letters, attrs["out_layout"] or attrs["data_layout"])
@@ -127,7 +130,7 @@ def _pool(rank: int, largest: bool) -> Evaluator:
             inside = np.ones((1, 1, *x.shape[2:]), x.dtype)
             if attrs["count_include_pad"]:
                 inside = _padded(inside, pads, 1)
-                rest = [(0, l[1] - p[1]) for l, p in zip(longer, pads)]
+                rest = [(0, long[1] - pad[1]) for long, pad in zip(longer, pads)]
                 inside = _padded(inside, rest)
             else:
                 inside = _padded(inside, longer)

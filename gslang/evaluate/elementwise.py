@@ -155,8 +155,10 @@ def _round(x: Any) -> Any:
     return np.copysign(np.floor(np.abs(x) + 0.5), x) if x.dtype.kind == "f" else x
 
 
-def _shift_left(a: Any, b: Any) -> Any:
-    return np.left_shift(a, b)
+def _where(operands: Sequence[Any], attrs: Attrs) -> Any:
+    condition, x, y = operands
+    chosen: Any = np.where(condition.astype(bool), x, y)
+    return chosen.astype(x.dtype)
 
 
 EVALUATE: dict[str, Evaluator] = {
@@ -182,7 +184,7 @@ EVALUATE: dict[str, Evaluator] = {
     "nn.relu": _unary(lambda x: np.maximum(x, x.dtype.type(0))), "nn.leaky_relu": _leaky, "nn.prelu": _prelu, "clip": _clip,
     "divide": _binary(_divide), "trunc_divide": _binary(lambda a, b: np.trunc(a / b) if a.dtype.kind == "f" else _divide(a, b)),
     "mod": _binary(_mod), "trunc_mod": _binary(_mod), "floor_mod": _binary(np.mod), "atan2": _binary(np.arctan2),
-    "where": lambda o, a: np.where(o[0].astype(bool), o[1], o[2]).astype(o[1].dtype), "cast": _cast,
+    "where": _where, "cast": _cast,
     "cast_like": lambda o, a: o[0].astype(o[1].dtype), "nn.bias_add": _bias_add,
     "zeros": lambda o, a: np.zeros(a["shape"], numpy_dtype(a["dtype"])),
     "ones": lambda o, a: np.ones(a["shape"], numpy_dtype(a["dtype"])), "full": _full,

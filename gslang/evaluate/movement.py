@@ -114,7 +114,8 @@ def _pad(operands: Sequence[Any], attrs: Attrs) -> Any:
     if mode == "constant":
         fill = np.asarray(value).astype(x.dtype).reshape(())
         return np.pad(x, attrs["pad_width"], constant_values=fill)
-    return np.pad(x, attrs["pad_width"], mode={"edge": "edge", "reflect": "reflect"}[mode])
+    kind: Any = {"edge": "edge", "reflect": "reflect"}[mode]
+    return np.pad(x, attrs["pad_width"], mode=kind)
 
 
 def _depth_to_space(operands: Sequence[Any], attrs: Attrs) -> Any:

@@ -67,7 +67,7 @@ def evaluate(graph: Graph, dialect: Dialect, inputs: Mapping[str, Any]) -> list[
 def _leaf(graph: Graph, node: int, inputs: Mapping[str, Any]) -> Any:
     name = graph.names[node]
     value = graph.value(node)
-    if value is None and name in inputs:
+    if value is None and name is not None and name in inputs:
         value = np.asarray(inputs[name])
     if value is None:
         raise EvaluationError(f"{graph.kind(node)} `{graph.label(node)}` has no value")

@@ -101,6 +101,6 @@ def _list(expected: set[str]) -> str:
         return "an item (`rule`, `fn`, `op`, `pass`, `test`, `use`)"
     shown = sorted({_SHOWN.get(name, f"`{name.lower()}`") for name in expected if not name.startswith("__")})
     if len(shown) > 4:
-        first = [s for s in ("`;`", "`=>`", "`)`", "`]`", "`}`", "`,`", "`:`", "`=`", "a name") if s in shown]
-        shown = first[:3] or shown[:3]
+        first: list[str] = ["`;`", "`=>`", "`)`", "`]`", "`}`", "`,`", "`:`", "`=`", "a name"]
+        shown = [s for s in first if s in shown][:3] or shown[:3]
     return " or ".join(shown) if shown else "something else"

@@ -6,6 +6,7 @@ All nodes are frozen and hold tuples. Spans do not take part in equality: two pr
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from dataclasses import field as dataclass_field
 from typing import Union
 
 from gslang.base.source import Span
@@ -45,7 +46,7 @@ class Attribute(Node):
 
     base: Expr
     field: str
-    field_span: Span = field(compare=False, repr=False)
+    field_span: Span = dataclass_field(compare=False, repr=False)
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,7 +7,17 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from gslang.dialect.relay.dimensions import (
-    add, axes_of, axis_of, broadcast, common_dtype, known, multiply, product, same, show, tensor,
+    add,
+    axes_of,
+    axis_of,
+    broadcast,
+    common_dtype,
+    known,
+    multiply,
+    product,
+    same,
+    show,
+    tensor,
 )  # fmt: skip
 from gslang.dialect.signature import Infer, TypeInferenceError
 from gslang.dialect.tensor_type import UNKNOWN, Dimension, Shape, TensorType, TupleType, Type

@@ -89,7 +89,8 @@ def topk(types: Types, attrs: Attrs, value_of: ValueOf) -> Type | None:
         count = attrs["k"] if attrs["k"] is not None and attrs["k"] >= 1 else shape[axis]
         shape = (*shape[:axis], count, *shape[axis + 1 :])
     values, indices = TensorType(shape, data.dtype), TensorType(shape, attrs["dtype"])
-    return {"both": TupleType((values, indices)), "values": values, "indices": indices}.get(attrs["ret_type"])
+    results: dict[str, Type] = {"both": TupleType((values, indices)), "values": values, "indices": indices}
+    return results.get(attrs["ret_type"])
 
 
 def argsort(types: Types, attrs: Attrs, value_of: ValueOf) -> Type | None:

@@ -13,6 +13,7 @@ from gslang.dialect.signature import AttributeSpec, Signature
 from gslang.formats.relay.literals import LiteralError, attribute_number, write_float
 from gslang.formats.relay.metadata import REFERENCE, Metadata
 from gslang.formats.relay.module import WHOLE_ATTRS
+from gslang.formats.relay.naming import is_word
 
 MAX_DEPTH: Final = 100
 _NAMED: Final = {"True": True, "False": False, "None": None, "nullptr": None}
@@ -211,6 +212,9 @@ def write_value(value: Any, as_float: bool, six_digits: bool) -> str:
 
 def written_attributes(attrs: Mapping[str, Any], signature: Signature | None, six_digits: bool) -> Iterator[str]:
     """The attributes to print: of a known operator in the order of declaration and without defaults, else all."""
+    for name in attrs:
+        if name != WHOLE_ATTRS and not is_word(name):
+            raise TypeError(f"an attribute called `{name}` cannot be written as Relay text")
     if signature is None:
         for name, value in attrs.items():
             if name != WHOLE_ATTRS:

@@ -81,6 +81,7 @@ class Tokens:
         if self._starts is None:
             found = TOKEN.finditer(self.source + _SENTINEL)
             self._starts = array("q", [m.start(1) for m in found if not _is_comment(m.group(1)) or m.group(1) == "/*"])
+            self._starts[-1] = len(self.source)
             self._starts.extend([len(self.source)] * 3)
         return self._starts
 
@@ -89,12 +90,11 @@ class Tokens:
         return self.starts[index] + len(self.text[index])
 
     def place(self, index: int) -> str:
-        """"line:column" of a token, from 1; of the last one if the text ends before it."""
+        """"line:column" of a token, from 1; behind the last one if the text ends before it."""
         if self._lines is None:
             self._lines = [0] + [m.end() for m in re.finditer("\n", self.source)]
-        offset = self.starts[min(index, len(self.text) - 1)]
-        if self.text[min(index, len(self.text) - 1)] is END and len(self.text) > 4:
-            offset = self.end_of(len(self.text) - 5)
+        last = len(self.text) - 5
+        offset = self.starts[index] if index <= last else self.end_of(last) if last >= 0 else 0
         line = bisect_right(self._lines, offset)
         return f"{line}:{offset - self._lines[line - 1] + 1}"
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from functools import lru_cache
-from math import isnan
+from math import isinf, isnan
 from typing import Any, Final
 
 import numpy
@@ -79,7 +79,10 @@ def _typed(text: str, value: Any, dtype: str) -> Any:
         if value not in (0, 1):
             raise LiteralError(f"`{text}` does not fit bool")
     elif dtype.startswith("float"):
-        if abs(value) > float(numpy.finfo(dtype).max) and "inf" not in text:
+        # The shortest decimal of the largest float32 is above it: what rounds to it fits. For float16 TVM is strict.
+        with numpy.errstate(over="ignore"):
+            rounded = float(numpy.dtype(dtype).type(value))
+        if "inf" not in text and (isinf(rounded) or (dtype == "float16" and abs(value) > 65504)):
             raise LiteralError(f"`{text}` does not fit {dtype}")
     else:
         limits = numpy.iinfo(dtype)

@@ -4,12 +4,17 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
+from functools import lru_cache
 from typing import Final
 
-from gslang.formats.relay.lexer import tokenise
+from gslang.formats.relay.lexer import END, tokenise
 
 _ILLEGAL: Final = re.compile(r"[^\w.:/-]")
 _LEGAL: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+_RESERVED: Final = frozenset(
+    ("let", "fn", "def", "if", "else", "type", "match", "match?", "extern", "free_var", "ref", "ref_read", "ref_write",
+     "True", "False", "None", "nullptr", "_", "Tensor")
+)  # fmt: skip
 _FIELD: Final = re.compile(r"(.+)\.\d+")
 
 
@@ -39,6 +44,18 @@ def variable_names(wanted: Iterable[str | None], legal_only: bool = False) -> li
         taken.add(unique)
         result.append(unique)
     return result
+
+
+def function_name(name: str) -> str:
+    """A global function's name, without `@`, that reads back as one name."""
+    text = re.sub(r"\W", "_", name) if tokenise("@" + name)[0] != "@" + name else name
+    return text if text[:1].isalpha() or text[:1] == "_" else "f" + text
+
+
+@lru_cache(maxsize=4096)
+def is_word(name: str) -> bool:
+    """True if an operator (`@f` for a function) or attribute may have this name in Relay text."""
+    return name not in _RESERVED and (name[:1].isalpha() or name[:1] in "_@") and tokenise(name)[:2] == [name, END]
 
 
 def _reads_back(name: str) -> bool:

@@ -18,7 +18,7 @@ from gslang.formats.relay.lexer import substitute
 from gslang.formats.relay.literals import INLINE_DTYPES, LiteralError, read_number, write_scalar
 from gslang.formats.relay.metadata import CONSTANT, with_constants
 from gslang.formats.relay.module import CALL, FN, GLOBAL, META_KEY, RelayModule
-from gslang.formats.relay.naming import variable_names
+from gslang.formats.relay.naming import function_name, is_word, variable_names
 from gslang.formats.relay.types_text import write_type
 from gslang.graph.graph import CONST, INPUT, PARAM, PROJ, TUPLE, VARIABLES, Graph
 
@@ -152,7 +152,8 @@ class _Writer:
         for node, name in zip(parameters, names):
             self.atoms[node] = "%" + name
             if name != graph.names[node] and self.legal_names:
-                self.renamed.append(f"// %{name} was %{graph.names[node]}")
+                before = str(graph.names[node]).encode("unicode_escape").decode("ascii")
+                self.renamed.append(f"// %{name} was %{before}")
             placement = graph.extras.get(node, {}).get("attributes")
             place = f" {{{', '.join(written_attributes(placement, None, self.six_digits))}}}" if placement else ""
             type_text = write_type(graph.types[node])
@@ -161,7 +162,7 @@ class _Writer:
         if form == "expr":
             return "\n".join([*(f"free_var {d};" for d in declarations), *self._statements("")])
         attributes = list(written_attributes(self.module.attributes, None, self.six_digits))
-        head = "fn (" if form == "fn" else f"def @{graph.name}("
+        head = "fn (" if form == "fn" else f"def @{function_name(graph.name)}("
         result = self._result_type()
         arrow = f" -> {result}" if result else ""
         return "\n".join([f"{head}{', '.join(declarations + attributes)}){arrow} {{", *self._statements("  "), "}"])
@@ -268,6 +269,8 @@ class _Writer:
         callee = op
         if op == CALL:
             callee = self.atoms[given.pop(0)]
+        if not is_word(callee) and op != CALL:
+            raise InputError(f"`{graph.label(node)}`: an operator called `{op}` cannot be written as Relay text")
         signature: Signature | None = self.dialect.get(op) if self.dialect is not None else None
         parts = [self._atom(operand) for operand in given]
         try:
