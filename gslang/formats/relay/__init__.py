@@ -1,4 +1,4 @@
-"""Relay's text format: reading and writing. What it is and which subset is supported: `docs`, "Relay text"."""
+"""Relay's text format: reading and writing of the static dataflow subset (see `read_relay`)."""
 
 from gslang.formats.relay.problems import UnsupportedConstruct
 from gslang.formats.relay.reader import read_relay

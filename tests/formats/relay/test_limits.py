@@ -1,0 +1,130 @@
+"""Size, depth, and files that are cut off or damaged."""
+
+from __future__ import annotations
+
+import time
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from gslang.base.diagnostics import InputError
+from gslang.formats.relay import read_relay, write_relay
+
+from .samples import CLOSURE, CONVOLUTION, DIALECT, PARTITIONED, main, read, result
+
+DEEP = 100_000
+
+
+def chain(length: int) -> str:
+    lets = "".join(f"let %v{i + 1} = nn.relu(%{f'v{i}' if i else 'x'});\n" for i in range(length))
+    return main(f"{lets}%v{length}")
+
+
+@pytest.mark.parametrize(
+    ("body", "nodes"),
+    [
+        ("nn.relu(" * DEEP + "%x" + ")" * DEEP, DEEP + 1),
+        ("(" * DEEP + "%x" + ")" * DEEP, 1),
+        ("{" * DEEP + "%x" + "}" * DEEP, 1),
+        ("%x + " * DEEP + "%x", DEEP + 1),
+        ("(" * DEEP + "%x" + ",)" * DEEP, DEEP + 1),
+        ("(let %y = " * DEEP + "%x" + "; %y)" * DEEP, 1),
+    ],
+    ids=["calls", "parentheses", "braces", "infix", "tuples", "lets"],
+)
+def test_depth(body: str, nodes: int) -> None:
+    graph = read_relay(main(body), "deep", dialect=None)
+    assert len(graph) == nodes
+    assert len(read_relay(write_relay(graph, None), "again", dialect=None)) == nodes
+
+
+def test_a_chain_of_lets() -> None:
+    graph = read(chain(DEEP))
+    assert len(graph) == DEEP + 1
+    assert str(graph.types[result(graph)]) == "float32[2, 3]"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        main("my.op(%x, a=" + "[" * DEEP + "]" * DEEP + ")"),
+        main("%x", "%x: " + "(" * DEEP + ")" * DEEP),
+        main("fn () {" * 1000 + "%x" + "}" * 1000),
+        main("%x") + "\n#[metadata]\n" + "[" * DEEP,
+        main("my.op(%x, a=" + "9" * 10_000 + ")"),
+        main("9" * 10_000),
+        main("%x." + "9" * 10_000),
+    ],
+    ids=["lists", "types", "functions", "json", "attribute", "literal", "field"],
+)
+def test_what_is_limited_is_refused_not_crashed(text: str) -> None:
+    with pytest.raises(InputError):
+        read(text)
+
+
+def test_reading_is_fast() -> None:
+    lines = "".join(
+        f"  %{2 * i} = nn.dense(%{2 * i - 1 if i else 'x'}, meta[relay.Constant][{i % 9}] /* ty=Tensor[(3, 3), float32] */, units=3)"
+        f" /* ty=Tensor[(2, 3), float32] span=dense_{i}/MatMul;dense_{i}/BiasAdd:0:0 */;\n"
+        f"  %{2 * i + 1} = add(%{2 * i}, 0.5f /* ty=float32 */) /* ty=Tensor[(2, 3), float32] */;\n"
+        for i in range(8000)
+    )
+    text = main(lines + "  %15999")
+    start = time.perf_counter()
+    graph = read(text)
+    seconds = time.perf_counter() - start
+    assert len(graph) == 8000 * 3 + 10
+    assert seconds / (len(text) / 1e6) < 2, f"{seconds:.2f} s for {len(text) / 1e6:.1f} MB"
+
+
+SAMPLES = [CONVOLUTION, PARTITIONED, CLOSURE, main('my.op(%x, a=[[1i64]], b="c", meta[relay.attrs.X][0]) /* ty=(int8, (int8,)) */.0')]
+TOKENS = list('(){}[],;:.=%@"') + ["%0", "%x", "fn", "let %y =", "/*", "*/", "//", "->", "1f", "Tensor[(1), int8]", "meta[relay.Constant][0]", "\0", "\r", "é"]
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.sampled_from(SAMPLES), st.data())
+def test_a_text_that_is_cut_off_is_refused(sample: str, data: st.DataObject) -> None:
+    sample = sample.rstrip()
+    end = data.draw(st.integers(sample.index("def"), len(sample) - 1))
+    try:
+        graph = read_relay(sample[:end], "cut", function="helper" if "@helper" in sample else "main", dialect=DIALECT)
+    except InputError as error:
+        assert str(error).startswith("cut:")
+    else:
+        assert "@helper" in sample and graph.name == "helper"  # cut between two definitions
+
+
+@settings(max_examples=300, deadline=None)
+@given(st.sampled_from(SAMPLES), st.data())
+def test_a_damaged_text_is_read_or_refused_never_crashed_on(sample: str, data: st.DataObject) -> None:
+    for _ in range(data.draw(st.integers(1, 3))):
+        at = data.draw(st.integers(0, len(sample)))
+        length = data.draw(st.integers(0, 6))
+        sample = sample[:at] + data.draw(st.sampled_from([*TOKENS, ""])) + sample[at + length :]
+    try:
+        graph = read_relay(sample, "damaged", dialect=DIALECT)
+    except InputError as error:
+        assert str(error).startswith("damaged:")
+    else:
+        read_relay(write_relay(graph, DIALECT), "again", dialect=DIALECT)
+
+
+@settings(max_examples=100, deadline=None)
+@given(st.data())
+def test_a_damaged_metadata_section_never_crashes(data: st.DataObject) -> None:
+    section = (
+        '{"root": 1, "nodes": [{"type_key": ""}, {"type_key": "Map", "keys": ["relay.Constant"], "data": [2]},'
+        '{"type_key": "Array", "data": [3]}, {"type_key": "relay.Constant", "attrs": {"data": "0"}}],'
+        '"b64ndarrays": ["P6G0lvBAXt0AAAAAAAAAAAEAAAAAAAAAAQAAAAIgAQACAAAAAAAAAAgAAAAAAAAAAACAPwAAgD8="]}'
+    )
+    at = data.draw(st.integers(0, len(section)))
+    piece = data.draw(st.sampled_from(["", "0", "-1", "9", '"', "null", "{", "[", "A", "=", "é", '"data": 7,', "[[1]]"]))
+    text = main("exp(meta[relay.Constant][0])") + "\n#[metadata]\n" + section[:at] + piece + section[at + data.draw(st.integers(0, 4)) :]
+    try:
+        graph = read_relay(text, "damaged", dialect=DIALECT)
+        for node in graph.values:
+            graph.value(node)
+        write_relay(graph, DIALECT)
+    except InputError:
+        pass
