@@ -10,6 +10,7 @@ import binascii
 import json
 import math
 import re
+import sys
 from typing import Any, Final
 
 from gslang.base.diagnostics import InputError
@@ -72,7 +73,7 @@ def _unfit(item: Any, dtype: str) -> str | None:
             return None if item in SPECIAL_FLOATS else f'expected a number, "nan", "inf" or "-inf", got {_short(item)}'
         if isinstance(item, bool) or not isinstance(item, (int, float)):
             return f"expected a number, got {_short(item)}"
-        return f"{_short(item)} is too large for {dtype}" if abs(item) > 1.8e308 else None
+        return f"{_short(item)} is too large for {dtype}" if abs(item) > sys.float_info.max else None
     if isinstance(item, bool) or not isinstance(item, int):
         return f"expected an integer for {dtype}, got {_short(item)}"
     bits = int(re.sub(r"\D", "", dtype) or 64)
