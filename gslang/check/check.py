@@ -6,7 +6,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from gslang.base.cache import cached
 from gslang.base.diagnostics import Diagnostic, Label
+from gslang.base.resources import stdlib_path
 from gslang.base.source import Source, Span
 from gslang.base.suggest import did_you_mean
 from gslang.check import checked as ir
@@ -50,9 +52,17 @@ def load_module(name: str) -> list[ir.CheckedProgram]:
 
     Raises `FileNotFoundError` if there is no such module.
     """
-    importer = Importer(check_module)
     paths = find_module(name) if name.startswith("std.") or name == "std" else _files(Path(name))
-    return [check_file(path, importer) for path in paths]
+
+    def check() -> list[ir.CheckedProgram]:
+        importer = Importer(check_module)
+        return [check_file(path, importer) for path in paths]
+
+    contents = [path.read_bytes() for path in paths]
+    if any(b'use "' in text for text in contents):
+        return check()  # what such a file means also depends on files that only reading it would tell
+    shipped = [path.read_bytes() for path in sorted(stdlib_path().rglob("*.gsl"))]
+    return cached("program", [*map(str, paths), *contents, *shipped], check)
 
 
 def _files(path: Path) -> list[Path]:

@@ -542,7 +542,7 @@ class OpVariable:
     operators: tuple[str, ...]  # those that it may stand for
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class CheckedRule:
     """`inputs`: the header's input vertices as pattern nodes. `outputs`: pattern nodes.
 

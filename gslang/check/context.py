@@ -169,6 +169,7 @@ class Lowering:
         """Give a name to something. A name is bound once; kinds cannot be names."""
         if name.id in KINDS:
             self.error("E0203", f"`{name.id}` is a kind and cannot be bound", name.span, "choose another name")
+            (self.inside.names if self.inside is not None else self.names)[name.id] = Lost()
             return
         known = self.bound_at.get(name.id)
         if known is not None:

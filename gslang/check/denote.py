@@ -440,6 +440,8 @@ def _call(low: Lowering, expr: n.Call, ordered: bool) -> Denotation:
     if name is None:
         low.stop("E0304", "this cannot be called", expr.callee.span)
     known = low.look_up(name)
+    if isinstance(known, Lost) and name not in low.dialect.operators:
+        raise Stop
     if isinstance(known, OperatorOf):
         low.used_inputs.add(name)
         return _make_call(low, expr, known, expr.arguments, None, ordered)

@@ -219,6 +219,7 @@ def _arguments(
     for k, argument in enumerate(arguments):
         match argument:
             case n.Positional(value):
+                refuse_comparison(low, value, signatures)
                 what = known[k] if known is not None else d.denote(low, value)
                 if isinstance(what, ValueOf) and what.type == "none":
                     operands.append(None)
@@ -247,6 +248,13 @@ def _arguments(
                 else:
                     operands.append(named[operand.name])
     return operands, attributes
+
+
+def refuse_comparison(low: Lowering, value: n.Expr, signatures: list[Signature]) -> None:
+    """`axes == …` among arguments: an attribute is meant."""
+    match value:
+        case n.Comparison(n.Name(name), (("==", _), *_)) if low.look_up(name) is None and name in signatures[0].attributes:
+            low.stop("E0106", "`==` compares; an attribute is constrained with `=`", value.span, f"write `{name} = …`")
 
 
 def _check_operands(low: Lowering, expr: n.Expr, shown: str, signatures: list[Signature], operands: list[int | None | ir.Splice]) -> None:

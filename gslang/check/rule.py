@@ -11,7 +11,7 @@ from gslang.check import checked as ir
 from gslang.check import denote as d
 from gslang.check import marks as marking
 from gslang.check import patterns, targets, values
-from gslang.check.context import BlockOf, Lost, Lowering, NodeOf, NodesOf, OperatorOf, Stop, TargetOf
+from gslang.check.context import BlockOf, Lost, Lowering, NodesOf, OperatorOf, Stop, TargetOf
 from gslang.check.order import check_order, children
 from gslang.dialect.dialect import Dialect
 from gslang.dialect.signature import TRAITS
@@ -110,7 +110,7 @@ def _input(low: Lowering, item: n.Input) -> int | None:
             )  # fmt: skip
     except Stop:
         low.bound_at.setdefault(name, item.name.span)
-        low.names.setdefault(name, NodeOf(ir.OWN, patterns.leaf(low, item.span, "any", (), name=name).node))
+        low.names.setdefault(name, Lost())
         return None
     low.bind(item.name, node)
     return node.node

@@ -113,6 +113,7 @@ def make_call(
     for k, argument in enumerate(arguments):
         match argument:
             case n.Positional(value):
+                patterns.refuse_comparison(low, value, signatures)
                 what = known[k] if known is not None else d.denote(low, value)
                 spec = patterns.operand_spec(signature, len(operands))
                 operands.append(target_of(low, value, what, as_tuple=spec is not None and spec.kind == "tuple"))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from typing import Any
 
 from gslang.dialect.signature import Infer, Signature
 
@@ -20,14 +21,21 @@ class Dialect:
     operators: Mapping[str, Signature]
     infix: Mapping[str, str] = field(default_factory=lambda: dict(RELAY_INFIX))
     infer: Mapping[str, Infer] = field(default_factory=dict, repr=False)
+    added: tuple[Signature, ...] = ()  # a file's own declarations, on top of the shipped ones
+
+    def __reduce__(self) -> Any:
+        """Shipped dialects are loaded, not stored: their inference is code."""
+        return _restored, (self.name, self.added)
 
     def get(self, operator: str) -> Signature | None:
         return self.operators.get(operator)
 
     def with_operators(self, more: Iterable[Signature], infer: Mapping[str, Infer] | None = None) -> Dialect:
         """This dialect with a file's own `op` declarations added (they hide equal names)."""
+        more = tuple(more)
         operators = {**self.operators, **{s.name: s for s in more}}
-        return replace(self, operators=operators, infer={**self.infer, **(infer or {})})
+        added = (*self.added, *more)
+        return replace(self, operators=operators, infer={**self.infer, **(infer or {})}, added=added)
 
     @cached_property
     def by_trait(self) -> dict[str, tuple[str, ...]]:
@@ -37,3 +45,10 @@ class Dialect:
             for trait in self.operators[name].traits:
                 table.setdefault(trait, []).append(name)
         return {trait: tuple(names) for trait, names in table.items()}
+
+
+def _restored(name: str, added: tuple[Signature, ...]) -> Dialect:
+    from gslang.dialect.load import load_dialect
+
+    dialect = load_dialect(name)
+    return dialect.with_operators(added) if added else dialect

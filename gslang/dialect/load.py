@@ -23,7 +23,7 @@ def load_dialect(name: str) -> Dialect:
     if not path.is_file():
         raise KeyError(name)
     text = path.read_text(encoding="utf-8")
-    signatures = cached("dialect", (name, text), lambda: _declared(str(path), text))
+    signatures = cached("dialect", (name, text), lambda: _declared(f"stdlib_rules/{name}/ops.gsl", text))
     return Dialect(name, {s.name: s for s in signatures}, infer=_inference(name))
 
 

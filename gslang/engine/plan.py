@@ -14,7 +14,7 @@ from gslang.check import checked as ir
 from gslang.graph.graph import PROJ, TUPLE
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class MatchPlan:
     """`starts`: values of the `op` column that the first output can have. `distinct`: pattern nodes that need graph nodes of
     their own. `up`: how many steps from a changed node towards users the first output can be; `reach`: the same in any

@@ -1,0 +1,41 @@
+"""The dependency direction is law: each layer imports only itself and those above it."""
+
+from __future__ import annotations
+
+import ast
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parent.parent / "gslang"
+LAYERS = ["base", "syntax", "dialect", "graph", "check", "engine", "evaluate", "formats", "testing", "api", "cli"]
+FILES = sorted(p for p in ROOT.rglob("*.py") if p.name not in ("__main__.py",) and p.parent != ROOT or p.name in ("api.py", "testing.py"))
+
+
+def layer(module: str) -> int | None:
+    parts = module.split(".")
+    return LAYERS.index(parts[1]) if len(parts) > 1 and parts[0] == "gslang" and parts[1] in LAYERS else None
+
+
+@pytest.mark.parametrize("path", FILES, ids=[str(p.relative_to(ROOT)) for p in FILES])
+def test_imports_only_upwards(path: Path) -> None:
+    own = layer("gslang." + ".".join(path.relative_to(ROOT).with_suffix("").parts))
+    assert own is not None
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        names = []
+        if isinstance(node, ast.Import):
+            names = [alias.name for alias in node.names]
+        elif isinstance(node, ast.ImportFrom) and node.module:
+            names = [node.module, *(f"{node.module}.{alias.name}" for alias in node.names)]
+        for name in names:
+            other = layer(name)
+            assert other is None or other <= own, f"{path.name} imports {name}"
+
+
+def test_the_core_is_light() -> None:
+    """`import gslang` loads neither NumPy nor Lark."""
+    import subprocess
+    import sys
+
+    code = "import gslang, sys; import gslang.cli.main; print(sorted({'numpy', 'lark'} & set(sys.modules)))"
+    assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.strip() == "[]"

@@ -1,0 +1,36 @@
+"""Every ```gsl block of the README and the manual parses; complete ones check without findings."""
+
+from __future__ import annotations
+
+import re
+import textwrap
+from pathlib import Path
+
+import pytest
+
+from gslang.base.source import Source
+from gslang.check.check import check_source
+from gslang.syntax.parser import parse
+from gslang.testing import run_tests
+
+ROOT = Path(__file__).parent.parent
+BLOCKS = [
+    (f"{path.name}-{k}", textwrap.dedent(block))
+    for path in [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+    for k, block in enumerate(re.findall(r"^ *```gsl\n(.*?)^ *```", path.read_text(encoding="utf-8"), re.DOTALL | re.MULTILINE))
+]
+
+
+@pytest.mark.parametrize(("name", "text"), BLOCKS, ids=[name for name, _ in BLOCKS])
+def test_block(name: str, text: str) -> None:
+    parsed = parse(Source(name, text))
+    assert [(d.code, d.message, str(d.primary.span)) for d in parsed.diagnostics] == []
+    if "rule " not in text or re.search(r"^op (nn|add|split|Clip|Concat)", text):
+        return
+    program = check_source(Source(str(ROOT / "docs" / "example.gsl"), text))
+    assert [(d.code, d.message, str(d.primary.span)) for d in program.diagnostics] == []
+    assert [o.problem for o in run_tests(program) if not o.passed] == []
+
+
+def test_there_are_blocks() -> None:
+    assert len(BLOCKS) >= 6
