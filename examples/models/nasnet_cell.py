@@ -30,7 +30,7 @@ def build(
         for k in range(cells):
             before, now = now, _normal(b, before, now, f"normal{stage}_{k}", filters)
     x = b.call("nn.batch_flatten", b.call("nn.global_avg_pool2d", b.call("nn.relu", now)))
-    x = b.call("nn.dense", x, b.param("fc_weight", (classes, b.shape(x)[1])), units=classes)
+    x = b.call("nn.dense", x, b.param("fc_weight", (classes, b.shape(x)[1]), scale=0.1), units=classes)
     return b.finish(b.call("nn.softmax", b.call("nn.bias_add", x, b.param("fc_bias", (classes,)))))
 
 

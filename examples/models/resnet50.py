@@ -33,15 +33,18 @@ def build(
     return b.finish(b.call("nn.softmax", b.call("nn.bias_add", x, b.param("fc_bias", (classes,)))))
 
 
-def _convolution(b: Builder, x: int, name: str, channels: int, kernel: int = 1, stride: int = 1) -> int:
-    """Convolution and batch normalisation."""
+def _convolution(
+    b: Builder, x: int, name: str, channels: int, kernel: int = 1, stride: int = 1, scale: float = 1.0
+) -> int:
+    """Convolution and batch normalisation, whose gamma is around `scale`."""
     weight = b.param(f"{name}_weight", (channels, b.shape(x)[1], kernel, kernel))
     x = b.call(
         "nn.conv2d", x, weight, strides=(stride, stride), padding=(kernel // 2,) * 4,
         channels=channels, kernel_size=(kernel, kernel),
     )  # fmt: skip
-    statistics = [b.param(f"{name}_bn_{part}", (channels,)) for part in ("gamma", "beta", "mean", "var")]
-    return b.field(b.call("nn.batch_norm", x, *statistics), 0)
+    gamma = b.param(f"{name}_bn_gamma", (channels,), scale)
+    statistics = [b.param(f"{name}_bn_{part}", (channels,)) for part in ("beta", "mean", "var")]
+    return b.field(b.call("nn.batch_norm", x, gamma, *statistics), 0)
 
 
 def _bottleneck(b: Builder, x: int, name: str, channels: int, stride: int) -> int:
@@ -50,7 +53,9 @@ def _bottleneck(b: Builder, x: int, name: str, channels: int, stride: int) -> in
         shortcut = _convolution(b, x, f"{name}_shortcut", 4 * channels, stride=stride)
     y = b.call("nn.relu", _convolution(b, x, f"{name}_a", channels))
     y = b.call("nn.relu", _convolution(b, y, f"{name}_b", channels, kernel=3, stride=stride))
-    return b.call("nn.relu", b.call("add", _convolution(b, y, f"{name}_c", 4 * channels), shortcut))
+    # A small gamma here keeps activations from doubling with each block.
+    y = _convolution(b, y, f"{name}_c", 4 * channels, scale=0.1)
+    return b.call("nn.relu", b.call("add", y, shortcut))
 
 
 if __name__ == "__main__":

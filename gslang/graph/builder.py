@@ -27,9 +27,11 @@ class Builder:
     def input(self, name: str, shape: Sequence[int], dtype: str = "float32") -> int:
         return self.graph.add_input(name, TensorType(tuple(shape), dtype))
 
-    def param(self, name: str, shape: Sequence[int]) -> int:
-        """A float32 parameter."""
+    def param(self, name: str, shape: Sequence[int], scale: float = 1.0) -> int:
+        """A float32 parameter; `scale` multiplies its value."""
         value = self.fill(name, tuple(shape)) if self.fill is not None else None
+        if value is not None and scale != 1.0:
+            value = value * value.dtype.type(scale)
         return self.graph.add_param(name, TensorType(tuple(shape), "float32"), value)
 
     def const(self, value: Any, dtype: str = "float32") -> int:

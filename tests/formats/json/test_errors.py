@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import json
 from typing import Any
 
@@ -188,13 +189,12 @@ def test_a_mutated_file_never_raises_anything_else(mutations: list[tuple[tuple[A
     mutated = json.loads(json.dumps(SAMPLE))
     for path, replacement in mutations:
         holder = mutated
-        for key in path[:-1]:
-            if not isinstance(holder, (dict, list)) or (isinstance(holder, list) and len(holder) <= key) or (isinstance(holder, dict) and key not in holder):
-                break
-            holder = holder[key]
-        else:
-            if isinstance(holder, dict) or (isinstance(holder, list) and path[-1] < len(holder)):
-                holder[path[-1]] = replacement
+        try:
+            for key in path[:-1]:
+                holder = holder[key]
+            holder[path[-1]] = copy.deepcopy(replacement)
+        except (LookupError, TypeError):  # an earlier mutation took the place away
+            continue
     try:
         read_json(json.dumps(mutated), "g.json", DIALECT)
     except InputError as error:
