@@ -6,8 +6,12 @@ from typing import Any
 
 from gslang.dialect.dialect import Dialect
 from gslang.dialect.signature import TypeInferenceError
-from gslang.dialect.tensor_type import UNKNOWN, Symbol, TensorType, TupleType, Type
+from gslang.dialect.tensor_type import UNKNOWN, Symbol, TensorType, TupleType, Type, UnknownValue
 from gslang.graph.graph import CONST, LEAVES, PROJ, TUPLE, Graph
+
+# What inference may raise for operands and attributes that nobody foresaw: a layout without an axis that the operator
+# needs, a rank below the declared one, three numbers where a pair is wanted. Files of users hold such things.
+_MISFITS = (LookupError, ArithmeticError, ValueError, TypeError, AttributeError)
 
 
 def infer_node(graph: Graph, dialect: Dialect, node: int) -> Type | None:
@@ -41,7 +45,13 @@ def infer_node(graph: Graph, dialect: Dialect, node: int) -> Type | None:
 
     given = graph.attrs[node]
     attrs = signature.complete(given) if signature.defaults else given
-    return infer(tuple([types[o] if o >= 0 else None for o in operands]), attrs, value_of)
+    try:
+        return infer(tuple([types[o] if o >= 0 else None for o in operands]), attrs, value_of)
+    except UnknownValue:
+        return None
+    except _MISFITS as error:
+        reason = f"no {error}" if isinstance(error, KeyError) else str(error)
+        raise TypeInferenceError(f"operands and attributes do not fit the operator ({reason})") from error
 
 
 def contradiction(known: Type | None, inferred: Type | None) -> str | None:
