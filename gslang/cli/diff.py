@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import sys
+from pathlib import Path
 
 from gslang.cli.main import ExitCode
 from gslang.cli.shared import add_graph_options, load_graph
@@ -20,7 +21,8 @@ def run(options: argparse.Namespace) -> int:
     from gslang.graph.compare import differences
 
     a, b = load_graph(options.a, options), load_graph(options.b, options)
-    found = differences(a, b, dialect=load_dialect("relay"))
+    mixed = Path(options.a).suffix.lower() != Path(options.b).suffix.lower()
+    found = differences(a, b, dialect=load_dialect("relay"), across_formats=mixed)
     for line in found:
         sys.stdout.write(line + "\n")
     return ExitCode.FINDINGS if found else ExitCode.FINE
