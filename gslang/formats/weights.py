@@ -143,8 +143,9 @@ class _Safetensors(WeightsFile):
         if not Path(path).is_file():
             raise InputError("there is no such file", path=path)
         try:
-            self._file: Any = safe_open(path, framework="numpy")
-            self._names: list[str] = sorted(self._file.keys())
+            file: Any = safe_open(path, framework="numpy")
+            self._file = file
+            self._names: list[str] = sorted(file.keys())
         except Exception as error:  # the package's own error type, or the system's
             raise InputError(f"this is no safetensors file: {error}", path=path) from None
 

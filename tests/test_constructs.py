@@ -1,0 +1,93 @@
+"""Every construct of the language at work: each rule below is applied by its own `test` items, positive and negative."""
+
+from __future__ import annotations
+
+import pytest
+
+from gslang.base.source import Source
+from gslang.check.check import check_source
+from gslang.testing import run_tests
+
+CONSTRUCTS = {
+    "sharing": """rule r(x) { y = exp(x); y * y => exp(x * 2.0) }
+        test "same" for r { x: input float32[2]; y = exp(x); y * y => exp(x * 2.0) }
+        test "other" for r { x: input float32[2]; exp(x) * exp(x) => unchanged }""",
+    "walrus": """rule r(x): (y := exp(x)) * y => exp(x * 2.0);
+        test "same" for r { x: input float32[2]; y = exp(x); y * y => exp(x * 2.0) }""",
+    "commutative": """rule r(x, y): exp(x) + abs(y) => abs(y) - negative(exp(x));
+        test "swapped" for r { x: input float32[2]; y: input float32[2]; abs(y) + exp(x) => abs(y) - negative(exp(x)) }""",
+    "ordered": """rule r(x, y): ordered (exp(x) + abs(y)) => x - y;
+        test "swapped" for r { x: input float32[2]; y: input float32[2]; abs(y) + exp(x) => unchanged }""",
+    "infix": """rule r(x, y): -(x - y) / y => (y - x) / y;
+        test "signs" for r { x: input float32[2]; y: input float32[2]; -(x - y) / y => (y - x) / y }""",
+    "optional operator": """rule r(x): exp(nn.relu?(abs(x))) => exp(maximum(abs(x), x));
+        test "there" for r { x: input float32[2]; exp(nn.relu(abs(x))) => exp(maximum(abs(x), x)) }
+        test "not there" for r { x: input float32[2]; exp(abs(x)) => exp(maximum(abs(x), x)) }""",
+    "alternatives and match": """rule r(x) { y = (a := nn.leaky_relu(x)) | (b := nn.relu(x)); negative(negative(y))
+          => match y { a => nn.leaky_relu(x, a.*), b => nn.leaky_relu(x, alpha = 0.0) } }
+        test "first" for r { x: input float32[2]; negative(negative(nn.leaky_relu(x))) => nn.leaky_relu(x) }
+        test "second" for r { x: input float32[2]; negative(negative(nn.relu(x))) => nn.leaky_relu(x, alpha = 0.0) }""",
+    "keep": """rule r(x): negative(keep negative(x)) => x;
+        test "another user" for r { x: input float32[2]; y = negative(x); negative(y), abs(y) => x, abs(negative(x)) }""",
+    "operator variable": """rule r(x, f: op(elementwise, unary, not nn.relu)) { a = f(x); f(a, a.*) => a }
+        test "twice" for r { x: input float32[2]; abs(abs(x)) => abs(x) }
+        test "excluded" for r { x: input float32[2]; nn.relu(nn.relu(x)) => unchanged }
+        test "two operators" for r { x: input float32[2]; exp(abs(x)) => unchanged }""",
+    "operator list": """rule r(x, f: op(exp | tanh)): abs(f(x)) => f(x);
+        test "other" for r { x: input float32[2]; abs(sin(x)) => unchanged }""",
+    "constant": """rule r(x): x * 1.0 => x;
+        test "one" for r { x: input float32[2]; x * 1.0 => x }
+        test "two" for r { x: input float32[2]; x * 2.0 => unchanged }""",
+    "splat": """rule r(x): x + splat(0) => x;
+        test "number" for r { x: input float32[2]; x + 0.0 => x }""",
+    "shape constraint": """rule r(x: any(shape = (*_, (h := _), h))): exp(x) => reshape(x, newshape = x.shape[:-2] + (h * h,));
+        test "not square" for r { x: input float32[2, 3, 4]; exp(x) => unchanged }""",
+    "one of two": """rule r(x): transpose(x, axes = none | [1, 0]) => transpose(x, axes = [-1, 0]);
+        test "third" for r { x: input float32[2, 3]; transpose(x, axes = [0, 1]) => unchanged }""",
+    "each element": """rule r(x): transpose(x, axes = [i for i in ..]) => x;
+        test "identity" for r { x: input float32[2, 3]; transpose(x, axes = [0, 1]) => x }
+        test "swap" for r { x: input float32[2, 3]; transpose(x, axes = [1, 0]) => unchanged }""",
+    "functions": """fn gelu(x: tensor) = x * 0.5 * (1 + erf(x * 0.70710678));
+        fn first_axis(t) = t.axis == 0;
+        rule r(x): gelu(x) => nn.relu(x);
+        rule s(x) { c = nn.softmax(x); c where first_axis(c) => x }
+        test "last axis" for s { x: input float32[2, 3]; nn.softmax(x) => unchanged }""",
+    "distinct": """rule r(x, y): x * y where distinct(x, y) => x;
+        test "equal" for r { x: input float32[2]; x * x => unchanged }""",
+    "where three-valued": """rule r(x) { exp(x) where x.shape[5] == 1 or x.ndim > 3 => x }
+        test "unknown" for r { x: input float32[2]; exp(x) => unchanged }""",
+    "symbolic": """rule r(x, y: any(shape = x.shape)): exp(x) + y => y + exp(x);
+        test "other symbols" for r { x: input float32[n]; y: input float32[m]; exp(x) + reshape(y, newshape = [-1]) => unchanged }""",
+    "bounds": """rule r() { each f in 2..3 { x = any(); y = exp(x); } c = concatenate((*f.y,)); c
+          => exp(concatenate([i.x for i in f], axis = c.axis)) }
+        test "two" for r { x: input float32[2]; y: input float32[2]; concatenate((exp(x), exp(y))) => exp(concatenate((x, y))) }
+        test "one" for r { x: input float32[2]; concatenate((exp(x),)) => unchanged }""",
+    "once": """@once
+        rule r(x): exp(x) => exp(negative(negative(x)));
+        test "ends" for r { x: input float32[2]; exp(x) => exp(negative(negative(x))) }""",
+    "optional operand": """rule r(x, v: any?) { p = nn.pad(x, v, pad_mode = "constant"); p where v == none => nn.pad(x, v, p.*, pad_mode = "edge") }
+        test "given" for r { x: input float32[2]; nn.pad(x, 1.0, pad_width = [[0, 0]]) => unchanged }""",
+    "named operand": """rule r(x): nn.pad(x, pad_width = [[0, 0]], pad_value = 0) => x;
+        test "named" for r { x: input float32[2]; nn.pad(x, pad_value = 0.0, pad_width = [[0, 0]]) => x }""",
+    "choice in the target": """rule r(x): exp(x) => abs(x) if x.ndim == 1 else tanh(x);
+        rule s(x): sin(x) => x;
+        test "other" for s { x: input float32[2]; cos(x) => unchanged }""",
+    "own operator": """op my.twice(x: tensor) -> tensor is elementwise, unary;
+        rule r(x): x + x => my.twice(x);
+        test "made" for r { x: input float32[2]; x + x => my.twice(x) }""",
+    "several results": """rule r(x): nn.dropout(x).0 => x;
+        test "mask" for r { x: input float32[2]; d = nn.dropout(x); d.1 => unchanged }""",
+    "where as an operator": """rule r(c, x): where(c, x, x) => x;
+        test "same" for r { c: input bool[2]; x: input float32[2]; where(c, x, x) => x }""",
+    "operator named like a built-in": """rule r(x): sum(x, axis = []) => x;
+        test "dialect in front" for r { x: input float32[2]; relay.sum(x) => unchanged }""",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", CONSTRUCTS)
+def test_construct(name: str) -> None:
+    program = check_source(Source("construct.gsl", CONSTRUCTS[name]))
+    assert [(d.code, d.message, str(d.primary.span)) for d in program.diagnostics] == []
+    outcomes = run_tests(program)
+    assert outcomes, "a construct without a test shows nothing"
+    assert [(o.title, o.problem) for o in outcomes if not o.passed] == []
