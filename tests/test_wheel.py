@@ -13,7 +13,7 @@ ROOT = Path(__file__).parent.parent
 
 @pytest.mark.long
 def test_wheel(tmp_path: Path) -> None:
-    run = lambda *command: subprocess.run(command, check=True, capture_output=True, text=True, cwd=tmp_path)  # noqa: E731
+    run = lambda *command: subprocess.run(command, check=True, capture_output=True, text=True, cwd=tmp_path)
     run(sys.executable, "-m", "pip", "wheel", "--quiet", "--no-deps", "-w", str(tmp_path / "dist"), str(ROOT))
     (wheel,) = (tmp_path / "dist").glob("*.whl")
     run(sys.executable, "-m", "venv", str(tmp_path / "venv"))
