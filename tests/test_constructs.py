@@ -75,6 +75,14 @@ CONSTRUCTS = {
     "own operator": """op my.twice(x: tensor) -> tensor is elementwise, unary;
         rule r(x): x + x => my.twice(x);
         test "made" for r { x: input float32[2]; x + x => my.twice(x) }""",
+    "variadic operands": """op my.cat(*inputs: tensor, axis: int = 0) -> tensor;
+        rule r() { each f in 2.. { x = any(); y = exp(x); } c = my.cat(*f.y, axis = 1); c => exp(my.cat(*[i.x for i in f], c.*)) }
+        test "two" for r { x: input float32[2]; y: input float32[2]; my.cat(exp(x), exp(y), axis = 1) => exp(my.cat(x, y, axis = 1)) }
+        test "another axis" for r { x: input float32[2]; y: input float32[2]; my.cat(exp(x), exp(y)) => unchanged }""",
+    "operand or attribute": """op my.clip(input: tensor, low: tensor | float = 0.0, high: tensor | float = 1.0) -> tensor;
+        rule r(x) { c = my.clip(x, low = 0.0); c where c.high == 6.0 => nn.relu(x) }
+        test "operands" for r { x: input float32[2]; my.clip(x, const(value = 0.0), const(value = 6.0)) => nn.relu(x) }
+        test "defaults" for r { x: input float32[2]; my.clip(x) => unchanged }""",
     "several results": """rule r(x): nn.dropout(x).0 => x;
         test "mask" for r { x: input float32[2]; d = nn.dropout(x); d.1 => unchanged }""",
     "where as an operator": """rule r(c, x): where(c, x, x) => x;

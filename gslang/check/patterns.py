@@ -247,6 +247,13 @@ def _arguments(
                     low.error("E0302", f"operand `{operand.name}` of `{shown}` is given twice", expr.span)
                 else:
                     operands.append(named[operand.name])
+    for k, operand in enumerate(spec.operands):
+        if operand.attribute is not None and k == len(operands):  # said of the attribute, if at all: the operand may be anything
+            operands.append(
+                low.add_pattern(
+                    ir.LeafNode(name=None, span=expr.span, block=low.block, kind="any", optional=True, is_input=False)
+                ).node
+            )
     return operands, attributes
 
 
