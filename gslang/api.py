@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 from time import perf_counter
 from typing import Any
@@ -16,6 +17,7 @@ from gslang.dialect.dialect import Dialect
 from gslang.engine.conditions import output_slots
 from gslang.engine.fixed_point import Limits, Observer, Progress, StopReason, limit_message
 from gslang.engine.interpret import matches as find_matches
+from gslang.engine.meaning import infer_by_meaning, with_meanings
 from gslang.engine.passes import run_steps
 from gslang.engine.plan import plan_of
 from gslang.engine.rewrite import Failure, describe
@@ -132,9 +134,12 @@ class RuleSet:
 
     programs: tuple[CheckedProgram, ...]
 
-    @property
+    @cached_property
     def dialect(self) -> Dialect:
-        return self.programs[0].dialect
+        """The dialect with the operators that any of the files declares."""
+        first, *others = (program.dialect for program in self.programs)
+        more = {s.name: s for dialect in others for s in dialect.added if s.name not in first.operators}
+        return infer_by_meaning(first.with_operators(more.values())) if more else first
 
     @property
     def own(self) -> dict[str, CheckedRule]:
@@ -208,12 +213,12 @@ def folder(dialect: Dialect) -> Callable[[Graph], int]:
 
 def load(name: str | Path) -> RuleSet:
     """The rules of a `.gsl` file, a folder, or a shipped module (`std.relay`). Raises `RuleError`, `FileNotFoundError`."""
-    return _checked(RuleSet(tuple(load_module(str(name)))))
+    return _checked(RuleSet(tuple(map(with_meanings, load_module(str(name))))))
 
 
 def parse_rules(text: str, name: str = "<rules>") -> RuleSet:
     """The rules of a text. Raises `RuleError`."""
-    return _checked(RuleSet((check_source(Source(name, text)),)))
+    return _checked(RuleSet((with_meanings(check_source(Source(name, text))),)))
 
 
 def _checked(rules: RuleSet) -> RuleSet:

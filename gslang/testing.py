@@ -8,6 +8,7 @@ from time import perf_counter
 from gslang.check import checked as ir
 from gslang.engine.build import BuildError, build
 from gslang.engine.fixed_point import Limits, run_to_fixed_point
+from gslang.engine.meaning import with_meanings
 from gslang.engine.scope import Scope
 from gslang.engine.values import FAILURES
 from gslang.graph.compare import differences
@@ -32,6 +33,7 @@ class Outcome:
 def run_tests(program: ir.CheckedProgram, rules: frozenset[str] | None = None, seed: int = 0) -> list[Outcome]:
     """Run a file's tests, those of the chosen rules or all."""
     outcomes = []
+    program = with_meanings(program)
     for test in program.tests:
         if rules is None or test.rule in rules:
             began = perf_counter()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from gslang.base.cache import cached
@@ -13,12 +13,14 @@ from gslang.base.source import Source, Span
 from gslang.base.suggest import did_you_mean
 from gslang.check import checked as ir
 from gslang.check.imports import Importer, find_module
+from gslang.check.meaning import check_meaning
 from gslang.check.passes import check_pass
 from gslang.check.rule import check_rule
 from gslang.check.tests import check_test
 from gslang.dialect.declarations import signature_of
 from gslang.dialect.dialect import Dialect
 from gslang.dialect.load import dialect_names, load_dialect
+from gslang.dialect.signature import Signature
 from gslang.syntax import nodes as n
 from gslang.syntax.parser import parse, read_source
 
@@ -31,7 +33,7 @@ class Module:
 
     program: ir.CheckedProgram
     functions: Mapping[str, n.FnDecl] = field(repr=False)
-    operators: tuple[n.OpDecl, ...] = field(repr=False)
+    operators: tuple[Signature, ...] = field(repr=False)
 
 
 def check_source(source: Source, importer: Importer | None = None) -> ir.CheckedProgram:
@@ -87,23 +89,24 @@ def check_module(source: Source, importer: Importer) -> Module:
     rules: dict[str, ir.CheckedRule] = {}
     passes: dict[str, ir.CheckedPass] = {}
     functions: dict[str, n.FnDecl] = {}
-    declarations: list[n.OpDecl] = []
+    operators: list[Signature] = []
     broken: set[str] = set()
     with importer.reading(source.name):
         for item in program.items:
             if isinstance(item, n.Use):
-                _use(item, source, importer, found, rules, passes, functions, declarations, broken)
-    own_declarations = [item for item in program.items if isinstance(item, n.OpDecl)]
-    signatures = []
-    for declaration in declarations + own_declarations:
-        signature, problems = signature_of(declaration)
-        signatures.append(signature)
-        if declaration in own_declarations:
-            found += problems
-    if signatures:
-        dialect = dialect.with_operators(signatures)
+                _use(item, source, importer, found, rules, passes, functions, operators, broken)
     own_functions = _functions(program, found)
     functions.update(own_functions)
+    if operators:
+        dialect = dialect.with_operators(operators)
+    for item in program.items:
+        if isinstance(item, n.OpDecl):
+            signature, problems = signature_of(item)
+            meaning, more = check_meaning(item, signature, dialect, functions)
+            found += (*problems, *more)
+            signature = replace(signature, meaning=meaning)
+            operators.append(signature)
+            dialect = dialect.with_operators((signature,))
     own_rules: list[str] = []
     places: dict[str, Span] = {}
     for item in program.items:
@@ -147,7 +150,7 @@ def check_module(source: Source, importer: Importer) -> Module:
         tests=tuple(tests),
         diagnostics=tuple(sorted(unique.values(), key=lambda d: d.order)),
     )
-    return Module(result, functions, (*declarations, *own_declarations))
+    return Module(result, functions, tuple(operators))
 
 
 def _dialect(program: n.Program) -> tuple[Dialect, list[Diagnostic]]:
@@ -187,7 +190,7 @@ def _functions(program: n.Program, found: list[Diagnostic]) -> dict[str, n.FnDec
 
 def _use(
     item: n.Use, source: Source, importer: Importer, found: list[Diagnostic], rules: dict[str, ir.CheckedRule],
-    passes: dict[str, ir.CheckedPass], functions: dict[str, n.FnDecl], declarations: list[n.OpDecl], broken: set[str],
+    passes: dict[str, ir.CheckedPass], functions: dict[str, n.FnDecl], operators: list[Signature], broken: set[str],
 ) -> None:  # fmt: skip
     modules, problem = importer.modules(item, source)
     if problem is not None:
@@ -206,7 +209,7 @@ def _use(
         rules.update({k: v for k, v in program.rules.items() if wanted is None or k in wanted})
         passes.update({k: v for k, v in program.passes.items() if wanted is None or k in wanted})
         functions.update({k: v for k, v in module.functions.items() if wanted is None or k in wanted})
-        declarations.extend(module.operators)
+        operators.extend(module.operators)
     for name in item.names or ():
         if name.id not in offered:
             guess = did_you_mean(name.id, offered)

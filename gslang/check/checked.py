@@ -575,6 +575,18 @@ class CheckedRule:
 
 
 @dataclass(frozen=True, slots=True)
+class Meaning:
+    """What a declared operator computes and what its type is. `rule`: its source is one call of the operator (the last
+    pattern node; operand k is pattern node k, a variadic one a tuple of all that is left), its target is the value, without
+    outputs if none is declared."""
+
+    rule: CheckedRule
+    variadic: bool  # the last operand is
+    shape: Value | None
+    dtype: Value | None
+
+
+@dataclass(frozen=True, slots=True)
 class CheckedTest:
     """A `test` item. `source` and `expected` build graphs from inputs: in them `SourceNode(OWN, k)` is input number k.
 

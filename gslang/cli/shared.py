@@ -30,6 +30,7 @@ def load_rules(names: Sequence[str]) -> RuleSet:
     from gslang.base.suggest import did_you_mean
     from gslang.check.check import check_source, load_module
     from gslang.check.imports import module_names
+    from gslang.engine.meaning import with_meanings
 
     programs = []
     for name in names:
@@ -48,7 +49,7 @@ def load_rules(names: Sequence[str]) -> RuleSet:
             raise InputError(f"cannot be read: {error}", path=name) from None
     if not programs:
         raise InputError("there is no .gsl file in this folder", path=names[0])
-    return RuleSet(tuple(programs))
+    return RuleSet(tuple(map(with_meanings, programs)))
 
 
 def show_findings(rules: RuleSet, options: argparse.Namespace) -> bool:

@@ -62,7 +62,7 @@ def signature_of(decl: n.OpDecl) -> tuple[Signature, list[Diagnostic]]:
     defaults.update({o.name: o.attribute.default for o in operands if o.attribute and o.attribute.default is not REQUIRED})
     signature = Signature(
         decl.name.id, tuple(operands), attributes, results, frozenset(t.id for t in decl.traits if t.id in TRAITS),
-        decl.name.span, decl.doc or "", {name.id: value for name, value in decl.meaning}, defaults,
+        decl.name.span, decl.doc or "", None, defaults,
     )  # fmt: skip
     return signature, found
 

@@ -83,8 +83,8 @@ class Signature:
     traits: frozenset[str] = frozenset()
     declared_at: Span | None = field(default=None, compare=False, repr=False)
     doc: str = ""
-    meaning: Mapping[str, Any] = field(default_factory=dict, compare=False, repr=False)
-    """`{ shape = …, dtype = …, value = … }` of the declaration: syntax expressions."""
+    meaning: Any = field(default=None, compare=False, repr=False)
+    """`{ shape = …, dtype = …, value = … }` of the declaration, checked (`check.checked.Meaning`); None without one."""
     defaults: Mapping[str, Any] = field(default_factory=dict)
     """Attribute name → default, of those that have one."""
 

@@ -8,7 +8,10 @@ from typing import Any
 import numpy as np
 
 from gslang.dialect.dialect import Dialect
-from gslang.dialect.tensor_type import TensorType
+from gslang.dialect.tensor_type import TensorType, TupleType, Type
+from gslang.engine.build import BuildError
+from gslang.engine.meaning import value_graph
+from gslang.engine.values import FAILURES
 from gslang.evaluate.relay import EVALUATE
 from gslang.graph.graph import CONST, INPUT, PARAM, PROJ, TUPLE, Graph
 
@@ -26,6 +29,8 @@ def evaluate_node(graph: Graph, dialect: Dialect, node: int, operands: list[Any]
         return operands[0][graph.attrs[node]["index"]]
     function = EVALUATE.get(op)
     signature = dialect.get(op)
+    if function is None and signature is not None and signature.meaning is not None:
+        return _by_meaning(graph, dialect, node, operands)
     if function is None or signature is None:
         raise EvaluationError(f"`{op}` of {graph.label(node)} cannot be computed: no evaluator is known for it")
     try:
@@ -33,6 +38,31 @@ def evaluate_node(graph: Graph, dialect: Dialect, node: int, operands: list[Any]
             return function(operands, signature.complete(graph.attrs[node]))
     except (ValueError, TypeError, IndexError, KeyError, NotImplementedError, ArithmeticError, MemoryError) as error:
         raise EvaluationError(f"`{op}` of {graph.label(node)} cannot be computed: {error}") from error
+
+
+def _by_meaning(graph: Graph, dialect: Dialect, node: int, operands: list[Any]) -> Any:
+    """A call of an operator whose declaration says what it computes."""
+    op = graph.op[node]
+    signature = dialect.operators[op]
+    types = [_type_of(value) for value in operands]
+    try:
+        inner = value_graph(signature.meaning, dialect, types, signature.complete(graph.attrs[node]))
+    except (BuildError, *FAILURES) as error:
+        raise EvaluationError(f"`{op}` of {graph.label(node)} cannot be computed: {error}") from error
+    if inner is None:
+        raise EvaluationError(f"`{op}` of {graph.label(node)} cannot be computed: its declaration gives no `value`")
+    try:
+        return evaluate(inner, dialect, {str(k): value for k, value in enumerate(operands)})[0]
+    except EvaluationError as error:
+        raise EvaluationError(f"`{op}` of {graph.label(node)} cannot be computed: in its declaration, {error}") from error
+
+
+def _type_of(value: Any) -> Type | None:
+    if value is None:
+        return None
+    if isinstance(value, tuple):
+        return TupleType(tuple([_type_of(part) for part in value]))
+    return TensorType(tuple(value.shape), value.dtype.name)
 
 
 def evaluate(graph: Graph, dialect: Dialect, inputs: Mapping[str, Any]) -> list[Any]:
@@ -68,7 +98,8 @@ def _leaf(graph: Graph, node: int, inputs: Mapping[str, Any]) -> Any:
     name = graph.names[node]
     value = graph.value(node)
     if value is None and name is not None and name in inputs:
-        value = np.asarray(inputs[name])
+        given = inputs[name]
+        value = given if isinstance(given, tuple) else np.asarray(given)
     if value is None:
         raise EvaluationError(f"{graph.kind(node)} `{graph.label(node)}` has no value")
     type_ = graph.types[node]

@@ -121,11 +121,11 @@ class _Builder:
         name = next(x for x in c if isinstance(x, n.Name))
         parameters = tuple(x for x in c if isinstance(x, n.Parameter))
         results = next(x for x in c if isinstance(x, tuple) and x and isinstance(x[0], n.TypeName))
-        meaning = next((x for x in c if isinstance(x, dict)), {})
+        meaning = next((x for x in c if isinstance(x, _Meaning)), _Meaning())
         traits = next((x for x in c if isinstance(x, list)), [])
         several = len(results) > 0 and getattr(results, "several", False)
         return n.OpDecl(
-            name, parameters, tuple(results), several, tuple(meaning.items()), tuple(traits), **self.item(tree, c)
+            name, parameters, tuple(results), several, tuple(meaning), tuple(traits), **self.item(tree, c)
         )
 
     def _opparam(self, tree: Tree[Token], c: list[Any]) -> Any:
@@ -147,7 +147,7 @@ class _Builder:
         return _Several(part for types in c if types is not None for part in types)
 
     def _meaning(self, tree: Tree[Token], c: list[Any]) -> Any:
-        return dict(pair for pair in c if pair is not None)
+        return _Meaning(pair for pair in c if pair is not None)
 
     def _meaning_item(self, tree: Tree[Token], c: list[Any]) -> Any:
         return self.name(c[0]), c[1]
@@ -410,6 +410,10 @@ class _Builder:
     def _dotted(self, tree: Tree[Token], c: list[Any]) -> Any:
         parts = [str(x) if isinstance(x, Token) else x.id for x in c]
         return n.Name(".".join(parts), span=self.span(tree))
+
+
+class _Meaning(tuple[tuple[n.Name, n.Expr], ...]):
+    """What stands in the braces of an operator's declaration."""
 
 
 class _Several(tuple[n.TypeName, ...]):

@@ -1,0 +1,88 @@
+"""What a declared operator means: `{ shape = …, dtype = …, value = … }` of an `op` declaration, checked.
+
+A declaration is read like a rule whose source is one call of the operator and whose target is `value`: the operands are
+its inputs, the attributes are values of that call. So everything that may stand in a target may stand here, and every
+mistake in it is found in the same way. Only operators declared before may be used: a meaning never goes in circles.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from gslang.base.diagnostics import Diagnostic
+from gslang.base.suggest import did_you_mean
+from gslang.check import checked as ir
+from gslang.check import denote as d
+from gslang.check import patterns, targets, values
+from gslang.check.context import Lowering, Stop, ValueOf
+from gslang.dialect.dialect import Dialect
+from gslang.dialect.load import load_dialect
+from gslang.dialect.signature import Signature
+from gslang.syntax import nodes as n
+
+PARTS = ("shape", "dtype", "value")
+_EXPECTED = {"shape": ("tuple", "any"), "dtype": ("dtype", "str", "any")}
+
+
+def check_meaning(
+    decl: n.OpDecl, signature: Signature, dialect: Dialect, functions: Mapping[str, n.FnDecl]
+) -> tuple[ir.Meaning | None, list[Diagnostic]]:
+    """The meaning, or None if the declaration has none or it has an error; and all findings.
+
+    `dialect` has the operators declared so far, without this one.
+    """
+    if not decl.meaning:
+        return None, []
+    low = Lowering(dialect, functions, [])
+    for operand, parameter in zip(signature.operands, (p for p in decl.parameters if _is_operand(p))):
+        low.bind(parameter.name, patterns.leaf(low, parameter.span, "any", (), name=operand.name))
+    call = low.add_pattern(ir.CallNode(name=None, span=decl.name.span, operators=(signature.name,), operands=tuple(range(len(signature.operands)))))
+    for parameter in decl.parameters:
+        name = parameter.name.id
+        if name in signature.attributes and not _is_operand(parameter):
+            value = ir.NodeAttr(ir.OWN, call.node, name)
+            low.bind(parameter.name, ValueOf(value, values.declared_type(signature.attributes[name].types)))
+    low.side = "target"
+    found: dict[str, ir.Value] = {}
+    output: tuple[int, ...] = ()
+    seen: set[str] = set()
+    for part, expr in decl.meaning:
+        if part.id not in PARTS:
+            guess = did_you_mean(part.id, PARTS)
+            low.error("E0308", f"a meaning has no `{part.id}`", part.span, f"did you mean `{guess}`?" if guess else "it has `shape`, `dtype` and `value`")
+            continue
+        if part.id in seen:
+            low.error("E0308", f"`{part.id}` is given twice", part.span, "remove one")
+            continue
+        seen.add(part.id)
+        if part.id != "value" and signature.results != "tensor":
+            low.error("E0308", f"`{part.id}` describes one tensor, `{signature.name}` has other results", part.span, "give `value`, a tuple; types follow from it")
+            continue
+        try:
+            if part.id == "value":
+                output = (targets.target_of(low, expr, d.denote(low, expr)),)
+            else:
+                what = values.value(low, expr)
+                if what.type not in _EXPECTED[part.id]:
+                    low.stop("E0308", f"`{part.id}` is {_wanted(part.id)}, this is `{what.type}`", expr.span)
+                found[part.id] = what.value
+        except Stop:
+            pass
+    if low.diagnostics:
+        return None, low.diagnostics
+    rule = ir.CheckedRule(
+        name=signature.name, doc=decl.doc, nodes=tuple(low.patterns), inputs=tuple(range(len(signature.operands))),
+        outputs=(call.node,), output_block=None, blocks=(), variables=(), lets=tuple(low.lets), captures=(), where=(),
+        where_spans=(), interior=frozenset(), dialect=load_dialect(dialect.name), span=decl.name.span,
+        target=ir.TargetGraph(tuple(low.targets), tuple(low.target_names), tuple(low.target_spans), output),
+    )  # fmt: skip
+    # The rule keeps the plain dialect: with its own one, each declaration would hold all that stand before it.
+    return ir.Meaning(rule, any(o.variadic for o in signature.operands[-1:]), found.get("shape"), found.get("dtype")), []
+
+
+def _is_operand(parameter: n.Parameter) -> bool:
+    return any(kind.name in ("tensor", "tuple") for kind in parameter.types)
+
+
+def _wanted(part: str) -> str:
+    return "a tuple of dimensions" if part == "shape" else "a data type"
