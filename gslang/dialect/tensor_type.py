@@ -6,7 +6,6 @@ the last two raise `UnknownValue`, which a condition turns into "unknown" (only 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any, Final, NoReturn, Union
 
 
@@ -68,28 +67,74 @@ Dimension = Union[int, Symbol, UnknownDimension]
 Shape = tuple[Dimension, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class TensorType:
+class _Interned:
+    """One object per value, so that types compare and hash by identity: the engine does both for every new node."""
+
+    __slots__ = ()
+
+    def __setattr__(self, name: str, value: object) -> NoReturn:
+        raise AttributeError(f"{type(self).__name__} is immutable")
+
+    __delattr__ = __setattr__  # type: ignore[assignment]
+
+
+class TensorType(_Interned):
     """A tensor's type. `shape` is None when even the rank is unknown; `dtype` is None when unknown."""
 
+    __slots__ = ("dtype", "shape")
+    __match_args__ = ("shape", "dtype")
     shape: Shape | None
     dtype: str | None
+
+    def __new__(cls, shape: Shape | None, dtype: str | None) -> TensorType:
+        known = _TENSOR_TYPES.get((shape, dtype))
+        if known is not None:
+            return known
+        if shape is not None:  # NumPy's integers would hide behind equal ones of Python
+            shape = tuple([d if type(d) is int or isinstance(d, _Opaque) else int(d) for d in shape])
+        new = object.__new__(cls)
+        object.__setattr__(new, "shape", shape)
+        object.__setattr__(new, "dtype", dtype)
+        return _TENSOR_TYPES.setdefault((shape, dtype), new)
+
+    def __reduce__(self) -> Any:
+        return (TensorType, (self.shape, self.dtype))
+
+    def __repr__(self) -> str:
+        return f"TensorType(shape={self.shape!r}, dtype={self.dtype!r})"
 
     def __str__(self) -> str:
         inside = "..." if self.shape is None else ", ".join(map(str, self.shape))
         return f"{self.dtype or '?'}[{inside}]"
 
 
-@dataclass(frozen=True, slots=True)
-class TupleType:
+class TupleType(_Interned):
     """The type of a tuple; a field is None when nothing is known about it."""
 
+    __slots__ = ("fields",)
+    __match_args__ = ("fields",)
     fields: tuple[Type | None, ...]
+
+    def __new__(cls, fields: tuple[Type | None, ...]) -> TupleType:
+        known = _TUPLE_TYPES.get(fields)
+        if known is not None:
+            return known
+        new = object.__new__(cls)
+        object.__setattr__(new, "fields", fields)
+        return _TUPLE_TYPES.setdefault(fields, new)
+
+    def __reduce__(self) -> Any:
+        return (TupleType, (self.fields,))
+
+    def __repr__(self) -> str:
+        return f"TupleType(fields={self.fields!r})"
 
     def __str__(self) -> str:
         return "(" + ", ".join("?" if f is None else str(f) for f in self.fields) + ")"
 
 
+_TENSOR_TYPES: dict[tuple[Shape | None, str | None], TensorType] = {}
+_TUPLE_TYPES: dict[tuple[Type | None, ...], TupleType] = {}
 Type = Union[TensorType, TupleType]
 
 

@@ -10,16 +10,12 @@ from typing import Any
 
 from gslang.check import checked as ir
 from gslang.dialect.dialect import Dialect
-from gslang.dialect.signature import TypeInferenceError
+from gslang.dialect.signature import Signature
 from gslang.dialect.tensor_type import UNKNOWN, Symbol, TensorType, TupleType, UnknownValue
+from gslang.engine.edits import BuildError, infer_or_fail
 from gslang.engine.scope import UNBOUND, Scope
 from gslang.engine.values import evaluate, iterate, truth
 from gslang.graph.graph import ABSENT, TUPLE, Graph
-from gslang.graph.inference import infer_node
-
-
-class BuildError(Exception):
-    """The target does not type-check here. The message names the operator."""
 
 
 @dataclass(slots=True)
@@ -121,11 +117,7 @@ def _project(builder: _Builder, base: int, index: int) -> int:
 
 
 def _typed(builder: _Builder, node: int) -> int:
-    graph = builder.graph
-    try:
-        graph.types[node] = infer_node(graph, builder.dialect, node)
-    except TypeInferenceError as error:
-        raise BuildError(f"`{graph.op[node]}` of the target: {error}") from error
+    builder.graph.types[node] = infer_or_fail(builder.graph, builder.dialect, node, None)
     return node
 
 
@@ -169,34 +161,38 @@ def _attributes(builder: _Builder, operator: str, call: ir.MakeCall) -> dict[str
             if name not in spread.without and (signature is None or name in signature.attributes):
                 attrs[name] = value
     for name, value in call.attributes:
-        attrs[name] = _fit(evaluate(value, scope), signature, name)
-    if signature is not None:
-        for name in signature.attributes:
-            if name in attrs and name in signature.defaults and _same(attrs[name], signature.defaults[name]):
-                del attrs[name]
-        order = {name: k for k, name in enumerate(signature.attributes)}
-        attrs = dict(sorted(attrs.items(), key=lambda item: order.get(item[0], len(order))))
-    return attrs
+        attrs[name] = fitted(evaluate(value, scope), signature, name)
+    return normalised(attrs, signature)
+
+
+def normalised(attrs: dict[str, Any], signature: Signature | None) -> dict[str, Any]:
+    """Attributes in the order of the declaration, without those that equal their declared default."""
+    if signature is None:
+        return attrs
+    kept = {n: v for n, v in attrs.items() if n not in signature.attributes or n not in signature.defaults or not _same(v, signature.defaults[n])}
+    order = {name: k for k, name in enumerate(signature.attributes)}
+    return dict(sorted(kept.items(), key=lambda item: order.get(item[0], len(order))))
 
 
 def _same(a: Any, b: Any) -> bool:
     return type(a) is type(b) and bool(a == b)
 
 
-def _fit(value: Any, signature: Any, name: str) -> Any:
+def fitted(value: Any, signature: Signature | None, name: str) -> Any:
     """A computed value as a graph stores it: known, plain Python, floats where only floats are declared."""
-    value = _known(value)
+    value = known_value(value)
     spec = signature.attributes.get(name) if signature is not None else None
     if spec is not None and all(t.base == "float" for t in spec.types):
         return _floats(value)
     return value
 
 
-def _known(value: Any) -> Any:
+def known_value(value: Any) -> Any:
+    """The value as plain Python. Raises `UnknownValue` where a dimension in it is not known."""
     if value is UNKNOWN or isinstance(value, Symbol):
         raise UnknownValue("an attribute would have an unknown dimension")
     if isinstance(value, tuple):
-        return tuple(_known(item) for item in value)
+        return tuple(known_value(item) for item in value)
     if getattr(value, "ndim", None) == 0 or type(value).__module__ == "numpy" and not hasattr(value, "ndim"):
         return value.item()
     return value
@@ -210,14 +206,14 @@ def _floats(value: Any) -> Any:
 
 def _constant(builder: _Builder, constant: ir.MakeConst, dtype: str | None) -> int:
     scope = builder.scope
-    value = _known(evaluate(constant.value, scope))
+    value = known_value(evaluate(constant.value, scope))
     if constant.dtype is not None:
         dtype = evaluate(constant.dtype, scope)
     if constant.as_tuple:
         items = value if isinstance(value, tuple) else tuple(value)
         fields = [add_constant(builder.graph, item, dtype) for item in items]
         return _typed(builder, builder.graph.add_tuple(fields))
-    shape = None if constant.splat_shape is None else _known(evaluate(constant.splat_shape, scope))
+    shape = None if constant.splat_shape is None else known_value(evaluate(constant.splat_shape, scope))
     return add_constant(builder.graph, value, dtype, shape)
 
 

@@ -14,10 +14,11 @@ from enum import Enum
 from time import perf_counter
 
 from gslang.check.checked import CheckedRule
-from gslang.engine.generate import Matcher, compile_matcher
+from gslang.engine.edits import Edits, edits_of
+from gslang.engine.generate import Rewriter, compile_matcher, compile_rewriter
 from gslang.engine.plan import MatchPlan, plan_of
 from gslang.engine.rewrite import Application, Failure, apply_match
-from gslang.engine.scope import Scope
+from gslang.engine.worklist import affected, ways_of
 from gslang.graph.graph import DEAD, Graph
 
 
@@ -73,11 +74,13 @@ def run_to_fixed_point(
     progress = progress or Progress()
     progress.stop_reason = StopReason.FIXED_POINT
     plans = [plan_of(rule) for rule in rules if not rule.disconnected]
-    starting = _by_operator(plans, graph)
     for plan in plans:
         progress.counts.setdefault(plan.rule.name, RuleCount())
+    starting = _by_operator(plans, graph, progress, observe is not None)
+    ways = ways_of(plans)
     most = limits.applications if limits.applications is not None else 10 * len(graph) + 1000
     most += progress.applications
+    run = _Run(graph, starting, progress, most, limits.stop_after, observe)
     todo: Iterable[int] = list(graph.ordered())
     sweeps = 0
     while True:
@@ -86,53 +89,60 @@ def run_to_fixed_point(
             return progress
         sweeps += 1
         progress.sweeps += 1
-        changes = _sweep(graph, todo, starting, progress, most, limits.stop_after, observe)
-        if progress.stop_reason is not StopReason.FIXED_POINT or not changes:
+        seeds = _sweep(run, todo)
+        if progress.stop_reason is not StopReason.FIXED_POINT or not seeds:
             return progress
-        todo = _near(graph, changes, plans)
+        todo = affected(graph, seeds, ways)
 
 
-_Starting = dict[str, list[tuple[CheckedRule, Matcher]]]
+_Starting = dict[str, list[tuple[CheckedRule, Rewriter, RuleCount]]]
 
 
-def _by_operator(plans: Sequence[MatchPlan], graph: Graph) -> _Starting:
+@dataclass(frozen=True, slots=True)
+class _Run:
+    graph: Graph
+    starting: _Starting
+    progress: Progress
+    most: int
+    stop_after: int | None
+    observe: Observer | None
+
+
+def _by_operator(plans: Sequence[MatchPlan], graph: Graph, progress: Progress, traced: bool) -> _Starting:
     """Operator → rules whose first output can have it, earlier rules first: candidates cost nothing per rule."""
     table: _Starting = {}
+    edits: dict[int, Edits] = {}
     for plan in plans:
-        matcher = compile_matcher(plan)(graph)
+        dialect = plan.rule.dialect
+        edit = edits.get(id(dialect)) or edits.setdefault(id(dialect), edits_of(graph, dialect))
+        rewrite = _traced(plan, edit) if traced else compile_rewriter(plan)(edit)
         for operator in plan.starts:
-            table.setdefault(operator, []).append((plan.rule, matcher))
+            table.setdefault(operator, []).append((plan.rule, rewrite, progress.counts[plan.rule.name]))
     return table
 
 
-def _sweep(
-    graph: Graph,
-    todo: Iterable[int],
-    starting: _Starting,
-    progress: Progress,
-    most: int,
-    stop_after: int | None,
-    observe: Observer | None,
-) -> list[int]:
-    """One sweep; returns the nodes around which something changed."""
-    op = graph.op
-    changes: list[int] = []
-    traced = observe is not None
+def _traced(plan: MatchPlan, edits: Edits) -> Rewriter:
+    """The same as the generated rewriter, but each application tells what it did."""
+    match = compile_matcher(plan)(edits.graph)
+    return lambda start, seeds: match(start, lambda scope: apply_match(scope, edits, seeds, traced=True))
 
-    def accept(scope: Scope) -> Application | Failure | None:
-        return apply_match(scope, traced)
 
+def _sweep(run: _Run, todo: Iterable[int]) -> list[int]:
+    """One sweep; returns the seeds of the next."""
+    graph, progress = run.graph, run.progress
+    op, starting = graph.op, run.starting
+    seeds: list[int] = []
     for node in todo:
         rules = starting.get(op[node])
         if rules is None:
             continue
-        for rule, match in rules:
+        for rule, rewrite, count in rules:
             if rule.once and progress.made_by.get(node) == rule.name:
                 continue
-            count = progress.counts[rule.name]
             count.candidates += 1
             began = perf_counter()
-            application = match(node, accept)
+            first_new = len(op)
+            application = rewrite(node, seeds)
             count.seconds += perf_counter() - began
             if application is None:
                 continue
@@ -141,55 +151,22 @@ def _sweep(
                 continue
             progress.applications += 1
             count.applications += 1
-            changes += application.added + application.changed + application.touched
-            changes += (now for now in application.replaced.values())
             if rule.once:
-                progress.made_by.update(dict.fromkeys(application.added, rule.name))
+                progress.made_by.update(dict.fromkeys(range(first_new, len(op)), rule.name))
             progress.recent.append(rule.name)
             if len(progress.recent) > 512:
                 del progress.recent[:256]
-            if observe is not None:
-                observe(progress.applications, application)
-            if stop_after is not None and progress.applications >= stop_after:
+            if run.observe is not None:
+                run.observe(progress.applications, application)
+            if run.stop_after is not None and progress.applications >= run.stop_after:
                 progress.stop_reason = StopReason.STOPPED
-                return changes
-            if progress.applications >= most:
+                return seeds
+            if progress.applications >= run.most:
                 progress.stop_reason = StopReason.APPLICATION_LIMIT
-                return changes
+                return seeds
             if op[node] is DEAD:
                 break
-    return changes
-
-
-def _near(graph: Graph, changes: Iterable[int], plans: Sequence[MatchPlan]) -> list[int]:
-    """Nodes that a pattern could start at because of a change, in order.
-
-    For rules with one output these lie on the users' side, at most as far as the deepest pattern; a rule that goes
-    forward may start at a cousin, so its reach counts in every direction.
-    """
-    up = max((plan.up for plan in plans), default=0) + 1
-    around = max((plan.reach for plan in plans if plan.forward), default=-1)
-    users, operands, op = graph.users, graph.operands, graph.op
-    seen = {node: None for node in changes if op[node] is not DEAD}
-    found = dict(seen)
-    frontier = list(seen)
-    for _ in range(up):
-        frontier = [user for node in frontier for user in users[node] if not (user in found or found.setdefault(user))]
-        if not frontier:
-            break
-    if around >= 0:
-        reached, frontier = dict(seen), list(seen)
-        for _ in range(around):
-            following = []
-            for node in frontier:
-                for other in (*users[node], *operands[node]):
-                    if other >= 0 and other not in reached:
-                        reached[other] = None
-                        following.append(other)
-            frontier = following
-        found.update(reached)
-    label = graph.ordered().label
-    return sorted(found, key=label.__getitem__)
+    return seeds
 
 
 def limit_message(progress: Progress) -> str:

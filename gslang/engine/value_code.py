@@ -24,10 +24,31 @@ class NotCompiled(Exception):
 
 @dataclass(slots=True)
 class Namespace:
-    """Objects that generated code refers to by name."""
+    """Objects that generated code refers to by name, and how it reaches the slots of templates' nodes.
+
+    `inside`: None at the rule's own level; "first" or "next" where an instance is being matched (its slots are variables);
+    "let" where a let is evaluated in an instance (its slots are `s[…]`). `lets`: variables that keep the values of lets.
+    """
 
     rule: ir.CheckedRule
     objects: dict[str, Any] = field(default_factory=dict)
+    inside: str | None = None
+    lets: dict[int, str] = field(default_factory=dict)
+    keeps_lets: bool = False  # not inside a `lambda`, which could not set the variable
+
+    def slot(self, place: ir.Place, node: int) -> str:
+        """The expression for the slot of a pattern node."""
+        if self.rule.nodes[node].block is None:
+            return f"v{node}"
+        match place:
+            case ir.Own():
+                if self.inside is None:
+                    raise NotCompiled("an instance's node outside it")
+                return f"s[{node}]" if self.inside == "let" else f"v{node}"
+            case ir.First(block):
+                return f"v{node}" if self.inside == "first" else f"first(I{block})[{node}]"
+            case ir.At(block, index):
+                return f"at(I{block}, {code_of(index, self)})[{node}]"
 
     def constant(self, value: Any) -> str:
         """Source for a value: a literal where its `repr` is one, else a name."""
@@ -41,6 +62,9 @@ class Namespace:
         name = f"k{len(self.objects)}"
         self.objects[name] = value
         return name
+
+
+UNSET = object()  # a let that was not evaluated yet
 
 
 def unknown(why: str) -> Any:
@@ -61,6 +85,29 @@ def conjunction(items: Sequence[Callable[[], Any]], negate: bool) -> bool:
     return True
 
 
+def one_of(tests: Sequence[Callable[[], Any]]) -> bool:
+    """Alternatives of a constraint: unknown is as good as false, since only true passes."""
+    for test in tests:
+        try:
+            if test():
+                return True
+        except values.FAILURES:
+            continue
+    return False
+
+
+def first_instance(instances: list[dict[int, int]]) -> dict[int, int]:
+    if not instances:
+        raise UnknownValue("there is no first instance")
+    return instances[0]
+
+
+def instance_at(instances: list[dict[int, int]], number: Any) -> dict[int, int]:
+    if type(number) is not int or not -len(instances) <= number < len(instances):
+        raise UnknownValue(f"there is no instance {number}")
+    return instances[number]
+
+
 def select(chosen: int, arms: Sequence[Callable[[], Any] | None]) -> Any:
     arm = arms[chosen] if chosen >= 0 else None
     if arm is None:
@@ -72,6 +119,10 @@ RUNTIME: dict[str, Any] = {
     "unknown": unknown,
     "conjunction": conjunction,
     "select": select,
+    "one_of": one_of,
+    "first": first_instance,
+    "at": instance_at,
+    "UNSET": UNSET,
     "equal": values.equal,
     "truth": values.truth,
     "BINARY": values.BINARY,
@@ -91,21 +142,50 @@ def code_of(value: ir.Value, names: Namespace) -> str:
     def code(part: ir.Value) -> str:
         return code_of(part, names)
 
+    def later(part: ir.Value) -> str:
+        """The same, for a `lambda`."""
+        before, names.keeps_lets = names.keeps_lets, False
+        try:
+            return f"lambda: {code_of(part, names)}"
+        finally:
+            names.keeps_lets = before
+
     match value:
         case ir.Const(constant):
             return names.constant(constant)
-        case ir.NodeAttr(ir.Own(), node, name) if names.rule.nodes[node].block is None:
-            return _attribute(node, name, names)
-        case ir.Captured(ir.Own(), number):
+        case ir.NodeAttr(place, node, name):
+            return _attribute(names.slot(place, node), node, name, names)
+        case ir.Captured(ir.Own(), number) if names.inside is None:
             return f"c{number}"
         case ir.Let(ir.Own(), number):
-            return code(names.rule.lets[number])
+            if not names.keeps_lets or names.inside is not None:
+                return code(names.rule.lets[number])
+            variable = names.lets.setdefault(number, f"m{number}")
+            return f"({variable} if {variable} is not UNSET else ({variable} := {code(names.rule.lets[number])}))"
+        case ir.Let(ir.First(block) | ir.At(block), number):
+            where = f"first(I{block})" if isinstance(value.place, ir.First) else f"at(I{block}, {code(value.place.index)})"  # type: ignore[union-attr]
+            inside, names.inside = names.inside, "let"
+            kept, names.keeps_lets = names.keeps_lets, False
+            try:
+                return f"(lambda s: {code(names.rule.lets[number])})({where})"
+            finally:
+                names.inside, names.keeps_lets = inside, kept
         case ir.Local(number):
             return f"l{number}"
-        case ir.IsAbsent(ir.Own(), node):
-            return f"(v{node} == -1 if v{node} != -2 else unknown('unmatched'))"
-        case ir.SameNode((ir.Own(), a), (ir.Own(), b)):
-            return f"(v{a} == v{b} if v{a} != -2 and v{b} != -2 else unknown('unmatched'))"
+        case ir.InstanceIndex(block):
+            if names.inside not in ("first", "next"):
+                raise NotCompiled("the number of an instance outside it")
+            return f"x{block}"
+        case ir.Length(block):
+            return f"len(I{block})"
+        case ir.Instances(block):
+            return f"tuple(range(len(I{block})))"
+        case ir.IsAbsent(place, node):
+            slot = names.slot(place, node)
+            return f"({slot} == -1 if {slot} != -2 else unknown('unmatched'))"
+        case ir.SameNode((place1, node1), (place2, node2)):
+            left, right = names.slot(place1, node1), names.slot(place2, node2)
+            return f"({left} == {right} if {left} != -2 and {right} != -2 else unknown('unmatched'))"
         case ir.UnaryValue("-", operand):
             return f"(-{code(operand)})"
         case ir.UnaryValue(_, operand):
@@ -121,13 +201,13 @@ def code_of(value: ir.Value, names: Namespace) -> str:
         case ir.CompareValue(operator, left, right):
             return f"COMPARE[{operator!r}]({code(left)}, {code(right)})"
         case ir.AllOf(items):
-            return f"conjunction(({''.join(f'lambda: {code(i)}, ' for i in items)}), False)"
+            return f"conjunction(({''.join(f'{later(i)}, ' for i in items)}), False)"
         case ir.AnyOf(items):
-            return f"(not conjunction(({''.join(f'lambda: {code(i)}, ' for i in items)}), True))"
+            return f"(not conjunction(({''.join(f'{later(i)}, ' for i in items)}), True))"
         case ir.IfValue(condition, then, otherwise):
             return f"({code(then)} if truth({code(condition)}) else {code(otherwise)})"
         case ir.SelectValue(ir.Own(), node, arms):
-            parts = "".join("None, " if arm is None else f"lambda: {code(arm)}, " for arm in arms)
+            parts = "".join("None, " if arm is None else f"{later(arm)}, " for arm in arms)
             return f"select(b{node}, ({parts}))"
         case ir.TupleValue(items):
             parts = "".join(
@@ -144,16 +224,18 @@ def code_of(value: ir.Value, names: Namespace) -> str:
         case ir.Comprehension(element, variables, source, condition):
             target = ", ".join(f"l{v}" for v in variables)
             where = "" if condition is None else f" if truth({code(condition)})"
-            return f"tuple([{code(element)} for {target} in {code(source)}{where}])"
+            kept, names.keeps_lets = names.keeps_lets, False  # Python allows no assignment there
+            run_over = code(source)
+            names.keeps_lets = kept
+            return f"tuple([{code(element)} for {target} in {run_over}{where}])"
         case ir.Builtin(name, arguments):
             return f"BUILTINS[{name!r}]({', '.join(map(code, arguments))})"
     raise NotCompiled(type(value).__name__)
 
 
-def _attribute(node: int, name: str, names: Namespace) -> str:
+def _attribute(slot: str, node: int, name: str, names: Namespace) -> str:
     """Reading an attribute; with one possible operator its default is known already."""
     pattern = names.rule.nodes[node]
-    slot = f"v{node}"
     if isinstance(pattern, ir.CallNode) and name not in ("shape", "dtype", "ndim", "op", "kind"):
         return _call_attribute(pattern, slot, name, names)
     return f"(read(G, D, {slot}, {name!r}) if {slot} >= 0 else unknown('unmatched'))"
@@ -172,9 +254,7 @@ def constraint_code(constraint: ir.Constraint | ir.SameAttributes, number: int, 
     node = names.rule.nodes[number]
     slot = f"v{number}"
     if isinstance(constraint, ir.SameAttributes):
-        if not isinstance(constraint.place, ir.Own) or names.rule.nodes[constraint.node].block is not None:
-            raise NotCompiled("attributes of an instance")
-        return f"same_attributes(G, D, {slot}, v{constraint.node}, {constraint.without!r})"
+        return f"same_attributes(G, D, {slot}, {names.slot(constraint.place, constraint.node)}, {constraint.without!r})"
     if isinstance(node, ir.CallNode):
         found = _call_attribute(node, slot, constraint.field, names)
         if isinstance(constraint.test, ir.Equals) and isinstance(constraint.test.value, ir.Const):
@@ -208,7 +288,38 @@ def test_code(test: ir.Test, found: str, names: Namespace, depth: int = 0) -> st
                 f"({test_code(then, found, names, depth)} if truth({code_of(condition, names)})"
                 f" else {test_code(otherwise, found, names, depth)})"
             )
+        case ir.OneOf(tests):
+            if _captures(test):
+                raise NotCompiled("a capture inside alternatives")
+            before, names.keeps_lets = names.keeps_lets, False
+            parts = "".join(f"lambda t{depth}=t{depth}: {test_code(part, f't{depth}', names, depth + 1)}, " for part in tests)
+            names.keeps_lets = before
+            return f"(({f't{depth} := {found}'}), one_of(({parts})))[1]"
+        case ir.EachItem(inner, local, minimum, maximum):
+            size = f"len(t{depth}) >= {minimum}" + ("" if maximum is None else f" and len(t{depth}) <= {maximum}")
+            each = test_code(inner, f"y{depth}", names, depth + 1)
+            return f"(isinstance(t{depth} := {found}, tuple) and {size} and all([{each} for l{local}, y{depth} in enumerate(t{depth})]))"
+        case ir.SelectTest(ir.Own(), node, arms) if names.inside is None:
+            choices = [f"{test_code(arm, found, names, depth)} if b{node} == {k} else " for k, arm in enumerate(arms) if arm is not None]
+            return f"({''.join(choices)}False)"
     raise NotCompiled(type(test).__name__)
+
+
+def _captures(test: ir.Test) -> bool:
+    match test:
+        case ir.Capture():
+            return True
+        case ir.TupleTest(items):
+            return any(_captures(item) for item in items if not isinstance(item, ir.Rest))
+        case ir.OneOf(tests):
+            return any(map(_captures, tests))
+        case ir.EachItem(inner, _, _, _):
+            return _captures(inner)
+        case ir.IfTest(_, then, otherwise):
+            return _captures(then) or _captures(otherwise)
+        case ir.SelectTest(_, _, arms):
+            return any(_captures(arm) for arm in arms if arm is not None)
+    return False
 
 
 def _plain_attribute(constant: Any) -> bool:

@@ -34,7 +34,7 @@ NO_ATTRS: Final[Mapping[str, Any]] = {}
 _INDEX_ATTRS: Final[list[Mapping[str, Any]]] = [{"index": i} for i in range(64)]
 
 # Up to this many users a list, beyond it a dict (ordered, constant-time removal); both iterate and have `len`.
-_MANY_USERS: Final = 16
+MANY_USERS: Final = 16
 
 Users = "list[int] | dict[int, None]"
 
@@ -52,7 +52,7 @@ class Graph:
     """
 
     __slots__ = (
-        "attrs", "dialect", "extras", "live", "meta", "name", "names", "op", "operands", "order", "output_uses",
+        "additions", "attrs", "dialect", "extras", "live", "meta", "name", "names", "op", "operands", "order", "output_uses",
         "outputs", "types", "users", "values",
     )  # fmt: skip
 
@@ -72,6 +72,7 @@ class Graph:
         self.meta: dict[str, Any] = {}
         self.order: Order | None = None
         self.live = 0
+        self.additions: dict[int, list[list[int]]] = {}  # watched node → logs of users that came or changed
 
     # ── building ──────────────────────────────────────────────────────────────────────────────────────────────
 
@@ -95,7 +96,7 @@ class Graph:
         self.live += 1
         for operand in operands:
             if operand >= 0:
-                self._add_user(operand, node)
+                self.add_user(operand, node)
         return node
 
     def add_input(self, name: str, type: Type | None) -> int:
@@ -228,18 +229,22 @@ class Graph:
 
     # ── changing ──────────────────────────────────────────────────────────────────────────────────────────────
 
-    def _add_user(self, operand: int, user: int) -> None:
+    def add_user(self, operand: int, user: int) -> None:
+        """Note that `user` reads `operand`."""
         users = self.users[operand]
+        for log in self.additions.get(operand, ()):
+            log.append(user)
         if type(users) is list:
             if user in users:
                 return
-            if len(users) < _MANY_USERS:
+            if len(users) < MANY_USERS:
                 users.append(user)
                 return
             users = self.users[operand] = dict.fromkeys(users)
         users[user] = None  # type: ignore[call-overload]
 
-    def _drop_user(self, operand: int, user: int) -> None:
+    def drop_user(self, operand: int, user: int) -> None:
+        """Note that `user` no longer reads `operand`."""
         users = self.users[operand]
         if type(users) is list:
             if user in users:
@@ -252,7 +257,7 @@ class Graph:
         for node in range(len(self.op) - 1, first - 1, -1):
             for operand in self.operands[node]:
                 if 0 <= operand < first:
-                    self._drop_user(operand, node)
+                    self.drop_user(operand, node)
             self.values.pop(node, None)
             self.extras.pop(node, None)
             self.live -= 1
@@ -275,12 +280,12 @@ class Graph:
             before = operands[user]
             for operand in before:
                 if operand in replacement:
-                    self._drop_user(operand, user)
+                    self.drop_user(operand, user)
             after = tuple([get(operand, operand) for operand in before])
             operands[user] = after
             for operand in before:
                 if operand in replacement:
-                    self._add_user(replacement[operand], user)
+                    self.add_user(replacement[operand], user)
         if any(old in self.output_uses for old in replacement):
             self.set_outputs([get(node, node) for node in self.outputs])
         return list(changed)
@@ -299,7 +304,7 @@ class Graph:
             self.values.pop(node, None)
             for operand in operands[node]:
                 if operand >= 0:
-                    self._drop_user(operand, node)
+                    self.drop_user(operand, node)
                     if not users[operand]:
                         stack.append(operand)
             operands[node] = ()
@@ -313,7 +318,7 @@ class Graph:
         """Turn a node in place into a constant or parameter with this value (constant folding)."""
         for operand in self.operands[node]:
             if operand >= 0:
-                self._drop_user(operand, node)
+                self.drop_user(operand, node)
         self.op[node], self.operands[node], self.attrs[node] = op, (), NO_ATTRS
         self.types[node] = type
         self.values[node] = value

@@ -14,8 +14,10 @@ from gslang.graph.graph import CONST, LEAVES, PROJ, TUPLE, Graph
 _MISFITS = (LookupError, ArithmeticError, ValueError, TypeError, AttributeError)
 
 
-def infer_node(graph: Graph, dialect: Dialect, node: int) -> Type | None:
+def infer_node(graph: Graph, dialect: Dialect, node: int, looked_at: list[int] | None = None) -> Type | None:
     """The type that follows from a node's operands and attributes; None if nothing can be said.
+
+    `looked_at` collects the operands whose values inference asked for: the type depends on these too.
 
     Raises `TypeInferenceError` if operands and attributes contradict each other.
     """
@@ -41,6 +43,8 @@ def infer_node(graph: Graph, dialect: Dialect, node: int) -> Type | None:
 
     def value_of(k: int) -> Any:
         operand = operands[k]
+        if looked_at is not None:
+            looked_at.append(operand)
         return graph.value(operand) if operand >= 0 and graph.op[operand] is CONST else None
 
     given = graph.attrs[node]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections import Counter
-from itertools import pairwise
 
 from gslang.graph.graph import ABSENT, DEAD, LEAVES, PROJ, Graph
 
@@ -12,7 +11,7 @@ def check_invariants(graph: Graph) -> list[str]:
     """Every broken invariant, as a sentence; empty if all hold.
 
     Checked: columns of equal length; operands that exist; no cycle; users the inverse of operands; the maintained order
-    (if there is one) topological and labelled in rising order; names unique; removed nodes not used, not in the order,
+    (if there is one) complete, labels rising along every edge; names unique; removed nodes not used, not in the order,
     not outputs and without data; `output_uses` and `live` right; leaves without operands, projections with one.
     """
     found = _columns(graph)
@@ -94,28 +93,23 @@ def _users(graph: Graph) -> list[str]:
 
 
 def _order(graph: Graph) -> list[str]:
-    order = graph.order
-    if order is None:
+    if graph.order is None:
         return []
     found: list[str] = []
-    listed = list(order)
-    position = {node: at for at, node in enumerate(listed)}
-    if len(position) != len(listed):
-        found.append("the order holds a node twice")
-    missing = [node for node in graph.nodes() if node not in position]
-    if missing:
-        found.append(f"the order lacks {missing[:5]}")
-    found += [f"the order holds the removed node {node}" for node in listed if graph.op[node] is DEAD]
-    for node in listed:
-        for operand in graph.operands[node]:
-            if operand >= 0 and position.get(operand, -1) >= position[node]:
-                found.append(f"the order has {node} before its operand {operand}")
-    labels = [order.label[node] for node in listed]
-    if any(a >= b for a, b in pairwise(labels)):
-        found.append("the labels of the order do not rise")
-    for node in range(min(len(order.label), len(graph.op))):
-        if node not in position and order.label[node] != -1:
-            found.append(f"{node} has a label but is not in the order")
+    label = graph.order.label
+    for node in range(len(graph.op)):
+        at = label[node] if node < len(label) else -1
+        if graph.op[node] is DEAD:
+            if at >= 0:
+                found.append(f"the order holds the removed node {node}")
+            continue
+        if at < 0:
+            found.append(f"the order lacks {node}")
+        found += [
+            f"the order has {node} before its operand {operand}"
+            for operand in graph.operands[node]
+            if operand >= 0 and label[operand] >= at
+        ]
     return found
 
 

@@ -48,10 +48,13 @@ class GraphMachine(RuleBasedStateMachine):
         operands = data.draw(st.lists(st.sampled_from([*self.living()[:3], *self.living(), ABSENT]), max_size=4))
         node = self.graph.add("f", operands)
         if self.graph.order is not None:
-            placed = [o for o in operands if o >= 0]
-            anchor = max(placed, key=lambda o: self.graph.order.label[o], default=-1)
-            self.graph.order.place_after(node, anchor)
+            self.place(node, max((self.graph.order.label[o] for o in operands if o >= 0), default=0))
         self.model[node] = tuple(operands)
+
+    def place(self, node: int, low: int) -> None:
+        """A new node has no users yet, so any label above its operands' will do."""
+        self.graph.order.grow(node + 1)
+        assert self.graph.order.spread([node], low, low + 5)
 
     @rule(data=st.data(), count=st.integers(15, 25))
     def add_fan(self, data: st.DataObject, count: int) -> None:
@@ -59,7 +62,7 @@ class GraphMachine(RuleBasedStateMachine):
         for _ in range(count):
             node = self.graph.add("g", (base,))
             if self.graph.order is not None:
-                self.graph.order.place_after(node, base)
+                self.place(node, self.graph.order.label[base])
             self.model[node] = (base,)
 
     @rule(data=st.data())
@@ -93,7 +96,7 @@ class GraphMachine(RuleBasedStateMachine):
         if any(self.reaches(new, user) for user in users):
             return
         order = self.graph.order
-        if order is not None and any(order.label[new] > order.label[user] for user in users):
+        if order is not None and any(order.label[new] >= order.label[user] for user in users):
             self.graph.order = None  # moving nodes is the rewriter's work; a fresh order is as good here
         changed = self.graph.replace_uses({old: new}, staying)
         assert sorted(changed) == sorted(users)

@@ -1,0 +1,254 @@
+"""Changing a graph at a match: adding typed nodes, letting them take the outputs' place, removing what nobody uses any more.
+
+Closures over the columns of one graph, since they run once per new node and once per application. Seeds are what a later
+sweep has to look at: new nodes, nodes that read something new, and nodes that have lost a user (an interior node may have
+become private). Until a replacement begins the graph has only grown, and `Graph.discard_from` takes that back.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+from gslang.dialect.dialect import Dialect
+from gslang.dialect.signature import TypeInferenceError
+from gslang.dialect.tensor_type import Type
+from gslang.graph.graph import DEAD, INPUT, MANY_USERS, NO_ATTRS, Graph, ancestors_after
+from gslang.graph.inference import contradiction, infer_node, refine
+from gslang.graph.order import GAP
+
+Known = dict[tuple["Type | None", ...], "Type | None"]
+"""Operand types → result type, of one operator with one set of attributes."""
+
+
+class BuildError(Exception):
+    """The target does not type-check here. The message names the operator."""
+
+
+@dataclass(frozen=True, slots=True)
+class Edits:
+    """`add(op, operands, attrs, known)` appends a typed node; `known` is a table for calls with these attributes, or None.
+
+    `table(op, attrs)` finds that table. `misfit(olds, nows)` says why these cannot take the outputs' place. `replace` and
+    `replace_one` let them, and return the removed nodes; `first` is the first new node, `seeds` is added to.
+    """
+
+    graph: Graph
+    dialect: Dialect
+    add: Callable[[str, tuple[int, ...], Mapping[str, Any], Known | None], int]
+    table: Callable[[str, Mapping[str, Any]], Known | None]
+    misfit: Callable[[Sequence[int], Sequence[int]], str | None]
+    replace_one: Callable[[int, int, int, list[int]], list[int]]
+    replace: Callable[[Sequence[int], Sequence[int], int, Collection[int], Collection[int], list[int]], list[int]]
+
+
+_NOT_KNOWN: Final = object()
+
+
+def edits_of(graph: Graph, dialect: Dialect) -> Edits:
+    """The edits of a graph. They stay valid as long as the graph's columns are not exchanged."""
+    op, operands, attrs, types = graph.op, graph.operands, graph.attrs, graph.types
+    names, users, values, additions = graph.names, graph.users, graph.values, graph.additions
+    add_user, order = graph.add_user, graph.ordered()
+    label = order.label
+    tables: dict[Any, Known] = {}
+
+    def add(name: str, these: tuple[int, ...], given: Mapping[str, Any], known: Known | None) -> int:
+        node = len(op)
+        op.append(name)
+        operands.append(these)
+        attrs.append(given)
+        names.append(None)
+        users.append([])
+        graph.live += 1
+        key: list[Type | None] = []
+        for operand in these:
+            if operand < 0:
+                key.append(None)
+                continue
+            key.append(types[operand])
+            readers = users[operand]
+            if type(readers) is list and len(readers) < MANY_USERS and operand not in additions:
+                if not readers or readers[-1] != node:
+                    readers.append(node)
+            else:
+                add_user(operand, node)
+        if known is None:
+            types.append(infer_or_fail(graph, dialect, node, None))
+            return node
+        operand_types = tuple(key)
+        result = known.get(operand_types, _NOT_KNOWN)
+        if result is _NOT_KNOWN:
+            looked_at: list[int] = []
+            result = infer_or_fail(graph, dialect, node, looked_at)
+            if not looked_at:  # else it depends on a constant's value too
+                known[operand_types] = result  # type: ignore[assignment]
+        types.append(result)  # type: ignore[arg-type]
+        return node
+
+    def table(name: str, given: Mapping[str, Any]) -> Known | None:
+        try:
+            return tables.setdefault((name, tuple(given.items())), {})
+        except TypeError:
+            return None  # an array among the attributes
+
+    def misfit(olds: Sequence[int], nows: Sequence[int]) -> str | None:
+        if len(olds) != len(nows):
+            return f"the source has {len(olds)} outputs here, the target {len(nows)}"
+        for old, now in zip(olds, nows):
+            if now < 0:
+                return "an absent operand cannot replace an output"
+            if types[old] is not types[now] and (why := contradiction(types[old], types[now])):
+                return f"the target's type does not fit: {why}"
+        return None
+
+    def note(user: int) -> None:
+        """What this node reads has changed, so values of it that a watcher has grouped by may have."""
+        for operand in operands[user]:
+            for log in additions.get(operand, ()):
+                log.append(user)
+
+    def settle(old: int, now: int, first: int, seeds: list[int]) -> None:
+        """What was known of the old output is known of the new one, its name included."""
+        if types[now] is not types[old]:
+            refined = refine(types[now], types[old])
+            if refined is not types[now]:
+                types[now] = refined
+                if now < first:
+                    seeds.extend(users[now])
+                    for user in users[now]:
+                        note(user)
+        if now >= first and names[old] is not None and names[now] is None:
+            names[now], names[old] = names[old], None
+
+    def place(first: int, old: int) -> None:
+        """Labels for new nodes that stand for one output: above all that they read, below all that reads them."""
+        count = len(op)
+        low = 0
+        for node in range(first, count):
+            for operand in operands[node]:
+                if 0 <= operand < first and label[operand] > low:
+                    low = label[operand]
+        high = label[old]
+        if low >= high:  # the old output stays, as an operand
+            high = min([label[user] for user in users[old] if user < first], default=low + 2 * GAP) - 1
+        order.grow(count)
+        if not order.spread(range(first, count), low, high):
+            order.renumber()
+            place(first, old)
+
+    def remove(stack: list[int], seeds: list[int]) -> list[int]:
+        removed: list[int] = []
+        output_uses = graph.output_uses
+        while stack:
+            node = stack.pop()
+            if users[node] or node in output_uses or op[node] is DEAD or op[node] is INPUT:
+                continue
+            op[node] = DEAD
+            label[node] = -1
+            removed.append(node)
+            if node in values:
+                del values[node]
+            for operand in operands[node]:
+                if operand >= 0:
+                    readers = users[operand]
+                    if type(readers) is list:
+                        if node in readers:
+                            readers.remove(node)
+                    else:
+                        readers.pop(node, None)  # type: ignore[call-overload, arg-type, call-arg]
+                    if readers:
+                        seeds.append(operand)
+                    else:
+                        stack.append(operand)
+            operands[node] = ()
+            attrs[node] = NO_ATTRS
+        graph.live -= len(removed)
+        return removed
+
+    def replace_one(old: int, now: int, first: int, seeds: list[int]) -> list[int]:
+        count = len(op)
+        if count > first:
+            place(first, old)
+            seeds.extend(range(first, count))
+        settle(old, now, first, seeds)
+        staying = [user for user in users[old] if user >= first]
+        for user in users[old]:
+            if user >= first:
+                continue
+            before = operands[user]
+            operands[user] = (now,) if len(before) == 1 else tuple([now if o == old else o for o in before])
+            seeds.append(user)
+            readers = users[now]
+            if type(readers) is list and len(readers) < MANY_USERS:
+                if user not in readers:
+                    readers.append(user)
+            else:
+                add_user(now, user)
+            if additions:
+                note(user)
+        users[old] = staying
+        if old in graph.output_uses:
+            graph.set_outputs([now if node == old else node for node in graph.outputs])
+        stack = [old]
+        if count > first + 1:
+            stack += [node for node in range(first, count) if not users[node] and node != now]
+        return remove(stack, seeds)
+
+    def replace(
+        olds: Sequence[int], nows: Sequence[int], first: int, inner: Collection[int], matched: Collection[int], seeds: list[int]
+    ) -> list[int]:
+        """Several outputs. `inner`: matched nodes that are no inputs (they keep what they read); `matched`: all."""
+        count = len(op)
+        replaced = {old: now for old, now in zip(olds, nows) if old != now}
+        staying = {*inner, *range(first, count)}
+        _place_several(graph, olds, nows, first, staying)
+        seeds.extend(range(first, count))
+        for old, now in replaced.items():
+            settle(old, now, first, seeds)
+        changed = graph.replace_uses(replaced, staying)
+        seeds += changed
+        if additions:
+            for user in changed:
+                note(user)
+        return remove([*sorted(matched), *range(first, count)], seeds)
+
+    return Edits(graph, dialect, add, table, misfit, replace_one, replace)
+
+
+def infer_or_fail(graph: Graph, dialect: Dialect, node: int, looked_at: list[int] | None) -> Type | None:
+    """`infer_node`, a contradiction being a `BuildError` that names the operator."""
+    try:
+        return infer_node(graph, dialect, node, looked_at)
+    except TypeInferenceError as error:
+        raise BuildError(f"`{graph.op[node]}` of the target: {error}") from error
+
+
+def _place_several(graph: Graph, olds: Sequence[int], nows: Sequence[int], first: int, staying: Collection[int]) -> None:
+    """Labels for new nodes that stand for several outputs.
+
+    What they read, and old nodes that stand for an output, may come after a user of an output; such nodes move to the place
+    right behind the first output. By convexity none of them depends on a user of an output.
+    """
+    order, op, users, operands = graph.ordered(), graph.op, graph.users, graph.operands
+    label, count = order.label, len(op)
+    order.grow(count)
+    needed = dict.fromkeys(node for node in nows if node < first)
+    for node in range(first, count):
+        needed.update(dict.fromkeys(o for o in operands[node] if 0 <= o < first))
+    readers = [user for old in olds for user in users[old] if user not in staying]
+    while True:
+        low = max([label[node] for node in needed], default=0)
+        high = min([label[user] for user in readers], default=low + GAP * 2)
+        moved: list[int] = []
+        if low >= high:
+            anchor = min(olds, key=label.__getitem__)
+            low = label[anchor]
+            moved = ancestors_after(graph, needed, anchor)
+        nodes = [*moved, *range(first, count)]
+        if not nodes or order.spread(nodes, low, high - 1):
+            return
+        order.renumber()
+
+

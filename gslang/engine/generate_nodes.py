@@ -1,0 +1,279 @@
+"""Generated code for pattern nodes: leaves, calls, tuples, projections and alternatives.
+
+Alternatives, and pattern nodes that only some alternative has matched, need what follows more than once: it becomes a nested
+function (a continuation). Every pattern node has one variable for the whole matcher, `v7`, so nested functions share them.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from gslang.check import checked as ir
+from gslang.engine.code_writer import Place, Rest, Step, Writer, below, chain, go, loop
+from gslang.engine.plan import MatchPlan, children, mentions_first
+from gslang.engine.value_code import NotCompiled, constraint_code
+
+
+def match_step(node: int, value: str) -> Step:
+    """Match pattern node `node` against the graph node (or -1) that the expression `value` holds."""
+
+    def emit(writer: Writer, place: Place, rest: Rest) -> None:
+        if node in place.certain:
+            writer.check(place, f"v{node} != {value}")
+            go(writer, place, rest)
+        elif node in place.possible:
+            _maybe(writer, place, node, value, rest)
+        else:
+            _match_new(writer, place, node, value, rest)
+
+    return emit
+
+
+def _maybe(writer: Writer, place: Place, node: int, value: str, rest: Rest) -> None:
+    """A node that some alternative has matched already: equal then, else matched here."""
+    known = replace(place, certain=place.certain | {node})
+    after, inside = writer.function(known, "after")
+    go(writer, inside, rest)
+    writer.line(place, f"if v{node} == -2:")
+    branch = place.deeper()
+    fresh, body = writer.function(branch, "fresh")
+    free = frozenset(k for k in below(writer.plan, node) if k in place.possible)
+    body = replace(body, possible=body.possible - {node})
+    _match_new(writer, body, node, value, Rest(_return_call(after), None))
+    writer.line(branch, f"result = {fresh}()")
+    writer.line(branch, " = ".join(f"v{k}" for k in sorted({node} & free)) + " = -2")
+    writer.line(branch, "if result is not None: return result")
+    writer.line(branch, place.fail)
+    writer.line(place, f"elif v{node} != {value}: {place.fail}")
+    writer.call(place, after)
+
+
+def _return_call(function: str) -> Step:
+    def emit(writer: Writer, place: Place, rest: Rest) -> None:
+        writer.call(place, function)
+
+    return emit
+
+
+def _match_new(writer: Writer, place: Place, node: int, value: str, rest: Rest) -> None:
+    match writer.plan.rule.nodes[node]:
+        case ir.LeafNode() as pattern:
+            _leaf(writer, place, node, pattern, value, rest)
+        case ir.AltNode() as pattern:
+            _alternatives(writer, place, node, pattern, value, rest)
+        case pattern:
+            _inner(writer, place, node, pattern, value, rest)
+
+
+def _codes(writer: Writer, node: int, early: bool | None = None) -> list[str]:
+    """The node's constraints as code: all, or those that can (cannot) be tested before its operands."""
+    constraints = writer.plan.rule.nodes[node].constraints
+    if writer.names.inside == "first" and node in writer.plan.deferred:
+        constraints = tuple(c for c in constraints if not mentions_first(c))  # tested when the instance is complete
+    return [
+        constraint_code(c, node, writer.names) for c in constraints if early is None or _reads_only_itself(c) == early
+    ]  # fmt: skip
+
+
+# ── leaves ────────────────────────────────────────────────────────────────────────────────────────────────────
+
+_KINDS = {"const": "is not CONST", "input": "is not INPUT", "param": "is not PARAM", "var": "not in VARIABLES"}
+
+
+def _leaf(writer: Writer, place: Place, node: int, pattern: ir.LeafNode, value: str, rest: Rest) -> None:
+    writer.line(place, f"v{node} = {value}")
+    conditions = _codes(writer, node)
+    kind = [f"op[v{node}] {_KINDS[pattern.kind]}"] if pattern.kind != "any" else []
+    if pattern.optional:
+        if kind or conditions:
+            writer.line(place, f"if v{node} != -1:")
+            for bad in kind:
+                writer.check(place.deeper(), bad)
+            writer.conditions(place.deeper(), conditions)
+            writer.line(place.deeper(), "pass")
+    else:
+        writer.check(place, " or ".join([f"v{node} < 0", *kind]))
+        writer.conditions(place, conditions)
+    go(writer, replace(place, certain=place.certain | {node}), rest)
+
+
+# ── alternatives ──────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def _alternatives(writer: Writer, place: Place, node: int, pattern: ir.AltNode, value: str, rest: Rest) -> None:
+    """Each branch in turn, then what follows (one function, called from every branch)."""
+    if writer.names.inside is not None:
+        raise NotCompiled("alternatives inside a template")
+    plan = writer.plan
+    under = frozenset(below(plan, node)) - {node}
+    always = frozenset.intersection(*(frozenset(_certain_below(plan, branch)) for branch in pattern.branches))
+    after_place = replace(place, certain=place.certain | {node} | always, possible=(place.possible | under) - always)
+    after, inside = writer.function(after_place, "after")
+    writer.conditions(inside, _codes(writer, node))
+    go(writer, inside, rest)
+    reset = sorted(under - place.certain - place.possible)
+    for choice, branch in enumerate(pattern.branches):
+        name, body = writer.function(place, "branch")
+        for k in reset:
+            writer.line(body, f"v{k} = -2")
+        writer.line(body, f"v{node} = {value}")
+        writer.line(body, f"b{node} = {choice}")
+        go(writer, body, chain([match_step(branch, value), _settle(node, value, choice), _return_call(after)], None))
+        writer.call(place, name)
+    writer.line(place, place.fail)
+
+
+def _settle(node: int, value: str, choice: int) -> Step:
+    """Inner alternatives of the same branch may have been tried in between: say again what was chosen."""
+
+    def emit(writer: Writer, place: Place, rest: Rest) -> None:
+        writer.line(place, f"v{node} = {value}")
+        writer.line(place, f"b{node} = {choice}")
+        go(writer, place, rest)
+
+    return emit
+
+
+def _certain_below(plan: MatchPlan, node: int) -> list[int]:
+    """Pattern nodes that a match of `node` certainly has, `node` included."""
+    found: dict[int, None] = {}
+    stack = [node]
+    while stack:
+        k = stack.pop()
+        if k in found:
+            continue
+        found[k] = None
+        pattern = plan.rule.nodes[k]
+        if isinstance(pattern, ir.AltNode):
+            common = frozenset.intersection(*(frozenset(_certain_below(plan, b)) for b in pattern.branches))
+            found.update(dict.fromkeys(sorted(common)))
+        else:
+            stack.extend(children(pattern))
+    return list(found)
+
+
+# ── calls, tuples, projections ────────────────────────────────────────────────────────────────────────────────
+
+
+def _inner(writer: Writer, place: Place, node: int, pattern: ir.Pattern, value: str, rest: Rest) -> None:
+    """Operator, distinctness, arity, constraints that need no operands, operands, other constraints."""
+    from gslang.engine.generate_blocks import fields_step
+
+    names, slot = writer.names, f"v{node}"
+    writer.line(place, f"{slot} = {value}")
+    writer.check(place, f"{slot} < 0")
+    commuting = False
+    parts: tuple[int | None | ir.Splice, ...]
+    match pattern:
+        case ir.CallNode():
+            parts = pattern.operands
+            if len(pattern.operators) == 1:
+                writer.check(place, f"op[{slot}] != {pattern.operators[0]!r}")
+            else:
+                writer.check(place, f"op[{slot}] not in {names.constant(frozenset(pattern.operators))}")
+            if pattern.variable is not None:
+                _operator_variable(writer, place, node, pattern.variable)
+            commuting = bool(pattern.swappable) and len(parts) == 2
+        case ir.TupleNode():
+            parts = pattern.fields
+            writer.check(place, f"op[{slot}] is not TUPLE")
+        case ir.ProjNode():
+            parts = (pattern.base,)
+            writer.check(place, f"op[{slot}] is not PROJ")
+        case _:
+            raise AssertionError("not an inner node: this is a bug in gslang")
+    if node in writer.plan.distinct:
+        for other in sorted((place.certain | place.possible | place.started) & writer.plan.distinct):
+            if _may_coincide(writer.plan, node, other):
+                writer.check(place, f"{slot} == v{other}")
+        if names.inside is not None:
+            writer.check(place, f"{slot} in taken")
+    place = replace(place, started=place.started | {node})
+    writer.conditions(place, _codes(writer, node, early=True))
+    operand = f"o{node}"
+    writer.line(place, f"{operand} = operands[{slot}]")
+    steps: list[Step]
+    splice = next((k for k, part in enumerate(parts) if isinstance(part, ir.Splice)), None)
+    if splice is not None:
+        steps = [fields_step(operand, parts, splice)]
+        values = []
+    else:
+        values = _arity(writer, place, parts, operand)
+        steps = []
+
+    def emit_rest(place: Place, values: list[str]) -> None:
+        matched = [match_step(part, found) for part, found in zip(parts, values) if isinstance(part, int)]
+        go(writer, place, chain([*steps, *matched, _done(node)], rest))
+
+    if not commuting or not isinstance(pattern, ir.CallNode):
+        emit_rest(place, values)
+        return
+    first, second = writer.name("a"), writer.name("a")
+    both = f"(({operand}[0], {operand}[1]), ({operand}[1], {operand}[0]))"
+    if len(pattern.swappable) < len(pattern.operators):
+        both = f"({both} if op[{slot}] in {names.constant(pattern.swappable)} else ({operand},))"
+    loop(writer, place, f"for {first}, {second} in {both}:", lambda inner: emit_rest(inner, [first, second]))
+
+
+def _done(node: int) -> Step:
+    """The node's operands are matched: its other constraints."""
+
+    def emit(writer: Writer, place: Place, rest: Rest) -> None:
+        place = replace(place, certain=place.certain | {node}, started=place.started - {node})
+        writer.conditions(place, _codes(writer, node, early=False))
+        go(writer, place, rest)
+
+    return emit
+
+
+def _operator_variable(writer: Writer, place: Place, node: int, variable: str) -> None:
+    """All nodes with the same variable have the same operator: compare with one that is matched, if one is."""
+    nodes = writer.plan.rule.nodes
+    same = [k for k, other in enumerate(nodes) if isinstance(other, ir.CallNode) and other.variable == variable and k != node]
+    sure = [k for k in same if k in place.certain or k in place.started]
+    if sure:
+        writer.check(place, f"op[v{node}] is not op[v{sure[0]}]")
+        return
+    for k in same:
+        if k in place.possible:
+            writer.check(place, f"v{k} != -2 and op[v{node}] is not op[v{k}]")
+
+
+def _arity(writer: Writer, place: Place, parts: tuple[int | None | ir.Splice, ...], operand: str) -> list[str]:
+    """Check the number of operands; expressions for each. A missing trailing operand is absent (-1)."""
+    rule = writer.plan.rule
+    if not any(part is None or may_be_absent(rule, part) for part in parts):
+        writer.check(place, f"len({operand}) != {len(parts)}")
+        return [f"{operand}[{k}]" for k in range(len(parts))]
+    writer.line(place, f"if len({operand}) < {len(parts)}: {operand} += (-1,) * ({len(parts)} - len({operand}))")
+    writer.check(place, f"any([n != -1 for n in {operand}[{len(parts)}:]])")
+    for k, part in enumerate(parts):
+        if part is None:
+            writer.check(place, f"{operand}[{k}] != -1")
+    return [f"{operand}[{k}]" for k in range(len(parts))]
+
+
+def may_be_absent(rule: ir.CheckedRule, part: int | ir.Splice) -> bool:
+    if isinstance(part, ir.Splice):
+        return False
+    pattern = rule.nodes[part]
+    if isinstance(pattern, ir.AltNode):
+        return any(may_be_absent(rule, branch) for branch in pattern.branches)
+    return isinstance(pattern, ir.LeafNode) and pattern.optional
+
+
+def _may_coincide(plan: MatchPlan, a: int, b: int) -> bool:
+    left, right = plan.rule.nodes[a], plan.rule.nodes[b]
+    if isinstance(left, ir.CallNode) and isinstance(right, ir.CallNode):
+        return not set(left.operators).isdisjoint(right.operators)
+    return type(left) is type(right)
+
+
+def _reads_only_itself(constraint: ir.Constraint | ir.SameAttributes) -> bool:
+    """Constraints that read nothing but the node itself; they can be tested before its operands."""
+    if isinstance(constraint, ir.SameAttributes):
+        return False
+    match constraint.test:
+        case ir.Equals(ir.Const()) | ir.ConstantEquals(ir.Const()) | ir.SplatEquals(ir.Const()) | ir.Anything():
+            return True
+    return False

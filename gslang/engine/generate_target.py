@@ -1,0 +1,455 @@
+"""Generated code for targets: new nodes for the right-hand side, in the same order in which `build` makes them.
+
+`t5` is the node of target 5. What stands for several nodes is an expression for a list. A target that only some condition
+reaches, and that stands in several places, is built where it is first met at run time (`t5 == -3` until then).
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from gslang.check import checked as ir
+from gslang.dialect.dialect import Dialect
+from gslang.dialect.tensor_type import TensorType, TupleType, UnknownValue
+from gslang.engine.build import add_constant, fitted, known_value, normalised
+from gslang.engine.code_writer import Place, Writer
+from gslang.engine.edits import Edits, Known
+from gslang.engine.value_code import NotCompiled, code_of
+from gslang.engine.values import _plain
+from gslang.graph.graph import TUPLE
+
+
+@dataclass(slots=True)
+class _State:
+    """`guarded`: targets that are built where they are first met. `here`: in a repetition, what is new in each round."""
+
+    writer: Writer
+    target: ir.TargetGraph
+    references: Counter[int]
+    guarded: set[int] = field(default_factory=set)
+    here: frozenset[int] | None = None
+
+    def is_guarded(self, number: int, always: bool) -> bool:
+        if self.here is not None and number not in self.here:
+            return True
+        return not always and self.references[number] > 1
+
+
+def emit_target(writer: Writer, place: Place) -> tuple[str, bool]:
+    """Emit the code that builds the target; the expression for its outputs, and whether it is one single node.
+
+    The code raises what `FAILURES` lists where a value is unknown, and `BuildError`.
+    """
+    target = writer.plan.rule.target
+    references: Counter[int] = Counter()
+    stack = list(target.outputs)
+    seen: set[int] = set()
+    references.update(target.outputs)
+    while stack:
+        number = stack.pop()
+        if number not in seen:
+            seen.add(number)
+            parts = _parts(target.targets[number])
+            references.update(parts)
+            stack += parts
+    state = _State(writer, target, references)
+    position = len(writer.lines)
+    made: dict[int, str] = {}
+    names = writer.names
+    kept, names.keeps_lets = names.keeps_lets, True
+    if len(target.outputs) == 1 and not _several(target, target.outputs[0]):
+        result, single = _one(state, place, target.outputs[0], made, True), True
+    else:
+        parts_code = [_spliced(state, place, number, made, True) for number in target.outputs]
+        result, single = f"[{', '.join(parts_code)}]", False
+    names.keeps_lets = kept
+    if state.guarded:
+        writer.lines.insert(position, "    " * place.indent + " = ".join(f"t{k}" for k in sorted(state.guarded)) + " = -3")
+    return result, single
+
+
+def _parts(target: ir.Target) -> list[int]:
+    match target:
+        case ir.MakeCall(_, parts, _, _) | ir.MakeTuple(parts):
+            return list(parts)
+        case ir.MakeProj(base, _) | ir.Projections(base) | ir.Repeat(base, _, _, _, _):
+            return [base]
+        case ir.ChooseTarget(_, then, otherwise):
+            return [then, otherwise]
+        case ir.SelectTarget(_, _, arms):
+            return [arm for arm in arms if arm is not None]
+    return []
+
+
+def _several(target: ir.TargetGraph, number: int) -> bool:
+    """Whether a target stands for a list of nodes."""
+    match target.targets[number]:
+        case ir.Repeat() | ir.SpliceInstances() | ir.Projections():
+            return True
+        case ir.ChooseTarget(_, then, otherwise):
+            return _several(target, then) or _several(target, otherwise)
+        case ir.SelectTarget(_, _, arms):
+            return any(_several(target, arm) for arm in arms if arm is not None)
+    return False
+
+
+def _spliced(state: _State, place: Place, number: int, made: dict[int, str], always: bool) -> str:
+    """The target as an item of a tuple display."""
+    if _several(state.target, number):
+        return f"*{_many(state, place, number, made, always)}"
+    return _one(state, place, number, made, always)
+
+
+def _one(state: _State, place: Place, number: int, made: dict[int, str], always: bool) -> str:
+    """Emit what is missing for one node; the expression for it. `always`: no condition stands around this."""
+    if number in made:
+        return made[number]
+    writer, names = state.writer, state.writer.names
+    what = state.target.targets[number]
+    match what:
+        case ir.SourceNode(where, node):
+            slot = names.slot(where, node)
+            if node not in state.writer.sure:
+                slot = f"bound({slot})"
+            return slot
+        case ir.Absent():
+            return "-1"
+    result = f"t{number}"
+    if state.is_guarded(number, always):
+        state.guarded.add(number)
+        writer.line(place, f"if {result} == -3:")
+        _make(state, place.deeper(), number, what, dict(made), False)
+        writer.line(place.deeper(), "pass")
+        return result
+    _make(state, place, number, what, made, always)
+    made[number] = result
+    return result
+
+
+def _make(state: _State, place: Place, number: int, what: ir.Target, made: dict[int, str], always: bool) -> None:
+    writer, names, result = state.writer, state.writer.names, f"t{number}"
+    match what:
+        case ir.MakeConst():
+            writer.line(place, f"{result} = {_constant(state, what, 'None')}")
+        case ir.MakeCall():
+            _call(state, place, result, what, made, always)
+        case ir.MakeTuple(fields):
+            parts = "".join(f"{_spliced(state, place, part, made, always)}, " for part in fields)
+            writer.line(place, f"{result} = add(TUPLE, ({parts}), NO_ATTRS, None)")
+        case ir.MakeProj(base, index):
+            below = _one(state, place, base, made, always)
+            writer.line(place, f"{result} = project(E, {below}, {code_of(index, names)})")
+        case ir.ChooseTarget(condition, then, otherwise):
+            writer.line(place, f"if truth({code_of(condition, names)}):")
+            writer.line(place.deeper(), f"{result} = {_one(state, place.deeper(), then, dict(made), False)}")
+            writer.line(place, "else:")
+            writer.line(place.deeper(), f"{result} = {_one(state, place.deeper(), otherwise, dict(made), False)}")
+        case ir.SelectTarget(ir.Own(), node, arms):
+            for choice, arm in enumerate(arms):
+                if arm is not None:
+                    writer.line(place, f"if b{node} == {choice}:")
+                    writer.line(place.deeper(), f"{result} = {_one(state, place.deeper(), arm, dict(made), False)}")
+            chosen = [choice for choice, arm in enumerate(arms) if arm is not None]
+            writer.line(place, f"if b{node} not in {tuple(chosen)!r}: unknown('no arm for this alternative')")
+        case _:
+            raise NotCompiled(f"one {type(what).__name__}")
+
+
+def _many(state: _State, place: Place, number: int, made: dict[int, str], always: bool) -> str:
+    """Emit what is missing for a target that stands for several nodes; the expression for the list."""
+    if number in made:
+        return made[number]
+    writer = state.writer
+    result, what = f"t{number}", state.target.targets[number]
+    if isinstance(what, ir.SpliceInstances):
+        return f"[i[{what.node}] for i in I{what.block}]"
+    if state.is_guarded(number, always):
+        state.guarded.add(number)
+        writer.line(place, f"if {result} == -3:")
+        _make_many(state, place.deeper(), result, what, dict(made), False)
+        return result
+    _make_many(state, place, result, what, made, always)
+    made[number] = result
+    return result
+
+
+def _make_many(state: _State, place: Place, result: str, what: ir.Target, made: dict[int, str], always: bool) -> None:
+    writer, names = state.writer, state.writer.names
+    match what:
+        case ir.Projections(base):
+            below = _one(state, place, base, made, always)
+            writer.line(place, f"{result} = projections(E, {below})")
+        case ir.Repeat(element, variables, source, condition, inner):
+            item = writer.name("item")
+            kept, names.keeps_lets = names.keeps_lets, False
+            writer.line(place, f"{result} = []")
+            writer.line(place, f"for {item} in {code_of(source, names)}:")
+            body = place.deeper()
+            if len(variables) == 1:
+                writer.line(body, f"l{variables[0]} = plain({item})")
+            else:
+                writer.line(body, f"{', '.join(f'l{v}' for v in variables)}{',' if variables else ''} = several({item}, {len(variables)})")
+            if condition is not None:
+                writer.line(body, f"if not truth({code_of(condition, names)}): continue")
+            inside = {k: code for k, code in made.items() if k not in inner}
+            outer, state.here, position, before = state.here, inner, len(writer.lines), set(state.guarded)
+            writer.line(body, f"{result}.extend(({_spliced(state, body, element, inside, True)},))")
+            state.here = outer
+            fresh = sorted((state.guarded - before) & inner)
+            if fresh:
+                writer.lines.insert(position, "    " * body.indent + " = ".join(f"t{k}" for k in fresh) + " = -3")
+            names.keeps_lets = kept
+        case _:
+            raise NotCompiled("a choice between sequences")
+
+
+# ── calls ─────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def _call(state: _State, place: Place, result: str, call: ir.MakeCall, made: dict[int, str], always: bool) -> None:
+    """Operands in order; constants that take their dtype from the others come last, as in `build`."""
+    writer = state.writer
+    targets = state.target.targets
+    items: list[str] = []
+    waiting: list[tuple[int, ir.MakeConst]] = []
+    for part in call.operands:
+        what = targets[part]
+        if isinstance(what, ir.MakeConst) and what.dtype is None and part not in made:
+            waiting.append((len(items), what))
+            items.append("")
+        else:
+            items.append(_spliced(state, place, part, made, always))
+    if waiting:
+        others = ", ".join(item for item in items if item)
+        writer.line(place, f"dtype = dtype_of(types, ({others}{',' if others else ''}))")
+        for position, what in waiting:
+            made_of = writer.name("k")
+            writer.line(place, f"{made_of} = {_constant(state, what, 'dtype')}")
+            items[position] = made_of
+    while items and items[-1] == "-1":
+        items.pop()
+    may_be_absent = any(item.startswith(("v", "bound(", "*")) for item in items[-1:])
+    operands = f"({''.join(f'{item}, ' for item in items)})"
+    if may_be_absent:
+        operands = f"trimmed({operands})"
+    operator, attrs, known = _attributes(state, place, call)
+    writer.line(place, f"{result} = add({operator}, {operands}, {attrs}, {known})")
+
+
+def _attributes(state: _State, place: Place, call: ir.MakeCall) -> tuple[str, str, str]:
+    """The operator, its attributes, and the table of result types, as code."""
+    writer, names, rule = state.writer, state.writer.names, state.writer.plan.rule
+    if isinstance(call.operator, str):
+        operator = repr(call.operator)
+        if not call.spreads and all(isinstance(value, ir.Const) for _, value in call.attributes):
+            signature = rule.dialect.operators.get(call.operator)
+            given = {name: fitted(value.value, signature, name) for name, value in call.attributes if isinstance(value, ir.Const)}
+            return operator, names.constant(normalised(given, signature)), names.constant(_Table())
+    else:
+        operator = f"w_{call.operator[1]}"
+    copied, computed = _copied(state, call)
+    parts = [f"attrs[present({names.slot(spread.place, spread.node)})]" for spread in call.spreads]
+    parts += [f"attrs[v{node}]" for node, _ in copied]
+    chosen = [_AllBut(spread.without) for spread in call.spreads] + [_Only(frozenset(wanted)) for _, wanted in copied]
+    memo = names.constant(AttributeMemo(rule.dialect, chosen, tuple(name for name, _ in computed)))
+    values = "".join(f"{code_of(value, names)}, " for _, value in computed)
+    both = writer.name("attributes")
+    writer.line(place, f"{both} = {memo}.of(E, {operator}, ({''.join(f'{part}, ' for part in parts)}), ({values}))")
+    return operator, f"{both}[0]", f"{both}[1]"
+
+
+def _copied(state: _State, call: ir.MakeCall) -> tuple[list[tuple[int, list[str]]], list[tuple[str, ir.Value]]]:
+    """Attributes that are taken over from a matched call of the same operator as they stand, and the others."""
+    rule = state.writer.plan.rule
+    groups: dict[int, list[str]] = {}
+    computed: list[tuple[str, ir.Value]] = []
+    for name, value in call.attributes:
+        match value:
+            case ir.NodeAttr(ir.Own(), node, field) if field == name and node in state.writer.sure and rule.nodes[node].block is None:
+                pattern = rule.nodes[node]
+                if isinstance(pattern, ir.CallNode) and pattern.operators == (call.operator,):
+                    signature = rule.dialect.operators.get(pattern.operators[0])
+                    if signature is not None and name in signature.attributes and all(o.name != name for o in signature.operands):
+                        groups.setdefault(node, []).append(name)
+                        continue
+        computed.append((name, value))
+    return list(groups.items()), computed
+
+
+@dataclass(frozen=True, slots=True)
+class _Only:
+    names: frozenset[str]
+
+
+@dataclass(frozen=True, slots=True)
+class _AllBut:
+    """All that the new call's operator declares, as they stand."""
+
+    names: tuple[str, ...]
+
+
+class _Table(dict):  # type: ignore[type-arg]
+    """Operand types → result type of one call in a target, for all graphs (the attributes are constant)."""
+
+
+class AttributeMemo:
+    """The attributes of a call in a target, by what they are made of: equal ones are one mapping, with one table of types."""
+
+    def __init__(self, dialect: Dialect, copied: list[_Only | _AllBut], computed: tuple[str, ...]) -> None:
+        self._dialect = dialect
+        self._copied = copied
+        self._computed = computed
+        self._memo: dict[Any, tuple[dict[str, Any], Known | None]] = {}
+
+    def of(
+        self, edits: Edits, operator: str, copied: tuple[Mapping[str, Any], ...], computed: tuple[Any, ...]
+    ) -> tuple[Mapping[str, Any], Known | None]:
+        """`copied`: attributes of the calls to copy from; `computed`: values of the other attributes. Raises `UnknownValue`."""
+        try:
+            key = (operator, *[tuple(given.items()) for given in copied], *computed, *[type(value) for value in computed])
+            found = self._memo.get(key)
+        except TypeError:  # an array
+            return self._make(operator, copied, computed), None
+        if found is None:
+            if len(self._memo) > 100_000:
+                self._memo.clear()
+            found = self._memo[key] = (self._make(operator, copied, computed), {})
+        return found
+
+    def _make(self, operator: str, copied: tuple[Mapping[str, Any], ...], computed: tuple[Any, ...]) -> dict[str, Any]:
+        signature = self._dialect.operators.get(operator)
+        attrs: dict[str, Any] = {}
+        for given, chosen in zip(copied, self._copied):
+            if isinstance(chosen, _Only):
+                attrs.update((name, fitted(value, signature, name)) for name, value in given.items() if name in chosen.names)
+                continue
+            declared = given if signature is None else signature.attributes
+            attrs.update((name, value) for name, value in given.items() if name not in chosen.names and name in declared)
+        attrs.update((name, fitted(value, signature, name)) for name, value in zip(self._computed, computed))
+        return normalised(attrs, signature)
+
+
+# ── constants ─────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def _constant(state: _State, constant: ir.MakeConst, dtype: str) -> str:
+    names = state.writer.names
+    value = code_of(constant.value, names)
+    if constant.dtype is not None:
+        dtype = code_of(constant.dtype, names)
+    if constant.as_tuple:
+        return f"constants(E, {value}, {dtype})"
+    shape = "None" if constant.splat_shape is None else code_of(constant.splat_shape, names)
+    return f"constant(E, {value}, {dtype}, {shape})"
+
+
+_ARRAYS: dict[Any, tuple[Any, TensorType]] = {}
+
+
+def _make_constant(edits: Edits, value: Any, dtype: str | None, shape: Any) -> int:
+    """A new constant node. Small equal constants share one array; nobody changes arrays."""
+    graph, value = edits.graph, known_value(value)
+    shape = None if shape is None else known_value(shape)
+    try:
+        key = (value, type(value), dtype, shape) if type(value) is not tuple else (value, *map(type, value), dtype, shape)
+        found = _ARRAYS.get(key)
+    except TypeError:
+        return add_constant(graph, value, dtype, shape)
+    if found is not None:
+        return graph.add_const(*found)
+    node = add_constant(graph, value, dtype, shape)
+    type_ = graph.types[node]
+    if len(_ARRAYS) < 4096 and graph.values[node].size <= 64 and isinstance(type_, TensorType) and value == value:
+        _ARRAYS[key] = (graph.values[node], type_)
+    return node
+
+
+def _make_constants(edits: Edits, value: Any, dtype: str | None) -> int:
+    value = known_value(value)
+    items = value if isinstance(value, tuple) else tuple(value)
+    fields = tuple([add_constant(edits.graph, item, dtype) for item in items])
+    return edits.add(TUPLE, fields, {}, None)
+
+
+# ── run time ──────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def _project(edits: Edits, base: int, index: Any) -> int:
+    """A projection; of a tuple that is written out, the field itself."""
+    if isinstance(index, bool) or not isinstance(index, int) or index < 0:
+        raise UnknownValue("not an index")
+    graph = edits.graph
+    if graph.op[base] is TUPLE:
+        return graph.operands[base][index]
+    node = graph.add_proj(base, index)
+    type_ = graph.types[base]
+    if isinstance(type_, TupleType) and index < len(type_.fields):
+        graph.types[node] = type_.fields[index]
+        return node
+    from gslang.engine.edits import infer_or_fail
+
+    graph.types[node] = infer_or_fail(graph, edits.dialect, node, None)
+    return node
+
+
+def _projections(edits: Edits, base: int) -> list[int]:
+    graph = edits.graph
+    if graph.op[base] is TUPLE:
+        count = len(graph.operands[base])
+    else:
+        type_ = graph.types[base]
+        if not isinstance(type_, TupleType):
+            raise UnknownValue("how many parts there are is not known")
+        count = len(type_.fields)
+    return [_project(edits, base, index) for index in range(count)]
+
+
+def _dtype_of(types: list[Any], nodes: tuple[int, ...]) -> str | None:
+    for node in nodes:
+        type_ = types[node] if node >= 0 else None
+        if isinstance(type_, TensorType) and type_.dtype is not None:
+            return type_.dtype
+    return None
+
+
+def _trimmed(operands: tuple[int, ...]) -> tuple[int, ...]:
+    """Without absent operands at the end."""
+    while operands and operands[-1] == -1:
+        operands = operands[:-1]
+    return operands
+
+
+def _bound(slot: int) -> int:
+    if slot == -2:
+        raise UnknownValue("the node is not part of the match")
+    return slot
+
+
+def _present(slot: int) -> int:
+    if slot < 0:
+        raise UnknownValue("the node whose attributes are copied is not part of the match")
+    return slot
+
+
+def _several_items(item: Any, count: int) -> tuple[Any, ...]:
+    parts = tuple(item)
+    if len(parts) != count:
+        raise UnknownValue("the items have another number of parts")
+    return parts
+
+
+RUNTIME: dict[str, Any] = {
+    "constant": _make_constant,
+    "constants": _make_constants,
+    "project": _project,
+    "projections": _projections,
+    "dtype_of": _dtype_of,
+    "trimmed": _trimmed,
+    "bound": _bound,
+    "present": _present,
+    "several": _several_items,
+    "plain": _plain,
+}
