@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
 
+from gslang.check import checked as ir
 from gslang.engine.plan import MatchPlan, children
 from gslang.engine.value_code import Namespace, NotCompiled
 
@@ -51,6 +52,7 @@ class Writer:
     plan: MatchPlan
     names: Namespace
     sites: dict[str, Site] = field(default_factory=dict)
+    tested: list[ir.Value] = field(default_factory=list)  # parts of `where` that are tested
     spliced: set[int] = field(default_factory=set)  # blocks whose instances are matched
     sure: frozenset[int] = frozenset()  # pattern nodes that every match has, once the source is matched
     variables: tuple[str, ...] = ()  # those that nested functions share

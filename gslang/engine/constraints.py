@@ -118,8 +118,30 @@ def _passes_tuple(items: tuple[ir.Test | ir.Rest, ...], found: tuple[Any, ...], 
     return all(passes(test, item, scope) for test, item in pairs if not isinstance(test, ir.Rest))
 
 
+_ROUNDED: dict[tuple[int | float, Any], Any] = {}
+
+
+def _rounded(value: int | float, dtype: Any) -> Any:
+    """A number as an element of this dtype has it; None where no element equals it."""
+    import numpy
+
+    if dtype.kind == "b":
+        return None
+    if dtype.kind in "iu":
+        return int(value) if value - value == 0 and int(value) == value else None
+    with numpy.errstate(all="ignore"):
+        return numpy.asarray(value, dtype=dtype).item()
+
+
 def _equals_rounded(array: Any, value: Any) -> bool:
     """All elements equal `value` rounded to the array's dtype. A fraction never equals an integer."""
+    if array.size == 1 and (type(value) is float or type(value) is int):
+        key = (value, array.dtype)
+        if key not in _ROUNDED:
+            if len(_ROUNDED) > 4096:
+                _ROUNDED.clear()
+            _ROUNDED[key] = _rounded(value, array.dtype)
+        return bool(array.item() == _ROUNDED[key])
     import numpy
 
     if value is None or value is UNKNOWN or isinstance(value, str):

@@ -61,23 +61,18 @@ def edits_of(graph: Graph, dialect: Dialect) -> Edits:
         attrs.append(given)
         names.append(None)
         users.append([])
-        graph.live += 1
-        key: list[Type | None] = []
         for operand in these:
-            if operand < 0:
-                key.append(None)
-                continue
-            key.append(types[operand])
-            readers = users[operand]
-            if type(readers) is list and len(readers) < MANY_USERS and operand not in additions:
-                if not readers or readers[-1] != node:
-                    readers.append(node)
-            else:
-                add_user(operand, node)
+            if operand >= 0:
+                readers = users[operand]
+                if type(readers) is list and len(readers) < MANY_USERS and not (additions and operand in additions):
+                    if not readers or readers[-1] != node:
+                        readers.append(node)
+                else:
+                    add_user(operand, node)
         if known is None:
             types.append(infer_or_fail(graph, dialect, node, None))
             return node
-        operand_types = tuple(key)
+        operand_types = tuple([types[o] if o >= 0 else None for o in these])
         result = known.get(operand_types, _NOT_KNOWN)
         if result is _NOT_KNOWN:
             looked_at: list[int] = []
@@ -164,7 +159,7 @@ def edits_of(graph: Graph, dialect: Dialect) -> Edits:
                         stack.append(operand)
             operands[node] = ()
             attrs[node] = NO_ATTRS
-        graph.live -= len(removed)
+        graph.dead += len(removed)
         return removed
 
     def replace_one(old: int, now: int, first: int, seeds: list[int]) -> list[int]:
@@ -173,28 +168,33 @@ def edits_of(graph: Graph, dialect: Dialect) -> Edits:
             place(first, old)
             seeds.extend(range(first, count))
         settle(old, now, first, seeds)
-        staying = [user for user in users[old] if user >= first]
+        if users[old]:
+            users[old] = redirect(old, now, first, (), seeds)
+        if old in graph.output_uses:
+            graph.replace_outputs({old: now})
+        stack = [old]
+        if count > first + 1:
+            stack += [node for node in range(first, count) if not users[node] and node != now]
+        return remove(stack, seeds)
+
+    def redirect(old: int, now: int, first: int, staying: Collection[int], seeds: list[int]) -> list[int] | dict[int, None]:
+        """Let the users of `old` read `now`, but new nodes and those in `staying`; returns these."""
+        kept: list[int] = []
         for user in users[old]:
-            if user >= first:
+            if user >= first or user in staying:
+                kept.append(user)
                 continue
             before = operands[user]
             operands[user] = (now,) if len(before) == 1 else tuple([now if o == old else o for o in before])
             seeds.append(user)
             readers = users[now]
-            if type(readers) is list and len(readers) < MANY_USERS:
+            if type(readers) is list and len(readers) < MANY_USERS and not additions:
                 if user not in readers:
                     readers.append(user)
             else:
                 add_user(now, user)
-            if additions:
                 note(user)
-        users[old] = staying
-        if old in graph.output_uses:
-            graph.set_outputs([now if node == old else node for node in graph.outputs])
-        stack = [old]
-        if count > first + 1:
-            stack += [node for node in range(first, count) if not users[node] and node != now]
-        return remove(stack, seeds)
+        return kept if len(kept) <= MANY_USERS else dict.fromkeys(kept)
 
     def replace(
         olds: Sequence[int], nows: Sequence[int], first: int, inner: Collection[int], matched: Collection[int], seeds: list[int]
@@ -202,27 +202,22 @@ def edits_of(graph: Graph, dialect: Dialect) -> Edits:
         """Several outputs. `inner`: matched nodes that are no inputs (they keep what they read); `matched`: all."""
         count = len(op)
         replaced = {old: now for old, now in zip(olds, nows) if old != now}
-        staying = {*inner, *range(first, count)}
-        _place_several(graph, olds, nows, first, staying)
+        _place_several(graph, olds, nows, first, inner)
         seeds.extend(range(first, count))
         for old, now in replaced.items():
             settle(old, now, first, seeds)
-        changed = graph.replace_uses(replaced, staying)
-        seeds += changed
-        if additions:
+        if any([now in replaced for now in nows]):  # outputs that change places: all at once
+            changed = graph.replace_uses(replaced, {*inner, *range(first, count)})
+            seeds += changed
             for user in changed:
                 note(user)
+        else:
+            for old, now in replaced.items():
+                users[old] = redirect(old, now, first, inner, seeds)
+            graph.replace_outputs(replaced)
         return remove([*sorted(matched), *range(first, count)], seeds)
 
     return Edits(graph, dialect, add, table, misfit, replace_one, replace)
-
-
-def infer_or_fail(graph: Graph, dialect: Dialect, node: int, looked_at: list[int] | None) -> Type | None:
-    """`infer_node`, a contradiction being a `BuildError` that names the operator."""
-    try:
-        return infer_node(graph, dialect, node, looked_at)
-    except TypeInferenceError as error:
-        raise BuildError(f"`{graph.op[node]}` of the target: {error}") from error
 
 
 def _place_several(graph: Graph, olds: Sequence[int], nows: Sequence[int], first: int, staying: Collection[int]) -> None:
@@ -234,21 +229,25 @@ def _place_several(graph: Graph, olds: Sequence[int], nows: Sequence[int], first
     order, op, users, operands = graph.ordered(), graph.op, graph.users, graph.operands
     label, count = order.label, len(op)
     order.grow(count)
-    needed = dict.fromkeys(node for node in nows if node < first)
+    needed = [node for node in nows if node < first]
     for node in range(first, count):
-        needed.update(dict.fromkeys(o for o in operands[node] if 0 <= o < first))
-    readers = [user for old in olds for user in users[old] if user not in staying]
+        needed += [o for o in operands[node] if 0 <= o < first]
     while True:
         low = max([label[node] for node in needed], default=0)
-        high = min([label[user] for user in readers], default=low + GAP * 2)
-        moved: list[int] = []
+        high = min([label[user] for old in olds for user in users[old] if user < first and user not in staying], default=low + GAP * 2)
+        nodes: Sequence[int] = range(first, count)
         if low >= high:
             anchor = min(olds, key=label.__getitem__)
             low = label[anchor]
-            moved = ancestors_after(graph, needed, anchor)
-        nodes = [*moved, *range(first, count)]
+            nodes = [*ancestors_after(graph, needed, anchor), *nodes]
         if not nodes or order.spread(nodes, low, high - 1):
             return
         order.renumber()
 
 
+def infer_or_fail(graph: Graph, dialect: Dialect, node: int, looked_at: list[int] | None) -> Type | None:
+    """`infer_node`, a contradiction being a `BuildError` that names the operator."""
+    try:
+        return infer_node(graph, dialect, node, looked_at)
+    except TypeInferenceError as error:
+        raise BuildError(f"`{graph.op[node]}` of the target: {error}") from error

@@ -7,8 +7,10 @@ reach it. A limit on applications ends a rule set that does not terminate, and s
 
 from __future__ import annotations
 
+import gc
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from enum import Enum
 from time import perf_counter
@@ -18,7 +20,7 @@ from gslang.engine.edits import Edits, edits_of
 from gslang.engine.generate import Rewriter, compile_matcher, compile_rewriter
 from gslang.engine.plan import MatchPlan, plan_of
 from gslang.engine.rewrite import Application, Failure, apply_match
-from gslang.engine.worklist import affected, ways_of
+from gslang.engine.worklist import Ways, affected, ways_of
 from gslang.graph.graph import DEAD, Graph
 
 
@@ -81,6 +83,12 @@ def run_to_fixed_point(
     most = limits.applications if limits.applications is not None else 10 * len(graph) + 1000
     most += progress.applications
     run = _Run(graph, starting, progress, most, limits.stop_after, observe)
+    with _no_collection():
+        return _sweeps(run, ways, limits)
+
+
+def _sweeps(run: _Run, ways: Ways, limits: Limits) -> Progress:
+    graph, progress = run.graph, run.progress
     todo: Iterable[int] = list(graph.ordered())
     sweeps = 0
     while True:
@@ -93,6 +101,18 @@ def run_to_fixed_point(
         if progress.stop_reason is not StopReason.FIXED_POINT or not seeds:
             return progress
         todo = affected(graph, seeds, ways)
+
+
+@contextmanager
+def _no_collection() -> Iterator[None]:
+    """Rewriting makes no reference cycles, but many objects: Python would search them all for cycles again and again."""
+    enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if enabled:
+            gc.enable()
 
 
 _Starting = dict[str, list[tuple[CheckedRule, Rewriter, RuleCount]]]
@@ -132,6 +152,7 @@ def _sweep(run: _Run, todo: Iterable[int]) -> list[int]:
     graph, progress = run.graph, run.progress
     op, starting = graph.op, run.starting
     seeds: list[int] = []
+    began = perf_counter()
     for node in todo:
         rules = starting.get(op[node])
         if rules is None:
@@ -139,11 +160,12 @@ def _sweep(run: _Run, todo: Iterable[int]) -> list[int]:
         for rule, rewrite, count in rules:
             if rule.once and progress.made_by.get(node) == rule.name:
                 continue
-            count.candidates += 1
-            began = perf_counter()
             first_new = len(op)
             application = rewrite(node, seeds)
-            count.seconds += perf_counter() - began
+            now = perf_counter()  # one reading a candidate: the next one's time begins where this one's ends
+            count.candidates += 1
+            count.seconds += now - began
+            began = now
             if application is None:
                 continue
             if isinstance(application, Failure):

@@ -22,7 +22,7 @@ from gslang.engine.code_writer import Place, Rest, Step, Writer, chain, go
 from gslang.engine.conditions import depends
 from gslang.engine.edits import BuildError, Edits, edits_of
 from gslang.engine.generate_blocks import Growing, output_block_step
-from gslang.engine.generate_forward import forward
+from gslang.engine.generate_forward import conjuncts, forward, is_known
 from gslang.engine.generate_nodes import match_step
 from gslang.engine.generate_target import RUNTIME as TARGET_RUNTIME
 from gslang.engine.generate_target import emit_target
@@ -108,7 +108,7 @@ def source_of(plan: MatchPlan, rewrites: bool = False) -> tuple[str, dict[str, A
     if rule.output_block is not None:
         steps: list[Step] = [output_block_step(rule.output_block)]
     else:
-        steps = [_output_step(k) for k in range(len(rule.outputs))]
+        steps = [step for k in range(len(rule.outputs)) for step in (_output_step(k), _early_conditions)]
     go(writer, Place(2, "return None"), chain([*steps, _finish(rewrites)], None))
     starting = {"v": "-2", "b": "-1", "I": "()", "x": "0", "c": "None", "t": "()", "g": "None"}
     nested = any(line.lstrip().startswith("nonlocal ") for line in writer.lines)
@@ -116,6 +116,7 @@ def source_of(plan: MatchPlan, rewrites: bool = False) -> tuple[str, dict[str, A
     head = [
         f"def make(G{', E' if rewrites else ''}):",
         "    op, operands, attrs, users, types = G.op, G.operands, G.attrs, G.users, G.types",
+        "    label = G.ordered().label",
         *(["    add, misfit, replace_one, replace = E.add, E.misfit, E.replace_one, E.replace"] if rewrites else []),
         *(f"    {name} = candidates_of(G, {writer.names.constant(site)})" for name, site in writer.sites.items()),
         f"    def {'rewrite(start, seeds)' if rewrites else 'match(start, accept)'}:",
@@ -152,6 +153,15 @@ def _output_step(k: int) -> Step:
     return emit
 
 
+def _early_conditions(writer: Writer, place: Place, rest: Rest) -> None:
+    """Parts of `where` that read nothing but what is matched already: tested before further outputs are looked for."""
+    rule = writer.plan.rule
+    ready = [c for c in conjuncts(rule.where) if c not in writer.tested and is_known(rule, c, place.certain, None)]
+    writer.conditions(place, [f"truth({code_of(condition, writer.names)})" for condition in ready])
+    writer.tested += ready
+    go(writer, place, rest)
+
+
 # ── the end ───────────────────────────────────────────────────────────────────────────────────────────────────
 
 
@@ -170,10 +180,15 @@ def _finish(rewrites: bool) -> Step:
         if rule.output_block is None and (len(rule.outputs) > 1 or alternatives):
             leaves = [f"v{k}" for k in bound if isinstance(rule.nodes[k], ir.LeafNode)]
             inputs = _all_slots(rule, leaves, [k for k in sorted(templates) if isinstance(rule.nodes[k], ir.LeafNode)])
-            writer.check(place, f"not convex(G, {inputs}, {outputs})")
+            if not rule.blocks and leaves and not alternatives:  # an input that depends on an output has a greater label
+                last = ", ".join(f"label[{leaf}]" for leaf in leaves)
+                earliest = ", ".join(f"label[v{k}]" for k in rule.outputs)
+                writer.check(place, f"max({last}, -1) >= min({earliest}) and not convex(G, {inputs}, {outputs})")
+            else:
+                writer.check(place, f"not convex(G, {inputs}, {outputs})")
         writer.names.keeps_lets = True
         mark = len(writer.lines)
-        writer.conditions(place, [f"truth({code_of(condition, writer.names)})" for condition in rule.where])
+        writer.conditions(place, [f"truth({code_of(c, writer.names)})" for c in conjuncts(rule.where) if c not in writer.tested])
         for variable in rule.variables:
             _name_operator(writer, place, variable.name)
         if rewrites:

@@ -6,7 +6,7 @@ matched. At run time `candidates.Candidates` lists them, grouped by those values
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import fields, is_dataclass
 from typing import Any
 
@@ -23,26 +23,28 @@ def forward(writer: Writer, place: Place, node: int, body: Callable[[Place, str]
     if not ways:
         raise NotCompiled("no matched node lies below")
     key_code, key_parts = _fixed(writer, node, known)
-    key = writer.name("key")
-    if key_parts:
-        writer.line(place, "try:")
-        writer.line(place, f"    {key} = ({''.join(f'canonical({part}), ' for part in key_code)})")
-        writer.line(place, "except FAILURES:")
-        writer.line(place, f"    {key} = None")
-    else:
-        writer.line(place, f"{key} = ()")
     found = writer.name("found")
     for number, (base, levels) in enumerate(ways):
-        site = writer.site(Site(levels, tuple(key_parts)))
         test = " and ".join(f"len(users[v{base}]) <= len(users[v{other}])" for other, _ in ways[number + 1 :])
-        word = "if" if number == 0 else "elif"
-        last = number + 1 == len(ways)
         inner = place if len(ways) == 1 else place.deeper()
         if len(ways) > 1:
-            writer.line(place, "else:" if last else f"{word} {test}:")
-        writer.line(inner, f"{found} = {site}.few(v{base}) if type(users[v{base}]) is list else {site}.group(v{base}, {key})")
+            writer.line(place, "else:" if number + 1 == len(ways) else f"{'elif' if number else 'if'} {test}:")
+        _list_candidates(writer, inner, found, base, writer.site(Site(levels, tuple(key_parts))), key_code)
     candidate = writer.name("n")
     loop(writer, place, f"for {candidate} in {found}:", lambda inner: body(inner, candidate))
+
+
+def _list_candidates(writer: Writer, place: Place, found: str, base: int, site: str, key: list[str]) -> None:
+    inner = place.deeper()
+    writer.line(place, f"if type(users[v{base}]) is list: {found} = {site}.few(v{base})")
+    writer.line(place, "else:")
+    if not key:
+        writer.line(inner, f"{found} = {site}.group(v{base}, ())")
+        return
+    writer.line(inner, "try:")
+    writer.line(inner, f"    {found} = {site}.group(v{base}, ({''.join(f'canonical({part}), ' for part in key)}))")
+    writer.line(inner, "except FAILURES:")
+    writer.line(inner, f"    {found} = ()")
 
 
 def _ways(writer: Writer, node: int, known: frozenset[int]) -> list[tuple[int, tuple[frozenset[str], ...]]]:
@@ -84,7 +86,7 @@ def _fixed(writer: Writer, node: int, known: frozenset[int]) -> tuple[list[str],
     parts: list[tuple[tuple[int, ...], str]] = []
 
     def fix(k: int, field: str, value: ir.Value) -> None:
-        if (paths[k], field) not in parts and field != "value" and _is_known(rule, value, known, writer.names.inside):
+        if (paths[k], field) not in parts and field != "value" and is_known(rule, value, known, writer.names.inside):
             try:
                 codes.append(code_of(value, writer.names))
             except NotCompiled:
@@ -99,7 +101,7 @@ def _fixed(writer: Writer, node: int, known: frozenset[int]) -> tuple[list[str],
     conditions = [*rule.where]
     if rule.nodes[node].block is not None:
         conditions += rule.blocks[rule.nodes[node].block].where  # type: ignore[index]
-    for condition in _conjuncts(conditions):
+    for condition in conjuncts(conditions):
         match condition:
             case ir.CompareValue("==", left, right):
                 for side, other in ((left, right), (right, left)):
@@ -109,10 +111,11 @@ def _fixed(writer: Writer, node: int, known: frozenset[int]) -> tuple[list[str],
     return codes, parts
 
 
-def _conjuncts(conditions: list[ir.Value]) -> Iterator[ir.Value]:
+def conjuncts(conditions: Iterable[ir.Value]) -> Iterator[ir.Value]:
+    """Conditions that must all be true, `and` taken apart: only true passes, so what is unknown may be found out anywhere."""
     for condition in conditions:
         if isinstance(condition, ir.AllOf):
-            yield from _conjuncts(list(condition.items))
+            yield from conjuncts(condition.items)
         else:
             yield condition
 
@@ -143,7 +146,7 @@ def _paths(rule: ir.CheckedRule, node: int, known: frozenset[int]) -> dict[int, 
     return paths
 
 
-def _is_known(rule: ir.CheckedRule, value: Any, known: frozenset[int], inside: str | None) -> bool:
+def is_known(rule: ir.CheckedRule, value: Any, known: frozenset[int], inside: str | None) -> bool:
     """Whether a value reads nothing but nodes that are matched."""
     match value:
         case ir.NodeAttr(place, node, _):
@@ -153,11 +156,11 @@ def _is_known(rule: ir.CheckedRule, value: Any, known: frozenset[int], inside: s
         case ir.IsAbsent() | ir.SameNode():
             return False
         case ir.Let(ir.Own(), number):
-            return _is_known(rule, rule.lets[number], known, inside)
+            return is_known(rule, rule.lets[number], known, inside)
         case ir.Let():
             return False
     if is_dataclass(value) and not isinstance(value, type):
-        return all(_is_known(rule, getattr(value, f.name), known, inside) for f in fields(value))
+        return all(is_known(rule, getattr(value, f.name), known, inside) for f in fields(value))
     if isinstance(value, tuple):
-        return all(_is_known(rule, part, known, inside) for part in value)
+        return all(is_known(rule, part, known, inside) for part in value)
     return True

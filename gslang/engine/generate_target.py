@@ -19,7 +19,7 @@ from gslang.engine.code_writer import Place, Writer
 from gslang.engine.edits import Edits, Known
 from gslang.engine.value_code import NotCompiled, code_of
 from gslang.engine.values import _plain
-from gslang.graph.graph import TUPLE
+from gslang.graph.graph import INDEX_ATTRS, PROJ, TUPLE
 
 
 @dataclass(slots=True)
@@ -224,7 +224,7 @@ def _call(state: _State, place: Place, result: str, call: ir.MakeCall, made: dic
             items.append(_spliced(state, place, part, made, always))
     if waiting:
         others = ", ".join(item for item in items if item)
-        writer.line(place, f"dtype = dtype_of(types, ({others}{',' if others else ''}))")
+        writer.line(place, f"dtype = first_dtype(types, ({others}{',' if others else ''}))")
         for position, what in waiting:
             made_of = writer.name("k")
             writer.line(place, f"{made_of} = {_constant(state, what, 'dtype')}")
@@ -384,15 +384,10 @@ def _project(edits: Edits, base: int, index: Any) -> int:
     graph = edits.graph
     if graph.op[base] is TUPLE:
         return graph.operands[base][index]
-    node = graph.add_proj(base, index)
-    type_ = graph.types[base]
-    if isinstance(type_, TupleType) and index < len(type_.fields):
-        graph.types[node] = type_.fields[index]
-        return node
-    from gslang.engine.edits import infer_or_fail
+    return edits.add(PROJ, (base,), INDEX_ATTRS[index] if index < len(INDEX_ATTRS) else {"index": index}, _PROJECTED.setdefault(index, {}))
 
-    graph.types[node] = infer_or_fail(graph, edits.dialect, node, None)
-    return node
+
+_PROJECTED: dict[int, Known] = {}  # index → tuple type → type of that field
 
 
 def _projections(edits: Edits, base: int) -> list[int]:
@@ -407,7 +402,7 @@ def _projections(edits: Edits, base: int) -> list[int]:
     return [_project(edits, base, index) for index in range(count)]
 
 
-def _dtype_of(types: list[Any], nodes: tuple[int, ...]) -> str | None:
+def _first_dtype(types: list[Any], nodes: tuple[int, ...]) -> str | None:
     for node in nodes:
         type_ = types[node] if node >= 0 else None
         if isinstance(type_, TensorType) and type_.dtype is not None:
@@ -446,7 +441,7 @@ RUNTIME: dict[str, Any] = {
     "constants": _make_constants,
     "project": _project,
     "projections": _projections,
-    "dtype_of": _dtype_of,
+    "first_dtype": _first_dtype,
     "trimmed": _trimmed,
     "bound": _bound,
     "present": _present,

@@ -16,6 +16,7 @@ from gslang.dialect.tensor_type import UnknownValue
 from gslang.engine import values
 from gslang.engine.builtins import BUILTINS
 from gslang.engine.constraints import _equals_rounded
+from gslang.engine.plan import children
 
 
 class NotCompiled(Exception):
@@ -35,6 +36,13 @@ class Namespace:
     inside: str | None = None
     lets: dict[int, str] = field(default_factory=dict)
     keeps_lets: bool = False  # not inside a `lambda`, which could not set the variable
+    uncertain: frozenset[int] | None = None  # nodes that a match may lack: below alternatives, or optional
+
+    def is_there(self, node: int) -> bool:
+        """Whether the node has a slot wherever it may be mentioned."""
+        if self.uncertain is None:
+            self.uncertain = _uncertain(self.rule)
+        return node not in self.uncertain
 
     def slot(self, place: ir.Place, node: int) -> str:
         """The expression for the slot of a pattern node."""
@@ -65,6 +73,18 @@ class Namespace:
 
 
 UNSET = object()  # a let that was not evaluated yet
+
+
+def _uncertain(rule: ir.CheckedRule) -> frozenset[int]:
+    found = {k for k, node in enumerate(rule.nodes) if isinstance(node, ir.LeafNode) and node.optional}
+    stack = [branch for node in rule.nodes if isinstance(node, ir.AltNode) for branch in node.branches]
+    found.update(k for k, node in enumerate(rule.nodes) if isinstance(node, ir.AltNode))
+    while stack:
+        node = stack.pop()
+        if node not in found or isinstance(rule.nodes[node], ir.AltNode):
+            found.add(node)
+            stack += [child for child in children(rule.nodes[node]) if child not in found]
+    return frozenset(found)
 
 
 def unknown(why: str) -> Any:
@@ -130,6 +150,9 @@ RUNTIME: dict[str, Any] = {
     "BUILTINS": BUILTINS,
     "FAILURES": values.FAILURES,
     "read": values.read_attribute,
+    "shape_of": values.shape_of,
+    "ndim_of": values.ndim_of,
+    "dtype_of": values.dtype_of,
     "call_attribute": values.call_attribute,
     "plain": values._plain,
     "equals_rounded": _equals_rounded,
@@ -238,6 +261,10 @@ def _attribute(slot: str, node: int, name: str, names: Namespace) -> str:
     pattern = names.rule.nodes[node]
     if isinstance(pattern, ir.CallNode) and name not in ("shape", "dtype", "ndim", "op", "kind"):
         return _call_attribute(pattern, slot, name, names)
+    if names.is_there(node):
+        if name in ("shape", "dtype", "ndim"):
+            return f"{name}_of(types[{slot}])"
+        return f"read(G, D, {slot}, {name!r})"
     return f"(read(G, D, {slot}, {name!r}) if {slot} >= 0 else unknown('unmatched'))"
 
 
@@ -263,6 +290,8 @@ def constraint_code(constraint: ir.Constraint | ir.SameAttributes, number: int, 
                 return f"({found} == {names.constant(wanted)})"
     elif isinstance(node, ir.ProjNode) and constraint.field == "index":
         found = f"attrs[{slot}]['index']"
+    elif constraint.field in ("shape", "dtype", "ndim"):
+        found = f"{constraint.field}_of(types[{slot}])"
     else:
         found = f"read(G, D, {slot}, {constraint.field!r})"
     return test_code(constraint.test, found, names)

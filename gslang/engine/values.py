@@ -175,6 +175,22 @@ def read_attribute(graph: Graph, dialect: Dialect, node: int, name: str) -> Any:
     return call_attribute(graph, dialect, node, name)
 
 
+def shape_of(type: Any) -> Any:
+    if isinstance(type, TensorType) and type.shape is not None:
+        return type.shape
+    raise UnknownValue("the shape is not known")
+
+
+def ndim_of(type: Any) -> int:
+    return len(shape_of(type))
+
+
+def dtype_of(type: Any) -> str:
+    if isinstance(type, TensorType) and type.dtype is not None:
+        return type.dtype
+    raise UnknownValue("the dtype is not known")
+
+
 def call_attribute(graph: Graph, dialect: Dialect, node: int, name: str) -> Any:
     """An attribute of a call: as given, else as operand, else its declared default."""
     attrs = graph.attrs[node]
@@ -242,6 +258,9 @@ def round_float32(x: float) -> float:
         return math.copysign(math.inf, x)
 
 
+_KNOWN = frozenset((int, str, bool, float, type(None), Symbol))
+
+
 def equal(a: Any, b: Any) -> bool:
     """Equality: floats after rounding to float32, unknown dimensions raise, tuples item by item (false beats unknown)."""
     if a is UNKNOWN or b is UNKNOWN:
@@ -249,6 +268,8 @@ def equal(a: Any, b: Any) -> bool:
     if isinstance(a, tuple) and isinstance(b, tuple):
         if len(a) != len(b):
             return False
+        if a == b and _KNOWN.issuperset(map(type, a)):
+            return True
         unknown = False
         for x, y in zip(a, b):
             try:

@@ -31,7 +31,7 @@ KIND_NAMES: Final = {INPUT: "input", PARAM: "param", CONST: "const", TUPLE: "tup
 ABSENT: Final = -1  # an omitted optional operand
 
 NO_ATTRS: Final[Mapping[str, Any]] = {}
-_INDEX_ATTRS: Final[list[Mapping[str, Any]]] = [{"index": i} for i in range(64)]
+INDEX_ATTRS: Final[list[Mapping[str, Any]]] = [{"index": i} for i in range(64)]
 
 # Up to this many users a list, beyond it a dict (ordered, constant-time removal); both iterate and have `len`.
 MANY_USERS: Final = 16
@@ -52,7 +52,7 @@ class Graph:
     """
 
     __slots__ = (
-        "additions", "attrs", "dialect", "extras", "live", "meta", "name", "names", "op", "operands", "order", "output_uses",
+        "additions", "attrs", "dead", "dialect", "extras", "meta", "name", "names", "op", "operands", "order", "output_uses",
         "outputs", "types", "users", "values",
     )  # fmt: skip
 
@@ -66,12 +66,12 @@ class Graph:
         self.names: list[str | None] = []
         self.users: list[list[int] | dict[int, None]] = []
         self.outputs: list[int] = []
-        self.output_uses: dict[int, int] = {}
+        self.output_uses: dict[int, list[int]] = {}  # output → its positions among the outputs
         self.values: dict[int, Any] = {}
         self.extras: dict[int, dict[str, Any]] = {}
         self.meta: dict[str, Any] = {}
         self.order: Order | None = None
-        self.live = 0
+        self.dead = 0  # how many numbers belong to removed nodes
         self.additions: dict[int, list[list[int]]] = {}  # watched node → logs of users that came or changed
 
     # ── building ──────────────────────────────────────────────────────────────────────────────────────────────
@@ -93,7 +93,6 @@ class Graph:
         self.types.append(type)
         self.names.append(name)
         self.users.append([])
-        self.live += 1
         for operand in operands:
             if operand >= 0:
                 self.add_user(operand, node)
@@ -119,20 +118,29 @@ class Graph:
         return self.add(TUPLE, fields, NO_ATTRS, type, name)
 
     def add_proj(self, base: int, index: int, name: str | None = None, type: Type | None = None) -> int:
-        attrs = _INDEX_ATTRS[index] if 0 <= index < 64 else {"index": index}
+        attrs = INDEX_ATTRS[index] if 0 <= index < 64 else {"index": index}
         return self.add(PROJ, (base,), attrs, type, name)
 
     def set_outputs(self, outputs: Iterable[int]) -> None:
         self.outputs = list(outputs)
         self.output_uses = {}
-        for node in self.outputs:
-            self.output_uses[node] = self.output_uses.get(node, 0) + 1
+        for position, node in enumerate(self.outputs):
+            self.output_uses.setdefault(node, []).append(position)
+
+    def replace_outputs(self, replacement: Mapping[int, int]) -> None:
+        """Let the values stand for the keys among the graph's outputs, all at once; others are not looked at."""
+        uses = self.output_uses
+        moved = [(now, uses.pop(old)) for old, now in replacement.items() if old in uses]
+        for now, positions in moved:
+            for position in positions:
+                self.outputs[position] = now
+            uses.setdefault(now, []).extend(positions)
 
     # ── reading ───────────────────────────────────────────────────────────────────────────────────────────────
 
     def __len__(self) -> int:
         """The number of nodes that are not removed."""
-        return self.live
+        return len(self.op) - self.dead
 
     def nodes(self) -> Iterator[int]:
         """Nodes that are not removed, by number (not an order of dependence; see `reverse_post_order`)."""
@@ -158,23 +166,33 @@ class Graph:
 
     def reverse_post_order(self) -> list[int]:
         """Nodes reachable from the outputs, operands first, left to right, output by output (thesis, algorithm 2.1)."""
-        operands, seen, result = self.operands, bytearray(len(self.op)), []
+        seen = bytearray(len(self.op))
+        result: list[int] = []
         for output in self.outputs:
-            if seen[output]:
-                continue
-            seen[output] = 1
-            stack = [(output, iter(operands[output]))]
-            while stack:
-                node, rest = stack[-1]
-                for operand in rest:
-                    if operand >= 0 and not seen[operand]:
-                        seen[operand] = 1
-                        stack.append((operand, iter(operands[operand])))
-                        break
-                else:
-                    stack.pop()
-                    result.append(node)
+            self._visit(output, seen, result)
         return result
+
+    def _visit(self, start: int, seen: bytearray, result: list[int]) -> None:
+        """Append what `start` depends on and is not seen yet, operands first. On the stack `~node` means: its operands are done."""
+        operands = self.operands
+        stack = [start]
+        while stack:
+            node = stack.pop()
+            if node < 0:
+                result.append(~node)
+            elif not seen[node]:
+                seen[node] = 1
+                below = operands[node]
+                if not below:
+                    result.append(node)
+                    continue
+                stack.append(~node)
+                if len(below) == 1:
+                    stack += below
+                elif -1 in below:
+                    stack += [operand for operand in below[::-1] if operand >= 0]
+                else:
+                    stack += below[::-1]
 
     def successors(self, node: int) -> list[int]:
         """Users of a node as a subsequence of the order (thesis, definition 2.8)."""
@@ -188,32 +206,14 @@ class Graph:
         order = self.order
         if order is None:
             nodes = self.reverse_post_order()
-            if len(nodes) < self.live:
+            if len(nodes) < len(self):
                 seen = bytearray(len(self.op))
                 for node in nodes:
                     seen[node] = 1
-                nodes = nodes + [n for n in self._rest_in_order(seen)]
+                for node in self.nodes():
+                    self._visit(node, seen, nodes)
             order = self.order = Order(nodes, len(self.op))
         return order
-
-    def _rest_in_order(self, seen: bytearray) -> list[int]:
-        result = []
-        for start in self.nodes():
-            if seen[start]:
-                continue
-            seen[start] = 1
-            stack = [(start, iter(self.operands[start]))]
-            while stack:
-                node, rest = stack[-1]
-                for operand in rest:
-                    if operand >= 0 and not seen[operand]:
-                        seen[operand] = 1
-                        stack.append((operand, iter(self.operands[operand])))
-                        break
-                else:
-                    stack.pop()
-                    result.append(node)
-        return result
 
     def copy(self) -> Graph:
         """An independent graph that shares attribute mappings, types and arrays."""
@@ -221,8 +221,8 @@ class Graph:
         other.op, other.operands, other.attrs = self.op[:], self.operands[:], self.attrs[:]
         other.types, other.names = self.types[:], self.names[:]
         other.users = [users.copy() for users in self.users]
-        other.outputs, other.output_uses = self.outputs[:], dict(self.output_uses)
-        other.values, other.meta, other.live = dict(self.values), dict(self.meta), self.live
+        other.outputs, other.output_uses = self.outputs[:], {node: uses[:] for node, uses in self.output_uses.items()}
+        other.values, other.meta, other.dead = dict(self.values), dict(self.meta), self.dead
         other.extras = {node: dict(extra) for node, extra in self.extras.items()}
         other.order = None if self.order is None else self.order.copy()
         return other
@@ -260,7 +260,6 @@ class Graph:
                     self.drop_user(operand, node)
             self.values.pop(node, None)
             self.extras.pop(node, None)
-            self.live -= 1
         for column in (self.op, self.operands, self.attrs, self.types, self.names, self.users):
             del column[first:]
 
@@ -286,8 +285,7 @@ class Graph:
             for operand in before:
                 if operand in replacement:
                     self.add_user(replacement[operand], user)
-        if any(old in self.output_uses for old in replacement):
-            self.set_outputs([get(node, node) for node in self.outputs])
+        self.replace_outputs(replacement)
         return list(changed)
 
     def remove_dead(self, candidates: Iterable[int], keep_inputs: bool = True) -> list[int]:
@@ -311,7 +309,7 @@ class Graph:
             self.attrs[node] = NO_ATTRS
             if self.order is not None:
                 self.order.remove(node)
-        self.live -= len(removed)
+        self.dead += len(removed)
         return removed
 
     def set_value(self, node: int, op: str, value: Any, type: Type | None) -> None:

@@ -12,7 +12,7 @@ def check_invariants(graph: Graph) -> list[str]:
 
     Checked: columns of equal length; operands that exist; no cycle; users the inverse of operands; the maintained order
     (if there is one) complete, labels rising along every edge; names unique; removed nodes not used, not in the order,
-    not outputs and without data; `output_uses` and `live` right; leaves without operands, projections with one.
+    not outputs and without data; `output_uses` and `dead` right; leaves without operands, projections with one.
     """
     found = _columns(graph)
     if found:
@@ -120,12 +120,14 @@ def _names(graph: Graph) -> list[str]:
 
 def _counts(graph: Graph) -> list[str]:
     found = []
-    live = sum(op is not DEAD for op in graph.op)
-    if graph.live != live:
-        found.append(f"`live` is {graph.live}, counted {live}")
-    uses = dict(Counter(graph.outputs))
-    if graph.output_uses != uses:
-        found.append(f"`output_uses` is {graph.output_uses}, counted {uses}")
+    dead = sum(op is DEAD for op in graph.op)
+    if graph.dead != dead:
+        found.append(f"`dead` is {graph.dead}, counted {dead}")
+    uses: dict[int, list[int]] = {}
+    for position, node in enumerate(graph.outputs):
+        uses.setdefault(node, []).append(position)
+    if {node: sorted(places) for node, places in graph.output_uses.items()} != uses:
+        found.append(f"`output_uses` is {graph.output_uses}, found {uses}")
     return found
 
 
