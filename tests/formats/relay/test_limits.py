@@ -128,3 +128,9 @@ def test_a_damaged_metadata_section_never_crashes(data: st.DataObject) -> None:
         write_relay(graph, DIALECT)
     except InputError:
         pass
+
+
+def test_an_attribute_name_ends_in_no_dot() -> None:
+    """What is read can be written: `kernel.=3` is refused, not carried."""
+    with pytest.raises(InputError, match="expected"):
+        read('#[version = "0.0.5"]\ndef @main(%x: Tensor[(1), float32]) { nn.relu(%x, kernel.=3) }\n')
