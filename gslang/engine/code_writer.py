@@ -52,6 +52,7 @@ class Writer:
     plan: MatchPlan
     names: Namespace
     sites: dict[str, Site] = field(default_factory=dict)
+    listed: dict[tuple[int, tuple[frozenset[str], ...]], str] = field(default_factory=dict)  # (node, levels) → variable
     tested: list[ir.Value] = field(default_factory=list)  # parts of `where` that are tested
     spliced: set[int] = field(default_factory=set)  # blocks whose instances are matched
     sure: frozenset[int] = frozenset()  # pattern nodes that every match has, once the source is matched

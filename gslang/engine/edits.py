@@ -30,20 +30,22 @@ class BuildError(Exception):
 class Edits:
     """`add(op, operands, attrs, known)` appends a typed node; `known` is a table for calls with these attributes, or None.
 
-    `table(op, attrs)` finds that table. `misfit(olds, nows)` says why these cannot take the outputs' place. `replace` and
-    `replace_one` let them, and return the removed nodes; `first` is the first new node, `seeds` is added to.
+    `infer(node, known, key)` finds the type of a node that has no type yet, and notes it in the table. `misfit(olds, nows)` says
+    why these cannot take the outputs' place. `replace_one` and `replace` let them, and return the removed nodes: `first` is the
+    first new node, `low` the greatest label of what new nodes read (None: not known), `unused` says that some new node may have no
+    user, and `seeds` is added to. In `replace`, `staying` are matched nodes that keep what they read.
     """
 
     graph: Graph
     dialect: Dialect
-    add: Callable[[str, tuple[int, ...], Mapping[str, Any], Known | None], int]
-    table: Callable[[str, Mapping[str, Any]], Known | None]
-    misfit: Callable[[Sequence[int], Sequence[int]], str | None]
-    replace_one: Callable[[int, int, int, list[int]], list[int]]
-    replace: Callable[[Sequence[int], Sequence[int], int, Collection[int], Collection[int], list[int]], list[int]]
+    add: Callable[[str, tuple[int, ...], Mapping[str, Any], "Known | None"], int]
+    infer: Callable[[int, Known, tuple["Type | None", ...]], "Type | None"]
+    misfit: Callable[[Sequence[int], Sequence[int]], "str | None"]
+    replace_one: Callable[[int, int, int, "int | None", bool, list[int]], list[int]]
+    replace: Callable[[Sequence[int], Sequence[int], int, "int | None", bool, Collection[int], list[int]], list[int]]
 
 
-_NOT_KNOWN: Final = object()
+MISSING: Final = object()  # no entry in a table of types
 
 
 def edits_of(graph: Graph, dialect: Dialect) -> Edits:
@@ -52,7 +54,7 @@ def edits_of(graph: Graph, dialect: Dialect) -> Edits:
     names, users, values, additions = graph.names, graph.users, graph.values, graph.additions
     add_user, order = graph.add_user, graph.ordered()
     label = order.label
-    tables: dict[Any, Known] = {}
+    order.grow(len(op))
 
     def add(name: str, these: tuple[int, ...], given: Mapping[str, Any], known: Known | None) -> int:
         node = len(op)
@@ -72,21 +74,17 @@ def edits_of(graph: Graph, dialect: Dialect) -> Edits:
         if known is None:
             types.append(infer_or_fail(graph, dialect, node, None))
             return node
-        operand_types = tuple([types[o] if o >= 0 else None for o in these])
-        result = known.get(operand_types, _NOT_KNOWN)
-        if result is _NOT_KNOWN:
-            looked_at: list[int] = []
-            result = infer_or_fail(graph, dialect, node, looked_at)
-            if not looked_at:  # else it depends on a constant's value too
-                known[operand_types] = result  # type: ignore[assignment]
-        types.append(result)  # type: ignore[arg-type]
+        key = tuple([types[o] if o >= 0 else None for o in these])
+        result = known.get(key, MISSING)
+        types.append(infer(node, known, key) if result is MISSING else result)  # type: ignore[arg-type]
         return node
 
-    def table(name: str, given: Mapping[str, Any]) -> Known | None:
-        try:
-            return tables.setdefault((name, tuple(given.items())), {})
-        except TypeError:
-            return None  # an array among the attributes
+    def infer(node: int, known: Known, key: tuple[Type | None, ...]) -> Type | None:
+        looked_at: list[int] = []
+        result = infer_or_fail(graph, dialect, node, looked_at)
+        if not looked_at:  # else it depends on a constant's value too
+            known[key] = result
+        return result
 
     def misfit(olds: Sequence[int], nows: Sequence[int]) -> str | None:
         if len(olds) != len(nows):
@@ -117,21 +115,18 @@ def edits_of(graph: Graph, dialect: Dialect) -> Edits:
         if now >= first and names[old] is not None and names[now] is None:
             names[now], names[old] = names[old], None
 
-    def place(first: int, old: int) -> None:
-        """Labels for new nodes that stand for one output: above all that they read, below all that reads them."""
+    def label_new(first: int, low: int | None, high: int) -> bool:
+        """Labels for new nodes above `low`, the last one `high`; False if they do not fit."""
         count = len(op)
-        low = 0
-        for node in range(first, count):
-            for operand in operands[node]:
-                if 0 <= operand < first and label[operand] > low:
-                    low = label[operand]
-        high = label[old]
-        if low >= high:  # the old output stays, as an operand
-            high = min([label[user] for user in users[old] if user < first], default=low + 2 * GAP) - 1
-        order.grow(count)
-        if not order.spread(range(first, count), low, high):
-            order.renumber()
-            place(first, old)
+        if low is None:
+            low = max([label[o] for node in range(first, count) for o in operands[node] if 0 <= o < first], default=0)
+        step = (high - low) // (count - first)
+        if step < 1:
+            return False
+        if len(label) != first:
+            order.grow(first)
+        label.extend(range(high - step * (count - first - 1), high + 1, step))
+        return True
 
     def remove(stack: list[int], seeds: list[int]) -> list[int]:
         removed: list[int] = []
@@ -162,10 +157,11 @@ def edits_of(graph: Graph, dialect: Dialect) -> Edits:
         graph.dead += len(removed)
         return removed
 
-    def replace_one(old: int, now: int, first: int, seeds: list[int]) -> list[int]:
+    def replace_one(old: int, now: int, first: int, low: int | None, unused: bool, seeds: list[int]) -> list[int]:
         count = len(op)
         if count > first:
-            place(first, old)
+            if not label_new(first, low, label[old]):  # no room, or the old output stays as an operand
+                _place(graph, (old,), (now,), first, ())
             seeds.extend(range(first, count))
         settle(old, now, first, seeds)
         if users[old]:
@@ -173,8 +169,8 @@ def edits_of(graph: Graph, dialect: Dialect) -> Edits:
         if old in graph.output_uses:
             graph.replace_outputs({old: now})
         stack = [old]
-        if count > first + 1:
-            stack += [node for node in range(first, count) if not users[node] and node != now]
+        if unused:
+            stack += [node for node in range(first, count) if not users[node]]
         return remove(stack, seeds)
 
     def redirect(old: int, now: int, first: int, staying: Collection[int], seeds: list[int]) -> list[int] | dict[int, None]:
@@ -197,31 +193,42 @@ def edits_of(graph: Graph, dialect: Dialect) -> Edits:
         return kept if len(kept) <= MANY_USERS else dict.fromkeys(kept)
 
     def replace(
-        olds: Sequence[int], nows: Sequence[int], first: int, inner: Collection[int], matched: Collection[int], seeds: list[int]
+        olds: Sequence[int], nows: Sequence[int], first: int, low: int | None, unused: bool, staying: Collection[int], seeds: list[int]
     ) -> list[int]:
-        """Several outputs. `inner`: matched nodes that are no inputs (they keep what they read); `matched`: all."""
         count = len(op)
-        replaced = {old: now for old, now in zip(olds, nows) if old != now}
-        _place_several(graph, olds, nows, first, inner)
+        placed = False
+        if low is not None and count > first:
+            high = min([label[u] for old in olds for u in users[old] if u < first and u not in staying], default=low + 2 * GAP)
+            placed = low < high and label_new(first, low, high - 1)
+        if not placed:
+            _place(graph, olds, nows, first, staying)
         seeds.extend(range(first, count))
-        for old, now in replaced.items():
-            settle(old, now, first, seeds)
-        if any([now in replaced for now in nows]):  # outputs that change places: all at once
-            changed = graph.replace_uses(replaced, {*inner, *range(first, count)})
+        for old, now in zip(olds, nows):
+            if old != now:
+                settle(old, now, first, seeds)
+        if any([now in olds for now in nows]):  # outputs that change places: all at once
+            replaced = {old: now for old, now in zip(olds, nows) if old != now}
+            changed = graph.replace_uses(replaced, {*staying, *range(first, count)})
             seeds += changed
             for user in changed:
                 note(user)
         else:
-            for old, now in replaced.items():
-                users[old] = redirect(old, now, first, inner, seeds)
-            graph.replace_outputs(replaced)
-        return remove([*sorted(matched), *range(first, count)], seeds)
+            output_uses = graph.output_uses
+            for old, now in zip(olds, nows):
+                if users[old]:
+                    users[old] = redirect(old, now, first, staying, seeds)
+                if old in output_uses:
+                    graph.replace_outputs({old: now})
+        stack = list(olds)
+        if unused:
+            stack += [node for node in range(first, count) if not users[node]]
+        return remove(stack, seeds)
 
-    return Edits(graph, dialect, add, table, misfit, replace_one, replace)
+    return Edits(graph, dialect, add, infer, misfit, replace_one, replace)
 
 
-def _place_several(graph: Graph, olds: Sequence[int], nows: Sequence[int], first: int, staying: Collection[int]) -> None:
-    """Labels for new nodes that stand for several outputs.
+def _place(graph: Graph, olds: Sequence[int], nows: Sequence[int], first: int, staying: Collection[int]) -> None:
+    """Labels for new nodes, whatever stands in the way.
 
     What they read, and old nodes that stand for an output, may come after a user of an output; such nodes move to the place
     right behind the first output. By convexity none of them depends on a user of an output.

@@ -76,6 +76,7 @@ def run_to_fixed_point(
     progress = progress or Progress()
     progress.stop_reason = StopReason.FIXED_POINT
     plans = [plan_of(rule) for rule in rules if not rule.disconnected]
+    todo = graph.in_order()
     for plan in plans:
         progress.counts.setdefault(plan.rule.name, RuleCount())
     starting = _by_operator(plans, graph, progress, observe is not None)
@@ -84,12 +85,11 @@ def run_to_fixed_point(
     most += progress.applications
     run = _Run(graph, starting, progress, most, limits.stop_after, observe)
     with _no_collection():
-        return _sweeps(run, ways, limits)
+        return _sweeps(run, todo, ways, limits)
 
 
-def _sweeps(run: _Run, ways: Ways, limits: Limits) -> Progress:
+def _sweeps(run: _Run, todo: list[int], ways: Ways, limits: Limits) -> Progress:
     graph, progress = run.graph, run.progress
-    todo: Iterable[int] = list(graph.ordered())
     sweeps = 0
     while True:
         if limits.sweeps is not None and sweeps >= limits.sweeps:

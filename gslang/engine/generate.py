@@ -25,7 +25,7 @@ from gslang.engine.generate_blocks import Growing, output_block_step
 from gslang.engine.generate_forward import conjuncts, forward, is_known
 from gslang.engine.generate_nodes import match_step
 from gslang.engine.generate_target import RUNTIME as TARGET_RUNTIME
-from gslang.engine.generate_target import emit_target
+from gslang.engine.generate_target import emit_target, may_leave_unused, stands_for_several
 from gslang.engine.plan import MatchPlan, children
 from gslang.engine.rewrite import Failure, apply_match
 from gslang.engine.scope import Instance, Scope
@@ -117,13 +117,21 @@ def source_of(plan: MatchPlan, rewrites: bool = False) -> tuple[str, dict[str, A
         f"def make(G{', E' if rewrites else ''}):",
         "    op, operands, attrs, users, types = G.op, G.operands, G.attrs, G.users, G.types",
         "    label = G.ordered().label",
-        *(["    add, misfit, replace_one, replace = E.add, E.misfit, E.replace_one, E.replace"] if rewrites else []),
+        *(_EDITING if rewrites else ()),
         *(f"    {name} = candidates_of(G, {writer.names.constant(site)})" for name, site in writer.sites.items()),
         f"    def {'rewrite(start, seeds)' if rewrites else 'match(start, accept)'}:",
         *(f"        {name} = {starting[name[0]]}" for name in variables if not (name[0] == "v" and int(name[1:]) in always)),
     ]
     name = "rewrite" if rewrites else "match"
     return "\n".join([*head, *writer.lines, "        return None", f"    return {name}"]) + "\n", writer.names.objects
+
+
+_EDITING = (
+    "    add, infer, misfit, replace_one, replace = E.add, E.infer, E.misfit, E.replace_one, E.replace",
+    "    additions, add_user, names = G.additions, G.add_user, G.names",
+    "    op_append, operands_append, attrs_append = op.append, operands.append, attrs.append",
+    "    names_append, users_append, types_append = names.append, users.append, types.append",
+)
 
 
 def _always(rule: ir.CheckedRule) -> set[int]:
@@ -282,14 +290,17 @@ def _rewrite(writer: Writer, place: Place, bound: list[int], templates: frozense
     writer.line(place, "except BuildError as error:")
     writer.line(inner, "G.discard_from(first_new)")
     writer.line(inner, "return Failure(rule.name, G.label(start), str(error))")
+    fixed = rule.output_block is None and not any(stands_for_several(rule.target, number) for number in rule.target.outputs)
     if one:
         old = f"v{rule.outputs[0]}"
         writer.line(place, f"if now < 0 or types[now] is not types[{old}]:")
         writer.line(inner, f"why = misfit(({old},), (now,))")
     else:
         writer.line(place, f"old = {outputs}")
-        writer.line(place, f"now = {f'({result},)' if single else 'now'}")
-        writer.line(place, "if True:")
+        if single:
+            writer.line(place, "now = (now,)")
+        some = " or ".join(f"now[{k}] < 0 or types[now[{k}]] is not types[v{node}]" for k, node in enumerate(rule.outputs)) if fixed else "True"
+        writer.line(place, f"if {some}:")
         writer.line(inner, "why = misfit(old, now)")
     writer.line(inner, "if why:")
     writer.line(inner.deeper(), "G.discard_from(first_new)")
@@ -298,21 +309,31 @@ def _rewrite(writer: Writer, place: Place, bound: list[int], templates: frozense
     writer.line(place, f"if {same}:")
     writer.line(inner, "if len(op) > first_new: G.discard_from(first_new)")
     writer.line(inner, place.fail)
+    low, unused = _greatest_label(writer), may_leave_unused(rule.target)
     if one:
-        writer.line(place, f"replace_one({old}, now, first_new, seeds)")
+        writer.line(place, f"replace_one({old}, now, first_new, {low}, {unused}, seeds)")
     else:
-        nodes = rule.nodes
-        inner_slots = _all_slots(
-            rule, [f"v{k}" for k in bound if not isinstance(nodes[k], ir.LeafNode)],
-            [k for k in sorted(templates) if not isinstance(nodes[k], ir.LeafNode)],
-        )  # fmt: skip
-        every = _all_slots(rule, [f"v{k}" for k in bound])
-        leaves = _all_slots(
-            rule, [f"v{k}" for k in bound if isinstance(nodes[k], ir.LeafNode)],
-            [k for k in sorted(templates) if isinstance(nodes[k], ir.LeafNode)],
-        )  # fmt: skip
-        writer.line(place, f"replace(old, now, first_new, {{*{inner_slots}}} - {{*{leaves}}}, {{n for n in {every} if n >= 0}}, seeds)")
+        used = {child for node in rule.nodes for child in children(node)}
+        roots = rule.outputs if rule.output_block is None else (rule.blocks[rule.output_block].root,)
+        staying = "()"  # by convexity an input reads no output, so only an output that another source node uses matters
+        if used.intersection(roots):
+            nodes = rule.nodes
+            staying = _all_slots(
+                rule, [f"v{k}" for k in bound if not isinstance(nodes[k], ir.LeafNode)],
+                [k for k in sorted(templates) if not isinstance(nodes[k], ir.LeafNode)],
+            )  # fmt: skip
+        writer.line(place, f"replace(old, now, first_new, {low}, {unused}, {staying}, seeds)")
     writer.line(place, "return True")
+
+
+def _greatest_label(writer: Writer) -> str:
+    """The greatest label of what the target reads, as code, where that is a fixed list of nodes."""
+    rule = writer.plan.rule
+    sources = [target for target in rule.target.targets if isinstance(target, (ir.SourceNode, ir.SpliceInstances))]
+    if any(isinstance(t, ir.SpliceInstances) or rule.nodes[t.node].block is not None or not writer.names.is_there(t.node) for t in sources):
+        return "None"
+    nodes = sorted({target.node for target in sources})
+    return f"max({', '.join([*(f'label[v{k}]' for k in nodes), '0', '0'])})"
 
 
 def _scope_of(

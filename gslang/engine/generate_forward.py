@@ -24,19 +24,34 @@ def forward(writer: Writer, place: Place, node: int, body: Callable[[Place, str]
         raise NotCompiled("no matched node lies below")
     key_code, key_parts = _fixed(writer, node, known)
     found = writer.name("found")
+    known_lists = dict(writer.listed)
     for number, (base, levels) in enumerate(ways):
         test = " and ".join(f"len(users[v{base}]) <= len(users[v{other}])" for other, _ in ways[number + 1 :])
         inner = place if len(ways) == 1 else place.deeper()
         if len(ways) > 1:
             writer.line(place, "else:" if number + 1 == len(ways) else f"{'elif' if number else 'if'} {test}:")
-        _list_candidates(writer, inner, found, base, writer.site(Site(levels, tuple(key_parts))), key_code)
+        _list_candidates(writer, inner, found, base, levels, writer.site(Site(levels, tuple(key_parts))), key_code)
+        if len(ways) == 1:
+            writer.listed[base, levels] = found
     candidate = writer.name("n")
     loop(writer, place, f"for {candidate} in {found}:", lambda inner: body(inner, candidate))
+    writer.listed = known_lists
 
 
-def _list_candidates(writer: Writer, place: Place, found: str, base: int, site: str, key: list[str]) -> None:
+def _list_candidates(
+    writer: Writer, place: Place, found: str, base: int, levels: tuple[frozenset[str], ...], site: str, key: list[str]
+) -> None:
+    """Candidates above `base`: of a node with few users the list, which an outer loop may have made already."""
     inner = place.deeper()
-    writer.line(place, f"if type(users[v{base}]) is list: {found} = {site}.few(v{base})")
+    writer.line(place, f"if type(users[v{base}]) is list:")
+    if (base, levels) in writer.listed:
+        writer.line(inner, f"{found} = {writer.listed[base, levels]}")
+    elif len(levels) == 1:
+        test = f"== {min(levels[0])!r}" if len(levels[0]) == 1 else f"in {writer.names.constant(levels[0])}"
+        writer.line(inner, f"{found} = [u for u in users[v{base}] if op[u] {test}]")
+        writer.line(inner, f"if len({found}) > 1: {found}.sort(key=label.__getitem__)")
+    else:
+        writer.line(inner, f"{found} = {site}.few(v{base})")
     writer.line(place, "else:")
     if not key:
         writer.line(inner, f"{found} = {site}.group(v{base}, ())")

@@ -16,10 +16,10 @@ from gslang.dialect.dialect import Dialect
 from gslang.dialect.tensor_type import TensorType, TupleType, UnknownValue
 from gslang.engine.build import add_constant, fitted, known_value, normalised
 from gslang.engine.code_writer import Place, Writer
-from gslang.engine.edits import Edits, Known
+from gslang.engine.edits import MISSING, Edits, Known
 from gslang.engine.value_code import NotCompiled, code_of
 from gslang.engine.values import _plain
-from gslang.graph.graph import INDEX_ATTRS, PROJ, TUPLE
+from gslang.graph.graph import INDEX_ATTRS, MANY_USERS, PROJ, TUPLE
 
 
 @dataclass(slots=True)
@@ -60,7 +60,7 @@ def emit_target(writer: Writer, place: Place) -> tuple[str, bool]:
     made: dict[int, str] = {}
     names = writer.names
     kept, names.keeps_lets = names.keeps_lets, True
-    if len(target.outputs) == 1 and not _several(target, target.outputs[0]):
+    if len(target.outputs) == 1 and not stands_for_several(target, target.outputs[0]):
         result, single = _one(state, place, target.outputs[0], made, True), True
     else:
         parts_code = [_spliced(state, place, number, made, True) for number in target.outputs]
@@ -84,21 +84,27 @@ def _parts(target: ir.Target) -> list[int]:
     return []
 
 
-def _several(target: ir.TargetGraph, number: int) -> bool:
+def stands_for_several(target: ir.TargetGraph, number: int) -> bool:
     """Whether a target stands for a list of nodes."""
     match target.targets[number]:
         case ir.Repeat() | ir.SpliceInstances() | ir.Projections():
             return True
         case ir.ChooseTarget(_, then, otherwise):
-            return _several(target, then) or _several(target, otherwise)
+            return stands_for_several(target, then) or stands_for_several(target, otherwise)
         case ir.SelectTarget(_, _, arms):
-            return any(_several(target, arm) for arm in arms if arm is not None)
+            return any(stands_for_several(target, arm) for arm in arms if arm is not None)
     return False
+
+
+def may_leave_unused(target: ir.TargetGraph) -> bool:
+    """Whether a node may be made that nothing uses: a tuple whose fields are taken directly."""
+    bases = [t.base for t in target.targets if isinstance(t, (ir.MakeProj, ir.Projections))]
+    return any(not isinstance(target.targets[base], ir.MakeCall) for base in bases)
 
 
 def _spliced(state: _State, place: Place, number: int, made: dict[int, str], always: bool) -> str:
     """The target as an item of a tuple display."""
-    if _several(state.target, number):
+    if stands_for_several(state.target, number):
         return f"*{_many(state, place, number, made, always)}"
     return _one(state, place, number, made, always)
 
@@ -137,11 +143,15 @@ def _make(state: _State, place: Place, number: int, what: ir.Target, made: dict[
         case ir.MakeCall():
             _call(state, place, result, what, made, always)
         case ir.MakeTuple(fields):
-            parts = "".join(f"{_spliced(state, place, part, made, always)}, " for part in fields)
-            writer.line(place, f"{result} = add(TUPLE, ({parts}), NO_ATTRS, None)")
+            items = [_spliced(state, place, part, made, always) for part in fields]
+            _add(writer, place, result, "TUPLE", items, "NO_ATTRS", names.constant(_Table()))
         case ir.MakeProj(base, index):
             below = _one(state, place, base, made, always)
-            writer.line(place, f"{result} = project(E, {below}, {code_of(index, names)})")
+            number = index.value if isinstance(index, ir.Const) else None
+            if type(number) is int and 0 <= number < len(INDEX_ATTRS) and isinstance(state.target.targets[base], ir.MakeCall):
+                _add(writer, place, result, "PROJ", [below], names.constant(INDEX_ATTRS[number]), names.constant(_Table()))
+            else:
+                writer.line(place, f"{result} = project(E, {below}, {code_of(index, names)})")
         case ir.ChooseTarget(condition, then, otherwise):
             writer.line(place, f"if truth({code_of(condition, names)}):")
             writer.line(place.deeper(), f"{result} = {_one(state, place.deeper(), then, dict(made), False)}")
@@ -211,7 +221,7 @@ def _make_many(state: _State, place: Place, result: str, what: ir.Target, made: 
 
 def _call(state: _State, place: Place, result: str, call: ir.MakeCall, made: dict[int, str], always: bool) -> None:
     """Operands in order; constants that take their dtype from the others come last, as in `build`."""
-    writer = state.writer
+    writer, names = state.writer, state.writer.names
     targets = state.target.targets
     items: list[str] = []
     waiting: list[tuple[int, ir.MakeConst]] = []
@@ -231,12 +241,32 @@ def _call(state: _State, place: Place, result: str, call: ir.MakeCall, made: dic
             items[position] = made_of
     while items and items[-1] == "-1":
         items.pop()
-    may_be_absent = any(item.startswith(("v", "bound(", "*")) for item in items[-1:])
-    operands = f"({''.join(f'{item}, ' for item in items)})"
-    if may_be_absent:
-        operands = f"trimmed({operands})"
     operator, attrs, known = _attributes(state, place, call)
-    writer.line(place, f"{result} = add({operator}, {operands}, {attrs}, {known})")
+    sources = [targets[part] for part in call.operands]
+    may_be_absent = any(isinstance(t, ir.SourceNode) and not names.is_there(t.node) for t in sources)
+    may_be_absent |= any(isinstance(t, (ir.ChooseTarget, ir.SelectTarget)) for t in sources)
+    if may_be_absent:
+        writer.line(place, f"{result} = add({operator}, trimmed(({''.join(f'{item}, ' for item in items)})), {attrs}, {known})")
+    else:
+        _add(writer, place, result, operator, items, attrs, known)
+
+
+def _add(writer: Writer, place: Place, result: str, operator: str, items: list[str], attrs: str, known: str) -> None:
+    """Append a node whose operands are there: what `Edits.add` does, in line."""
+    operands = f"({''.join(f'{item}, ' for item in items)})"
+    if any(item.startswith("*") or not item[1:].replace("_", "").isdigit() for item in items):
+        writer.line(place, f"{result} = add({operator}, {operands}, {attrs}, {known})")
+        return
+    writer.line(place, f"{result} = len(op)")
+    writer.line(place, f"op_append({operator}); operands_append({operands}); attrs_append({attrs}); names_append(None); users_append([])")
+    for k, item in enumerate(items):
+        again = f" and (not readers or readers[-1] != {result})" if k else ""
+        writer.line(place, f"readers = users[{item}]")
+        writer.line(place, f"if type(readers) is list and len(readers) < {MANY_USERS}{again} and not additions: readers.append({result})")
+        writer.line(place, f"else: add_user({item}, {result})")
+    key = f"({''.join(f'types[{item}], ' for item in items)})"
+    writer.line(place, f"kind = {known}.get({key}, MISSING)")
+    writer.line(place, f"types_append(infer({result}, {known}, {key}) if kind is MISSING else kind)")
 
 
 def _attributes(state: _State, place: Place, call: ir.MakeCall) -> tuple[str, str, str]:
@@ -302,17 +332,17 @@ class AttributeMemo:
         self._dialect = dialect
         self._copied = copied
         self._computed = computed
-        self._memo: dict[Any, tuple[dict[str, Any], Known | None]] = {}
+        self._memo: dict[Any, tuple[dict[str, Any], Known]] = {}
 
     def of(
         self, edits: Edits, operator: str, copied: tuple[Mapping[str, Any], ...], computed: tuple[Any, ...]
-    ) -> tuple[Mapping[str, Any], Known | None]:
+    ) -> tuple[Mapping[str, Any], Known]:
         """`copied`: attributes of the calls to copy from; `computed`: values of the other attributes. Raises `UnknownValue`."""
         try:
             key = (operator, *[tuple(given.items()) for given in copied], *computed, *[type(value) for value in computed])
             found = self._memo.get(key)
         except TypeError:  # an array
-            return self._make(operator, copied, computed), None
+            return self._make(operator, copied, computed), {}
         if found is None:
             if len(self._memo) > 100_000:
                 self._memo.clear()
@@ -437,6 +467,7 @@ def _several_items(item: Any, count: int) -> tuple[Any, ...]:
 
 
 RUNTIME: dict[str, Any] = {
+    "MISSING": MISSING,
     "constant": _make_constant,
     "constants": _make_constants,
     "project": _project,

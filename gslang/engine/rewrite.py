@@ -67,9 +67,9 @@ def apply_match(scope: Scope, edits: Edits, seeds: list[int], traced: bool = Fal
     bindings = describe(scope) if traced else {}
     operators = {slot: graph.op[slot] for slot in slots} if traced else {}
     if rule.output_block is None and len(sources) == 1:
-        removed = edits.replace_one(sources[0], targets[0], first_new, seeds)
+        removed = edits.replace_one(sources[0], targets[0], first_new, None, True, seeds)
     else:
-        removed = edits.replace(sources, targets, first_new, slots - set(input_slots(scope)), slots, seeds)
+        removed = edits.replace(sources, targets, first_new, None, True, slots - set(input_slots(scope)), seeds)
     if not traced:
         return True
     dead = set(removed)

@@ -180,19 +180,20 @@ class Graph:
             node = stack.pop()
             if node < 0:
                 result.append(~node)
-            elif not seen[node]:
+                continue
+            while not seen[node]:
                 seen[node] = 1
                 below = operands[node]
                 if not below:
                     result.append(node)
-                    continue
+                    break
                 stack.append(~node)
-                if len(below) == 1:
-                    stack += below
-                elif -1 in below:
-                    stack += [operand for operand in below[::-1] if operand >= 0]
-                else:
-                    stack += below[::-1]
+                for operand in below[:0:-1]:
+                    if operand >= 0 and not seen[operand]:
+                        stack.append(operand)
+                node = below[0]
+                if node < 0:
+                    break
 
     def successors(self, node: int) -> list[int]:
         """Users of a node as a subsequence of the order (thesis, definition 2.8)."""
@@ -203,17 +204,27 @@ class Graph:
 
     def ordered(self) -> Order:
         """The maintained order; at first use it is the reverse post-order, unreachable nodes last."""
-        order = self.order
-        if order is None:
-            nodes = self.reverse_post_order()
-            if len(nodes) < len(self):
-                seen = bytearray(len(self.op))
-                for node in nodes:
-                    seen[node] = 1
-                for node in self.nodes():
-                    self._visit(node, seen, nodes)
-            order = self.order = Order(nodes, len(self.op))
-        return order
+        if self.order is None:
+            self.order = Order(self._all_in_order(), len(self.op))
+        return self.order
+
+    def in_order(self) -> list[int]:
+        """All nodes in the maintained order."""
+        if self.order is not None:
+            return list(self.order)
+        nodes = self._all_in_order()
+        self.order = Order(nodes, len(self.op))
+        return nodes
+
+    def _all_in_order(self) -> list[int]:
+        nodes = self.reverse_post_order()
+        if len(nodes) < len(self):
+            seen = bytearray(len(self.op))
+            for node in nodes:
+                seen[node] = 1
+            for node in self.nodes():
+                self._visit(node, seen, nodes)
+        return nodes
 
     def copy(self) -> Graph:
         """An independent graph that shares attribute mappings, types and arrays."""
