@@ -38,11 +38,11 @@ class Edits:
 
     graph: Graph
     dialect: Dialect
-    add: Callable[[str, tuple[int, ...], Mapping[str, Any], "Known | None"], int]
-    infer: Callable[[int, Known, tuple["Type | None", ...]], "Type | None"]
-    misfit: Callable[[Sequence[int], Sequence[int]], "str | None"]
-    replace_one: Callable[[int, int, int, "int | None", bool, list[int]], list[int]]
-    replace: Callable[[Sequence[int], Sequence[int], int, "int | None", bool, Collection[int], list[int]], list[int]]
+    add: Callable[[str, tuple[int, ...], Mapping[str, Any], Known | None], int]
+    infer: Callable[[int, Known, tuple[Type | None, ...]], Type | None]
+    misfit: Callable[[Sequence[int], Sequence[int]], str | None]
+    replace_one: Callable[[int, int, int, int | None, bool, list[int]], list[int]]
+    replace: Callable[[Sequence[int], Sequence[int], int, int | None, bool, Collection[int], list[int]], list[int]]
 
 
 MISSING: Final = object()  # no entry in a table of types

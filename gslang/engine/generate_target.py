@@ -147,9 +147,9 @@ def _make(state: _State, place: Place, number: int, what: ir.Target, made: dict[
             _add(writer, place, result, "TUPLE", items, "NO_ATTRS", names.constant(_Table()))
         case ir.MakeProj(base, index):
             below = _one(state, place, base, made, always)
-            number = index.value if isinstance(index, ir.Const) else None
-            if type(number) is int and 0 <= number < len(INDEX_ATTRS) and isinstance(state.target.targets[base], ir.MakeCall):
-                _add(writer, place, result, "PROJ", [below], names.constant(INDEX_ATTRS[number]), names.constant(_Table()))
+            field_number = index.value if isinstance(index, ir.Const) else None
+            if type(field_number) is int and 0 <= field_number < len(INDEX_ATTRS) and isinstance(state.target.targets[base], ir.MakeCall):
+                _add(writer, place, result, "PROJ", [below], names.constant(INDEX_ATTRS[field_number]), names.constant(_Table()))
             else:
                 writer.line(place, f"{result} = project(E, {below}, {code_of(index, names)})")
         case ir.ChooseTarget(condition, then, otherwise):
