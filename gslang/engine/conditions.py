@@ -76,7 +76,15 @@ def convex(graph: Graph, inputs: Collection[int], outputs: Collection[int]) -> b
         return False
     if len(wanted) < 2:
         return True  # all inputs lie below the only output
-    return not depends(graph, inputs, wanted)
+    return not is_blocked(graph, inputs, wanted, next(iter(outputs)))
+
+
+def is_blocked(graph: Graph, inputs: Collection[int], outputs: Collection[int], start: int) -> bool:
+    """Whether an input depends on an output. If so, the first output `start` is noted: a rewrite on the path may undo it."""
+    if not depends(graph, inputs, outputs):
+        return False
+    graph.blocked[start] = None
+    return True
 
 
 def depends(graph: Graph, starts: Collection[int], targets: Collection[int]) -> bool:
@@ -122,11 +130,11 @@ def instance_is_valid(plan: MatchPlan, scope: Scope, block: int) -> bool:
         }
     if output in scope.inner_inputs or output in matched and output in inner:
         return False
-    if scope.inner_inputs and depends(graph, scope.inner_inputs, (output,)):
+    start = instances[0].slots[template.root]
+    if scope.inner_inputs and is_blocked(graph, scope.inner_inputs, (output,), start):
         return False
     if inner:
-        roots = {instance.slots[template.root] for instance in instances}
-        if depends(graph, inner, roots):
+        if is_blocked(graph, inner, {instance.slots[template.root] for instance in instances}, start):
             return False
         scope.inner_inputs.update(dict.fromkeys(inner))
     return True

@@ -100,7 +100,8 @@ def _sweeps(run: _Run, todo: list[int], ways: Ways, limits: Limits) -> Progress:
         seeds = _sweep(run, todo)
         if progress.stop_reason is not StopReason.FIXED_POINT or not seeds:
             return progress
-        todo = affected(graph, seeds, ways)
+        todo = affected(graph, seeds, ways, graph.blocked)
+        graph.blocked.clear()
 
 
 @contextmanager

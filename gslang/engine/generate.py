@@ -19,7 +19,7 @@ from gslang.check import checked as ir
 from gslang.engine import interpret
 from gslang.engine.candidates import Candidates, canonical, field_of
 from gslang.engine.code_writer import Place, Rest, Step, Writer, chain, go
-from gslang.engine.conditions import depends
+from gslang.engine.conditions import is_blocked
 from gslang.engine.edits import BuildError, Edits, edits_of
 from gslang.engine.generate_blocks import Growing, output_block_step
 from gslang.engine.generate_forward import conjuncts, forward, is_known
@@ -371,7 +371,7 @@ def _convex(graph: Graph, inputs: tuple[int, ...], outputs: tuple[int, ...]) -> 
     if any(node in wanted for node in present):
         return False
     inner = [node for node in present if graph.operands[node]]
-    return len(wanted) < 2 or not inner or not depends(graph, inner, wanted)
+    return len(wanted) < 2 or not inner or not is_blocked(graph, inner, wanted, outputs[0])
 
 
 def _same_attributes(graph: Graph, dialect: Any, a: int, b: int, without: tuple[str, ...]) -> bool:

@@ -14,7 +14,7 @@ from typing import Any
 
 from gslang.check import checked as ir
 from gslang.engine.code_writer import Place, Rest, Step, Writer, below, chain, go
-from gslang.engine.conditions import depends
+from gslang.engine.conditions import is_blocked
 from gslang.engine.generate_forward import forward
 from gslang.engine.generate_nodes import match_step, may_be_absent
 from gslang.engine.plan import mentions_first
@@ -266,11 +266,12 @@ class Growing:
         inner = [n for k in self._leaves if (n := table[k]) >= 0 and operands[n]]
         if root in self._inner_inputs or root in inner:
             return False
-        if self._highest >= label[root] and depends(graph, self._inner_inputs, (root,)):
+        start = next(iter(self._roots), root)
+        if self._highest >= label[root] and is_blocked(graph, self._inner_inputs, (root,), start):
             return False
         if inner:
             lowest = min(self._lowest, label[root]) if self._roots else label[root]
-            if any(label[n] >= lowest for n in inner) and depends(graph, inner, {**self._roots, root: None}):
+            if any(label[n] >= lowest for n in inner) and is_blocked(graph, inner, {**self._roots, root: None}, start):
                 return False
             self._inner_inputs.update(dict.fromkeys(inner))
             self._highest = max(self._highest, *[label[n] for n in inner])

@@ -99,10 +99,13 @@ def _down(rule: ir.CheckedRule, start: int, end: int) -> Way | None:
     return None
 
 
-def affected(graph: Graph, seeds: Iterable[int], ways: Ways) -> list[int]:
-    """Nodes at which a match may start because of the changes, in order."""
+def affected(graph: Graph, seeds: Iterable[int], ways: Ways, blocked: Iterable[int]) -> list[int]:
+    """Nodes at which a match may start because of the changes, in order.
+
+    `blocked`: outputs of matches that a path through other nodes forbade; the path may be gone.
+    """
     op, users, operands = graph.op, graph.users, graph.operands
-    found: dict[int, None] = {}
+    found = dict.fromkeys(blocked)
     starts: dict[Way, dict[int, None]] = {}
     for node in dict.fromkeys(seeds):
         for way in ways.get(op[node], ()):

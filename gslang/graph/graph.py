@@ -52,7 +52,7 @@ class Graph:
     """
 
     __slots__ = (
-        "additions", "attrs", "dead", "dialect", "extras", "meta", "name", "names", "op", "operands", "order", "output_uses",
+        "additions", "attrs", "blocked", "dead", "dialect", "extras", "meta", "name", "names", "op", "operands", "order", "output_uses",
         "outputs", "types", "users", "values",
     )  # fmt: skip
 
@@ -72,6 +72,7 @@ class Graph:
         self.meta: dict[str, Any] = {}
         self.order: Order | None = None
         self.dead = 0  # how many numbers belong to removed nodes
+        self.blocked: dict[int, None] = {}  # outputs of matches that only a path through other nodes forbids
         self.additions: dict[int, list[list[int]]] = {}  # watched node → logs of users that came or changed
 
     # ── building ──────────────────────────────────────────────────────────────────────────────────────────────
