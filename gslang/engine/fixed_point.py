@@ -14,8 +14,10 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from enum import Enum
 from time import perf_counter
+from typing import Any
 
 from gslang.check.checked import CheckedRule
+from gslang.engine.dispatch import Dispatch, can_ever_match, shapes_of
 from gslang.engine.edits import Edits, edits_of
 from gslang.engine.generate import Rewriter, compile_matcher, compile_rewriter
 from gslang.engine.plan import MatchPlan, plan_of
@@ -79,6 +81,7 @@ def run_to_fixed_point(
     todo = graph.in_order()
     for plan in plans:
         progress.counts.setdefault(plan.rule.name, RuleCount())
+    plans = can_ever_match(plans, set(graph.op))
     starting = _by_operator(plans, graph, progress, observe is not None)
     ways = ways_of(plans)
     most = limits.applications if limits.applications is not None else 10 * len(graph) + 1000
@@ -116,7 +119,22 @@ def _no_collection() -> Iterator[None]:
             gc.enable()
 
 
-_Starting = dict[str, list[tuple[CheckedRule, Rewriter, RuleCount]]]
+class _Entry:
+    """A rule at work in a run. Its code is generated when it is first tried."""
+
+    __slots__ = ("_edits", "_plan", "_traced", "count", "rewrite", "rule")
+
+    def __init__(self, plan: MatchPlan, edits: Edits, count: RuleCount, traced: bool) -> None:
+        self.rule, self.count = plan.rule, count
+        self._plan, self._edits, self._traced = plan, edits, traced
+        self.rewrite: Rewriter = self._first
+
+    def _first(self, start: int, seeds: list[int]) -> Any:
+        self.rewrite = _traced(self._plan, self._edits) if self._traced else compile_rewriter(self._plan)(self._edits)
+        return self.rewrite(start, seeds)
+
+
+_Starting = dict[str, "tuple[_Entry, ...] | Dispatch[_Entry]"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,15 +149,18 @@ class _Run:
 
 def _by_operator(plans: Sequence[MatchPlan], graph: Graph, progress: Progress, traced: bool) -> _Starting:
     """Operator → rules whose first output can have it, earlier rules first: candidates cost nothing per rule."""
-    table: _Starting = {}
+    table: dict[str, list[tuple[MatchPlan, _Entry]]] = {}
     edits: dict[int, Edits] = {}
     for plan in plans:
         dialect = plan.rule.dialect
         edit = edits.get(id(dialect)) or edits.setdefault(id(dialect), edits_of(graph, dialect))
-        rewrite = _traced(plan, edit) if traced else compile_rewriter(plan)(edit)
+        entry = _Entry(plan, edit, progress.counts[plan.rule.name], traced)
         for operator in plan.starts:
-            table.setdefault(operator, []).append((plan.rule, rewrite, progress.counts[plan.rule.name]))
-    return table
+            table.setdefault(operator, []).append((plan, entry))
+    return {
+        operator: tuple(entry for _, entry in found) if len(found) < 3 else Dispatch(graph, [(shapes_of(plan), entry) for plan, entry in found])
+        for operator, found in table.items()
+    }
 
 
 def _traced(plan: MatchPlan, edits: Edits) -> Rewriter:
@@ -158,11 +179,14 @@ def _sweep(run: _Run, todo: Iterable[int]) -> list[int]:
         rules = starting.get(op[node])
         if rules is None:
             continue
-        for rule, rewrite, count in rules:
+        if type(rules) is Dispatch:
+            rules = rules.at(node)
+        for entry in rules:
+            rule, count = entry.rule, entry.count
             if rule.once and progress.made_by.get(node) == rule.name:
                 continue
             first_new = len(op)
-            application = rewrite(node, seeds)
+            application = entry.rewrite(node, seeds)
             now = perf_counter()  # one reading a candidate: the next one's time begins where this one's ends
             count.candidates += 1
             count.seconds += now - began

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import cache
 
 from gslang.check import checked as ir
 from gslang.engine.generate_forward import operators_of
@@ -39,7 +40,12 @@ def ways_of(plans: Sequence[MatchPlan]) -> Ways:
     return {operator: list(ways) for operator, ways in table.items()}
 
 
-def _ways(plan: MatchPlan) -> Iterable[tuple[str, Way]]:
+@cache
+def _ways(plan: MatchPlan) -> tuple[tuple[str, Way], ...]:
+    return tuple(_find_ways(plan))
+
+
+def _find_ways(plan: MatchPlan) -> Iterable[tuple[str, Way]]:
     rule = plan.rule
     first = rule.outputs[0] if rule.output_block is None else rule.blocks[rule.output_block].root
     parents: dict[int, list[int]] = {}

@@ -1,0 +1,155 @@
+"""Which rules can start at a node: by its operator, and where many share one, by the operators below it.
+
+Rules that need an operator which neither the graph has nor any target makes are left out from the start. The others stand under
+the operators of their first output. Where several do, what a node's operands are decides: the operators one and two levels
+down are looked up in a table that is filled as such nodes are met, so a rule that cannot match costs nothing per node.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import cache
+from typing import Generic, TypeVar
+
+from gslang.check import checked as ir
+from gslang.engine.plan import MatchPlan
+from gslang.graph.graph import CONST, INPUT, PARAM, PROJ, TUPLE, Graph
+
+_FEW = 2  # so many rules are tried without asking further
+
+_KIND_OPERATORS = {
+    "const": frozenset((CONST,)), "input": frozenset((INPUT,)), "param": frozenset((PARAM,)), "var": frozenset((INPUT, PARAM)),
+}  # fmt: skip
+
+Key = tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Shape:
+    """What a pattern node asks of operators: its own (None: any) and its operands' (None: any number of any)."""
+
+    operators: frozenset[str] | None
+    operands: tuple[tuple[Shape, ...], ...] | None = None
+    swaps: bool = False
+
+
+ANYTHING = Shape(None)
+Entry = TypeVar("Entry")
+
+
+class Dispatch(Generic[Entry]):
+    """The rules under one operator. `at(node)` are those that can start at a node, earlier ones first."""
+
+    __slots__ = ("_deep", "_entries", "_flat", "_graph")
+
+    def __init__(self, graph: Graph, entries: Sequence[tuple[tuple[Shape, ...], Entry]]) -> None:
+        self._graph = graph
+        self._entries = tuple(entries)
+        self._flat: dict[Key, tuple[Entry, ...] | None] = {}
+        self._deep: dict[tuple[Key, tuple[Key, ...]], tuple[Entry, ...]] = {}
+
+    def at(self, node: int) -> tuple[Entry, ...]:
+        op, operands = self._graph.op, self._graph.operands
+        below = operands[node]
+        key = tuple([op[o] if o >= 0 else "" for o in below])
+        try:
+            found = self._flat[key]
+        except KeyError:
+            fitting = self._fitting(op[node], key, None)
+            found = self._flat[key] = fitting if len(fitting) <= _FEW else None
+        if found is not None:
+            return found
+        deep = (key, tuple([tuple([op[p] if p >= 0 else "" for p in operands[o]]) if o >= 0 else () for o in below]))
+        known = self._deep.get(deep)
+        if known is None:
+            known = self._deep[deep] = self._fitting(op[node], *deep)
+        return known
+
+    def _fitting(self, operator: str, key: Key, below: tuple[Key, ...] | None) -> tuple[Entry, ...]:
+        return tuple(entry for shapes, entry in self._entries if any(_fits(shape, operator, key, below) for shape in shapes))
+
+
+def _fits(shape: Shape, operator: str, key: Key, below: tuple[Key, ...] | None) -> bool:
+    """Whether a node with this operator, over operands with operators `key`, over operands with `below`, can be of this shape."""
+    if shape.operators is not None and operator not in shape.operators:
+        return False
+    if shape.operands is None:
+        return True
+    orders = [range(len(key))]
+    if shape.swaps and len(key) == 2:
+        orders.append(range(1, -1, -1))
+    return any(
+        all(
+            any(_fits(s, key[place], () if below is None else below[place], None) if below is not None else _is(s, key[place]) for s in wanted)
+            for wanted, place in zip(shape.operands, order)
+        )
+        for order in orders
+    )
+
+
+def _is(shape: Shape, operator: str) -> bool:
+    return shape.operators is None or operator in shape.operators
+
+
+@cache
+def shapes_of(plan: MatchPlan, depth: int = 2) -> tuple[Shape, ...]:
+    """What the first output asks for, `depth` levels down: one shape for each alternative."""
+    rule = plan.rule
+    root = rule.outputs[0] if rule.output_block is None else rule.blocks[rule.output_block].root
+    return _shapes(rule, root, depth)
+
+
+def _shapes(rule: ir.CheckedRule, number: int, depth: int) -> tuple[Shape, ...]:
+    match rule.nodes[number]:
+        case ir.AltNode(branches=branches):
+            return tuple(shape for branch in branches for shape in _shapes(rule, branch, depth))
+        case ir.LeafNode(kind=kind, optional=optional):
+            return (Shape(None if optional else _KIND_OPERATORS.get(kind)),)
+        case ir.CallNode(operators=operators, operands=parts, swappable=swappable):
+            return (Shape(frozenset(operators), _operands(rule, parts, depth), bool(swappable)),)
+        case ir.TupleNode(fields=parts):
+            return (Shape(frozenset((TUPLE,)), _operands(rule, parts, depth)),)
+        case ir.ProjNode(base=base):
+            return (Shape(frozenset((PROJ,)), _operands(rule, (base,), depth)),)
+    raise AssertionError("unknown pattern: this is a bug in gslang")
+
+
+def _operands(rule: ir.CheckedRule, parts: Sequence[int | None | ir.Splice], depth: int) -> tuple[tuple[Shape, ...], ...] | None:
+    if depth == 0 or any(isinstance(part, ir.Splice) for part in parts):
+        return None
+    return tuple(_shapes(rule, part, depth - 1) if isinstance(part, int) else (ANYTHING,) for part in parts)
+
+
+def can_ever_match(plans: Sequence[MatchPlan], present: Iterable[str]) -> list[MatchPlan]:
+    """The plans whose operators are all in the graph, or may come into it by some target."""
+    there = set(present)
+    for plan in plans:
+        there |= _made(plan)
+    return [plan for plan in plans if all(not there.isdisjoint(operators) for operators in _needed(plan))]
+
+
+@cache
+def _made(plan: MatchPlan) -> frozenset[str]:
+    """Operators that the target may bring into a graph."""
+    targets = plan.rule.target.targets
+    return frozenset(t.operator for t in targets if isinstance(t, ir.MakeCall) and isinstance(t.operator, str))
+
+
+@cache
+def _needed(plan: MatchPlan) -> frozenset[frozenset[str]]:
+    """Operators of pattern nodes that every match has: not below alternatives, not in a template that may match nothing."""
+    rule = plan.rule
+    found: dict[int, None] = {}
+    stack = list(rule.outputs) if rule.output_block is None else [rule.blocks[rule.output_block].root]
+    while stack:
+        k = stack.pop()
+        if k in found:
+            continue
+        found[k] = None
+        match rule.nodes[k]:
+            case ir.CallNode(operands=parts) | ir.TupleNode(fields=parts):
+                stack += [part for part in parts if isinstance(part, int)]
+            case ir.ProjNode(base=base):
+                stack.append(base)
+    return frozenset(frozenset(node.operators) for k in found if isinstance(node := rule.nodes[k], ir.CallNode))
