@@ -176,12 +176,10 @@ def _sweep(run: _Run, todo: Iterable[int]) -> list[int]:
     seeds: list[int] = []
     began = perf_counter()
     for node in todo:
-        rules = starting.get(op[node])
-        if rules is None:
+        found = starting.get(op[node])
+        if found is None:
             continue
-        if type(rules) is Dispatch:
-            rules = rules.at(node)
-        for entry in rules:
+        for entry in found.at(node) if isinstance(found, Dispatch) else found:
             rule, count = entry.rule, entry.count
             if rule.once and progress.made_by.get(node) == rule.name:
                 continue
