@@ -11,8 +11,8 @@ from typing import Any
 
 from gslang.base.diagnostics import Diagnostic
 from gslang.base.source import Source
-from gslang.check.check import check_source, load_module
 from gslang.check.checked import CheckedPass, CheckedProgram, CheckedRule, Step
+from gslang.check.modules import load_module
 from gslang.dialect.dialect import Dialect
 from gslang.engine.conditions import output_slots
 from gslang.engine.fixed_point import Limits, Observer, Progress, StopReason, limit_message
@@ -218,6 +218,8 @@ def load(name: str | Path) -> RuleSet:
 
 def parse_rules(text: str, name: str = "<rules>") -> RuleSet:
     """The rules of a text. Raises `RuleError`."""
+    from gslang.check.check import check_source
+
     return _checked(RuleSet((with_meanings(check_source(Source(name, text))),)))
 
 

@@ -6,13 +6,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from gslang.base.cache import cached
 from gslang.base.diagnostics import Diagnostic, Label
-from gslang.base.resources import stdlib_path
 from gslang.base.source import Source, Span
 from gslang.base.suggest import did_you_mean
 from gslang.check import checked as ir
-from gslang.check.imports import Importer, find_module
+from gslang.check.imports import Importer
 from gslang.check.meaning import check_meaning
 from gslang.check.passes import check_pass
 from gslang.check.rule import check_rule
@@ -47,32 +45,6 @@ def check_file(path: str | Path, importer: Importer | None = None) -> ir.Checked
     if isinstance(source, Diagnostic):
         return _nothing(str(path), source)
     return check_source(source, importer)
-
-
-def load_module(name: str) -> list[ir.CheckedProgram]:
-    """The programs of a shipped module (`std.relay.conv`; a package includes its modules), a file, or a folder.
-
-    Raises `FileNotFoundError` if there is no such module.
-    """
-    paths = find_module(name) if name.startswith("std.") or name == "std" else _files(Path(name))
-
-    def check() -> list[ir.CheckedProgram]:
-        importer = Importer(check_module)
-        return [check_file(path, importer) for path in paths]
-
-    contents = [path.read_bytes() for path in paths]
-    if any(b'use "' in text for text in contents):
-        return check()  # what such a file means also depends on files that only reading it would tell
-    shipped = [path.read_bytes() for path in sorted(stdlib_path().rglob("*.gsl"))]
-    return cached("program", [*map(str, paths), *contents, *shipped], check)
-
-
-def _files(path: Path) -> list[Path]:
-    if path.is_dir():
-        return sorted(path.rglob("*.gsl"))
-    if not path.exists():
-        raise FileNotFoundError(str(path))
-    return [path]
 
 
 def _nothing(name: str, problem: Diagnostic) -> ir.CheckedProgram:

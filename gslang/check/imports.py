@@ -1,4 +1,4 @@
-"""`use`: finding modules, reading each once, and refusing circles."""
+"""`use`: reading each module once, and refusing circles."""
 
 from __future__ import annotations
 
@@ -8,38 +8,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from gslang.base.diagnostics import Diagnostic, Label
-from gslang.base.resources import stdlib_path
 from gslang.base.source import Source
 from gslang.base.suggest import did_you_mean
+from gslang.check.modules import find_module, module_names
 from gslang.syntax import nodes as n
 from gslang.syntax.parser import read_source
 
 if TYPE_CHECKING:
     from gslang.check.check import Module
-
-
-def find_module(name: str) -> list[Path]:
-    """The files of a shipped module: `std.relay.conv` one, a package (`std.relay`) all of its modules.
-
-    Raises `FileNotFoundError` if there is none.
-    """
-    path = stdlib_path().joinpath(*name.split(".")[1:])
-    if path.is_dir():
-        return sorted(p for p in path.rglob("*.gsl") if p.name != "ops.gsl")
-    file = path.with_suffix(".gsl")
-    if file.is_file():
-        return [file]
-    raise FileNotFoundError(name)
-
-
-def module_names() -> list[str]:
-    """All shipped modules and packages."""
-    root = stdlib_path()
-    names = []
-    for path in sorted(root.rglob("*.gsl")):
-        if path.name != "ops.gsl":
-            names.append("std." + ".".join(path.relative_to(root).with_suffix("").parts))
-    return sorted({*names, *(".".join(name.split(".")[:2]) for name in names)})
 
 
 class Importer:

@@ -22,7 +22,7 @@ def run(options: argparse.Namespace) -> int:
         page = Path(__file__).parent.parent / "check" / "explain" / f"{code}.md"
         sys.stdout.write(page.read_text(encoding="utf-8") if page.is_file() else f"# {code}: {CODES[code].title}\n")
         return ExitCode.FINE
-    from gslang.check.check import load_module
+    from gslang.check.modules import load_module
 
     shipped = {name: program for program in load_module("std.relay") for name in program.own_rules}
     if options.what in shipped:

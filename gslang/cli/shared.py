@@ -28,13 +28,14 @@ def load_rules(names: Sequence[str]) -> RuleSet:
     from gslang.api import RuleSet
     from gslang.base.source import Source
     from gslang.base.suggest import did_you_mean
-    from gslang.check.check import check_source, load_module
-    from gslang.check.imports import module_names
+    from gslang.check.modules import load_module, module_names
     from gslang.engine.meaning import with_meanings
 
     programs = []
     for name in names:
         if name == "-":
+            from gslang.check.check import check_source
+
             try:
                 programs.append(check_source(Source("<stdin>", sys.stdin.buffer.read().decode("utf-8"))))
             except UnicodeDecodeError:

@@ -6,7 +6,6 @@ from functools import cache
 
 from gslang.base.cache import cached
 from gslang.base.resources import stdlib_path
-from gslang.dialect.declarations import signature_of
 from gslang.dialect.dialect import Dialect
 from gslang.dialect.signature import Signature
 
@@ -37,6 +36,7 @@ def _inference(name: str):  # type: ignore[no-untyped-def]
 
 def _declared(path: str, text: str) -> list[Signature]:
     from gslang.base.source import Source
+    from gslang.dialect.declarations import signature_of
     from gslang.syntax import nodes as n
     from gslang.syntax.parser import parse
 

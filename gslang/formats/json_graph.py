@@ -31,6 +31,8 @@ _KEYS: Final = {
     "tuple": ("id", "kind", "inputs", "type"),
     "proj": ("id", "kind", "inputs", "index", "shape", "dtype", "type"),
 }
+_KEY_SETS: Final = {kind: frozenset(keys) for kind, keys in _KEYS.items()}
+_REPEATED: Final = 1000  # characters of attributes or a type, up to which equal ones are read once
 _LEAF_OPS: Final = {"input": INPUT, "param": PARAM, "const": CONST}
 # Type names that values cannot be held of, but graphs may name.
 _OTHER_DTYPE: Final = re.compile(
@@ -59,6 +61,8 @@ class _Reader:
         self.graph = Graph()
         self.ids: dict[str, int] = {}
         self.entries: list[Any] = []
+        self.attributes: dict[tuple[str, int, str], Mapping[str, Any]] = {}  # by operator, operands and text: layers repeat
+        self.types: dict[str, TensorType] = {}  # by text
 
     def read(self, data: str | bytes) -> Graph:
         top = parse(self.file, data)
@@ -110,7 +114,9 @@ class _Reader:
             place = f"{at}/kind" if "kind" in entry else at
             help = f"did you mean `{guess}`?" if guess else ""
             self.fail(place, f"`kind` is one of {', '.join(_KEYS)}, not {_shown(kind)}", help)
-        self.file.check_keys(at, entry, _KEYS[kind])
+        plain = entry.keys() <= _KEY_SETS[kind]
+        if not plain:
+            self.file.check_keys(at, entry, _KEYS[kind])
         if not isinstance(name, str) or not name:
             self.fail(f"{at}/id" if "id" in entry else at, "`id` is a string that is not empty")
         if name in self.ids:
@@ -125,8 +131,8 @@ class _Reader:
                 node = self.graph.add_tuple(operands, name, self._declared_type(at, entry))
             else:
                 node = self._projection(at, entry, operands, name)
-        if extra := {key: value for key, value in entry.items() if key.startswith("x-")}:
-            self.graph.extras[node] = extra
+        if not plain:
+            self.graph.extras[node] = {key: value for key, value in entry.items() if key.startswith("x-")}
         self.ids[name] = node
 
     def _leaf(self, at: str, entry: Mapping[str, Any], kind: str, name: str) -> int:
@@ -142,6 +148,10 @@ class _Reader:
         inputs = entry.get("inputs")
         if not isinstance(inputs, list):
             self.fail(f"{at}/inputs" if "inputs" in entry else at, "`inputs` is a list of node ids")
+        try:
+            return [self.ids[name] for name in inputs]
+        except (KeyError, TypeError):
+            pass  # absent, or to be reported
         if kind == "call":
             return [ABSENT if i is None else self._reference(f"{at}/inputs/{k}", i) for k, i in enumerate(inputs)]
         return [self._reference(f"{at}/inputs/{k}", item) for k, item in enumerate(inputs)]
@@ -165,6 +175,15 @@ class _Reader:
             self.fail(f"{at}/op" if "op" in entry else at, f"`op` is the name of an operator, not {_shown(op)}")
         if not isinstance(attrs, dict) and attrs is not NO_ATTRS:
             self.fail(f"{at}/attrs", f"expected an object, got {_shown(attrs)}")
+        key = (op, len(operands), repr(attrs))
+        given = self.attributes.get(key)
+        if given is None:
+            given = self._attributes(at, op, attrs, len(operands))
+            if len(key[2]) < _REPEATED:
+                self.attributes[key] = given
+        return self.graph.add(op, operands, given, self._declared_type(at, entry), name)
+
+    def _attributes(self, at: str, op: str, attrs: Mapping[str, Any], operands: int) -> Mapping[str, Any]:
         given: Mapping[str, Any] = {
             key: value if type(value) in (int, str, bool) else self._attribute(f"{at}/attrs/{escaped(key)}", value)
             for key, value in attrs.items()
@@ -172,11 +191,11 @@ class _Reader:
         signature = self.dialect.get(op) if self.dialect is not None else None
         if signature is not None:
             try:
-                given = checked_attributes(signature, len(operands), given)
+                given = checked_attributes(signature, operands, given)
             except CallError as error:
                 place = f"{at}/attrs/{escaped(error.attribute)}" if error.attribute else at
                 self.fail(place, str(error))
-        return self.graph.add(op, operands, given or NO_ATTRS, self._declared_type(at, entry), name)
+        return given or NO_ATTRS
 
     def _projection(self, at: str, entry: Mapping[str, Any], operands: list[int], name: str) -> int:
         index = entry.get("index")
@@ -199,7 +218,13 @@ class _Reader:
                 self.fail(f"{at}/type", "a node has either `type` or `shape` and `dtype`")
             return self._tuple_type(f"{at}/type", entry["type"])
         if "shape" in entry or "dtype" in entry:
-            return self._tensor_type(at, {"shape": None, "dtype": None, **entry})
+            key = repr((entry.get("shape"), entry.get("dtype")))
+            found = self.types.get(key)
+            if found is None:
+                found = self._tensor_type(at, {"shape": None, "dtype": None, **entry})
+                if len(key) < _REPEATED:
+                    self.types[key] = found
+            return found
         return None
 
     def _tuple_type(self, at: str, fields: Any) -> TupleType:

@@ -108,17 +108,32 @@ def refine(a: Type | None, b: Type | None) -> Type | None:
 def infer_types(graph: Graph, dialect: Dialect) -> list[tuple[int, str]]:
     """Fill in all types, operands first. Returns (node, why) for each contradiction; such a node keeps what it had."""
     problems = []
+    op, operands, types = graph.op, graph.operands, graph.types
+    found: dict[object, Type | None] = {}  # layers repeat: the same operator, attributes and operand types
     for node in graph.ordered():
-        if graph.op[node] in LEAVES:
+        if op[node] in LEAVES:
             continue
         try:
-            inferred = infer_node(graph, dialect, node)
+            key = (op[node], tuple(graph.attrs[node].items()), *[types[o] if o >= 0 else None for o in operands[node]])
+            known = key in found
+        except TypeError:  # an array among the attributes
+            key, known = (), False
+        try:
+            if known:
+                inferred = found[key]
+            else:
+                looked_at: list[int] = []
+                inferred = infer_node(graph, dialect, node, looked_at)
+                if key and not looked_at:
+                    found[key] = inferred
         except TypeInferenceError as error:
             problems.append((node, str(error)))
             continue
-        known = graph.types[node]
-        if why := contradiction(known, inferred):
+        stated = types[node]
+        if stated is inferred:
+            continue
+        if why := contradiction(stated, inferred):
             problems.append((node, why))
             continue
-        graph.types[node] = refine(inferred, known)
+        types[node] = refine(inferred, stated)
     return problems

@@ -8,7 +8,8 @@ from typing import Any
 
 import pytest
 
-from gslang.check.check import check_file, load_module
+from gslang.check.check import check_file
+from gslang.check.modules import load_module
 from gslang.dialect.load import load_dialect
 from gslang.engine.fixed_point import Limits, run_to_fixed_point
 from gslang.evaluate.agree import compare_values

@@ -10,7 +10,8 @@ from typing import Any
 import pytest
 
 from gslang.base.source import Source
-from gslang.check.check import check_source, load_module
+from gslang.check.check import check_source
+from gslang.check.modules import load_module
 from gslang.dialect.load import load_dialect
 from gslang.engine.fixed_point import Limits, run_to_fixed_point
 from gslang.evaluate.agree import compare_values

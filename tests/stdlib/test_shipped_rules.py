@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from gslang.check.check import load_module
+from gslang.check.modules import load_module
 from gslang.testing import run_tests
 
 PROGRAMS = {program.name.rsplit("/", 1)[-1]: program for program in load_module("std.relay")}
