@@ -48,6 +48,7 @@ RULE_OF = {
     "dispatch_tuple_permuted": "dispatch_tuple", "dispatch_tuple_outside_use": "dispatch_tuple",
     "interior_shared_by_later_outputs": "interior_later", "interior_shared_control": "interior_later_control",
     "constant_used_outside": "constant_pair", "constant_pair_control": "constant_pair", "memo_of_bound_symbol": "memo_index",
+    "conv_bias_relu_two_permuted": "conv_bias_relu_two", "variadic_attr_concatenation": "attr_concatenation",
 }  # fmt: skip
 # Targets that this file writes in another way than the case (fewer or other nodes, equal numbers).
 OTHER_TARGET = {"nonconvex_variadic", "variadic_three", "interior_consumers_swapped"}
@@ -58,6 +59,10 @@ OVERLAPPING = {"pair_rule_on_four": {"concatenate": 1, "exp": 1, "nn.relu": 1, "
 
 def test_the_rules_check() -> None:
     assert [(d.code, d.message, str(d.primary.span)) for d in PROGRAM.diagnostics] == []
+
+
+def test_every_case_has_its_rule() -> None:
+    assert set(RULE_OF) == set(CASES)
 
 
 @pytest.mark.parametrize("name", RULE_OF)
