@@ -26,6 +26,15 @@ from gslang.graph.compare import count_calls
 from gslang.graph.graph import Graph
 
 
+def _picture(graph: Graph) -> str:
+    from gslang.formats.picture import svg
+
+    return svg(graph)
+
+
+Graph.picture = _picture
+
+
 class RuleError(Exception):
     """A rule file has errors. `diagnostics` has all findings; `str()` shows them with the source."""
 

@@ -1,4 +1,4 @@
-"""Every ```gsl block of the README and the manual parses; complete ones check without findings."""
+"""Every ```gsl block of the README and the manual parses; complete ones check without findings. Python blocks run."""
 
 from __future__ import annotations
 
@@ -34,3 +34,15 @@ def test_block(name: str, text: str) -> None:
 
 def test_there_are_blocks() -> None:
     assert len(BLOCKS) >= 6
+
+
+PYTHON = [path for path in sorted((ROOT / "docs").glob("*.md")) if "```python" in path.read_text(encoding="utf-8")]
+
+
+@pytest.mark.parametrize("page", PYTHON, ids=[page.name for page in PYTHON])
+def test_python_blocks_run(page: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """The blocks of a page, one after the other, as a reader would type them."""
+    names: dict[str, object] = {}
+    for block in re.findall(r"^```python\n(.*?)^```", page.read_text(encoding="utf-8"), re.DOTALL | re.MULTILINE):
+        exec(compile(block, page.name, "exec"), names)
+    assert capsys.readouterr().out

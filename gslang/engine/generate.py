@@ -24,11 +24,11 @@ from gslang.engine.edits import BuildError, Edits, edits_of
 from gslang.engine.generate_blocks import Growing, output_block_step
 from gslang.engine.generate_forward import conjuncts, forward, is_known
 from gslang.engine.generate_nodes import match_step
-from gslang.engine.generate_target import RUNTIME as TARGET_RUNTIME
 from gslang.engine.generate_target import emit_target, may_leave_unused, stands_for_several
 from gslang.engine.plan import MatchPlan, children
 from gslang.engine.rewrite import Failure, apply_match
 from gslang.engine.scope import Instance, Scope
+from gslang.engine.target_runtime import RUNTIME as TARGET_RUNTIME
 from gslang.engine.value_code import RUNTIME, Namespace, NotCompiled, code_of
 from gslang.engine.values import FAILURES, equal
 from gslang.graph.graph import CONST, INPUT, NO_ATTRS, PARAM, PROJ, TUPLE, VARIABLES, Graph

@@ -7,19 +7,14 @@ reaches, and that stands in several places, is built where it is first met at ru
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
 
 from gslang.check import checked as ir
-from gslang.dialect.dialect import Dialect
-from gslang.dialect.tensor_type import TensorType, TupleType, UnknownValue
-from gslang.engine.build import add_constant, fitted, known_value, normalised
+from gslang.engine.build import fitted, normalised
 from gslang.engine.code_writer import Place, Writer
-from gslang.engine.edits import MISSING, Edits, Known
+from gslang.engine.target_runtime import AllBut, AttributeMemo, Only, TypeTable
 from gslang.engine.value_code import NotCompiled, code_of
-from gslang.engine.values import _plain
-from gslang.graph.graph import INDEX_ATTRS, MANY_USERS, PROJ, TUPLE
+from gslang.graph.graph import INDEX_ATTRS, MANY_USERS
 
 
 @dataclass(slots=True)
@@ -144,12 +139,12 @@ def _make(state: _State, place: Place, number: int, what: ir.Target, made: dict[
             _call(state, place, result, what, made, always)
         case ir.MakeTuple(fields):
             items = [_spliced(state, place, part, made, always) for part in fields]
-            _add(writer, place, result, "TUPLE", items, "NO_ATTRS", names.constant(_Table()))
+            _add(writer, place, result, "TUPLE", items, "NO_ATTRS", names.constant(TypeTable()))
         case ir.MakeProj(base, index):
             below = _one(state, place, base, made, always)
             field_number = index.value if isinstance(index, ir.Const) else None
             if type(field_number) is int and 0 <= field_number < len(INDEX_ATTRS) and isinstance(state.target.targets[base], ir.MakeCall):
-                _add(writer, place, result, "PROJ", [below], names.constant(INDEX_ATTRS[field_number]), names.constant(_Table()))
+                _add(writer, place, result, "PROJ", [below], names.constant(INDEX_ATTRS[field_number]), names.constant(TypeTable()))
             else:
                 writer.line(place, f"{result} = project(E, {below}, {code_of(index, names)})")
         case ir.ChooseTarget(condition, then, otherwise):
@@ -277,13 +272,13 @@ def _attributes(state: _State, place: Place, call: ir.MakeCall) -> tuple[str, st
         if not call.spreads and all(isinstance(value, ir.Const) for _, value in call.attributes):
             signature = rule.dialect.operators.get(call.operator)
             given = {name: fitted(value.value, signature, name) for name, value in call.attributes if isinstance(value, ir.Const)}
-            return operator, names.constant(normalised(given, signature)), names.constant(_Table())
+            return operator, names.constant(normalised(given, signature)), names.constant(TypeTable())
     else:
         operator = f"w_{call.operator[1]}"
     copied, computed = _copied(state, call)
     parts = [f"attrs[present({names.slot(spread.place, spread.node)})]" for spread in call.spreads]
     parts += [f"attrs[v{node}]" for node, _ in copied]
-    chosen = [_AllBut(spread.without) for spread in call.spreads] + [_Only(frozenset(wanted)) for _, wanted in copied]
+    chosen = [AllBut(spread.without) for spread in call.spreads] + [Only(frozenset(wanted)) for _, wanted in copied]
     memo = names.constant(AttributeMemo(rule.dialect, chosen, tuple(name for name, _ in computed)))
     values = "".join(f"{code_of(value, names)}, " for _, value in computed)
     both = writer.name("attributes")
@@ -309,59 +304,6 @@ def _copied(state: _State, call: ir.MakeCall) -> tuple[list[tuple[int, list[str]
     return list(groups.items()), computed
 
 
-@dataclass(frozen=True, slots=True)
-class _Only:
-    names: frozenset[str]
-
-
-@dataclass(frozen=True, slots=True)
-class _AllBut:
-    """All that the new call's operator declares, as they stand."""
-
-    names: tuple[str, ...]
-
-
-class _Table(dict):  # type: ignore[type-arg]
-    """Operand types → result type of one call in a target, for all graphs (the attributes are constant)."""
-
-
-class AttributeMemo:
-    """The attributes of a call in a target, by what they are made of: equal ones are one mapping, with one table of types."""
-
-    def __init__(self, dialect: Dialect, copied: list[_Only | _AllBut], computed: tuple[str, ...]) -> None:
-        self._dialect = dialect
-        self._copied = copied
-        self._computed = computed
-        self._memo: dict[Any, tuple[dict[str, Any], Known]] = {}
-
-    def of(
-        self, edits: Edits, operator: str, copied: tuple[Mapping[str, Any], ...], computed: tuple[Any, ...]
-    ) -> tuple[Mapping[str, Any], Known]:
-        """`copied`: attributes of the calls to copy from; `computed`: values of the other attributes. Raises `UnknownValue`."""
-        try:
-            key = (operator, *[tuple(given.items()) for given in copied], *computed, *[type(value) for value in computed])
-            found = self._memo.get(key)
-        except TypeError:  # an array
-            return self._make(operator, copied, computed), {}
-        if found is None:
-            if len(self._memo) > 100_000:
-                self._memo.clear()
-            found = self._memo[key] = (self._make(operator, copied, computed), {})
-        return found
-
-    def _make(self, operator: str, copied: tuple[Mapping[str, Any], ...], computed: tuple[Any, ...]) -> dict[str, Any]:
-        signature = self._dialect.operators.get(operator)
-        attrs: dict[str, Any] = {}
-        for given, chosen in zip(copied, self._copied):
-            if isinstance(chosen, _Only):
-                attrs.update((name, fitted(value, signature, name)) for name, value in given.items() if name in chosen.names)
-                continue
-            declared = given if signature is None else signature.attributes
-            attrs.update((name, value) for name, value in given.items() if name not in chosen.names and name in declared)
-        attrs.update((name, fitted(value, signature, name)) for name, value in zip(self._computed, computed))
-        return normalised(attrs, signature)
-
-
 # ── constants ─────────────────────────────────────────────────────────────────────────────────────────────────
 
 
@@ -374,108 +316,3 @@ def _constant(state: _State, constant: ir.MakeConst, dtype: str) -> str:
         return f"constants(E, {value}, {dtype})"
     shape = "None" if constant.splat_shape is None else code_of(constant.splat_shape, names)
     return f"constant(E, {value}, {dtype}, {shape})"
-
-
-_ARRAYS: dict[Any, tuple[Any, TensorType]] = {}
-
-
-def _make_constant(edits: Edits, value: Any, dtype: str | None, shape: Any) -> int:
-    """A new constant node. Small equal constants share one array; nobody changes arrays."""
-    graph, value = edits.graph, known_value(value)
-    shape = None if shape is None else known_value(shape)
-    try:
-        key = (value, type(value), dtype, shape) if type(value) is not tuple else (value, *map(type, value), dtype, shape)
-        found = _ARRAYS.get(key)
-    except TypeError:
-        return add_constant(graph, value, dtype, shape)
-    if found is not None:
-        return graph.add_const(*found)
-    node = add_constant(graph, value, dtype, shape)
-    type_ = graph.types[node]
-    if len(_ARRAYS) < 4096 and graph.values[node].size <= 64 and isinstance(type_, TensorType) and value == value:
-        _ARRAYS[key] = (graph.values[node], type_)
-    return node
-
-
-def _make_constants(edits: Edits, value: Any, dtype: str | None) -> int:
-    value = known_value(value)
-    items = value if isinstance(value, tuple) else tuple(value)
-    fields = tuple([add_constant(edits.graph, item, dtype) for item in items])
-    return edits.add(TUPLE, fields, {}, None)
-
-
-# ── run time ──────────────────────────────────────────────────────────────────────────────────────────────────
-
-
-def _project(edits: Edits, base: int, index: Any) -> int:
-    """A projection; of a tuple that is written out, the field itself."""
-    if isinstance(index, bool) or not isinstance(index, int) or index < 0:
-        raise UnknownValue("not an index")
-    graph = edits.graph
-    if graph.op[base] is TUPLE:
-        return graph.operands[base][index]
-    return edits.add(PROJ, (base,), INDEX_ATTRS[index] if index < len(INDEX_ATTRS) else {"index": index}, _PROJECTED.setdefault(index, {}))
-
-
-_PROJECTED: dict[int, Known] = {}  # index → tuple type → type of that field
-
-
-def _projections(edits: Edits, base: int) -> list[int]:
-    graph = edits.graph
-    if graph.op[base] is TUPLE:
-        count = len(graph.operands[base])
-    else:
-        type_ = graph.types[base]
-        if not isinstance(type_, TupleType):
-            raise UnknownValue("how many parts there are is not known")
-        count = len(type_.fields)
-    return [_project(edits, base, index) for index in range(count)]
-
-
-def _first_dtype(types: list[Any], nodes: tuple[int, ...]) -> str | None:
-    for node in nodes:
-        type_ = types[node] if node >= 0 else None
-        if isinstance(type_, TensorType) and type_.dtype is not None:
-            return type_.dtype
-    return None
-
-
-def _trimmed(operands: tuple[int, ...]) -> tuple[int, ...]:
-    """Without absent operands at the end."""
-    while operands and operands[-1] == -1:
-        operands = operands[:-1]
-    return operands
-
-
-def _bound(slot: int) -> int:
-    if slot == -2:
-        raise UnknownValue("the node is not part of the match")
-    return slot
-
-
-def _present(slot: int) -> int:
-    if slot < 0:
-        raise UnknownValue("the node whose attributes are copied is not part of the match")
-    return slot
-
-
-def _several_items(item: Any, count: int) -> tuple[Any, ...]:
-    parts = tuple(item)
-    if len(parts) != count:
-        raise UnknownValue("the items have another number of parts")
-    return parts
-
-
-RUNTIME: dict[str, Any] = {
-    "MISSING": MISSING,
-    "constant": _make_constant,
-    "constants": _make_constants,
-    "project": _project,
-    "projections": _projections,
-    "first_dtype": _first_dtype,
-    "trimmed": _trimmed,
-    "bound": _bound,
-    "present": _present,
-    "several": _several_items,
-    "plain": _plain,
-}

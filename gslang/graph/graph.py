@@ -9,9 +9,9 @@ Not here: what operators mean (`dialect`), files (`formats`), matching (`engine`
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from sys import intern
-from typing import Any, Final
+from typing import Any, ClassVar, Final
 
 from gslang.dialect.tensor_type import Type
 from gslang.graph.order import Order
@@ -55,6 +55,13 @@ class Graph:
         "additions", "attrs", "blocked", "dead", "dialect", "extras", "meta", "name", "names", "op", "operands", "order", "output_uses",
         "outputs", "types", "users", "values",
     )  # fmt: skip
+
+    picture: ClassVar[Callable[[Graph], str] | None] = None  # draws a graph as SVG; set by whoever can
+
+    def _repr_svg_(self) -> str | None:
+        """What a notebook shows."""
+        draw = type(self).picture
+        return None if draw is None else draw(self)
 
     def __init__(self, dialect: str = "relay", name: str = "main") -> None:
         self.dialect = dialect

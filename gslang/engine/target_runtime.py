@@ -1,0 +1,175 @@
+"""What generated code for targets calls: attributes, constants and projections, each remembered where equal ones recur."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from gslang.dialect.dialect import Dialect
+from gslang.dialect.tensor_type import TensorType, TupleType, UnknownValue
+from gslang.engine.build import add_constant, fitted, known_value, normalised
+from gslang.engine.edits import MISSING, Edits, Known
+from gslang.engine.values import _plain
+from gslang.graph.graph import INDEX_ATTRS, PROJ, TUPLE
+
+
+@dataclass(frozen=True, slots=True)
+class Only:
+    names: frozenset[str]
+
+
+@dataclass(frozen=True, slots=True)
+class AllBut:
+    """All that the new call's operator declares, as they stand."""
+
+    names: tuple[str, ...]
+
+
+class TypeTable(dict):  # type: ignore[type-arg]
+    """Operand types → result type of one call in a target, for all graphs (the attributes are constant)."""
+
+
+class AttributeMemo:
+    """The attributes of a call in a target, by what they are made of: equal ones are one mapping, with one table of types."""
+
+    def __init__(self, dialect: Dialect, copied: list[Only | AllBut], computed: tuple[str, ...]) -> None:
+        self._dialect = dialect
+        self._copied = copied
+        self._computed = computed
+        self._memo: dict[Any, tuple[dict[str, Any], Known]] = {}
+
+    def of(
+        self, edits: Edits, operator: str, copied: tuple[Mapping[str, Any], ...], computed: tuple[Any, ...]
+    ) -> tuple[Mapping[str, Any], Known]:
+        """`copied`: attributes of the calls to copy from; `computed`: values of the other attributes. Raises `UnknownValue`."""
+        try:
+            key = (operator, *[tuple(given.items()) for given in copied], *computed, *[type(value) for value in computed])
+            found = self._memo.get(key)
+        except TypeError:  # an array
+            return self._make(operator, copied, computed), {}
+        if found is None:
+            if len(self._memo) > 100_000:
+                self._memo.clear()
+            found = self._memo[key] = (self._make(operator, copied, computed), {})
+        return found
+
+    def _make(self, operator: str, copied: tuple[Mapping[str, Any], ...], computed: tuple[Any, ...]) -> dict[str, Any]:
+        signature = self._dialect.operators.get(operator)
+        attrs: dict[str, Any] = {}
+        for given, chosen in zip(copied, self._copied):
+            if isinstance(chosen, Only):
+                attrs.update((name, fitted(value, signature, name)) for name, value in given.items() if name in chosen.names)
+                continue
+            declared = given if signature is None else signature.attributes
+            attrs.update((name, value) for name, value in given.items() if name not in chosen.names and name in declared)
+        attrs.update((name, fitted(value, signature, name)) for name, value in zip(self._computed, computed))
+        return normalised(attrs, signature)
+
+
+# ── constants ─────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+_ARRAYS: dict[Any, tuple[Any, TensorType]] = {}
+
+
+def _make_constant(edits: Edits, value: Any, dtype: str | None, shape: Any) -> int:
+    """A new constant node. Small equal constants share one array; nobody changes arrays."""
+    graph, value = edits.graph, known_value(value)
+    shape = None if shape is None else known_value(shape)
+    try:
+        key = (value, type(value), dtype, shape) if type(value) is not tuple else (value, *map(type, value), dtype, shape)
+        found = _ARRAYS.get(key)
+    except TypeError:
+        return add_constant(graph, value, dtype, shape)
+    if found is not None:
+        return graph.add_const(*found)
+    node = add_constant(graph, value, dtype, shape)
+    type_ = graph.types[node]
+    if len(_ARRAYS) < 4096 and graph.values[node].size <= 64 and isinstance(type_, TensorType) and value == value:
+        _ARRAYS[key] = (graph.values[node], type_)
+    return node
+
+
+def _make_constants(edits: Edits, value: Any, dtype: str | None) -> int:
+    value = known_value(value)
+    items = value if isinstance(value, tuple) else tuple(value)
+    fields = tuple([add_constant(edits.graph, item, dtype) for item in items])
+    return edits.add(TUPLE, fields, {}, None)
+
+
+# ── projections and the like ──────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def _project(edits: Edits, base: int, index: Any) -> int:
+    """A projection; of a tuple that is written out, the field itself."""
+    if isinstance(index, bool) or not isinstance(index, int) or index < 0:
+        raise UnknownValue("not an index")
+    graph = edits.graph
+    if graph.op[base] is TUPLE:
+        return graph.operands[base][index]
+    return edits.add(PROJ, (base,), INDEX_ATTRS[index] if index < len(INDEX_ATTRS) else {"index": index}, _PROJECTED.setdefault(index, {}))
+
+
+_PROJECTED: dict[int, Known] = {}  # index → tuple type → type of that field
+
+
+def _projections(edits: Edits, base: int) -> list[int]:
+    graph = edits.graph
+    if graph.op[base] is TUPLE:
+        count = len(graph.operands[base])
+    else:
+        type_ = graph.types[base]
+        if not isinstance(type_, TupleType):
+            raise UnknownValue("how many parts there are is not known")
+        count = len(type_.fields)
+    return [_project(edits, base, index) for index in range(count)]
+
+
+def _first_dtype(types: list[Any], nodes: tuple[int, ...]) -> str | None:
+    for node in nodes:
+        type_ = types[node] if node >= 0 else None
+        if isinstance(type_, TensorType) and type_.dtype is not None:
+            return type_.dtype
+    return None
+
+
+def _trimmed(operands: tuple[int, ...]) -> tuple[int, ...]:
+    """Without absent operands at the end."""
+    while operands and operands[-1] == -1:
+        operands = operands[:-1]
+    return operands
+
+
+def _bound(slot: int) -> int:
+    if slot == -2:
+        raise UnknownValue("the node is not part of the match")
+    return slot
+
+
+def _present(slot: int) -> int:
+    if slot < 0:
+        raise UnknownValue("the node whose attributes are copied is not part of the match")
+    return slot
+
+
+def _several_items(item: Any, count: int) -> tuple[Any, ...]:
+    parts = tuple(item)
+    if len(parts) != count:
+        raise UnknownValue("the items have another number of parts")
+    return parts
+
+
+RUNTIME: dict[str, Any] = {
+    "MISSING": MISSING,
+    "constant": _make_constant,
+    "constants": _make_constants,
+    "project": _project,
+    "projections": _projections,
+    "first_dtype": _first_dtype,
+    "trimmed": _trimmed,
+    "bound": _bound,
+    "present": _present,
+    "several": _several_items,
+    "plain": _plain,
+}
