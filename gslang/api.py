@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 from time import perf_counter
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from gslang.base.diagnostics import Diagnostic
 from gslang.base.source import Source
@@ -20,10 +20,13 @@ from gslang.engine.interpret import matches as find_matches
 from gslang.engine.meaning import infer_by_meaning, with_meanings
 from gslang.engine.passes import run_steps
 from gslang.engine.plan import plan_of
-from gslang.engine.rewrite import Failure, describe
+from gslang.engine.rewrite import Application, Failure, describe
 from gslang.formats.registry import read_graph, write_graph
 from gslang.graph.compare import count_calls
 from gslang.graph.graph import Graph
+
+if TYPE_CHECKING:
+    from gslang.engine.replay import TraceEntry
 
 
 def _picture(graph: Graph) -> str:
@@ -78,7 +81,7 @@ class RuleHandle:
                 continue
             for scope in find_matches(plan, graph, node):
                 blocks = {block.name for block in self.rule.blocks}
-                bound = describe(scope)
+                bound = describe(scope, graph.label)
                 yield Match(
                     self.name,
                     tuple(graph.label(n) for n in output_slots(scope)),
@@ -124,9 +127,10 @@ class Result:
         """Counts and times, in the shape of `--report` (docs/cli.md)."""
         return {
             "rules": {
-                name: {"applications": c.applications, "candidates": c.candidates, "seconds": round(c.seconds, 6)}
+                name: {"applications": c.applications, "matches": c.matches, "candidates": c.candidates, "seconds": round(c.seconds, 6)}
                 for name, c in self.progress.counts.items()
             },
+            "never_fired": [name for name, c in self.progress.counts.items() if not c.applications],
             "applications": self.applications,
             "sweeps": self.progress.sweeps,
             "stop_reason": self.stop_reason.value,
@@ -191,17 +195,50 @@ class RuleSet:
     def apply(
         self, graph: Graph, *, rules: Sequence[str] | None = None, skip: Sequence[str] = (), pass_name: str | None = None,
         once: bool = False, sweeps: int | None = None, limit: int | None = None, stop_after: int | None = None,
-        fold: bool = False, observe: Observer | None = None,
+        fold: bool = False, observe: Observer | None = None, provenance: bool = False, progress: Progress | None = None,
     ) -> Result:  # fmt: skip
-        """Rewrite a copy of `graph` to a fixed point (or `once`, or `sweeps` times). `fold` pre-computes afterwards."""
+        """Rewrite a copy of `graph` to a fixed point (or `once`, or `sweeps` times). `fold` pre-computes afterwards.
+
+        `provenance`: new nodes tell where they come from, in `extras[node]["x-origin"]`. `progress` may be looked at while this runs.
+        """
         began = perf_counter()
         after = graph.copy()
+        if provenance:
+            observe = _noting_origins(after, observe)
         steps = self.steps(pass_name, rules, skip)
         if fold:
             steps = (*steps, Step((), "fold"))
         limits = Limits(limit, 1 if once else sweeps, stop_after)
-        progress = run_steps(after, self.dialect, steps, self.known, folder(self.dialect), limits, observe=observe)
+        progress = run_steps(after, self.dialect, steps, self.known, folder(self.dialect), limits, progress, observe)
         return Result(after, progress, graph, {"rewrite": perf_counter() - began})
+
+    def replay(self, graph: Graph, entries: Sequence[TraceEntry], observe: Observer | None = None, provenance: bool = False) -> Result:
+        """Apply a trace (`engine.replay`) to a copy of `graph`. Raises `ReplayError` where it does not fit."""
+        from gslang.engine.replay import replay
+
+        began = perf_counter()
+        after = graph.copy()
+        if provenance:
+            observe = _noting_origins(after, observe)
+        progress = replay(after, self.dialect, self.known, entries, folder(self.dialect), observe)
+        return Result(after, progress, graph, {"rewrite": perf_counter() - began})
+
+
+def _noting_origins(graph: Graph, also: Observer | None) -> Observer:
+    """An observer that notes at each new node which application made it, from what."""
+    from gslang.engine.replay import ids_of
+
+    ids = ids_of(graph)
+
+    def observe(number: int, what: Application | str) -> None:
+        if not isinstance(what, str):
+            origin = {"rule": what.rule, "application": number, "from": [ids(n) for n in what.removed] or [ids(n) for n in what.outputs]}
+            for node in what.added:
+                graph.extras.setdefault(node, {})["x-origin"] = origin
+        if also is not None:
+            also(number, what)
+
+    return observe
 
 
 def _without(step: Step, skip: set[str], only: set[str] | None) -> Step:

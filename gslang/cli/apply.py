@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING, Any
 
 from gslang.base.diagnostics import InputError
 from gslang.cli.main import ExitCode
+from gslang.cli.progress import shown
 from gslang.cli.shared import add_graph_options, check_names, load_graph, load_rules, show_findings
 
 if TYPE_CHECKING:
     from gslang.api import Result, RuleSet
-    from gslang.engine.rewrite import Application
     from gslang.graph.graph import Graph
 
 
@@ -34,6 +34,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--seed", type=int, default=0, metavar="N", help="of the random inputs (0)")
     parser.add_argument("--report", metavar="FILE", help="write counts and times as JSON")
     parser.add_argument("--trace", metavar="FILE", help="write each application as a line of JSON")
+    parser.add_argument("--replay", metavar="FILE", help="apply a trace again, without searching")
+    parser.add_argument("--stop-after", type=_natural, metavar="N", help="stop after N applications")
+    parser.add_argument("--provenance", action="store_true", help="new nodes say which application made them from what (x-origin)")
     parser.add_argument("--output-format", metavar="F", help="json, relay or dot (that of the input, or by OUT's suffix)")
     parser.add_argument("--output-params", metavar="FILE", help="where values of parameters go beside Relay text (OUT with .npz)")
     add_graph_options(parser)
@@ -46,8 +49,17 @@ def _positive(text: str) -> int:
     return number
 
 
+def _natural(text: str) -> int:
+    number = int(text)
+    if number < 0:
+        raise ValueError
+    return number
+
+
 def run(options: argparse.Namespace) -> int:
     began = perf_counter()
+    from gslang.engine.fixed_point import Progress
+
     rules = load_rules([options.rules])
     if show_findings(rules, options):
         return ExitCode.FINDINGS
@@ -64,11 +76,21 @@ def run(options: argparse.Namespace) -> int:
     graph = load_graph(options.graph, options, rules.dialect)
     loaded = perf_counter()
     trace: list[str] = []
-    result = rules.apply(
-        graph, rules=options.rule, skip=options.skip, pass_name=options.pass_name, once=options.once,
-        sweeps=options.passes, limit=options.limit, fold=options.fold,
-        observe=_tracer(graph, trace) if options.trace else None,
-    )  # fmt: skip
+    observe = None
+    if options.trace:
+        from gslang.cli.trace_file import tracer
+
+        observe = tracer(graph, trace)
+    if options.replay:
+        result = _replayed(rules, graph, options, observe)
+    else:
+        progress = Progress()
+        with shown(progress):
+            result = rules.apply(
+                graph, rules=options.rule, skip=options.skip, pass_name=options.pass_name, once=options.once, sweeps=options.passes,
+                limit=options.limit, stop_after=options.stop_after, fold=options.fold, observe=observe,
+                provenance=options.provenance, progress=progress,
+            )  # fmt: skip
     result.seconds = {"load": loaded - compiled, "compile": compiled - began, **result.seconds}
     code = _problems(result)
     if options.check_numbers and not _numbers_agree(rules, graph, result, options.seed):
@@ -84,24 +106,16 @@ def run(options: argparse.Namespace) -> int:
     return code
 
 
-def _tracer(graph: Graph, lines: list[str]) -> Any:
-    """Writes each application as it happens; ids are the file's, or `%number` for new nodes."""
+def _replayed(rules: RuleSet, graph: Graph, options: argparse.Namespace, observe: Any) -> Result:
+    """The trace applied again. Raises `InputError` at the line that does not fit."""
+    from gslang.cli.trace_file import read_trace
+    from gslang.engine.replay import ReplayError
 
-    def observe(number: int, application: Application) -> None:
-        entry = {
-            "application": number,
-            "rule": application.rule,
-            "removed": [f"%{n}" if n >= len(graph.op) else graph.label(n) for n in application.removed],
-            "added": [{"id": f"%{n}", "op": op} for n, op in zip(application.added, application.added_operators)],
-            "replaced": {
-                (f"%{a}" if a >= len(graph.op) else graph.label(a)): (f"%{b}" if b >= len(graph.op) else graph.label(b))
-                for a, b in application.replaced.items()
-            },
-            "bindings": application.bindings,
-        }
-        lines.append(json.dumps(entry, ensure_ascii=False) + "\n")
-
-    return observe
+    try:
+        return rules.replay(graph, read_trace(options.replay), observe, options.provenance)
+    except ReplayError as error:
+        help = "a trace fits the graph, the rules and the version that it was written with"
+        raise InputError(str(error), path=options.replay, place=f"{error.line}:1", help=help) from None
 
 
 def _problems(result: Result) -> int:

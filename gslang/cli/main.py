@@ -25,6 +25,7 @@ VERBS = {
     "test": "run the tests in rule files",
     "run": "evaluate a graph",
     "match": "list matches, change nothing",
+    "bisect": "find the application that breaks a graph",
     "convert": "convert a graph between formats",
     "diff": "compare two graphs up to names",
     "explain": "explain a diagnostic code or a rule",

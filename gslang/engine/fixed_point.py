@@ -35,9 +35,10 @@ class StopReason(Enum):
 
 @dataclass(slots=True)
 class RuleCount:
-    """`candidates`: nodes at which the rule was tried."""
+    """`candidates`: nodes at which the rule was tried. `matches`: found, whether or not they could be applied."""
 
     candidates: int = 0
+    matches: int = 0
     applications: int = 0
     seconds: float = 0.0
 
@@ -64,7 +65,8 @@ class Limits:
     stop_after: int | None = None
 
 
-Observer = Callable[[int, Application], None]
+Observer = Callable[[int, "Application | str"], None]
+"""Told each application with its number, and each built-in step of a pass by its name."""
 
 
 def run_to_fixed_point(
@@ -78,6 +80,9 @@ def run_to_fixed_point(
     progress = progress or Progress()
     progress.stop_reason = StopReason.FIXED_POINT
     plans = [plan_of(rule) for rule in rules if not rule.disconnected]
+    if limits.stop_after is not None and progress.applications >= limits.stop_after:
+        progress.stop_reason = StopReason.STOPPED
+        return progress
     todo = graph.in_order()
     for plan in plans:
         progress.counts.setdefault(plan.rule.name, RuleCount())
@@ -87,8 +92,11 @@ def run_to_fixed_point(
     most = limits.applications if limits.applications is not None else 10 * len(graph) + 1000
     most += progress.applications
     run = _Run(graph, starting, progress, most, limits.stop_after, observe)
-    with _no_collection():
-        return _sweeps(run, todo, ways, limits)
+    try:
+        with _no_collection():
+            return _sweeps(run, todo, ways, limits)
+    finally:
+        graph.additions.clear()  # nobody watches any more
 
 
 def _sweeps(run: _Run, todo: list[int], ways: Ways, limits: Limits) -> Progress:
@@ -191,6 +199,7 @@ def _sweep(run: _Run, todo: Iterable[int]) -> list[int]:
             began = now
             if application is None:
                 continue
+            count.matches += 1
             if isinstance(application, Failure):
                 progress.failures.append(application)
                 continue

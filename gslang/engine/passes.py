@@ -29,6 +29,9 @@ def run_steps(
     """Run the steps of a pass in order, changing `graph`. Stops early where a limit is reached."""
     progress = progress or Progress()
     for step in steps:
+        if limits.stop_after is not None and progress.applications >= limits.stop_after:
+            progress.stop_reason = StopReason.STOPPED
+            break
         _run_step(graph, dialect, step, rules, fold, limits, progress, observe)
         if progress.stop_reason in (StopReason.APPLICATION_LIMIT, StopReason.STOPPED):
             break
@@ -46,10 +49,10 @@ def _run_step(
     observe: Observer | None,
 ) -> int:
     """Run one step; returns how much it changed (applications, folded calls, merged calls)."""
-    if step.builtin == "fold":
-        return fold(graph)
-    if step.builtin == "cse":
-        return merge_equal_calls(graph, dialect)
+    if step.builtin is not None:
+        if observe is not None:
+            observe(progress.applications, step.builtin)
+        return fold(graph) if step.builtin == "fold" else merge_equal_calls(graph, dialect)
     if not step.nested:
         before = progress.applications
         chosen = [rules[name] for name in step.rules if name in rules]

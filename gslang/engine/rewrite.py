@@ -5,6 +5,7 @@ Atomic: until the types of all new nodes are known and fit, the graph is only ap
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -17,7 +18,7 @@ from gslang.engine.values import FAILURES
 
 @dataclass(frozen=True, slots=True)
 class Application:
-    """What one application did. `replaced`: old output → what stands for it now."""
+    """What one application did. `replaced`: old output → what stands for it now. `bindings`: the user's names → nodes."""
 
     rule: str
     outputs: tuple[int, ...]
@@ -64,7 +65,7 @@ def apply_match(scope: Scope, edits: Edits, seeds: list[int], traced: bool = Fal
         graph.discard_from(first_new)
         return None  # nothing would change
     slots = {slot for _, slot in bound_slots(scope) if slot >= 0}
-    bindings = describe(scope) if traced else {}
+    bindings = describe(scope, lambda node: node) if traced else {}
     operators = {slot: graph.op[slot] for slot in slots} if traced else {}
     if rule.output_block is None and len(sources) == 1:
         removed = edits.replace_one(sources[0], targets[0], first_new, None, True, seeds)
@@ -87,22 +88,21 @@ def apply_match(scope: Scope, edits: Edits, seeds: list[int], traced: bool = Fal
     )
 
 
-def describe(scope: Scope) -> dict[str, Any]:
-    """User's names → ids of what they matched; blocks as lists of such tables."""
-    rule, graph = scope.rule, scope.graph
+def describe(scope: Scope, label: Callable[[int], Any]) -> dict[str, Any]:
+    """User's names → `label` of what they matched; blocks as lists of such tables."""
+    rule = scope.rule
     result: dict[str, Any] = {}
     for number, slot in enumerate(scope.slots):
         name = rule.nodes[number].name
         if name is not None and slot >= 0 and rule.nodes[number].block is None:
-            result[name] = graph.label(slot)
+            result[name] = label(slot)
     for block, instances in zip(rule.blocks, scope.instances):
         result[block.name] = [
             {
-                str(rule.nodes[number].name): graph.label(slot)
+                str(rule.nodes[number].name): label(slot)
                 for number, slot in instance.slots.items()
                 if slot >= 0 and rule.nodes[number].name is not None
             }
             for instance in instances
         ]
     return result
-

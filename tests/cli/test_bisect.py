@@ -1,0 +1,74 @@
+"""`gslc bisect`: the first application that makes a check fail, among many that are right."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+import gslang
+from gslang.cli.main import main
+from gslang.dialect.load import load_dialect
+from gslang.graph.builder import Builder
+
+RULES = """rule twice(x): nn.relu(nn.relu(x)) => nn.relu(x);
+rule odd(x): tanh(-x) => -tanh(x);
+rule wrong(x): exp(abs(x)) => exp(x);
+"""
+
+
+@pytest.fixture()
+def files(tmp_path: Path) -> Path:
+    build = Builder(load_dialect("relay"))
+    x = y = build.input("x", (2, 3))
+    for k in range(16):
+        x = build.call("nn.relu", build.call("nn.relu", x))
+        x = build.call("tanh", build.call("negative", x))
+        if k == 9:
+            y = build.call("exp", build.call("abs", y))
+            x = build.call("add", x, y)
+    gslang.write(build.finish(x, y), tmp_path / "graph.json")
+    (tmp_path / "rules.gsl").write_text(RULES, encoding="utf-8")
+    return tmp_path
+
+
+def bisect(folder: Path, check: str, *more: str) -> int:
+    return main(["bisect", str(folder / "rules.gsl"), str(folder / "graph.json"), "--check", check, *more])
+
+
+def first_wrong(folder: Path) -> int:
+    """Found the slow way: which application of the run is the wrong rule's."""
+    lines: list[str] = []
+    rules = gslang.load(folder / "rules.gsl")
+    rules.apply(gslang.read(folder / "graph.json"), observe=lambda _, what: lines.append(what.rule))
+    return lines.index("wrong") + 1
+
+
+@pytest.mark.parametrize("check", ["numbers", "grep -q abs", "grep -q abs {}"])
+def test_it_names_the_application(files: Path, capsys: pytest.CaptureFixture[str], check: str) -> None:
+    assert bisect(files, check) == 1
+    told = capsys.readouterr().out
+    assert told.startswith(f"application {first_wrong(files)} is the first after which the check fails: rule `wrong` (")
+    assert "rules.gsl:3:6)" in told and f"--stop-after {first_wrong(files)}" in told
+
+
+def test_a_check_that_holds_to_the_end(files: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert bisect(files, "numbers", "--skip", "wrong") == 0
+    assert "the check holds after all 32 applications" in capsys.readouterr().err
+
+
+def test_a_check_that_never_holds(files: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert bisect(files, "false") == 1
+    assert "the check fails before any application" in capsys.readouterr().err
+
+
+def test_numbers_that_cannot_be_computed(files: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    text = (files / "graph.json").read_text().replace('"nn.relu"', '"my.relu"', 1)
+    (files / "graph.json").write_text(text)
+    assert bisect(files, "numbers") == 3
+    assert "the numbers cannot be checked" in capsys.readouterr().err
+
+
+def test_names_are_checked(files: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert bisect(files, "numbers", "--rule", "wrnog") == 2
+    assert "did you mean `wrong`?" in capsys.readouterr().err
