@@ -27,6 +27,7 @@ from gslang.graph.graph import Graph
 
 if TYPE_CHECKING:
     from gslang.engine.replay import TraceEntry
+    from gslang.engine.why_not import Miss
 
 
 def _picture(graph: Graph) -> str:
@@ -89,6 +90,12 @@ class RuleHandle:
                     {name: where for name, where in bound.items() if name in blocks},
                 )
                 break
+
+    def why_not(self, graph: Graph, node: int | None = None, limit: int = 5) -> list[Miss]:
+        """The nearest misses, best first (`engine.why_not`); of matches that `node` would take part in, if one is given."""
+        from gslang.engine.why_not import why_not
+
+        return why_not(plan_of(self.rule), graph, node, limit)
 
     def _repr_html_(self) -> str:
         from html import escape

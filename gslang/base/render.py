@@ -26,13 +26,15 @@ def _one(diagnostic: Diagnostic, color: bool) -> str:
     labels = [diagnostic.primary, *diagnostic.related]
     width = max(len(str(label.span.line_column[0])) for label in labels)
     for k, label in enumerate(labels):
-        lines += _excerpt(label, width, "-->" if k == 0 else ":::", "^" if k == 0 else "-", paint)
+        lines += excerpt(label, width, "-->" if k == 0 else ":::", "^" if k == 0 else "-", paint)
     if diagnostic.help:
         lines.append(f"{' ' * width} {paint['blue']}={paint['off']} help: {diagnostic.help}")
     return "\n".join(lines) + "\n"
 
 
-def _excerpt(label: Label, width: int, arrow: str, mark: str, paint: dict[str, str]) -> list[str]:
+def excerpt(label: Label, width: int, arrow: str = "-->", mark: str = "^", paint: dict[str, str] | None = None) -> list[str]:
+    """Place, source line and marks of a label, as lines; `width` is that of line numbers."""
+    paint = paint or dict.fromkeys(_COLOURS, "")
     span = label.span
     line, column = span.line_column
     bar = f"{paint['blue']}|{paint['off']}"

@@ -1,0 +1,187 @@
+"""Obstacles in words: a constraint, a condition or a path as "expected" and "found" for people who wrote a rule."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable
+from dataclasses import fields, is_dataclass
+from typing import Any
+
+from gslang.check import checked as ir
+from gslang.dialect.tensor_type import UNKNOWN, Symbol, UnknownValue
+from gslang.engine.scope import Scope
+from gslang.engine.values import FAILURES, call_attribute, evaluate, holds, read_attribute
+from gslang.graph.graph import Graph
+
+_UNKNOWN_HELP = "types come from the graph file or from inference; only what is known to be true matches"
+
+
+def described(graph: Graph, node: int) -> str:
+    """A node as people know it: `nn.relu n3`, `input x`, `constant c`."""
+    if node < 0:
+        return "an operand that is left out"
+    kind = graph.kind(node)
+    word = {"call": f"`{graph.op[node]}`", "const": "constant", "param": "parameter", "proj": "projection"}.get(kind, kind)
+    return f"{word} {graph.label(node)}"
+
+
+def shown_operators(names: Iterable[str]) -> str:
+    """`a`, `b` and so on, at most five."""
+    known = list(dict.fromkeys(name.lstrip("%") for name in names))
+    return ", ".join(f"`{name}`" for name in known[:5]) + (f" and {len(known) - 5} more" if len(known) > 5 else "")
+
+
+def shown(value: Any) -> str:
+    """A value as the language writes it, cut off where it is long."""
+    if value is None or isinstance(value, bool):
+        return {None: "none", True: "true", False: "false"}[value]
+    if isinstance(value, str):
+        return f'"{value}"'
+    if isinstance(value, tuple):
+        text = "(" + ", ".join(map(shown, value)) + ("," if len(value) == 1 else "") + ")"
+    elif hasattr(value, "dtype") and hasattr(value, "tolist"):
+        text = shown(value.item()) if value.size == 1 else f"an array {list(value.shape)} of {value.dtype}"
+    else:
+        text = str(value)
+    return text if len(text) <= 60 else text[:59] + "…"
+
+
+def constraint_obstacle(
+    constraint: ir.Constraint | ir.SameAttributes, node: ir.Pattern, slot: int, scope: Scope
+) -> tuple[str, str, str, str]:
+    """Reason, what was expected, what was found, and a hint, of a constraint that does not hold."""
+    graph, dialect = scope.graph, scope.rule.dialect
+    where = described(graph, slot)
+    if isinstance(constraint, ir.SameAttributes):
+        other = scope.slot(constraint.place, constraint.node)
+        return "attribute", f"the attributes of {described(graph, other)}", f"{where} has others: {_differing(graph, dialect, slot, other, constraint)}", ""
+    name = constraint.field
+    try:
+        if isinstance(node, ir.CallNode):
+            found = call_attribute(graph, dialect, slot, name)
+        else:
+            found = read_attribute(graph, dialect, slot, name)
+    except FAILURES as error:
+        reason = f"unknown-{_topic(name)}"
+        return reason, _wanted(constraint, scope), str(error) or f"`{name}` of {where} is not known", _UNKNOWN_HELP
+    text = f"{where} has `{name}` = {shown(found)}"
+    if _has_unknown(found):
+        return f"unknown-{_topic(name)}", _wanted(constraint, scope), text, _UNKNOWN_HELP
+    topic = {"shape": "shape", "ndim": "rank", "dtype": "dtype", "value": "constant-value"}.get(name, "attribute")
+    return topic, _wanted(constraint, scope), text, f"`{name} = _` accepts any value" if topic == "attribute" else ""
+
+
+def _topic(name: str) -> str:
+    return {"shape": "shape", "ndim": "rank", "dtype": "dtype", "value": "value"}.get(name, "attribute")
+
+
+def _has_unknown(value: Any) -> bool:
+    if isinstance(value, tuple):
+        return any(map(_has_unknown, value))
+    return value is UNKNOWN or isinstance(value, Symbol)
+
+
+def _wanted(constraint: ir.Constraint, scope: Scope) -> str:
+    """`axis = 1`, or the constraint as it is written where it is no single value."""
+    match constraint.test:
+        case ir.Equals(value) | ir.ConstantEquals(value) | ir.SplatEquals(value):
+            try:
+                return f"`{constraint.field}` = {shown(evaluate(value, scope))}"
+            except FAILURES as error:
+                return f"a value for `{constraint.field}` that is not known: {error}"
+    written = " ".join(constraint.span.text.split())
+    return f"`{written}`" if "=" in written else f"`{constraint.field} = {written}`"
+
+
+def _differing(graph: Graph, dialect: Any, a: int, b: int, constraint: ir.SameAttributes) -> str:
+    sides = []
+    for node in (a, b):
+        signature = dialect.operators.get(graph.op[node]) if node >= 0 else None
+        given = graph.attrs[node] if node >= 0 else {}
+        sides.append(signature.complete(given) if signature else dict(given))
+    left, right = sides
+    names = [n for n in {**left, **right} if n not in constraint.without and left.get(n, ...) != right.get(n, ...)]
+    return ", ".join(f"`{n}` = {shown(left.get(n))}, not {shown(right.get(n))}" for n in names[:3])
+
+
+def where_obstacle(condition: ir.Value, scope: Scope) -> tuple[str, str, str]:
+    """What a condition demands, the values it read, and the reason ("where", or "where-unknown")."""
+    if isinstance(condition, ir.AllOf):
+        failing = next((item for item in condition.items if not holds(item, scope)), None)
+        if failing is not None and failing is not condition:
+            return where_obstacle(failing, scope)
+    reason = "where"
+    try:
+        evaluate(condition, scope)
+    except FAILURES as error:
+        reason = "where-unknown"
+        problem = f"; not known: {error}" if str(error) else "; not known"
+    else:
+        problem = ""
+    values: dict[str, str] = {}
+    _read_values(condition, scope, values)
+    read = ", ".join(f"{name} = {text}" for name, text in values.items())
+    return "this condition to be true", f"it is {'unknown' if problem else 'false'}{': ' + read if read else ''}{problem}", reason
+
+
+def _read_values(value: Any, scope: Scope, found: dict[str, str]) -> None:
+    """Sub-expressions that read the graph, with their values, as they come."""
+    nodes = scope.rule.nodes
+    match value:
+        case ir.NodeAttr(place, node, name):
+            text = f"{nodes[node].name or described(scope.graph, scope.slots[node])}.{name}" if nodes[node].block is None else f"{nodes[node].name}.{name}"
+            if isinstance(place, ir.At):
+                try:
+                    text = f"{scope.rule.blocks[place.block].name}[{evaluate(place.index, scope)}].{nodes[node].name}.{name}"
+                except FAILURES:
+                    return
+            found.setdefault(text, _value_text(value, scope))
+            return
+        case ir.Length(block):
+            found.setdefault(f"len({scope.rule.blocks[block].name})", _value_text(value, scope))
+        case ir.Captured(_, number):
+            found.setdefault(scope.rule.captures[number], _value_text(value, scope))
+        case ir.Let(_, number):
+            _read_values(scope.rule.lets[number], scope, found)
+        case ir.IsAbsent(_, node):
+            found.setdefault(f"{nodes[node].name} == none", _value_text(value, scope))
+        case ir.SameNode((_, a), (_, b)):
+            for node in (a, b):
+                found.setdefault(str(nodes[node].name), described(scope.graph, scope.slots[node]) if nodes[node].block is None else "an instance's")
+    if is_dataclass(value) and not isinstance(value, type):
+        for part in fields(value):
+            _read_values(getattr(value, part.name), scope, found)
+    elif isinstance(value, tuple):
+        for item in value:
+            _read_values(item, scope, found)
+
+
+def _value_text(value: ir.Value, scope: Scope) -> str:
+    try:
+        return shown(evaluate(value, scope))
+    except UnknownValue:
+        return "?"
+    except FAILURES as error:
+        return f"? ({error})"
+
+
+def path_between(graph: Graph, starts: Collection[int], targets: Collection[int]) -> list[int] | None:
+    """The nodes from one of `targets` over users to one of `starts`, if there is such a path."""
+    wanted = set(targets)
+    label = graph.ordered().label
+    bound = min(label[node] for node in wanted)
+    below: dict[int, int | None] = {node: None for node in starts if label[node] >= bound}
+    stack = list(below)
+    while stack:
+        node = stack.pop()
+        if node in wanted:
+            path: list[int] = []
+            step: int | None = node
+            while step is not None:
+                path.append(step)
+                step = below[step]
+            return path
+        for operand in graph.operands[node]:
+            if operand >= 0 and operand not in below and label[operand] >= bound:
+                below[operand] = node
+                stack.append(operand)
+    return None

@@ -1,0 +1,90 @@
+"""`gslc match --why-not` as text (golden) and as JSON."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+import gslang
+from gslang.cli.main import main
+from gslang.dialect.load import load_dialect
+from gslang.graph.builder import Builder
+
+RULES = """rule conv_scale(x, w: param, g: const) {
+    c = nn.conv2d(x, w, groups = 1);
+    c * g where c.shape[1] == g.shape[0]
+  =>
+    nn.conv2d(x, w * g, c.*)
+}
+rule twice(x): nn.relu(nn.relu(x)) => nn.relu(x);
+rule absent(x): erf(x) => x;
+"""
+TOLD = """\
+twice matches at again
+twice at act: 1 of 5 [operator]
+   --> rules.gsl:7:24
+    |
+  7 | rule twice(x): nn.relu(nn.relu(x)) => nn.relu(x);
+    |                        ^^^^^^^^^^
+    = expected `nn.relu`
+    = found    `multiply` scaled
+    = help: `(nn.relu(…) | multiply(…))` accepts both
+
+conv_scale at scaled: 5 of 8 [used-outside]
+   --> rules.gsl:2:9
+    |
+  2 |     c = nn.conv2d(x, w, groups = 1);
+    |         ^^^^^^^^^^^^^^^^^^^^^^^^^^^
+    = expected a node that only the pattern uses
+    = found    `nn.conv2d` conv is also used by `add` sum
+    = help: mark it `keep` in the source if it may stay in the graph
+
+nothing in the graph can be the first output of: absent
+"""
+
+
+@pytest.fixture()
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    b = Builder(load_dialect("relay"))
+    x, w = b.input("x", (1, 4, 8, 8)), b.param("w", (4, 4, 3, 3))
+    conv = b.call("nn.conv2d", x, w, padding=[1, 1, 1, 1])
+    scaled = b.call("multiply", conv, b.const([[[2.0]], [[3.0]], [[4.0]], [[5.0]]]))
+    act = b.call("nn.relu", scaled)
+    again = b.call("nn.relu", act)
+    total = b.call("add", again, conv)
+    graph = b.finish(total)
+    for node, name in ((conv, "conv"), (scaled, "scaled"), (act, "act"), (again, "again"), (total, "sum")):
+        graph.rename(node, name)
+    gslang.write(graph, tmp_path / "graph.json")
+    (tmp_path / "rules.gsl").write_text(RULES, encoding="utf-8")
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def test_text(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["match", "rules.gsl", "graph.json", "--why-not"]) == 0
+    assert capsys.readouterr().out == TOLD
+
+
+def test_json(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["match", "rules.gsl", "graph.json", "--why-not", "--format", "json", "--rule", "conv_scale"]) == 0
+    (miss,) = json.loads(capsys.readouterr().out)["misses"]
+    assert miss == {
+        "rule": "conv_scale", "start": "scaled", "node": "conv", "matched": 5, "of": 8, "reason": "used-outside", "file": "rules.gsl", "line": 2,
+        "column": 9, "expected": "a node that only the pattern uses", "found": "`nn.conv2d` conv is also used by `add` sum",
+        "help": "mark it `keep` in the source if it may stay in the graph",
+    }  # fmt: skip
+
+
+def test_about_a_node(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["match", "rules.gsl", "graph.json", "--why-not", "sum"]) == 0
+    assert capsys.readouterr().out == "nothing around `sum` can be the first output of: conv_scale, twice, absent\n"
+    assert main(["match", "rules.gsl", "graph.json", "--why-not", "conv"]) == 0
+    assert capsys.readouterr().out.startswith("conv_scale at scaled: 5 of 8 [used-outside]")
+
+
+def test_a_node_that_is_not_there(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["match", "rules.gsl", "graph.json", "--why-not", "covn"]) == 2
+    assert capsys.readouterr().err == "gslc: there is no node `covn`\n  help: did you mean `conv`?\n"

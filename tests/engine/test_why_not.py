@@ -1,0 +1,175 @@
+"""Why a rule did not match: one small graph for each reason, and agreement with the matcher on random ones."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from random import Random
+
+import numpy as np
+import pytest
+
+import gslang
+from gslang.base.source import Source
+from gslang.check.check import check_source
+from gslang.dialect.load import load_dialect
+from gslang.dialect.tensor_type import UNKNOWN, TensorType
+from gslang.engine.generate import compile_matcher
+from gslang.engine.plan import plan_of
+from gslang.engine.why_not import Miss, why_not
+from gslang.graph.builder import Builder
+from gslang.graph.graph import Graph
+from tests.engine.test_oracle import as_graph, random_graph, random_pattern, rule_text
+
+RELAY = load_dialect("relay")
+
+
+def nearest(text: str, make: Callable[[Builder], tuple[int, ...]]) -> tuple[Graph, Miss]:
+    build = Builder(RELAY)
+    graph = build.finish(*make(build))
+    for node in graph.nodes():
+        if graph.names[node] is None:
+            graph.rename(node, f"n{node}")
+    rules = gslang.parse_rules(text)
+    (handle,) = rules
+    return graph, handle.why_not(graph)[0]
+
+
+def x_of(b: Builder) -> int:
+    return b.input("x", (2, 4))
+
+
+def two_users(b: Builder) -> tuple[int, ...]:
+    inner = b.call("nn.relu", x_of(b))
+    return b.call("tanh", inner), b.call("exp", inner)
+
+
+def unknown_shape(b: Builder) -> tuple[int, ...]:
+    x = b.graph.add_input("x", TensorType((2, UNKNOWN), "float32"))
+    return (b.call("tanh", x),)
+
+
+def unknown_rank(b: Builder) -> tuple[int, ...]:
+    x = b.graph.add_input("x", TensorType(None, "float32"))
+    return (b.call("tanh", x),)
+
+
+def dependent(b: Builder) -> tuple[int, ...]:
+    x = x_of(b)
+    first = b.call("exp", x)
+    return first, b.call("add", x, b.call("abs", b.call("tanh", first)))
+
+
+REASONS = [
+    ("rule r(x): tanh(nn.relu(x)) => x;", lambda b: (b.call("tanh", b.call("exp", x_of(b))),), "operator", "`nn.relu`", "`exp` n1"),
+    ("rule r(x): tanh(x) => x;", lambda b: (b.call("exp", x_of(b)),), "no-candidate", "`tanh`", "it has `exp`"),
+    ("rule r(x, w): nn.conv2d(x, w) => x;", lambda b: (b.graph.add("nn.conv2d", [x_of(b), -1]),), "operand-missing", "an operand", "left out"),
+    ("rule r(x, y): concatenate((x, y)) => x;", lambda b: (b.call("concatenate", b.pack(x_of(b)), axis=0),), "operand-count", "2 fields", "has 1"),
+    ("rule r(x): transpose(x, axes = [1, 0]) => x;", lambda b: (b.call("transpose", x_of(b), axes=[0, 1]),), "attribute", "`axes` = (1, 0)", "(0, 1)"),
+    (
+        "rule r(x) { a = split(x); split(a.0, axis = a.axis) => a }",
+        lambda b: (b.call("split", b.field(b.call("split", x_of(b), indices_or_sections=2, axis=1), 0), indices_or_sections=2, axis=0),),
+        "attribute", "`axis` = 1", "`axis` = 0",
+    ),
+    ("rule r(x: any(shape = (2, 3))): tanh(x) => x;", lambda b: (b.call("tanh", x_of(b)),), "shape", "shape", "(2, 4)"),
+    ('rule r(x: any(dtype = "int8")): tanh(x) => x;', lambda b: (b.call("tanh", x_of(b)),), "dtype", '"int8"', '"float32"'),
+    ("rule r(x: any(ndim = 3)): tanh(x) => x;", lambda b: (b.call("tanh", x_of(b)),), "rank", "`ndim` = 3", "`ndim` = 2"),
+    ("rule r(x: any(shape = (2, 4))): tanh(x) => x;", unknown_shape, "unknown-shape", "shape", "(2, ?)"),
+    ("rule r(x: any(ndim = 2)): tanh(x) => x;", unknown_rank, "unknown-rank", "`ndim` = 2", "the rank of input `x` is not known|the rank of x is not known"),
+    ("rule r(x): x * 2.0 => x;", lambda b: (b.call("multiply", x_of(b), b.const(3.0)),), "constant-value", "2.0", "3.0"),
+    ("rule r(x, c: const): x * c => x;", lambda b: (b.call("multiply", x_of(b), b.input("y", (2, 4))),), "kind", "`const`", "input"),
+    ("rule r(x): x + x => x;", lambda b: (b.call("add", x_of(b), b.input("y", (2, 4))),), "another-node", "`x` once more", "input"),
+    ("rule r(x): tanh(nn.relu(x)) => x;", two_users, "used-outside", "only the pattern", "also used by `exp` n3"),
+    (
+        "rule r(x): tanh(nn.relu(x)) => x;",
+        lambda b: ((inner := b.call("nn.relu", x_of(b))), b.call("tanh", inner)),
+        "graph-output", "only the pattern", "is an output of the graph",
+    ),
+    ("rule r(x, y) { exp(x), x + y => x, x }", dependent, "not-convex", "do not depend", "n1 → n2 → n3"),
+    ("rule r(x) { a = tanh(x); a where x.ndim == 3 => x }", lambda b: (b.call("tanh", x_of(b)),), "where", "true", "false: x.ndim = 2"),
+    (
+        "rule r(x) { a = tanh(x); a where x.ndim == 2 and x.shape[0] == x.shape[1] => x }",
+        lambda b: (b.call("tanh", x_of(b)),), "where", "true", "x.shape = (2, 4)",
+    ),
+    ("rule r(x) { a = tanh(x); a where x.shape[1] > 1 => x }", unknown_shape, "where-unknown", "true", "x.shape = (2, ?)"),
+    (
+        "rule r(x, y) { a = tanh(x); b = tanh(y); z = a + b; z where distinct(x, y) => x }",
+        lambda b: (b.call("add", b.call("tanh", (x := x_of(b))), b.call("tanh", x)),), "where", "true", "x",
+    ),
+    ("rule r(x) { exp(x), tanh(x) => x, x }", lambda b: (b.call("exp", x_of(b)),), "no-further-output", "`tanh`", "is used by `exp`"),
+    (
+        "rule r(x) { each b in 2.. { y = tanh(x); } *b.y => *[x for i in range(len(b))] }",
+        lambda b: (b.call("tanh", x_of(b)),), "too-few-instances", "`b`", "there are 1",
+    ),
+    (
+        "rule r() { each f in 2.. { y = tanh(any); } concatenate((*f.y,), axis = 0) => f[0].y }",
+        lambda b: (b.call("concatenate", b.pack(b.call("tanh", x_of(b))), axis=0),), "too-few-instances", "`f`", "leaves 1",
+    ),
+    (
+        "rule r(f: op(elementwise), x, y) { a = f(x); b = f(y); a + b => x }",
+        lambda b: (b.call("add", b.call("tanh", x_of(b)), b.call("exp", b.input("y", (2, 4)))),), "operator-variable", "`tanh`", "`exp`",
+    ),
+    (
+        "rule r(x): tanh(x) => reshape(x, newshape = (x.shape[0] * 2,));",
+        unknown_rank, "target-value", "known values", "rank",
+    ),
+    ("rule r(x): tanh(x) => reshape(x, newshape = (8,));", lambda b: (b.call("tanh", x_of(b)),), "target-type", "type", "shape [2, 4] against [8]"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("text", "make", "reason", "expected", "found"), REASONS, ids=[f"{k}-{case[2]}" for k, case in enumerate(REASONS)])
+def test_reason(text: str, make: Callable[[Builder], tuple[int, ...]], reason: str, expected: str, found: str) -> None:
+    _, miss = nearest(text, make)
+    assert miss.reason == reason, miss
+    assert expected in miss.expected, miss
+    assert any(part in miss.found for part in found.split("|")), miss
+    assert 0 <= miss.matched < miss.of and miss.span.text
+
+
+def test_the_place_is_that_of_the_pattern() -> None:
+    _, miss = nearest(*REASONS[0][:2])
+    assert miss.span.text == "nn.relu(x)" and str(miss.span) == "<rules>:1:17"
+
+
+def test_nearer_misses_come_first() -> None:
+    build = Builder(RELAY)
+    x = x_of(build)
+    far = build.call("tanh", build.call("exp", x))
+    near = build.call("tanh", build.call("nn.relu", build.call("exp", x)))
+    graph = build.finish(far, near)
+    rules = gslang.parse_rules("rule r(x): tanh(nn.relu(abs(x))) => x;")
+    assert [m.start for m in rules["r"].why_not(graph)] == [near, far]
+    assert [m.start for m in rules["r"].why_not(graph, far)] == [far]
+    assert rules["r"].why_not(graph, x)[0].reason == "no-candidate" or {m.start for m in rules["r"].why_not(graph, x)} <= {near, far}
+
+
+def test_the_graph_stays_as_it_is() -> None:
+    build = Builder(RELAY)
+    graph = build.finish(build.call("tanh", build.call("abs", x_of(build))))
+    size = len(graph.op)
+    gslang.parse_rules("rule r(x): tanh(abs(x)) => reshape(exp(x), newshape = (8,));")["r"].why_not(graph)
+    assert len(graph.op) == size and not graph.users[graph.outputs[0]]
+
+
+@pytest.mark.parametrize("chunk", range(4))
+def test_it_agrees_with_the_matcher(chunk: int) -> None:
+    """"matches" exactly where the matcher finds a match; every other place has a reason."""
+    for seed in range(chunk * 50, chunk * 50 + 50):
+        random = Random(seed)
+        pattern, outputs, keep = random_pattern(random)
+        program = check_source(Source("random.gsl", rule_text(pattern, outputs, keep)))
+        plan = plan_of(program.rules["r"])
+        graph = as_graph(*random_graph(random, pattern, outputs))
+        match = compile_matcher(plan)(graph)
+        told = {m.start: m.reason for m in _all_misses(plan, graph)}
+        for node in graph.nodes():
+            if graph.op[node] in plan.starts:
+                assert (told[node] == "matches") == (match(node, lambda _: True) is True), (seed, node)
+
+
+def _all_misses(plan, graph):  # type: ignore[no-untyped-def]
+    return [miss for node in graph.nodes() if graph.op[node] in plan.starts for miss in why_not(plan, graph, node, 1000) if miss.start == node]
+
+
+def test_shown_arrays_do_not_flood() -> None:
+    graph, miss = nearest("rule r(x, c: const(value = 1.0)): x * c => x;", lambda b: (b.call("multiply", x_of(b), b.const(np.ones((2, 4)))),))
+    assert miss.reason == "constant-value" and "an array [2, 4] of float32" in miss.found
