@@ -32,8 +32,8 @@ class Edits:
 
     `infer(node, known, key)` finds the type of a node that has no type yet, and notes it in the table. `misfit(olds, nows)` says
     why these cannot take the outputs' place. `replace_one` and `replace` let them, and return the removed nodes: `first` is the
-    first new node, `low` the greatest label of what new nodes read (None: not known), `unused` says that some new node may have no
-    user, and `seeds` is added to. In `replace`, `staying` are matched nodes that keep what they read.
+    first new node, `low` the greatest label of what new nodes read (None: not known), `unused` says that some new node inside the target may
+    have no user, and `seeds` is added to. In `replace`, `staying` are matched nodes that keep what they read.
     """
 
     graph: Graph
@@ -168,7 +168,7 @@ def edits_of(graph: Graph, dialect: Dialect) -> Edits:
             users[old] = redirect(old, now, first, (), seeds)
         if old in graph.output_uses:
             graph.replace_outputs({old: now})
-        stack = [old]
+        stack = [old] if users[now] or now < first else [old, now]  # nobody may have used the old one
         if unused:
             stack += [node for node in range(first, count) if not users[node]]
         return remove(stack, seeds)
@@ -219,7 +219,7 @@ def edits_of(graph: Graph, dialect: Dialect) -> Edits:
                     users[old] = redirect(old, now, first, staying, seeds)
                 if old in output_uses:
                     graph.replace_outputs({old: now})
-        stack = list(olds)
+        stack = [*olds, *[now for now in nows if now >= first and not users[now]]]
         if unused:
             stack += [node for node in range(first, count) if not users[node]]
         return remove(stack, seeds)

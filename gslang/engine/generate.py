@@ -257,8 +257,11 @@ def _name_operator(writer: Writer, place: Place, variable: str) -> None:
     if sure:
         writer.line(place, f"w_{variable} = op[v{sure[0]}]")
         return
-    if any(nodes[k].block is not None for k in same):
-        raise NotCompiled("an operator variable of a template")
+    inside = [k for k in same if nodes[k].block is not None]
+    if inside:  # no instance, no operator
+        block = nodes[inside[0]].block
+        writer.line(place, f"w_{variable} = op[I{block}[0][{inside[0]}]] if I{block} else None")
+        return
     choice = "".join(f"op[v{k}] if v{k} != -2 else " for k in same if k in place.possible)
     writer.line(place, f"w_{variable} = {choice}None")
 

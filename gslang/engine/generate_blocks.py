@@ -123,6 +123,7 @@ def _sequence_step(splice: ir.Splice, expression: str) -> Step:
         writer.line(place, f"taken = {{{', '.join([*(f'v{k}' for k in matched), *earlier, '-9'])}}}")
         writer.line(place, f"I{number} = []")
         reads_first = any(k in writer.plan.deferred for k in nodes) or any(map(mentions_first, block.where))
+        reads_first |= any(isinstance(node := rule.nodes[k], ir.CallNode) and node.variable is not None for k in nodes)
         binds = [k for k in _outside(writer, splice.node) if k not in place.certain]
         at_least_one = isinstance(block.minimum, ir.Const) and block.minimum.value >= 1
         steps: list[Step] = []

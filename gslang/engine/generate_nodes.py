@@ -234,6 +234,10 @@ def _operator_variable(writer: Writer, place: Place, node: int, variable: str) -
     if sure:
         writer.check(place, f"op[v{node}] is not op[v{sure[0]}]")
         return
+    if writer.names.inside == "next":  # the first instance has bound it
+        block = nodes[node].block
+        writer.check(place, f"op[v{node}] is not op[first(I{block})[{node}]]")
+        return
     for k in same:
         if k in place.possible:
             writer.check(place, f"v{k} != -2 and op[v{node}] is not op[v{k}]")
