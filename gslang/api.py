@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -206,7 +206,7 @@ class RuleSet:
     ) -> Result:  # fmt: skip
         """Rewrite a copy of `graph` to a fixed point (or `once`, or `sweeps` times). `fold` pre-computes afterwards.
 
-        `provenance`: new nodes tell where they come from, in `extras[node]["x-origin"]`. `progress` may be looked at while this runs.
+        `provenance`: new nodes tell where they come from, in `extras[node]["origin"]`. `progress` may be looked at while this runs.
         """
         began = perf_counter()
         after = graph.copy()
@@ -219,7 +219,7 @@ class RuleSet:
         progress = run_steps(after, self.dialect, steps, self.known, folder(self.dialect), limits, progress, observe)
         return Result(after, progress, graph, {"rewrite": perf_counter() - began})
 
-    def replay(self, graph: Graph, entries: Sequence[TraceEntry], observe: Observer | None = None, provenance: bool = False) -> Result:
+    def replay(self, graph: Graph, entries: Iterable[TraceEntry], observe: Observer | None = None, provenance: bool = False) -> Result:
         """Apply a trace (`engine.replay`) to a copy of `graph`. Raises `ReplayError` where it does not fit."""
         from gslang.engine.replay import replay
 
@@ -241,7 +241,7 @@ def _noting_origins(graph: Graph, also: Observer | None) -> Observer:
         if not isinstance(what, str):
             origin = {"rule": what.rule, "application": number, "from": [ids(n) for n in what.removed] or [ids(n) for n in what.outputs]}
             for node in what.added:
-                graph.extras.setdefault(node, {})["x-origin"] = origin
+                graph.extras.setdefault(node, {})["origin"] = origin
         if also is not None:
             also(number, what)
 

@@ -22,6 +22,21 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("rules", help="a .gsl file, a folder, `-`, or a shipped module such as std.relay")
     parser.add_argument("graph", nargs="?", help="a .json or .relay graph; without it the rules are only checked")
     parser.add_argument("-o", "--output", metavar="OUT", help="where the graph goes (stdout)")
+    add_run_options(parser)
+    parser.add_argument("--check-numbers", action="store_true", help="evaluate before and after, and compare")
+    parser.add_argument("--seed", type=int, default=0, metavar="N", help="of the random inputs (0)")
+    parser.add_argument("--report", metavar="FILE", help="write counts and times as JSON (`-`: to stdout, with -o)")
+    parser.add_argument("--trace", metavar="FILE", help="write each application as a line of JSON")
+    parser.add_argument("--replay", metavar="FILE", help="apply a trace again, without searching")
+    parser.add_argument("--stop-after", type=_natural, metavar="N", help="stop after N applications")
+    parser.add_argument("--provenance", action="store_true", help="new nodes say which application made them from what (JSON)")
+    parser.add_argument("--output-format", metavar="F", help="json, relay or dot (that of the input, or by OUT's suffix)")
+    parser.add_argument("--output-params", metavar="FILE", help="where values of parameters go beside Relay text (OUT with .npz)")
+    add_graph_options(parser)
+
+
+def add_run_options(parser: argparse.ArgumentParser) -> None:
+    """Which rules run, and how far."""
     parser.add_argument("--rule", action="append", metavar="NAME", help="only this rule (may be repeated)")
     parser.add_argument("--skip", action="append", default=[], metavar="NAME", help="not this rule (may be repeated)")
     parser.add_argument("--pass", dest="pass_name", metavar="NAME", help="run this pass")
@@ -30,16 +45,21 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     sweeps.add_argument("--passes", type=_positive, metavar="N", help="at most N sweeps")
     parser.add_argument("--limit", type=_positive, metavar="N", help="at most N applications (10 × nodes + 1000)")
     parser.add_argument("--fold", action="store_true", help="pre-compute what depends on constants and parameters only")
-    parser.add_argument("--check-numbers", action="store_true", help="evaluate before and after, and compare")
-    parser.add_argument("--seed", type=int, default=0, metavar="N", help="of the random inputs (0)")
-    parser.add_argument("--report", metavar="FILE", help="write counts and times as JSON")
-    parser.add_argument("--trace", metavar="FILE", help="write each application as a line of JSON")
-    parser.add_argument("--replay", metavar="FILE", help="apply a trace again, without searching")
-    parser.add_argument("--stop-after", type=_natural, metavar="N", help="stop after N applications")
-    parser.add_argument("--provenance", action="store_true", help="new nodes say which application made them from what (x-origin)")
-    parser.add_argument("--output-format", metavar="F", help="json, relay or dot (that of the input, or by OUT's suffix)")
-    parser.add_argument("--output-params", metavar="FILE", help="where values of parameters go beside Relay text (OUT with .npz)")
-    add_graph_options(parser)
+
+
+def run_options(options: argparse.Namespace) -> dict[str, Any]:
+    """The arguments of `RuleSet.apply` that `add_run_options` reads."""
+    return {
+        "rules": options.rule, "skip": options.skip, "pass_name": options.pass_name, "once": options.once, "sweeps": options.passes,
+        "limit": options.limit, "fold": options.fold,
+    }  # fmt: skip
+
+
+def wrong_names(rules: RuleSet, options: argparse.Namespace) -> str | None:
+    """A message for the first rule or pass among the options that there is not."""
+    return check_names(rules, [*(options.rule or ()), *options.skip], "rule", list(rules.known)) or check_names(
+        rules, [options.pass_name] if options.pass_name else [], "pass", list(rules.passes)
+    )
 
 
 def _positive(text: str) -> int:
@@ -67,28 +87,26 @@ def run(options: argparse.Namespace) -> int:
         count = len(rules)
         sys.stderr.write(f"{options.rules}: {count} rule{'s' * (count != 1)}, no errors\n")
         return ExitCode.FINE
-    wrong = check_names(rules, [*(options.rule or ()), *options.skip], "rule", list(rules.known))
-    wrong = wrong or check_names(rules, [options.pass_name] if options.pass_name else [], "pass", list(rules.passes))
+    wrong = wrong_names(rules, options) or _conflict(options)
     if wrong:
         sys.stderr.write(wrong)
         return ExitCode.USAGE
     compiled = perf_counter()
     graph = load_graph(options.graph, options, rules.dialect)
     loaded = perf_counter()
-    trace: list[str] = []
-    observe = None
+    trace = observe = None
     if options.trace:
-        from gslang.cli.trace_file import tracer
+        from gslang.cli.trace_file import open_trace
 
-        observe = tracer(graph, trace)
+        trace = open_trace(options.trace, graph)
+        observe = trace.observe
     if options.replay:
         result = _replayed(rules, graph, options, observe)
     else:
         progress = Progress()
         with shown(progress):
             result = rules.apply(
-                graph, rules=options.rule, skip=options.skip, pass_name=options.pass_name, once=options.once, sweeps=options.passes,
-                limit=options.limit, stop_after=options.stop_after, fold=options.fold, observe=observe,
+                graph, **run_options(options), stop_after=options.stop_after, observe=observe,
                 provenance=options.provenance, progress=progress,
             )  # fmt: skip
     result.seconds = {"load": loaded - compiled, "compile": compiled - began, **result.seconds}
@@ -99,11 +117,21 @@ def run(options: argparse.Namespace) -> int:
     _write(options, result)
     result.seconds["write"] = perf_counter() - writing
     if options.report:
-        _write_file(options.report, json.dumps(result.report(), indent=2, ensure_ascii=False) + "\n")
-    if options.trace:
-        _write_file(options.trace, "".join(trace))
-    _summary(result)
+        report = json.dumps(result.report(), indent=2, ensure_ascii=False) + "\n"
+        sys.stdout.write(report) if options.report == "-" else _write_file(options.report, report)
+    if trace is not None:
+        trace.save(result.graph)
+    _summary(result, replayed=bool(options.replay))
     return code
+
+
+def _conflict(options: argparse.Namespace) -> str | None:
+    """Why these options do not go together."""
+    if options.report == "-" and options.output in (None, "-"):
+        return "gslc: the graph and the report cannot both go to stdout\n  help: give the graph a file with -o\n"
+    if options.replay and (any(run_options(options).values()) or options.stop_after is not None):
+        return "gslc: a trace says what is applied: --replay goes without options that choose rules, folding or limits\n"
+    return None
 
 
 def _replayed(rules: RuleSet, graph: Graph, options: argparse.Namespace, observe: Any) -> Result:
@@ -187,12 +215,13 @@ def _write_file(path: str, text: str) -> None:
         raise InputError(f"cannot be written: {(error.strerror or str(error)).lower()}", path=path) from None
 
 
-def _summary(result: Result) -> None:
+def _summary(result: Result, replayed: bool) -> None:
     fired = [(name, c.applications) for name, c in result.progress.counts.items() if c.applications]
     for name, count in fired:
         sys.stderr.write(f"  {name:<36}{count:>6}\n")
     many = "s" * (result.applications != 1)
+    how = "replayed" if replayed else f"{result.progress.sweeps} sweeps ({result.stop_reason.value})"
     sys.stderr.write(
-        f"{result.applications} application{many}, {result.progress.sweeps} sweeps ({result.stop_reason.value}); "
+        f"{result.applications} application{many}, {how}; "
         f"{len(result.before)} nodes before, {len(result.graph)} after\n"
     )

@@ -2,7 +2,7 @@
 
 The check is `numbers` (the graph computes what it did before) or a command, which gets the graph's file as `{}` or as its
 last argument and fails with an exit code that is not 0. It has to hold before any application and to fail at the end;
-between these a binary search runs the rules with `--stop-after N`, so a run is repeated about log2(N) times.
+between these a binary search replays the beginning of the run's trace, about log2(N) times.
 """
 
 from __future__ import annotations
@@ -17,11 +17,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from gslang.base.diagnostics import InputError
+from gslang.cli.apply import add_run_options, run_options, wrong_names
 from gslang.cli.main import ExitCode
-from gslang.cli.shared import add_graph_options, check_names, load_graph, load_rules, show_findings
+from gslang.cli.shared import add_graph_options, load_graph, load_rules, show_findings
 
 if TYPE_CHECKING:
-    from gslang.api import Result, RuleSet
+    from gslang.api import RuleSet
+    from gslang.engine.replay import TraceEntry
+    from gslang.engine.rewrite import Application
     from gslang.graph.graph import Graph
 
 Check = Callable[["Graph"], str | None]
@@ -32,9 +35,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("rules", help="a .gsl file, a folder, or a shipped module")
     parser.add_argument("graph", help="a .json or .relay graph")
     parser.add_argument("--check", required=True, metavar="CMD|numbers", help="`numbers`, or a command that fails on a wrong graph (`{}`: its file)")
-    parser.add_argument("--rule", action="append", metavar="NAME", help="only this rule (may be repeated)")
-    parser.add_argument("--skip", action="append", default=[], metavar="NAME", help="not this rule (may be repeated)")
-    parser.add_argument("--pass", dest="pass_name", metavar="NAME", help="run this pass")
+    add_run_options(parser)
     parser.add_argument("--seed", type=int, default=0, metavar="N", help="of the random inputs (0)")
     add_graph_options(parser)
 
@@ -43,64 +44,81 @@ def run(options: argparse.Namespace) -> int:
     rules = load_rules([options.rules])
     if show_findings(rules, options):
         return ExitCode.FINDINGS
-    wrong = check_names(rules, [*(options.rule or ()), *options.skip], "rule", list(rules.known))
-    wrong = wrong or check_names(rules, [options.pass_name] if options.pass_name else [], "pass", list(rules.passes))
-    if wrong:
+    if wrong := wrong_names(rules, options):
         sys.stderr.write(wrong)
         return ExitCode.USAGE
     graph = load_graph(options.graph, options, rules.dialect)
     check = _numbers(rules, graph, options.seed) if options.check == "numbers" else _command(options)
-
-    def after(count: int | None, observe: Any = None) -> Result:
-        return rules.apply(graph, rules=options.rule, skip=options.skip, pass_name=options.pass_name, stop_after=count, observe=observe)
-
-    if why := check(after(0).graph):
+    if why := check(graph):
         sys.stderr.write(f"error: the check fails before any application: {why}\n  help: it has to hold for the graph as it is\n")
         return ExitCode.FINDINGS
-    end = after(None)
-    why = check(end.graph)
-    if why is None:
-        sys.stderr.write(f"the check holds after all {end.applications} applications\n")
+    entries, end = _recorded(rules, graph, options)
+    last = check(end)
+    if last is None:
+        sys.stderr.write(f"the check holds after all {_applications(entries)} applications\n")
         return ExitCode.FINE
-    good, bad = 0, end.applications
+    good, bad, why = 0, len(entries), last
     while bad - good > 1:
         middle = (good + bad) // 2
-        found = check(after(middle).graph)
-        sys.stderr.write(f"  after {middle}: {'holds' if found is None else 'fails'}\n")
+        found = check(rules.replay(graph, entries[:middle]).graph)
+        sys.stderr.write(f"  after {_applications(entries[:middle])}: {'holds' if found is None else 'fails'}\n")
         if found is None:
             good = middle
         else:
             bad, why = middle, found
-    _tell(rules, graph, after, bad, why, options)
+    sys.stdout.write(_told(rules, entries, bad, why, options))
     return ExitCode.FINDINGS
 
 
-def _tell(rules: RuleSet, graph: Graph, after: Callable[..., Any], number: int, why: str, options: argparse.Namespace) -> None:
-    """Name the application: rule and place, what went and came, and how to see it again."""
-    from gslang.engine.replay import ids_of
-    from gslang.engine.rewrite import Application
+def _recorded(rules: RuleSet, graph: Graph, options: argparse.Namespace) -> tuple[list[TraceEntry], Graph]:
+    """The whole run: its trace, and the graph at the end."""
+    from gslang.engine.replay import TraceEntry, ids_of, told
 
     ids = ids_of(graph)
-    told: list[Application] = []
+    entries: list[TraceEntry] = []
 
-    def observe(count: int, what: Application | str) -> None:
-        if count == number and isinstance(what, Application):
-            told.append(what)
+    def observe(number: int, what: Application | str) -> None:
+        step, said = (what, {}) if isinstance(what, str) else (None, told(number, what, ids))
+        entries.append(TraceEntry(len(entries) + 1, step, said))
 
-    after(number, observe)
-    (application,) = told
-    span = rules.known[application.rule].span
-    removed = ", ".join(ids(n) for n in application.removed)
-    added = ", ".join(f"{ids(n)} ({op.lstrip('%')})" for n, op in zip(application.added, application.added_operators))
-    chosen = f" --pass {options.pass_name}" if options.pass_name else ""
-    sys.stdout.write(
-        f"application {number} is the first after which the check fails: rule `{application.rule}` ({span})\n"
+    return entries, rules.apply(graph, **run_options(options), observe=observe).graph
+
+
+def _applications(entries: list[TraceEntry]) -> int:
+    return sum(entry.step is None for entry in entries)
+
+
+def _told(rules: RuleSet, entries: list[TraceEntry], bad: int, why: str, options: argparse.Namespace) -> str:
+    """Name the culprit: its rule and place, what went and came, and how to see it again."""
+    entry, number = entries[bad - 1], _applications(entries[:bad])
+    if entry.step is not None:
+        return (
+            f"the built-in step `{entry.step}` after application {number} is the first after which the check fails\n"
+            f"  {why}\n"
+            f"  before   {_command_line(options)} --stop-after {number}\n"
+        )
+    said = entry.said
+    added = ", ".join(f"{item['id']} ({item['op']})" for item in said["added"])
+    return (
+        f"application {number} is the first after which the check fails: rule `{said['rule']}` ({rules.known[said['rule']].span})\n"
         f"  {why}\n"
-        f"  at       {', '.join(ids(n) for n in application.outputs)}\n"
-        f"  removed  {removed or '-'}\n"
+        f"  at       {', '.join(said['outputs'])}\n"
+        f"  removed  {', '.join(said['removed']) or '-'}\n"
         f"  added    {added or '-'}\n"
-        f"  see it   gslc {options.rules} {options.graph}{chosen} --stop-after {number}\n"
+        f"  see it   {_command_line(options)} --stop-after {number}\n"
     )
+
+
+def _command_line(options: argparse.Namespace) -> str:
+    """`gslc apply` of the same run, as one may type it."""
+    words = ["gslc", options.rules, options.graph]
+    for option in ("rule", "skip", "pass_name", "passes", "limit", "input_format", "params"):
+        values = getattr(options, option)
+        for value in values if isinstance(values, list) else [] if values is None else [values]:
+            words += [f"--{option.removesuffix('_name').replace('_', '-')}", str(value)]
+    words += ["--function", options.function] if options.function != "main" else []
+    words += [f"--{option}" for option in ("once", "fold", "inline") if getattr(options, option)]
+    return shlex.join(words)
 
 
 def _numbers(rules: RuleSet, graph: Graph, seed: int) -> Check:
@@ -116,6 +134,8 @@ def _numbers(rules: RuleSet, graph: Graph, seed: int) -> Check:
         raise InputError(f"the numbers cannot be checked: {error}", help="give a command with --check") from None
 
     def check(changed: Graph) -> str | None:
+        if changed is graph:
+            return None
         try:
             agreement = compare_values(expected, evaluate(changed, rules.dialect, inputs))
         except EvaluationError as error:
@@ -128,15 +148,16 @@ def _numbers(rules: RuleSet, graph: Graph, seed: int) -> Check:
 def _command(options: argparse.Namespace) -> Check:
     from gslang.formats.registry import format_of, write_graph
 
-    suffix = {"relay": ".relay", "onnx": ".onnx"}.get(options.input_format or format_of(options.graph, None), ".json")
+    format = options.input_format or ("json" if options.graph == "-" else format_of(options.graph))
 
     def check(changed: Graph) -> str | None:
         with tempfile.TemporaryDirectory(prefix="gslang-") as folder:
-            file = str(Path(folder) / f"graph{suffix}")
-            write_graph(changed, file)
+            file = str(Path(folder) / f"graph.{format}")
+            write_graph(changed, file, format)
             quoted = shlex.quote(file)
             command = options.check.replace("{}", quoted) if "{}" in options.check else f"{options.check} {quoted}"
-            ran = subprocess.run(command, shell=True, capture_output=True, check=False)
-            return None if ran.returncode == 0 else f"the command fails with exit code {ran.returncode}"
+            ran: Any = subprocess.run(command, shell=True, capture_output=True, check=False)
+            said = ran.stderr.decode(errors="replace").strip().splitlines()
+            return None if ran.returncode == 0 else f"the command fails with exit code {ran.returncode}" + (f": {said[-1]}" if said else "")
 
     return check

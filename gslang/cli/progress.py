@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -34,8 +35,10 @@ def _watch(progress: Progress, done: Event) -> None:
     if done.wait(_BEGIN):
         return
     while True:
-        last = f", {progress.recent[-1]}" if progress.recent else ""
-        sys.stderr.write(f"\r\x1b[Ksweep {progress.sweeps}: {progress.applications} applications{last}")
+        tried = sum(count.candidates for count in list(progress.counts.values()))
+        last = f", last `{progress.recent[-1]}`" if progress.recent else ""
+        line = f"sweep {progress.sweeps}: {tried} candidates tried, {progress.applications} applications{last}"
+        sys.stderr.write(f"\r\x1b[K{line[: shutil.get_terminal_size().columns - 1]}")
         sys.stderr.flush()
         if done.wait(_EVERY):
             sys.stderr.write("\r\x1b[K")

@@ -1,80 +1,114 @@
-"""Trace files: one JSON object a line, an application or a built-in step (docs/debugging.md)."""
+"""Trace files: one JSON object a line, an application or a built-in step (docs/debugging.md).
+
+Lines are kept in a temporary file while the run lasts. When it has ended they are copied, each with what could not be known
+before: how many lines there are, and under which ids the graph is written.
+"""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
-from typing import Any, NoReturn
+import tempfile
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO, Any, BinaryIO, NoReturn
 
+from gslang.base.atomic_write import write_atomically
 from gslang.base.diagnostics import InputError
-from gslang.engine.replay import TraceEntry, ids_of
+from gslang.engine.replay import TraceEntry, ids_of, told
 from gslang.engine.rewrite import Application
 from gslang.graph.graph import Graph
 
-
-def tracer(graph: Graph, lines: list[str]) -> Callable[[int, Application | str], None]:
-    """An observer that writes each application of a run on `graph` as it happens."""
-    ids = ids_of(graph)
-
-    def observe(number: int, what: Application | str) -> None:
-        if isinstance(what, str):
-            lines.append(json.dumps({"step": what, "after": number}) + "\n")
-            return
-        entry = {
-            "application": number,
-            "rule": what.rule,
-            "outputs": [ids(n) for n in what.outputs],
-            "removed": [ids(n) for n in what.removed],
-            "added": [{"id": ids(n), "op": op.lstrip("%")} for n, op in zip(what.added, what.added_operators)],
-            "replaced": {ids(a): ids(b) for a, b in what.replaced.items()},
-            "bindings": {name: _bound(value, ids) for name, value in what.bindings.items()},
-        }
-        lines.append(json.dumps(entry, ensure_ascii=False) + "\n")
-
-    return observe
+_NOT_EDITED = "write it with `--trace`, and do not edit it"
+_KEYS = ("application", "rule", "outputs", "removed", "added", "replaced", "bindings")
 
 
-def _bound(value: Any, ids: Callable[[int], str]) -> Any:
-    """A matched node, or the instances of a block as tables."""
-    return ids(value) if isinstance(value, int) else [{name: ids(node) for name, node in table.items()} for table in value]
+@dataclass(slots=True)
+class Trace:
+    """A trace that is being written to `path`. `observe` is told what happens."""
+
+    path: str
+    ids: Callable[[int], str]
+    spool: IO[bytes]
+    lines: int = 0
+
+    def observe(self, number: int, what: Application | str) -> None:
+        entry = {"step": what, "after": number} if isinstance(what, str) else told(number, what, self.ids)
+        self.spool.write(json.dumps(entry, ensure_ascii=False).encode() + b"\n")
+        self.lines += 1
+
+    def save(self, graph: Graph) -> None:
+        """Write the file: the run has ended with `graph`. Raises `InputError`."""
+        from gslang.formats.json_graph import ids_of_nodes
+
+        written = {self.ids(node): id for node, id in ids_of_nodes(graph).items() if self.ids(node) != id}
+        self.spool.seek(0)
+
+        def copy(file: BinaryIO) -> None:
+            for line in self.spool:
+                entry = json.loads(line)
+                if "rule" in entry:
+                    nodes = [item["id"] for item in entry["added"]] + entry["outputs"]
+                    entry["written"] = {id: written[id] for id in nodes if id in written}
+                entry["lines"] = self.lines
+                file.write(json.dumps(entry, ensure_ascii=False).encode() + b"\n")
+
+        try:
+            write_atomically(self.path, copy)
+        except OSError as error:
+            raise _unwritable(self.path, error) from None
 
 
-def read_trace(path: str) -> list[TraceEntry]:
-    """The entries of a trace file. Raises `InputError` with the line."""
+def open_trace(path: str, graph: Graph) -> Trace:
+    """A trace of a run on `graph`, which is not changed yet. Raises `InputError`."""
     try:
-        with open(path, encoding="utf-8") as file:
-            lines = file.read().split("\n")
+        spool: Any = tempfile.TemporaryFile(dir=Path(path).parent)
+    except OSError as error:
+        raise _unwritable(path, error) from None
+    return Trace(path, ids_of(graph), spool)
+
+
+def _unwritable(path: str, error: OSError) -> InputError:
+    return InputError(f"cannot be written: {(error.strerror or str(error)).lower()}", path=path)
+
+
+def read_trace(path: str) -> Iterator[TraceEntry]:
+    """The entries of a trace file, one after the other. Raises `InputError` with the line."""
+    number, lines = 0, None
+    try:
+        with open(path, "rb") as file:
+            for number, text in enumerate(file, 1):
+                entry, lines = _entry(path, number, text)
+                yield entry
     except OSError as error:
         raise InputError(f"cannot be read: {(error.strerror or str(error)).lower()}", path=path) from None
-    except UnicodeDecodeError:
-        raise InputError("not UTF-8", path=path) from None
-    entries = []
-    for number, text in enumerate(lines, 1):
-        if text.strip():
-            entries.append(_entry(path, number, text, last=number == len(lines)))
-    return entries
+    if lines is not None and lines != number:
+        help = "is the file cut off?" if number < lines else _NOT_EDITED
+        raise InputError(f"this is the last line, but the trace has {lines}", path=path, place=f"{number}:1", help=help)
 
 
-def _entry(path: str, number: int, text: str, last: bool) -> TraceEntry:
-    def fail(message: str, help: str = "write it with `--trace`, and do not edit it") -> NoReturn:
-        raise InputError(message, path=path, place=f"{number}:1", help=help)
+def _entry(path: str, number: int, text: bytes) -> tuple[TraceEntry, int]:
+    """The entry in a line, and how many lines it says there are."""
+
+    def fail(message: str, help: str = _NOT_EDITED) -> NoReturn:
+        raise InputError(f"not a line of a trace: {message}", path=path, place=f"{number}:1", help=help)
 
     try:
-        data: Any = json.loads(text)
-    except ValueError:
-        fail("not a line of a trace: no JSON", "is the file cut off?" if last else "write it with `--trace`, and do not edit it")
+        data: Any = json.loads(text.decode())
+    except UnicodeDecodeError:
+        fail("not UTF-8")
+    except (ValueError, RecursionError):
+        fail("no JSON", _NOT_EDITED if text.endswith(b"\n") else "is the file cut off?")
     if not isinstance(data, dict):
-        fail("not a line of a trace: an object is expected")
+        fail("an object is expected")
+    lines = data.get("lines")
+    if type(lines) is not int:
+        fail("`lines` is the number of lines of the trace")
     if data.get("step") in ("fold", "cse"):
-        return TraceEntry(number, None, data["step"])
-    rule, outputs, added, removed = data.get("rule"), data.get("outputs"), data.get("added"), data.get("removed")
-    if not isinstance(rule, str) or not _names(outputs) or not _names(removed) or not isinstance(added, list):
-        fail("not a line of a trace: `rule`, `outputs`, `added` and `removed` are expected")
-    ids = [item.get("id") if isinstance(item, dict) else None for item in added]
-    if not _names(ids):
-        fail("not a line of a trace: each added node has an `id`")
-    return TraceEntry(number, rule, None, tuple(outputs), tuple(ids), tuple(removed))  # type: ignore[arg-type]
-
-
-def _names(value: Any) -> bool:
-    return isinstance(value, list) and all(isinstance(item, str) for item in value)
+        return TraceEntry(number, data["step"], {}), lines
+    if missing := [key for key in _KEYS if key not in data]:
+        fail(f"`{missing[0]}` is missing")
+    outputs = data["outputs"]
+    if not isinstance(data["rule"], str) or not isinstance(outputs, list) or not outputs or not all(isinstance(id, str) for id in outputs):
+        fail("`rule` is a name, and `outputs` are ids, at least one")
+    return TraceEntry(number, None, {key: data[key] for key in _KEYS}), lines

@@ -1,15 +1,18 @@
 """Applying a trace again: each rule at the place where it was applied, without looking anywhere else.
 
-A matcher finds the same match at the same place of the same graph, so an entry needs no more than its rule and its first
-output; what else it says is compared, so that another graph, other rules or an edited trace are noticed where they part.
+A matcher finds the same match at the same place of the same graph, so rule and first output are enough to apply an entry
+again; all else that it says is compared, so that another graph, other rules or an edited trace are noticed where they part.
+Built-in steps of passes are done again as they are. Not here: the file (`cli.trace_file`).
 """
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from gslang.base.suggest import did_you_mean
 from gslang.check.checked import CheckedRule
 from gslang.dialect.dialect import Dialect
 from gslang.engine.common_subexpressions import merge_equal_calls
@@ -18,21 +21,23 @@ from gslang.engine.fixed_point import Observer, Progress, RuleCount
 from gslang.engine.generate import Matcher, compile_matcher
 from gslang.engine.passes import Fold
 from gslang.engine.plan import plan_of
-from gslang.engine.rewrite import Application, apply_match
+from gslang.engine.rewrite import Application, Failure, apply_match
 from gslang.engine.scope import Scope
 from gslang.graph.graph import DEAD, Graph
+
+_SHOWN = 200  # characters of what differs
+
+Said = Mapping[str, Any]
+"""An application as a trace tells it; see `told`."""
 
 
 @dataclass(frozen=True, slots=True)
 class TraceEntry:
-    """A line of a trace: an application of `rule`, or a built-in `step` (`fold`, `cse`). Nodes by their ids in the trace."""
+    """An entry of a trace, in its line `line`: a built-in `step` (`fold`, `cse`), or else what was `said` of an application."""
 
     line: int
-    rule: str | None
     step: str | None
-    outputs: tuple[str, ...] = ()
-    added: tuple[str, ...] = ()
-    removed: tuple[str, ...] = ()
+    said: Said
 
 
 class ReplayError(Exception):
@@ -44,9 +49,35 @@ class ReplayError(Exception):
 
 
 def ids_of(graph: Graph) -> Callable[[int], str]:
-    """Ids of nodes in a trace of a run on `graph`: the file's for its nodes, `%12` for what came later. Call it before the run."""
-    names, first_new = graph.names[:], len(graph.op)
-    return lambda node: (names[node] if node < first_new else None) or f"%{node}"
+    """Ids of nodes in a trace of a run on `graph`, unique: the file's for its nodes, `%12` for what came later.
+
+    Call it before the run. Names that several nodes have are the first one's; where names begin with `%`, ids do with `%%`.
+    """
+    first = {name: node for node, name in reversed(list(enumerate(graph.names))) if name}
+    names = [name if name and first[name] == node else None for node, name in enumerate(graph.names)]
+    mark = "%"
+    while any(name.startswith(mark) for name in first):
+        mark += "%"
+    first_new = len(names)
+    return lambda node: (names[node] if node < first_new else None) or f"{mark}{node}"
+
+
+def told(number: int, what: Application, ids: Callable[[int], str]) -> dict[str, Any]:
+    """An application as a trace tells it, in values that JSON has."""
+    return {
+        "application": number,
+        "rule": what.rule,
+        "outputs": [ids(node) for node in what.outputs],
+        "removed": [ids(node) for node in what.removed],
+        "added": [{"id": ids(node), "op": op.lstrip("%")} for node, op in zip(what.added, what.added_operators)],
+        "replaced": {ids(old): ids(now) for old, now in what.replaced.items()},
+        "bindings": {name: _bound(value, ids) for name, value in what.bindings.items()},
+    }
+
+
+def _bound(value: Any, ids: Callable[[int], str]) -> Any:
+    """A matched node, or the instances of a block as tables."""
+    return ids(value) if isinstance(value, int) else [{name: ids(node) for name, node in table.items()} for table in value]
 
 
 def replay(
@@ -59,46 +90,60 @@ def replay(
     numbers = {ids(node): node for node in range(len(graph.op))}
     machines: dict[str, tuple[Matcher, Edits]] = {}
     for entry in entries:
-        if entry.rule is None:
-            assert entry.step is not None
+        if entry.step is not None:
             if observe is not None:
                 observe(progress.applications, entry.step)
+            machines.clear()  # matchers watch what rules do to the graph, not what built-in steps do
+            graph.additions.clear()
             (fold(graph) if entry.step == "fold" else merge_equal_calls(graph, dialect))
             continue
-        rule = rules.get(entry.rule)
-        if rule is None:
-            raise ReplayError(entry.line, f"there is no rule `{entry.rule}`")
-        if entry.rule not in machines or graph.order is None:
-            machines[entry.rule] = (compile_matcher(plan_of(rule))(graph), edits_of(graph, rule.dialect))
-        match, edits = machines[entry.rule]
-        start = _number(entry, numbers, graph)
-
-        def accept(scope: Scope, edits: Edits = edits) -> Any:
-            return apply_match(scope, edits, [], traced=True)
-
-        application = match(start, accept)
-        if not isinstance(application, Application):
-            raise ReplayError(entry.line, f"`{entry.rule}` does not match at `{entry.outputs[0]}`")
-        said = (entry.outputs, entry.added, entry.removed)
-        done = (application.outputs, application.added, application.removed)
-        for what, expected, found in zip(("outputs", "added nodes", "removed nodes"), said, done):
-            if expected != tuple(map(ids, found)):
-                shown = ", ".join(map(ids, found)) or "none"
-                raise ReplayError(entry.line, f"`{entry.rule}` has other {what} here: {shown} (the trace says {', '.join(expected) or 'none'})")
-        numbers.update((ids(node), node) for node in application.added)
+        application = _apply(entry, graph, rules, numbers, machines)
         progress.applications += 1
-        count = progress.counts.setdefault(entry.rule, RuleCount())
+        _compare(entry, told(progress.applications, application, ids))
+        numbers.update((ids(node), node) for node in application.added)
+        count = progress.counts.setdefault(application.rule, RuleCount())
+        count.candidates += 1
         count.matches += 1
         count.applications += 1
         if observe is not None:
             observe(progress.applications, application)
+    graph.additions.clear()
     return progress
 
 
-def _number(entry: TraceEntry, numbers: Mapping[str, int], graph: Graph) -> int:
-    node = numbers.get(entry.outputs[0]) if entry.outputs else None
-    if node is None:
-        raise ReplayError(entry.line, f"there is no node `{entry.outputs[0] if entry.outputs else ''}`")
-    if graph.op[node] is DEAD:
-        raise ReplayError(entry.line, f"the node `{entry.outputs[0]}` is gone already")
-    return node
+def _apply(
+    entry: TraceEntry, graph: Graph, rules: Mapping[str, CheckedRule], numbers: Mapping[str, int],
+    machines: dict[str, tuple[Matcher, Edits]],
+) -> Application:  # fmt: skip
+    """Apply the entry's rule where it says. Raises `ReplayError`."""
+    name, place = entry.said["rule"], entry.said["outputs"][0]
+    rule = rules.get(name)
+    if rule is None:
+        guess = did_you_mean(name, rules)
+        raise ReplayError(entry.line, f"there is no rule `{name}`" + (f" (did you mean `{guess}`?)" if guess else ""))
+    start = numbers.get(place)
+    if start is None:
+        raise ReplayError(entry.line, f"there is no node `{place}`")
+    if graph.op[start] is DEAD:
+        raise ReplayError(entry.line, f"the node `{place}` is gone already")
+    if name not in machines:
+        machines[name] = (compile_matcher(plan_of(rule))(graph), edits_of(graph, rule.dialect))
+    match, edits = machines[name]
+
+    def accept(scope: Scope) -> Any:
+        return apply_match(scope, edits, [], traced=True)
+
+    application = match(start, accept)
+    if isinstance(application, Failure):
+        raise ReplayError(entry.line, f"`{name}` cannot be applied at `{place}`: {application.message}")
+    if not isinstance(application, Application):
+        raise ReplayError(entry.line, f"`{name}` does not match at `{place}`")
+    return application
+
+
+def _compare(entry: TraceEntry, done: Said) -> None:
+    """What was done has to be what was said. Raises `ReplayError`."""
+    for key, found in done.items():
+        if entry.said[key] != found:
+            now, then = (json.dumps(value, ensure_ascii=False)[:_SHOWN] for value in (found, entry.said[key]))
+            raise ReplayError(entry.line, f"`{done['rule']}` has other `{key}` here: {now}, and not {then}")

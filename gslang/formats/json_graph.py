@@ -25,12 +25,13 @@ VERSION: Final = 1
 _TOP: Final = ("format", "version", "dialect", "name", "nodes", "outputs")
 _KEYS: Final = {
     "input": ("id", "kind", "shape", "dtype"),
-    "param": ("id", "kind", "shape", "dtype", "value"),
-    "const": ("id", "kind", "shape", "dtype", "value"),
-    "call": ("id", "kind", "op", "inputs", "attrs", "shape", "dtype", "type"),
-    "tuple": ("id", "kind", "inputs", "type"),
-    "proj": ("id", "kind", "inputs", "index", "shape", "dtype", "type"),
+    "param": ("id", "kind", "shape", "dtype", "value", "origin"),
+    "const": ("id", "kind", "shape", "dtype", "value", "origin"),
+    "call": ("id", "kind", "op", "inputs", "attrs", "shape", "dtype", "type", "origin"),
+    "tuple": ("id", "kind", "inputs", "type", "origin"),
+    "proj": ("id", "kind", "inputs", "index", "shape", "dtype", "type", "origin"),
 }
+_ORIGIN: Final = {"rule": "a rule's name", "application": "a number from 1", "from": "a list of ids"}
 _KEY_SETS: Final = {kind: frozenset(keys) for kind, keys in _KEYS.items()}
 _REPEATED: Final = 1000  # characters of attributes or a type, up to which equal ones are read once
 _LEAF_OPS: Final = {"input": INPUT, "param": PARAM, "const": CONST}
@@ -132,8 +133,24 @@ class _Reader:
             else:
                 node = self._projection(at, entry, operands, name)
         if not plain:
-            self.graph.extras[node] = {key: value for key, value in entry.items() if key.startswith("x-")}
+            self.graph.extras[node] = _own(entry)
+        if "origin" in entry:
+            self.graph.extras.setdefault(node, {})["origin"] = self._origin(f"{at}/origin", entry["origin"])
         self.ids[name] = node
+
+    def _origin(self, at: str, origin: Any) -> dict[str, Any]:
+        """Which application of which rule made the node, from what. The nodes it was made from are gone: any ids will do."""
+        if not isinstance(origin, dict):
+            self.fail(at, f"expected an object with {', '.join(_ORIGIN)}, got {_shown(origin)}")
+        self.file.check_keys(at, origin, tuple(_ORIGIN))
+        for key, wanted in _ORIGIN.items():
+            value = origin.get(key)
+            fits = isinstance(value, str) if key == "rule" else type(value) is int and value > 0
+            if key == "from":
+                fits = isinstance(value, list) and all(isinstance(id, str) for id in value)
+            if not fits:
+                self.fail(f"{at}/{key}" if key in origin else at, f"`{key}` is {wanted}, not {_shown(value)}")
+        return origin
 
     def _leaf(self, at: str, entry: Mapping[str, Any], kind: str, name: str) -> int:
         type = self._tensor_type(at, entry)
@@ -296,14 +313,20 @@ def _shown(value: Any) -> str:
 
 def write_json(graph: Graph) -> str:
     """The graph's text: inputs first, then the reverse post-order; unnamed nodes get fresh ids `n0`, `n1`, …"""
-    order = [node for node in graph.nodes() if graph.op[node] is INPUT]
-    order += [node for node in graph.reverse_post_order() if graph.op[node] is not INPUT]
-    ids = fresh_names(graph, order)
-    lines = ["    " + _line(_entry(graph, node, ids)) for node in order]
+    ids = ids_of_nodes(graph)
+    lines = ["    " + _line(_entry(graph, node, ids)) for node in ids]
     head = {"format": FORMAT, "version": VERSION, "dialect": graph.dialect, "name": graph.name, **_own(graph.meta)}
     outputs = _line([ids[node] for node in graph.outputs])
     nodes = ",\n".join(lines)
     return f'{{\n  {_line(head)[1:-1]},\n  "nodes": [\n{nodes}\n  ],\n  "outputs": {outputs}\n}}\n'
+
+
+def ids_of_nodes(graph: Graph) -> dict[int, str]:
+    """The id under which each node is written, in the order in which they are."""
+    order = [node for node in graph.nodes() if graph.op[node] is INPUT]
+    order += [node for node in graph.reverse_post_order() if graph.op[node] is not INPUT]
+    ids = fresh_names(graph, order)
+    return {node: ids[node] for node in order}
 
 
 def fresh_names(graph: Graph, order: list[int]) -> dict[int, str]:
@@ -351,7 +374,11 @@ def _entry(graph: Graph, node: int, ids: Mapping[int, str]) -> dict[str, Any]:
         entry["value"] = value_entry(graph.value(node), type.dtype if isinstance(type, TensorType) else None)
     elif kind == "const":
         entry["value"] = None
-    entry.update(_own(graph.extras.get(node, {})))
+    extra = graph.extras.get(node)
+    if extra is not None:
+        entry.update(_own(extra))
+        if "origin" in extra:
+            entry["origin"] = extra["origin"]
     return entry
 
 

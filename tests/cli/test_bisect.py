@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from pathlib import Path
 
 import pytest
@@ -38,10 +39,10 @@ def bisect(folder: Path, check: str, *more: str) -> int:
 
 def first_wrong(folder: Path) -> int:
     """Found the slow way: which application of the run is the wrong rule's."""
-    lines: list[str] = []
+    applied: list[str] = []
     rules = gslang.load(folder / "rules.gsl")
-    rules.apply(gslang.read(folder / "graph.json"), observe=lambda _, what: lines.append(what.rule))
-    return lines.index("wrong") + 1
+    rules.apply(gslang.read(folder / "graph.json"), observe=lambda _, what: applied.append(what if isinstance(what, str) else what.rule))
+    return applied.index("wrong") + 1
 
 
 @pytest.mark.parametrize("check", ["numbers", "grep -q abs", "grep -q abs {}"])
@@ -67,6 +68,42 @@ def test_numbers_that_cannot_be_computed(files: Path, capsys: pytest.CaptureFixt
     (files / "graph.json").write_text(text)
     assert bisect(files, "numbers") == 3
     assert "the numbers cannot be checked" in capsys.readouterr().err
+
+
+def test_the_run_is_chosen_as_for_apply(files: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """And the command that shows it again really does."""
+    assert bisect(files, "grep -q abs", "--skip", "odd", "--rule", "twice", "--rule", "wrong") == 1
+    told = capsys.readouterr().out
+    command = shlex.split(told.rpartition("see it ")[2])
+    assert command[0] == "gslc" and "--skip" in command
+    number = int(command[-1])
+    for count, there in ((number - 1, True), (number, False)):
+        assert main([*command[1:-1], str(count), "-o", str(files / "out.json")]) == 0
+        assert ('"abs"' in (files / "out.json").read_text()) == there
+
+
+def test_a_built_in_step_may_be_the_culprit(files: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    rules = RULES + "pass all { twice; cse; odd; }"
+    (files / "rules.gsl").write_text(rules, encoding="utf-8")
+    build = Builder(load_dialect("relay"))
+    x = build.input("x", (2, 3))
+    build.call("nn.relu", x)
+    both = [build.call("tanh", build.call("negative", build.call("nn.relu", build.call("nn.relu", x)))) for _ in range(2)]
+    gslang.write(build.finish(*both), files / "graph.json")
+    assert bisect(files, "test 2 = $(grep -c tanh {})", "--pass", "all") == 1
+    told = capsys.readouterr().out
+    assert told.startswith("the built-in step `cse` after application 2 is the first after which the check fails\n")
+
+
+def test_what_a_command_says_is_told(files: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert bisect(files, "grep -q abs {} || { echo abs is gone >&2; exit 7; }") == 1
+    assert "the command fails with exit code 7: abs is gone\n" in capsys.readouterr().out
+
+
+def test_a_command_gets_the_format_of_the_input(files: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    gslang.write(gslang.read(files / "graph.json"), files / "graph.relay")
+    assert main(["bisect", str(files / "rules.gsl"), str(files / "graph.relay"), "--check", "case {} in *.relay) grep -q 'abs(' {};; esac"]) == 1
+    assert "rule `wrong`" in capsys.readouterr().out
 
 
 def test_names_are_checked(files: Path, capsys: pytest.CaptureFixture[str]) -> None:
