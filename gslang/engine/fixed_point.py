@@ -8,7 +8,7 @@ reach it. A limit on applications ends a rule set that does not terminate, and s
 from __future__ import annotations
 
 import gc
-from collections import Counter
+from collections import Counter, deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -52,7 +52,7 @@ class Progress:
     sweeps: int = 0
     stop_reason: StopReason = StopReason.FIXED_POINT
     failures: list[Failure] = field(default_factory=list)
-    recent: list[str] = field(default_factory=list)  # rules of the latest applications, newest last
+    recent: deque[str] = field(default_factory=lambda: deque(maxlen=256))  # rules of the latest applications, newest last
     made_by: dict[int, str] = field(default_factory=dict)  # node → rule, for rules under `@once`
 
 
@@ -130,10 +130,10 @@ def _no_collection() -> Iterator[None]:
 class _Entry:
     """A rule at work in a run. Its code is generated when it is first tried."""
 
-    __slots__ = ("_edits", "_plan", "_traced", "count", "rewrite", "rule")
+    __slots__ = ("_edits", "_plan", "_traced", "count", "name", "once", "rewrite")
 
     def __init__(self, plan: MatchPlan, edits: Edits, count: RuleCount, traced: bool) -> None:
-        self.rule, self.count = plan.rule, count
+        self.name, self.once, self.count = plan.rule.name, plan.rule.once, count
         self._plan, self._edits, self._traced = plan, edits, traced
         self.rewrite: Rewriter = self._first
 
@@ -180,20 +180,23 @@ def _traced(plan: MatchPlan, edits: Edits) -> Rewriter:
 def _sweep(run: _Run, todo: Iterable[int]) -> list[int]:
     """One sweep; returns the seeds of the next."""
     graph, progress = run.graph, run.progress
-    op, starting = graph.op, run.starting
+    op, rules_of, recent, made_by = graph.op, run.starting.get, progress.recent, progress.made_by
+    most = run.most if run.stop_after is None else min(run.most, run.stop_after)
     seeds: list[int] = []
     began = perf_counter()
     for node in todo:
-        found = starting.get(op[node])
+        found = rules_of(op[node])
         if found is None:
             continue
-        for entry in found.at(node) if isinstance(found, Dispatch) else found:
-            rule, count = entry.rule, entry.count
-            if rule.once and progress.made_by.get(node) == rule.name:
+        if isinstance(found, Dispatch):
+            found = found.at(node)
+        for entry in found:
+            if entry.once and made_by.get(node) == entry.name:
                 continue
             first_new = len(op)
             application = entry.rewrite(node, seeds)
             now = perf_counter()  # one reading a candidate: the next one's time begins where this one's ends
+            count = entry.count
             count.candidates += 1
             count.seconds += now - began
             began = now
@@ -205,18 +208,14 @@ def _sweep(run: _Run, todo: Iterable[int]) -> list[int]:
                 continue
             progress.applications += 1
             count.applications += 1
-            if rule.once:
-                progress.made_by.update(dict.fromkeys(range(first_new, len(op)), rule.name))
-            progress.recent.append(rule.name)
-            if len(progress.recent) > 512:
-                del progress.recent[:256]
+            recent.append(entry.name)
+            if entry.once:
+                made_by.update(dict.fromkeys(range(first_new, len(op)), entry.name))
             if run.observe is not None:
                 run.observe(progress.applications, application)
-            if run.stop_after is not None and progress.applications >= run.stop_after:
-                progress.stop_reason = StopReason.STOPPED
-                return seeds
-            if progress.applications >= run.most:
-                progress.stop_reason = StopReason.APPLICATION_LIMIT
+            if progress.applications >= most:
+                stopped = run.stop_after is not None and progress.applications >= run.stop_after
+                progress.stop_reason = StopReason.STOPPED if stopped else StopReason.APPLICATION_LIMIT
                 return seeds
             if op[node] is DEAD:
                 break
@@ -225,7 +224,7 @@ def _sweep(run: _Run, todo: Iterable[int]) -> list[int]:
 
 def limit_message(progress: Progress) -> str:
     """Which rules kept firing when the limit was reached, and the loop they go round in."""
-    often = Counter(progress.recent[-256:])
+    often = Counter(progress.recent)
     names = ", ".join(f"`{name}` ({often[name]} of the last {sum(often.values())})" for name in sorted(often, key=lambda n: (-often[n], n)))
     return (
         f"the rules do not terminate: stopped after {progress.applications} applications; "
@@ -233,9 +232,9 @@ def limit_message(progress: Progress) -> str:
     )
 
 
-def firing_loop(recent: Sequence[str]) -> list[str]:
+def firing_loop(recent: Iterable[str]) -> list[str]:
     """The shortest period with which the latest applications repeat, closed: `a, b, a`."""
-    tail = list(recent[-128:])
+    tail = list(recent)[-128:]
     for period in range(1, len(tail) // 2 + 1):
         if all(tail[-k - 1] == tail[-k - 1 - period] for k in range(len(tail) - period)):
             loop = tail[-period:]

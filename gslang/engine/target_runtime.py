@@ -87,6 +87,7 @@ def _make_constant(edits: Edits, value: Any, dtype: str | None, shape: Any) -> i
     node = add_constant(graph, value, dtype, shape)
     type_ = graph.types[node]
     if len(_ARRAYS) < 4096 and graph.values[node].size <= 64 and isinstance(type_, TensorType) and value == value:
+        graph.values[node].flags.writeable = False  # it is shared from now on
         _ARRAYS[key] = (graph.values[node], type_)
     return node
 

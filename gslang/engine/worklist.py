@@ -112,10 +112,20 @@ def affected(graph: Graph, seeds: Iterable[int], ways: Ways, blocked: Iterable[i
     """
     op, users, operands = graph.op, graph.users, graph.operands
     found = dict.fromkeys(blocked)
+    changed: dict[str, dict[int, None]] = {}  # by operator, of those that some pattern has
+    for node in seeds:
+        operator = op[node]
+        if operator in ways:
+            if operator not in changed:
+                changed[operator] = {}
+            changed[operator][node] = None
     starts: dict[Way, dict[int, None]] = {}
-    for node in dict.fromkeys(seeds):
-        for way in ways.get(op[node], ()):
-            starts.setdefault(way, {})[node] = None
+    for operator, nodes in changed.items():
+        for way in ways[operator]:
+            if way in starts:
+                starts[way] = starts[way] | nodes
+            else:
+                starts[way] = nodes
     seen: dict[Way, dict[int, None]] = {}
     for way, nodes in starts.items():
         frontier = nodes
