@@ -290,3 +290,17 @@ def read(path: str | Path, **options: Any) -> Graph:
 def write(graph: Graph, path: str | Path) -> None:
     """Write a graph file, its format by suffix. Raises `InputError`."""
     write_graph(graph, str(path))
+
+
+def from_onnx(model: Any) -> Graph:
+    """The graph of a `ModelProto` or of a model file (docs/onnx.md). Raises `InputError`."""
+    from gslang.formats.onnx import read_onnx
+
+    return read_onnx(model)
+
+
+def to_onnx(graph: Graph, path: str | Path | None = None, external: str = "keep") -> Any:
+    """The `ModelProto` of a graph; with a `path` it is written there instead, `external` data kept, copied or inlined."""
+    from gslang.formats.onnx import onnx_model, write_onnx
+
+    return onnx_model(graph) if path is None else write_onnx(graph, path, external)

@@ -1,4 +1,7 @@
-"""The shipped dialects: declarations from `stdlib_rules/NAME/ops.gsl`, inference from `gslang.dialect.NAME`."""
+"""The shipped dialects: declarations from `stdlib_rules/NAME/ops.gsl`, inference from `gslang.dialect.NAME`.
+
+`onnx` is declared by the schemas of the package of that name instead.
+"""
 
 from __future__ import annotations
 
@@ -12,12 +15,16 @@ from gslang.dialect.signature import Signature
 
 def dialect_names() -> list[str]:
     """The shipped dialects."""
-    return sorted(path.parent.name for path in stdlib_path().glob("*/ops.gsl"))
+    return sorted({"onnx", *(path.parent.name for path in stdlib_path().glob("*/ops.gsl"))})
 
 
 @cache
 def load_dialect(name: str) -> Dialect:
     """A shipped dialect. Raises `KeyError` if there is none of this name."""
+    if name == "onnx":
+        from gslang.dialect.onnx import onnx_dialect
+
+        return onnx_dialect()
     path = stdlib_path() / name / "ops.gsl"
     if not path.is_file():
         raise KeyError(name)

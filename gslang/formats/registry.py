@@ -18,8 +18,8 @@ from gslang.graph.graph import Graph
 from gslang.graph.inference import infer_types
 
 SUFFIXES: Final = {".json": "json", ".relay": "relay", ".txt": "relay", ".onnx": "onnx", ".dot": "dot", ".gv": "dot"}
-READABLE: Final = ("json", "relay")
-WRITABLE: Final = ("json", "relay", "dot")
+READABLE: Final = ("json", "relay", "onnx")
+WRITABLE: Final = ("json", "relay", "onnx", "dot")
 STDIO: Final = "-"
 
 
@@ -81,8 +81,9 @@ def graph_from_bytes(
                 function=function, inline=inline, skip_unsupported=skip_unsupported, dialect=relay,
             )  # fmt: skip
         case "onnx":
-            help = "convert the model to .json or .relay"
-            raise InputError("ONNX models cannot be read by this version", path=path, help=help)
+            from gslang.formats.onnx import read_onnx_bytes
+
+            return read_onnx_bytes(data, path, dialect)
         case "dot":
             raise InputError("`dot` pictures are written, not read", path=path, help=_list(READABLE))
     raise _unknown_format(format, READABLE)
@@ -105,6 +106,11 @@ def write_graph(
     to_stdout = path is None or str(path) == STDIO
     if output_format is None:
         output_format = ("relay" if graph.dialect == "relay" else "json") if to_stdout else format_of(path or "")
+    if output_format == "onnx" and not to_stdout:
+        from gslang.formats.onnx import write_onnx
+
+        write_onnx(graph, str(path))
+        return
     try:
         text = graph_text(graph, output_format, dialect=dialect, comments=comments, six_digits=six_digits)
     except InputError as error:
@@ -140,7 +146,7 @@ def graph_text(
 
             return write_dot(graph)
         case "onnx":
-            raise InputError("ONNX models cannot be written by this version", help=_list(WRITABLE))
+            raise InputError("ONNX models are no text", help="give a file to write to (-o OUT.onnx)")
     raise _unknown_format(format, WRITABLE)
 
 

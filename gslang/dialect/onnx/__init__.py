@@ -1,0 +1,35 @@
+"""The `onnx` dialect, from the schemas of the `onnx` package."""
+
+from __future__ import annotations
+
+from importlib.metadata import PackageNotFoundError, version
+from typing import Final
+
+from gslang.base.cache import cached
+from gslang.base.diagnostics import InputError
+from gslang.dialect.dialect import Dialect
+from gslang.dialect.signature import Signature
+
+INFIX: Final = {"+": "Add", "-": "Sub", "*": "Mul", "/": "Div", "neg": "Neg"}
+
+
+def onnx_dialect() -> Dialect:
+    """The dialect, its signatures remembered between runs. Raises `InputError` if the package is not installed."""
+    from gslang.dialect.onnx.infer import inference
+
+    try:
+        installed = version("onnx")
+    except PackageNotFoundError:
+        raise needs_onnx() from None
+    signatures = cached("dialect", ("onnx", installed), _signatures)
+    return Dialect("onnx", {s.name: s for s in signatures}, INFIX, inference(signatures))
+
+
+def _signatures() -> list[Signature]:
+    from gslang.dialect.onnx.schemas import signatures
+
+    return signatures()
+
+
+def needs_onnx(path: str = "") -> InputError:
+    return InputError("ONNX models and rules over them need the package `onnx`", path=path, help="pip install 'gslang[onnx]'")

@@ -1,0 +1,189 @@
+"""Attributes of ONNX nodes ↔ plain values: numbers, texts, tuples, tensors as handles, graphs as `Body`.
+
+What rules cannot look into (graphs, sparse tensors, types) is kept as its bytes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any, Final
+
+from gslang.base.diagnostics import InputError
+from gslang.dialect.onnx.dtypes import dtype_name, element_type
+from gslang.dialect.onnx.tensors import OnnxTensor, tensor_message
+
+# Attributes whose number names an element type; in graphs and rules it is the type's name.
+DTYPES: Final = frozenset({
+    ("Cast", "to"), ("BitCast", "to"), ("RandomNormal", "dtype"), ("RandomUniform", "dtype"), ("RandomNormalLike", "dtype"),
+    ("RandomUniformLike", "dtype"), ("EyeLike", "dtype"), ("Bernoulli", "dtype"), ("Multinomial", "dtype"),
+    ("SequenceEmpty", "dtype"), ("HannWindow", "output_datatype"), ("HammingWindow", "output_datatype"),
+    ("BlackmanWindow", "output_datatype"), ("MelWeightMatrix", "output_datatype"), ("QuantizeLinear", "output_dtype"),
+    ("DequantizeLinear", "output_dtype"),
+})  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class Body:
+    """A graph in an attribute. `captures`: values of the outer graph that it reads, in the order of their first use."""
+
+    data: bytes
+    captures: tuple[str, ...]
+
+    def message(self) -> Any:
+        from onnx import GraphProto
+
+        return GraphProto.FromString(self.data)
+
+    def __repr__(self) -> str:
+        return f"Body({len(self.data)} bytes, captures {list(self.captures)})"
+
+
+@dataclass(frozen=True, slots=True)
+class Opaque:
+    """An attribute that is only carried: the bytes of its `AttributeProto`."""
+
+    data: bytes
+
+
+def body_of(graph: Any) -> Body:
+    return Body(graph.SerializeToString(deterministic=True), tuple(free_names(graph)))
+
+
+def free_names(graph: Any) -> dict[str, None]:
+    """Names that a body uses and does not define, in the order of their first use. (Bodies nest at most 100 deep.)"""
+    defined = {v.name for v in graph.input} | {t.name for t in graph.initializer} | {t.values.name for t in graph.sparse_initializer}
+    free: dict[str, None] = {}
+    for node in graph.node:
+        names = list(node.input)
+        for inner in graphs_of(node):
+            names += free_names(inner)
+        free.update((name, None) for name in names if name and name not in defined)
+        defined.update(node.output)
+    free.update((v.name, None) for v in graph.output if v.name and v.name not in defined)
+    return free
+
+
+def graphs_of(node: Any) -> Iterator[Any]:
+    """The graphs among a node's attributes, in order."""
+    for attribute in node.attribute:
+        if attribute.HasField("g"):
+            yield attribute.g
+        yield from attribute.graphs
+
+
+def all_names(graph: Any) -> Iterator[str]:
+    """Every value name in a graph and its bodies."""
+    for value in (*graph.input, *graph.output, *graph.value_info, *graph.initializer):
+        yield value.name
+    for sparse in graph.sparse_initializer:
+        yield sparse.values.name
+    for node in graph.node:
+        yield from node.input
+        yield from node.output
+        for inner in graphs_of(node):
+            yield from all_names(inner)
+
+
+def rename_captures(graph: Any, now: Mapping[str, str]) -> None:
+    """Let a body (in place) read other outer values."""
+    defined = {v.name for v in graph.input} | {t.name for t in graph.initializer} | {o for n in graph.node for o in n.output}
+    left = {old: new for old, new in now.items() if old not in defined}
+    if not left:
+        return
+    for node in graph.node:
+        for k, name in enumerate(node.input):
+            if name in left:
+                node.input[k] = left[name]
+        for inner in graphs_of(node):
+            rename_captures(inner, left)
+    for value in graph.output:
+        value.name = left.get(value.name, value.name)
+
+
+def captures_of(values: Iterable[Any]) -> tuple[str, ...]:
+    """What the bodies among some attribute values read from outside; these are the call's last operands."""
+    found: dict[str, None] = {}
+    for value in values:
+        for body in value if isinstance(value, tuple) else (value,):
+            if isinstance(body, Body):
+                found.update((name, None) for name in body.captures)
+    return tuple(found)
+
+
+def attribute_value(attribute: Any, operator: str) -> Any:
+    """The plain value of an `AttributeProto`."""
+    kind = attribute.type
+    match attribute.AttributeType.Name(kind) if kind in attribute.AttributeType.values() else "":
+        case "INT":
+            named = dtype_name(attribute.i) if (operator, attribute.name) in DTYPES else None
+            return int(attribute.i) if named is None else named
+        case "FLOAT":
+            return float(attribute.f)
+        case "STRING":
+            return attribute.s.decode("utf-8", "surrogateescape")
+        case "INTS":
+            return tuple(attribute.ints)
+        case "FLOATS":
+            return tuple(attribute.floats)
+        case "STRINGS":
+            return tuple([text.decode("utf-8", "surrogateescape") for text in attribute.strings])
+        case "TENSOR":
+            return OnnxTensor(attribute.t)
+        case "TENSORS":
+            return tuple([OnnxTensor(t) for t in attribute.tensors])
+        case "GRAPH":
+            return body_of(attribute.g)
+        case "GRAPHS":
+            return tuple([body_of(g) for g in attribute.graphs])
+    return Opaque(attribute.SerializeToString(deterministic=True))
+
+
+def attribute_message(name: str, value: Any, operator: str, kind: str | None = None) -> Any:
+    """The `AttributeProto` of a value; `kind` (`FLOATS`, …) is what the schema declares. Raises `InputError`."""
+    from onnx import AttributeProto, helper
+
+    if isinstance(value, Opaque):
+        return AttributeProto.FromString(value.data)
+    if (operator, name) in DTYPES and isinstance(value, str):
+        try:
+            value = element_type(value)
+        except KeyError:
+            raise InputError(f"attribute `{name}` of `{operator}`: ONNX has no type `{value}`") from None
+    message = AttributeProto(name=name)
+    if kind is not None:
+        message.type = AttributeProto.AttributeType.Value(kind)
+    try:
+        match value:
+            case Body():
+                return helper.make_attribute(name, value.message())
+            case OnnxTensor():
+                return helper.make_attribute(name, value.message)
+            case bool():
+                return helper.make_attribute(name, int(value))
+            case float() | int() | str() if kind == "FLOAT" or kind is None or not isinstance(value, int):
+                stored = float(value) if kind == "FLOAT" else value
+                return helper.make_attribute(name, _bytes(stored))
+            case tuple() if any(isinstance(item, Body) for item in value):
+                return helper.make_attribute(name, [item.message() for item in value])
+            case tuple() if any(isinstance(item, OnnxTensor) for item in value):
+                return helper.make_attribute(name, [item.message for item in value])
+            case tuple() if kind == "FLOATS":
+                message.floats.extend(float(item) for item in value)
+                return message
+            case tuple() if not value:
+                message.type = message.type or AttributeProto.INTS
+                return message
+            case tuple():
+                return helper.make_attribute(name, [_bytes(item) for item in value])
+            case int():
+                return helper.make_attribute(name, value)
+        if hasattr(value, "dtype"):
+            return helper.make_attribute(name, tensor_message(value, None, ""))
+    except (TypeError, ValueError) as error:
+        raise InputError(f"attribute `{name}` of `{operator}` cannot be written: {error}") from None
+    raise InputError(f"attribute `{name}` of `{operator}` cannot be written: {value!r}")
+
+
+def _bytes(value: Any) -> Any:
+    return value.encode("utf-8", "surrogateescape") if isinstance(value, str) else value

@@ -1,0 +1,71 @@
+"""ONNX element types by name, and type messages ↔ types.
+
+Sequences, optionals, maps and sparse tensors have no type here (None): nothing is said about them, they are carried.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import Any, Final
+
+from gslang.dialect.tensor_type import UNKNOWN, Dimension, Symbol, TensorType
+
+_SPELLED: Final = {"FLOAT": "float32", "DOUBLE": "float64"}  # all others: the name in lower case
+
+
+@cache
+def _tables() -> tuple[dict[int, str], dict[str, int]]:
+    from onnx import TensorProto
+
+    names = {number: _SPELLED.get(name, name.lower()) for name, number in TensorProto.DataType.items() if number}
+    return names, {name: number for number, name in names.items()}
+
+
+def dtype_name(element: int) -> str | None:
+    """`TensorProto.FLOAT` → "float32"; None for 0 and for numbers that the package does not know."""
+    return _tables()[0].get(element)
+
+
+def element_type(dtype: str) -> int:
+    """"float32" → `TensorProto.FLOAT`. Raises `KeyError` for a name that ONNX has no type for."""
+    return _tables()[1][dtype]
+
+
+def type_of(message: Any) -> TensorType | None:
+    """The type that a `TypeProto` states, or None where it is no dense tensor."""
+    if message.WhichOneof("value") != "tensor_type":
+        return None
+    tensor = message.tensor_type
+    dtype = dtype_name(tensor.elem_type)
+    if not tensor.HasField("shape"):
+        return None if dtype is None else TensorType(None, dtype)
+    return TensorType(tuple([_dimension(d) for d in tensor.shape.dim]), dtype)
+
+
+def _dimension(message: Any) -> Dimension:
+    kind = message.WhichOneof("value")
+    if kind == "dim_value" and message.dim_value >= 0:
+        return int(message.dim_value)
+    if kind == "dim_param" and message.dim_param:
+        return Symbol(message.dim_param)
+    return UNKNOWN
+
+
+def type_message(type: Any) -> Any:
+    """The `TypeProto` of a tensor type; an empty one for everything else."""
+    from onnx import TypeProto
+
+    message = TypeProto()
+    if isinstance(type, TensorType):
+        tensor = message.tensor_type
+        if type.dtype is not None:
+            tensor.elem_type = _tables()[1].get(type.dtype, 0)
+        if type.shape is not None:
+            tensor.shape.SetInParent()
+            for dimension in type.shape:
+                added = tensor.shape.dim.add()
+                if isinstance(dimension, int):
+                    added.dim_value = dimension
+                elif isinstance(dimension, Symbol):
+                    added.dim_param = dimension.name
+    return message

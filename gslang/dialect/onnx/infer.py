@@ -1,0 +1,132 @@
+"""Types of new nodes, by the shape inference of the `onnx` package: one node at a time, in the newest version."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from functools import partial
+from typing import Any, Final
+
+from gslang.dialect.onnx.attributes import Body, Opaque, attribute_message
+from gslang.dialect.onnx.dtypes import type_message, type_of
+from gslang.dialect.onnx.schemas import newest, split_name
+from gslang.dialect.onnx.tensors import tensor_message
+from gslang.dialect.signature import Infer, Signature, TypeInferenceError
+from gslang.dialect.tensor_type import UNKNOWN, Symbol, TensorType, TupleType, Type, is_static
+
+_SMALL: Final = 64  # values with more elements say nothing about shapes
+_FLOATS: Final = frozenset({"Resize", "Upsample", "Range"})  # whose shape follows from float values
+
+
+def inference(signatures: list[Signature]) -> dict[str, Infer]:
+    return {s.name: partial(_infer, s) for s in signatures}
+
+
+def _infer(
+    signature: Signature, types: tuple[Type | None, ...], attrs: Mapping[str, Any], value_of: Callable[[int], Any]
+) -> Type | None:
+    import onnx
+    from onnx.shape_inference import InferenceError, infer_node_outputs
+
+    if any(isinstance(v, (Body, Opaque)) for v in attrs.values()) or any(isinstance(t, TupleType) for t in types):
+        return None
+    schema = newest(signature.name)
+    domain, type = split_name(signature.name)
+    count = _results(signature, attrs, types, value_of)
+    if schema is None or count is None:
+        return None
+    node = onnx.NodeProto(op_type=type, domain=domain, output=[f"r{k}" for k in range(count)])
+    known: dict[str, Any] = {}
+    data: dict[str, Any] = {}
+    for k, operand in enumerate(types):
+        name = f"x{k}"
+        node.input.append(name)
+        if isinstance(operand, TensorType):
+            known[name] = type_message(operand)
+            if _worth_reading(type, operand):
+                value = value_of(k)
+                if value is not None:
+                    data[name] = tensor_message(value, operand.dtype, name)
+    if len(known) < len(types):
+        wanted = [k for k, operand in enumerate(types) if operand is None]
+        optional = [o.optional for o in signature.operands]
+        if not all(k < len(optional) and optional[k] for k in wanted):
+            return None
+        for k in wanted:  # an omitted operand, or one of which nothing is known: both say nothing about the shape
+            node.input[k] = ""
+    _add_attributes(node, signature, schema, attrs, types, known, data)
+    try:
+        imports = [onnx.helper.make_opsetid(domain, max(schema.since_version, 1))]
+        found = infer_node_outputs(schema, node, known, data, opset_imports=imports)
+    except InferenceError as error:
+        raise TypeInferenceError(str(error).strip().splitlines()[-1]) from None
+    except Exception:  # the package's checks of the node itself; a wrong node says nothing about its type
+        return None
+    symbols = {d for t in types if isinstance(t, TensorType) for d in t.shape or () if isinstance(d, Symbol)}
+    results = [_own_symbols(type_of(found[name]), symbols) if name in found else None for name in node.output]
+    return results[0] if signature.results == "tensor" else TupleType(tuple(results))
+
+
+def _add_attributes(
+    node: Any, signature: Signature, schema: Any, attrs: Mapping[str, Any], types: tuple[Type | None, ...],
+    known: dict[str, Any], data: dict[str, Any],
+) -> None:  # fmt: skip
+    """The attributes, and as operands those that the newest version takes as such."""
+    places = {o.name: k for k, o in enumerate(signature.operands) if o.attribute is not None}
+    for name, value in attrs.items():
+        if value is None:
+            continue
+        if name in schema.attributes:
+            kind = schema.attributes[name].type.name
+            node.attribute.append(attribute_message(name, value, schema.name, kind))
+        elif name in places and places[name] >= len(types):
+            k = places[name]
+            node.input.extend([""] * (k + 1 - len(node.input)))
+            node.input[k] = f"x{k}"
+            tensor = operand_value(value, types[0] if types else None)
+            data[f"x{k}"] = tensor
+            known[f"x{k}"] = type_message(TensorType(tuple(tensor.dims), "int64" if tensor.data_type == 7 else None))
+            known[f"x{k}"].tensor_type.elem_type = tensor.data_type
+
+
+def operand_value(value: Any, first: Type | None, name: str = "") -> Any:
+    """An attribute's value as the tensor that newer versions take: integers are int64, floats as the first operand."""
+    import numpy
+
+    items = value if isinstance(value, tuple) else (value,)
+    if all(isinstance(item, int) for item in items):
+        return tensor_message(numpy.asarray(value, numpy.int64), "int64", name)
+    dtype = first.dtype if isinstance(first, TensorType) and first.dtype else "float32"
+    return tensor_message(numpy.asarray(value, numpy.float32), dtype, name)
+
+
+def _worth_reading(operator: str, type: TensorType) -> bool:
+    if type.shape is None or not is_static(type.shape) or len(type.shape) > 1:
+        return False
+    small = math.prod(d for d in type.shape if isinstance(d, int)) <= _SMALL
+    return small and (type.dtype in ("int64", "int32") or operator in _FLOATS)
+
+
+def _results(
+    signature: Signature, attrs: Mapping[str, Any], types: tuple[Type | None, ...], value_of: Callable[[int], Any]
+) -> int | None:
+    """How many results the call has, or None where that is not known."""
+    if not isinstance(signature.results, str):
+        return len(signature.results)
+    if signature.results == "tensor":
+        return 1
+    if signature.name != "Split":
+        return None
+    if isinstance(attrs.get("num_outputs"), int):
+        return int(attrs["num_outputs"])
+    if isinstance(attrs.get("split"), tuple):
+        return len(attrs["split"])
+    lengths = value_of(1) if len(types) > 1 else None
+    return None if lengths is None else len(lengths)
+
+
+def _own_symbols(type: TensorType | None, known: set[Symbol]) -> TensorType | None:
+    """Dimensions that the package made up names for are unknown: the names recur at other nodes."""
+    if type is None or type.shape is None:
+        return type
+    return TensorType(tuple([UNKNOWN if isinstance(d, Symbol) and d not in known else d for d in type.shape]), type.dtype)

@@ -1,0 +1,134 @@
+"""Tensors of ONNX models as lazy handles: inside the model, or in a file beside it that is mapped when it is read.
+
+A handle keeps the message it came from, so that what nobody touches is written back as it was.
+"""
+
+from __future__ import annotations
+
+import math
+from pathlib import Path, PurePosixPath, PureWindowsPath
+from typing import Any
+
+from gslang.base.diagnostics import InputError
+from gslang.dialect.dtypes import PLAIN, numpy_dtype, numpy_dtype_exists
+from gslang.dialect.onnx.dtypes import dtype_name, element_type
+
+
+class OnnxTensor:
+    """A `TensorProto`: `shape`, `dtype` (NumPy's, None where it has none), `load()`. Equal if the messages are."""
+
+    __slots__ = ("_key", "dtype", "element", "folder", "message", "shape")
+
+    def __init__(self, message: Any, folder: str = "") -> None:
+        self.message = message
+        self.folder = folder
+        self.shape = tuple(message.dims)
+        self.element = dtype_name(message.data_type)
+        self.dtype = numpy_dtype(self.element) if self.element and numpy_dtype_exists(self.element) else None
+        self._key: bytes | None = None
+
+    @property
+    def key(self) -> bytes:
+        if self._key is None:
+            self._key = self.message.SerializeToString(deterministic=True)
+        return self._key
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, OnnxTensor) and (self is other or (self.folder, self.key) == (other.folder, other.key))
+
+    def __hash__(self) -> int:
+        return hash(self.key)
+
+    def __repr__(self) -> str:
+        return f"OnnxTensor({self.element or '?'}{list(self.shape)})"
+
+    @property
+    def nbytes(self) -> int:
+        return math.prod(self.shape) * (self.dtype.itemsize if self.dtype is not None else 1)
+
+    @property
+    def external(self) -> bool:
+        return bool(self.message.data_location == self.message.EXTERNAL)
+
+    def load(self) -> Any:
+        """The array, in the NumPy type that holds its element type. Raises `InputError` if the data is not there."""
+        from onnx import numpy_helper
+
+        if self.external:
+            return self._mapped()
+        try:
+            array = numpy_helper.to_array(self.message)
+        except Exception as error:  # whatever the package raises for data that does not fit its shape
+            raise InputError(f"the tensor `{self.message.name}` cannot be read: {error}") from None
+        return array if self.dtype is None or array.dtype == self.dtype else array.astype(self.dtype)
+
+    def data_file(self) -> tuple[Path, int, int | None]:
+        """File, offset and length (None: to its end) of external data. Raises `InputError` for a path outside."""
+        entries = {entry.key: entry.value for entry in self.message.external_data}
+        path = inside(self.folder, entries.get("location", ""), self.message.name)
+        try:
+            offset = int(entries.get("offset") or 0)
+            length = int(entries["length"]) if entries.get("length") else None
+        except ValueError:
+            raise InputError(f"offset or length of the tensor `{self.message.name}` is no number") from None
+        if offset < 0 or (length is not None and length < 0):
+            raise InputError(f"offset or length of the tensor `{self.message.name}` is negative")
+        return path, offset, length
+
+    def raw(self) -> Any:
+        """The bytes of external data, mapped. Raises `InputError`."""
+        import numpy
+
+        path, offset, length = self.data_file()
+        try:
+            size = path.stat().st_size
+            end = size if length is None else offset + length
+            if end > size:
+                raise InputError(f"the tensor `{self.message.name}` ends at byte {end} of {size}", path=str(path), help="the file is cut off")
+            if end == offset:
+                return numpy.empty(0, numpy.uint8)
+            return numpy.memmap(path, numpy.uint8, "r", offset, (end - offset,))
+        except OSError as error:
+            reason = (error.strerror or str(error)).lower()
+            raise InputError(f"the data of the tensor `{self.message.name}` cannot be read: {reason}", path=str(path)) from None
+
+    def _mapped(self) -> Any:
+        from onnx import TensorProto, numpy_helper
+
+        raw = self.raw()
+        count = math.prod(self.shape)
+        if self.element in PLAIN and self.dtype is not None:
+            if raw.size != count * self.dtype.itemsize:
+                wanted = count * self.dtype.itemsize
+                raise InputError(f"the tensor `{self.message.name}` has {raw.size} bytes of data, its shape needs {wanted}")
+            return raw.view(self.dtype.newbyteorder("<")).reshape(self.shape)
+        whole = TensorProto(data_type=self.message.data_type, dims=self.message.dims, raw_data=raw.tobytes())
+        return OnnxTensor(whole).load() if self.dtype is not None else numpy_helper.to_array(whole)
+
+
+def inside(folder: str, location: str, name: str) -> Path:
+    """The file that external data lies in. Raises `InputError` if that is not in the model's folder or below."""
+    windows, posix = PureWindowsPath(location), PurePosixPath(location)
+    base = Path(folder or ".").resolve()
+    path = (base / location).resolve()
+    outside = not location or windows.is_absolute() or windows.drive or posix.is_absolute() or ".." in windows.parts
+    if outside or not path.is_relative_to(base):
+        help = "external data lies beside the model or in a folder below; save the model again with its data there"
+        raise InputError(f"the tensor `{name}` has its data in `{location}`, outside the model's folder", help=help)
+    return path
+
+
+def tensor_message(array: Any, dtype: str | None, name: str) -> Any:
+    """The `TensorProto` of an array whose element type is `dtype`. Raises `InputError` for a type that ONNX has not."""
+    import numpy
+    from onnx import helper, numpy_helper
+
+    array = numpy.asarray(array)
+    dtype = dtype or array.dtype.name
+    try:
+        element = element_type(dtype)
+        stored = helper.tensor_dtype_to_np_dtype(element)
+    except KeyError:
+        raise InputError(f"`{name}`: ONNX has no tensors of type {dtype}") from None
+    array = array if array.dtype == stored else array.astype(stored)
+    return numpy_helper.from_array(array if array.flags.c_contiguous else array.copy(order="C"), name)

@@ -1,0 +1,8 @@
+"""ONNX models: reading and writing. What rules do not touch comes back as it was (`docs/onnx.md`)."""
+
+from __future__ import annotations
+
+from gslang.formats.onnx.reader import read_onnx, read_onnx_bytes
+from gslang.formats.onnx.writer import onnx_model, write_onnx
+
+__all__ = ["onnx_model", "read_onnx", "read_onnx_bytes", "write_onnx"]

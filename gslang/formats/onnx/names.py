@@ -1,0 +1,74 @@
+"""Names of values in a model that is written: the interface keeps its own, old values theirs, new ones get fresh ones."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from gslang.dialect.onnx.attributes import all_names
+from gslang.formats.onnx.records import model_record
+from gslang.graph.graph import INPUT, LEAVES, PARAM, PROJ, Graph
+
+
+class Names:
+    """`of`: node → the name of its value. `identities`: (node, name) of outputs that need a copy under another name."""
+
+    def __init__(self, graph: Graph, several: frozenset[int]) -> None:
+        self.graph = graph
+        record = model_record(graph)
+        self.taken: set[str] = set() if record is None else set(all_names(record.message.graph))
+        self._next: dict[str, int] = {}
+        self.of: dict[int, str] = {}
+        self.identities: list[tuple[int, str]] = []
+        self.outputs = _output_names(graph, record)
+        self._give(several)
+
+    def _give(self, several: frozenset[int]) -> None:
+        graph = self.graph
+        owned: dict[str, int] = {}
+        for node in graph.nodes():
+            name = graph.names[node]
+            if graph.op[node] in (INPUT, PARAM) and name and name not in owned:
+                self.of[node], owned[name] = name, node
+        for k, node in enumerate(graph.outputs):
+            name = self.outputs[k]
+            if name is None:
+                continue
+            if node in self.of and self.of[node] != name or owned.get(name, node) != node:
+                if owned.get(name, node) == node or name not in owned:
+                    self.identities.append((node, name))
+                    owned[name] = -1 - k
+            else:
+                self.of[node], owned[name] = name, node
+        self.taken.update(owned)
+        for node in graph.nodes():
+            if node in self.of or node in several:
+                continue
+            name = graph.names[node]
+            if name and owned.setdefault(name, node) == node:
+                self.of[node] = name
+                self.taken.add(name)
+        for node in graph.in_order():
+            if node not in self.of and node not in several:
+                self.of[node] = self.fresh(_base(graph, node))
+
+    def fresh(self, base: str) -> str:
+        """`Conv_1`, `Conv_2`, …: the first that the model has not."""
+        count = self._next.get(base, 0) + 1
+        while (name := f"{base}_{count}") in self.taken:
+            count += 1
+        self._next[base] = count
+        self.taken.add(name)
+        return name
+
+
+def _base(graph: Graph, node: int) -> str:
+    if graph.op[node] is PROJ:
+        return f"{_base(graph, graph.operands[node][0])}_out{graph.attrs[node]['index']}"
+    return graph.kind(node) if graph.op[node] in LEAVES else graph.op[node].rpartition(".")[2]
+
+
+def _output_names(graph: Graph, record: Any) -> list[str | None]:
+    """The names that the outputs must have; None for any."""
+    if record is None:
+        return [graph.names[n] for n in graph.outputs]
+    return [value.name for value in record.message.graph.output]

@@ -1,0 +1,246 @@
+"""ONNX models → graphs. External data is not loaded, only checked to lie in the model's folder.
+
+Not here: writing (`writer`), what operators mean (`gslang.dialect.onnx`).
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from gslang.base.diagnostics import InputError
+from gslang.base.suggest import did_you_mean
+from gslang.dialect.dialect import Dialect
+from gslang.dialect.onnx import needs_onnx
+from gslang.dialect.onnx.attributes import attribute_value, captures_of
+from gslang.dialect.onnx.dtypes import type_of
+from gslang.dialect.onnx.schemas import newest, operator_name, schema_at
+from gslang.dialect.onnx.tensors import OnnxTensor
+from gslang.dialect.signature import REQUIRED, Signature
+from gslang.dialect.tensor_type import TensorType, TupleType, Type
+from gslang.formats.onnx.records import KEY, ModelRecord, NodeRecord
+from gslang.formats.onnx.types import inferred_types
+from gslang.graph.graph import ABSENT, NO_ATTRS, Graph
+
+
+def read_onnx(source: Any, dialect: Dialect | None = None) -> Graph:
+    """The graph of a model: a path, or a `ModelProto`. `dialect` may have operators of the user's own.
+
+    Raises `InputError` for a file that is no model or a damaged one.
+    """
+    if isinstance(source, (str, Path)):
+        try:
+            data = Path(source).read_bytes()
+        except OSError as error:
+            raise InputError((error.strerror or str(error)).lower(), path=str(source)) from None
+        return read_onnx_bytes(data, str(source), dialect)
+    return _Reader(source, "", "", dialect).graph
+
+
+def read_onnx_bytes(data: bytes, path: str, dialect: Dialect | None = None) -> Graph:
+    """The graph of a serialized model; external data lies in the folder of `path`. Raises `InputError`."""
+    try:
+        import onnx
+        from google.protobuf.message import DecodeError
+    except ImportError:
+        raise needs_onnx(path) from None
+    model = onnx.ModelProto()
+    try:
+        model.ParseFromString(data)
+    except (DecodeError, RuntimeError, ValueError) as error:
+        help = "the file is damaged or cut off, or its subgraphs are more than about 30 deep"
+        raise InputError(f"this is no ONNX model: {error}", path=path, help=help) from None
+    if not model.HasField("graph"):
+        raise InputError("this is no ONNX model: it has no graph", path=path, help="was it saved completely?")
+    return _Reader(model, path, str(Path(path).parent), dialect).graph
+
+
+class _Reader:
+    def __init__(self, model: Any, path: str, folder: str, dialect: Dialect | None) -> None:
+        if dialect is None:
+            from gslang.dialect.load import load_dialect
+
+            dialect = load_dialect("onnx")
+        if dialect.name != "onnx":
+            raise InputError(f"ONNX models are of dialect `onnx`, the rules are of dialect `{dialect.name}`", path=path, help="`dialect onnx;`")
+        self.model, self.path, self.folder, self.dialect = model, path, folder, dialect
+        self.opsets = _opsets(model, path)
+        self.graph = Graph("onnx", model.graph.name or "main")
+        self.values: dict[str, int] = {}  # value name → node
+        self.parts: dict[str, tuple[int, int]] = {}  # result that nothing used yet → call, index
+        self.types = self._types()
+        used: set[str] = set()
+        self._leaves()
+        for position, node in enumerate(model.graph.node):
+            self._node(position, node, used)
+        outputs = [self._value(v.name, f"output `{v.name}`", used) for v in model.graph.output]
+        self.graph.set_outputs(outputs)
+        unused = frozenset(_initializer_names(model.graph)) - used
+        self.graph.meta[KEY] = ModelRecord(model, folder, self.opsets, unused, path)
+
+    def fail(self, message: str, place: str = "", help: str = "") -> InputError:
+        return InputError(message, path=self.path, place=place, help=help)
+
+    def _types(self) -> dict[str, Type]:
+        types, warning = inferred_types(self.model)
+        if warning:
+            self.graph.meta["warnings"] = [*self.graph.meta.get("warnings", ()), warning]
+        return types
+
+    def _leaves(self) -> None:
+        graph, proto = self.graph, self.model.graph
+        given = {tensor.name: OnnxTensor(tensor, self.folder) for tensor in proto.initializer}
+        for tensor in given.values():
+            if tensor.external:
+                self._check_place(tensor)
+        for value in proto.input:
+            if value.name in self.values:
+                raise self.fail(f"two inputs are called `{value.name}`")
+            tensor = given.pop(value.name, None)
+            type = type_of(value.type)
+            if tensor is None:
+                node = graph.add_input(value.name, type)
+            else:
+                node = graph.add_param(value.name, TensorType(tensor.shape, tensor.element), _held(tensor))
+                graph.extras[node] = {KEY: NodeRecord(-1, None, None, tensor)}
+            self.values[value.name] = node
+        for name, tensor in given.items():
+            self.values[name] = node = graph.add_const(_held(tensor), TensorType(tensor.shape, tensor.element), name)
+            graph.extras[node] = {KEY: NodeRecord(-1, None, None, tensor)}
+        for sparse in proto.sparse_initializer:
+            name = sparse.values.name
+            element = OnnxTensor(sparse.values).element
+            if name not in self.values:
+                self.values[name] = node = graph.add_const(None, TensorType(tuple(sparse.dims), element), name)
+                graph.extras[node] = {KEY: NodeRecord(-1, None, None, sparse)}
+
+    def _check_place(self, tensor: OnnxTensor) -> None:
+        try:
+            tensor.data_file()
+        except InputError as error:
+            raise InputError(error.message, path=self.path, help=error.help) from None
+
+    def _value(self, name: str, reader: str, used: set[str]) -> int:
+        """The node that makes a value; a result that is used for the first time gets its projection."""
+        used.add(name)
+        node = self.values.get(name)
+        if node is not None:
+            return node
+        if name in self.parts:
+            call, index = self.parts[name]
+            self.values[name] = node = self.graph.add_proj(call, index, name, self.types.get(name))
+            return node
+        guess = did_you_mean(name, [*self.values, *self.parts])
+        later = any(name in node.output for node in self.model.graph.node)
+        if later:
+            raise self.fail(f"{reader} reads `{name}`, which a later node makes", help="sort the nodes: operands first")
+        raise self.fail(f"{reader} reads `{name}`, which nothing makes", help=f"did you mean `{guess}`?" if guess else "")
+
+    def _node(self, position: int, node: Any, used: set[str]) -> None:
+        place = f"node {position}" + (f" `{node.name}`" if node.name else "")
+        operator = operator_name(node.domain, node.op_type)
+        if not node.op_type:
+            raise self.fail("the node has no operator", place)
+        reader = f"{place} ({operator})"
+        for name in node.output:
+            if name and (name in self.values or name in self.parts):
+                raise self.fail(f"{reader} makes `{name}`, which exists already", help="every value has one maker")
+        if operator == "Constant" and len(node.output) == 1 and not node.input and self._constant(position, node):
+            return
+        attrs: dict[str, Any] = {a.name: attribute_value(a, node.op_type) for a in node.attribute}
+        operands = [self._value(name, reader, used) if name else ABSENT for name in node.input]
+        while operands and operands[-1] == ABSENT:
+            operands.pop()
+        operands += [self._value(name, reader, used) for name in captures_of(attrs.values())]
+        if not node.overload:
+            attrs.update(self._old_defaults(operator, node.domain, attrs))
+        signature = self.dialect.get(operator)
+        several = signature.results != "tensor" if signature is not None else len(node.output) > 1
+        kept = attrs or NO_ATTRS
+        record = NodeRecord(position, node, kept)
+        if not several:
+            name = next(iter(node.output), "")
+            call = self.graph.add(operator, operands, kept, self.types.get(name), name or None)
+            if name:
+                self.values[name] = call
+            for index, extra in enumerate(node.output[1:], 1):
+                raise self.fail(f"{reader} has {index + 1} results (`{extra}`), its operator has one")
+        else:
+            types = tuple([self.types.get(name) for name in node.output])
+            call = self.graph.add(operator, operands, kept, TupleType(_padded(types, signature)), None)
+            self.parts.update((name, (call, k)) for k, name in enumerate(node.output) if name)
+        self.graph.extras[call] = {KEY: record}
+
+    def _constant(self, position: int, node: Any) -> bool:
+        """A `Constant` node as a constant; False for one that is not understood (it stays a call)."""
+        from onnx import TensorProto, helper
+
+        if len(node.attribute) != 1 or not node.output[0]:
+            return False
+        attribute = node.attribute[0]
+        match attribute.name:
+            case "value" if attribute.HasField("t"):
+                tensor = OnnxTensor(attribute.t, self.folder)
+                if tensor.external:
+                    self._check_place(tensor)
+            case "value_float":
+                tensor = OnnxTensor(helper.make_tensor("", TensorProto.FLOAT, (), [attribute.f]))
+            case "value_floats":
+                tensor = OnnxTensor(helper.make_tensor("", TensorProto.FLOAT, (len(attribute.floats),), attribute.floats))
+            case "value_int":
+                tensor = OnnxTensor(helper.make_tensor("", TensorProto.INT64, (), [attribute.i]))
+            case "value_ints":
+                tensor = OnnxTensor(helper.make_tensor("", TensorProto.INT64, (len(attribute.ints),), attribute.ints))
+            case _:
+                return False
+        name = node.output[0]
+        held = _held(tensor)
+        self.values[name] = made = self.graph.add_const(held, TensorType(tensor.shape, tensor.element), name)
+        self.graph.extras[made] = {KEY: NodeRecord(position, node, None, tensor)}
+        return True
+
+    def _old_defaults(self, operator: str, domain: str, attrs: dict[str, Any]) -> dict[str, Any]:
+        """Attributes that the model leaves to a default which has changed since: they are stated."""
+        then, now = schema_at(operator, self.opsets.get(_domain(domain), 0)), newest(operator)
+        if then is None or then is now:
+            return {}
+        found = {}
+        signature = self.dialect.get(operator)
+        for name, spec in sorted(then.attributes.items()):
+            if name in attrs or not spec.default_value.type:
+                continue
+            default = attribute_value(spec.default_value, then.name)
+            known = signature.attributes.get(name) if signature is not None else None
+            if known is not None and known.default is not REQUIRED and known.default != default:
+                found[name] = default
+        return found
+
+
+def _padded(types: tuple[Type | None, ...], signature: Signature | None) -> tuple[Type | None, ...]:
+    """Omitted results at the end have fields too."""
+    if signature is None or isinstance(signature.results, str):
+        return types
+    return types + (None,) * (len(signature.results) - len(types))
+
+
+def _held(tensor: OnnxTensor) -> OnnxTensor | None:
+    """What the graph keeps as value: nothing for types that NumPy has no numbers for."""
+    return None if tensor.dtype is None else tensor
+
+
+def _domain(domain: str) -> str:
+    return "" if domain == "ai.onnx" else domain
+
+
+def _opsets(model: Any, path: str) -> dict[str, int]:
+    found = {_domain(entry.domain): entry.version for entry in model.opset_import}
+    if not found:
+        if model.ir_version >= 3:
+            help = "its operators cannot be told; `onnx.checker` says the same"
+            raise InputError("the model imports no operator set", path=path, help=help)
+        found[""] = 1
+    return found
+
+
+def _initializer_names(graph: Any) -> list[str]:
+    return [t.name for t in graph.initializer] + [s.values.name for s in graph.sparse_initializer]

@@ -1,0 +1,48 @@
+"""What an ONNX model holds beside what the graph has: the messages themselves, kept in `graph.meta` and `graph.extras`.
+
+Messages are never changed after reading; graphs share them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Final
+
+from gslang.graph.graph import Graph
+
+KEY: Final = "onnx"  # in `graph.meta` (a `ModelRecord`) and in `graph.extras[node]` (a `NodeRecord`)
+
+
+@dataclass(frozen=True, slots=True)
+class ModelRecord:
+    """`message` as it was read, `folder` where its external data lies, `unused` initializers that nothing read."""
+
+    message: Any
+    folder: str
+    opsets: Mapping[str, int]
+    unused: frozenset[str]
+    path: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class NodeRecord:
+    """Where a graph node came from: `NodeProto` number `position`, with the attributes it had then.
+
+    `values` is what a `Constant` held. For an initializer `message` is None.
+    """
+
+    position: int
+    message: Any
+    attrs: Mapping[str, Any] | None = None
+    value: Any = None
+
+
+def model_record(graph: Graph) -> ModelRecord | None:
+    found = graph.meta.get(KEY)
+    return found if isinstance(found, ModelRecord) else None
+
+
+def node_record(graph: Graph, node: int) -> NodeRecord | None:
+    found = graph.extras.get(node, {}).get(KEY)
+    return found if isinstance(found, NodeRecord) else None

@@ -1,0 +1,287 @@
+"""Graphs → ONNX models: nodes that nobody touched are their old messages, new ones are written for the model's operator sets.
+
+Not here: names (`names`), new nodes in older versions' terms (`new_node`), where large tensors go (`external`).
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from gslang.base.atomic_write import write_atomically
+from gslang.base.diagnostics import InputError
+from gslang.dialect.onnx import needs_onnx
+from gslang.dialect.onnx.attributes import captures_of, rename_captures
+from gslang.dialect.onnx.dtypes import type_message
+from gslang.dialect.onnx.tensors import OnnxTensor, tensor_message
+from gslang.dialect.tensor_type import TensorType, TupleType
+from gslang.formats.onnx.external import placed
+from gslang.formats.onnx.names import Names
+from gslang.formats.onnx.new_node import NodeMaker
+from gslang.formats.onnx.records import model_record, node_record
+from gslang.graph.graph import CONST, INPUT, PARAM, PROJ, TUPLE, Graph
+
+
+def write_onnx(graph: Graph, path: str | Path, external: str = "keep") -> None:
+    """Write a model. `external` data may be kept (copied if the folder is another), copied beside, or inlined.
+
+    Raises `InputError`. The model appears when it is complete, after its data.
+    """
+    model = placed(onnx_model(graph), model_record(graph), Path(path), external)
+    try:
+        data = model.SerializeToString(deterministic=True)
+        write_atomically(path, lambda file: file.write(data))
+    except OSError as error:
+        raise InputError(f"cannot be written: {(error.strerror or str(error)).lower()}", path=str(path)) from None
+    except Exception as error:  # protobuf's various errors for messages over 2 GB
+        raise InputError(f"cannot be written: {error}", path=str(path), help="--external copy") from None
+
+
+def onnx_model(graph: Graph) -> Any:
+    """The `ModelProto` of a graph of dialect `onnx`; external data is referred to as it was. Raises `InputError`."""
+    try:
+        import onnx
+    except ImportError:
+        raise needs_onnx() from None
+    if graph.dialect != "onnx":
+        raise InputError(f"a graph of dialect `{graph.dialect}` cannot be an ONNX model", help="use .json")
+    record = model_record(graph)
+    model = onnx.ModelProto()
+    if record is None:
+        model.ir_version = min(onnx.IR_VERSION, 10)
+        model.producer_name = "gslang"
+        model.opset_import.append(onnx.helper.make_opsetid("", onnx.defs.onnx_opset_version()))
+        model.graph.name = graph.name
+    else:
+        for field, value in record.message.ListFields():
+            if field.name == "graph":
+                continue
+            _copy_field(model, field, value)
+    _Writer(graph, model).write()
+    return model
+
+
+def _copy_field(target: Any, field: Any, value: Any) -> None:
+    if hasattr(value, "ListFields"):
+        getattr(target, field.name).CopyFrom(value)
+    elif hasattr(value, "extend"):
+        getattr(target, field.name).extend(value)
+    else:
+        setattr(target, field.name, value)
+
+
+class _Writer:
+    def __init__(self, graph: Graph, model: Any) -> None:
+        self.graph, self.model = graph, model
+        self.record = model_record(graph)
+        self.several = frozenset(
+            node for node in graph.nodes() if graph.is_call(node) and (isinstance(graph.types[node], TupleType) or _projected(graph, node))
+        )
+        self.names = Names(graph, self.several)
+        self.maker = NodeMaker(graph, model, self.names)
+        self.nodes: list[Any] = []
+        self.new_tensors: list[Any] = []
+
+    def write(self) -> None:
+        for node in self._emission():
+            self._node(node)
+        for node, name in self.names.identities:
+            from onnx import NodeProto
+
+            self.nodes.append(NodeProto(op_type="Identity", name=self.names.fresh("Identity"), input=[self.names.of[node]], output=[name]))
+        old = None if self.record is None else self.record.message.graph
+        if old is None:
+            self._new_graph()
+        else:
+            self._old_graph(old)
+
+    # ── order ─────────────────────────────────────────────────────────────────────────────────────────────────────
+
+    def _emission(self) -> list[int]:
+        """Calls and constants of nodes: old ones in their old order, new ones before their first user."""
+        graph = self.graph
+        live = [n for n in graph.in_order() if graph.op[n] not in (INPUT, PARAM)]
+        position = {n: r.position for n in live if (r := node_record(graph, n)) is not None and r.position >= 0}
+        roots = sorted(position, key=position.__getitem__) + [n for n in live if n not in position]
+        done = bytearray(len(graph.op))
+        result: list[int] = []
+        for root in roots:
+            stack = [root]
+            while stack:
+                node = stack.pop()
+                if node < 0:
+                    result.append(~node)
+                elif not done[node]:
+                    done[node] = 1
+                    stack.append(~node)
+                    stack.extend(o for o in reversed(graph.operands[node]) if o >= 0 and not done[o])
+        return [n for n in result if graph.op[n] not in (INPUT, PARAM, PROJ)]
+
+    # ── nodes ─────────────────────────────────────────────────────────────────────────────────────────────────────
+
+    def _node(self, node: int) -> None:
+        graph = self.graph
+        op = graph.op[node]
+        if op is TUPLE:
+            raise InputError(f"ONNX has no tuples, the graph has one (`{graph.label(node)}`)", help="project its fields in the rule")
+        record = node_record(graph, node)
+        if op is CONST:
+            self._constant(node, record)
+            return
+        if record is not None and record.message is not None and record.message.op_type != "Constant" or record is not None and graph.is_call(node):
+            self._old_node(node, record)
+        else:
+            before, message = self.maker.make(node, self._results(node, None))
+            self.nodes += before
+            self.nodes.append(message)
+
+    def _old_node(self, node: int, record: Any) -> None:
+        graph, of = self.graph, self.names.of
+        if graph.attrs[node] is not record.attrs and graph.attrs[node] != record.attrs:
+            before, message = self.maker.make(node, self._results(node, record.message))
+            self.nodes += [*before, message]
+            return
+        captures = captures_of(graph.attrs[node].values())
+        operands = graph.operands[node]
+        formal = operands[: len(operands) - len(captures)] if captures else operands
+        inputs = [of[o] if o >= 0 else "" for o in formal]
+        inputs += [""] * (len(record.message.input) - len(inputs))
+        outputs = self._results(node, record.message)
+        now = {old: of[o] for old, o in zip(captures, operands[len(formal) :]) if o >= 0 and of[o] != old}
+        message = record.message
+        if inputs != list(message.input) or outputs != list(message.output) or now:
+            changed = type(message)()
+            changed.CopyFrom(message)
+            changed.input[:], changed.output[:] = inputs, outputs
+            if now:
+                for attribute in changed.attribute:
+                    for body in ([attribute.g] if attribute.HasField("g") else []) + list(attribute.graphs):
+                        rename_captures(body, now)
+            message = changed
+        self.nodes.append(message)
+
+    def _results(self, node: int, message: Any) -> list[str]:
+        """Names of a call's results; those that nothing reads keep what they had."""
+        graph, of = self.graph, self.names.of
+        if node not in self.several:
+            return [of[node]]
+        results = [] if message is None else list(message.output)
+        type_ = graph.types[node]
+        if message is None and isinstance(type_, TupleType):
+            signature_count = len(type_.fields) if self.maker.is_variadic(node) else 0
+            results += [""] * signature_count
+        for user in sorted(graph.users[node]):
+            if graph.op[user] is PROJ:
+                index = graph.attrs[user]["index"]
+                results += [""] * (index + 1 - len(results))
+                results[index] = of[user]
+        if message is None:
+            kept = self.maker.is_variadic(node) or not results
+            results = [name or self.names.fresh(graph.op[node].rpartition(".")[2]) if kept or k == 0 else name for k, name in enumerate(results)]
+        return results
+
+    def _constant(self, node: int, record: Any) -> None:
+        graph = self.graph
+        name = self.names.of[node]
+        value = graph.values.get(node)
+        old = record is not None and record.value is not None and (value is record.value or value is None)
+        if old and record.message is not None:
+            message = record.message
+            if list(message.output) != [name]:
+                changed = type(message)()
+                changed.CopyFrom(message)
+                changed.output[:] = [name]
+                message = changed
+            self.nodes.append(message)
+        elif not (old and graph.names[node] == name):
+            self._new_tensor(node, name)
+
+    def _new_tensor(self, node: int, name: str) -> None:
+        """A new constant: an initializer; before IR 4, where those are inputs too, a `Constant` node."""
+        from onnx import NodeProto, helper
+
+        graph, type_ = self.graph, self.graph.types[node]
+        value = graph.values.get(node)
+        if isinstance(value, OnnxTensor):
+            tensor = type(value.message)()
+            tensor.CopyFrom(value.message)
+            tensor.name = name
+        else:
+            value = graph.value(node)
+            if value is None:
+                raise InputError(f"the constant `{graph.label(node)}` has no value", help="only its type is known; attach its value")
+            tensor = tensor_message(value, type_.dtype if isinstance(type_, TensorType) else None, name)
+        if 0 < self.model.ir_version < 4:
+            self.nodes.append(NodeProto(op_type="Constant", output=[name], attribute=[helper.make_attribute("value", tensor)]))
+        else:
+            self.new_tensors.append(tensor)
+
+    # ── the graph around them ─────────────────────────────────────────────────────────────────────────────────────
+
+    def _old_graph(self, old: Any) -> None:
+        graph, written, of = self.graph, self.model.graph, self.names.of
+        assert self.record is not None
+        kept = set(self.record.unused)
+        changed: dict[str, int] = {}
+        for node in graph.nodes():
+            if graph.op[node] not in (CONST, PARAM):
+                continue
+            record = node_record(graph, node)
+            if record is not None and record.message is None and graph.names[node] == of[node]:
+                if graph.values.get(node) is record.value or graph.values.get(node) is None:
+                    kept.add(of[node])
+                    continue
+            if graph.op[node] is PARAM and node in graph.values:
+                changed[of[node]] = node
+        live = {of[n] for n in graph.nodes() if graph.op[n] in (INPUT, PARAM)}
+        produced = {name for node in self.nodes for name in node.output if name}
+        for field, value in old.ListFields():
+            if field.name == "node":
+                pass
+            elif field.name == "initializer":
+                written.initializer.extend(t for t in value if t.name in kept and t.name not in changed)
+            elif field.name == "sparse_initializer":
+                written.sparse_initializer.extend(s for s in value if s.values.name in kept)
+            elif field.name == "input":
+                written.input.extend(v for v in value if v.name in live or v.name in self.record.unused)
+            elif field.name == "value_info":
+                known = produced | live | kept | {t.name for t in self.new_tensors}
+                before = {name for node in old.node for name in node.output} | {v.name for v in old.input} | {t.name for t in old.initializer}
+                written.value_info.extend(v for v in value if v.name in known or v.name not in before)
+            elif field.name == "quantization_annotation":
+                known = produced | live | kept
+                before = {name for node in old.node for name in node.output} | {v.name for v in old.input} | {t.name for t in old.initializer}
+                written.quantization_annotation.extend(v for v in value if v.tensor_name in known or v.tensor_name not in before)
+            else:
+                _copy_field(written, field, value)
+        written.node.extend(self.nodes)
+        for name, node in changed.items():
+            self._new_tensor(node, name)
+        stated = {v.name for v in written.input}
+        for node in graph.nodes():  # inputs that the model did not have
+            if graph.op[node] is INPUT and of[node] not in stated:
+                self._state(written.input, of[node], graph.types[node])
+        written.initializer.extend(self.new_tensors)
+
+    def _new_graph(self) -> None:
+        graph, written, of = self.graph, self.model.graph, self.names.of
+        for node in graph.in_order():
+            if graph.op[node] in (INPUT, PARAM):
+                self._state(written.input, of[node], graph.types[node])
+                if graph.op[node] is PARAM and node in graph.values:
+                    self._new_tensor(node, of[node])
+        for k, node in enumerate(graph.outputs):
+            self._state(written.output, self.names.outputs[k] or of[node], graph.types[node])
+        written.node.extend(self.nodes)
+        written.initializer.extend(self.new_tensors)
+
+    def _state(self, place: Any, name: str, type: Any) -> None:
+        added = place.add()
+        added.name = name
+        added.type.CopyFrom(type_message(type))
+
+
+def _projected(graph: Graph, node: int) -> bool:
+    return any(graph.op[user] is PROJ for user in graph.users[node])
+
+
