@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import json
 import unicodedata
-from collections.abc import Sequence
-from pathlib import PurePath
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from gslang.base.codes import CODES
 from gslang.base.diagnostics import Diagnostic, Label, Severity
+from gslang.base.render_ci import fingerprints, relative_path
 
 _COLOURS = {"error": "\x1b[1;31m", "warning": "\x1b[1;33m", "note": "\x1b[1;36m", "blue": "\x1b[1;34m", "off": "\x1b[0m"}
 
@@ -96,15 +96,16 @@ def render_github(diagnostics: Sequence[Diagnostic]) -> str:
     return "".join(lines)
 
 
-def render_sarif(diagnostics: Sequence[Diagnostic], version: str) -> str:
-    """SARIF 2.1.0, one run."""
+def render_sarif(diagnostics: Sequence[Diagnostic], version: str, titles: Mapping[str, str] = {}) -> str:
+    """SARIF 2.1.0, one run; paths relative to the working directory. `titles`: of codes that are not the checker's."""
     used = sorted({d.code for d in diagnostics})
-    rules = [{"id": code, "shortDescription": {"text": CODES[code].title if code in CODES else code}} for code in used]
+    known = {code: info.title for code, info in CODES.items()} | dict(titles)
+    rules = [{"id": code, "shortDescription": {"text": known.get(code, code)}} for code in used]
     level = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.NOTE: "note"}
     results = []
-    for d in diagnostics:
+    for d, fingerprint in zip(diagnostics, fingerprints(diagnostics)):
         at = _place(d.primary)
-        path = PurePath(at["file"]).as_posix()
+        path = relative_path(at["file"])
         location: dict[str, Any] = {"uri": path}
         if not path.startswith("/"):
             location["uriBaseId"] = "SRCROOT"
@@ -113,6 +114,7 @@ def render_sarif(diagnostics: Sequence[Diagnostic], version: str) -> str:
         results.append({
             "ruleId": d.code, "ruleIndex": used.index(d.code), "level": level[d.severity], "message": {"text": text},
             "locations": [{"physicalLocation": {"artifactLocation": location, "region": region}}],
+            "partialFingerprints": {"gslang/v1": fingerprint},
         })  # fmt: skip
     document = {
         "$schema": "https://json.schemastore.org/sarif-2.1.0.json",

@@ -16,11 +16,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace) -> int:
     from gslang.base.codes import CODES
     from gslang.base.suggest import did_you_mean
+    from gslang.lint.codes import LINTS
 
     code = options.what.upper()
-    if code in CODES:
-        page = Path(__file__).parent.parent / "check" / "explain" / f"{code}.md"
-        sys.stdout.write(page.read_text(encoding="utf-8") if page.is_file() else f"# {code}: {CODES[code].title}\n")
+    if code in CODES or code in LINTS:
+        page = Path(__file__).parent.parent / ("check" if code in CODES else "lint") / "explain" / f"{code}.md"
+        title = CODES[code].title if code in CODES else LINTS[code].title
+        sys.stdout.write(page.read_text(encoding="utf-8") if page.is_file() else f"# {code}: {title}\n")
         return ExitCode.FINE
     from gslang.check.modules import load_module
 
@@ -35,7 +37,7 @@ def run(options: argparse.Namespace) -> int:
             sys.stdout.write("".join(f"## {line}\n" for line in rule.doc.splitlines()))
         sys.stdout.write(source[start : end if end >= 0 else len(source)].rstrip() + "\n")
         return ExitCode.FINE
-    guess = did_you_mean(options.what, [*CODES, *shipped])
+    guess = did_you_mean(options.what, [*CODES, *LINTS, *shipped])
     help = f"did you mean `{guess}`?" if guess else "codes look like E0401; rules are listed by `gslc match std.relay …`"
     sys.stderr.write(f"gslc explain: `{options.what}` is neither a code nor a shipped rule\n  help: {help}\n")
     return ExitCode.USAGE

@@ -22,6 +22,7 @@ class ExitCode(IntEnum):
 VERBS = {
     "apply": "rewrite a graph by rules",
     "check": "check rule files",
+    "lint": "find what is suspicious in rule files",
     "test": "run the tests in rule files",
     "run": "evaluate a graph",
     "match": "list matches, change nothing",

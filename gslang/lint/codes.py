@@ -1,0 +1,50 @@
+"""The table of lints. A code never changes its meaning. `L01xx` look at one rule, `L02xx` at the rules of a file together.
+
+A `-` before a title marks a lint that runs only where it is selected: what it finds is often meant.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class LintInfo:
+    code: str
+    name: str
+    title: str
+    default: bool
+
+
+_TABLE = """
+L0101 unused-binding        + a name that nothing uses
+L0102 unused-function       + a function that nothing uses
+L0103 unused-import         + an import that nothing uses
+L0104 constant-condition    + a condition that is always or never true
+L0105 exact-float           + a computed number compared exactly with a float
+L0106 hidden-name           + a function that hides an operator, a built-in or an import
+L0107 name-style            + a name in another style
+L0108 missing-doc           + a rule without a doc comment
+L0109 missing-test          + a rule without a test
+L0110 repeated-computation  + a target that computes the same thing twice
+L0111 late-condition        + a condition that could be a constraint
+L0112 dropped-attribute     + an attribute that the target forgets
+L0113 pointless-keep        + a `keep` without effect
+L0114 coarse-constant       + a rounded number where a closed form is meant
+L0115 unused-suppression    + an `@allow` that silences nothing
+L0116 no-change             + a rule whose target is its source
+L0201 overlap               - two rules match at the same node
+L0202 unreachable           + an earlier rule takes every match of this one
+L0203 non-terminating       + rules that undo each other for ever
+L0204 growing               - an application makes the graph larger
+L0205 order-dependent       - the result depends on which rule comes first
+L0206 duplicate             + two rules that say the same
+"""
+
+
+def _read(line: str) -> LintInfo:
+    code, name, mark, title = line.split(None, 3)
+    return LintInfo(code, name, title, mark == "+")
+
+
+LINTS: dict[str, LintInfo] = {line[:5]: _read(line) for line in _TABLE.strip().splitlines()}

@@ -1,0 +1,92 @@
+"""What a project selects: `[tool.gslang.lint]` in `pyproject.toml`, or `[lint]` in `gslang.toml`; the nearest file upward decides.
+
+A `pyproject.toml` without `[tool.gslang]` is passed over. `configuration.schema.json` describes `gslang.toml`.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from fnmatch import fnmatch
+from importlib import import_module
+from pathlib import Path, PurePath
+from typing import Any
+
+from gslang.base.diagnostics import InputError
+from gslang.base.suggest import did_you_mean
+
+_KEYS = ("select", "ignore", "per-file-ignores")
+
+
+@dataclass(frozen=True, slots=True)
+class Configuration:
+    """Selectors are codes, prefixes of codes, or names. `per_file_ignores`: (glob, selectors)."""
+
+    select: tuple[str, ...] = ()
+    ignore: tuple[str, ...] = ()
+    per_file_ignores: tuple[tuple[str, tuple[str, ...]], ...] = field(default=())
+
+    def ignored_in(self, file: str) -> tuple[str, ...]:
+        path = PurePath(file).as_posix()
+        return tuple(s for glob, some in self.per_file_ignores if fnmatch(path, glob) or fnmatch(path, f"*/{glob}") for s in some)
+
+
+def find_configuration(folder: Path) -> Configuration:
+    """The configuration that holds in a folder. Raises `InputError` for a file that is not as it should be."""
+    for place in (folder, *folder.parents):
+        for name in ("gslang.toml", "pyproject.toml"):
+            path = place / name
+            if path.is_file():
+                table = _toml(path)
+                if name == "pyproject.toml":
+                    tool = table.get("tool", {})
+                    if not isinstance(tool, dict) or "gslang" not in tool:
+                        continue
+                    table = tool["gslang"]
+                return read_configuration(table, str(path))
+    return Configuration()
+
+
+def _toml(path: Path) -> dict[str, Any]:
+    toml: Any = import_module("tomllib" if sys.version_info >= (3, 11) else "tomli")
+    try:
+        table: dict[str, Any] = toml.loads(path.read_text(encoding="utf-8"))
+    except (toml.TOMLDecodeError, UnicodeDecodeError, OSError) as error:
+        raise InputError(f"cannot be read as TOML: {error}", path=str(path)) from None
+    return table
+
+
+def read_configuration(table: Any, path: str) -> Configuration:
+    """A configuration from the table of its file. Raises `InputError`."""
+    lint = _table(table, "gslang", path).get("lint", {})
+    lint = _table(lint, "lint", path)
+    for key in lint:
+        if key not in _KEYS:
+            guess = did_you_mean(key, _KEYS)
+            help = f"did you mean `{guess}`?" if guess else f"known: {', '.join(_KEYS)}"
+            raise InputError(f"unknown key `{key}` in `lint`", path=path, help=help)
+    per_file = _table(lint.get("per-file-ignores", {}), "per-file-ignores", path)
+    return Configuration(
+        _selectors(lint.get("select", []), "select", path),
+        _selectors(lint.get("ignore", []), "ignore", path),
+        tuple((glob, _selectors(some, f"per-file-ignores.{glob}", path)) for glob, some in per_file.items()),
+    )
+
+
+def _table(value: Any, what: str, path: str) -> Mapping[str, Any]:
+    if not isinstance(value, dict):
+        raise InputError(f"`{what}` is a table", path=path, help=f"write it as `[…{what}]`")
+    return value
+
+
+def _selectors(value: Any, what: str, path: str) -> tuple[str, ...]:
+    from gslang.lint.run_lints import selected_codes
+
+    if not isinstance(value, list) or not all(isinstance(item, str) for item in value):
+        raise InputError(f"`{what}` is a list of codes", path=path, help=f'such as {what} = ["L0108"]')
+    try:
+        selected_codes((), value)
+    except ValueError as error:
+        raise InputError(f"`{what}`: there is no lint `{error}`", path=path, help="`gslc lint --help` lists them") from None
+    return tuple(value)

@@ -1,0 +1,59 @@
+"""Applying safe fixes to a text: from the last span to the first, never two that touch; a result that has errors is thrown away."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from gslang.base.diagnostics import Diagnostic
+from gslang.base.source import Source
+from gslang.check.checked import CheckedProgram
+
+_ROUNDS = 10  # one fix may lay open another; this many are enough for what people write
+
+
+@dataclass(frozen=True, slots=True)
+class Fixed:
+    """`remaining`: findings in the new text."""
+
+    text: str
+    count: int
+    remaining: tuple[Diagnostic, ...]
+
+
+def apply_fixes(text: str, found: Sequence[Diagnostic]) -> tuple[str, int]:
+    """The text with the safe fixes of findings in it, and how many; of fixes that overlap the first one is taken."""
+    edits: list[tuple[int, int, str]] = []
+    taken: set[tuple[tuple[int, int, str], ...]] = set()
+    count = 0
+    for diagnostic in found:
+        if diagnostic.fix is None or not diagnostic.fix.safe:
+            continue
+        wanted = tuple((e.span.start, e.span.end, e.text) for e in diagnostic.fix.edits)
+        if wanted in taken:
+            count += 1  # two findings with one mend
+        elif all(end <= a or b <= start for start, end, _ in wanted for a, b, _ in edits):
+            taken.add(wanted)
+            edits += wanted
+            count += 1
+    for start, end, new in sorted(edits, reverse=True):
+        text = text[:start] + new + text[end:]
+    return text, count
+
+
+def fix_source(
+    source: Source, found: Sequence[Diagnostic], check: Callable[[Source], CheckedProgram], lint: Callable[[Source, CheckedProgram], Sequence[Diagnostic]]
+) -> Fixed:
+    """Fix until nothing is left to fix. Each new text is parsed and checked again; if it has errors, the one before stays."""
+    total = 0
+    for _ in range(_ROUNDS):
+        text, count = apply_fixes(source.text, found)
+        if not count:
+            break
+        changed = Source(source.name, text)
+        program = check(changed)
+        if not program.ok:
+            break
+        source, total = changed, total + count
+        found = lint(source, program)
+    return Fixed(source.text, total, tuple(found))

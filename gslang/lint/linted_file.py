@@ -1,0 +1,77 @@
+"""What a lint looks at: a file as written and as checked, side by side; and a walk over what was written."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from gslang.base.diagnostics import Diagnostic, Fix, Label, Severity
+from gslang.base.source import Source, Span
+from gslang.check.checked import CheckedProgram, CheckedRule
+from gslang.syntax import nodes as n
+
+
+@dataclass(frozen=True, slots=True)
+class LintedRule:
+    """A rule without errors. `checked` numbers what `written` names."""
+
+    written: n.Rule
+    checked: CheckedRule
+
+    @property
+    def name(self) -> str:
+        return self.written.name.id
+
+
+@dataclass(frozen=True, slots=True)
+class LintedFile:
+    """One file. `rules` are its own, in order."""
+
+    source: Source
+    written: n.Program
+    program: CheckedProgram
+    rules: tuple[LintedRule, ...]
+
+
+def linted_file(source: Source, written: n.Program, program: CheckedProgram) -> LintedFile:
+    rules = [
+        LintedRule(item, program.rules[item.name.id])
+        for item in written.items
+        if isinstance(item, n.Rule) and item.name.id in program.own_rules
+    ]
+    return LintedFile(source, written, program, tuple(rules))
+
+
+def walk(item: Any) -> Iterator[n.Node]:
+    """A syntax node and all below it, in the order of the text. Items of a program may be given as a tuple."""
+    stack = [item]
+    while stack:
+        found = stack.pop()
+        if isinstance(found, tuple):
+            stack.extend(reversed(found))
+        elif isinstance(found, n.Node):
+            yield found
+            stack.extend(getattr(found, field) for field in reversed(_fields(type(found))))
+
+
+def _fields(kind: type) -> tuple[str, ...]:
+    known = _FIELDS.get(kind)
+    if known is None:
+        names = kind.__dataclass_fields__  # type: ignore[attr-defined]
+        known = _FIELDS[kind] = tuple(name for name in names if not name.endswith("span"))
+    return known
+
+
+_FIELDS: dict[type, tuple[str, ...]] = {}
+
+
+def names_in(item: Any) -> list[str]:
+    """All names that are read in a piece of syntax, with repetitions."""
+    return [node.id for node in walk(item) if isinstance(node, n.Name)]
+
+
+def finding(
+    code: str, message: str, span: Span, help: str | None = None, *, label: str = "", related: tuple[Label, ...] = (), fix: Fix | None = None
+) -> Diagnostic:
+    return Diagnostic(code, message, Label(span, label), Severity.WARNING, related, help, fix)

@@ -1,0 +1,37 @@
+"""All lints: code → what finds it. A lint gets one file and yields findings; it never raises for what is in a file."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+from gslang.base.diagnostics import Diagnostic
+from gslang.lint.coarse_constant import coarse_constant
+from gslang.lint.conditions import constant_condition, exact_float, late_condition
+from gslang.lint.documentation import missing_doc, missing_test
+from gslang.lint.linted_file import LintedFile
+from gslang.lint.naming import hidden_name, name_style
+from gslang.lint.pointless_keep import pointless_keep
+from gslang.lint.targets import dropped_attribute, no_change, repeated_computation
+from gslang.lint.unused_binding import unused_binding
+from gslang.lint.unused_item import unused_function, unused_import
+
+Lint = Callable[[LintedFile], Iterator[Diagnostic]]
+
+REGISTRY: dict[str, Lint] = {
+    "L0101": unused_binding,
+    "L0102": unused_function,
+    "L0103": unused_import,
+    "L0104": constant_condition,
+    "L0105": exact_float,
+    "L0106": hidden_name,
+    "L0107": name_style,
+    "L0108": missing_doc,
+    "L0109": missing_test,
+    "L0110": repeated_computation,
+    "L0111": late_condition,
+    "L0112": dropped_attribute,
+    "L0113": pointless_keep,
+    "L0114": coarse_constant,
+    "L0116": no_change,
+}
+"""Without L0115, which looks at what the others found (`suppression`)."""

@@ -1,0 +1,58 @@
+"""`@allow(CODE)`: silences a lint in the item that it stands above. L0115: one that silences nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from gslang.base.diagnostics import Diagnostic, Edit, Fix
+from gslang.base.source import Span
+from gslang.lint.codes import LINTS
+from gslang.lint.linted_file import LintedFile, finding
+from gslang.syntax import nodes as n
+
+
+def suppress(file: LintedFile, found: Sequence[Diagnostic], selected: frozenset[str]) -> list[Diagnostic]:
+    """The findings that no `@allow` silences, and those about idle `@allow`s (of selected lints and of unknown codes)."""
+    allowing = [(item, _allowed(item)) for item in file.written.items if any(a.name.id == "allow" for a in item.annotations)]
+    used: set[tuple[int, str]] = set()
+    staying = []
+    for diagnostic in found:
+        span = diagnostic.primary.span
+        silenced = False
+        for item, codes in allowing:
+            if item.span.start <= span.start < item.span.end:
+                for code in codes:
+                    if code in (diagnostic.code, LINTS[diagnostic.code].name):
+                        used.add((item.span.start, code))
+                        silenced = True
+        if not silenced:
+            staying.append(diagnostic)
+    if "L0115" in selected:
+        for item, codes in allowing:
+            if "L0115" not in codes:
+                staying += _idle(item, {code for code in codes if (item.span.start, code) in used}, selected)
+    return staying
+
+
+def _allowed(item: n.Item) -> list[str]:
+    return [a.value.id for annotation in item.annotations if annotation.name.id == "allow" for a in annotation.arguments if isinstance(a.value, n.Name)]
+
+
+def _idle(item: n.Item, used: set[str], selected: frozenset[str]) -> Iterator[Diagnostic]:
+    for annotation in item.annotations:
+        if annotation.name.id != "allow":
+            continue
+        names = [a.value for a in annotation.arguments if isinstance(a.value, n.Name)]
+        idle = [name for name in names if name.id not in used and name.id in selected or name.id.startswith("L") and name.id not in LINTS]
+        for name in idle:
+            staying = [other.id for other in names if other not in idle]
+            edit = Edit(annotation.span, f"@allow({', '.join(staying)})") if staying else Edit(_with_space(annotation.span), "")
+            what = "there is nothing to silence here" if name.id in LINTS else "there is no such lint"
+            yield finding("L0115", f"`@allow({name.id})`: {what}", name.span, "remove it", fix=Fix("remove the suppression", (edit,)))
+
+
+def _with_space(span: Span) -> Span:
+    text, end = span.source.text, span.end
+    while text[end : end + 1] in (" ", "\n") and text[end : end + 1]:
+        end += 1
+    return Span(span.source, span.start, end)
