@@ -76,13 +76,16 @@ def test_a_real_network_is_replayed(tmp_path: Path) -> None:
     assert (tmp_path / "a.json").read_bytes() == (tmp_path / "b.json").read_bytes()
 
 
-CASES = json.loads((Path(__file__).parents[1] / "cases" / "cases.json").read_text())
+TESTS = Path(__file__).parents[1]
 
 
-def test_all_cases_are_replayed() -> None:
-    """Blocks, several outputs, constraints: whatever shipped rules do to the known cases."""
-    rules, applied = gslang.load("std.relay"), 0
-    for case in CASES:
+@pytest.mark.parametrize(
+    ("cases", "rule_file", "at_least"), [("cases.json", "std.relay", 40), ("adversarial.json", TESTS / "stdlib" / "adversarial.gsl", 400)]
+)
+def test_all_cases_are_replayed(cases: str, rule_file: str | Path, at_least: int) -> None:
+    """Blocks, several outputs, constraints, rules that never end: all rules at once on each of the known cases."""
+    rules, applied = gslang.load(rule_file), 0
+    for case in json.loads((TESTS / "cases" / cases).read_text()):
         before = read_json(json.dumps(case["graph"]), case["name"], rules.dialect)
         entries: list[TraceEntry] = []
         ids = ids_of(before)
@@ -94,8 +97,10 @@ def test_all_cases_are_replayed() -> None:
         untraced = write_json(rules.apply(before, limit=50).graph)
         assert write_json(rules.apply(before, limit=50, observe=observe).graph) == untraced, case["name"]
         assert write_json(rules.replay(before, entries).graph) == untraced, case["name"]
+        half = rules.apply(before, limit=50, stop_after=len(entries) // 2)
+        assert write_json(rules.replay(before, entries[: len(entries) // 2]).graph) == write_json(half.graph), case["name"]
         applied += len(entries)
-    assert applied > 40
+    assert applied > at_least, applied
 
 
 def test_written_ids_lead_to_the_nodes_of_the_graph(files: Path) -> None:
