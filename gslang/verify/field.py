@@ -1,0 +1,312 @@
+"""Evaluating a graph over a prime field: two sides that are equal as polynomials agree, others differ almost surely.
+
+Tensors hold residues modulo `PRIME` (int64). Ring operators are computed exactly, division multiplies by the inverse.
+Every other element-wise function is an unknown function: a hash of its name, its attributes and its argument, the same on both
+sides. Equality under all of these functions implies equality under the true one; a difference does not refute (the
+true function may have a property that the two sides use), so `Evaluation.uninterpreted` tells whether there were any.
+
+Bound (Schwartz 1980, Zippel 1979): if two sides of total degree d differ, they agree at a random point with a chance of at
+most d / PRIME. Hashes are taken for independent uniform residues. Not here: order (`max`, `less`) beyond unknown functions.
+"""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from gslang.dialect.dialect import Dialect
+from gslang.dialect.tensor_type import TensorType, is_static
+from gslang.evaluate.relay import EVALUATE
+from gslang.graph.graph import CONST, INPUT, PARAM, PROJ, TUPLE, Graph
+
+PRIME = 2_147_483_647  # 2³¹ − 1: a product of two residues fits 63 bits
+DEGREE = 1 << 12  # more than any rule's target has; each side is a rational function of a small degree
+
+Attrs = Mapping[str, Any]
+
+
+class NoField(Exception):
+    """The graph has something that cannot be computed in a field. The message names it."""
+
+
+@dataclass(slots=True)
+class Evaluation:
+    outputs: list[Any]
+    uninterpreted: set[str]
+
+
+_BILINEAR = frozenset({
+    "nn.conv1d", "nn.conv2d", "nn.conv3d", "nn.dense", "nn.matmul", "nn.batch_matmul", "nn.conv1d_transpose", "nn.conv2d_transpose",
+    "nn.conv3d_transpose", "nn.conv2d_backward_weight",
+})  # fmt: skip
+# Linear in all operands together: computed on residues as they are, then reduced.
+_LINEAR = frozenset({"add", "subtract", "negative", "nn.bias_add", "sum", "collapse_sum_like", "collapse_sum_to", "cumsum"})
+_MOVEMENT = frozenset({
+    "transpose", "reshape", "contrib_reverse_reshape", "reshape_like", "concatenate", "split", "expand_dims", "squeeze", "stack",
+    "layout_transform", "broadcast_to", "broadcast_to_like", "zeros_like", "ones_like", "full_like", "strided_slice", "reverse",
+    "repeat", "tile", "copy", "nn.batch_flatten", "nn.depth_to_space", "nn.space_to_depth", "swapaxes", "matrix_set_diag",
+    "annotation.stop_fusion", "annotation.checkpoint", "device_copy", "take", "slice_like",
+})  # fmt: skip
+_SHAPE_OPERAND = {"collapse_sum_to": (1,), "take": (1,), "dyn.reshape": (1,), "dyn.broadcast_to": (1,), "broadcast_to_dynamic": (1,)}
+_UNINTERPRETED_BINARY = frozenset({
+    "power", "maximum", "minimum", "mod", "floor_mod", "floor_divide", "trunc_divide", "trunc_mod", "atan2",
+})  # fmt: skip
+_SYMMETRIC = frozenset({"maximum", "minimum"})
+_SYMMETRIC_REDUCTIONS = frozenset({"max", "min", "all", "any"})
+
+
+def residue(value: float) -> int:
+    """The residue of a number: a float is the fraction that it is exactly."""
+    top, bottom = float(value).as_integer_ratio()
+    return top * pow(bottom, PRIME - 2, PRIME) % PRIME
+
+
+def residues(array: Any) -> Any:
+    flat = np.asarray(array)
+    if flat.dtype.kind == "f" and not np.isfinite(flat).all():
+        raise NoField("a constant is not finite")
+    return np.array([residue(v) for v in flat.reshape(-1).tolist()], np.int64).reshape(flat.shape)
+
+
+def inverse(x: Any) -> Any:
+    """1/x of each residue (0 for 0: then the denominators vanish on both sides or the point is left out)."""
+    result, base, exponent = np.ones_like(x), x % PRIME, PRIME - 2
+    while exponent:
+        if exponent & 1:
+            result = result * base % PRIME
+        base = base * base % PRIME
+        exponent >>= 1
+    return result
+
+
+def mixed(label: str, *arguments: Any) -> Any:
+    """A random function of residues, chosen by `label` (the finaliser of MurmurHash3, over all arguments in turn)."""
+    shape = np.broadcast_shapes(*[a.shape for a in arguments])
+    with np.errstate(over="ignore"):
+        state = np.full(shape, zlib.crc32(label.encode()) * 0x9E3779B97F4A7C15 & 0xFFFFFFFFFFFFFFFF, np.uint64)
+        for argument in arguments:
+            state = state ^ argument.astype(np.uint64)
+            for _ in range(2):
+                state = (state ^ (state >> np.uint64(33))) * np.uint64(0xFF51AFD7ED558CCD)
+                state = (state ^ (state >> np.uint64(33))) * np.uint64(0xC4CEB9FE1A85EC53)
+                state = state ^ (state >> np.uint64(33))
+    return (state % np.uint64(PRIME)).astype(np.int64)
+
+
+def evaluate_in_field(graph: Graph, dialect: Dialect, inputs: Mapping[str, Any]) -> Evaluation:
+    """The residues of the graph's outputs. `inputs`: residues by name. Raises `NoField`."""
+    values: dict[int, Any] = {}
+    unknown: set[str] = set()
+    for node in graph.reverse_post_order():
+        op = graph.op[node]
+        if op in (INPUT, PARAM, CONST):
+            values[node] = _leaf(graph, node, inputs)
+        elif op is TUPLE:
+            values[node] = tuple(values[o] for o in graph.operands[node])
+        elif op is PROJ:
+            values[node] = values[graph.operands[node][0]][graph.attrs[node]["index"]]
+        else:
+            signature = dialect.get(op)
+            if signature is None:
+                raise NoField(f"`{op}` is not declared")
+            operands = [values[o] if o >= 0 else None for o in graph.operands[node]]
+            try:
+                values[node] = _call(graph, node, op, signature.traits, operands, signature.complete(graph.attrs[node]), unknown)
+            except (ValueError, TypeError, IndexError, KeyError, NotImplementedError, ArithmeticError) as error:
+                raise NoField(f"`{op}`: {error}") from error
+    return Evaluation([values[node] for node in graph.outputs], unknown)
+
+
+def _leaf(graph: Graph, node: int, inputs: Mapping[str, Any]) -> Any:
+    value = graph.value(node)
+    type_ = graph.types[node]
+    if value is None:
+        return inputs[str(graph.names[node])]
+    if isinstance(type_, TensorType) and type_.dtype is not None and type_.dtype.startswith(("int", "uint")):
+        return np.asarray(value, np.int64)  # may be a shape or an index; negative ones become residues where they are added
+    if np.asarray(value).dtype.kind not in "fiu":
+        raise NoField("a constant is not a number")
+    return residues(value)
+
+
+def _float32(value: Any) -> int:
+    return residue(float(np.float32(value)))
+
+
+def _type_shape(graph: Graph, node: int) -> tuple[int, ...]:
+    type_ = graph.types[node]
+    if isinstance(type_, TensorType) and is_static(type_.shape):
+        return tuple(d for d in type_.shape or () if isinstance(d, int))
+    raise NoField("a shape is not known")
+
+
+def _plain(op: str, operands: Sequence[Any], attrs: Attrs) -> Any:
+    return EVALUATE[op](operands, attrs)
+
+
+def _call(graph: Graph, node: int, op: str, traits: frozenset[str], operands: list[Any], attrs: Attrs, unknown: set[str]) -> Any:
+    if op in ("zeros", "ones"):
+        return np.full(attrs["shape"], int(op == "ones"), np.int64)
+    if op == "full":
+        return np.broadcast_to(operands[0], attrs["shape"]).copy()
+    if op in _MOVEMENT:
+        return _plain(op, operands, {**attrs, "dtype": "int64"} if "dtype" in attrs else attrs)
+    if op == "nn.pad":
+        fill = operands[1] if len(operands) > 1 and operands[1] is not None else residues(np.float32(attrs.get("pad_value") or 0))
+        return _plain(op, [operands[0], fill], attrs)
+    if op in _LINEAR:
+        plain = {**attrs, "dtype": ""} if op == "cumsum" else attrs
+        return _plain(op, operands, plain) % PRIME
+    if op == "multiply":
+        return (operands[0] % PRIME) * (operands[1] % PRIME) % PRIME
+    if op in _BILINEAR:
+        return _bilinear(op, operands, {**attrs, "out_dtype": ""})
+    special = _SPECIAL.get(op)
+    if special is not None:
+        return special(operands, attrs, unknown)
+    given = _readable(attrs)
+    if op in _SYMMETRIC_REDUCTIONS:
+        unknown.add(op)
+        total = _plain("sum", [mixed(op, operands[0])], attrs) % PRIME
+        return mixed(op + " of", total)
+    if op in _UNINTERPRETED_BINARY or "elementwise" in traits:
+        unknown.add(op)
+        arguments = [o for o in operands if o is not None]
+        if any(isinstance(a, tuple) for a in arguments):
+            raise NoField(f"`{op}` has a tuple operand")
+        if op in _SYMMETRIC:
+            a, b = np.broadcast_arrays(*arguments)
+            return mixed(op, np.minimum(a, b), np.maximum(a, b))
+        if op == "nn.prelu":
+            arguments[1] = _along(arguments[1], arguments[0].ndim, attrs["axis"])
+            given = ""
+        return mixed(f"{op} {given}", *arguments)
+    raise NoField(f"`{op}` has no meaning in a field")
+
+
+def _readable(attrs: Attrs) -> str:
+    return repr([(name, float(np.float32(v)) if isinstance(v, float) else v) for name, v in sorted(attrs.items())])
+
+
+def _bilinear(op: str, operands: Sequence[Any], attrs: Attrs) -> Any:
+    """One operand in halves of 16 bits, so that sums of up to 2¹⁵ products stay below 2⁶³."""
+    a, b = operands[0] % PRIME, operands[1] % PRIME
+    high = _plain(op, [a, b >> 16], attrs) % PRIME
+    low = _plain(op, [a, b & 0xFFFF], attrs) % PRIME
+    return (high * 65536 + low) % PRIME
+
+
+def _along(vector: Any, rank: int, axis: int) -> Any:
+    shape = [1] * rank
+    shape[axis] = -1
+    return vector.reshape(shape)
+
+
+Special = Callable[[Sequence[Any], Attrs, set[str]], Any]
+
+
+def _divide(operands: Sequence[Any], attrs: Attrs, unknown: set[str]) -> Any:
+    return (operands[0] % PRIME) * inverse(operands[1]) % PRIME
+
+
+def _root(x: Any, unknown: set[str]) -> Any:
+    unknown.add("sqrt")
+    return mixed("sqrt []", x)
+
+
+def _rsqrt(operands: Sequence[Any], attrs: Attrs, unknown: set[str]) -> Any:
+    return inverse(_root(operands[0], unknown))
+
+
+def _mean(operands: Sequence[Any], attrs: Attrs, unknown: set[str]) -> Any:
+    total = _plain("sum", operands, attrs) % PRIME
+    count = operands[0].size // max(1, total.size)
+    return total * pow(count, PRIME - 2, PRIME) % PRIME
+
+
+def _exponential(x: Any, unknown: set[str]) -> Any:
+    unknown.add("exp")
+    return mixed("exp []", x)
+
+
+def _softmax(operands: Sequence[Any], attrs: Attrs, unknown: set[str]) -> Any:
+    e = _exponential(operands[0], unknown)
+    return e * inverse(e.sum(axis=attrs["axis"], keepdims=True) % PRIME) % PRIME
+
+
+def _scaled(y: Any, operands: Sequence[Any], attrs: Attrs) -> Any:
+    axis = attrs["axis"]
+    if attrs["scale"]:
+        y = y * _along(operands[1], y.ndim, axis) % PRIME
+    return (y + _along(operands[2], y.ndim, axis)) % PRIME if attrs["center"] else y
+
+
+def _batch_norm(operands: Sequence[Any], attrs: Attrs, unknown: set[str]) -> Any:
+    x, _, _, mean, variance = operands
+    root = _root((variance + _float32(attrs["epsilon"])) % PRIME, unknown)
+    y = (x - _along(mean, x.ndim, attrs["axis"])) % PRIME * _along(inverse(root), x.ndim, attrs["axis"]) % PRIME
+    return _scaled(y, operands, attrs), mean, variance
+
+
+def _standard(x: Any, axes: tuple[int, ...], epsilon: float, unknown: set[str]) -> Any:
+    count = int(np.prod([x.shape[a] for a in axes], dtype=np.int64))
+    part = pow(count, PRIME - 2, PRIME)
+    d = (x - x.sum(axis=axes, keepdims=True) % PRIME * part) % PRIME
+    variance = (d * d % PRIME).sum(axis=axes, keepdims=True) % PRIME * part % PRIME
+    return d * inverse(_root((variance + _float32(epsilon)) % PRIME, unknown)) % PRIME
+
+
+def _layer_norm(operands: Sequence[Any], attrs: Attrs, unknown: set[str]) -> Any:
+    x = operands[0]
+    return _scaled(_standard(x, (attrs["axis"] % x.ndim,), attrs["epsilon"], unknown), operands, attrs)
+
+
+def _instance_norm(operands: Sequence[Any], attrs: Attrs, unknown: set[str]) -> Any:
+    x = operands[0]
+    axes = tuple(k for k in range(1, x.ndim) if k != attrs["axis"] % x.ndim)
+    return _scaled(_standard(x, axes, attrs["epsilon"], unknown), operands, attrs)
+
+
+def _group_norm(operands: Sequence[Any], attrs: Attrs, unknown: set[str]) -> Any:
+    x, axis, groups = operands[0], attrs["axis"] % operands[0].ndim, attrs["num_groups"]
+    y = x.reshape(x.shape[:axis] + (groups, x.shape[axis] // groups) + x.shape[axis + 1 :])
+    axes = tuple(k for k in range(1, y.ndim) if k != axis)
+    return _scaled(_standard(y, axes, attrs["epsilon"], unknown).reshape(x.shape), operands, attrs)
+
+
+def _l2_normalize(operands: Sequence[Any], attrs: Attrs, unknown: set[str]) -> Any:
+    x = operands[0]
+    total = (x * x % PRIME).sum(axis=None if attrs["axis"] is None else tuple(attrs["axis"]), keepdims=True) % PRIME
+    least = np.full_like(total, _float32(attrs["eps"]))
+    unknown.add("maximum")
+    return x * inverse(_root(mixed("maximum", np.minimum(total, least), np.maximum(total, least)), unknown)) % PRIME
+
+
+def _cast(operands: Sequence[Any], attrs: Attrs, unknown: set[str]) -> Any:
+    unknown.add("cast")
+    return mixed(f"cast {attrs.get('dtype')}", operands[0])
+
+
+_SPECIAL: dict[str, Special] = {
+    "divide": _divide, "rsqrt": _rsqrt, "sqrt": lambda o, a, u: _root(o[0], u), "exp": lambda o, a, u: _exponential(o[0], u),
+    "mean": _mean, "nn.softmax": _softmax, "nn.batch_norm": _batch_norm, "nn.layer_norm": _layer_norm,
+    "nn.instance_norm": _instance_norm, "nn.group_norm": _group_norm, "nn.l2_normalize": _l2_normalize, "cast": _cast,
+    "nn.dropout": lambda o, a, u: (o[0], np.ones_like(o[0])),
+}  # fmt: skip
+
+
+def random_residues(graph: Graph, rng: Any) -> dict[str, Any]:
+    """A random point: residues for inputs and parameters without values. Raises `NoField` for what is no float tensor."""
+    point: dict[str, Any] = {}
+    for node in graph.nodes():
+        if graph.op[node] not in (INPUT, PARAM) or node in graph.values:
+            continue
+        type_ = graph.types[node]
+        if not isinstance(type_, TensorType) or type_.dtype is None or not type_.dtype.startswith("float"):
+            raise NoField(f"an input of type {type_}")
+        point[str(graph.names[node])] = rng.integers(1, PRIME, _type_shape(graph, node), dtype=np.int64)
+    return point

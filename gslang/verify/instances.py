@@ -1,0 +1,176 @@
+"""Concrete graphs that a rule's source matches, with what stands there after the rule was applied."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from time import perf_counter
+from typing import Any
+
+from gslang.check import checked as ir
+from gslang.dialect.signature import TypeInferenceError
+from gslang.engine.conditions import output_slots
+from gslang.engine.edits import edits_of
+from gslang.engine.interpret import matches
+from gslang.engine.plan import plan_of
+from gslang.engine.rewrite import Failure, apply_match
+from gslang.engine.scope import Scope
+from gslang.engine.values import FAILURES, evaluate, holds
+from gslang.graph.graph import Graph
+from gslang.verify.make import Making, Misfit
+
+
+@dataclass(frozen=True, slots=True)
+class Instance:
+    """A graph that the source matches. `after` is None where the target does not fit; `failure` then says why."""
+
+    seed: int
+    before: Graph
+    after: Graph | None
+    failure: str | None
+    features: tuple[str, ...]
+
+
+@dataclass(slots=True)
+class Search:
+    """How the search for instances went."""
+
+    attempts: int = 0
+    found: int = 0
+    obstacles: Counter[str] = field(default_factory=Counter)
+    coverage: Counter[str] = field(default_factory=Counter)
+
+    @property
+    def obstacle(self) -> str:
+        """What was in the way most often."""
+        if not self.obstacles:
+            return "no attempt was made"
+        name, _ = min(self.obstacles.items(), key=lambda item: (-item[1], item[0]))
+        return name
+
+
+def instances(rule: ir.CheckedRule, search: Search, seed: int, seconds: float, attempts: int) -> Iterator[Instance]:
+    """Instances of `rule`, until `attempts` or `seconds` are used up. The same for the same seed, but for the time limit."""
+    end = perf_counter() + seconds
+    for k in range(attempts):
+        if perf_counter() > end:
+            return
+        found = _attempt(rule, search, seed * 1_000_003 + k)
+        if found is not None:
+            search.found += 1
+            search.coverage.update(found.features)
+            yield found
+
+
+def _attempt(rule: ir.CheckedRule, search: Search, seed: int) -> Instance | None:
+    """One instance, or None. Where a condition fails that an equation could mend, it is tried again with that wish."""
+    wishes: dict[tuple[int, str], Any] = {}
+    for _ in range(4):
+        search.attempts += 1
+        making = Making(rule, seed, wishes)
+        try:
+            graph = making.run()
+        except (Misfit, TypeInferenceError) as error:
+            search.obstacles[f"no graph was found that fits the source: {error}"] += 1
+            return None
+        except FAILURES as error:
+            search.obstacles[f"a value of the source could not be computed: {error}"] += 1
+            return None
+        instance = _applied(rule, making, graph, seed)
+        if instance is not None:
+            return instance
+        wish, why = _wish(rule, making)
+        search.obstacles[why] += 1
+        if not wish or all(key in wishes for key in wish):
+            return None
+        wishes.update(wish)
+    return None
+
+
+def _applied(rule: ir.CheckedRule, making: Making, graph: Graph, seed: int) -> Instance | None:
+    plan = plan_of(rule)
+    if not graph.outputs:
+        return None
+    before = graph.copy()
+    for start in list(graph.outputs):
+        for scope in matches(plan, graph, start):
+            features = _features(making, scope, graph)
+            result = apply_match(scope, edits_of(graph, rule.dialect), [])
+            if isinstance(result, Failure):
+                return Instance(seed, before, None, result.message, features)
+            if result is None:
+                break
+            return Instance(seed, before, graph, None, features)
+    return None
+
+
+def _features(making: Making, scope: Scope, graph: Graph) -> tuple[str, ...]:
+    found = dict(making.branches)
+    for block, instances_ in zip(scope.rule.blocks, scope.instances):
+        found[f"{len(instances_)} × {block.name}"] = 1
+    for slot in output_slots(scope):
+        type_ = graph.types[slot]
+        shape = getattr(type_, "shape", None)
+        if shape is not None:
+            found[f"rank {len(shape)}"] = 1
+            if 1 in shape:
+                found["size 1"] = 1
+    found[f"dtype {making.dtype}"] = 1
+    return tuple(found)
+
+
+def _wish(rule: ir.CheckedRule, making: Making) -> tuple[dict[tuple[int, str], Any], str]:
+    """The first `where` condition that does not hold, and what would make it hold if it is an equation."""
+    for condition, span in zip(rule.where, rule.where_spans):
+        if holds(condition, making.scope):
+            continue
+        return _solve(condition, making), f"the condition `{span.text}` never held"
+    return {}, "the matcher refused every graph that was built"
+
+
+def _solve(condition: ir.Value, making: Making) -> dict[tuple[int, str], Any]:
+    match condition:
+        case ir.AllOf(items):
+            for item in items:
+                if not holds(item, making.scope):
+                    return _solve(item, making)
+        case ir.AnyOf(items):
+            order = list(items)
+            making.rng.shuffle(order)
+            for item in order:
+                if wish := _solve(item, making):
+                    return wish
+        case ir.CompareValue("==" | "in" as sign, left, right):
+            for side, other in ((left, right), (right, left)):
+                try:
+                    value = evaluate(other, making.scope)
+                except FAILURES:
+                    continue
+                if sign == "in":
+                    if side is not left or not isinstance(value, tuple) or not value:
+                        continue
+                    value = making.rng.choice(value)
+                if wish := _assign(side, value, making):
+                    return wish
+    return {}
+
+
+def _assign(side: ir.Value, value: Any, making: Making) -> dict[tuple[int, str], Any]:
+    """What must be wished for so that the expression `side` becomes `value`."""
+    match side:
+        case ir.NodeAttr(ir.Own(), node, name):
+            return {(node, name): value}
+        case ir.Let(ir.Own(), let):
+            return _assign(making.rule.lets[let], value, making)
+        case ir.ItemValue(ir.NodeAttr(ir.Own(), node, "shape"), index):
+            shape = making.shape_of(making.scope.slot(ir.OWN, node))
+            k = evaluate(index, making.scope)
+            if shape is not None and isinstance(k, int) and -len(shape) <= k < len(shape) and isinstance(value, int):
+                k %= len(shape)
+                return {(node, "shape"): (*shape[:k], value, *shape[k + 1 :])}
+        case ir.Length(block) if isinstance(value, int):
+            return {(block, "%count"): value}
+        case ir.IfValue(condition, then, otherwise):
+            return _assign(then if holds(condition, making.scope) else otherwise, value, making)
+    return {}

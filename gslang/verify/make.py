@@ -1,0 +1,356 @@
+"""One attempt to write a rule's source as a concrete graph.
+
+Pattern nodes are made operands first, in the order of the source. Attributes and shapes that constraints fix are computed
+from them with the engine's own scope; open ones come from `samplers`. The result is a proposal: `instances` keeps it only
+if types can be inferred and the readable matcher matches there. Recursion follows the pattern, whose depth is the rule's text.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from random import Random
+from typing import Any
+
+from gslang.check import checked as ir
+from gslang.dialect.dtypes import numpy_dtype
+from gslang.dialect.tensor_type import TensorType, TupleType, is_static
+from gslang.engine.scope import UNBOUND, Instance, Scope
+from gslang.engine.values import FAILURES, evaluate
+from gslang.graph.graph import ABSENT, CONST, INPUT, PARAM, Graph
+from gslang.graph.inference import infer_node
+from gslang.verify.samplers import Shape, sample, some_shape
+
+# (pattern node, field) → the value that a `where` condition asked for, found in an earlier attempt
+Wishes = Mapping[tuple[int, str], Any]
+
+
+class Misfit(Exception):
+    """This attempt leads nowhere. The message names what did not fit."""
+
+
+class Making:
+    """The state of one attempt: the graph so far, and a scope in which the rule's values can be computed."""
+
+    def __init__(self, rule: ir.CheckedRule, seed: int, wishes: Wishes) -> None:
+        self.rule, self.seed, self.wishes = rule, seed, wishes
+        self.rng = Random(f"{rule.name} {seed}")
+        self.graph = Graph(rule.dialect.name, rule.name)
+        self.scope = Scope(rule, self.graph, [UNBOUND] * len(rule.nodes), instances=[[] for _ in rule.blocks])
+        self.dtype = self.rng.choice(("float32",) * 7 + ("float64", "float16", "int32"))
+        self.branches: dict[str, int] = {}
+        self.counts: list[int] = []
+
+    def run(self) -> Graph:
+        """Raises `Misfit`, or what an evaluation may fail with."""
+        rule = self.rule
+        if rule.output_block is None:
+            outputs = [self.node(number) for number in rule.outputs]
+        else:
+            outputs = self.instances(rule.output_block, rule.blocks[rule.output_block].root)
+        for number in rule.inputs:
+            self.node(number)
+        flat: list[int] = []
+        for output in outputs:
+            if output not in flat:
+                flat.append(output)
+        self.graph.set_outputs(flat)
+        return self.graph
+
+    # ── nodes ──
+
+    def bound(self, number: int) -> int:
+        slots = self.scope.slots_of(self.rule.nodes[number].block)
+        return slots[number] if isinstance(slots, list) else slots.get(number, UNBOUND)
+
+    def bind(self, number: int, slot: int) -> int:
+        self.scope.slots_of(self.rule.nodes[number].block)[number] = slot
+        return slot
+
+    def dice(self, number: int) -> Random:
+        """Choices of one node: the same in every attempt with this seed, whatever was wished for elsewhere."""
+        current = self.scope.current
+        return Random(f"{self.rule.name} {self.seed} {number} {None if current is None else current.index}")
+
+    def node(self, number: int, shape: Shape | None = None) -> int:
+        if (slot := self.bound(number)) != UNBOUND:
+            return slot
+        match self.rule.nodes[number]:
+            case ir.LeafNode() as leaf:
+                return self.bind(number, self.leaf(number, leaf, shape))
+            case ir.AltNode(branches=branches, block=block):
+                choice = self.dice(number).randrange(len(branches))
+                chosen = self.scope.chosen if block is None else self.scope.current.chosen  # type: ignore[union-attr]
+                chosen[number] = choice
+                self.branches[f"alternative {choice + 1} of {len(branches)} at {self.rule.nodes[number].name or number}"] = 1
+                return self.bind(number, self.node(branches[choice], shape))
+            case ir.CallNode() as call:
+                return self.bind(number, self.call(number, call))
+            case ir.TupleNode(fields=fields):
+                slots = self.operands(fields, {})
+                return self.bind(number, self.typed(self.graph.add_tuple(slots)))
+            case ir.ProjNode(base=base):
+                return self.bind(number, self.projection(number, self.node(base)))
+        raise AssertionError("a pattern node of no known kind: this is a bug in gslang")
+
+    def typed(self, slot: int) -> int:
+        self.graph.types[slot] = infer_node(self.graph, self.rule.dialect, slot)
+        return slot
+
+    def projection(self, number: int, base: int) -> int:
+        type_ = self.graph.types[base]
+        count = len(type_.fields) if isinstance(type_, TupleType) else 1
+        current = self.scope.current
+        default = current.index if current is not None else self.dice(number).randrange(max(1, count))
+        index = self.wanted(number, "index", default if default < count else 0)
+        if isinstance(index, bool) or not isinstance(index, int) or not 0 <= index < count:
+            raise Misfit(f"there is no field {index}")
+        return self.typed(self.graph.add_proj(base, index))
+
+    def operands(self, patterns: tuple[int | None | ir.Splice, ...], shapes: Mapping[int, Shape]) -> list[int]:
+        slots: list[int] = []
+        for k, pattern in enumerate(patterns):
+            if pattern is None:
+                slots.append(ABSENT)
+            elif isinstance(pattern, ir.Splice):
+                slots += self.instances(pattern.block, pattern.node)
+            else:
+                slots.append(self.node(pattern, shapes.get(k)))
+        while slots and slots[-1] == ABSENT:
+            slots.pop()
+        return slots
+
+    def instances(self, number: int, root: int) -> list[int]:
+        """The slots of `root` in all instances of a block, which are made here if they are not there yet."""
+        block, made = self.rule.blocks[number], self.scope.instances[number]
+        before = self.scope.current
+        if made:
+            result = []
+            for instance in made:
+                self.scope.current = instance
+                result.append(self.node(root))
+            self.scope.current = before
+            return result
+        least = evaluate(block.minimum, self.scope)
+        most = None if block.maximum is None else evaluate(block.maximum, self.scope)
+        count = least + self.dice(-1 - number).choice((0, 0, 1, 2))
+        count = self.wishes.get((number, "%count"), count)
+        if most is not None:
+            count = min(count, most)
+        self.counts.append(count)
+        result = []
+        for k in range(count):
+            instance = Instance(k)
+            self.scope.current = instance
+            result.append(self.node(root))
+            made.append(instance)
+        self.scope.current = before
+        return result
+
+    # ── calls ──
+
+    def call(self, number: int, call: ir.CallNode) -> int:
+        rng = self.dice(number)
+        operator = self.scope.variables.get(call.variable) if call.variable else None
+        if operator is None:
+            operator = rng.choice(sorted(call.operators))
+            if call.variable:
+                self.scope.variables[call.variable] = operator
+        signature = self.rule.dialect.operators[operator]
+        if len(call.operators) > 1:
+            self.branches[f"operator {operator}"] = 1
+        shapes: list[Shape | None] = []
+        slots: dict[int, int] = {}
+        for k, pattern in enumerate(call.operands):  # what is no leaf comes first: its shape decides about the leaves
+            if isinstance(pattern, int) and not self.is_open_leaf(pattern):
+                slots[k] = self.node(pattern)
+        given, later = self.attributes(number, call, operator, {})
+        proposed: dict[str, Any] = {}
+        for k, pattern in enumerate(call.operands):
+            if not isinstance(pattern, int) or k in slots:
+                continue
+            shapes = [self.shape_of(slots[j]) if j in slots else None for j in range(len(call.operands))]
+            answer, extra = sample(rng, operator, signature.traits, shapes, {**proposed, **given})
+            proposed = {**extra, **proposed}
+            slots[k] = self.node(pattern, answer[k])
+        shapes = [self.shape_of(slots[j]) if j in slots else None for j in range(len(call.operands))]
+        if all(s is not None for s in shapes):
+            _, extra = sample(rng, operator, signature.traits, shapes, {**proposed, **given})
+            proposed = {**extra, **proposed}
+        if not shapes:
+            _, proposed = sample(rng, operator, signature.traits, [], given)
+        if "dtype" in signature.attributes and "dtype" not in proposed and signature.attributes["dtype"].default != "":
+            proposed["dtype"] = self.dtype
+        given, later = self.attributes(number, call, operator, proposed)
+        if later:
+            raise Misfit(f"attribute `{later[0]}` of `{operator}` depends on what is not there")
+        attrs = {name: value for name, value in {**proposed, **given}.items() if name in signature.attributes}
+        operands = self.operands(call.operands, {})
+        if operator in call.swappable and len(operands) == 2 and rng.random() < 0.3:
+            operands.reverse()
+        for name, spec in signature.attributes.items():
+            if name in attrs and attrs[name] == spec.default and rng.random() < 0.7:
+                del attrs[name]
+        slot = self.typed(self.graph.add(operator, tuple(operands), attrs))
+        return slot
+
+    def is_open_leaf(self, number: int) -> bool:
+        while isinstance(node := self.rule.nodes[number], ir.AltNode):
+            if self.bound(number) != UNBOUND:
+                return False
+            number = node.branches[self.dice(number).randrange(len(node.branches))]
+        return isinstance(node, ir.LeafNode) and self.bound(number) == UNBOUND
+
+    def shape_of(self, slot: int) -> Shape | None:
+        type_ = self.graph.types[slot] if slot >= 0 else None
+        if isinstance(type_, TupleType):
+            type_ = type_.fields[0] if type_.fields else None
+        if isinstance(type_, TensorType) and is_static(type_.shape):
+            return tuple(d for d in type_.shape or () if isinstance(d, int))
+        return None
+
+    def attributes(
+        self, number: int, call: ir.CallNode, operator: str, proposed: Mapping[str, Any]
+    ) -> tuple[dict[str, Any], list[str]]:
+        """Attributes that constraints fix, and those that cannot be computed yet."""
+        given: dict[str, Any] = {}
+        later: list[str] = []
+        declared = self.rule.dialect.operators[operator]
+        for constraint in call.constraints:
+            if isinstance(constraint, ir.SameAttributes):
+                other = self.scope.slot(constraint.place, constraint.node)
+                if other >= 0:
+                    own = declared.complete(self.graph.attrs[other])
+                    given.update({name: value for name, value in own.items() if name not in constraint.without})
+            elif constraint.field in declared.attributes:
+                spec = declared.attributes[constraint.field]
+                default = proposed.get(constraint.field, spec.default if constraint.field in declared.defaults else None)
+                if isinstance(constraint.test, ir.Anything):
+                    continue
+                if constraint.field not in proposed and isinstance(constraint.test, ir.Capture) and isinstance(constraint.test.test, ir.Anything):
+                    continue
+                first = _reads_itself(self.rule, number, constraint, self.scope)
+                if first:
+                    continue  # `first.conv.*` on the first instance: anything
+                try:
+                    given[constraint.field] = self.concrete(constraint.test, default)
+                except FAILURES:
+                    later.append(constraint.field)
+        for name in declared.attributes:
+            if (number, name) in self.wishes:
+                given[name] = self.wishes[number, name]
+        return given, later
+
+    # ── leaves ──
+
+    def leaf(self, number: int, leaf: ir.LeafNode, proposed: Shape | None) -> int:
+        rng = self.dice(number)
+        if leaf.optional and rng.random() < 0.35:
+            return ABSENT
+        if leaf.kind == "op":
+            raise Misfit("an operator variable is no tensor")
+        shape: Any = self.wanted(number, "shape", proposed if proposed is not None else some_shape(rng))
+        dtype: Any = self.wanted(number, "dtype", self.dtype)
+        rank = self.wanted(number, "ndim", None)
+        if isinstance(rank, int) and rank != len(shape):
+            shape = some_shape(rng, rank)
+        if not isinstance(shape, tuple) or not all(isinstance(d, int) and 0 <= d <= 4096 for d in shape):
+            raise Misfit(f"no tensor has the shape {shape}")
+        kind = leaf.kind if leaf.kind not in ("any", "var") else rng.choice(("input", "input", "param"))
+        if kind == "const":
+            return self.constant(number, leaf, shape, dtype, rng, proposed is not None)
+        if leaf.is_input and proposed is not None and leaf.kind in ("any", "var") and rng.random() < 0.08:
+            for other in self.graph.nodes():  # inputs may coincide
+                if self.graph.op[other] in (INPUT, PARAM) and self.graph.types[other] == TensorType(shape, dtype):
+                    return other
+        name = f"{leaf.name or 'x'}_{len(self.graph.op)}"
+        return self.graph.add({"input": INPUT, "param": PARAM}[kind], (), {}, TensorType(shape, dtype), name)
+
+    def constant(self, number: int, leaf: ir.LeafNode, shape: Shape, dtype: str, rng: Random, proposed: bool) -> int:
+        import numpy as np
+
+        value: Any = None
+        splat = False
+        for constraint in leaf.constraints:
+            if isinstance(constraint, ir.Constraint) and constraint.field == "value":
+                splat = isinstance(constraint.test, ir.SplatEquals)
+                value = self.concrete(constraint.test, None)
+        if (number, "value") in self.wishes:
+            value = self.wishes[number, "value"]
+        if value is None:
+            value = [round(rng.uniform(0.25, 2.0) * 8) / 8 for _ in range(int(np.prod(shape)))]
+            array = np.asarray(value).reshape(shape)
+        elif isinstance(value, tuple):
+            array = np.asarray(value)
+        elif splat:
+            array = np.full(shape, value)
+        else:
+            stated = any(isinstance(c, ir.Constraint) and c.field == "shape" for c in leaf.constraints)
+            array = np.full(shape if stated else (), value)
+        array = array.astype(numpy_dtype(dtype))
+        return self.graph.add(CONST, (), {}, TensorType(tuple(array.shape), dtype), f"c_{len(self.graph.op)}") if False else (
+            self.graph.add_const(array, TensorType(tuple(array.shape), dtype))
+        )
+
+    def wanted(self, number: int, field: str, default: Any) -> Any:
+        """What the constraints on `field` of a node ask for; `default` where they leave it open."""
+        if (number, field) in self.wishes:
+            default = self.wishes[number, field]
+        for constraint in self.rule.nodes[number].constraints:
+            if isinstance(constraint, ir.Constraint) and constraint.field == field:
+                if not _reads_itself(self.rule, number, constraint, self.scope):
+                    default = self.concrete(constraint.test, default)
+                elif isinstance(constraint.test, ir.TupleTest) and isinstance(default, tuple):
+                    items = constraint.test.items
+                    if not any(isinstance(i, ir.Rest) for i in items) and len(items) != len(default):
+                        default = some_shape(self.dice(number), len(items))
+        return default
+
+    def concrete(self, test: ir.Test, default: Any) -> Any:
+        """A value that passes `test`, close to `default`. Captures are bound. Raises what evaluations may fail with."""
+        match test:
+            case ir.Equals(value) | ir.ConstantEquals(value) | ir.SplatEquals(value):
+                return evaluate(value, self.scope)
+            case ir.Capture(capture, inner):
+                found = self.concrete(inner, default)
+                if found is None and isinstance(inner, ir.Anything) and default is None:
+                    return None
+                captures = self.scope.captures if self.scope.current is None else self.scope.current.captures
+                captures[capture] = found
+                return found
+            case ir.TupleTest(items):
+                return self.tuple_for(items, default)
+            case ir.EachItem(inner, local, minimum):
+                given = default if isinstance(default, tuple) else (2,) * minimum
+                made = []
+                for k, item in enumerate(given):
+                    self.scope.locals[local] = k
+                    made.append(self.concrete(inner, item))
+                return tuple(made)
+            case ir.OneOf(tests):
+                return self.concrete(self.rng.choice(tests), default)
+            case ir.IfTest(condition, then, otherwise):
+                return self.concrete(then if evaluate(condition, self.scope) else otherwise, default)
+            case ir.SelectTest(place, node, arms):
+                arm = arms[self.scope.branch(place, node)]
+                return default if arm is None else self.concrete(arm, default)
+        return default
+
+    def tuple_for(self, items: tuple[ir.Test | ir.Rest, ...], default: Any) -> tuple[Any, ...]:
+        given = default if isinstance(default, tuple) else ()
+        rest = next((k for k, item in enumerate(items) if isinstance(item, ir.Rest)), None)
+        fixed = [item for item in items if not isinstance(item, ir.Rest)]
+        if len(given) < len(fixed) or rest is None and len(given) != len(fixed):
+            given = some_shape(self.rng, len(fixed))
+        before = len(items) if rest is None else rest
+        behind = len(fixed) - before if rest is not None else 0
+        middle = given[before : len(given) - behind] if rest is not None else ()
+        head = [self.concrete(item, given[k]) for k, item in enumerate(fixed[:before])]
+        tail = [self.concrete(item, given[len(given) - behind + k]) for k, item in enumerate(fixed[before:])]
+        return (*head, *middle, *tail)
+
+
+def _reads_itself(rule: ir.CheckedRule, number: int, constraint: ir.Constraint, scope: Scope) -> bool:
+    """On the first instance, a constraint that reads `first` is one between an instance and itself."""
+    from gslang.engine.plan import mentions_first
+
+    return scope.current is not None and scope.current.index == 0 and mentions_first(constraint)
