@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 import gslang
+from examples.models import inception_v3
 from gslang.cli.main import main
 from gslang.dialect.load import load_dialect
 from gslang.graph.builder import Builder
@@ -51,6 +52,18 @@ def test_it_names_the_application(files: Path, capsys: pytest.CaptureFixture[str
     told = capsys.readouterr().out
     assert told.startswith(f"application {first_wrong(files)} is the first after which the check fails: rule `wrong` (")
     assert "rules.gsl:3:6)" in told and f"--stop-after {first_wrong(files)}" in told
+
+
+def test_a_wrong_rule_among_the_shipped_ones(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """In a pass with built-in steps, on a real network."""
+    (tmp_path / "rules.gsl").write_text("""use std.relay;
+rule wrong(x): nn.avg_pool2d(x, pool_size = [3, 3], strides = [1, 1], padding = [1, 1, 1, 1]) => x;
+pass all { lower_batch_norm; fold; conv_mul; fold; repeat { bias_add_add; wrong; diamond_conv_add; } cse; }
+""", encoding="utf-8")  # fmt: skip
+    gslang.write(inception_v3.build(75, width=0.1), tmp_path / "graph.json")
+    assert bisect(tmp_path, "numbers", "--pass", "all") == 1
+    told = capsys.readouterr().out
+    assert "fails: rule `wrong` (" in told and "the numbers differ" in told
 
 
 def test_a_check_that_holds_to_the_end(files: Path, capsys: pytest.CaptureFixture[str]) -> None:
