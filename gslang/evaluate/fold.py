@@ -17,9 +17,7 @@ def fold(graph: Graph, dialect: Dialect, *, limit_bytes: int | None = LIMIT) -> 
     Only constants below: a constant; some parameter below: a new parameter. A result that is more than `limit_bytes`
     larger than its operands stays a call. Stateful operators and those without evaluator stay. Unused parameters go.
     """
-    import numpy
-
-    from gslang.evaluate.run import EvaluationError, compute_node
+    from gslang.evaluate.run import EvaluationError, evaluate_node
 
     known: dict[int, Any] = {}  # node → value, intermediate ones included; None: a constant or parameter not looked at yet
     origin: dict[int, str] = {}  # node → CONST or PARAM
@@ -33,32 +31,31 @@ def fold(graph: Graph, dialect: Dialect, *, limit_bytes: int | None = LIMIT) -> 
             value = known[node] = graph.value(node)  # a lazy one is loaded only if something is computed from it
         return value
 
-    with numpy.errstate(all="ignore"):
-        for node in order:
-            op = graph.op[node]
-            if op is CONST or op is PARAM:
-                if node in values:
-                    known[node], origin[node] = None, op
+    for node in order:
+        op = graph.op[node]
+        if op is CONST or op is PARAM:
+            if node in values:
+                known[node], origin[node] = None, op
+            continue
+        operands = all_operands[node]
+        if not all([o < 0 or o in known for o in operands]):
+            continue
+        if op[0] == "%":
+            if op is not TUPLE and op is not PROJ:
                 continue
-            operands = all_operands[node]
-            if not all([o < 0 or o in known for o in operands]):
+        elif (signature := dialect.get(op)) is None or "stateful" in signature.traits:
+            continue
+        given = [value_of(o) if o >= 0 else None for o in operands]
+        try:
+            value = evaluate_node(graph, dialect, node, given)
+        except EvaluationError:
+            continue
+        if limit_bytes is not None and (nbytes := _nbytes(value)) > limit_bytes:
+            if nbytes > limit_bytes + sum(_nbytes(value_of(o)) for o in set(operands) if o >= 0):
                 continue
-            if op[0] == "%":
-                if op is not TUPLE and op is not PROJ:
-                    continue
-            elif (signature := dialect.get(op)) is None or "stateful" in signature.traits:
-                continue
-            given = [value_of(o) if o >= 0 else None for o in operands]
-            try:
-                value = compute_node(graph, dialect, node, given)
-            except EvaluationError:
-                continue
-            if limit_bytes is not None and (nbytes := _nbytes(value)) > limit_bytes:
-                if nbytes > limit_bytes + sum(_nbytes(value_of(o)) for o in set(operands) if o >= 0):
-                    continue
-            known[node] = value
-            origin[node] = PARAM if any([origin[o] is PARAM for o in operands if o >= 0]) else CONST
-            folded.append(node)
+        known[node] = value
+        origin[node] = PARAM if any([origin[o] is PARAM for o in operands if o >= 0]) else CONST
+        folded.append(node)
     computed = set(folded)
     names = {name for name in graph.names if name}
     done = 0

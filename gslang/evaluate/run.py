@@ -22,12 +22,6 @@ class EvaluationError(Exception):
 
 def evaluate_node(graph: Graph, dialect: Dialect, node: int, operands: list[Any]) -> Any:
     """The value of one call, tuple or projection. Raises `EvaluationError`."""
-    with np.errstate(all="ignore"):
-        return compute_node(graph, dialect, node, operands)
-
-
-def compute_node(graph: Graph, dialect: Dialect, node: int, operands: list[Any]) -> Any:
-    """The same, under the NumPy error state that the caller has set (nothing is warned of)."""
     op = graph.op[node]
     if op is TUPLE:
         return tuple(operands)
@@ -40,7 +34,8 @@ def compute_node(graph: Graph, dialect: Dialect, node: int, operands: list[Any])
     if function is None or signature is None:
         raise EvaluationError(f"`{op}` of {graph.label(node)} cannot be computed: no evaluator is known for it")
     try:
-        return function(operands, signature.complete(graph.attrs[node]))
+        with np.errstate(all="ignore"):
+            return function(operands, signature.complete(graph.attrs[node]))
     except (ValueError, TypeError, IndexError, KeyError, NotImplementedError, ArithmeticError, MemoryError) as error:
         raise EvaluationError(f"`{op}` of {graph.label(node)} cannot be computed: {error}") from error
 
