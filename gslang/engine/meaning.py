@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import fields, is_dataclass, replace
 from typing import Any
 
-from gslang.check.checked import CheckedProgram, Meaning, Value
+from gslang.check.checked import CheckedProgram, Meaning, NodeAttr, Value
 from gslang.dialect.dialect import Dialect
 from gslang.dialect.signature import Infer, TypeInferenceError
 from gslang.dialect.tensor_type import UNKNOWN, Symbol, TensorType, Type
@@ -37,11 +37,13 @@ def infer_by_meaning(dialect: Dialect) -> Dialect:
 
 
 def _inference(meaning: Meaning, dialect: Dialect) -> Infer:
+    reads_values = bool(meaning.rule.target.outputs) or _mentions_value((meaning.shape, meaning.dtype, meaning.rule.lets))
+
     def infer(types: tuple[Type | None, ...], attrs: Mapping[str, Any], value_of: Callable[[int], Any]) -> Type | None:
         graph = Graph(dialect.name)
         operands = []
         for k, type_ in enumerate(types):
-            value = value_of(k)
+            value = value_of(k) if reads_values else None  # whoever asks is not asked again: the type may depend on it
             known = value is not None and isinstance(type_, TensorType)
             operands.append(graph.add_const(value, type_) if known else graph.add_input(f"operand {k}", type_))  # type: ignore[arg-type]
         scope = frame(meaning, graph, operands, attrs)
@@ -61,6 +63,15 @@ def _inference(meaning: Meaning, dialect: Dialect) -> Infer:
         return refine(declared, result)
 
     return infer
+
+
+def _mentions_value(item: Any) -> bool:
+    """Whether a value reads `.value` of an operand."""
+    if isinstance(item, NodeAttr):
+        return item.name == "value"
+    if is_dataclass(item) and not isinstance(item, type):
+        return any(_mentions_value(getattr(item, part.name)) for part in fields(item))
+    return isinstance(item, tuple) and any(map(_mentions_value, item))
 
 
 def value_graph(meaning: Meaning, dialect: Dialect, types: Sequence[Type | None], attrs: Mapping[str, Any]) -> Graph | None:

@@ -6,7 +6,7 @@ from typing import Any
 
 from gslang.dialect.dialect import Dialect
 from gslang.dialect.tensor_type import TensorType
-from gslang.graph.graph import CONST, PARAM, Graph
+from gslang.graph.graph import CONST, PARAM, PROJ, TUPLE, Graph
 
 LIMIT = 1 << 20
 
@@ -19,36 +19,42 @@ def fold(graph: Graph, dialect: Dialect, *, limit_bytes: int | None = LIMIT) -> 
     """
     from gslang.evaluate.run import EvaluationError, evaluate_node
 
-    known: dict[int, Any] = {}  # node → value, intermediate ones included
+    known: dict[int, Any] = {}  # node → value, intermediate ones included; None: a constant or parameter not looked at yet
     origin: dict[int, str] = {}  # node → CONST or PARAM
-    size: dict[int, int] = {}
     order = graph.reverse_post_order()
     folded = []
+    all_operands, values = graph.operands, graph.values
+
+    def value_of(node: int) -> Any:
+        value = known[node]
+        if value is None:
+            value = known[node] = graph.value(node)  # a lazy one is loaded only if something is computed from it
+        return value
+
     for node in order:
         op = graph.op[node]
-        if op in (CONST, PARAM):
-            value = graph.value(node)
-            if value is not None:
-                known[node], origin[node], size[node] = value, op, value.nbytes
+        if op is CONST or op is PARAM:
+            if node in values:
+                known[node], origin[node] = None, op
             continue
-        operands = graph.operands[node]
-        if op[0] == "%" and op not in ("%tuple", "%proj"):
+        operands = all_operands[node]
+        if not all([o < 0 or o in known for o in operands]):
             continue
-        signature = dialect.get(op) if op[0] != "%" else None
-        if op[0] != "%" and (signature is None or "stateful" in signature.traits):
+        if op[0] == "%":
+            if op is not TUPLE and op is not PROJ:
+                continue
+        elif (signature := dialect.get(op)) is None or "stateful" in signature.traits:
             continue
-        if not all(o < 0 or o in known for o in operands):
-            continue
+        given = [value_of(o) if o >= 0 else None for o in operands]
         try:
-            value = evaluate_node(graph, dialect, node, [known[o] if o >= 0 else None for o in operands])
+            value = evaluate_node(graph, dialect, node, given)
         except EvaluationError:
             continue
-        below = sum(size[o] for o in set(operands) if o >= 0)
-        nbytes = _nbytes(value)
-        if limit_bytes is not None and nbytes > below + limit_bytes:
-            continue
-        known[node], size[node] = value, nbytes
-        origin[node] = PARAM if any(origin[o] is PARAM for o in operands if o >= 0) else CONST
+        if limit_bytes is not None and (nbytes := _nbytes(value)) > limit_bytes:
+            if nbytes > limit_bytes + sum(_nbytes(value_of(o)) for o in set(operands) if o >= 0):
+                continue
+        known[node] = value
+        origin[node] = PARAM if any([origin[o] is PARAM for o in operands if o >= 0]) else CONST
         folded.append(node)
     computed = set(folded)
     names = {name for name in graph.names if name}
