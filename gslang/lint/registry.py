@@ -7,11 +7,14 @@ from collections.abc import Callable, Iterator
 from gslang.base.diagnostics import Diagnostic
 from gslang.lint.coarse_constant import coarse_constant
 from gslang.lint.conditions import constant_condition, exact_float, late_condition
+from gslang.lint.covered_rules import duplicate, unreachable
 from gslang.lint.documentation import missing_doc, missing_test
 from gslang.lint.linted_file import LintedFile
 from gslang.lint.naming import hidden_name, name_style
+from gslang.lint.overlap import order_dependent, overlap
 from gslang.lint.pointless_keep import pointless_keep
 from gslang.lint.targets import dropped_attribute, no_change, repeated_computation
+from gslang.lint.termination import growing, non_terminating
 from gslang.lint.unused_binding import unused_binding
 from gslang.lint.unused_item import unused_function, unused_import
 
@@ -33,5 +36,11 @@ REGISTRY: dict[str, Lint] = {
     "L0113": pointless_keep,
     "L0114": coarse_constant,
     "L0116": no_change,
+    "L0201": overlap,
+    "L0202": unreachable,
+    "L0203": non_terminating,
+    "L0204": growing,
+    "L0205": order_dependent,
+    "L0206": duplicate,
 }
 """Without L0115, which looks at what the others found (`suppression`)."""

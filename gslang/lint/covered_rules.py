@@ -1,0 +1,75 @@
+"""L0202 and L0206: rules that come too late, and rules that stand twice. Only rules that start at the same operator are compared."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from gslang.base.diagnostics import Diagnostic, Label
+from gslang.check import checked as ir
+from gslang.engine.plan import plan_of
+from gslang.lint.generality import overlays, same_targets
+from gslang.lint.linted_file import LintedFile, LintedRule, finding
+
+Key = tuple[str, ...]
+
+
+def unreachable(file: LintedFile) -> Iterator[Diagnostic]:
+    for earlier, later in _candidates(file):
+        if earlier.checked.once or next(overlays(earlier.checked, later.checked), None) is None or _twins(earlier, later):
+            continue
+        related = (Label(earlier.written.name.span, "more general, and tried first"),)
+        mend = f"put `{later.name}` before `{earlier.name}`, or remove it"
+        yield finding("L0202", f"`{earlier.name}` takes every match of `{later.name}`", later.written.name.span, mend, related=related)
+
+
+def duplicate(file: LintedFile) -> Iterator[Diagnostic]:
+    for earlier, later in _candidates(file):
+        if _twins(earlier, later):
+            related = (Label(earlier.written.name.span, "the first one"),)
+            yield finding("L0206", f"`{later.name}` says the same as `{earlier.name}`", later.written.name.span, "remove one of them", related=related)
+
+
+def _twins(earlier: LintedRule, later: LintedRule) -> bool:
+    one_way = any(same_targets(overlay) for overlay in overlays(earlier.checked, later.checked))
+    return one_way and next(overlays(later.checked, earlier.checked), None) is not None
+
+
+def _candidates(file: LintedFile) -> Iterator[tuple[LintedRule, LintedRule]]:
+    """(earlier, later) where the earlier one may be more general: found by operators of the root and of the operands below it.
+
+    For each later rule, an earlier one with the same first operand operator, or one that leaves that operand open, is a candidate.
+    """
+    shelves: dict[Key, list[LintedRule]] = {}
+    for rule in file.rules:
+        if rule.checked.disconnected or rule.checked.blocks or len(rule.checked.outputs) != 1:
+            continue
+        met: dict[int, LintedRule] = {}
+        for key in _lookups(rule.checked):
+            met.update({id(other): other for other in shelves.get(key, ())})
+        yield from ((other, rule) for other in met.values())
+        for start in plan_of(rule.checked).starts:
+            shelves.setdefault((start, *_below(rule.checked)), []).append(rule)
+
+
+def _below(rule: ir.CheckedRule) -> Key:
+    """The operators of the operands, sorted, `?` where several or none are named."""
+    root = rule.nodes[rule.outputs[0]]
+    if not isinstance(root, ir.CallNode):
+        return ("?",)
+    return tuple(sorted(_operator(rule, operand) for operand in root.operands))
+
+
+def _operator(rule: ir.CheckedRule, operand: int | None | ir.Splice) -> str:
+    node = rule.nodes[operand] if isinstance(operand, int) else None
+    return node.operators[0] if isinstance(node, ir.CallNode) and len(node.operators) == 1 else "?"
+
+
+def _lookups(rule: ir.CheckedRule) -> Iterator[Key]:
+    """The keys under which more general rules can stand: each operand's operator, or left open."""
+    below = _below(rule)
+    choices: list[Key] = [()]
+    for operator in below[:6]:
+        choices = [(*c, o) for c in choices for o in ((operator,) if operator == "?" else (operator, "?"))]
+    for start in plan_of(rule).starts:
+        for key in sorted({tuple(sorted(c)) for c in choices}):
+            yield (start, *key)

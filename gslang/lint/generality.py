@@ -1,0 +1,166 @@
+"""Whether every match of one source is also one of another: by laying the more general pattern over the more special one.
+
+The answer yes is certain. No may mean "not seen": templates, several outputs and alternations below the more general root are
+compared only where they are equal. Used by L0202 (unreachable) and L0206 (duplicate).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+from gslang.check import checked as ir
+
+
+@dataclass(slots=True)
+class Overlay:
+    """What stands on what: nodes, captures and locals of the general rule → those of the special one."""
+
+    general: ir.CheckedRule
+    special: ir.CheckedRule
+    nodes: dict[int, int] = field(default_factory=dict)
+    captures: dict[int, int] = field(default_factory=dict)
+    locals: dict[int, int] = field(default_factory=dict)
+
+
+def overlays(general: ir.CheckedRule, special: ir.CheckedRule) -> Iterator[Overlay]:
+    """The ways to lay one source over another such that each match of `special` is one of `general`."""
+    if general.blocks or special.blocks or len(general.outputs) != 1 or len(special.outputs) != 1:
+        return
+    for nodes in _laid(general, special, [(general.outputs[0], special.outputs[0])], {}):
+        overlay = Overlay(general, special, nodes)
+        if _nodes_agree(overlay) and _constraints_follow(overlay):
+            yield overlay
+
+
+def _laid(general: ir.CheckedRule, special: ir.CheckedRule, todo: list[tuple[int, int]], nodes: dict[int, int]) -> Iterator[dict[int, int]]:
+    """Assignments of nodes such that operators fit; operands of commutative operators in both orders."""
+    if not todo:
+        yield nodes
+        return
+    (g, s), *rest = todo
+    if g in nodes:
+        if nodes[g] == s:
+            yield from _laid(general, special, rest, nodes)
+        return
+    nodes = {**nodes, g: s}
+    a, b = general.nodes[g], special.nodes[s]
+    match a, b:
+        case ir.LeafNode(), _:
+            if _leaf_covers(a, b):
+                yield from _laid(general, special, rest, nodes)
+        case ir.CallNode(), ir.CallNode():
+            if not set(b.operators) <= set(a.operators) or (a.variable is None) != (b.variable is None) or len(a.operands) != len(b.operands):
+                return
+            orders = [b.operands]
+            if set(b.operators) <= a.swappable and len(b.operands) == 2:
+                orders.append(b.operands[::-1])
+            for order in orders:
+                pairs = list(zip(a.operands, order))
+                inner = [(x, y) for x, y in pairs if isinstance(x, int) and isinstance(y, int)]
+                if len(inner) + sum(x is None and y is None for x, y in pairs) == len(pairs):
+                    yield from _laid(general, special, inner + rest, nodes)
+        case ir.TupleNode(), ir.TupleNode():
+            fields = [(x, y) for x, y in zip(a.fields, b.fields) if isinstance(x, int) and isinstance(y, int)]
+            if len(fields) == len(a.fields) == len(b.fields):
+                yield from _laid(general, special, fields + rest, nodes)
+        case ir.ProjNode(), ir.ProjNode():
+            yield from _laid(general, special, [(a.base, b.base), *rest], nodes)
+        case ir.AltNode(), ir.AltNode():
+            if len(a.branches) == len(b.branches):
+                yield from _laid(general, special, [*zip(a.branches, b.branches), *rest], nodes)
+
+
+def _leaf_covers(leaf: ir.LeafNode, other: ir.Pattern) -> bool:
+    if isinstance(other, ir.LeafNode):
+        if other.optional and not leaf.optional:
+            return False
+        return leaf.kind == "any" or leaf.kind == other.kind or leaf.kind == "var" and other.kind in ("input", "param")
+    return leaf.kind == "any"
+
+
+def _nodes_agree(overlay: Overlay) -> bool:
+    """What must be private, distinct or kept in the general rule is so in the special one."""
+    general, special, nodes = overlay.general, overlay.special, overlay.nodes
+    inner = [nodes[k] for k in sorted(general.interior)]
+    roots = [nodes[k] for k in general.outputs]
+    return len({*inner, *roots}) == len(inner) + len(roots) and set(inner) <= special.interior
+
+
+def _constraints_follow(overlay: Overlay) -> bool:
+    """Each constraint and condition of the general rule is one of the special rule."""
+    general, special = overlay.general, overlay.special
+    for g, s in overlay.nodes.items():
+        for wanted in general.nodes[g].constraints:
+            if not any(same(wanted, given, overlay) for given in special.nodes[s].constraints):
+                return False
+    return all(any(same(wanted, given, overlay) for given in special.where) for wanted in general.where)
+
+
+def same(a: Any, b: Any, overlay: Overlay) -> bool:
+    """Whether two values, tests or targets say the same, where numbers of the general rule stand for those of the special one."""
+    if type(a) is not type(b):
+        return False
+    match a:
+        case tuple():
+            return len(a) == len(b) and all(same(x, y, overlay) for x, y in zip(a, b))
+        case ir.Let():
+            return same(overlay.general.lets[a.let], overlay.special.lets[b.let], overlay)
+        case ir.Captured():
+            return overlay.captures.get(a.capture) == b.capture
+        case ir.Capture():
+            return overlay.captures.setdefault(a.capture, b.capture) == b.capture and same(a.test, b.test, overlay)
+        case ir.Local():
+            return overlay.locals.setdefault(a.local, b.local) == b.local
+        case ir.SameNode():
+            return all(overlay.nodes.get(x[1]) == y[1] for x, y in ((a.left, b.left), (a.right, b.right)))
+    if not hasattr(a, "__dataclass_fields__"):
+        return bool(a == b)
+    for name in a.__dataclass_fields__:
+        x, y = getattr(a, name), getattr(b, name)
+        if name.endswith("span"):
+            continue
+        if name == "node":
+            if overlay.nodes.get(x) != y:
+                return False
+        elif name == "locals":
+            if len(x) != len(y) or any(overlay.locals.setdefault(k, m) != m for k, m in zip(x, y)):
+                return False
+        elif not same(x, y, overlay):
+            return False
+    return True
+
+
+def same_targets(overlay: Overlay) -> bool:
+    """Whether both rules build the same, operands of commutative operators in either order."""
+    general, special = overlay.general.target, overlay.special.target
+    return len(general.outputs) == len(special.outputs) and all(
+        _same_target(x, y, overlay) for x, y in zip(general.outputs, special.outputs)
+    )
+
+
+def _same_target(x: int, y: int, overlay: Overlay) -> bool:
+    a, b = overlay.general.target.targets[x], overlay.special.target.targets[y]
+    match a, b:
+        case ir.MakeCall(), ir.MakeCall():
+            if a.operator != b.operator or len(a.operands) != len(b.operands):
+                return False
+            if not same(tuple(sorted(a.attributes, key=_key)), tuple(sorted(b.attributes, key=_key)), overlay) or not same(a.spreads, b.spreads, overlay):
+                return False
+            signature = overlay.general.dialect.get(a.operator) if isinstance(a.operator, str) else None
+            orders = [b.operands]
+            if signature is not None and "commutative" in signature.traits and len(b.operands) == 2:
+                orders.append(b.operands[::-1])
+            return any(all(_same_target(p, q, overlay) for p, q in zip(a.operands, order)) for order in orders)
+        case ir.MakeTuple(), ir.MakeTuple():
+            return len(a.fields) == len(b.fields) and all(_same_target(p, q, overlay) for p, q in zip(a.fields, b.fields))
+        case ir.MakeProj(), ir.MakeProj():
+            return same(a.index, b.index, overlay) and _same_target(a.base, b.base, overlay)
+        case (ir.SourceNode() | ir.MakeConst() | ir.Absent()), _:
+            return same(a, b, overlay)
+    return False
+
+
+def _key(attribute: tuple[str, ir.Value]) -> str:
+    return attribute[0]

@@ -1,0 +1,67 @@
+"""L0203 and L0204: rules that undo each other for ever, and rules that make graphs larger. Both are seen by running them on a small graph."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from gslang.base.diagnostics import Diagnostic, Label
+from gslang.check import checked as ir
+from gslang.graph.compare import count_calls
+from gslang.lint.linted_file import LintedFile, finding
+from gslang.lint.small_run import by_start, run_small
+from gslang.lint.witness import graphs_of
+
+_ROUNDS = 3  # a loop is one that is seen to go round this often
+
+
+def non_terminating(file: LintedFile) -> Iterator[Diagnostic]:
+    """Loops of the rules of a file that run together. One that only shrinks graphs ends, so each loop has a rule that does not."""
+    index = by_start([rule.checked for rule in file.rules])
+    places = {rule.name: rule.written.name.span for rule in file.rules}
+    reported: set[frozenset[str]] = set()
+    for rule in file.rules:
+        if rule.checked.disconnected or _shrinks(rule.checked):
+            continue
+        for graph in graphs_of(file, rule.checked):
+            run = run_small(graph, file.program.dialect, index, 30 + 3 * len(graph))
+            loop = () if run.ended else _loop(run.applied)
+            if not loop or frozenset(loop) in reported:
+                continue
+            reported.add(frozenset(loop))
+            shown = " → ".join((*loop, loop[0]))
+            related = tuple(Label(places[name], "takes part") for name in dict.fromkeys(loop) if name != loop[0])
+            message = f"`{loop[0]}` never ends: its target holds its source" if len(set(loop)) == 1 else f"these rules go round for ever: {shown}"
+            yield finding("L0203", message, places[loop[0]], "demand in a source what the target of the other does not give", related=related)
+
+
+def _shrinks(rule: ir.CheckedRule) -> bool:
+    """Whether the target has fewer calls than go away with the source, whatever matched."""
+    made = sum(isinstance(t, ir.MakeCall) for t in rule.target.targets)
+    several = any(isinstance(t, (ir.Repeat, ir.SpliceInstances)) for t in rule.target.targets)
+    alternatives = any(isinstance(node, ir.AltNode) for node in rule.nodes)
+    gone = [k for k in {*rule.interior, *rule.outputs} if isinstance(rule.nodes[k], ir.CallNode)]
+    return not several and not alternatives and made < len(gone)
+
+
+def _loop(applied: tuple[str, ...]) -> tuple[str, ...]:
+    """What the run ends in, again and again; begun at the rule that is named first."""
+    for length in range(1, len(applied) // _ROUNDS + 1):
+        last = applied[-length:]
+        if last * _ROUNDS == applied[-length * _ROUNDS :]:
+            start = min(range(length), key=lambda k: (last[k:] + last[:k]))
+            return last[start:] + last[:start]
+    return ()
+
+
+def growing(file: LintedFile) -> Iterator[Diagnostic]:
+    for rule in file.rules:
+        if rule.checked.disconnected:
+            continue
+        index = by_start([rule.checked])
+        for graph in graphs_of(file, rule.checked):
+            before = count_calls(graph)
+            run = run_small(graph, file.program.dialect, index, 1)
+            if run.applied and count_calls(graph) > before:
+                message = f"an application of `{rule.name}` turns {before} calls into {count_calls(graph)}"
+                yield finding("L0204", message, rule.written.name.span, "constant folding may take them away again; else the graph grows with each match")
+                break

@@ -1,0 +1,308 @@
+"""Small graphs that sources match: of a rule's own tests, and put together from patterns.
+
+`common_graph` unifies two source patterns at their first outputs and makes a graph of the result. What it returns is only a proposal:
+shapes are tried from a short list, conditions are not solved. Callers run the matchers on it, so that what is reported is true.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from itertools import islice, product
+from typing import Any
+
+from gslang.check import checked as ir
+from gslang.dialect.signature import REQUIRED, TypeInferenceError
+from gslang.dialect.tensor_type import TensorType
+from gslang.engine.build import BuildError
+from gslang.engine.interpret import matches
+from gslang.engine.plan import plan_of
+from gslang.engine.scope import UNBOUND, Scope
+from gslang.engine.values import FAILURES, evaluate
+from gslang.graph.graph import ABSENT, INPUT, PARAM, PROJ, TUPLE, Graph
+from gslang.graph.inference import infer_node
+from gslang.lint.linted_file import LintedFile
+
+Member = tuple[int, int]  # which rule, which pattern node
+_MOST_VARIANTS = 24
+# Shapes of inputs and of parameters that are tried in turn: images with small windows, matrices, sequences, scales, vectors.
+_WORLDS = (((2, 4, 4, 4), (4, 4, 1, 1)), ((4, 4), (4, 4)), ((2, 4, 4), (2, 4, 4)), ((2, 4, 4, 4), (4, 1, 1)), ((2, 4, 4, 4), (4,)), ((4,), (4,)))
+
+
+def graphs_of(file: LintedFile, rule: ir.CheckedRule) -> list[Graph]:
+    """Graphs that a rule matches: those of its tests, else one made from its source."""
+    from gslang.testing import build_graph
+
+    found = []
+    for test in file.program.tests:
+        if test.rule == rule.name and test.expected is not None:
+            try:
+                found.append(build_graph(file.program, test, test.source))
+            except (BuildError, *FAILURES):
+                continue  # `gslc test` says what is wrong with it
+    made = None if found else next((g for g in _graphs((rule,)) if any(matching_nodes(rule, g))), None)
+    return found if made is None else [made]
+
+
+def matching_nodes(rule: ir.CheckedRule, graph: Graph) -> Iterator[int]:
+    """The nodes at which a rule matches."""
+    plan = plan_of(rule)
+    for node in graph.in_order():
+        if graph.op[node] in plan.starts and next(matches(plan, graph, node), None) is not None:
+            yield node
+
+
+def common_graph(a: ir.CheckedRule, b: ir.CheckedRule) -> tuple[Graph, int] | None:
+    """A graph and a node of it at which both rules really match, if one is found."""
+    for graph in _graphs((a, b)):
+        both = set(matching_nodes(a, graph)) & set(matching_nodes(b, graph))
+        if both:
+            return graph, min(both)
+    return None
+
+
+def _graphs(rules: tuple[ir.CheckedRule, ...]) -> Iterator[Graph]:
+    if any(rule.blocks or not rule.outputs for rule in rules):
+        return
+    variants = [list(islice(_choices(rule), 6)) for rule in rules]
+    for chosen in islice(product(*variants), _MOST_VARIANTS):
+        for swaps in (0, 1, 2, 3) if len(rules) > 1 else (0,):
+            unified = _Unified(rules, chosen, swaps)
+            if unified.unify():
+                for world in _WORLDS:
+                    graph = _Making(unified, *world).make()
+                    if graph is not None:
+                        yield graph
+
+
+def _choices(rule: ir.CheckedRule) -> Iterator[dict[int, int]]:
+    """Branches for the alternations of a rule."""
+    numbers = [k for k, node in enumerate(rule.nodes) if isinstance(node, ir.AltNode)]
+    counts = [len(node.branches) for node in rule.nodes if isinstance(node, ir.AltNode)]
+    for picks in product(*map(range, counts)):
+        yield dict(zip(numbers, picks))
+
+
+@dataclass(slots=True)
+class _Unified:
+    """Classes of pattern nodes that are one graph node. `swaps`: bit k turns the operands of the k-th swappable pair round."""
+
+    rules: tuple[ir.CheckedRule, ...]
+    chosen: tuple[dict[int, int], ...]
+    swaps: int
+    parent: dict[Member, Member] = field(default_factory=dict)
+    pairs: int = 0
+
+    def find(self, member: Member) -> Member:
+        member = self.resolved(member)
+        while (above := self.parent.get(member, member)) != member:
+            member = above
+        return member
+
+    def resolved(self, member: Member) -> Member:
+        """An alternation is its chosen branch."""
+        r, k = member
+        while isinstance(node := self.rules[r].nodes[k], ir.AltNode):
+            k = node.branches[self.chosen[r][k]]
+        return r, k
+
+    def node(self, member: Member) -> ir.Pattern:
+        return self.rules[member[0]].nodes[member[1]]
+
+    def unify(self) -> bool:
+        todo = [((0, self.rules[0].outputs[0]), (r, rule.outputs[0])) for r, rule in enumerate(self.rules) if r]
+        while todo:
+            x, y = map(self.find, todo.pop())
+            if x == y:
+                continue
+            a, b = self.node(x), self.node(y)
+            if isinstance(a, ir.LeafNode) and not isinstance(b, ir.LeafNode):
+                (x, a), (y, b) = (y, b), (x, a)
+            if isinstance(b, ir.LeafNode):
+                if not isinstance(a, ir.LeafNode) and b.kind != "any":
+                    return False
+                if isinstance(a, ir.LeafNode) and a.kind == "any":
+                    x, y = y, x
+                self.parent[y] = x
+                continue
+            if type(a) is not type(b):
+                return False
+            self.parent[y] = x
+            parts = self._parts(a, b)
+            if parts is None:
+                return False
+            todo += [((x[0], p), (y[0], q)) for p, q in parts]
+        return True
+
+    def _parts(self, a: ir.Pattern, b: ir.Pattern) -> list[tuple[int, int]] | None:
+        """Operands that become one, or None if the nodes do not fit."""
+        match a, b:
+            case ir.CallNode(), ir.CallNode():
+                if not set(a.operators) & set(b.operators) or len(a.operands) != len(b.operands):
+                    return None
+                order = b.operands
+                if a.swappable & b.swappable and len(order) == 2:
+                    if self.swaps >> self.pairs & 1:
+                        order = order[::-1]
+                    self.pairs += 1
+                pairs = [(p, q) for p, q in zip(a.operands, order) if isinstance(p, int) and isinstance(q, int)]
+                return pairs if len(pairs) == sum(not (p is None and q is None) for p, q in zip(a.operands, order)) else None
+            case ir.TupleNode(), ir.TupleNode():
+                return [(p, q) for p, q in zip(a.fields, b.fields) if isinstance(p, int) and isinstance(q, int)] if len(a.fields) == len(b.fields) else None
+            case ir.ProjNode(), ir.ProjNode():
+                return [(a.base, b.base)]
+        return None
+
+
+class _Making:
+    """One graph from unified patterns; constraints propose attributes, shapes and values as soon as what they read is there."""
+
+    def __init__(self, unified: _Unified, input_shape: tuple[int, ...], param_shape: tuple[int, ...]) -> None:
+        self.unified, self.input_shape, self.param_shape = unified, input_shape, param_shape
+        self.dialect = unified.rules[0].dialect
+        self.graph = Graph(self.dialect.name, "witness")
+        self.made: dict[Member, int] = {}
+        self.scopes = [
+            Scope(rule, self.graph, [UNBOUND] * len(rule.nodes), chosen=dict(chosen)) for rule, chosen in zip(unified.rules, unified.chosen)
+        ]
+        self.members: dict[Member, list[Member]] = {}
+        for r, rule in enumerate(unified.rules):
+            for k in range(len(rule.nodes)):
+                self.members.setdefault(unified.find((r, k)), []).append((r, k))
+
+    def make(self) -> Graph | None:
+        roots = [self.unified.find((r, k)) for r, rule in enumerate(self.unified.rules) for k in rule.outputs]
+        stack = [(root, False) for root in reversed(roots)]
+        waiting: set[Member] = set()
+        try:
+            while stack:
+                member, ready = stack.pop()
+                if member in self.made:
+                    continue
+                parts = self._parts(member)
+                if parts is None or member in waiting and not ready:
+                    return None  # a template, or a node that would read itself
+                if ready:
+                    self._make(member, [ABSENT if p is None else self.made[p] for p in parts])
+                    continue
+                waiting.add(member)
+                stack.append((member, True))
+                stack += [(p, False) for p in reversed(parts) if p is not None and p not in self.made]
+            self.graph.set_outputs(list(dict.fromkeys(self.made[root] for root in roots)))
+        except (TypeInferenceError, TypeError, ValueError, KeyError, *FAILURES):
+            return None
+        return self.graph
+
+    def _parts(self, member: Member) -> list[Member | None] | None:
+        r, _ = member
+        match self.unified.node(member):
+            case ir.CallNode(operands=parts) | ir.TupleNode(fields=parts):
+                if any(isinstance(p, ir.Splice) for p in parts):
+                    return None
+                return [self.unified.find((r, p)) if isinstance(p, int) else None for p in parts]
+            case ir.ProjNode(base=base):
+                return [self.unified.find((r, base))]
+        return []
+
+    def _make(self, member: Member, operands: list[int]) -> None:
+        graph, pattern = self.graph, self.unified.node(member)
+        members = self.members[member]
+        match pattern:
+            case ir.LeafNode():
+                node = self._leaf(members)
+            case ir.TupleNode():
+                node = graph.add(TUPLE, operands)
+            case ir.ProjNode():
+                index = self._proposed(members, {"index": 0})["index"]
+                node = graph.add(PROJ, operands, {"index": index})
+            case _:
+                operator = self._operator(members)
+                signature = self.dialect.operators[operator]
+                first = graph.types[operands[0]] if operands and operands[0] >= 0 else None
+                shape = first.shape if isinstance(first, TensorType) and first.shape is not None else self.input_shape
+                required = {name: _guess(name, spec.types[0].base, spec.types[0].depth, shape) for name, spec in signature.attributes.items() if spec.default is REQUIRED}
+                wanted = self._proposed(members, dict(required))
+                node = graph.add(operator, operands, {name: value for name, value in wanted.items() if name in signature.attributes})
+        if graph.types[node] is None:
+            graph.types[node] = infer_node(graph, self.dialect, node)
+        self.made[member] = node
+        for r, k in members:
+            self.scopes[r].slots[k] = node
+
+    def _operator(self, members: list[Member]) -> str:
+        """An operator that all patterns of a class admit; operator variables stay the same."""
+        admitted: list[str] = []
+        for k, member in enumerate(members):
+            pattern = self.unified.node(member)
+            if isinstance(pattern, ir.CallNode):
+                known = self.scopes[member[0]].variables.get(pattern.variable or "")
+                own = [known] if known else list(pattern.operators)
+                admitted = [o for o in own if not admitted or o in admitted] if k else own
+        operator = admitted[0]
+        for member in members:
+            pattern = self.unified.node(member)
+            if isinstance(pattern, ir.CallNode) and pattern.variable:
+                self.scopes[member[0]].variables[pattern.variable] = operator
+        return operator
+
+    def _leaf(self, members: list[Member]) -> int:
+        import numpy
+
+        kinds = {node.kind for m in members if isinstance(node := self.unified.node(m), ir.LeafNode)}
+        weight = bool(kinds & {"var", "param"}) and "input" not in kinds
+        default = {"shape": self.param_shape if weight else self.input_shape, "dtype": "float32"}
+        if "const" in kinds:
+            default["shape"] = ()
+            wanted = self._proposed(members, {**default, "value": 2.0})
+            array = numpy.broadcast_to(numpy.asarray(wanted["value"], wanted["dtype"]), wanted["shape"] or numpy.shape(wanted["value"]))
+            return self.graph.add_const(array, TensorType(array.shape, wanted["dtype"]))
+        wanted = self._proposed(members, default)
+        name = f"x{len(self.graph.op)}"
+        return self.graph.add(PARAM if weight or "param" in kinds else INPUT, (), {}, TensorType(tuple(wanted["shape"]), wanted["dtype"]), name)
+
+    def _proposed(self, members: list[Member], defaults: dict[str, Any]) -> dict[str, Any]:
+        """Fields and what constraints want them to be; what several want, the last one that can tell decides."""
+        wanted = dict(defaults)
+        for r, k in members:
+            scope = self.scopes[r]
+            for constraint in self.unified.rules[r].nodes[k].constraints:
+                if isinstance(constraint, ir.SameAttributes):
+                    copied = self.graph.attrs[scope.slot(constraint.place, constraint.node)]
+                    wanted.update({name: value for name, value in copied.items() if name not in constraint.without})
+                    continue
+                value = _propose(constraint.test, scope, wanted.get(constraint.field))
+                if value is not None:
+                    wanted[constraint.field] = value
+        return wanted
+
+
+def _propose(test: ir.Test, scope: Scope, default: Any) -> Any:
+    """A value that passes a test, as far as that can be seen; else the default."""
+    match test:
+        case ir.Equals(value) | ir.ConstantEquals(value) | ir.SplatEquals(value):
+            try:
+                return evaluate(value, scope)
+            except FAILURES:
+                return default
+        case ir.Capture(capture, inner):
+            scope.captures[capture] = value = _propose(inner, scope, default)
+            return value
+        case ir.OneOf(tests):
+            return _propose(tests[0], scope, default)
+        case ir.TupleTest(items):
+            if any(isinstance(item, ir.Rest) for item in items):
+                return default
+            parts = default if isinstance(default, tuple) and len(default) == len(items) else (4,) * len(items)
+            return tuple([_propose(item, scope, part) for item, part in zip(items, parts) if not isinstance(item, ir.Rest)])
+    return default
+
+
+def _guess(name: str, base: str, depth: int, shape: tuple[Any, ...]) -> Any:
+    """A value for a required attribute that no constraint fixes."""
+    if base == "dtype" or name == "dtype":
+        return "float32"
+    if name in ("newshape", "shape"):
+        return shape
+    if depth:
+        return tuple(reversed(range(len(shape)))) if depth == 1 else ((0, 0),) * len(shape)
+    return {"int": 1, "float": 0.5, "bool": False, "str": ""}.get(base, 1)
