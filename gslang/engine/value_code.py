@@ -128,6 +128,16 @@ def instance_at(instances: list[dict[int, int]], number: Any) -> dict[int, int]:
     return instances[number]
 
 
+def equal_attributes(a: Any, b: Any) -> bool:
+    """Whether two calls of one operator are given the same attributes: then each one is equal, defaults included."""
+    if a is b:
+        return True
+    try:
+        return bool(a == b)
+    except ValueError:  # arrays
+        return False
+
+
 def select(chosen: int, arms: Sequence[Callable[[], Any] | None]) -> Any:
     arm = arms[chosen] if chosen >= 0 else None
     if arm is None:
@@ -139,6 +149,7 @@ RUNTIME: dict[str, Any] = {
     "unknown": unknown,
     "conjunction": conjunction,
     "select": select,
+    "equal_attributes": equal_attributes,
     "one_of": one_of,
     "first": first_instance,
     "at": instance_at,
