@@ -45,15 +45,18 @@ def shown(value: Any) -> str:
     return text if len(text) <= 60 else text[:59] + "…"
 
 
-def constraint_obstacle(
-    constraint: ir.Constraint | ir.SameAttributes, node: ir.Pattern, slot: int, scope: Scope
-) -> tuple[str, str, str, str]:
+def constraint_obstacle(constraint: ir.Constraint | ir.SameAttributes, node: ir.Pattern, slot: int, scope: Scope) -> tuple[str, str, str, str]:
     """Reason, what was expected, what was found, and a hint, of a constraint that does not hold."""
     graph, dialect = scope.graph, scope.rule.dialect
     where = described(graph, slot)
     if isinstance(constraint, ir.SameAttributes):
         other = scope.slot(constraint.place, constraint.node)
-        return "attribute", f"the attributes of {described(graph, other)}", f"{where} has others: {_differing(graph, dialect, slot, other, constraint)}", ""
+        return (
+            "attribute",
+            f"the attributes of {described(graph, other)}",
+            f"{where} has others: {_differing(graph, dialect, slot, other, constraint)}",
+            "",
+        )
     name = constraint.field
     try:
         if isinstance(node, ir.CallNode):
@@ -128,7 +131,11 @@ def _read_values(value: Any, scope: Scope, found: dict[str, str]) -> None:
     nodes = scope.rule.nodes
     match value:
         case ir.NodeAttr(place, node, name):
-            text = f"{nodes[node].name or described(scope.graph, scope.slots[node])}.{name}" if nodes[node].block is None else f"{nodes[node].name}.{name}"
+            text = (
+                f"{nodes[node].name or described(scope.graph, scope.slots[node])}.{name}"
+                if nodes[node].block is None
+                else f"{nodes[node].name}.{name}"
+            )
             if isinstance(place, ir.At):
                 try:
                     text = f"{scope.rule.blocks[place.block].name}[{evaluate(place.index, scope)}].{nodes[node].name}.{name}"
@@ -164,12 +171,12 @@ def _value_text(value: ir.Value, scope: Scope) -> str:
         return f"? ({error})"
 
 
-def path_between(graph: Graph, starts: Collection[int], targets: Collection[int]) -> list[int] | None:
-    """The nodes from one of `targets` over users to one of `starts`, if there is such a path."""
+def path_between(graph: Graph, starts: Collection[int], targets: Collection[int], below: dict[int, int | None]) -> list[int] | None:
+    """The nodes from one of `targets` over users to one of `starts`, if there is such a path. `below` gets what was looked at."""
     wanted = set(targets)
     label = graph.ordered().label
     bound = min(label[node] for node in wanted)
-    below: dict[int, int | None] = {node: None for node in starts if label[node] >= bound}
+    below.update((node, None) for node in starts if label[node] >= bound)
     stack = list(below)
     while stack:
         node = stack.pop()

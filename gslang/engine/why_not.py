@@ -1,60 +1,24 @@
-"""Why a rule did not match: the nearest misses, and what stood in the way of each.
+"""Why a rule did not match: the nearest misses over a graph, best first.
 
-A matcher of its own, which follows the readable one (`interpret`) step by step and notes every obstacle with the number of
-pattern nodes that were matched until then; the obstacle that was met furthest is the reason. So the engine's own matchers
-carry nothing of this. At most a fixed number of steps is spent on one start: what is told is then the best that was seen.
+Every place where the first output's operator stands is looked at shortly, and then, as far as a fixed amount of work goes, the
+most promising of those that were not settled thoroughly (`near_miss`). What is told is settled: a place where the rule does
+match is never called a miss.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
-
-from gslang.base.source import Span
-from gslang.check import checked as ir
-from gslang.engine import interpret
-from gslang.engine.build import build
-from gslang.engine.conditions import bound_slots, input_slots, instance_is_valid, output_slots
-from gslang.engine.constraints import kind_fits, satisfied
-from gslang.engine.edits import BuildError, edits_of
-from gslang.engine.generate_nodes import may_be_absent
-from gslang.engine.obstacles import (
-    constraint_obstacle,
-    described,
-    path_between,
-    shown_operators,
-    where_obstacle,
-)
-from gslang.engine.plan import MatchPlan, children, mentions_first
-from gslang.engine.scope import UNBOUND, Instance, Scope
-from gslang.engine.values import FAILURES, holds
+from gslang.engine.generate import compile_matcher
+from gslang.engine.near_miss import Attempt, Miss, first_output, parts_of
+from gslang.engine.obstacles import described, shown_operators
+from gslang.engine.plan import MatchPlan
 from gslang.engine.worklist import affected, ways_of
-from gslang.graph.graph import ABSENT, PROJ, TUPLE, Graph
+from gslang.graph.graph import Graph
 
-_STEPS = 3000  # attempts at pattern nodes that one start is worth
-_PASSING = 400  # starts that are looked at fully; beyond it, each gets fewer steps
-
-Ways = Iterator[None]
-
-
-@dataclass(frozen=True, slots=True)
-class Miss:
-    """An attempt at a match that failed, or (`reason` "matches") did not.
-
-    `matched` of `of` parts of the pattern hold: its nodes, and its conditions on the whole. `node` is where the obstacle stood in
-    the graph, `start` the first output's candidate; `expected` and `found` say what was wanted there and what there was.
-    """
-
-    rule: str
-    start: int
-    node: int
-    matched: int
-    of: int
-    reason: str
-    span: Span
-    expected: str
-    found: str
-    help: str
+# in visits of a pattern node, of which there are about 100,000 in a second
+_GLANCES = 150_000  # for the first look at all places
+_GLANCE, _LEAST = 40, 4  # for that at one: while there is some left, and then
+_THOROUGH = 3_000  # for the second look at one place
+_ALL = 150_000  # and at all
 
 
 def why_not(plan: MatchPlan, graph: Graph, node: int | None = None, limit: int = 5) -> list[Miss]:
@@ -69,17 +33,45 @@ def why_not(plan: MatchPlan, graph: Graph, node: int | None = None, limit: int =
         starts = [n for n in starts if n in near or n == node]
     if not starts:
         return [_no_start(plan, graph, node)]
-    steps = _STEPS if len(starts) <= _PASSING else max(60, _STEPS * _PASSING // len(starts))
-    misses = [_Attempt(plan, graph, start, steps).run() for start in starts]
-    matching = [m for m in misses if m.reason == "matches"]
-    misses = [m for m in misses if m.reason != "matches"]
-    misses.sort(key=lambda miss: -miss.matched / miss.of)
-    return [*(matching[:1] if node is None else matching), *misses][:limit]
+    misses = _settled(plan, graph, starts, limit)
+    matching = [miss for miss in misses if miss.reason == "matches"]
+    rest = [miss for miss in misses if miss.reason != "matches"]
+    rest.sort(key=lambda miss: -miss.matched / miss.of)
+    return [*(matching[:1] if node is None else matching), *rest][: max(limit, 1)]
+
+
+def _settled(plan: MatchPlan, graph: Graph, starts: list[int], limit: int) -> list[Miss]:
+    """What is known for sure of as many places as the work is worth, and of the `limit` best in any case; in their order."""
+    memo: dict[object, object] = {}
+    settled: list[tuple[int, Miss]] = []
+    open_ones: list[tuple[int, Miss]] = []
+    left = _GLANCES
+    for place, start in enumerate(starts):
+        attempt = Attempt(plan, graph, start, _GLANCE if left > 0 else _LEAST, True, memo)
+        miss = attempt.run()
+        left -= attempt.spent
+        (open_ones if attempt.cut else settled).append((place, miss))
+    open_ones.sort(key=lambda item: -item[1].matched)
+    left = _ALL
+    match = None
+    for done, (place, miss) in enumerate(open_ones):
+        if left <= 0 and done >= limit:
+            break
+        attempt = Attempt(plan, graph, miss.start, _THOROUGH, False, memo)
+        miss = attempt.run()
+        left -= attempt.spent
+        if attempt.cut:
+            match = match or compile_matcher(plan)(graph)
+            if match(miss.start, lambda _: True):
+                miss = attempt.matching()
+        settled.append((place, miss))
+    settled.sort(key=lambda item: item[0])
+    return [miss for _, miss in settled]
 
 
 def _no_start(plan: MatchPlan, graph: Graph, node: int | None) -> Miss:
     rule = plan.rule
-    root = _first_output(rule)
+    root = first_output(rule)
     there = sorted({graph.op[n] for n in graph.nodes() if graph.is_call(n)})
     if node is not None:
         found, help = f"{described(graph, node)} takes part in no such pattern", "ask without a node for the nearest misses in the whole graph"
@@ -87,369 +79,6 @@ def _no_start(plan: MatchPlan, graph: Graph, node: int | None) -> Miss:
         found = f"the graph has no such node; it has {shown_operators(there) or 'no calls'}"
         help = "does the rule mean another operator, or does the graph come from another dialect?"
     return Miss(
-        rule.name, -1, -1 if node is None else node, 0, _parts(plan), "no-candidate", rule.nodes[root].span,
+        rule.name, -1, -1 if node is None else node, 0, parts_of(plan), "no-candidate", rule.nodes[root].span,
         f"a node that can be the first output: {shown_operators(plan.starts)}", found, help,
     )  # fmt: skip
-
-
-def _first_output(rule: ir.CheckedRule) -> int:
-    return rule.outputs[0] if rule.output_block is None else rule.blocks[rule.output_block].root
-
-
-def _parts(plan: MatchPlan) -> int:
-    """What has to hold: pattern nodes but alternatives, each `where`, and the conditions on the match as a whole."""
-    rule = plan.rule
-    nodes = sum(not isinstance(node, ir.AltNode) for node in rule.nodes)
-    return nodes + len(rule.where) + sum(len(block.where) for block in rule.blocks) + 2
-
-
-@dataclass(slots=True)
-class _Attempt:
-    plan: MatchPlan
-    graph: Graph
-    start: int
-    steps: int
-    scope: Scope = field(init=False)
-    best: Miss | None = None
-    started: set[int] = field(default_factory=set)  # nodes whose operator fits, while their operands are tried
-    total: int = field(init=False)
-
-    def __post_init__(self) -> None:
-        rule = self.plan.rule
-        self.scope = Scope(rule, self.graph, [UNBOUND] * len(rule.nodes), instances=[[] for _ in rule.blocks])
-        self.total = _parts(self.plan)
-
-    # ── noting ──
-
-    def note(self, reason: str, span: Span, node: int, expected: str, found: str, help: str = "", passed: int = 0) -> None:
-        """An obstacle; `passed` counts conditions on the whole that hold."""
-        nodes = self.plan.rule.nodes
-        bound = self.started | {k for k, slot in enumerate(self.scope.slots) if slot != UNBOUND and not isinstance(nodes[k], ir.AltNode)}
-        for instances in self.scope.instances:
-            for instance in instances[:1]:
-                bound.update(k for k, slot in instance.slots.items() if slot != UNBOUND)
-        if self.scope.current is not None:
-            bound.update(k for k, slot in self.scope.current.slots.items() if slot != UNBOUND)
-        matched = min(len(bound) + passed, self.total - 1)
-        if self.best is None or matched > self.best.matched:
-            self.best = Miss(self.plan.rule.name, self.start, node, matched, self.total, reason, span, expected, found, help)
-
-    def label(self, node: int) -> str:
-        return described(self.graph, node)
-
-    # ── the whole ──
-
-    def run(self) -> Miss:
-        rule = self.plan.rule
-        for _ in self.outputs() if rule.output_block is None else self.output_block(rule.output_block):
-            if self.valid():
-                place = rule.nodes[_first_output(rule)].span
-                return Miss(rule.name, self.start, self.start, self.total, self.total, "matches", place, "", "", "")
-        if self.best is None:
-            self.note("gave-up", rule.nodes[_first_output(rule)].span, self.start, "a match", "there are too many ways to try them all here")
-        assert self.best is not None
-        return self.best
-
-    def outputs(self) -> Ways:
-        return self.in_turn([lambda k=k: self.output(k) for k in range(len(self.plan.rule.outputs))])  # type: ignore[misc]
-
-    def output(self, k: int) -> Ways:
-        number = self.plan.rule.outputs[k]
-        if k == 0:
-            yield from self.match(number, self.start)
-            return
-        if self.scope.slots[number] != UNBOUND:
-            yield
-            return
-        candidates = interpret.candidates(self.plan, self.scope, number)
-        if not candidates:
-            pattern = self.plan.rule.nodes[number]
-            below = [c for c in children(pattern) if c < len(self.scope.slots) and self.scope.slots[c] >= 0]
-            base = self.scope.slots[below[0]] if below else self.start
-            users = [self.graph.op[u].lstrip("%") for u in self.graph.users[base]]
-            self.note(
-                "no-further-output", pattern.span, base, f"a user that can be output {k + 1}: {self.wanted(number)}",
-                f"{self.label(base)} is used by {shown_operators(users) or 'nothing'}",
-                "the rule needs all its outputs; a rule with fewer outputs would match here",
-            )  # fmt: skip
-        for candidate in candidates:
-            yield from self.match(number, candidate)
-
-    def wanted(self, number: int) -> str:
-        return shown_operators(sorted(interpret._operators(self.plan, number)))
-
-    def in_turn(self, parts: Sequence[Callable[[], Ways]]) -> Ways:
-        return interpret._in_turn(list(parts))
-
-    # ── nodes ──
-
-    def match(self, number: int, slot: int) -> Ways:
-        self.steps -= 1
-        if self.steps < 0:
-            return
-        node, scope = self.plan.rule.nodes[number], self.scope
-        slots = scope.slots_of(node.block)
-        bound = slots[number] if isinstance(slots, list) else slots.get(number, UNBOUND)
-        if bound != UNBOUND:
-            if bound == slot:
-                yield
-            else:
-                name = f"`{node.name}`" if node.name else "this node"
-                self.note(
-                    "another-node", node.span, slot, f"{name} once more, which is {self.label(bound)}", self.label(slot),
-                    "a name used twice is one node; give the second one a name of its own if they may differ",
-                )  # fmt: skip
-            return
-        match node:
-            case ir.LeafNode():
-                yield from self.leaf(number, node, slot, slots)
-            case ir.AltNode():
-                chosen = scope.chosen if node.block is None else scope.current.chosen  # type: ignore[union-attr]
-                for choice, branch in enumerate(node.branches):
-                    chosen[number] = choice
-                    for _ in self.match(branch, slot):
-                        slots[number] = slot
-                        if slot == ABSENT or self.constraints(number, slot):
-                            yield
-                        slots[number] = UNBOUND
-                        chosen[number] = choice
-                chosen.pop(number, None)
-            case _ if slot == ABSENT:
-                self.note("operand-missing", node.span, self.start, self.wanted(number), "the operand is left out", "write `none` or an optional input")
-            case _:
-                yield from self.inner(number, node, slot, slots)
-
-    def leaf(self, number: int, node: ir.LeafNode, slot: int, slots: list[int] | dict[int, int]) -> Ways:
-        if slot == ABSENT and not node.optional:
-            self.note("operand-missing", node.span, self.start, "an operand", "it is left out", f"`{node.name or 'x'}: {node.kind}?` may be absent")
-            return
-        if slot != ABSENT and not kind_fits(node.kind, self.graph.op[slot]):
-            help = f"`{node.name}: any` accepts any node" if node.name else "`any` accepts any node"
-            self.note("kind", node.span, slot, f"a node of kind `{node.kind}`", self.label(slot), help)
-            return
-        slots[number] = slot
-        if slot == ABSENT or self.constraints(number, slot):
-            yield
-        slots[number] = UNBOUND
-
-    def inner(self, number: int, node: ir.Pattern, slot: int, slots: list[int] | dict[int, int]) -> Ways:
-        scope, graph = self.scope, self.graph
-        op, operands = graph.op[slot], graph.operands[slot]
-        distinct = number in self.plan.distinct
-        if distinct and slot in scope.taken:
-            self.note("not-distinct", node.span, slot, "a node that nothing else of the pattern has matched", f"{self.label(slot)} is matched already")
-            return
-        orders: tuple[tuple[int, ...], ...] = (operands,)
-        variable = None
-        match node:
-            case ir.CallNode():
-                parts: tuple[int | None | ir.Splice, ...] = node.operands
-                fits = op in node.operators
-                if fits and node.variable is not None:
-                    known = scope.variables.get(node.variable)
-                    if known is None:
-                        variable = node.variable
-                    elif known != op:
-                        self.note("operator-variable", node.span, slot, f"`{known}`, which `{node.variable}` is here", self.label(slot))
-                        return
-                if fits and op in node.swappable and len(operands) == 2:
-                    orders = (operands, (operands[1], operands[0]))
-            case ir.TupleNode():
-                parts, fits = node.fields, op is TUPLE
-            case ir.ProjNode():
-                parts, fits = (node.base,), op is PROJ
-            case _:
-                raise AssertionError("not an inner node: this is a bug in gslang")
-        if not fits:
-            alternative = f"`({self.wanted(number).split(',')[0].strip('`')}(…) | {op}(…))` accepts both" if graph.is_call(slot) else ""
-            self.note("operator", node.span, slot, self.wanted(number), self.label(slot), alternative)
-            return
-        if variable is not None:
-            scope.variables[variable] = op
-        if distinct:
-            scope.taken.add(slot)
-        self.started.add(number)
-        for order in orders:
-            aligned = self.align(node, slot, parts, order)
-            if aligned is None:
-                continue
-            for _ in self.in_turn(aligned):
-                slots[number] = slot
-                if self.constraints(number, slot):
-                    yield
-                slots[number] = UNBOUND
-        self.started.discard(number)
-        if distinct:
-            scope.taken.discard(slot)
-        if variable is not None:
-            del scope.variables[variable]
-
-    def align(
-        self, node: ir.Pattern, slot: int, parts: tuple[int | None | ir.Splice, ...], operands: tuple[int, ...]
-    ) -> list[Callable[[], Ways]] | None:
-        splice = next((k for k, part in enumerate(parts) if isinstance(part, ir.Splice)), None)
-        if splice is not None:
-            return self.align_sequence(node, slot, parts, operands, splice)
-        given = operands + (ABSENT,) * (len(parts) - len(operands))
-        missing = any(isinstance(p, int) and not may_be_absent(self.plan.rule, p) for p in parts[len(operands) :])
-        if missing or any(o != ABSENT for o in given[len(parts) :]) or any(p is None and o != ABSENT for p, o in zip(parts, given)):
-            self.operand_count(node, slot, str(sum(p is not None for p in parts)))
-            return None
-        return [lambda p=p, o=o: self.match(p, o) for p, o in zip(parts, given) if isinstance(p, int)]  # type: ignore[misc]
-
-    def operand_count(self, node: ir.Pattern, slot: int, wanted: str) -> None:
-        count = sum(o >= 0 for o in self.graph.operands[slot])
-        what = "fields" if isinstance(node, ir.TupleNode) else "operands"
-        self.note("operand-count", node.span, slot, f"{wanted} {what}", f"{self.label(slot)} has {count}", "`*` of an `each` template takes any number")
-
-    def align_sequence(
-        self, node: ir.Pattern, slot: int, parts: tuple[int | None | ir.Splice, ...], operands: tuple[int, ...], at: int
-    ) -> list[Callable[[], Ways]] | None:
-        sequence = parts[at]
-        assert isinstance(sequence, ir.Splice)
-        behind = len(parts) - at - 1
-        count = len(operands) - at - behind
-        block = self.plan.rule.blocks[sequence.block]
-        if count < 0 or not self.scope.instances[sequence.block] and not interpret._bounds_allow(self.scope, block, count):
-            self.note(
-                "too-few-instances", block.span, slot, f"as many instances of `{block.name}` as `each` allows",
-                f"{self.label(slot)} leaves {max(count, 0)}", "the numbers behind `in` are the bounds",
-            )  # fmt: skip
-            return None
-        before = [lambda p=p, o=o: self.match(p, o) for p, o in zip(parts[:at], operands) if isinstance(p, int)]  # type: ignore[misc]
-        fields = operands[at : at + count]
-        middle = [lambda k=k, o=o: self.instance(sequence.block, sequence.node, k, o) for k, o in enumerate(fields)]  # type: ignore[misc]
-        rest = operands[len(operands) - behind :] if behind else ()
-        after = [lambda p=p, o=o: self.match(p, o) for p, o in zip(parts[at + 1 :], rest) if isinstance(p, int)]  # type: ignore[misc]
-        return [*before, *middle, *after]
-
-    def instance(self, block: int, root: int, k: int, slot: int) -> Ways:
-        scope, template = self.scope, self.plan.rule.blocks[block]
-        known = scope.instances[block]
-        before = scope.current
-        fresh = k >= len(known)
-        scope.current = Instance(k) if fresh else known[k]
-        mine = scope.current
-        for _ in self.match(root, slot):
-            if not fresh or self.instance_holds(template, k):
-                if fresh:
-                    known.append(mine)
-                scope.current = before
-                yield
-                scope.current = mine
-                if fresh:
-                    known.pop()
-        scope.current = before
-
-    def instance_holds(self, template: ir.Block, k: int) -> bool:
-        if k == 0 and not interpret._deferred_hold(self.plan, self.scope, template):
-            self.note("attribute", template.span, self.start, "what `first` has", "the first instance contradicts itself")
-            return False
-        for number, condition in enumerate(template.where):
-            if not holds(condition, self.scope):
-                expected, found, reason = where_obstacle(condition, self.scope)
-                self.note(reason, template.span, self.start, expected, found, "the block's `where` decides what an instance is", passed=number)
-                return False
-        return True
-
-    def constraints(self, number: int, slot: int) -> bool:
-        node, scope = self.plan.rule.nodes[number], self.scope
-        later = number in self.plan.deferred and scope.current is not None and scope.current.index == 0
-        for constraint in node.constraints:
-            if later and mentions_first(constraint) or satisfied(constraint, node, slot, scope):
-                continue
-            reason, expected, found, help = constraint_obstacle(constraint, node, slot, scope)
-            self.note(reason, constraint.span, slot, expected, found, help)
-            return False
-        return True
-
-    # ── a variadic output ──
-
-    def output_block(self, number: int) -> Ways:
-        plan, scope = self.plan, self.scope
-        block = plan.rule.blocks[number]
-        for _ in self.instance(number, block.root, 0, self.start):
-            if not instance_is_valid(plan, scope, number):
-                self.note("used-outside", block.span, self.start, "an instance that nothing outside uses", "a node of it is used elsewhere or depends on it")
-                continue
-            state = (scope.slots[:], dict(scope.chosen), dict(scope.captures), dict(scope.variables), set(scope.taken), dict(scope.inner_inputs))
-            interpret._extend(plan, scope, number, block, self.start)
-            count = len(scope.instances[number])
-            if interpret._bounds_allow(scope, block, count):
-                yield
-            else:
-                self.note(
-                    "too-few-instances", block.span, self.start, f"as many instances of `{block.name}` as `each` allows", f"there are {count}",
-                    "`gslc match` with a lower bound shows which they are",
-                )  # fmt: skip
-            del scope.instances[number][1:]
-            scope.slots[:], scope.chosen, scope.captures, scope.variables, scope.taken, scope.inner_inputs = state
-
-    # ── the match as a whole ──
-
-    def valid(self) -> bool:
-        return self.private() and self.convex() and self.conditions() and self.target()
-
-    def private(self) -> bool:
-        rule, graph, scope = self.plan.rule, self.graph, self.scope
-        bound = list(bound_slots(scope))
-        matched = {slot for _, slot in bound}
-        outputs = set(output_slots(scope))
-        for number, slot in bound:
-            if number not in rule.interior or slot < 0 or slot in outputs:
-                continue
-            span = rule.nodes[number].span
-            if slot in graph.output_uses:
-                self.note("graph-output", span, slot, "a node that only the pattern uses", f"{self.label(slot)} is an output of the graph", _KEEP)
-                return False
-            others = [u for u in graph.users[slot] if u not in matched]
-            if others:
-                found = f"{self.label(slot)} is also used by {', '.join(map(self.label, others[:3]))}{' …' if len(others) > 3 else ''}"
-                self.note("used-outside", span, slot, "a node that only the pattern uses", found, _KEEP)
-                return False
-        return True
-
-    def convex(self) -> bool:
-        rule, graph, scope = self.plan.rule, self.graph, self.scope
-        outputs, inputs = output_slots(scope), input_slots(scope)
-        path = path_between(graph, inputs, outputs) if len(outputs) > 1 or set(outputs) & set(inputs) else None
-        if path is None:
-            return True
-        span = rule.nodes[_first_output(rule)].span
-        way = " → ".join(map(graph.label, path))
-        self.note("not-convex", span, path[0], "inputs that do not depend on outputs", f"a path leads from an output back to an input: {way}",
-                  "replacing all outputs at once would make a cycle", passed=1)  # fmt: skip
-        return False
-
-    def conditions(self) -> bool:
-        rule = self.plan.rule
-        for number, (condition, span) in enumerate(zip(rule.where, rule.where_spans)):
-            if not holds(condition, self.scope):
-                expected, found, reason = where_obstacle(condition, self.scope)
-                self.note(reason, span, self.start, expected, found, passed=2 + number)
-                return False
-        return True
-
-    def target(self) -> bool:
-        """Whether the target can be built here; what is built is taken back at once."""
-        rule, graph, scope = self.plan.rule, self.graph, self.scope
-        span, passed = rule.target.spans[rule.target.outputs[0]] if rule.target.spans else rule.span, 2 + len(rule.where)
-        edits = edits_of(graph, rule.dialect)
-        first, scope.memo = len(graph.op), {}
-        try:
-            nows = build(graph, rule.dialect, rule.target, scope)
-            why = edits.misfit(output_slots(scope), nows)
-            if why is None:
-                return True
-            self.note("target-type", span, self.start, "a target of the source's type", why, "the rule needs a condition that rules this case out", passed)
-        except BuildError as error:
-            self.note("target-type", span, self.start, "a target that type-checks", str(error), "the rule needs a condition that rules this case out", passed)
-        except FAILURES as error:
-            self.note("target-value", span, self.start, "known values for the target", str(error) or type(error).__name__, "", passed)
-        finally:
-            scope.memo = None
-            graph.discard_from(first)
-        return False
-
-
-_KEEP = "mark it `keep` in the source if it may stay in the graph"

@@ -3,24 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from random import Random
 
 import numpy as np
 import pytest
 
 import gslang
-from gslang.base.source import Source
-from gslang.check.check import check_source
 from gslang.dialect.load import load_dialect
 from gslang.dialect.tensor_type import UNKNOWN, TensorType
-from gslang.engine.generate import compile_matcher
+from gslang.engine import interpret
 from gslang.engine.plan import plan_of
 from gslang.engine.why_not import Miss, why_not
 from gslang.graph.builder import Builder
 from gslang.graph.graph import Graph
-from tests.engine.test_oracle import as_graph, random_graph, random_pattern, rule_text
+from tests.engine.random_graphs import as_graph, random_graph
+from tests.engine.test_oracle import checked
 
 RELAY = load_dialect("relay")
+MATCHES = {"matches", "target-value", "target-type"}  # the source matches
 
 
 def nearest(text: str, make: Callable[[Builder], tuple[int, ...]]) -> tuple[Graph, Miss]:
@@ -150,24 +149,37 @@ def test_the_graph_stays_as_it_is() -> None:
     assert len(graph.op) == size and not graph.users[graph.outputs[0]]
 
 
+def disagreements(seeds: range) -> int:
+    """Compares with the readable matcher on random rules and graphs, at each start; how many starts matched."""
+    matched = 0
+    for seed in seeds:
+        random, rule, text, checked_rule = checked(seed)
+        plan = plan_of(checked_rule)
+        for _ in range(2):
+            graph = as_graph(*random_graph(random, rule))
+            size = len(graph.op)
+            told = why_not(plan, graph, limit=1000)
+            starts = [node for node in graph.nodes() if graph.op[node] in plan.starts]
+            found = {node for node in starts if next(interpret.matches(plan, graph, node), None) is not None}
+            matching = {miss.start for miss in told if miss.reason in MATCHES}
+            assert matching <= found and bool(matching) == bool(found), (seed, text)
+            for node in starts:
+                here = [miss.reason for miss in why_not(plan, graph, node, 1000) if miss.start == node]
+                assert len(here) == 1 and (here[0] in MATCHES) == (node in found), (seed, text, node, here)
+            assert len(graph.op) == size
+            matched += len(found)
+    return matched
+
+
 @pytest.mark.parametrize("chunk", range(4))
 def test_it_agrees_with_the_matcher(chunk: int) -> None:
-    """"matches" exactly where the matcher finds a match; every other place has a reason."""
-    for seed in range(chunk * 50, chunk * 50 + 50):
-        random = Random(seed)
-        pattern, outputs, keep = random_pattern(random)
-        program = check_source(Source("random.gsl", rule_text(pattern, outputs, keep)))
-        plan = plan_of(program.rules["r"])
-        graph = as_graph(*random_graph(random, pattern, outputs))
-        match = compile_matcher(plan)(graph)
-        told = {m.start: m.reason for m in _all_misses(plan, graph)}
-        for node in graph.nodes():
-            if graph.op[node] in plan.starts:
-                assert (told[node] == "matches") == (match(node, lambda _: True) is True), (seed, node)
+    """A place is told to match exactly where the readable matcher finds a match (that the target may not fit is told too)."""
+    assert disagreements(range(chunk * 60, chunk * 60 + 60)) > 20
 
 
-def _all_misses(plan, graph):  # type: ignore[no-untyped-def]
-    return [miss for node in graph.nodes() if graph.op[node] in plan.starts for miss in why_not(plan, graph, node, 1000) if miss.start == node]
+@pytest.mark.long
+def test_it_agrees_with_the_matcher_long() -> None:
+    assert disagreements(range(1000, 4000)) > 1000
 
 
 def test_shown_arrays_do_not_flood() -> None:
