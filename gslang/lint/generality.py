@@ -108,11 +108,11 @@ def same(a: Any, b: Any, overlay: Overlay) -> bool:
         case ir.Let():
             return same(overlay.general.lets[a.let], overlay.special.lets[b.let], overlay)
         case ir.Captured():
-            return overlay.captures.get(a.capture) == b.capture
+            return bool(overlay.captures.get(a.capture) == b.capture)
         case ir.Capture():
-            return overlay.captures.setdefault(a.capture, b.capture) == b.capture and same(a.test, b.test, overlay)
+            return bool(overlay.captures.setdefault(a.capture, b.capture) == b.capture) and same(a.test, b.test, overlay)
         case ir.Local():
-            return overlay.locals.setdefault(a.local, b.local) == b.local
+            return bool(overlay.locals.setdefault(a.local, b.local) == b.local)
         case ir.SameNode():
             return all(overlay.nodes.get(x[1]) == y[1] for x, y in ((a.left, b.left), (a.right, b.right)))
     if not hasattr(a, "__dataclass_fields__"):

@@ -17,17 +17,15 @@ def repeated_computation(file: LintedFile) -> Iterator[Diagnostic]:
     for rule in file.rules:
         target = rule.checked.target
         inner = {k for t in target.targets if isinstance(t, ir.Repeat) for k in t.inner}
-        numbers: dict[object, int] = {}
+        numbers: dict[str, int] = {}
         stands_for: dict[int, int] = {}
         for k, found in enumerate(target.targets):
-            if k in inner or not isinstance(found, (ir.MakeCall, ir.MakeProj, ir.MakeTuple)):
+            if k in inner:
                 continue
-            same = _with_operands(found, stands_for)
-            first = numbers.setdefault(same, k)
-            if first == k or not isinstance(found, ir.MakeCall):
-                stands_for[k] = first
-                continue
+            first = numbers.setdefault(repr(_with_operands(found, stands_for)), k)  # as text: 1 is not 1.0 there
             stands_for[k] = first
+            if first == k or not isinstance(found, ir.MakeCall):
+                continue
             signature = rule.checked.dialect.get(found.operator) if isinstance(found.operator, str) else None
             if signature is not None and "stateful" in signature.traits or target.spans[k] == target.spans[first]:
                 continue
@@ -36,7 +34,7 @@ def repeated_computation(file: LintedFile) -> Iterator[Diagnostic]:
             yield finding("L0110", f"`{target.spans[k].text}` is computed twice", target.spans[k], mend, related=related)
 
 
-def _with_operands(found: ir.MakeCall | ir.MakeProj | ir.MakeTuple, stands_for: dict[int, int]) -> object:
+def _with_operands(found: ir.Target, stands_for: dict[int, int]) -> object:
     """A target in which operands that are computed twice are one."""
     match found:
         case ir.MakeCall(operator, operands, attributes, spreads):
@@ -45,6 +43,7 @@ def _with_operands(found: ir.MakeCall | ir.MakeProj | ir.MakeTuple, stands_for: 
             return ("projection", stands_for.get(base, base), index)
         case ir.MakeTuple(fields):
             return ("tuple", tuple(stands_for.get(o, o) for o in fields))
+    return found
 
 
 def dropped_attribute(file: LintedFile) -> Iterator[Diagnostic]:

@@ -59,9 +59,10 @@ def growing(file: LintedFile) -> Iterator[Diagnostic]:
             continue
         index = by_start([rule.checked])
         for graph in graphs_of(file, rule.checked):
-            before = count_calls(graph)
+            before = sum(count_calls(graph).values())
             run = run_small(graph, file.program.dialect, index, 1)
-            if run.applied and count_calls(graph) > before:
-                message = f"an application of `{rule.name}` turns {before} calls into {count_calls(graph)}"
+            after = sum(count_calls(graph).values())
+            if run.applied and after > before:
+                message = f"an application of `{rule.name}` turns {before} calls into {after}"
                 yield finding("L0204", message, rule.written.name.span, "constant folding may take them away again; else the graph grows with each match")
                 break
