@@ -16,12 +16,20 @@ from gslang.dialect.dtypes import numpy_dtype
 from gslang.dialect.tensor_type import TensorType, TupleType, is_static
 from gslang.engine.scope import UNBOUND, Instance, Scope
 from gslang.engine.values import FAILURES, evaluate
-from gslang.graph.graph import ABSENT, CONST, INPUT, PARAM, Graph
+from gslang.graph.graph import ABSENT, INPUT, PARAM, Graph
 from gslang.graph.inference import infer_node
 from gslang.verify.samplers import Shape, sample, some_shape
 
 # (pattern node, field) → the value that a `where` condition asked for, found in an earlier attempt
 Wishes = Mapping[tuple[int, str], Any]
+
+
+# Relay's type relations let integers pass here, its implementations have no answer for them.
+_FLOAT_ONLY = frozenset({
+    "nn.batch_norm", "nn.layer_norm", "nn.instance_norm", "nn.group_norm", "nn.l2_normalize", "nn.softmax", "nn.log_softmax", "nn.lrn",
+    "exp", "log", "log2", "log10", "sqrt", "rsqrt", "sigmoid", "tanh", "erf", "sin", "cos", "tan", "fast_exp", "fast_erf", "fast_tanh",
+    "variance", "nn.avg_pool1d", "nn.avg_pool2d", "nn.avg_pool3d", "mean", "nn.leaky_relu", "nn.prelu",
+})  # fmt: skip
 
 
 class Misfit(Exception):
@@ -191,7 +199,12 @@ class Making:
             if name in attrs and attrs[name] == spec.default and rng.random() < 0.7:
                 del attrs[name]
         slot = self.typed(self.graph.add(operator, tuple(operands), attrs))
+        if operator in _FLOAT_ONLY and not all(self.is_float(o) for o in operands):
+            raise Misfit(f"`{operator}` is for floats")
         return slot
+
+    def is_float(self, slot: int) -> bool:
+        return slot < 0 or str(getattr(self.graph.types[slot], "dtype", "float")).startswith("float")
 
     def is_open_leaf(self, number: int) -> bool:
         while isinstance(node := self.rule.nodes[number], ir.AltNode):
@@ -287,9 +300,7 @@ class Making:
             stated = any(isinstance(c, ir.Constraint) and c.field == "shape" for c in leaf.constraints)
             array = np.full(shape if stated else (), value)
         array = array.astype(numpy_dtype(dtype))
-        return self.graph.add(CONST, (), {}, TensorType(tuple(array.shape), dtype), f"c_{len(self.graph.op)}") if False else (
-            self.graph.add_const(array, TensorType(tuple(array.shape), dtype))
-        )
+        return self.graph.add_const(array, TensorType(tuple(array.shape), dtype))
 
     def wanted(self, number: int, field: str, default: Any) -> Any:
         """What the constraints on `field` of a node ask for; `default` where they leave it open."""

@@ -252,6 +252,11 @@ def _softmax(rng: Random, known: Shapes, attrs: Mapping[str, Any]) -> Answer:
     return [shape], {"axis": _axis(rng, len(shape))}
 
 
+def _l2_normalize(rng: Random, known: Shapes, attrs: Mapping[str, Any]) -> Answer:
+    shape = _one(known, rng)
+    return [shape], {"axis": (_axis(rng, len(shape)),), "eps": 1e-5}
+
+
 def _layout_transform(rng: Random, known: Shapes, attrs: Mapping[str, Any]) -> Answer:
     source = attrs.get("src_layout") or rng.choice(("NCHW", "NHWC", "CNHW"))
     shape = known[0] if known[0] is not None else some_shape(rng, len(source)) if source.isalpha() else some_shape(rng)
@@ -334,7 +339,7 @@ SAMPLERS: dict[str, Sampler] = {
     "nn.dense": _dense, "nn.matmul": _matmul(False), "nn.batch_matmul": _matmul(True), "split": _split, "transpose": _transpose,
     "reshape": _reshape, "contrib_reverse_reshape": _reshape, "nn.bias_add": _along_axis(1, 1, 1), "nn.prelu": _along_axis(1, 1, 2),
     "nn.batch_norm": _along_axis(4, 1), "nn.layer_norm": _along_axis(2, -1), "nn.instance_norm": _along_axis(2, 1, 3),
-    "nn.group_norm": _group_norm, "nn.l2_normalize": lambda r, k, a: ([_one(k, r)], {"axis": (_axis(r, len(_one(k, r))),), "eps": 1e-5}),
+    "nn.group_norm": _group_norm, "nn.l2_normalize": _l2_normalize,
     **dict.fromkeys(("sum", "mean", "max", "min", "prod", "all", "any", "variance", "argmax", "argmin"), _reduction),
     "expand_dims": _expand_dims, "squeeze": _squeeze, "nn.pad": _pad, "nn.softmax": _softmax, "nn.log_softmax": _softmax,
     "layout_transform": _layout_transform, "zeros": _shaped, "ones": _shaped, "full": _shaped, "broadcast_to": _broadcast_to,
