@@ -22,7 +22,7 @@ def run(options: argparse.Namespace) -> int:
 
     a, b = load_graph(options.a, options), load_graph(options.b, options)
     mixed = Path(options.a).suffix.lower() != Path(options.b).suffix.lower()
-    found = differences(a, b, dialect=load_dialect("relay"), across_formats=mixed)
+    found = differences(a, b, dialect=load_dialect(a.dialect), across_formats=mixed)
     for line in found:
         sys.stdout.write(line + "\n")
     return ExitCode.FINDINGS if found else ExitCode.FINE

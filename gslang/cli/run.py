@@ -11,7 +11,7 @@ from gslang.cli.shared import add_graph_options, load_graph
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("graph", help="a .json or .relay graph")
+    parser.add_argument("graph", help="a .json, .relay or .onnx graph")
     parser.add_argument("--inputs", metavar="FILE", help="values of inputs (.npz, .safetensors); others are random")
     parser.add_argument("-o", "--output", metavar="OUT", help="write the outputs, as out0, out1, … (.npz)")
     parser.add_argument("--seed", type=int, default=0, metavar="N", help="of the random inputs (0)")
@@ -32,8 +32,8 @@ def run(options: argparse.Namespace) -> int:
             sys.stderr.write(f"gslc run: `--dim {item}`: expected NAME=N\n")
             return ExitCode.USAGE
         dims[name] = int(size)
-    dialect = load_dialect("relay")
-    graph = load_graph(options.graph, options, dialect)
+    graph = load_graph(options.graph, options)
+    dialect = load_dialect(graph.dialect)
     try:
         inputs = random_inputs(graph, options.seed, dims)
         if options.inputs:

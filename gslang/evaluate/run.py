@@ -29,6 +29,10 @@ def evaluate_node(graph: Graph, dialect: Dialect, node: int, operands: list[Any]
         return operands[0][graph.attrs[node]["index"]]
     function = EVALUATE.get(op)
     signature = dialect.get(op)
+    if dialect.name == "onnx" and (signature is None or signature.meaning is None):
+        from gslang.evaluate.onnx import evaluate_onnx_node
+
+        return evaluate_onnx_node(graph, node, operands)
     if function is None and signature is not None and signature.meaning is not None:
         return _by_meaning(graph, dialect, node, operands)
     if function is None or signature is None:

@@ -134,6 +134,10 @@ def graph_text(
         case "json":
             from gslang.formats.json_graph import write_json
 
+            if graph.dialect == "onnx":
+                from gslang.formats.onnx.records import refuse_bodies
+
+                refuse_bodies(graph)
             return write_json(graph)
         case "relay":
             from gslang.formats.relay import write_relay

@@ -42,11 +42,13 @@ def _infer(
         name = f"x{k}"
         node.input.append(name)
         if isinstance(operand, TensorType):
+            dtype = fitting_dtype(signature.name, k, operand.dtype)
             known[name] = type_message(operand)
-            if _worth_reading(type, operand):
+            if _worth_reading(type, operand) or dtype != operand.dtype:
                 value = value_of(k)
                 if value is not None:
-                    data[name] = tensor_message(value, operand.dtype, name)
+                    data[name] = tensor_message(value, dtype, name)
+                    known[name] = type_message(TensorType(operand.shape, dtype))
     if len(known) < len(types):
         wanted = [k for k, operand in enumerate(types) if operand is None]
         optional = [o.optional for o in signature.operands]
@@ -87,6 +89,19 @@ def _add_attributes(
             data[f"x{k}"] = tensor
             known[f"x{k}"] = type_message(TensorType(tuple(tensor.dims), "int64" if tensor.data_type == 7 else None))
             known[f"x{k}"].tensor_type.elem_type = tensor.data_type
+
+
+def fitting_dtype(operator: str, k: int, dtype: str | None) -> str | None:
+    """The type of a new constant as operand `k`: int64 where that is meant and its own is not allowed (axes, shapes).
+
+    The language gives a constant the type of the call's first tensor operand.
+    """
+    schema = newest(operator)
+    if dtype is None or schema is None or k >= len(schema.inputs):
+        return dtype
+    spelled = {"float32": "float", "float64": "double"}.get(dtype, dtype)
+    allowed = schema.inputs[k].types
+    return "int64" if f"tensor({spelled})" not in allowed and "tensor(int64)" in allowed else dtype
 
 
 def operand_value(value: Any, first: Type | None, name: str = "") -> Any:

@@ -44,7 +44,7 @@ class OnnxTensor:
 
     @property
     def nbytes(self) -> int:
-        return math.prod(self.shape) * (self.dtype.itemsize if self.dtype is not None else 1)
+        return math.prod(self.shape) * (int(self.dtype.itemsize) if self.dtype is not None else 1)
 
     @property
     def external(self) -> bool:

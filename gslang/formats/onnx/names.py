@@ -17,6 +17,7 @@ class Names:
         record = model_record(graph)
         self.taken: set[str] = set() if record is None else set(all_names(record.message.graph))
         self._next: dict[str, int] = {}
+        self._made: set[str] = set()
         self.of: dict[int, str] = {}
         self.identities: list[tuple[int, str]] = []
         self.outputs = _output_names(graph, record)
@@ -58,7 +59,12 @@ class Names:
             count += 1
         self._next[base] = count
         self.taken.add(name)
+        self._made.add(name)
         return name
+
+    def node_name(self, operator: str, results: list[str]) -> str:
+        """A new node is called as its first result if that name is new too."""
+        return results[0] if results and results[0] in self._made else self.fresh(operator)
 
 
 def _base(graph: Graph, node: int) -> str:

@@ -19,6 +19,7 @@ from gslang.graph.graph import CONST, Graph
 class NodeMaker:
     def __init__(self, graph: Graph, model: Any, names: Names) -> None:
         self.graph, self.model, self.names = graph, model, names
+        self.absorbed: list[int] = []  # constants that became attributes
         self.opsets = {"" if e.domain == "ai.onnx" else e.domain: e.version for e in model.opset_import} or {"": 1}
 
     def is_variadic(self, node: int) -> bool:
@@ -38,7 +39,7 @@ class NodeMaker:
         if len(operands) < len(captures):
             raise InputError(f"`{operator}` at {graph.label(node)}: its bodies read {len(captures)} outer values, it has {len(operands)} operands")
         formal = list(operands[: len(operands) - len(captures)] if captures else operands)
-        message = NodeProto(op_type=type, domain=domain, name=self.names.fresh(type), output=results)
+        message = NodeProto(op_type=type, domain=domain, name=self.names.node_name(type, results), output=results)
         attrs = {name: value for name, value in graph.attrs[node].items() if value is not None}
         inputs = [of[o] if o >= 0 else "" for o in formal]
         before: list[Any] = []
@@ -89,7 +90,10 @@ class NodeMaker:
             value = self.graph.value(formal[k]) if self.graph.op[formal[k]] is CONST else None
             if value is None:
                 raise InputError(f"operand `{name}` of `{operator}` is an attribute in the model's operator set, so it must be a constant")
+            if schema.attributes[name].type.name in ("INT", "INTS"):
+                value = value.astype("int64")
             attrs[name] = tuple(value.tolist()) if value.ndim else value.item()
+            self.absorbed.append(formal[k])
             inputs[k] = ""
 
     def _old_defaults(self, schema: Any, now: Any, attrs: dict[str, Any]) -> None:

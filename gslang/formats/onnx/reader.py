@@ -41,7 +41,7 @@ def read_onnx_bytes(data: bytes, path: str, dialect: Dialect | None = None) -> G
     """The graph of a serialized model; external data lies in the folder of `path`. Raises `InputError`."""
     try:
         import onnx
-        from google.protobuf.message import DecodeError
+        from google.protobuf.message import DecodeError  # type: ignore[import-untyped]
     except ImportError:
         raise needs_onnx(path) from None
     model = onnx.ModelProto()
@@ -76,6 +76,7 @@ class _Reader:
         outputs = [self._value(v.name, f"output `{v.name}`", used) for v in model.graph.output]
         self.graph.set_outputs(outputs)
         unused = frozenset(_initializer_names(model.graph)) - used
+        self.graph.meta["x-onnx-opsets"] = dict(self.opsets)
         self.graph.meta[KEY] = ModelRecord(model, folder, self.opsets, unused, path)
 
     def fail(self, message: str, place: str = "", help: str = "") -> InputError:
@@ -96,7 +97,7 @@ class _Reader:
         for value in proto.input:
             if value.name in self.values:
                 raise self.fail(f"two inputs are called `{value.name}`")
-            tensor = given.pop(value.name, None)
+            tensor = given.pop(value.name) if value.name in given else None
             type = type_of(value.type)
             if tensor is None:
                 node = graph.add_input(value.name, type)

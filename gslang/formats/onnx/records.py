@@ -9,6 +9,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
+from gslang.base.diagnostics import InputError
+from gslang.dialect.onnx.attributes import Body, Opaque
+from gslang.dialect.onnx.tensors import OnnxTensor
 from gslang.graph.graph import Graph
 
 KEY: Final = "onnx"  # in `graph.meta` (a `ModelRecord`) and in `graph.extras[node]` (a `NodeRecord`)
@@ -46,3 +49,13 @@ def model_record(graph: Graph) -> ModelRecord | None:
 def node_record(graph: Graph, node: int) -> NodeRecord | None:
     found = graph.extras.get(node, {}).get(KEY)
     return found if isinstance(found, NodeRecord) else None
+
+
+def refuse_bodies(graph: Graph) -> None:
+    """Raise `InputError` for attributes that only an ONNX file can hold: graphs, tensors, types."""
+    for node in graph.nodes():
+        for name, value in graph.attrs[node].items():
+            for part in value if isinstance(value, tuple) else (value,):
+                if isinstance(part, (Body, Opaque, OnnxTensor)):
+                    message = f"attribute `{name}` of `{graph.op[node]}` at {graph.label(node)} has no form in JSON"
+                    raise InputError(message, help="use .onnx")

@@ -23,7 +23,7 @@ def inferred_types(model: Any) -> tuple[dict[str, Type], str | None]:
         inferred = infer_shapes(_without_weights(model), check_type=False, strict_mode=False, data_prop=True)
     except Exception as error:  # the package's own errors, and protobuf's for what is too large
         return stated, f"types are those that the model states: {str(error).strip().splitlines()[0] if str(error).strip() else error}"
-    return {**_types_in(inferred.graph), **stated} if not stated else _merged(_types_in(inferred.graph), stated), None
+    return _merged(_types_in(inferred.graph), stated), None
 
 
 def _merged(inferred: dict[str, Type], stated: dict[str, Type]) -> dict[str, Type]:
@@ -39,7 +39,7 @@ def _merged(inferred: dict[str, Type], stated: dict[str, Type]) -> dict[str, Typ
 
 
 def _types_in(graph: Any) -> dict[str, Type]:
-    found = {}
+    found: dict[str, Type] = {}
     for value in (*graph.input, *graph.output, *graph.value_info):
         type = type_of(value.type)
         if type is not None:

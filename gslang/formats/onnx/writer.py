@@ -13,6 +13,7 @@ from gslang.base.diagnostics import InputError
 from gslang.dialect.onnx import needs_onnx
 from gslang.dialect.onnx.attributes import captures_of, rename_captures
 from gslang.dialect.onnx.dtypes import type_message
+from gslang.dialect.onnx.infer import fitting_dtype
 from gslang.dialect.onnx.tensors import OnnxTensor, tensor_message
 from gslang.dialect.tensor_type import TensorType, TupleType
 from gslang.formats.onnx.external import placed
@@ -50,7 +51,8 @@ def onnx_model(graph: Graph) -> Any:
     if record is None:
         model.ir_version = min(onnx.IR_VERSION, 10)
         model.producer_name = "gslang"
-        model.opset_import.append(onnx.helper.make_opsetid("", onnx.defs.onnx_opset_version()))
+        opsets = graph.meta.get("x-onnx-opsets") or {"": onnx.defs.onnx_opset_version()}
+        model.opset_import.extend(onnx.helper.make_opsetid(domain, version) for domain, version in opsets.items())
         model.graph.name = graph.name
     else:
         for field, value in record.message.ListFields():
@@ -85,6 +87,8 @@ class _Writer:
     def write(self) -> None:
         for node in self._emission():
             self._node(node)
+        gone = {self.names.of[n] for n in self.maker.absorbed if len(self.graph.users[n]) == 1 and n not in self.graph.output_uses}
+        self.new_tensors = [tensor for tensor in self.new_tensors if tensor.name not in gone]
         for node, name in self.names.identities:
             from onnx import NodeProto
 
@@ -200,7 +204,7 @@ class _Writer:
         """A new constant: an initializer; before IR 4, where those are inputs too, a `Constant` node."""
         from onnx import NodeProto, helper
 
-        graph, type_ = self.graph, self.graph.types[node]
+        graph = self.graph
         value = graph.values.get(node)
         if isinstance(value, OnnxTensor):
             tensor = type(value.message)()
@@ -210,11 +214,22 @@ class _Writer:
             value = graph.value(node)
             if value is None:
                 raise InputError(f"the constant `{graph.label(node)}` has no value", help="only its type is known; attach its value")
-            tensor = tensor_message(value, type_.dtype if isinstance(type_, TensorType) else None, name)
+            tensor = tensor_message(value, self._dtype(node, value), name)
         if 0 < self.model.ir_version < 4:
             self.nodes.append(NodeProto(op_type="Constant", output=[name], attribute=[helper.make_attribute("value", tensor)]))
         else:
             self.new_tensors.append(tensor)
+
+    def _dtype(self, node: int, value: Any) -> str | None:
+        """The type of a new constant: that of the graph, or what its users' operators want (see `fitting_dtype`)."""
+        graph, type_ = self.graph, self.graph.types[node]
+        dtype = type_.dtype if isinstance(type_, TensorType) else None
+        if node_record(graph, node) is None and dtype is not None and bool((value == value.round()).all() if value.dtype.kind == "f" else True):
+            for user in graph.users[node]:
+                for k, operand in enumerate(graph.operands[user]):
+                    if operand == node and (wanted := fitting_dtype(graph.op[user], k, dtype)) != dtype:
+                        return wanted
+        return dtype
 
     # ── the graph around them ─────────────────────────────────────────────────────────────────────────────────────
 

@@ -1,0 +1,94 @@
+"""What ONNX operators compute: the `onnx` package's reference implementation, one node at a time.
+
+A node is evaluated in the version of its operator that the model imports where its attributes fit that, else in the newest.
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import Any
+
+from gslang.dialect.onnx.attributes import attribute_message, captures_of
+from gslang.dialect.onnx.infer import fitting_dtype, operand_value
+from gslang.dialect.onnx.schemas import newest, schema_at, split_name
+from gslang.dialect.tensor_type import TensorType, TupleType
+from gslang.evaluate.run import EvaluationError
+from gslang.graph.graph import PROJ, Graph
+
+OPSETS = "x-onnx-opsets"  # in `graph.meta`: domain → version
+
+
+def evaluate_onnx_node(graph: Graph, node: int, operands: list[Any]) -> Any:
+    """The value of one call: an array, or a tuple for several results. Raises `EvaluationError`."""
+    try:
+        names, several, evaluator, feeds = _prepared(graph, node, operands)
+        results = evaluator.run(None, feeds)
+    except Exception as error:  # reference implementations raise whatever NumPy does for operands that do not fit
+        reason = str(error).strip().splitlines()[0] if str(error).strip() else type(error).__name__
+        raise EvaluationError(f"`{graph.op[node]}` of {graph.label(node)} cannot be computed: {reason}") from error
+    return tuple(results) if several else results[0]
+
+
+def _prepared(graph: Graph, node: int, operands: list[Any]) -> tuple[list[str], bool, Any, dict[str, Any]]:
+    import numpy
+    from onnx import NodeProto
+
+    operator = graph.op[node]
+    domain, type = split_name(operator)
+    attrs = {name: value for name, value in graph.attrs[node].items() if value is not None}
+    captures = captures_of(attrs.values())
+    formal = operands[: len(operands) - len(captures)] if captures else operands
+    now = newest(operator)
+    schema = schema_at(operator, dict(graph.meta.get(OPSETS, {})).get(domain, 0)) or now
+    places = {} if schema is None else {f.name: k for k, f in enumerate(schema.inputs)}
+    if schema is not None and (any(n not in schema.attributes and n not in places for n in attrs) or len(formal) > schema.max_input):
+        schema, places = now, {f.name: k for k, f in enumerate(now.inputs)}
+    message = NodeProto(op_type=type, domain=domain)
+    feeds: dict[str, Any] = {}
+    for k, value in enumerate(formal):
+        message.input.append("" if value is None else f"x{k}")
+        if value is not None:
+            dtype = fitting_dtype(operator, k, value.dtype.name) if hasattr(value, "dtype") else None
+            feeds[f"x{k}"] = value if dtype is None or dtype == value.dtype.name else value.astype(dtype)
+    for name, value in attrs.items():
+        if schema is not None and name not in schema.attributes and name in places:
+            from onnx import numpy_helper
+
+            k = places[name]
+            message.input.extend([""] * (k + 1 - len(message.input)))
+            message.input[k] = f"x{k}"
+            first = TensorType(None, operands[0].dtype.name) if operands and hasattr(operands[0], "dtype") else None
+            feeds[f"x{k}"] = numpy_helper.to_array(operand_value(value, first))
+        else:
+            kind = schema.attributes[name].type.name if schema is not None and name in schema.attributes else None
+            message.attribute.append(attribute_message(name, value, type, kind))
+    for name, value in zip(captures, operands[len(formal) :]):
+        feeds[name] = value
+    type_ = graph.types[node]
+    projected = [graph.attrs[user]["index"] + 1 for user in graph.users[node] if graph.op[user] is PROJ]
+    several = isinstance(type_, TupleType) or bool(projected)
+    count = max([*projected, 1])
+    if isinstance(type_, TupleType) and schema is not None and any(f.option == f.option.Variadic for f in schema.outputs):
+        count = max(count, len(type_.fields))
+    names = [f"y{k}" for k in range(count)]
+    message.output.extend(names)
+    version = 1 if schema is None else schema.since_version
+    feeds = {name: value if isinstance(value, (numpy.ndarray, list)) else numpy.asarray(value) for name, value in feeds.items()}
+    return names, several, _evaluator(message.SerializeToString(deterministic=True), domain, version, tuple(sorted(feeds))), feeds
+
+
+@lru_cache(maxsize=256)
+def _evaluator(node: bytes, domain: str, version: int, inputs: tuple[str, ...]) -> Any:
+    import onnx
+    from onnx.reference import ReferenceEvaluator
+
+    message = onnx.NodeProto.FromString(node)
+    graph = onnx.helper.make_graph(
+        [message], "node", [onnx.ValueInfoProto(name=name) for name in inputs], [onnx.ValueInfoProto(name=name) for name in message.output]
+    )
+    imports = [onnx.helper.make_opsetid(domain, version)]
+    if domain or message.attribute and any(a.HasField("g") for a in message.attribute):
+        imports = [onnx.helper.make_opsetid("", max(version if not domain else 0, 1) if not domain else onnx.defs.onnx_opset_version())]
+        if domain:
+            imports.append(onnx.helper.make_opsetid(domain, version))
+    return ReferenceEvaluator(onnx.helper.make_model(graph, opset_imports=imports))
