@@ -5,7 +5,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 
-.PHONY: help demo test test-long check clean
+.PHONY: help demo test test-long check clean bench bench-large bench-floor bench-thesis bench-hub bench-instructions
 
 help:  ## list the tasks
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/  \1\t\2/'
@@ -29,6 +29,36 @@ check: $(STAMP)  ## lint, types, tests
 	@$(BIN)/ruff check gslang tests examples
 	@$(BIN)/mypy
 	@$(BIN)/python -m pytest -q
+
+# The other rewriters have an environment of their own, made when it is first needed.
+BENCH := .venv-bench
+BENCH_STAMP := $(BENCH)/.installed
+
+$(BENCH_STAMP): benchmarks/requirements.txt pyproject.toml
+	@echo "setting up $(BENCH) with the other tools (some GB, once) …"
+	@test -x $(BENCH)/bin/python || $(PYTHON) -m venv $(BENCH)
+	@echo '*' > $(BENCH)/.gitignore
+	@$(BENCH)/bin/python -m pip install --quiet --disable-pip-version-check -r benchmarks/requirements.txt
+	@$(BENCH)/bin/python -m pip install --quiet --disable-pip-version-check -e .
+	@touch $@
+
+bench: $(BENCH_STAMP)  ## gslang and nine other rewriters side by side (about an hour)
+	@$(BENCH)/bin/python -m benchmarks.bench
+
+bench-large: $(BENCH_STAMP)  ## the same, up to a million nodes (hours)
+	@$(BENCH)/bin/python -m benchmarks.bench --large
+
+bench-floor: $(BENCH_STAMP)  ## PASS or FAIL for each promise about speed (minutes)
+	@$(BENCH)/bin/python -m benchmarks.floor
+
+bench-thesis: $(BENCH_STAMP)  ## time against nodes and rules, for 2, 3 and n outputs
+	@$(BENCH)/bin/python -m benchmarks.thesis
+
+bench-hub: $(BENCH_STAMP)  ## one tensor with up to 10,000 users
+	@$(BENCH)/bin/python -m benchmarks.hub
+
+bench-instructions: $(BENCH_STAMP)  ## instructions per node, free of noise (needs valgrind)
+	@$(BENCH)/bin/python -m benchmarks.instructions
 
 clean:  ## remove what was built
 	rm -rf $(VENV) build dist *.egg-info .pytest_cache .mypy_cache .ruff_cache

@@ -11,8 +11,8 @@ from typing import Any, Protocol
 
 
 class Tool(Protocol):
-    """`jobs`: what it can do. `suffix`: the model file that it reads. `loses`: whether a rewritten graph is gone after
-    the rewriting, so that nothing can be saved. The steps, in order; each is timed."""
+    """`jobs`: what it can do. `suffix`: the model file that it reads. The methods are the steps, in order; all
+    but the last are timed."""
 
     jobs: tuple[str, ...]
     suffix: str
