@@ -10,6 +10,8 @@ from gslang.lint.codes import LINTS
 from gslang.lint.linted_file import LintedFile, finding
 from gslang.syntax import nodes as n
 
+_BY_NAME = {info.name.replace("-", "_"): code for code, info in LINTS.items()}
+
 
 def suppress(file: LintedFile, found: Sequence[Diagnostic], selected: frozenset[str]) -> list[Diagnostic]:
     """The findings that no `@allow` silences, and those about idle `@allow`s (of selected lints and of unknown codes)."""
@@ -22,7 +24,7 @@ def suppress(file: LintedFile, found: Sequence[Diagnostic], selected: frozenset[
         for item, codes in allowing:
             if item.span.start <= span.start < item.span.end:
                 for code in codes:
-                    if code in (diagnostic.code, LINTS[diagnostic.code].name):
+                    if code == diagnostic.code:
                         used.add((item.span.start, code))
                         silenced = True
         if not silenced:
@@ -35,7 +37,12 @@ def suppress(file: LintedFile, found: Sequence[Diagnostic], selected: frozenset[
 
 
 def _allowed(item: n.Item) -> list[str]:
-    return [a.value.id for annotation in item.annotations if annotation.name.id == "allow" for a in annotation.arguments if isinstance(a.value, n.Name)]
+    """The codes that the annotations of an item name; names of lints are written with `_`."""
+    return [_code(a.value) for annotation in item.annotations if annotation.name.id == "allow" for a in annotation.arguments if isinstance(a.value, n.Name)]
+
+
+def _code(name: n.Name) -> str:
+    return _BY_NAME.get(name.id, name.id)
 
 
 def _idle(item: n.Item, used: set[str], selected: frozenset[str]) -> Iterator[Diagnostic]:
@@ -43,11 +50,11 @@ def _idle(item: n.Item, used: set[str], selected: frozenset[str]) -> Iterator[Di
         if annotation.name.id != "allow":
             continue
         names = [a.value for a in annotation.arguments if isinstance(a.value, n.Name)]
-        idle = [name for name in names if name.id not in used and name.id in selected or name.id.startswith("L") and name.id not in LINTS]
+        idle = [name for name in names if _code(name) not in used and _code(name) in selected or _code(name) not in LINTS and name.id[:1] == "L"]
         for name in idle:
             staying = [other.id for other in names if other not in idle]
             edit = Edit(annotation.span, f"@allow({', '.join(staying)})") if staying else Edit(_with_space(annotation.span), "")
-            what = "there is nothing to silence here" if name.id in LINTS else "there is no such lint"
+            what = "there is nothing to silence here" if _code(name) in LINTS else "there is no such lint"
             yield finding("L0115", f"`@allow({name.id})`: {what}", name.span, "remove it", fix=Fix("remove the suppression", (edit,)))
 
 

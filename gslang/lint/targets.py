@@ -16,11 +16,11 @@ def repeated_computation(file: LintedFile) -> Iterator[Diagnostic]:
     """Equal calls with equal operands and attributes among the targets that are built."""
     for rule in file.rules:
         target = rule.checked.target
-        inner = {k for t in target.targets if isinstance(t, ir.Repeat) for k in t.inner}
+        always = _always_built(target)
         numbers: dict[str, int] = {}
         stands_for: dict[int, int] = {}
         for k, found in enumerate(target.targets):
-            if k in inner:
+            if k not in always:
                 continue
             first = numbers.setdefault(repr(_with_operands(found, stands_for)), k)  # as text: 1 is not 1.0 there
             stands_for[k] = first
@@ -32,6 +32,23 @@ def repeated_computation(file: LintedFile) -> Iterator[Diagnostic]:
             mend = "name it in a statement and use the name"
             related = (Label(target.spans[first], "the same as here"),)
             yield finding("L0110", f"`{target.spans[k].text}` is computed twice", target.spans[k], mend, related=related)
+
+
+def _always_built(target: ir.TargetGraph) -> set[int]:
+    """Targets that every application builds, once: no branch of a choice, nothing that is repeated."""
+    found: set[int] = set()
+    stack = list(target.outputs)
+    while stack:
+        k = stack.pop()
+        if k in found:
+            continue
+        found.add(k)
+        match target.targets[k]:
+            case ir.MakeCall(operands=parts) | ir.MakeTuple(fields=parts):
+                stack += parts
+            case ir.MakeProj(base=base) | ir.Projections(base=base):
+                stack.append(base)
+    return found
 
 
 def _with_operands(found: ir.Target, stands_for: dict[int, int]) -> object:
