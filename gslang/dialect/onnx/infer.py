@@ -59,13 +59,21 @@ def _infer(
     _add_attributes(node, signature, schema, attrs, types, known, data)
     try:
         imports = [onnx.helper.make_opsetid(domain, max(schema.since_version, 1))]
-        found = infer_node_outputs(schema, node, known, data, opset_imports=imports)
+        try:
+            found = infer_node_outputs(schema, node, known, data, opset_imports=imports)
+        except InferenceError:  # optional results may be forbidden by an attribute (`BatchNormalization` at inference)
+            needed = sum(f.option == f.option.Single for f in schema.outputs)
+            if needed == count:
+                raise
+            del node.output[needed:]
+            found = infer_node_outputs(schema, node, known, data, opset_imports=imports)
     except InferenceError as error:
         raise TypeInferenceError(str(error).strip().splitlines()[-1]) from None
     except Exception:  # the package's checks of the node itself; a wrong node says nothing about its type
         return None
     symbols = {d for t in types if isinstance(t, TensorType) for d in t.shape or () if isinstance(d, Symbol)}
     results = [_own_symbols(type_of(found[name]), symbols) if name in found else None for name in node.output]
+    results += [None] * (count - len(results))
     return results[0] if signature.results == "tensor" else TupleType(tuple(results))
 
 

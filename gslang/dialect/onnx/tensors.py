@@ -44,7 +44,8 @@ class OnnxTensor:
 
     @property
     def nbytes(self) -> int:
-        return math.prod(self.shape) * (int(self.dtype.itemsize) if self.dtype is not None else 1)
+        size: int = self.dtype.itemsize if self.dtype is not None else 1
+        return int(math.prod(self.shape)) * size
 
     @property
     def external(self) -> bool:

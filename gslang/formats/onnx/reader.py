@@ -97,11 +97,10 @@ class _Reader:
         for value in proto.input:
             if value.name in self.values:
                 raise self.fail(f"two inputs are called `{value.name}`")
-            tensor = given.pop(value.name) if value.name in given else None
-            type = type_of(value.type)
-            if tensor is None:
-                node = graph.add_input(value.name, type)
+            if value.name not in given:
+                node = graph.add_input(value.name, type_of(value.type))
             else:
+                tensor = given.pop(value.name)
                 node = graph.add_param(value.name, TensorType(tensor.shape, tensor.element), _held(tensor))
                 graph.extras[node] = {KEY: NodeRecord(-1, None, None, tensor)}
             self.values[value.name] = node

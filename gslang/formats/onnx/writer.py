@@ -28,7 +28,10 @@ def write_onnx(graph: Graph, path: str | Path, external: str = "keep") -> None:
 
     Raises `InputError`. The model appears when it is complete, after its data.
     """
-    model = placed(onnx_model(graph), model_record(graph), Path(path), external)
+    try:
+        model = placed(onnx_model(graph), model_record(graph), Path(path), external)
+    except InputError as error:
+        raise error if error.path else InputError(error.message, path=str(path), help=error.help) from None
     try:
         data = model.SerializeToString(deterministic=True)
         write_atomically(path, lambda file: file.write(data))
