@@ -1,73 +1,279 @@
-"""A brute-force matcher, written from the five conditions of docs/semantics.md §2 and nothing else of the engine.
+"""A brute-force matcher, written from semantics.md §2 and §10 and nothing of the engine.
 
-Rules are plain data here (see `random_case`): pattern nodes are ("input",) or (op, operands); every injective assignment
-of the non-input nodes is tried on a small graph.
+`is_match` states the five conditions of a given assignment. `all_matches` tries every assignment: every branch of every
+alternation, every graph node for every pattern node whose place is not forced, every order of commutative operands.
+(Forced is a node whose user is placed: condition 2 says where it must be.) `each` in operands is no construct of its own
+here: the template is spelled out as often as instances may be (`spell_out`).
 """
 
 from __future__ import annotations
 
-from itertools import permutations, product
+from collections.abc import Iterator
+from itertools import product
+from typing import Any
 
-Pattern = list[tuple]  # node k: ("input",) or (operator, (operands…))
+from tests.engine.random_graphs import LEAVES, Data
+from tests.engine.random_rules import (
+    COMMUTATIVE,
+    DEFAULT_AXIS,
+    Call,
+    Choice,
+    Leaf,
+    Projection,
+    Rule,
+    Spread,
+    Tuple,
+    below,
+    reachable,
+    spell_out,
+)  # fmt: skip
 
-
-def has_match(pattern: Pattern, outputs: list[int], keep: set[int], graph: list[tuple], graph_outputs: list[int], start: int) -> bool:
-    """Whether some assignment maps outputs[0] to `start` and meets conditions 1–5. `graph` is data of the same shape."""
-    inner = [k for k, node in enumerate(pattern) if node[0] != "input"]
-    candidates = [[g for g, node in enumerate(graph) if node[0] == pattern[k][0]] for k in inner]
-    for k, choice in zip(inner, candidates):
-        if k == outputs[0]:
-            choice[:] = [start] if start in choice else []
-    for slots in product(*candidates):
-        f = dict(zip(inner, slots))
-        for orders in product(*[_orders(pattern[k]) for k in inner]):
-            full = _inputs(pattern, graph, f, dict(zip(inner, orders)))
-            if full is not None and _conditions(pattern, outputs, keep, graph, graph_outputs, full):
-                return True
-    return False
-
-
-def _orders(node: tuple) -> list[tuple[int, ...]]:
-    count = len(node[1])
-    return list(permutations(range(count))) if node[0] in ("add", "multiply", "maximum") else [tuple(range(count))]
+Assignment = dict[int, int]  # pattern node → graph node, -1: an absent operand
 
 
-def _inputs(pattern: Pattern, graph: list[tuple], f: dict[int, int], order: dict[int, tuple[int, ...]]) -> dict[int, int] | None:
-    """Condition 2, which also says what inputs map to."""
-    full = dict(f)
-    for k, slot in f.items():
-        operands = graph[slot][1]
-        if len(operands) != len(pattern[k][1]):
-            return None
-        for position, child in enumerate(pattern[k][1]):
-            found = operands[order[k][position]]
-            if full.setdefault(child, found) != found:
-                return None
-    return full
+def has_match(rule: Rule, graph: Data, ends: list[int], start: int) -> bool:
+    """Whether a match exists whose first output is `start`."""
+    if rule.template is not None and rule.template.outputs:
+        return any(True for _ in greedy_matches(rule, graph, ends, start))
+    return any(next(all_matches(plain, graph, ends, {plain.outputs[0]: start}), None) is not None for plain in spelled_out(rule, graph))
 
 
-def _conditions(pattern: Pattern, outputs: list[int], keep: set[int], graph: list[tuple], graph_outputs: list[int], f: dict[int, int]) -> bool:
-    inner = [k for k, node in enumerate(pattern) if node[0] != "input"]
-    interior = [k for k in inner if k not in outputs and k not in keep]
-    apart = [f[k] for k in inner if k in outputs or k in interior]
-    if len(set(apart)) != len(apart):  # 3
-        return False
-    matched = set(f.values())
-    for k in interior:  # 4
-        if f[k] in graph_outputs or any(f[k] in node[1] and g not in matched for g, node in enumerate(graph) if node[0] != "input"):
+def spelled_out(rule: Rule, graph: Data) -> list[Rule]:
+    """All rules without `each` that a rule (whose instances are operands) stands for on this graph."""
+    if rule.template is None:
+        return [rule]
+    fixed = [sum(not isinstance(f, Spread) for f in n.fields) for n in rule.nodes if isinstance(n, Tuple) and any(isinstance(f, Spread) for f in n.fields)]
+    counts = {len(operands) - k for operator, operands, _ in graph if operator == "tuple" for k in fixed if len(operands) >= k}
+    return [spell_out(rule, count) for count in sorted({*counts, rule.template.minimum})]  # the last: in a branch that is not chosen
+
+
+def all_matches(rule: Rule, graph: Data, ends: list[int], known: Assignment) -> Iterator[Assignment]:
+    """All matches of a spelled-out rule that extend `known`."""
+    choices = [k for k, node in enumerate(rule.nodes) if isinstance(node, Choice)]
+    for branches in product(*[range(len(below(rule.nodes[k]))) for k in choices]):
+        choice = dict(zip(choices, branches))
+        active = reachable(rule.nodes, rule.outputs, choice)
+        if any(branch and k not in active for k, branch in choice.items()):
+            continue  # the same as with its first branch
+        for f in _assignments(rule, graph, choice, dict(known), [k for k in reversed(active) if not isinstance(rule.nodes[k], Leaf)]):
+            if is_match(rule, graph, ends, choice, f):
+                yield f
+
+
+def _assignments(rule: Rule, graph: Data, choice: dict[int, int], f: Assignment, todo: list[int]) -> Iterator[Assignment]:
+    if not todo:
+        yield f
+        return
+    begun = [k for k in todo if any(o in f for o in below(rule.nodes[k]))]
+    k = next((k for k in todo if k in f), begun[0] if begun else todo[0])
+    rest = [other for other in todo if other != k]
+    node = rule.nodes[k]
+    for slot in (f[k],) if k in f else range(len(graph)):
+        if slot < 0:
+            continue
+        parts: list[tuple[tuple[int, ...], tuple[int, ...]]]
+        if isinstance(node, Choice):
+            parts = [((node.branches[choice[k]],), (slot,))]
+        elif not _operator_fits(node, graph[slot][0]):
+            continue
+        else:
+            parts = [(below(node), order) for order in _orders(node, graph[slot])]
+        for nodes, slots in parts:
+            extended = {**f, k: slot}
+            if len(nodes) != len(slots) or any(extended.setdefault(n, s) != s for n, s in zip(nodes, slots)):
+                continue
+            if all(_leaf_fits(leaf, s, graph) for n, s in zip(nodes, slots) if isinstance(leaf := rule.nodes[n], Leaf)):
+                yield from _assignments(rule, graph, choice, extended, rest)
+
+
+def _operator_fits(node: Any, operator: str) -> bool:
+    match node:
+        case Call(operators=operators):
+            return operator in operators
+        case Tuple():
+            return operator == "tuple"
+        case Projection():
+            return operator == "proj"
+    raise AssertionError(node)
+
+
+def _orders(node: Any, entry: tuple[str, tuple[int, ...], Any]) -> list[tuple[int, ...]]:
+    """The ways to read the operands: those left out at the end are absent, a commutative operator's may be swapped."""
+    operator, operands, _ = entry
+    if isinstance(node, Call):
+        operands += (-1,) * (len(node.operands) - len(operands))
+        if operator in COMMUTATIVE and not node.ordered:
+            return [operands, operands[::-1]]
+    return [operands]
+
+
+def is_match(rule: Rule, graph: Data, ends: list[int], choice: dict[int, int], f: Assignment) -> bool:
+    """The five conditions."""
+    nodes = rule.nodes
+    active = reachable(nodes, rule.outputs, choice)
+    inner = [k for k in active if not isinstance(nodes[k], (Leaf, Choice))]
+
+    def resolved(k: int) -> int:
+        node = nodes[k]
+        while isinstance(node, Choice):
+            k = node.branches[choice[k]]
+            node = nodes[k]
+        return k
+
+    # 1. kinds, operators, attributes, `where`
+    for k in active:
+        node = nodes[k]
+        if isinstance(node, Leaf) and not _leaf_fits(node, f[k], graph):
             return False
+        if isinstance(node, Projection) and node.index is not None and graph[f[k]][2]["index"] != node.index:
+            return False
+        if isinstance(node, Call) and not _axis_fits(node.axis, f, f[k], graph):
+            return False
+    if len({graph[f[k]][0] for k in inner if isinstance(n := nodes[k], Call) and n.variable}) > 1:
+        return False
+    if not all(_holds(c, f, graph) for c in rule.where):
+        return False
+    # 2. operands in order
+    for k in inner:
+        node = nodes[k]
+        if not _operator_fits(node, graph[f[k]][0]) or tuple(f[o] for o in below(node)) not in _orders(node, graph[f[k]]):
+            return False
+    if any(f[k] != f[node.branches[choice[k]]] for k in active if isinstance(node := nodes[k], Choice)):
+        return False
+    # 3. interior and output nodes are distinct
+    outputs = [resolved(k) for k in rule.outputs]
+    interior = [k for k in inner if k not in outputs and k not in rule.keep and k not in rule.uses]
+    apart = [f[k] for k in dict.fromkeys([*outputs, *interior])]
+    if len(set(apart)) < len(apart):
+        return False
+    # 4. no interior node has a user outside the match, or is an output of the graph
+    matched = {f[k] for k in active}
+    for k in interior:
+        if k in rule.growing:
+            continue
+        if f[k] in ends or any(f[k] in operands and g not in matched for g, (_, operands, _) in enumerate(graph)):
+            return False
+    # 5. no input is, or depends on, an output
     targets = {f[k] for k in outputs}
-    return not any(_depends(graph, f[k], targets) for k, node in enumerate(pattern) if node[0] == "input")  # 5
+    return not any(_depends(graph, f[k], targets) for k in active if isinstance(nodes[k], Leaf) and f[k] >= 0)
 
 
-def _depends(graph: list[tuple], start: int, targets: set[int]) -> bool:
+def _leaf_fits(leaf: Leaf, slot: int, graph: Data) -> bool:
+    if slot < 0:
+        return leaf.optional
+    operator, _, attributes = graph[slot]
+    if leaf.value is not None:
+        return operator == "const" and attributes["value"] == leaf.value
+    return leaf.kind == "any" or operator == leaf.kind or leaf.kind == "var" and operator in ("input", "param")
+
+
+def _axis(slot: int, graph: Data) -> int:
+    operator, _, attributes = graph[slot]
+    value: int = attributes.get("axis", DEFAULT_AXIS[operator])
+    return value
+
+
+def _axis_fits(axis: tuple[Any, ...] | None, f: Assignment, slot: int, graph: Data) -> bool:
+    match axis:
+        case None:
+            return True
+        case ("same", other):
+            return other in f and _axis(slot, graph) == _axis(f[other], graph)
+        case ("is", *values):
+            return _axis(slot, graph) in values
+    raise AssertionError(axis)
+
+
+def _holds(condition: tuple[Any, ...], f: Assignment, graph: Data) -> bool:
+    """Only what is known to hold: a node below a template without instances is not matched, and nothing is known of it."""
+    nodes = {"distinct": condition[1:], "equal": condition[1:3], "is": condition[1:2], "not": condition[1:2]}.get(condition[0], ())
+    if any(k not in f for k in nodes):
+        return False
+    match condition:
+        case ("known", value):
+            return bool(value)
+        case ("distinct", *_):
+            return len({f[k] for k in nodes}) == len(nodes)
+        case ("equal", a, b):
+            return _axis(f[a], graph) == _axis(f[b], graph)
+        case ("is", a, value):
+            return bool(_axis(f[a], graph) == value)
+        case ("not", a, value):
+            return bool(_axis(f[a], graph) != value)
+        case ("or" | "any", *parts):
+            return any(_holds(part, f, graph) for part in parts)
+        case ("and", *parts):
+            return all(_holds(part, f, graph) for part in parts)
+    raise AssertionError(condition)
+
+
+def _depends(graph: Data, start: int, targets: set[int]) -> bool:
     stack, seen = [start], {start}
     while stack:
         node = stack.pop()
         if node in targets:
             return True
-        for operand in graph[node][1] if graph[node][0] != "input" else ():
-            if operand not in seen:
+        for operand in graph[node][1]:
+            if operand >= 0 and operand not in seen:
                 seen.add(operand)
                 stack.append(operand)
     return False
+
+
+# ── `each` as outputs ─────────────────────────────────────────────────────────────────────────────────────────
+
+
+def reverse_post_order(graph: Data, ends: list[int]) -> list[int]:
+    result: list[int] = []
+
+    def visit(node: int) -> None:
+        if node >= 0 and node not in result:
+            for operand in graph[node][1]:
+                visit(operand)
+            result.append(node)
+
+    for end in ends:
+        visit(end)
+    return result
+
+
+def greedy_matches(rule: Rule, graph: Data, ends: list[int], start: int) -> Iterator[tuple[int, Assignment]]:
+    """§10: number of instances and assignment of each match that greedy growth from `start` may end with.
+
+    The first instance is matched in any way. Then every further node, in the order of the graph, becomes an instance if it
+    can with the match so far valid: conditions 1 to 5, of which 4 for what is inside the template, and the block's `where`.
+    In which way it becomes one is left open (all are followed). At the end the whole match must be one, with the outer `where`.
+    """
+    assert rule.template is not None
+    maximum = rule.template.maximum
+    order = [g for g in reverse_post_order(graph, ends) if graph[g][0] not in LEAVES and g != start]
+
+    def one_more(count: int, f: Assignment, root: int) -> list[Assignment]:
+        grown = spell_out(rule, count + 1, growing=True)
+        found = all_matches(grown, graph, ends, {**f, grown.outputs[-1]: root})
+        return [way for way in found if _keeps_to_itself(rule, grown, count, way, graph)]
+
+    def grow(count: int, f: Assignment, position: int) -> Iterator[tuple[int, Assignment]]:
+        for at in range(position, len(order)):
+            if maximum is not None and count >= maximum:
+                break
+            ways = one_more(count, f, order[at])
+            if ways:
+                for way in ways:
+                    yield from grow(count + 1, way, at + 1)
+                return
+        if any(True for _ in all_matches(spell_out(rule, count), graph, ends, f)):
+            yield count, f
+
+    for f in one_more(0, {}, start):
+        yield from grow(1, f, 0)
+
+
+def _keeps_to_itself(rule: Rule, grown: Rule, count: int, f: Assignment, graph: Data) -> bool:
+    """Stricter than §10, as the engine is: what goes away with the newest instance is used by this instance only."""
+    assert rule.template is not None
+    size = len(rule.template.nodes)
+    newest = range(len(grown.nodes) - size, len(grown.nodes))
+    around = {f[k] for k in f if k in newest or k < len(rule.nodes)}
+    gone = [f[k] for k in newest[:-1] if not isinstance(grown.nodes[k], Leaf) and k not in grown.keep]
+    return not any(slot in operands and g not in around for slot in gone for g, (_, operands, _) in enumerate(graph))

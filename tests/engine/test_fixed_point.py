@@ -16,7 +16,7 @@ from gslang.engine.plan import plan_of
 from gslang.graph.builder import Builder
 from gslang.graph.graph import DEAD, Graph
 from gslang.graph.invariants import check_invariants
-from tests.engine.test_oracle import UNARY, as_graph, random_graph, random_pattern, rule_text
+from tests.engine.plain_patterns import UNARY, as_graph, random_graph, random_pattern, rule_text
 
 
 def random_run(seed: int) -> tuple[Graph, list, str]:

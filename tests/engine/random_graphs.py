@@ -1,0 +1,166 @@
+"""Random graphs that nearly match a given random rule: copies of its source, permuted, damaged, with other users.
+
+A graph is a list of `(operator, operands, attributes)`; leaves are "input", "param" and "const" (attribute `value`), tuples
+"tuple", projections "proj" (attribute `index`); an operand left out is -1.
+"""
+
+from __future__ import annotations
+
+from random import Random
+from typing import Any
+
+from gslang.dialect.dialect import Dialect
+from gslang.dialect.signature import TypeInferenceError
+from gslang.dialect.tensor_type import TensorType, TupleType
+from gslang.graph.graph import Graph
+from gslang.graph.inference import infer_node
+from tests.engine.random_rules import (
+    BINARY,
+    COMMUTATIVE,
+    DEFAULT_AXIS,
+    UNARY,
+    WITH_AXIS,
+    Call,
+    Choice,
+    Leaf,
+    Projection,
+    Rule,
+    Tuple,
+    below,
+    reachable,
+    spell_out,
+)  # fmt: skip
+
+Data = list[tuple[str, tuple[int, ...], dict[str, Any]]]
+LEAVES = ("input", "param", "const")
+TYPE = TensorType((2, 2), "float32")
+
+
+def random_graph(random: Random, rule: Rule) -> tuple[Data, list[int]]:
+    """Nodes and outputs."""
+    graph: Data = [("input", (), {}), ("input", (), {}), ("param", (), {}), ("const", (), {"value": 1.0}), ("const", (), {"value": 2.0})]
+    for _ in range(1 if len(rule.nodes) > 7 or random.random() < 0.5 else 2):
+        count = random.choice((0, 1, 1, 2, 2, 2, 3, 3)) if rule.template is not None else 0
+        _copy(random, spell_out(rule, count) if rule.template is not None else rule, graph)
+    used = {o for _, operands, _ in graph for o in operands}
+    ends = [g for g, node in enumerate(graph) if node[0] not in LEAVES and g not in used]
+    ends += [g for g, node in enumerate(graph) if node[0] not in LEAVES and g in used and random.random() < 0.05]
+    random.shuffle(ends)
+    return graph, ends
+
+
+def _copy(random: Random, plain: Rule, graph: Data) -> None:
+    choice = {k: random.randrange(len(n.branches)) for k, n in enumerate(plain.nodes) if isinstance(n, Choice)}
+    operator, axis = random.choice(UNARY), random.choice((-1, -1, 0, 1))
+    place: dict[int, int] = {}
+    todo = reachable(plain.nodes, plain.outputs, choice)
+    while todo:
+        ready = [k for k in todo if isinstance(plain.nodes[k], Leaf) or all(o in place for o in _chosen(plain, k, choice))]
+        k = random.choice(ready)
+        todo.remove(k)
+        node = plain.nodes[k]
+        if isinstance(node, Choice):
+            place[k] = place[node.branches[choice[k]]]
+        elif isinstance(node, Leaf):
+            place[k] = _leaf(random, node, graph)
+        else:
+            graph.append(_damaged_node(random, node, [place[o] for o in below(node)], operator, axis, len(graph)))
+            place[k] = len(graph) - 1
+        if random.random() < 0.05:
+            graph.append((random.choice(UNARY), (_tensor(random, graph),), {}))
+
+
+def _chosen(plain: Rule, k: int, choice: dict[int, int]) -> tuple[int, ...]:
+    node = plain.nodes[k]
+    return (node.branches[choice[k]],) if isinstance(node, Choice) else below(node)
+
+
+def _leaf(random: Random, leaf: Leaf, graph: Data) -> int:
+    if leaf.optional and random.random() < 0.5:
+        return -1
+    if leaf.kind == "any" or random.random() < 0.06:
+        return _tensor(random, graph)
+    wanted = {"var": ("input", "param")}.get(leaf.kind, (leaf.kind,))
+    fits = [g for g, node in enumerate(graph) if node[0] in wanted and (leaf.value is None or node[2]["value"] == leaf.value)]
+    return random.choice(fits)
+
+
+def _tensor(random: Random, graph: Data) -> int:
+    """Some node; one in two times one of the leaves."""
+    tensors = [g for g, node in enumerate(graph) if node[0] not in ("tuple", "split")]
+    return random.choice(tensors[:3] if random.random() < 0.5 else tensors)
+
+
+def _damaged_node(random: Random, node: Any, slots: list[int], operator: str, axis: int, size: int) -> tuple[str, tuple[int, ...], dict[str, Any]]:
+    """The graph node that a pattern node asks for, most of the time."""
+    match node:
+        case Tuple():
+            if random.random() < 0.05 and slots:
+                slots.reverse()
+            return "tuple", tuple(slots), {}
+        case Projection(index=index):
+            return "proj", tuple(slots), {"index": random.choice((0, 1)) if index is None or random.random() < 0.1 else index}
+    assert isinstance(node, Call)
+    name = operator if node.variable else node.operators[0]
+    attributes: dict[str, Any] = {}
+    if name in DEFAULT_AXIS:
+        value = node.axis[1] if node.axis is not None and node.axis[0] == "is" and random.random() < 0.9 else axis
+        if name in WITH_AXIS and random.random() < 0.1:
+            value = random.choice((-1, 0, 1))
+        if name not in WITH_AXIS and (node.axis is None or value < 0):
+            value = 0
+        if value != DEFAULT_AXIS[name] or random.random() < 0.5:
+            attributes["axis"] = value
+    if name == "split":
+        attributes["indices_or_sections"] = 2
+    if name == "nn.pad":
+        attributes["pad_width"] = ((0, 0), (0, 0))
+        if slots[-1] < 0:
+            slots.pop()
+    if random.random() < 0.05 and name not in ("split", "concatenate", "nn.pad"):
+        slots[random.randrange(len(slots))] = random.randrange(3)
+    if name in COMMUTATIVE and random.random() < 0.5 or name in BINARY and random.random() < 0.05:
+        slots.reverse()
+    if random.random() < 0.04:
+        name = random.choice(UNARY) if name in UNARY else random.choice(BINARY) if name in BINARY else name
+    return name, tuple(slots), attributes
+
+
+def as_graph(data: Data, ends: list[int], type: TensorType = TYPE) -> Graph:
+    """The engine's graph: node k of the data is node k. Every tensor but constants is said to be of this type."""
+    import numpy
+
+    graph = Graph()
+    for k, (operator, operands, attributes) in enumerate(data):
+        match operator:
+            case "input":
+                graph.add_input(f"x{k}", type)
+            case "param":
+                graph.add_param(f"x{k}", type, numpy.ones((2, 2), "float32"))
+            case "const":
+                graph.add_const(numpy.asarray(attributes["value"], "float32"), TensorType((), "float32"))
+            case "tuple":
+                graph.add("%tuple", operands, {}, TupleType((type,) * len(operands)))
+            case "proj":
+                graph.add_proj(operands[0], attributes["index"])
+                graph.types[k] = type
+            case _:
+                graph.add(operator, operands, attributes, TupleType((type, type)) if operator == "split" else type)
+    graph.set_outputs(ends)
+    return graph
+
+
+def infer_all(graph: Graph, dialect: Dialect) -> bool:
+    """Give every node the type that follows from the leaves'; False if some operands contradict each other."""
+    try:
+        for node in graph.in_order():
+            graph.types[node] = infer_node(graph, dialect, node)
+    except TypeInferenceError:
+        return False
+    return True
+
+
+def show(data: Data, ends: list[int]) -> str:
+    """The graph as text, for a failing case."""
+    lines = [f"  %{k} = {operator}({', '.join(f'%{o}' for o in operands)}){attributes or ''}" for k, (operator, operands, attributes) in enumerate(data)]
+    return "\n".join([*lines, f"  outputs {', '.join(f'%{g}' for g in ends)}"])
