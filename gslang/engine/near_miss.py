@@ -34,6 +34,8 @@ from gslang.graph.graph import ABSENT, PROJ, TUPLE, Graph
 
 _FEW = 8  # candidates for further instances that a glance looks at
 _WHOLE = 5  # what the conditions on a whole match cost, in visits of a pattern node
+_KNOWN = "types come from the graph file or from inference; only what is known to be true matches"
+_WHERE = "leave this condition out, or allow for these values, if the rule holds without it"
 _KEEP = "mark it `keep` in the source if it may stay in the graph"
 
 Ways = Iterator[None]
@@ -258,8 +260,9 @@ class Attempt:
         distinct = number in self.plan.distinct
         if distinct and slot in scope.taken:
             self.note(
-                "not-distinct", node.span, slot, "a node that nothing else of the pattern has matched", f"{self.label(slot)} is matched already"
-            )
+                "not-distinct", node.span, slot, "a node that nothing else of the pattern has matched", f"{self.label(slot)} is matched already",
+                "each call of the source is a node of its own; one that is meant twice is written once, with a name",
+            )  # fmt: skip
             return
         orders: tuple[tuple[int, ...], ...] = (operands,)
         variable = None
@@ -272,7 +275,10 @@ class Attempt:
                     if known is None:
                         variable = node.variable
                     elif known != op:
-                        self.note("operator-variable", node.span, slot, f"`{known}`, which `{node.variable}` is here", self.label(slot))
+                        self.note(
+                            "operator-variable", node.span, slot, f"`{known}`, which `{node.variable}` is here", self.label(slot),
+                            "an operator variable is one operator in the whole match; two variables may differ",
+                        )  # fmt: skip
                         return
                 if fits and op in node.swappable and len(operands) == 2:
                     orders = (operands, (operands[1], operands[0]))
@@ -421,7 +427,7 @@ class Attempt:
             else:
                 self.note(
                     "too-few-instances", block.span, self.start, f"as many instances of `{block.name}` as `each` allows", f"there are {count}",
-                    "`gslc match` with a lower bound shows which they are",
+                    f"`each {block.name} in {count}..` would take them, if the rule holds for so few",
                 )  # fmt: skip
             del scope.instances[number][1:]
             scope.slots[:], scope.chosen, scope.captures, scope.variables, scope.taken, scope.inner_inputs = state
@@ -470,7 +476,7 @@ class Attempt:
         for number, (condition, span) in enumerate(zip(rule.where, rule.where_spans)):
             if not holds(condition, self.scope):
                 expected, found, reason = where_obstacle(condition, self.scope)
-                self.note(reason, span, self.start, expected, found, passed=2 + number)
+                self.note(reason, span, self.start, expected, found, _KNOWN if reason == "where-unknown" else _WHERE, 2 + number)
                 return False
         return True
 
@@ -499,7 +505,7 @@ class Attempt:
                 passed,
             )
         except FAILURES as error:
-            self.note("target-value", span, self.start, "known values for the target", str(error) or type(error).__name__, "", passed)
+            self.note("target-value", span, self.start, "known values for the target", str(error) or type(error).__name__, _KNOWN, passed)
         finally:
             scope.memo = None
             graph.discard_from(first)

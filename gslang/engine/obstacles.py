@@ -55,7 +55,7 @@ def constraint_obstacle(constraint: ir.Constraint | ir.SameAttributes, node: ir.
             "attribute",
             f"the attributes of {described(graph, other)}",
             f"{where} has others: {_differing(graph, dialect, slot, other, constraint)}",
-            "",
+            "`NAME.*, attribute = _` allows one attribute to differ",
         )
     name = constraint.field
     try:
@@ -70,7 +70,8 @@ def constraint_obstacle(constraint: ir.Constraint | ir.SameAttributes, node: ir.
     if _has_unknown(found):
         return f"unknown-{_topic(name)}", _wanted(constraint, scope), text, _UNKNOWN_HELP
     topic = {"shape": "shape", "ndim": "rank", "dtype": "dtype", "value": "constant-value"}.get(name, "attribute")
-    return topic, _wanted(constraint, scope), text, f"`{name} = _` accepts any value" if topic == "attribute" else ""
+    help = {"attribute": f"`{name} = _` accepts any value", "constant-value": "an input `c: const` in its place accepts any constant"}
+    return topic, _wanted(constraint, scope), text, help.get(topic, f"without `{name}` here any would match")
 
 
 def _topic(name: str) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from pathlib import Path
 
 import pytest
@@ -11,6 +12,10 @@ import gslang
 from gslang.cli.main import main
 from gslang.dialect.load import load_dialect
 from gslang.graph.builder import Builder
+from tests.engine.test_why_not import REASONS
+
+GOLDEN = Path(__file__).parent / "golden" / "why_not"
+IN_FILES = [k for k, case in enumerate(REASONS) if case[2] != "operand-missing"]  # no operator of this dialect may be given fewer tensors
 
 RULES = """rule conv_scale(x, w: param, g: const) {
     c = nn.conv2d(x, w, groups = 1);
@@ -88,3 +93,28 @@ def test_about_a_node(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
 def test_a_node_that_is_not_there(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["match", "rules.gsl", "graph.json", "--why-not", "covn"]) == 2
     assert capsys.readouterr().err == "gslc: there is no node `covn`\n  help: did you mean `conv`?\n"
+
+
+@pytest.mark.parametrize("number", IN_FILES, ids=lambda k: f"{k:02}-{REASONS[k][2]}")
+def test_each_reason_as_text(number: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    """Whole texts, as they are printed for a rule and a graph from files. `GOLDEN=write` in the environment writes them anew."""
+    text, make, reason = REASONS[number][:3]
+    build = Builder(load_dialect("relay"))
+    graph = build.finish(*make(build))
+    for node in graph.nodes():
+        if graph.names[node] is None:
+            graph.rename(node, f"n{node}")
+    monkeypatch.chdir(tmp_path)
+    gslang.write(graph, "graph.json")
+    Path("rules.gsl").write_text(text + "\n", encoding="utf-8")
+    assert main(["match", "rules.gsl", "graph.json", "--why-not", "--limit", "1", "--rule", "r"]) == 0
+    told = capsys.readouterr().out
+    golden = GOLDEN / f"{number:02}-{reason}.txt"
+    if os.environ.get("GOLDEN") == "write":
+        golden.parent.mkdir(parents=True, exist_ok=True)
+        golden.write_text(told, encoding="utf-8")
+    assert f"[{reason}]" in told and told == golden.read_text(encoding="utf-8")
+
+
+def test_the_golden_files_are_those_of_the_reasons() -> None:
+    assert sorted(path.name for path in GOLDEN.iterdir()) == [f"{k:02}-{REASONS[k][2]}.txt" for k in IN_FILES]
