@@ -1,0 +1,96 @@
+"""Rules that never end are stopped, and the message names them and the loop they go round in."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from gslang.base.source import Source
+from gslang.check.check import check_source
+from gslang.dialect.load import load_dialect
+from gslang.engine.fixed_point import Limits, Progress, StopReason, firing_loop, limit_message, run_to_fixed_point
+from gslang.formats.json_graph import write_json
+from gslang.graph.builder import Builder
+from gslang.graph.graph import Graph
+from gslang.graph.invariants import check_invariants
+from tests.cli.test_cli import gslc
+
+RELAY = load_dialect("relay")
+ROUND = "rule a(x): exp(x) => tanh(x);\nrule b(x): tanh(x) => abs(x);\nrule c(x): abs(x) => exp(x);\n"
+BACK = "rule there(x): exp(x) => tanh(x);\nrule back(x): tanh(x) => exp(x);\nrule idle(x): abs(x) => x;\n"
+GROWS = "rule grows(x): exp(x) => exp(negative(x));\n"
+SWAPS = "rule swaps(x, y): ordered (x - y) => negative(ordered (y - x));\n"
+
+
+def run(text: str, applications: int | None = None, operator: str = "exp", count: int = 1) -> tuple[Progress, Graph]:
+    program = check_source(Source("rules.gsl", text))
+    assert program.ok, [d.message for d in program.diagnostics]
+    build = Builder(RELAY)
+    node = build.input("x", (2, 2))
+    for _ in range(count):
+        node = build.call(operator, node, node) if operator == "subtract" else build.call(operator, node)
+    graph = build.finish(node)
+    progress = run_to_fixed_point(graph, [program.rules[name] for name in program.own_rules], Limits(applications=applications))
+    assert check_invariants(graph) == []
+    return progress, graph
+
+
+@pytest.mark.parametrize("text, names, loop", [
+    (BACK, ["there", "back"], {"there → back → there", "back → there → back"}),
+    (ROUND, ["a", "b", "c"], {"a → b → c → a", "b → c → a → b", "c → a → b → c"}),
+    (GROWS, ["grows"], {"grows → grows"}),
+])  # fmt: skip
+def test_the_message_names_the_rules_and_the_loop(text: str, names: list[str], loop: set[str]) -> None:
+    progress, _ = run(text)
+    assert progress.stop_reason is StopReason.APPLICATION_LIMIT
+    message = limit_message(progress)
+    assert f"stopped after {progress.applications} applications" in message
+    assert all(f"`{name}` (" in message for name in names) and "idle" not in message
+    assert message.split("the loop: ")[1] in loop
+
+
+def test_the_limit_follows_the_size_of_the_graph() -> None:
+    """10 × nodes + 1000 (semantics.md §4): the input is a node too."""
+    assert run(BACK)[0].applications == 1020
+    assert run(BACK, count=100)[0].applications == 2010
+
+
+@pytest.mark.parametrize("applications", [1, 2, 7])
+def test_a_limit_of_ones_own(applications: int) -> None:
+    progress, graph = run(BACK, applications)
+    assert progress.stop_reason is StopReason.APPLICATION_LIMIT and progress.applications == applications
+    assert graph.op[graph.outputs[0]] == ("tanh" if applications % 2 else "exp")
+
+
+def test_what_ends_is_not_stopped() -> None:
+    progress, graph = run("rule down(x): exp(exp(x)) => exp(x);", count=500)
+    assert progress.stop_reason is StopReason.FIXED_POINT and progress.applications == 499 and len(graph) == 2
+
+
+def test_operands_that_are_swapped_for_ever() -> None:
+    progress, _ = run(SWAPS, 50, "subtract")
+    assert progress.stop_reason is StopReason.APPLICATION_LIMIT
+    assert "`swaps` (50 of the last 50)" in limit_message(progress)
+
+
+def test_once_ends_what_grows() -> None:
+    progress, _ = run("@once\n" + GROWS)
+    assert progress.stop_reason is StopReason.FIXED_POINT and progress.applications == 1
+
+
+@pytest.mark.parametrize("recent, loop", [
+    (["a"] * 9, ["a", "a"]), (["a", "b"] * 9, ["a", "b", "a"]), (["x", *["a", "b", "b"] * 60], ["a", "b", "b", "a"]),
+    (list("abcdefghij"), list("cdefghij")), ([], []),
+])  # fmt: skip
+def test_the_loop(recent: list[str], loop: list[str]) -> None:
+    assert firing_loop(recent) == loop
+
+
+def test_the_command_says_so_and_fails(tmp_path: Path) -> None:
+    build = Builder(RELAY)
+    (tmp_path / "g.json").write_text(write_json(build.finish(build.call("exp", build.input("x", (2,))))))
+    (tmp_path / "r.gsl").write_text(BACK)
+    done = gslc("r.gsl", "g.json", cwd=tmp_path)
+    assert done.returncode != 0 and "Traceback" not in done.stderr
+    assert "do not terminate" in done.stderr and "`there`" in done.stderr and "→" in done.stderr
