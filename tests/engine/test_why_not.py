@@ -52,6 +52,11 @@ def unknown_rank(b: Builder) -> tuple[int, ...]:
     return (b.call("tanh", x),)
 
 
+def unknown_dtype(b: Builder) -> tuple[int, ...]:
+    x = b.graph.add_input("x", TensorType((2, 4), None))
+    return (b.call("tanh", x),)
+
+
 def dependent(b: Builder) -> tuple[int, ...]:
     x = x_of(b)
     first = b.call("exp", x)
@@ -112,6 +117,11 @@ REASONS = [
         unknown_rank, "target-value", "known values", "rank",
     ),
     ("rule r(x): tanh(x) => reshape(x, newshape = (8,));", lambda b: (b.call("tanh", x_of(b)),), "target-type", "type", "shape [2, 4] against [8]"),
+    (
+        "rule r(x) { exp(x), exp(x) => x, x }", lambda b: (b.call("exp", x_of(b)),),
+        "not-distinct", "nothing else", "`exp` n1 is matched already",
+    ),
+    ('rule r(x: any(dtype = "int8")): tanh(x) => x;', unknown_dtype, "unknown-dtype", '"int8"', "not known"),
 ]  # fmt: skip
 
 
@@ -180,6 +190,27 @@ def test_it_agrees_with_the_matcher(chunk: int) -> None:
 @pytest.mark.long
 def test_it_agrees_with_the_matcher_long() -> None:
     assert disagreements(range(1000, 4000)) > 1000
+
+
+def test_a_match_behind_many_others_is_found() -> None:
+    """One start, thousands of users to try: more than either look is worth, so the matcher itself is asked."""
+    build = Builder(RELAY)
+    x, y, c = x_of(build), build.input("y", (2, 4)), build.param("c", (2, 4))
+    start = build.call("exp", x)
+    graph = build.finish(start, *[build.call("add", x, y) for _ in range(2000)], build.call("add", x, c))
+    (rule,) = gslang.parse_rules("rule r(x, c: param) { exp(x), x + c => x, x }")
+    assert [(m.start, m.reason) for m in rule.why_not(graph)] == [(start, "matches")]
+
+
+def test_many_places_above_one_node() -> None:
+    """Each of 3,000 places could go together with each of 3,000 others; the best are told all the same, and for sure."""
+    build = Builder(RELAY)
+    x = x_of(build)
+    firsts = [build.call("exp", x) for _ in range(3000)]
+    graph = build.finish(*firsts, *[build.call("tanh", x) for _ in range(3000)])
+    rules = gslang.parse_rules("rule r(x) { exp(x), tanh(x) where x.ndim == 3 => x, x }\nrule s(x) { exp(x), tanh(x) => x, x }")
+    assert [(m.start, m.reason) for m in rules["r"].why_not(graph, limit=3)] == [(first, "where") for first in firsts[:3]]
+    assert rules["s"].why_not(graph)[0].reason == "matches"
 
 
 def test_shown_arrays_do_not_flood() -> None:
