@@ -1,9 +1,10 @@
 " Vim syntax of gslang rule files. Copy `syntax/` and `ftdetect/` into ~/.vim, or put this folder on the runtime path.
+" The word lists are generated: python -m gslang.highlight.generate
 if exists("b:current_syntax")
   finish
 endif
 syntax keyword gslangItem dialect use op fn rule pass test repeat
-syntax keyword gslangKeyword for in if else and or not where each match keep ordered is unchanged
+syntax keyword gslangKeyword and each else for if in is keep match not or ordered unchanged where
 syntax keyword gslangKind any var input param const
 syntax keyword gslangConstant none true false
 syntax match gslangNumber "\v<\d+(\.\d+)?([eE][-+]?\d+)?>"

@@ -1,0 +1,88 @@
+"""Format rule files: gslc fmt rules.gsl"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from pathlib import Path
+
+from gslang.base.diagnostics import InputError
+from gslang.cli.main import ExitCode
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("files", nargs="+", help=".gsl files, folders, or `-` (from standard input to standard output)")
+    parser.add_argument("--check", action="store_true", help="change nothing; list the files that would change and end with 1")
+    parser.add_argument("--diff", action="store_true", help="change nothing; show what would change")
+    parser.add_argument("--range", metavar="A:B", type=_lines, help="format only the items that touch these lines (from 1)")
+
+
+def _lines(text: str) -> tuple[int, int]:
+    begin, colon, end = text.partition(":")
+    if not colon or not begin.isdigit() or not end.isdigit() or not 1 <= int(begin) <= int(end):
+        raise argparse.ArgumentTypeError(f"expected two line numbers, as in 3:9, not `{text}`")
+    return int(begin), int(end)
+
+
+def run(options: argparse.Namespace) -> int:
+    worst = ExitCode.FINE
+    for path in _files(options.files):
+        worst = max(worst, _one(path, options))
+    return worst
+
+
+def _files(given: list[str]) -> list[str]:
+    found: list[str] = []
+    for name in given:
+        if name != "-" and Path(name).is_dir():
+            found += [str(path) for path in sorted(Path(name).rglob("*.gsl"))]
+        else:
+            found.append(name)
+    return list(dict.fromkeys(found))
+
+
+def _read(path: str) -> bytes:
+    if path == "-":
+        return sys.stdin.buffer.read()
+    try:
+        return Path(path).read_bytes()
+    except OSError as error:
+        raise InputError(error.strerror or str(error), path=path) from error
+
+
+def _one(path: str, options: argparse.Namespace) -> ExitCode:
+    """Format one file; what became of it."""
+    from gslang.base.atomic_write import write_text
+    from gslang.base.render import render_text
+    from gslang.base.source import Source
+    from gslang.fmt.format_source import format_source
+
+    data = _read(path)
+    try:
+        written = data.decode("utf-8")
+    except UnicodeDecodeError as error:
+        raise InputError(f"byte 0x{data[error.start]:02x} is not UTF-8", path=path, help="save the file as UTF-8") from error
+    name = "<stdin>" if path == "-" else path
+    result = format_source(Source(name, written.removeprefix("\ufeff").replace("\r\n", "\n")), options.range)
+    if result.text is None:
+        sys.stderr.write(render_text(result.diagnostics))
+        return ExitCode.FINDINGS
+    changed = result.text != written
+    if options.diff:
+        import difflib
+
+        before, after = written.splitlines(keepends=True), result.text.splitlines(keepends=True)
+        sys.stdout.writelines(difflib.unified_diff(before, after, name, name))
+    if options.check:
+        if changed and not options.diff:
+            sys.stdout.write(f"{name}\n")
+        return ExitCode.FINDINGS if changed else ExitCode.FINE
+    if path == "-" and not options.diff:
+        sys.stdout.write(result.text)
+    elif changed and not options.diff:
+        try:
+            write_text(Path(path).resolve(), result.text)
+        except OSError as error:
+            raise InputError(error.strerror or str(error), path=path) from error
+        sys.stderr.write(f"formatted {name}\n")
+    return ExitCode.FINE

@@ -1,0 +1,1 @@
+"""The formatter of rule files."""

@@ -1,0 +1,41 @@
+"""The words that editors colour, read from the grammar, so that they cannot drift from it."""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+
+from gslang.base.resources import grammar_path
+
+KINDS = ("any", "var", "input", "param", "const")  # names, not words of the grammar: what an input may be
+CONSTANTS = ("none", "true", "false")
+_ITEMS = ("dialect", "use", "op", "fn", "rule", "pass", "test", "repeat")
+
+
+@lru_cache(maxsize=1)
+def words() -> tuple[str, ...]:
+    """All words in quotes in the grammar, sorted."""
+    return tuple(sorted(set(re.findall(r'"([a-z]+)"', _grammar()))))
+
+
+@lru_cache(maxsize=1)
+def operators() -> tuple[str, ...]:
+    """All signs in quotes in the grammar, longest first."""
+    found = set(re.findall(r'"([^"a-zA-Z_\s\\]+)"', _grammar()))
+    return tuple(sorted(found, key=lambda sign: (-len(sign), sign)))
+
+
+def items() -> tuple[str, ...]:
+    """Words that begin an item or a block of a pass."""
+    return tuple(word for word in _ITEMS if word in words())
+
+
+def keywords() -> tuple[str, ...]:
+    """All other words, without the constants."""
+    return tuple(word for word in words() if word not in _ITEMS and word not in CONSTANTS)
+
+
+def _grammar() -> str:
+    text = grammar_path("gsl.lark").read_text(encoding="utf-8")
+    rules = re.sub(r"^//.*$", "", text, flags=re.MULTILINE)
+    return "\n".join(line for line in rules.splitlines() if not line.startswith(("NAME:", "INT:", "FLOAT:", "STRING:", "COMMENT:", "WHITE_SPACE:", "!field")))

@@ -1,0 +1,46 @@
+"""`gslc fmt`: files, folders, standard input, exit codes."""
+
+from __future__ import annotations
+
+import io
+from pathlib import Path
+
+import pytest
+
+from gslang.cli.main import main
+
+
+def test_rewrites_only_what_changes(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    ugly, fine = tmp_path / "a.gsl", tmp_path / "b.gsl"
+    ugly.write_bytes(b"rule r(x):x=>x;\r\n")
+    fine.write_text("rule r(x): x => x;\n", encoding="utf-8")
+    before = fine.stat().st_mtime_ns
+    assert main(["fmt", "--check", str(tmp_path)]) == 1
+    assert capsys.readouterr().out == f"{ugly}\n"
+    assert main(["fmt", "--diff", str(tmp_path)]) == 0
+    assert "+rule r(x): x => x;" in capsys.readouterr().out
+    assert ugly.read_bytes() == b"rule r(x):x=>x;\r\n"
+    assert main(["fmt", str(tmp_path)]) == 0
+    assert ugly.read_bytes() == fine.read_bytes() and fine.stat().st_mtime_ns == before
+    assert main(["fmt", "--check", str(tmp_path)]) == 0
+
+
+def test_a_wrong_file_is_left_alone(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    wrong = tmp_path / "a.gsl"
+    wrong.write_text("rule r(x) x=>x;", encoding="utf-8")
+    assert main(["fmt", str(wrong)]) == 1
+    assert "error[E01" in capsys.readouterr().err
+    assert wrong.read_text(encoding="utf-8") == "rule r(x) x=>x;"
+
+
+def test_standard_input(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(b"rule r(x):x=>x;")))
+    assert main(["fmt", "-"]) == 0
+    assert capsys.readouterr().out == "rule r(x): x => x;\n"
+
+
+def test_bad_files_and_usage(tmp_path: Path) -> None:
+    assert main(["fmt", str(tmp_path / "none.gsl")]) == 3
+    (tmp_path / "b.gsl").write_bytes(b"\xff")
+    assert main(["fmt", str(tmp_path / "b.gsl")]) == 3
+    assert main(["fmt", "--range", "3:1", str(tmp_path)]) == 2

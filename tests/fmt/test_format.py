@@ -1,0 +1,142 @@
+"""The formatter: golden pairs, its laws on random programs, and the files that are shipped."""
+
+from __future__ import annotations
+
+import re
+import textwrap
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from gslang.base.source import Source
+from gslang.fmt.format_source import format_source, same
+from gslang.fmt.layout import WIDTH
+from gslang.fmt.tokens import tokens
+from gslang.syntax.parser import parse
+
+ROOT = Path(__file__).parent.parent.parent
+GOLDEN = sorted((Path(__file__).parent / "golden").glob("*.gsl"))
+SHIPPED = sorted([*(ROOT / "stdlib_rules").rglob("*.gsl"), *(ROOT / "examples").rglob("*.gsl")])
+PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+BLOCKS = [
+    textwrap.dedent(block)
+    for page in PAGES
+    for block in re.findall(r"^ *```gsl\n(.*?)^ *```", page.read_text(encoding="utf-8"), re.DOTALL | re.MULTILINE)
+]
+
+
+def formatted(text: str) -> str:
+    result = format_source(Source("t.gsl", text))
+    assert result.text is not None, [str(d.message) for d in result.diagnostics]
+    return result.text
+
+
+@pytest.mark.parametrize("case", GOLDEN, ids=[case.stem for case in GOLDEN])
+def test_golden(case: Path) -> None:
+    wanted = case.with_suffix(".out").read_text(encoding="utf-8")
+    assert formatted(case.read_text(encoding="utf-8")) == wanted
+    assert formatted(wanted) == wanted
+
+
+@pytest.mark.parametrize("path", SHIPPED, ids=[path.name for path in SHIPPED])
+def test_shipped_files_are_formatted(path: Path) -> None:
+    text = path.read_text(encoding="utf-8")
+    assert formatted(text) == text
+    assert [line for line in text.splitlines() if len(line.split("#")[0]) > WIDTH and '"' not in line] == []
+
+
+@pytest.mark.parametrize("block", BLOCKS)
+def test_blocks_of_the_manual_format_stably(block: str) -> None:
+    once = formatted(block)
+    assert formatted(once) == once
+
+
+def respaced(text: str, gap: Callable[[], str]) -> str:
+    """The same tokens with other space and comments between them."""
+    found = tokens(text)
+    return "".join(gap() + token.text for token in found[:-1]) + gap()
+
+
+GAPS = st.sampled_from([" ", " ", " ", " ", "\n", "\n\n\n", "  # note\n", "\n# own line\n", "\n\n  # far\n\n", "\t", "\n  # a\n  # b\n"])
+
+
+@settings(max_examples=40, deadline=None)
+@given(st.data())
+def test_any_space_and_comments(data: st.DataObject) -> None:
+    """Formatting says the same (it proves that itself), keeps all comments, and rests."""
+    text = data.draw(st.sampled_from(PROGRAMS))
+    spaced = respaced(text, lambda: data.draw(GAPS))
+    once = formatted(spaced)
+    assert same(parse(Source("a", once)).program.items, parse(Source("b", spaced)).program.items)
+    assert once.count("#") == spaced.count("#")
+    assert formatted(once) == once
+    assert all(line == line.rstrip() for line in once.splitlines())
+
+
+PROGRAMS = [p.read_text(encoding="utf-8") for p in GOLDEN if p.stem == "constructs"]
+PROGRAMS = [item + "\n" for text in PROGRAMS for item in re.split(r"\n(?=(?:op|fn|rule|test)\b)", text)]
+
+
+def expressions() -> st.SearchStrategy[str]:
+    atoms = st.sampled_from(["x", "_", "1", "1.5e-3", '"s # t"', "none", "a.shape", "p.0", "()", "keep y", "-x", "nn.conv2d", "p.where"])
+
+    def wider(inner: st.SearchStrategy[str]) -> st.SearchStrategy[str]:
+        joined = st.tuples(inner, st.sampled_from(["+", "-", "*", "//", "%", "**", "|", "and", "or", "==", "<", "in", "not in"]), inner)
+        return st.one_of(
+            joined.map(lambda t: f"({t[0]}) {t[1]} ({t[2]})"),
+            st.lists(inner, max_size=4).map(lambda xs: f"f({', '.join(xs)})"),
+            st.lists(inner, max_size=4).map(lambda xs: f"[{', '.join(xs)}]"),
+            st.lists(inner, min_size=1, max_size=3).map(lambda xs: f"({', '.join(xs)},)"),
+            st.tuples(inner, inner, inner).map(lambda t: f"({t[0]} if {t[1]} else {t[2]})"),
+            st.tuples(inner, inner).map(lambda t: f"[{t[0]} for i, j in ({t[1]}) if i]"),
+            st.tuples(inner, inner).map(lambda t: f"match x {{ a => {t[0]}, _ => {t[1]} }}"),
+            st.tuples(inner, inner).map(lambda t: f"g(h = {t[0]}, c.*, *x, c.{{a, b}}, where = {t[1]})"),
+            st.tuples(inner, inner).map(lambda t: f"x[{t[0]}:{t[1]}]"),
+            inner.map(lambda e: f"nn.relu?({e})"),
+            inner.map(lambda e: f"(n := {e})"),
+            inner.map(lambda e: f"not ({e})"),
+        )
+
+    return st.recursive(atoms, wider, max_leaves=12)
+
+
+@settings(max_examples=40, deadline=None)
+@given(expressions(), expressions())
+def test_random_rules(left: str, right: str) -> None:
+    text = f"rule r(x) {{ y = {left}; y, {right} where {left}, {right} => {right}, {left} }}"
+    once = formatted(text)
+    assert formatted(once) == once
+    assert formatted(respaced(text, lambda: "\n")).replace(" ", "").replace("\n", "").replace(",", "") == once.replace(" ", "").replace(
+        "\n", ""
+    ).replace(",", "")
+
+
+def test_byte_order_mark_and_line_ends() -> None:
+    assert formatted("\ufeffrule r(x): x=>x;\r\n# end\r\n") == "rule r(x): x => x;\n# end\n"
+
+
+def test_nothing_and_only_comments() -> None:
+    assert formatted("") == ""
+    assert formatted("\n\n# a\n\n\n# b") == "# a\n\n# b\n"
+
+
+@pytest.mark.parametrize("depth", [50, 190])
+def test_deep_nesting(depth: int) -> None:
+    once = formatted(f"rule r(x): {'f(' * depth}x{')' * depth} => {'(' * depth}x{')' * depth};")
+    assert formatted(once) == once
+    chain = " + ".join(f"name{k}" for k in range(depth))
+    assert f"name{depth - 1}" in formatted(f"rule r(x): {chain} => x;")
+
+
+def test_syntax_errors_are_shown() -> None:
+    result = format_source(Source("t.gsl", "rule r(x): x = x;"))
+    assert result.text is None and result.diagnostics
+
+
+def test_range_formats_only_what_it_touches() -> None:
+    text = "fn a( x )=x;\nfn b( x )=x;\nfn c( x )=x;\n"
+    result = format_source(Source("t.gsl", text), (2, 2))
+    assert result.text == "fn a( x )=x;\nfn b(x) = x;\nfn c( x )=x;\n"
