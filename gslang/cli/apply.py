@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("rules", help="a .gsl file, a folder, `-`, or a shipped module such as std.relay")
-    parser.add_argument("graph", nargs="?", help="a .json or .relay graph; without it the rules are only checked")
+    parser.add_argument("graph", nargs="?", help="a .json, .relay or .onnx graph; without it the rules are only checked")
     parser.add_argument("-o", "--output", metavar="OUT", help="where the graph goes (stdout)")
     add_run_options(parser)
     parser.add_argument("--check-numbers", action="store_true", help="evaluate before and after, and compare")
@@ -31,6 +31,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--stop-after", type=_natural, metavar="N", help="stop after N applications")
     parser.add_argument("--provenance", action="store_true", help="new nodes say which application made them from what (JSON)")
     parser.add_argument("--output-format", metavar="F", help="json, relay or dot (that of the input, or by OUT's suffix)")
+    parser.add_argument("--external", choices=("keep", "copy", "inline"), default="keep", help="external data of an ONNX model (keep)")
     parser.add_argument("--output-params", metavar="FILE", help="where values of parameters go beside Relay text (OUT with .npz)")
     add_graph_options(parser)
 
@@ -183,7 +184,7 @@ def _write(options: argparse.Namespace, result: Result) -> None:
     from gslang.formats.registry import format_of, graph_text, write_graph
 
     if options.output is not None and options.output != "-":
-        write_graph(result.graph, options.output, options.output_format)
+        write_graph(result.graph, options.output, options.output_format, external=options.external)
         if format_of(options.output, options.output_format) == "relay":
             _write_weights(options, result.graph)
         return

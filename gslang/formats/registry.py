@@ -97,11 +97,13 @@ def write_graph(
     dialect: Dialect | None = None,
     comments: bool = True,
     six_digits: bool = False,
+    external: str = "keep",
 ) -> None:
     """Write a graph to a file, all at once, or to standard output if `path` is None or `-`.
 
     The format is by default that of the suffix; on standard output that of the dialect (Relay text for Relay, else
-    JSON). Raises `InputError` for a format that cannot be written and for a file that cannot.
+    JSON). `external` says what becomes of an ONNX model's external data (`formats.onnx`). Raises `InputError` for a
+    format that cannot be written and for a file that cannot.
     """
     to_stdout = path is None or str(path) == STDIO
     if output_format is None:
@@ -109,7 +111,7 @@ def write_graph(
     if output_format == "onnx" and not to_stdout:
         from gslang.formats.onnx import write_onnx
 
-        write_onnx(graph, str(path))
+        write_onnx(graph, str(path), external)
         return
     try:
         text = graph_text(graph, output_format, dialect=dialect, comments=comments, six_digits=six_digits)

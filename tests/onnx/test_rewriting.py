@@ -157,3 +157,18 @@ def test_the_command_line(tmp_path: Path) -> None:
     (tmp_path / "r.gsl").write_text("dialect onnx;\nrule r(x): Identity(x) => x;\n")
     code = main([str(tmp_path / "r.gsl"), str(tmp_path / "m.onnx"), "-o", str(tmp_path / "o.onnx"), "--check-numbers"])
     assert code == 0 and ops(onnx.load(tmp_path / "o.onnx")) == ["Abs", "If"]
+
+
+def test_loops(tmp_path: Path) -> None:
+    """A loop that carries a value and reads one from outside, which a rule replaces; rewritten, evaluated, folded."""
+    body = helper.make_graph(
+        [node("Add", ["s", "c"], ["t"]), node("Identity", ["go"], ["on"]), node("Neg", ["t"], ["out"])], "body",
+        [value("i", (), 7), value("go", (), 9), value("s")], [value("on", (), 9), value("t"), value("out")],
+    )  # fmt: skip
+    found = model([node("Identity", ["x"], ["c"]), node("Loop", ["n", "yes", "x"], ["last", "all"], body=body)], [value("x")],
+                  [value("last"), value("all", (3, 2, 3))], {"n": np.array(3), "yes": np.array(True)})  # fmt: skip
+    after = rewritten("rule r(x): Identity(x) => x;", found)
+    assert ops(after) == ["Loop"] and list(after.graph.node[0].attribute[0].g.node[0].input) == ["s", "x"]
+    feeds = {"x": np.ones((2, 3), np.float32)}
+    for a, b in zip(evaluate(gslang.from_onnx(found), load_dialect("onnx"), feeds), ReferenceEvaluator(found).run(None, feeds), strict=True):
+        np.testing.assert_array_equal(a, b)

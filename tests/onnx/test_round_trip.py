@@ -225,3 +225,56 @@ def test_data_that_is_cut_off(tmp_path: Path) -> None:
     graph = read_onnx(tmp_path / "m.onnx")
     with pytest.raises(InputError, match="ends at byte 24 of 4"):
         graph.value(graph.operands[graph.outputs[0]][1])
+
+
+def test_bodies_too_deep_for_protobuf(tmp_path: Path) -> None:
+    def field(number: int, data: bytes) -> bytes:
+        size, count = b"", len(data)
+        while count > 127:
+            size, count = size + bytes([count & 127 | 128]), count >> 7
+        return bytes([number << 3 | 2]) + size + bytes([count]) + data
+
+    graph = b""
+    for _ in range(60):
+        graph = field(1, field(4, b"If") + field(5, field(6, graph)))  # graph.node.attribute.g
+    path = tmp_path / "deep.onnx"
+    path.write_bytes(field(7, graph))
+    with pytest.raises(InputError, match="30 deep"):
+        read_onnx(path)
+
+
+def test_where_external_data_go_is_an_option(tmp_path: Path) -> None:
+    from gslang.cli.main import main
+
+    external_model(tmp_path)
+    (tmp_path / "r.gsl").write_text("dialect onnx;\nrule r(x): Identity(x) => x;\n")
+    out = tmp_path / "o.onnx"
+    assert main([str(tmp_path / "r.gsl"), str(tmp_path / "m.onnx"), "-o", str(out), "--external", "inline"]) == 0
+    assert onnx.load(out, load_external_data=False).graph.initializer[0].raw_data
+
+
+def test_a_failed_write_leaves_the_old_model(tmp_path: Path) -> None:
+    external_model(tmp_path)
+    graph = read_onnx(tmp_path / "m.onnx")
+    (tmp_path / "m.bin").unlink()
+    (tmp_path / "o.onnx").write_bytes(b"old")
+    with pytest.raises(InputError, match="cannot be read"):
+        write_onnx(graph, tmp_path / "o.onnx", "copy")
+    assert (tmp_path / "o.onnx").read_bytes() == b"old" and not list(tmp_path.glob("*.data"))
+
+
+def test_through_json(tmp_path: Path) -> None:
+    """A graph of dialect `onnx` in a JSON file becomes a model again."""
+    import gslang
+
+    weights = {"w": np.ones((1, 2), np.float32), "mx": np.array(3, np.float32)}
+    nodes = [
+        helper.make_node("Split", ["x"], ["a", "b"], axis=1, num_outputs=2),
+        helper.make_node("Add", ["a", "w"], ["c"]), helper.make_node("Clip", ["c", "", "mx"], ["y"]),
+    ]  # fmt: skip
+    found = model(nodes, [value("x", ("N", 4))], [value("y", ("N", 2)), value("b", ("N", 2))], weights, opset=18)
+    gslang.write(read_onnx(found), tmp_path / "g.json")
+    after = onnx_model(gslang.read(tmp_path / "g.json"))
+    onnx.checker.check_model(after, full_check=True)
+    assert list(after.graph.output) == list(found.graph.output) and after.opset_import == found.opset_import
+    assert [(list(n.input), list(n.output), n.op_type) for n in after.graph.node] == [(list(n.input), list(n.output), n.op_type) for n in nodes]
