@@ -6,6 +6,7 @@ import json
 import unicodedata
 from collections.abc import Mapping, Sequence
 from typing import Any
+from urllib.parse import quote
 
 from gslang.base.codes import CODES
 from gslang.base.diagnostics import Diagnostic, Label, Severity
@@ -105,7 +106,7 @@ def render_sarif(diagnostics: Sequence[Diagnostic], version: str, titles: Mappin
     results = []
     for d, fingerprint in zip(diagnostics, fingerprints(diagnostics)):
         at = _place(d.primary)
-        path = relative_path(at["file"])
+        path = quote(relative_path(at["file"]))
         location: dict[str, Any] = {"uri": path}
         if not path.startswith("/"):
             location["uriBaseId"] = "SRCROOT"

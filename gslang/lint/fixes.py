@@ -9,7 +9,7 @@ from gslang.base.diagnostics import Diagnostic
 from gslang.base.source import Source
 from gslang.check.checked import CheckedProgram
 
-_ROUNDS = 10  # one fix may lay open another; this many are enough for what people write
+_ROUNDS = 100  # one fix may lay open another; where one would break the file, the others are made one by one
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,16 +44,21 @@ def apply_fixes(text: str, found: Sequence[Diagnostic]) -> tuple[str, int]:
 def fix_source(
     source: Source, found: Sequence[Diagnostic], check: Callable[[Source], CheckedProgram], lint: Callable[[Source, CheckedProgram], Sequence[Diagnostic]]
 ) -> Fixed:
-    """Fix until nothing is left to fix. Each new text is parsed and checked again; if it has errors, the one before stays."""
+    """Fix until nothing is left to fix. Each new text is parsed and checked again; fixes after which it has errors are left out."""
     total = 0
     for _ in range(_ROUNDS):
+        best: tuple[Source, CheckedProgram] | None = None
         text, count = apply_fixes(source.text, found)
-        if not count:
+        for some in [list(found)] if count < 2 else [list(found), *([d] for d in found)]:
+            text, count = apply_fixes(source.text, some)
+            if count:
+                changed = Source(source.name, text)
+                program = check(changed)
+                if program.ok:
+                    best = (changed, program)
+                    break
+        if best is None:
             break
-        changed = Source(source.name, text)
-        program = check(changed)
-        if not program.ok:
-            break
-        source, total = changed, total + count
-        found = lint(source, program)
+        source, total = best[0], total + count
+        found = lint(*best)
     return Fixed(source.text, total, tuple(found))

@@ -12,6 +12,9 @@ from typing import Any
 
 from gslang.check import checked as ir
 
+_MOST_NODES = 100  # larger patterns are not compared: each node is one level of the search
+_MOST_STEPS = 20_000  # of one search; sums of sums have many orders
+
 
 @dataclass(slots=True)
 class Overlay:
@@ -28,28 +31,35 @@ def overlays(general: ir.CheckedRule, special: ir.CheckedRule) -> Iterator[Overl
     """The ways to lay one source over another such that each match of `special` is one of `general`."""
     if general.blocks or special.blocks or len(general.outputs) != 1 or len(special.outputs) != 1:
         return
-    for nodes in _laid(general, special, [(general.outputs[0], special.outputs[0])], {}):
+    if max(len(general.nodes), len(special.nodes), len(general.target.targets), len(special.target.targets)) > _MOST_NODES:
+        return
+    for nodes in _laid(general, special, [(general.outputs[0], special.outputs[0])], {}, [_MOST_STEPS]):
         overlay = Overlay(general, special, nodes)
         if _nodes_agree(overlay) and _constraints_follow(overlay):
             yield overlay
 
 
-def _laid(general: ir.CheckedRule, special: ir.CheckedRule, todo: list[tuple[int, int]], nodes: dict[int, int]) -> Iterator[dict[int, int]]:
-    """Assignments of nodes such that operators fit; operands of commutative operators in both orders."""
+def _laid(
+    general: ir.CheckedRule, special: ir.CheckedRule, todo: list[tuple[int, int]], nodes: dict[int, int], steps: list[int]
+) -> Iterator[dict[int, int]]:
+    """Assignments of nodes such that operators fit; operands of commutative operators in both orders. `steps` are left for the search."""
+    steps[0] -= 1
+    if steps[0] < 0:
+        return
     if not todo:
         yield nodes
         return
     (g, s), *rest = todo
     if g in nodes:
         if nodes[g] == s:
-            yield from _laid(general, special, rest, nodes)
+            yield from _laid(general, special, rest, nodes, steps)
         return
     nodes = {**nodes, g: s}
     a, b = general.nodes[g], special.nodes[s]
     match a, b:
         case ir.LeafNode(), _:
             if _leaf_covers(a, b):
-                yield from _laid(general, special, rest, nodes)
+                yield from _laid(general, special, rest, nodes, steps)
         case ir.CallNode(), ir.CallNode():
             if not set(b.operators) <= set(a.operators) or (a.variable is None) != (b.variable is None) or len(a.operands) != len(b.operands):
                 return
@@ -60,16 +70,16 @@ def _laid(general: ir.CheckedRule, special: ir.CheckedRule, todo: list[tuple[int
                 pairs = list(zip(a.operands, order))
                 inner = [(x, y) for x, y in pairs if isinstance(x, int) and isinstance(y, int)]
                 if len(inner) + sum(x is None and y is None for x, y in pairs) == len(pairs):
-                    yield from _laid(general, special, inner + rest, nodes)
+                    yield from _laid(general, special, inner + rest, nodes, steps)
         case ir.TupleNode(), ir.TupleNode():
             fields = [(x, y) for x, y in zip(a.fields, b.fields) if isinstance(x, int) and isinstance(y, int)]
             if len(fields) == len(a.fields) == len(b.fields):
-                yield from _laid(general, special, fields + rest, nodes)
+                yield from _laid(general, special, fields + rest, nodes, steps)
         case ir.ProjNode(), ir.ProjNode():
-            yield from _laid(general, special, [(a.base, b.base), *rest], nodes)
+            yield from _laid(general, special, [(a.base, b.base), *rest], nodes, steps)
         case ir.AltNode(), ir.AltNode():
             if len(a.branches) == len(b.branches):
-                yield from _laid(general, special, [*zip(a.branches, b.branches), *rest], nodes)
+                yield from _laid(general, special, [*zip(a.branches, b.branches), *rest], nodes, steps)
 
 
 def _leaf_covers(leaf: ir.LeafNode, other: ir.Pattern) -> bool:

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from gslang.base.diagnostics import Diagnostic, Label
 from gslang.check import checked as ir
 from gslang.engine.plan import plan_of
-from gslang.formats.json_graph import write_json
+from gslang.formats.json_graph import ids_of_nodes, write_json
 from gslang.graph.compare import differences
 from gslang.graph.graph import Graph
 from gslang.lint.linted_file import LintedFile, LintedRule, finding
@@ -26,7 +26,7 @@ def overlap(file: LintedFile) -> Iterator[Diagnostic]:
     for first, second, graph, node in _overlaps(file):
         related = (Label(first.written.name.span, "tried first"),)
         message = f"`{first.name}` and `{second.name}` match at the same node"
-        yield finding("L0201", message, second.written.name.span, f"both match at {graph.label(node)} of {_shown(graph)}", related=related)
+        yield finding("L0201", message, second.written.name.span, f"both match at {ids_of_nodes(graph)[node]} of {_shown(graph)}", related=related)
 
 
 def order_dependent(file: LintedFile) -> Iterator[Diagnostic]:

@@ -1,0 +1,76 @@
+"""Lints of rule sets: what they show is true, large sets are fast, and large patterns do not hang them."""
+
+from __future__ import annotations
+
+import json
+import re
+from time import perf_counter
+
+from gslang.base.diagnostics import Diagnostic
+from gslang.base.source import Source
+from gslang.check.check import check_source
+from gslang.formats.json_graph import read_json
+from gslang.lint.run_lints import lint_program
+from gslang.lint.witness import matching_nodes
+
+
+def lint(text: str, *codes: str) -> list[Diagnostic]:
+    source = Source("set.gsl", text)
+    program = check_source(source)
+    assert [d.message for d in program.diagnostics] == []
+    return lint_program(source, program, frozenset(codes))
+
+
+PAIR = """
+rule outer(x, w: var): nn.relu(nn.conv2d(x, w, groups = 1)) => nn.conv2d(x, w);
+rule sum(a, b): nn.relu(a) + nn.relu(b) => nn.relu(a + b);
+rule inner(y): nn.relu(y) => exp(y);
+"""
+
+
+def test_an_overlap_comes_with_a_graph_that_both_match() -> None:
+    (found,) = lint(PAIR, "L0201")
+    assert found.message == "`outer` and `inner` match at the same node"
+    shown = re.search(r"both match at (\S+) of (\{.*\})$", str(found.help))
+    assert shown is not None
+    graph = read_json(json.dumps(json.loads(shown[2])))
+    program = check_source(Source("set.gsl", PAIR))
+    nodes = [set(matching_nodes(program.rules[name], graph)) for name in ("outer", "inner")]
+    assert [graph.label(node) for node in nodes[0] & nodes[1]] == [shown[1]]
+
+
+def test_order_matters_only_if_results_differ() -> None:
+    text = "rule one(x): nn.relu(exp(x)) => exp(x);\nrule two(x): nn.relu(exp(x)) => {};\n"
+    assert [d.code for d in lint(text.format("tanh(x)"), "L0205")] == ["L0205"]
+    assert lint(text.format("exp(x)"), "L0205") == []
+
+
+def test_longer_loops_are_named_once() -> None:
+    text = "rule a(x): exp(x) => tanh(x);\nrule b(x): tanh(x) => sqrt(x);\nrule c(x): sqrt(x) => exp(x);\nrule d(x): nn.relu(x) => exp(x);\n"
+    (found,) = lint(text, "L0203")
+    assert found.message == "these rules go round for ever: a → b → c → a"
+    assert lint(text.replace("sqrt(x) => exp(x)", "sqrt(x) => negative(x)"), "L0203") == []
+    assert lint("@once rule a(x): exp(x) => exp(negative(x));", "L0203") == []
+
+
+def test_conditions_keep_rules_apart() -> None:
+    text = "rule a(x) {{ s = nn.softmax(x); nn.relu(s) where s.axis == {} => x }}\nrule b(x) {{ s = nn.softmax(x); nn.relu(s) where s.axis == 1 => x }}\n"
+    assert [d.code for d in lint(text.format(1), "L0202", "L0206")] == ["L0206"]
+    assert lint(text.format(2), "L0202", "L0206") == []
+
+
+def test_wide_sums_do_not_hang() -> None:
+    names = [f"x{k}" for k in range(16)]
+    tree = list(names)
+    while len(tree) > 1:
+        tree = [f"({a} + {b})" for a, b in zip(tree[::2], tree[1::2])]
+    rules = [f"rule r{k}({', '.join(names)}): {root}({tree[0]}) => x0;" for k, root in enumerate(("exp", "exp"))]
+    began = perf_counter()
+    assert [d.code for d in lint("\n".join(rules), "L0202", "L0206")] == ["L0206"]
+    assert [d.code for d in lint("\n".join([rules[0], rules[1].replace("x14 + x15", "x14 * x15")]), "L0202", "L0206")] == []
+    assert perf_counter() - began < 5
+
+
+def test_long_chains_are_walked() -> None:
+    chain = "".join(f"    a{k + 1} = exp(a{k});\n" for k in range(3000))
+    assert lint(f"rule long(a0) {{\n{chain}    a3000\n  =>\n    a0\n}}\nrule again(x): exp(exp(x)) => x;\n", "L0101", "L0110", "L0202", "L0206") == []
