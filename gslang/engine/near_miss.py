@@ -9,34 +9,28 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
-from itertools import islice
 from typing import Any
 
 from gslang.base.source import Span
 from gslang.check import checked as ir
 from gslang.engine import interpret
-from gslang.engine.build import build
-from gslang.engine.conditions import bound_slots, input_slots, instance_is_valid, output_slots
+from gslang.engine.conditions import instance_is_valid
 from gslang.engine.constraints import kind_fits, satisfied
-from gslang.engine.edits import BuildError, edits_of
 from gslang.engine.generate_nodes import may_be_absent
+from gslang.engine.near_miss_whole import first_output, whole_is_valid
 from gslang.engine.obstacles import (
     constraint_obstacle,
     described,
-    path_between,
     shown_operators,
     where_obstacle,
 )
 from gslang.engine.plan import MatchPlan, children, mentions_first
 from gslang.engine.scope import UNBOUND, Instance, Scope
-from gslang.engine.values import FAILURES, holds
+from gslang.engine.values import holds
 from gslang.graph.graph import ABSENT, PROJ, TUPLE, Graph
 
 _FEW = 8  # candidates for further instances that a glance looks at
 _WHOLE = 5  # what the conditions on a whole match cost, in visits of a pattern node
-_KNOWN = "types come from the graph file or from inference; only what is known to be true matches"
-_WHERE = "leave this condition out, or allow for these values, if the rule holds without it"
-_KEEP = "mark it `keep` in the source if it may stay in the graph"
 
 Ways = Iterator[None]
 
@@ -59,10 +53,6 @@ class Miss:
     expected: str
     found: str
     help: str
-
-
-def first_output(rule: ir.CheckedRule) -> int:
-    return rule.outputs[0] if rule.output_block is None else rule.blocks[rule.output_block].root
 
 
 def parts_of(plan: MatchPlan) -> int:
@@ -134,7 +124,7 @@ class Attempt:
         for _ in self.outputs() if rule.output_block is None else self.output_block(rule.output_block):
             self.spent += _WHOLE
             self.steps -= _WHOLE
-            if self.valid():
+            if whole_is_valid(self):
                 self.cut = False
                 return self.matching()
         if self.best is None:
@@ -431,82 +421,3 @@ class Attempt:
                 )  # fmt: skip
             del scope.instances[number][1:]
             scope.slots[:], scope.chosen, scope.captures, scope.variables, scope.taken, scope.inner_inputs = state
-
-    # ── the match as a whole ──
-
-    def valid(self) -> bool:
-        return self.private() and self.convex() and self.conditions() and self.target()
-
-    def private(self) -> bool:
-        rule, graph, scope = self.plan.rule, self.graph, self.scope
-        bound = list(bound_slots(scope))
-        matched = {slot for _, slot in bound}
-        outputs = set(output_slots(scope))
-        for number, slot in bound:
-            if number not in rule.interior or slot < 0 or slot in outputs:
-                continue
-            span = rule.nodes[number].span
-            if slot in graph.output_uses:
-                self.note("graph-output", span, slot, "a node that only the pattern uses", f"{self.label(slot)} is an output of the graph", _KEEP)
-                return False
-            others = list(islice((u for u in graph.users[slot] if u not in matched), 4))
-            if others:
-                found = f"{self.label(slot)} is also used by {', '.join(map(self.label, others[:3]))}{' …' if len(others) > 3 else ''}"
-                self.note("used-outside", span, slot, "a node that only the pattern uses", found, _KEEP)
-                return False
-        return True
-
-    def convex(self) -> bool:
-        rule, graph, scope = self.plan.rule, self.graph, self.scope
-        outputs, inputs = output_slots(scope), input_slots(scope)
-        seen: dict[int, int | None] = {}
-        path = path_between(graph, inputs, outputs, seen) if len(outputs) > 1 or set(outputs) & set(inputs) else None
-        self.spent += len(seen) // 8
-        self.steps -= len(seen) // 8
-        if path is None:
-            return True
-        span = rule.nodes[first_output(rule)].span
-        way = " → ".join(map(graph.label, path))
-        self.note("not-convex", span, path[0], "inputs that do not depend on outputs", f"a path leads from an output back to an input: {way}",
-                  "replacing all outputs at once would make a cycle", passed=1)  # fmt: skip
-        return False
-
-    def conditions(self) -> bool:
-        rule = self.plan.rule
-        for number, (condition, span) in enumerate(zip(rule.where, rule.where_spans)):
-            if not holds(condition, self.scope):
-                expected, found, reason = where_obstacle(condition, self.scope)
-                self.note(reason, span, self.start, expected, found, _KNOWN if reason == "where-unknown" else _WHERE, 2 + number)
-                return False
-        return True
-
-    def target(self) -> bool:
-        """Whether the target can be built here; what is built is taken back at once."""
-        rule, graph, scope = self.plan.rule, self.graph, self.scope
-        span, passed = rule.target.spans[rule.target.outputs[0]] if rule.target.spans else rule.span, 2 + len(rule.where)
-        edits = edits_of(graph, rule.dialect)
-        first, scope.memo = len(graph.op), {}
-        try:
-            nows = build(graph, rule.dialect, rule.target, scope)
-            why = edits.misfit(output_slots(scope), nows)
-            if why is None:
-                return True
-            self.note(
-                "target-type", span, self.start, "a target of the source's type", why, "the rule needs a condition that rules this case out", passed
-            )
-        except BuildError as error:
-            self.note(
-                "target-type",
-                span,
-                self.start,
-                "a target that type-checks",
-                str(error),
-                "the rule needs a condition that rules this case out",
-                passed,
-            )
-        except FAILURES as error:
-            self.note("target-value", span, self.start, "known values for the target", str(error) or type(error).__name__, _KNOWN, passed)
-        finally:
-            scope.memo = None
-            graph.discard_from(first)
-        return False

@@ -8,7 +8,8 @@ match is never called a miss.
 from __future__ import annotations
 
 from gslang.engine.generate import compile_matcher
-from gslang.engine.near_miss import Attempt, Miss, first_output, parts_of
+from gslang.engine.near_miss import Attempt, Miss, parts_of
+from gslang.engine.near_miss_whole import first_output
 from gslang.engine.obstacles import described, shown_operators
 from gslang.engine.plan import MatchPlan
 from gslang.engine.worklist import affected, ways_of

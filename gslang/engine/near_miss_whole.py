@@ -1,0 +1,107 @@
+"""The last part of an attempt (`near_miss`): the conditions on a match as a whole, and whether its target can be built."""
+
+from __future__ import annotations
+
+from itertools import islice
+from typing import TYPE_CHECKING
+
+from gslang.check import checked as ir
+from gslang.engine.build import build
+from gslang.engine.conditions import bound_slots, input_slots, output_slots
+from gslang.engine.edits import BuildError, edits_of
+from gslang.engine.obstacles import path_between, where_obstacle
+from gslang.engine.values import FAILURES, holds
+
+if TYPE_CHECKING:
+    from gslang.engine.near_miss import Attempt
+
+_KNOWN = "types come from the graph file or from inference; only what is known to be true matches"
+_WHERE = "leave this condition out, or allow for these values, if the rule holds without it"
+_KEEP = "mark it `keep` in the source if it may stay in the graph"
+
+
+def first_output(rule: ir.CheckedRule) -> int:
+    return rule.outputs[0] if rule.output_block is None else rule.blocks[rule.output_block].root
+
+
+def whole_is_valid(attempt: Attempt) -> bool:
+    """Whether a complete match is one, and its target can be built; what is in the way is noted."""
+    return _private(attempt) and _convex(attempt) and _conditions(attempt) and _target(attempt)
+
+
+def _private(attempt: Attempt) -> bool:
+    rule, graph, scope = attempt.plan.rule, attempt.graph, attempt.scope
+    bound = list(bound_slots(scope))
+    matched = {slot for _, slot in bound}
+    outputs = set(output_slots(scope))
+    for number, slot in bound:
+        if number not in rule.interior or slot < 0 or slot in outputs:
+            continue
+        span = rule.nodes[number].span
+        if slot in graph.output_uses:
+            attempt.note("graph-output", span, slot, "a node that only the pattern uses", f"{attempt.label(slot)} is an output of the graph", _KEEP)
+            return False
+        others = list(islice((u for u in graph.users[slot] if u not in matched), 4))
+        if others:
+            found = f"{attempt.label(slot)} is also used by {', '.join(map(attempt.label, others[:3]))}{' …' if len(others) > 3 else ''}"
+            attempt.note("used-outside", span, slot, "a node that only the pattern uses", found, _KEEP)
+            return False
+    return True
+
+
+def _convex(attempt: Attempt) -> bool:
+    rule, graph, scope = attempt.plan.rule, attempt.graph, attempt.scope
+    outputs, inputs = output_slots(scope), input_slots(scope)
+    seen: dict[int, int | None] = {}
+    path = path_between(graph, inputs, outputs, seen) if len(outputs) > 1 or set(outputs) & set(inputs) else None
+    attempt.spent += len(seen) // 8
+    attempt.steps -= len(seen) // 8
+    if path is None:
+        return True
+    span = rule.nodes[first_output(rule)].span
+    way = " → ".join(map(graph.label, path))
+    attempt.note("not-convex", span, path[0], "inputs that do not depend on outputs", f"a path leads from an output back to an input: {way}",
+              "replacing all outputs at once would make a cycle", passed=1)  # fmt: skip
+    return False
+
+
+def _conditions(attempt: Attempt) -> bool:
+    rule = attempt.plan.rule
+    for number, (condition, span) in enumerate(zip(rule.where, rule.where_spans)):
+        if not holds(condition, attempt.scope):
+            expected, found, reason = where_obstacle(condition, attempt.scope)
+            attempt.note(reason, span, attempt.start, expected, found, _KNOWN if reason == "where-unknown" else _WHERE, 2 + number)
+            return False
+    return True
+
+
+def _target(attempt: Attempt) -> bool:
+    """Whether the target can be built here; what is built is taken back at once."""
+    rule, graph, scope = attempt.plan.rule, attempt.graph, attempt.scope
+    span, passed = rule.target.spans[rule.target.outputs[0]] if rule.target.spans else rule.span, 2 + len(rule.where)
+    edits = edits_of(graph, rule.dialect)
+    first, scope.memo = len(graph.op), {}
+    try:
+        nows = build(graph, rule.dialect, rule.target, scope)
+        why = edits.misfit(output_slots(scope), nows)
+        if why is None:
+            return True
+        attempt.note(
+            "target-type", span, attempt.start, "a target of the source's type", why, "the rule needs a condition that rules this case out", passed
+        )
+    except BuildError as error:
+        attempt.note(
+            "target-type",
+            span,
+            attempt.start,
+            "a target that type-checks",
+            str(error),
+            "the rule needs a condition that rules this case out",
+            passed,
+        )
+    except FAILURES as error:
+        attempt.note("target-value", span, attempt.start, "known values for the target", str(error) or type(error).__name__, _KNOWN, passed)
+    finally:
+        scope.memo = None
+        graph.discard_from(first)
+    return False
