@@ -5,7 +5,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 
-.PHONY: help demo test test-long check clean bench bench-large bench-floor bench-thesis bench-hub bench-instructions
+.PHONY: help demo test test-long check rules clean bench bench-large bench-floor bench-thesis bench-hub bench-instructions
 
 help:  ## list the tasks
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/  \1\t\2/'
@@ -42,7 +42,7 @@ $(BENCH_STAMP): benchmarks/requirements.txt pyproject.toml
 	@$(BENCH)/bin/python -m pip install --quiet --disable-pip-version-check -e .
 	@touch $@
 
-bench: $(BENCH_STAMP)  ## gslang and nine other rewriters side by side (about an hour)
+bench: $(BENCH_STAMP)  ## gslang and nine other rewriters side by side (an hour or more)
 	@$(BENCH)/bin/python -m benchmarks.bench
 
 bench-large: $(BENCH_STAMP)  ## the same, up to a million nodes (hours)
@@ -59,6 +59,9 @@ bench-hub: $(BENCH_STAMP)  ## one tensor with up to 10,000 users
 
 bench-instructions: $(BENCH_STAMP)  ## instructions per node, free of noise (needs valgrind)
 	@$(BENCH)/bin/python -m benchmarks.instructions
+
+rules: $(STAMP)  ## write docs/rules.md: a verdict on every shipped rule
+	@GSLANG_CACHE=off $(BIN)/gslc verify std.relay --format markdown > docs/rules.md
 
 clean:  ## remove what was built
 	rm -rf $(VENV) build dist *.egg-info .pytest_cache .mypy_cache .ruff_cache
