@@ -7,6 +7,7 @@ the readable rewriter, which must make the same graph. Then the ways in which an
 from __future__ import annotations
 
 from collections import Counter
+from dataclasses import replace
 from random import Random
 from typing import Any
 
@@ -16,7 +17,7 @@ from gslang.base.source import Source
 from gslang.check.check import check_source
 from gslang.check.checked import CheckedRule, LeafNode, SourceNode
 from gslang.dialect.load import load_dialect
-from gslang.dialect.tensor_type import TensorType
+from gslang.dialect.tensor_type import UNKNOWN, TensorType
 from gslang.engine.edits import edits_of
 from gslang.engine.fixed_point import Limits, StopReason, run_to_fixed_point
 from gslang.engine.generate import compile_matcher, compile_rewriter
@@ -149,13 +150,91 @@ def test_runs_leave_whole_graphs() -> None:
     assert stopped > 0
 
 
-# ── what random rules have found ──────────────────────────────────────────────────────────────────────────────
+# ── the ways to fail ──────────────────────────────────────────────────────────────────────────────────────────
+
+# The first target of each is built before the second one fails. What is expected: an application that is reported as failed
+# (its message has these words), or None: no match.
+FAILURES = {
+    "type contradiction": ("e => concatenate((negative(x), x), axis = 0)", "shape"),
+    "type error": ("e => e2 = negative(x); concatenate((e2, sum(x, axis = [0])), axis = 0)", "concatenate"),
+    "axis out of range": ("e => transpose(negative(x), axes = [0, 7])", "transpose"),
+    "failing expression": ("e => nn.softmax(negative(x), axis = x.shape[5])", None),
+    "division by zero": ("e => nn.softmax(negative(x), axis = 1 // (x.ndim - 2))", None),
+    "unknown dimension": ("e => transpose(negative(x), axes = [0, (u.shape[0] if x.ndim == 2 else 1)])", None),
+    "attribute that is not given": ("e => nn.softmax(negative(x), axis = c.axis)", None),
+}
 
 
 def only_rule(text: str) -> CheckedRule:
     program = check_source(Source("rule.gsl", text))
     assert program.ok, [d.message for d in program.diagnostics]
     return program.rules["r"]
+
+
+def failing_case(name: str) -> tuple[CheckedRule, Graph, int]:
+    target = FAILURES[name][0]
+    source, declared = "e = exp(x);", ""
+    if "u." in target:
+        source += " u = abs(x); f = e + u;"
+        target = target.replace("e =>", "f =>").replace("e2", "e3")
+    if "c." in target:
+        declared = "op my.axis(x: tensor, axis: int?) -> tensor;\n"
+        source = "c = my.axis(x); e = exp(c);"
+    rule = only_rule(f"{declared}rule r(x) {{ {source} {target} }}")
+    build = Builder(rule.dialect)
+    x = build.input("x", (2, 2))
+    if "c." in target:
+        e = build.call("exp", build.call("my.axis", x))
+    else:
+        e = build.call("exp", x)
+    if "u." in target:
+        u = build.call("abs", x)
+        build.graph.types[u] = TensorType((UNKNOWN, 2), "float32")
+        e = build.call("add", e, u)
+    return rule, build.finish(build.call("tanh", e), e), e
+
+
+@pytest.mark.parametrize("generated", [True, False], ids=["generated", "readable"])
+@pytest.mark.parametrize("name", FAILURES)
+def test_a_failure_leaves_no_trace(name: str, generated: bool) -> None:
+    rule, graph, start = failing_case(name)
+    before = columns(graph)
+    assert next(matches(plan_of(rule), graph, start), None) is not None  # the source does match
+    result = compile_rewriter(plan_of(rule))(edits_of(graph, rule.dialect))(start, []) if generated else readable(rule, graph, start)
+    words = FAILURES[name][1]
+    assert (result is None) if words is None else (isinstance(result, Failure) and words in result.message), result
+    assert columns(graph) == before and check_invariants(graph) == []
+
+
+@pytest.mark.parametrize("name", [name for name, (_, words) in FAILURES.items() if words is not None])
+def test_the_run_goes_on_after_a_failure(name: str) -> None:
+    rule, graph, _ = failing_case(name)
+    before = columns(graph)
+    after = only_rule("rule r(x): tanh(x) => abs(x);")
+    progress = run_to_fixed_point(graph, [rule, replace(after, name="after")])
+    assert {f.rule for f in progress.failures} == {"r"} and progress.applications == 1
+    assert sorted(graph.op[n] for n in graph.nodes()) == sorted("abs" if op == "tanh" else op for op in before["op"])
+
+
+@pytest.mark.parametrize("applications", range(1, 8))
+def test_the_application_limit_stops_between_two_applications(applications: int) -> None:
+    """The graph is what as many applications make of it, no more and no less."""
+    rule = only_rule("rule r(x) { exp(x), tanh(x) => y = negative(x); exp(y), tanh(y) }")
+    build = Builder(RELAY)
+    x = build.input("x", (2, 2))
+    limited = build.finish(build.call("exp", x), build.call("tanh", x))
+    stopped, by_hand = limited.copy(), limited.copy()
+    progress = run_to_fixed_point(limited, [rule], Limits(applications=applications))
+    assert progress.stop_reason is StopReason.APPLICATION_LIMIT and progress.applications == applications
+    run_to_fixed_point(stopped, [rule], Limits(stop_after=applications))
+    for _ in range(applications):
+        start = next(node for node in by_hand.nodes() if by_hand.op[node] == "exp")
+        assert readable(rule, by_hand, start) is True
+    assert check_invariants(limited) == [] and columns(limited) == columns(stopped)
+    assert as_written(limited) == as_written(by_hand)
+
+
+# ── what random rules have found ──────────────────────────────────────────────────────────────────────────────
 
 
 CYCLE = "the generated rewriter lets a matched node that stays read an output's replacement"
