@@ -14,9 +14,11 @@ Key = tuple[str, ...]
 
 
 def unreachable(file: LintedFile) -> Iterator[Diagnostic]:
+    reported: set[str] = set()
     for earlier, later in _candidates(file):
-        if earlier.checked.once or next(overlays(earlier.checked, later.checked), None) is None or _twins(earlier, later):
+        if later.name in reported or earlier.checked.once or next(overlays(earlier.checked, later.checked), None) is None or _twins(earlier, later):
             continue
+        reported.add(later.name)  # the first one that covers it is enough to know
         related = (Label(earlier.written.name.span, "more general, and tried first"),)
         mend = f"put `{later.name}` before `{earlier.name}`, or remove it"
         yield finding("L0202", f"`{earlier.name}` takes every match of `{later.name}`", later.written.name.span, mend, related=related)

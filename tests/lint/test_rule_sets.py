@@ -10,8 +10,10 @@ from gslang.base.diagnostics import Diagnostic
 from gslang.base.source import Source
 from gslang.check.check import check_source
 from gslang.formats.json_graph import read_json
+from gslang.lint.linted_file import linted_file
 from gslang.lint.run_lints import lint_program
-from gslang.lint.witness import matching_nodes
+from gslang.lint.witness import graphs_of, matching_nodes
+from gslang.syntax.parser import parse
 
 
 def lint(text: str, *codes: str) -> list[Diagnostic]:
@@ -74,3 +76,33 @@ def test_wide_sums_do_not_hang() -> None:
 def test_long_chains_are_walked() -> None:
     chain = "".join(f"    a{k + 1} = exp(a{k});\n" for k in range(3000))
     assert lint(f"rule long(a0) {{\n{chain}    a3000\n  =>\n    a0\n}}\nrule again(x): exp(exp(x)) => x;\n", "L0101", "L0110", "L0202", "L0206") == []
+
+
+COVERED = """
+rule g1(x, y): nn.relu(x + y) => x;
+rule s1(x, y: var): nn.relu(nn.conv2d(x, y) + x) => x;
+rule g2(x): exp(x * x) => x;
+rule s2(x): exp(tanh(x) * tanh(x)) => x;
+rule s3(x) {
+    t = tanh(x);
+    exp(t * t)
+  =>
+    x
+}
+rule g4(x, w: var): nn.dense(x, w) => x;
+rule s4(x, w: param): nn.dense(x, w, out_dtype = "") => w;
+rule s5(x, w): nn.dense(x, w) => w;
+"""
+
+
+def test_what_is_covered_really_is() -> None:
+    """Where L0202 speaks, the earlier matcher matches wherever the later one does; `s2` and `s5` are not covered."""
+    found = {d.primary.span.text: d.related[0].span.text for d in lint(COVERED, "L0202")}
+    assert found == {"s1": "g1", "s3": "g2", "s4": "g4"}
+    source = Source("set.gsl", COVERED)
+    program = check_source(source)
+    file = linted_file(source, parse(source).program, program)
+    for later, earlier in found.items():
+        (graph,) = graphs_of(file, program.rules[later])
+        own = set(matching_nodes(program.rules[later], graph))
+        assert own and own <= set(matching_nodes(program.rules[earlier], graph))
