@@ -14,11 +14,13 @@ from __future__ import annotations
 import zlib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from hashlib import blake2b
 from typing import Any
 
 import numpy as np
 
 from gslang.dialect.dialect import Dialect
+from gslang.dialect.signature import Signature
 from gslang.dialect.tensor_type import TensorType, is_static
 from gslang.evaluate.relay import EVALUATE
 from gslang.graph.graph import CONST, INPUT, PARAM, PROJ, TUPLE, Graph
@@ -51,7 +53,6 @@ _MOVEMENT = frozenset({
     "repeat", "tile", "copy", "nn.batch_flatten", "nn.depth_to_space", "nn.space_to_depth", "swapaxes", "matrix_set_diag",
     "annotation.stop_fusion", "annotation.checkpoint", "device_copy", "take", "slice_like",
 })  # fmt: skip
-_SHAPE_OPERAND = {"collapse_sum_to": (1,), "take": (1,), "dyn.reshape": (1,), "dyn.broadcast_to": (1,), "broadcast_to_dynamic": (1,)}
 _UNINTERPRETED_BINARY = frozenset({
     "power", "maximum", "minimum", "mod", "floor_mod", "floor_divide", "trunc_divide", "trunc_mod", "atan2",
 })  # fmt: skip
@@ -115,7 +116,7 @@ def evaluate_in_field(graph: Graph, dialect: Dialect, inputs: Mapping[str, Any])
                 raise NoField(f"`{op}` is not declared")
             operands = [values[o] if o >= 0 else None for o in graph.operands[node]]
             try:
-                values[node] = _call(graph, node, op, signature.traits, operands, signature.complete(graph.attrs[node]), unknown)
+                values[node] = _call(graph, node, op, signature, operands, signature.complete(graph.attrs[node]), unknown)
             except (ValueError, TypeError, IndexError, KeyError, NotImplementedError, ArithmeticError) as error:
                 raise NoField(f"`{op}`: {error}") from error
     return Evaluation([values[node] for node in graph.outputs], unknown)
@@ -148,7 +149,8 @@ def _plain(op: str, operands: Sequence[Any], attrs: Attrs) -> Any:
     return EVALUATE[op](operands, attrs)
 
 
-def _call(graph: Graph, node: int, op: str, traits: frozenset[str], operands: list[Any], attrs: Attrs, unknown: set[str]) -> Any:
+def _call(graph: Graph, node: int, op: str, signature: Signature, operands: list[Any], attrs: Attrs, unknown: set[str]) -> Any:
+    traits, meaning = signature.traits, signature.meaning
     if op in ("zeros", "ones"):
         return np.full(attrs["shape"], int(op == "ones"), np.int64)
     if op == "full":
@@ -185,7 +187,20 @@ def _call(graph: Graph, node: int, op: str, traits: frozenset[str], operands: li
             arguments[1] = _along(arguments[1], arguments[0].ndim, attrs["axis"])
             given = ""
         return mixed(f"{op} {given}", *arguments)
+    if op not in EVALUATE and meaning is None:
+        unknown.add(op)
+        return _whole(op, operands, given, _type_shape(graph, node))
     raise NoField(f"`{op}` has no meaning in a field")
+
+
+def _whole(op: str, operands: Sequence[Any], given: str, shape: tuple[int, ...]) -> Any:
+    """A declared operator of which nothing else is known: a random function of its operands as wholes."""
+    state = blake2b(f"{op} {given} {shape}".encode())
+    for operand in operands:
+        for part in operand if isinstance(operand, tuple) else (operand,):
+            state.update(b"none" if part is None else repr(part.shape).encode() + np.ascontiguousarray(part % PRIME).tobytes())
+    seed = int.from_bytes(state.digest()[:16], "little")
+    return np.random.default_rng(seed).integers(0, PRIME, shape, dtype=np.int64)
 
 
 def _readable(attrs: Attrs) -> str:

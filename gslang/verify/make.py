@@ -47,6 +47,7 @@ class Making:
         self.dtype = self.rng.choice(("float32",) * 7 + ("float64", "float16", "int32"))
         self.branches: dict[str, int] = {}
         self.counts: list[int] = []
+        self.join_axis: int | None = None  # of the concatenation whose fields are being made
 
     def run(self) -> Graph:
         """Raises `Misfit`, or what an evaluation may fail with."""
@@ -94,7 +95,7 @@ class Making:
             case ir.CallNode() as call:
                 return self.bind(number, self.call(number, call))
             case ir.TupleNode(fields=fields):
-                slots = self.operands(fields, {})
+                slots = self.fields(number, fields)
                 return self.bind(number, self.typed(self.graph.add_tuple(slots)))
             case ir.ProjNode(base=base):
                 return self.bind(number, self.projection(number, self.node(base)))
@@ -126,6 +127,22 @@ class Making:
         while slots and slots[-1] == ABSENT:
             slots.pop()
         return slots
+
+    def fields(self, number: int, patterns: tuple[int | ir.Splice, ...]) -> list[int]:
+        """Fields of a tuple: open ones take the shape of the first, other than it along the axis of a concatenation."""
+        rng, axis = self.dice(number), self.join_axis
+        slots = {k: self.node(p) for k, p in enumerate(patterns) if isinstance(p, int) and not self.is_open_leaf(p)}
+        base = next((self.shape_of(slot) for slot in slots.values()), None)
+        if base is None:
+            least = 1 if axis is None else axis + 1 if axis >= 0 else -axis
+            base = some_shape(rng, rng.choice([r for r in (1, 2, 3, 4, 6) if r >= least]))
+        shapes: dict[int, Shape] = {}
+        for k in range(len(patterns)):
+            shapes[k] = base
+            if axis is not None and -len(base) <= axis < len(base) and rng.random() < 0.6:
+                a = axis % len(base)
+                shapes[k] = (*base[:a], rng.choice((1, 2, 3, 5)), *base[a + 1 :])
+        return self.operands(patterns, shapes)
 
     def instances(self, number: int, root: int) -> list[int]:
         """The slots of `root` in all instances of a block, which are made here if they are not there yet."""
@@ -168,12 +185,18 @@ class Making:
             self.branches[f"operator {operator}"] = 1
         shapes: list[Shape | None] = []
         slots: dict[int, int] = {}
+        given, later = self.attributes(number, call, operator, {})
+        axis = given.get("axis")
+        self.join_axis = axis if operator == "concatenate" and isinstance(axis, int) else None
         for k, pattern in enumerate(call.operands):  # what is no leaf comes first: its shape decides about the leaves
             if isinstance(pattern, int) and not self.is_open_leaf(pattern):
                 slots[k] = self.node(pattern)
         given, later = self.attributes(number, call, operator, {})
         proposed: dict[str, Any] = {}
-        for k, pattern in enumerate(call.operands):
+        order = list(enumerate(call.operands))
+        if rng.random() < 0.4:  # a later operand may be the one whose shape is fixed
+            order.reverse()
+        for k, pattern in order:
             if not isinstance(pattern, int) or k in slots:
                 continue
             shapes = [self.shape_of(slots[j]) if j in slots else None for j in range(len(call.operands))]
@@ -188,6 +211,9 @@ class Making:
             _, proposed = sample(rng, operator, signature.traits, [], given)
         if "dtype" in signature.attributes and "dtype" not in proposed and signature.attributes["dtype"].default != "":
             proposed["dtype"] = self.dtype
+        for name, spec in signature.attributes.items():
+            if name not in proposed and isinstance(spec.default, bool) and rng.random() < 0.2:
+                proposed[name] = not spec.default
         given, later = self.attributes(number, call, operator, proposed)
         if later:
             raise Misfit(f"attribute `{later[0]}` of `{operator}` depends on what is not there")

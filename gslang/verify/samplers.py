@@ -43,6 +43,8 @@ def _broadcast_with(rng: Random, shape: Shape) -> Shape:
 def _elementwise(rng: Random, known: Shapes, attrs: Mapping[str, Any]) -> Answer:
     shapes: list[Shape] = []
     base = next((s for s in known if s is not None), None)
+    if rng.random() < 0.1 and base is None:
+        base = some_shape(rng, rng.choice((1, 2, 3)))
     for s in known:
         shapes.append(s if s is not None else some_shape(rng) if base is None else _broadcast_with(rng, base))
         base = base if base is not None else shapes[-1]
@@ -329,6 +331,11 @@ def _clip(rng: Random, known: Shapes, attrs: Mapping[str, Any]) -> Answer:
     return [_one(known, rng)], {"a_min": low, "a_max": low + rng.choice((1.0, 6.0, 0.5))}
 
 
+def _concatenate(rng: Random, known: Shapes, attrs: Mapping[str, Any]) -> Answer:
+    shape = known[0] or ()
+    return [shape], {"axis": _axis(rng, len(shape))}
+
+
 def _cast(rng: Random, known: Shapes, attrs: Mapping[str, Any]) -> Answer:
     return [known[0] if known[0] is not None else some_shape(rng)], {"dtype": rng.choice(("float32", "float64", "int32"))}
 
@@ -345,6 +352,7 @@ SAMPLERS: dict[str, Sampler] = {
     "layout_transform": _layout_transform, "zeros": _shaped, "ones": _shaped, "full": _shaped, "broadcast_to": _broadcast_to,
     "zeros_like": _like, "ones_like": _like, "full_like": _filled, "reshape_like": _reshape_like, "broadcast_to_like": _to_like,
     "collapse_sum_like": _sum_like, "strided_slice": _strided_slice, "clip": _clip, "cast": _cast,
+    "concatenate": _concatenate,
 }  # fmt: skip
 
 

@@ -1,0 +1,85 @@
+"""Verdicts on the shipped rules, on rules without instances; the prime field against plain integers."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import gslang.api as api
+from gslang.cli.main import main
+from gslang.verify.field import PRIME, _bilinear, inverse, mixed, residue
+from gslang.verify.verdict import Settings, verify_now
+
+ROOT = Path(__file__).parent.parent.parent
+
+
+def test_shipped_rules_are_exact() -> None:
+    """None refuted, at least nine in ten exact."""
+    verdicts = [verify_now(rule, Settings(seconds=5, wanted=12)) for rule in api.load("std.relay").known.values()]
+    assert {v.rule for v in verdicts if v.verdict in ("refuted", "unknown")} == set()
+    assert sum(v.verdict == "exact" for v in verdicts) >= 0.9 * len(verdicts)
+
+
+def test_the_page_names_every_shipped_rule() -> None:
+    page = (ROOT / "docs" / "rules.md").read_text(encoding="utf-8")
+    assert all(f"`{name}`" in page for name in api.load("std.relay").own)
+
+
+def test_a_rule_without_instances_is_unknown_and_says_why() -> None:
+    rules = api.parse_rules("rule never(x) { y = nn.relu(x); y where x.ndim < 0 => x }")
+    verdict = verify_now(rules.own["never"], Settings(seconds=2))
+    assert verdict.verdict == "unknown" and "x.ndim < 0" in verdict.reason
+
+
+def test_unknown_is_less_than_exact(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "never.gsl"
+    path.write_text("rule never(x) { y = nn.relu(x); y where x.ndim < 0 => x }")
+    assert main(["verify", str(path)]) == 0
+    assert main(["verify", str(path), "--require", "exact"]) == 1
+    capsys.readouterr()
+
+
+def test_instances_reach_every_alternative_and_several_counts() -> None:
+    rules = api.load("std.relay").known
+    coverage = verify_now(rules["simplify_transpose"]).coverage
+    assert sum(name.startswith("alternative") for name in coverage) == 4
+    counts = verify_now(rules["parallel_dense_variadic"]).coverage
+    assert {"2 × branch", "3 × branch"} <= set(counts)
+
+
+def test_the_same_seed_gives_the_same_verdict() -> None:
+    rule = api.load("std.relay").known["diamond_conv_add"]
+    first, second = verify_now(rule, Settings(seed=3)), verify_now(rule, Settings(seed=3))
+    assert (first.coverage, first.instances, first.reason) == (second.coverage, second.instances, second.reason)
+
+
+def test_approximate_rules_are_held_to_their_tolerance() -> None:
+    text = "rule near(x): x * 1.0001 => x;"
+    exact = api.parse_rules(text).own["near"]
+    assert verify_now(exact, Settings(seconds=2)).verdict == "refuted"
+    assert verify_now(api.parse_rules("@approximate(rtol = 1e-2)\n" + text).own["near"], Settings(seconds=2)).verdict == "tested"
+
+
+def test_field_arithmetic() -> None:
+    rng = np.random.default_rng(1)
+    a, b = rng.integers(0, PRIME, (3, 5)), rng.integers(0, PRIME, (4, 5))
+    exact = [[sum(int(x) * int(y) for x, y in zip(row, column)) % PRIME for column in b] for row in a]
+    assert _bilinear("nn.dense", [a, b], {"out_dtype": "", "units": None}).tolist() == exact
+    assert (a * inverse(a) % PRIME == (a != 0)).all()
+    assert residue(0.5) * 2 % PRIME == 1 and residue(-1.0) == PRIME - 1
+
+
+def test_unknown_functions_are_functions() -> None:
+    x = np.array([1, 2, 1])
+    y = mixed("f", x)
+    assert y[0] == y[2] != y[1] and (mixed("g", x) != y).all()
+
+
+def test_operators_without_a_meaning_are_unknown_functions() -> None:
+    declared = "op my.mix(x: tensor, by: float) -> tensor { shape = x.shape, dtype = x.dtype };\n"
+    same = api.parse_rules(declared + "rule same(x, y: any(shape = x.shape)) { m = my.mix(x + y, by = 2.0); m => my.mix(y + x, by = 2.0) }")
+    other = api.parse_rules(declared + "rule other(x) { m = my.mix(x, by = 2.0); m => my.mix(x, by = 3.0) }")
+    assert verify_now(same.own["same"], Settings(seconds=2)).verdict == "exact"
+    assert verify_now(other.own["other"], Settings(seconds=2)).verdict == "unknown"
