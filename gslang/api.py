@@ -98,9 +98,9 @@ class RuleHandle:
         return why_not(plan_of(self.rule), graph, node, limit)
 
     def _repr_html_(self) -> str:
-        from html import escape
+        from gslang.highlight.html import item_text, rules_html
 
-        return f"<pre>{escape(self.rule.span.source.text)}</pre>"
+        return rules_html(item_text(self.rule.span.source.text, self.rule.span.start))
 
 
 @dataclass
@@ -153,6 +153,12 @@ class RuleSet:
     """The rules of a file, a folder or a shipped module."""
 
     programs: tuple[CheckedProgram, ...]
+
+    def _repr_html_(self) -> str:
+        from gslang.highlight.html import item_text, rules_html
+
+        spans = [handle.rule.span for handle in self]
+        return rules_html("\n".join(item_text(span.source.text, span.start) for span in spans))
 
     @cached_property
     def dialect(self) -> Dialect:
