@@ -187,7 +187,7 @@ def _call(graph: Graph, node: int, op: str, signature: Signature, operands: list
             arguments[1] = _along(arguments[1], arguments[0].ndim, attrs["axis"])
             given = ""
         return mixed(f"{op} {given}", *arguments)
-    if op not in EVALUATE and meaning is None:
+    if op not in EVALUATE and (meaning is None or not meaning.rule.target.outputs):
         unknown.add(op)
         return _whole(op, operands, given, _type_shape(graph, node))
     raise NoField(f"`{op}` has no meaning in a field")
