@@ -13,7 +13,7 @@ from itertools import product
 from typing import Any
 
 from tests.engine.random_graphs import LEAVES, Data
-from tests.engine.random_rules import (
+from tests.engine.rule_data import (
     COMMUTATIVE,
     DEFAULT_AXIS,
     Call,

@@ -14,7 +14,7 @@ from gslang.dialect.signature import TypeInferenceError
 from gslang.dialect.tensor_type import TensorType, TupleType
 from gslang.graph.graph import Graph
 from gslang.graph.inference import infer_node
-from tests.engine.random_rules import (
+from tests.engine.rule_data import (
     BINARY,
     COMMUTATIVE,
     DEFAULT_AXIS,
