@@ -61,7 +61,7 @@ bench-instructions: $(BENCH_STAMP)  ## instructions per node, free of noise (nee
 	@$(BENCH)/bin/python -m benchmarks.instructions
 
 rules: $(STAMP)  ## write docs/rules.md: a verdict on every shipped rule
-	@GSLANG_CACHE=off $(BIN)/gslc verify std.relay --format markdown > docs/rules.md
+	@GSLANG_CACHE=off $(BIN)/gslc verify std.relay --format markdown > docs/.rules.md && mv docs/.rules.md docs/rules.md
 
 clean:  ## remove what was built
 	rm -rf $(VENV) build dist *.egg-info .pytest_cache .mypy_cache .ruff_cache

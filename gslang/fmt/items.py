@@ -343,7 +343,8 @@ def _each(parts: list[Part]) -> Doc:
         docs += [_blank_above(rest[0], bool(docs)), _where(rest), token_doc(first(semicolon[0])) if semicolon else ";"]
     head = (expression(parts[:-1]), " ", token_doc(block.open))
     line = flat(parts)
-    if not _written_broken(block) and not has_comments(block) and len(line) + 4 <= WIDTH and at is None:
+    noted = any(has_comments(part) for part in parts)
+    if not _written_broken(block) and not noted and len(line) + 4 <= WIDTH and at is None:
         return line
     closing = _closing(block)
     return (head, Indent((_HARD, *docs)) if docs else "", closing[0], _HARD, token_doc(_bare(block.close)))
