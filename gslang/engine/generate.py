@@ -23,7 +23,7 @@ from gslang.engine.conditions import is_blocked
 from gslang.engine.edits import BuildError, Edits, edits_of
 from gslang.engine.generate_blocks import Growing, output_block_step
 from gslang.engine.generate_forward import conjuncts, forward, is_known
-from gslang.engine.generate_nodes import match_step
+from gslang.engine.generate_nodes import match_step, may_coincide
 from gslang.engine.generate_target import emit_target, may_leave_unused, stands_for_several
 from gslang.engine.plan import MatchPlan, children
 from gslang.engine.rewrite import Failure, apply_match
@@ -316,10 +316,8 @@ def _rewrite(writer: Writer, place: Place, bound: list[int], templates: frozense
     if one:
         writer.line(place, f"replace_one({old}, now, first_new, {low}, {unused}, seeds)")
     else:
-        used = {child for node in rule.nodes for child in children(node)}
-        roots = rule.outputs if rule.output_block is None else (rule.blocks[rule.output_block].root,)
-        staying = "()"  # by convexity an input reads no output, so only an output that another source node uses matters
-        if used.intersection(roots):
+        staying = "()"
+        if _reads_an_output(writer.plan):
             nodes = rule.nodes
             staying = _all_slots(
                 rule, [f"v{k}" for k in bound if not isinstance(nodes[k], ir.LeafNode)],
@@ -327,6 +325,16 @@ def _rewrite(writer: Writer, place: Place, bound: list[int], templates: frozense
             )  # fmt: skip
         writer.line(place, f"replace(old, now, first_new, {low}, {unused}, {staying}, seeds)")
     writer.line(place, "return True")
+
+
+def _reads_an_output(plan: MatchPlan) -> bool:
+    """Whether a matched node may read an output of the match. No input does, by convexity."""
+    nodes, rule = plan.rule.nodes, plan.rule
+    if any(isinstance(node, ir.AltNode) for node in nodes):
+        return True
+    roots = rule.outputs if rule.output_block is None else (rule.blocks[rule.output_block].root,)
+    used = {child for node in nodes for child in children(node) if not isinstance(nodes[child], ir.LeafNode)}
+    return any(node in roots or node not in plan.distinct and any(may_coincide(plan, node, root) for root in roots) for node in used)
 
 
 def _greatest_label(writer: Writer) -> str:

@@ -204,9 +204,9 @@ def _inner(writer: Writer, place: Place, node: int, pattern: ir.Pattern, value: 
             raise AssertionError("not an inner node: this is a bug in gslang")
     if node in writer.plan.distinct:
         for other in sorted((place.certain | place.possible | place.started) & writer.plan.distinct):
-            if _may_coincide(writer.plan, node, other):
+            if may_coincide(writer.plan, node, other):
                 writer.check(place, f"{slot} == v{other}")
-        if names.inside is not None:
+        if names.inside is not None or writer.spliced:
             writer.check(place, f"{slot} in taken")
     place = replace(place, started=place.started | {node})
     writer.conditions(place, _codes(writer, node, early=True))
@@ -286,7 +286,7 @@ def may_be_absent(rule: ir.CheckedRule, part: int | ir.Splice) -> bool:
     return isinstance(pattern, ir.LeafNode) and pattern.optional
 
 
-def _may_coincide(plan: MatchPlan, a: int, b: int) -> bool:
+def may_coincide(plan: MatchPlan, a: int, b: int) -> bool:
     left, right = plan.rule.nodes[a], plan.rule.nodes[b]
     if isinstance(left, ir.CallNode) and isinstance(right, ir.CallNode):
         return not set(left.operators).isdisjoint(right.operators)

@@ -15,8 +15,9 @@ import pytest
 
 from gslang.base.source import Source
 from gslang.check.check import check_source
-from gslang.check.checked import CheckedRule, LeafNode, SourceNode
+from gslang.check.checked import CheckedRule
 from gslang.dialect.load import load_dialect
+from gslang.dialect.signature import TypeInferenceError
 from gslang.dialect.tensor_type import UNKNOWN, TensorType
 from gslang.engine.edits import edits_of
 from gslang.engine.fixed_point import Limits, StopReason, run_to_fixed_point
@@ -45,9 +46,16 @@ def columns(graph: Graph) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def by_inference(graph: Graph) -> list[str]:
-    """Nodes whose type contradicts what follows from their operands. Unknown parts contradict nothing."""
-    return [f"{node}: {why}" for node in graph.nodes() if (why := contradiction(graph.types[node], infer_node(graph, RELAY, node)))]
+def by_inference(graph: Graph) -> set[int]:
+    """Nodes whose type is not what inference says. The random graphs have some: scalars joined along an axis, say."""
+
+    def is_wrong(node: int) -> bool:
+        try:
+            return contradiction(graph.types[node], infer_node(graph, RELAY, node)) is not None
+        except TypeInferenceError:
+            return True
+
+    return {node for node in graph.nodes() if is_wrong(node)}
 
 
 def random_case(seed: int) -> tuple[CheckedRule, str, Graph, str]:
@@ -75,10 +83,10 @@ def readable(rule: CheckedRule, graph: Graph, start: int) -> Any:
     return None
 
 
-def one_case(seed: int, generated: bool = True) -> Counter[str]:
-    """`generated` False: only the readable rewriter."""
+def one_case(seed: int) -> Counter[str]:
     rule, text, original, shown = random_case(seed)
     outcomes: Counter[str] = Counter()
+    wrong_before = by_inference(original)
     rewrite = compile_rewriter(plan_of(rule))
     for start in original.in_order():
         if original.op[start] not in plan_of(rule).starts:
@@ -89,27 +97,18 @@ def one_case(seed: int, generated: bool = True) -> Counter[str]:
         result = readable(rule, other, start)
         assert check_invariants(other) == [], where
         if result is True:
-            assert by_inference(other) == [], where
+            assert by_inference(other) <= wrong_before, where
         else:
             assert columns(other) == before, where
         outcomes["rewritten" if result is True else "failed" if isinstance(result, Failure) else "none"] += 1
-        if not generated:
-            continue
         again = rewrite(edits_of(graph, RELAY))(start, seeds)
         assert (result is True, type(result)) == (again is True, type(again)), where
         assert check_invariants(graph) == [], where
         if result is True:
-            assert by_inference(graph) == [] and as_written(graph) == as_written(other), where
+            assert by_inference(graph) <= wrong_before and as_written(graph) == as_written(other), where
         else:
             assert columns(graph) == before and seeds == [], where
     return outcomes
-
-
-def has_staying_nodes(seed: int) -> bool:
-    """Several outputs, and matched nodes that stay because the target has them: see the expected failure below."""
-    rule = random_case(seed)[0]
-    several = rule.output_block is not None or len(rule.outputs) > 1
-    return several and any(isinstance(t, SourceNode) and not isinstance(rule.nodes[t.node], LeafNode) for t in rule.target.targets)
 
 
 def as_written(graph: Graph) -> list[tuple[Any, ...]]:
@@ -126,7 +125,7 @@ def as_written(graph: Graph) -> list[tuple[Any, ...]]:
 def test_every_rewrite_leaves_a_whole_graph(chunk: int) -> None:
     total: Counter[str] = Counter()
     for seed in range(chunk * 60, chunk * 60 + 60):
-        total += one_case(seed, generated=not has_staying_nodes(seed))
+        total += one_case(seed)
     assert total["rewritten"] > 15
 
 
@@ -134,7 +133,7 @@ def test_every_rewrite_leaves_a_whole_graph(chunk: int) -> None:
 @pytest.mark.parametrize("chunk", range(5, 60))
 def test_every_rewrite_leaves_a_whole_graph_long(chunk: int) -> None:
     for seed in range(chunk * 60, chunk * 60 + 60):
-        one_case(seed, generated=not has_staying_nodes(seed))
+        one_case(seed)
 
 
 def test_runs_leave_whole_graphs() -> None:
@@ -142,12 +141,11 @@ def test_runs_leave_whole_graphs() -> None:
     stopped = 0
     for seed in range(100):
         rule, text, graph, shown = random_case(seed)
-        if has_staying_nodes(seed):
-            continue
+        wrong_before = by_inference(graph)
         progress = run_to_fixed_point(graph, [rule], Limits(applications=12))
         stopped += progress.stop_reason is StopReason.APPLICATION_LIMIT
         assert check_invariants(graph) == [], (seed, text, shown)
-        assert by_inference(graph) == [], (seed, text, shown)
+        assert by_inference(graph) <= wrong_before, (seed, text, shown)
     assert stopped > 0
 
 
@@ -238,10 +236,6 @@ def test_the_application_limit_stops_between_two_applications(applications: int)
 # ── what random rules have found ──────────────────────────────────────────────────────────────────────────────
 
 
-CYCLE = "the generated rewriter lets a matched node that stays read an output's replacement"
-
-
-@pytest.mark.xfail(strict=True, reason=CYCLE)
 @pytest.mark.parametrize("text, first", [
     ("rule r(x) { y = tanh(x); a = exp?(y); b = abs(y); a, b => b, b }", "tanh"),
     ("rule r(x) { a = tanh(x); b = abs(a); c = tanh(x); b, c => a, negative(subtract(a, b)) }", "abs"),
@@ -256,14 +250,6 @@ def test_a_node_that_stays_keeps_what_it_reads(text: str, first: str) -> None:
     assert check_invariants(graph) == []
 
 
-@pytest.mark.xfail(strict=True, reason=CYCLE)
-def test_random_rules_whose_nodes_stay() -> None:
-    for seed in range(300):
-        if has_staying_nodes(seed):
-            one_case(seed)
-
-
-@pytest.mark.xfail(strict=True, reason="the generated matcher lets a further output be a node of an instance")
 def test_an_output_is_no_node_of_an_instance() -> None:
     rule = only_rule("rule r(x) { each f in 1.. { y = any(); t = tanh(y); } c = concatenate((x, *f.t)); c, tanh(x) => abs(x), abs(x) }")
     build = Builder(RELAY)
