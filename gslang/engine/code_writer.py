@@ -56,6 +56,7 @@ class Writer:
     tested: list[ir.Value] = field(default_factory=list)  # parts of `where` that are tested
     spliced: set[int] = field(default_factory=set)  # blocks whose instances are matched
     sure: frozenset[int] = frozenset()  # pattern nodes that every match has, once the source is matched
+    highest_of: frozenset[int] | None = None  # variable `highest`: the greatest label of these leaves
     variables: tuple[str, ...] = ()  # those that nested functions share
     lines: list[str] = field(default_factory=list)
     fresh: int = 0

@@ -30,7 +30,8 @@ class BuildError(Exception):
 class Edits:
     """`add(op, operands, attrs, known)` appends a typed node; `known` is a table for calls with these attributes, or None.
 
-    `infer(node, known, key)` finds the type of a node that has no type yet, and notes it in the table. `misfit(olds, nows)` says
+    `infer(node, known, key)` finds the type of a node that has no type yet, and notes it in the table, or in `looked_at` if it
+    depends on constants' values too. `misfit(olds, nows)` says
     why these cannot take the outputs' place. `replace_one` and `replace` let them, and return the removed nodes: `first` is the
     first new node, `low` the greatest label of what new nodes read (None: not known), `unused` says that some new node inside the target may
     have no user, and `seeds` is added to. In `replace`, `staying` are matched nodes that keep what they read.
@@ -43,6 +44,11 @@ class Edits:
     misfit: Callable[[Sequence[int], Sequence[int]], str | None]
     replace_one: Callable[[int, int, int, int | None, bool, list[int]], list[int]]
     replace: Callable[[Sequence[int], Sequence[int], int, int | None, bool, Collection[int], list[int]], list[int]]
+    looked_at: list[int]
+    note: Callable[[int], None]
+    remove: Callable[[list[int], list[int]], list[int]]
+    place_new: Callable[[Sequence[int], Sequence[int], int], None]
+    refine_types: Callable[[Sequence[int], Sequence[int]], None]
 
 
 MISSING: Final = object()  # no entry in a table of types
@@ -54,6 +60,7 @@ def edits_of(graph: Graph, dialect: Dialect) -> Edits:
     names, users, values, additions = graph.names, graph.users, graph.values, graph.additions
     add_user, order = graph.add_user, graph.ordered()
     label = order.label
+    depends_on_values: list[int] = []
     order.grow(len(op))
 
     def add(name: str, these: tuple[int, ...], given: Mapping[str, Any], known: Known | None) -> int:
@@ -84,6 +91,8 @@ def edits_of(graph: Graph, dialect: Dialect) -> Edits:
         result = infer_or_fail(graph, dialect, node, looked_at)
         if not looked_at:  # else it depends on a constant's value too
             known[key] = result
+        else:
+            depends_on_values.append(node)
         return result
 
     def misfit(olds: Sequence[int], nows: Sequence[int]) -> str | None:
@@ -224,7 +233,16 @@ def edits_of(graph: Graph, dialect: Dialect) -> Edits:
             stack += [node for node in range(first, count) if not users[node]]
         return remove(stack, seeds)
 
-    return Edits(graph, dialect, add, infer, misfit, replace_one, replace)
+    def place_new(olds: Sequence[int], nows: Sequence[int], first: int) -> None:
+        _place(graph, olds, nows, first, ())
+
+    def refine_types(olds: Sequence[int], nows: Sequence[int]) -> None:
+        for old, now in zip(olds, nows):
+            types[now] = refine(types[now], types[old])
+
+    return Edits(
+        graph, dialect, add, infer, misfit, replace_one, replace, depends_on_values, note, remove, place_new, refine_types
+    )  # fmt: skip
 
 
 def _place(graph: Graph, olds: Sequence[int], nows: Sequence[int], first: int, staying: Collection[int]) -> None:

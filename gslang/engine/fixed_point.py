@@ -113,6 +113,8 @@ def _sweeps(run: _Run, todo: list[int], ways: Ways, limits: Limits) -> Progress:
             return progress
         todo = affected(graph, seeds, ways, graph.blocked)
         graph.blocked.clear()
+        if not todo:
+            return progress
 
 
 @contextmanager

@@ -23,15 +23,18 @@ from gslang.engine.conditions import is_blocked
 from gslang.engine.edits import BuildError, Edits, edits_of
 from gslang.engine.generate_blocks import Growing, output_block_step
 from gslang.engine.generate_forward import conjuncts, forward, is_known
-from gslang.engine.generate_nodes import match_step, may_coincide
-from gslang.engine.generate_target import emit_target, may_leave_unused, stands_for_several
+from gslang.engine.generate_nodes import match_step
+from gslang.engine.generate_replace import all_slots, emit_replacement
+from gslang.engine.generate_stamp import RUNTIME as STAMP_RUNTIME
+from gslang.engine.generate_stamp import emit_key, emit_stamped, layout_of
+from gslang.engine.generate_target import emit_target
 from gslang.engine.plan import MatchPlan, children
 from gslang.engine.rewrite import Failure, apply_match
 from gslang.engine.scope import Instance, Scope
 from gslang.engine.target_runtime import RUNTIME as TARGET_RUNTIME
-from gslang.engine.value_code import RUNTIME, Namespace, NotCompiled, code_of
+from gslang.engine.value_code import RUNTIME, Namespace, NotCompiled, truth_code
 from gslang.engine.values import FAILURES, equal
-from gslang.graph.graph import CONST, INPUT, NO_ATTRS, PARAM, PROJ, TUPLE, VARIABLES, Graph
+from gslang.graph.graph import CONST, DEAD, INPUT, NO_ATTRS, PARAM, PROJ, TUPLE, VARIABLES, Graph
 
 Accept = Callable[[Scope], Any]
 Matcher = Callable[[int, Accept], Any]
@@ -86,8 +89,8 @@ def _compiled(plan: MatchPlan, rewrites: bool) -> Callable[..., Any] | None:
         return None
     rule = plan.rule
     space: dict[str, Any] = {
-        **RUNTIME, **TARGET_RUNTIME, **objects, "Scope": Scope, "rule": rule, "D": rule.dialect, "TUPLE": TUPLE, "PROJ": PROJ,
-        "CONST": CONST, "INPUT": INPUT, "PARAM": PARAM, "VARIABLES": VARIABLES, "NO_ATTRS": NO_ATTRS, "private": _private,
+        **RUNTIME, **TARGET_RUNTIME, **STAMP_RUNTIME, **objects, "Scope": Scope, "rule": rule, "D": rule.dialect, "TUPLE": TUPLE, "PROJ": PROJ,
+        "CONST": CONST, "DEAD": DEAD, "INPUT": INPUT, "PARAM": PARAM, "VARIABLES": VARIABLES, "NO_ATTRS": NO_ATTRS, "private": _private,
         "convex": _convex, "same_attributes": _same_attributes, "canonical": canonical, "Growing": Growing, "Failure": Failure,
         "BuildError": BuildError, "scope_of": partial(_scope_of, rule), "candidates_of": partial(_candidates_of, rule.dialect),
     }  # fmt: skip
@@ -128,9 +131,12 @@ def source_of(plan: MatchPlan, rewrites: bool = False) -> tuple[str, dict[str, A
 
 _EDITING = (
     "    add, infer, misfit, replace_one, replace = E.add, E.infer, E.misfit, E.replace_one, E.replace",
-    "    additions, add_user, names = G.additions, G.add_user, G.names",
+    "    note, remove, place_new, refine_types, output_uses = E.note, E.remove, E.place_new, E.refine_types, G.output_uses",
+    "    additions, add_user, names, values, looked_at = G.additions, G.add_user, G.names, G.values, E.looked_at",
     "    op_append, operands_append, attrs_append = op.append, operands.append, attrs.append",
     "    names_append, users_append, types_append = names.append, users.append, types.append",
+    "    op_extend, operands_extend, attrs_extend = op.extend, operands.extend, attrs.extend",
+    "    names_extend, users_extend, types_extend = names.extend, users.extend, types.extend",
 )
 
 
@@ -165,7 +171,7 @@ def _early_conditions(writer: Writer, place: Place, rest: Rest) -> None:
     """Parts of `where` that read nothing but what is matched already: tested before further outputs are looked for."""
     rule = writer.plan.rule
     ready = [c for c in conjuncts(rule.where) if c not in writer.tested and is_known(rule, c, place.certain, None)]
-    writer.conditions(place, [f"truth({code_of(condition, writer.names)})" for condition in ready])
+    writer.conditions(place, [truth_code(condition, writer.names) for condition in ready])
     writer.tested += ready
     go(writer, place, rest)
 
@@ -182,21 +188,22 @@ def _finish(rewrites: bool) -> Step:
         bound = sorted((place.certain | place.possible) - templates)
         writer.sure = place.certain | templates
         outputs = _outputs_code(rule)
-        matched = _all_slots(rule, [f"v{k}" for k in bound])
+        matched = all_slots(rule, [f"v{k}" for k in bound])
         _check_interior(writer, place, bound, matched, outputs)
         alternatives = any(isinstance(node, ir.AltNode) for node in rule.nodes)
         if rule.output_block is None and (len(rule.outputs) > 1 or alternatives):
             leaves = [f"v{k}" for k in bound if isinstance(rule.nodes[k], ir.LeafNode)]
-            inputs = _all_slots(rule, leaves, [k for k in sorted(templates) if isinstance(rule.nodes[k], ir.LeafNode)])
+            inputs = all_slots(rule, leaves, [k for k in sorted(templates) if isinstance(rule.nodes[k], ir.LeafNode)])
             if not rule.blocks and leaves and not alternatives:  # an input that depends on an output has a greater label
-                last = ", ".join(f"label[{leaf}]" for leaf in leaves)
+                writer.line(place, f"highest = max({', '.join(f'label[{leaf}]' for leaf in leaves)}, 0)")
                 earliest = ", ".join(f"label[v{k}]" for k in rule.outputs)
-                writer.check(place, f"max({last}, -1) >= min({earliest}) and not convex(G, {inputs}, {outputs})")
+                writer.check(place, f"highest >= min({earliest}) and not convex(G, {inputs}, {outputs})")
+                writer.highest_of = frozenset(k for k in bound if isinstance(rule.nodes[k], ir.LeafNode))
             else:
                 writer.check(place, f"not convex(G, {inputs}, {outputs})")
         writer.names.keeps_lets = True
         mark = len(writer.lines)
-        writer.conditions(place, [f"truth({code_of(c, writer.names)})" for c in conjuncts(rule.where) if c not in writer.tested])
+        writer.conditions(place, [truth_code(c, writer.names) for c in conjuncts(rule.where) if c not in writer.tested])
         for variable in rule.variables:
             _name_operator(writer, place, variable.name)
         if rewrites:
@@ -217,18 +224,6 @@ def _outputs_code(rule: ir.CheckedRule) -> str:
     return f"[i[{rule.blocks[rule.output_block].root}] for i in I{rule.output_block}]"
 
 
-def _all_slots(rule: ir.CheckedRule, outer: list[str], chosen: list[int] | None = None) -> str:
-    """A display of the outer slots and of the instances' (all, or those of `chosen` template nodes)."""
-    parts = list(outer)
-    for number in range(len(rule.blocks)):
-        if chosen is None:
-            parts.append(f"*[n for i in I{number} for n in i.values()]")
-        else:
-            mine = tuple(k for k in chosen if rule.nodes[k].block == number)
-            parts.append(f"*[i[k] for i in I{number} for k in {mine!r} if k in i]")
-    return f"({''.join(f'{part}, ' for part in parts)})"
-
-
 def _check_interior(writer: Writer, place: Place, bound: list[int], matched: str, outputs: str) -> None:
     """Condition 4: no user outside, no graph output."""
     rule = writer.plan.rule
@@ -237,7 +232,7 @@ def _check_interior(writer: Writer, place: Place, bound: list[int], matched: str
     if rule.blocks:
         inner = [k for k in sorted(rule.interior) if rule.nodes[k].block is not None and rule.nodes[k].block != rule.output_block]
         if interior or inner:
-            some = _all_slots(rule, [f"v{k}" for k in interior], inner)
+            some = all_slots(rule, [f"v{k}" for k in interior], inner)
             writer.check(place, f"not private(G, {some}, {{*{matched}}}, {outputs})")
     elif alternatives and interior:
         some = ", ".join(f"v{k}" for k in interior)
@@ -282,10 +277,29 @@ def _rewrite(writer: Writer, place: Place, bound: list[int], templates: frozense
     """Build, compare types, replace. A value that is not known means that this is no match: go on."""
     rule = writer.plan.rule
     writer.line(place, "first_new = len(op)")
-    writer.line(place, "try:")
     inner = place.deeper()
-    result, single = emit_target(writer, inner)
+    layout = layout_of(writer)
+    if layout is None:
+        single = _build(writer, place)
+    else:
+        stamps = emit_key(writer, place, layout)
+        writer.line(place, "if stamp is None:")
+        writer.line(inner, "looked_at.clear()")
+        single = _build(writer, inner)
+        writer.line(inner, f"keep_stamp(E, {stamps}, key, first_new)")
+        writer.line(place, "else:")
+        emit_stamped(writer, inner, layout)
+        writer.line(inner, f"now = {layout.outputs[0] if single else f'({chr(44).join(layout.outputs)},)'}")
     one = single and rule.output_block is None and len(rule.outputs) == 1
+    emit_replacement(writer, place, layout, one, single, outputs, bound, templates)
+    writer.line(place, "return True")
+
+
+def _build(writer: Writer, place: Place) -> bool:
+    """Emit the code that makes the nodes one by one; whether `now` is a single node."""
+    inner = place.deeper()
+    writer.line(place, "try:")
+    result, single = emit_target(writer, inner)
     writer.line(inner, f"now = {result}")
     writer.line(place, "except FAILURES:")
     writer.line(inner, "G.discard_from(first_new)")
@@ -293,58 +307,7 @@ def _rewrite(writer: Writer, place: Place, bound: list[int], templates: frozense
     writer.line(place, "except BuildError as error:")
     writer.line(inner, "G.discard_from(first_new)")
     writer.line(inner, "return Failure(rule.name, G.label(start), str(error))")
-    fixed = rule.output_block is None and not any(stands_for_several(rule.target, number) for number in rule.target.outputs)
-    if one:
-        old = f"v{rule.outputs[0]}"
-        writer.line(place, f"if now < 0 or types[now] is not types[{old}]:")
-        writer.line(inner, f"why = misfit(({old},), (now,))")
-    else:
-        writer.line(place, f"old = {outputs}")
-        if single:
-            writer.line(place, "now = (now,)")
-        some = " or ".join(f"now[{k}] < 0 or types[now[{k}]] is not types[v{node}]" for k, node in enumerate(rule.outputs)) if fixed else "True"
-        writer.line(place, f"if {some}:")
-        writer.line(inner, "why = misfit(old, now)")
-    writer.line(inner, "if why:")
-    writer.line(inner.deeper(), "G.discard_from(first_new)")
-    writer.line(inner.deeper(), "return Failure(rule.name, G.label(start), why)")
-    same = f"now == {old}" if one else "all([a == b for a, b in zip(old, now)])"
-    writer.line(place, f"if {same}:")
-    writer.line(inner, "if len(op) > first_new: G.discard_from(first_new)")
-    writer.line(inner, place.fail)
-    low, unused = _greatest_label(writer), may_leave_unused(rule.target)
-    if one:
-        writer.line(place, f"replace_one({old}, now, first_new, {low}, {unused}, seeds)")
-    else:
-        staying = "()"
-        if _reads_an_output(writer.plan):
-            nodes = rule.nodes
-            staying = _all_slots(
-                rule, [f"v{k}" for k in bound if not isinstance(nodes[k], ir.LeafNode)],
-                [k for k in sorted(templates) if not isinstance(nodes[k], ir.LeafNode)],
-            )  # fmt: skip
-        writer.line(place, f"replace(old, now, first_new, {low}, {unused}, {staying}, seeds)")
-    writer.line(place, "return True")
-
-
-def _reads_an_output(plan: MatchPlan) -> bool:
-    """Whether a matched node may read an output of the match. No input does, by convexity."""
-    nodes, rule = plan.rule.nodes, plan.rule
-    if any(isinstance(node, ir.AltNode) for node in nodes):
-        return True
-    roots = rule.outputs if rule.output_block is None else (rule.blocks[rule.output_block].root,)
-    used = {child for node in nodes for child in children(node) if not isinstance(nodes[child], ir.LeafNode)}
-    return any(node in roots or node not in plan.distinct and any(may_coincide(plan, node, root) for root in roots) for node in used)
-
-
-def _greatest_label(writer: Writer) -> str:
-    """The greatest label of what the target reads, as code, where that is a fixed list of nodes."""
-    rule = writer.plan.rule
-    sources = [target for target in rule.target.targets if isinstance(target, (ir.SourceNode, ir.SpliceInstances))]
-    if any(isinstance(t, ir.SpliceInstances) or rule.nodes[t.node].block is not None or not writer.names.is_there(t.node) for t in sources):
-        return "None"
-    nodes = sorted({target.node for target in sources})
-    return f"max({', '.join([*(f'label[v{k}]' for k in nodes), '0', '0'])})"
+    return single
 
 
 def _scope_of(

@@ -18,7 +18,7 @@ from gslang.engine.conditions import is_blocked
 from gslang.engine.generate_forward import forward
 from gslang.engine.generate_nodes import match_step, may_be_absent
 from gslang.engine.plan import mentions_first
-from gslang.engine.value_code import NotCompiled, code_of, constraint_code
+from gslang.engine.value_code import NotCompiled, code_of, constraint_code, truth_code
 from gslang.graph.graph import Graph
 
 
@@ -45,7 +45,7 @@ def _check_instance(writer: Writer, place: Place, block: ir.Block) -> None:
             for k in block.nodes if k in writer.plan.deferred for c in rule.nodes[k].constraints if mentions_first(c)
         ]  # fmt: skip
         writer.conditions(place, late)
-    writer.conditions(place, [f"truth({code_of(condition, names)})" for condition in block.where])
+    writer.conditions(place, [truth_code(condition, names) for condition in block.where])
 
 
 def _instance_function(writer: Writer, place: Place, number: int, root: int, mode: str) -> str:

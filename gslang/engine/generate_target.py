@@ -13,7 +13,7 @@ from gslang.check import checked as ir
 from gslang.engine.build import fitted, normalised
 from gslang.engine.code_writer import Place, Writer
 from gslang.engine.target_runtime import AllBut, AttributeMemo, Only, TypeTable
-from gslang.engine.value_code import NotCompiled, code_of
+from gslang.engine.value_code import NotCompiled, code_of, truth_code
 from gslang.graph.graph import INDEX_ATTRS, MANY_USERS
 
 
@@ -148,7 +148,7 @@ def _make(state: _State, place: Place, number: int, what: ir.Target, made: dict[
             else:
                 writer.line(place, f"{result} = project(E, {below}, {code_of(index, names)})")
         case ir.ChooseTarget(condition, then, otherwise):
-            writer.line(place, f"if truth({code_of(condition, names)}):")
+            writer.line(place, f"if {truth_code(condition, names)}:")
             writer.line(place.deeper(), f"{result} = {_one(state, place.deeper(), then, dict(made), False)}")
             writer.line(place, "else:")
             writer.line(place.deeper(), f"{result} = {_one(state, place.deeper(), otherwise, dict(made), False)}")
@@ -198,7 +198,7 @@ def _make_many(state: _State, place: Place, result: str, what: ir.Target, made: 
             else:
                 writer.line(body, f"{', '.join(f'l{v}' for v in variables)}{',' if variables else ''} = several({item}, {len(variables)})")
             if condition is not None:
-                writer.line(body, f"if not truth({code_of(condition, names)}): continue")
+                writer.line(body, f"if not {truth_code(condition, names)}: continue")
             inside = {k: code for k, code in made.items() if k not in inner}
             outer, state.here, position, before = state.here, inner, len(writer.lines), set(state.guarded)
             writer.line(body, f"{result}.extend(({_spliced(state, body, element, inside, True)},))")

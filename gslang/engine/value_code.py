@@ -219,11 +219,13 @@ def code_of(value: ir.Value, names: Namespace) -> str:
             return f"({slot} == -1 if {slot} != -2 else unknown('unmatched'))"
         case ir.SameNode((place1, node1), (place2, node2)):
             left, right = names.slot(place1, node1), names.slot(place2, node2)
+            if names.is_there(node1) and names.is_there(node2):
+                return f"({left} == {right})"
             return f"({left} == {right} if {left} != -2 and {right} != -2 else unknown('unmatched'))"
         case ir.UnaryValue("-", operand):
             return f"(-{code(operand)})"
         case ir.UnaryValue(_, operand):
-            return f"(not truth({code(operand)}))"
+            return f"(not {truth_code(operand, names)})"
         case ir.BinaryValue(operator, left, right) if operator in "+-":
             return f"({code(left)} {operator} {code(right)})"
         case ir.BinaryValue(operator, left, right):
@@ -265,6 +267,15 @@ def code_of(value: ir.Value, names: Namespace) -> str:
         case ir.Builtin(name, arguments):
             return f"BUILTINS[{name!r}]({', '.join(map(code, arguments))})"
     raise NotCompiled(type(value).__name__)
+
+
+def truth_code(value: ir.Value, names: Namespace) -> str:
+    """A Python expression for a condition: a bool, or it raises what `FAILURES` lists."""
+    code = code_of(value, names)
+    match value:
+        case ir.SameNode() | ir.IsAbsent() | ir.CompareValue() | ir.UnaryValue("not") | ir.AllOf() | ir.AnyOf():
+            return code
+    return f"truth({code})"
 
 
 def _attribute(slot: str, node: int, name: str, names: Namespace) -> str:

@@ -250,6 +250,22 @@ def test_a_node_that_stays_keeps_what_it_reads(text: str, first: str) -> None:
     assert check_invariants(graph) == []
 
 
+@pytest.mark.parametrize("target", ["y", "exp(y)", "exp(x)", "tanh(add(y, y))"])
+@pytest.mark.parametrize("read", [True, False], ids=["read", "output"])
+def test_an_input_may_be_an_interior_node(target: str, read: bool) -> None:
+    """`y` is the `tanh` that the source has as an interior node too; it stays as long as something reads it."""
+    rule = only_rule(f"rule r(x, y) {{ add(tanh(x), y) => {target} }}")
+    build = Builder(RELAY)
+    t = build.call("tanh", build.input("x", (2, 2)))
+    total = build.call("add", t, t)
+    graph = build.finish(build.call("abs", total) if read else total)
+    other = graph.copy()
+    assert compile_rewriter(plan_of(rule))(edits_of(graph, RELAY))(total, []) is True
+    assert readable(rule, other, total) is True
+    assert check_invariants(graph) == [] and as_written(graph) == as_written(other)
+    assert ("tanh" in graph.op) == (target != "exp(x)")
+
+
 def test_an_output_is_no_node_of_an_instance() -> None:
     rule = only_rule("rule r(x) { each f in 1.. { y = any(); t = tanh(y); } c = concatenate((x, *f.t)); c, tanh(x) => abs(x), abs(x) }")
     build = Builder(RELAY)

@@ -1,0 +1,265 @@
+"""Generated code that lets new nodes take the place of a match's outputs.
+
+Three ways, the fastest that is right for the rule: in line, where all is known beforehand (which nodes are new, that each
+output gets one of its own, and that nothing goes on reading an old one); `Edits.replace_one` and `Edits.replace` for the rest.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from gslang.check import checked as ir
+from gslang.engine.code_writer import Place, Writer
+from gslang.engine.generate_nodes import may_coincide
+from gslang.engine.generate_stamp import Layout
+from gslang.engine.generate_target import may_leave_unused, stands_for_several
+from gslang.engine.plan import MatchPlan, children
+from gslang.graph.graph import MANY_USERS
+
+
+def emit_replacement(
+    writer: Writer, place: Place, layout: Layout | None, one: bool, single: bool, outputs: str, bound: list[int], templates: frozenset[int]
+) -> None:
+    """Emit what follows when `now` is built: compare types, replace. `one`: one output, one new node; `single`: `now` is a node."""
+    rule, inner = writer.plan.rule, place.deeper()
+    if layout is not None and _all_fresh(writer, layout):
+        _emit_fresh(writer, place, layout)
+        return
+    fixed = rule.output_block is None and not any(stands_for_several(rule.target, number) for number in rule.target.outputs)
+    if one:
+        old = f"v{rule.outputs[0]}"
+        _emit_misfit(writer, place, f"now < 0 or types[now] is not types[{old}]", f"({old},)", "(now,)")
+    else:
+        writer.line(place, f"old = {outputs}")
+        if single:
+            writer.line(place, "now = (now,)")
+        some = " or ".join(f"now[{k}] < 0 or types[now[{k}]] is not types[v{node}]" for k, node in enumerate(rule.outputs)) if fixed else "True"
+        _emit_misfit(writer, place, some, "old", "now")
+    if one and _is_input(writer):
+        _emit_shortcut(writer, place)
+        return
+    same = f"now == {old}" if one else "all([a == b for a, b in zip(old, now)])"
+    writer.line(place, f"if {same}:")
+    writer.line(inner, "if len(op) > first_new: G.discard_from(first_new)")
+    writer.line(inner, place.fail)
+    low, unused = _greatest_label(writer), may_leave_unused(rule.target)
+    if one:
+        writer.line(place, f"replace_one({old}, now, first_new, {low}, {unused}, seeds)")
+        return
+    staying = "()"
+    if _reads_an_output(writer.plan):
+        nodes = rule.nodes
+        staying = all_slots(
+            rule, [f"v{k}" for k in bound if not isinstance(nodes[k], ir.LeafNode)],
+            [k for k in sorted(templates) if not isinstance(nodes[k], ir.LeafNode)],
+        )  # fmt: skip
+    writer.line(place, f"replace(old, now, first_new, {low}, {unused}, {staying}, seeds)")
+
+
+def _emit_misfit(writer: Writer, place: Place, condition: str, olds: str, nows: str) -> None:
+    inner = place.deeper()
+    writer.line(place, f"if {condition}:")
+    writer.line(inner, f"why = misfit({olds}, {nows})")
+    writer.line(inner, "if why:")
+    writer.line(inner.deeper(), "G.discard_from(first_new)")
+    writer.line(inner.deeper(), "return Failure(rule.name, G.label(start), why)")
+
+
+# ── in line ───────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def _emit_fresh(writer: Writer, place: Place, layout: Layout) -> None:
+    """All users move to the new nodes, and the old outputs go."""
+    rule, inner, count = writer.plan.rule, place.deeper(), len(layout.operators)
+    olds = [f"v{k}" for k in rule.outputs]
+    pairs = list(zip(olds, layout.outputs))
+    shown_olds, shown_nows = _tuple(olds), _tuple(layout.outputs)
+    _emit_misfit(writer, place, " or ".join(f"types[{now}] is not types[{old}]" for old, now in pairs), shown_olds, shown_nows)
+    writer.line(inner, f"refine_types({shown_olds}, {shown_nows})")
+    writer.line(place, f"low = {_greatest_label(writer)}")
+    if len(olds) == 1:
+        writer.line(place, f"readers = users[{olds[0]}]")
+        writer.line(place, f"high = label[{olds[0]}]")
+    else:
+        writer.line(place, f"readers = dict.fromkeys([{', '.join(f'*users[{old}]' for old in olds)}])")
+        writer.line(place, "high = min([label[u] for u in readers], default=low + 0x20000000000) - 1")
+    writer.line(place, f"step = (high - low) // {count}")
+    writer.line(place, f"if step > 0 and len(label) == first_new: label.extend(range(high - step * {count - 1}, high + 1, step))")
+    writer.line(place, f"else: place_new({shown_olds}, {shown_nows}, first_new)")
+    if len(olds) == 1:
+        _emit_redirection(writer, place, olds[0], layout.outputs[0])
+    else:
+        writer.line(place, f"moved = {{{', '.join(f'{old}: {now}' for old, now in pairs)}}}.get")
+        writer.line(place, "for u in readers: operands[u] = tuple([moved(o, o) for o in operands[u]])")
+    writer.line(place, f"seeds += readers; seeds += range(first_new, first_new + {count}); rest = []")
+    writer.line(place, "if additions:")
+    writer.line(inner, "for u in readers: note(u)")
+    for old, now in pairs:
+        writer.line(place, f"users[{now}] = users[{old}]; users[{old}] = []")
+        writer.line(place, f"names[{now}] = names[{old}]; names[{old}] = None")
+        writer.line(place, f"if {old} in output_uses: G.replace_outputs({{{old}: {now}}})")
+        writer.line(place, f"elif not users[{now}]: rest.append({now})")  # nobody used the old one
+    _emit_removal(writer, place)
+
+
+def _emit_shortcut(writer: Writer, place: Place) -> None:
+    """All users of the output read an input of the match instead."""
+    rule, inner = writer.plan.rule, place.deeper()
+    old, target = rule.outputs[0], rule.target.targets[rule.target.outputs[0]]
+    assert isinstance(target, ir.SourceNode)
+    now = f"v{target.node}"
+    writer.line(place, f"if types[{now}] is not types[v{old}]:")
+    writer.line(inner, f"replace_one(v{old}, {now}, first_new, 0, False, seeds)")
+    writer.line(inner, "return True")
+    writer.line(place, f"readers, into = users[v{old}], users[{now}]")
+    _emit_redirection(writer, place, f"v{old}", now)
+    writer.line(place, f"if type(into) is list and len(into) + len(readers) <= {MANY_USERS} and not additions:")
+    writer.line(inner, "for u in readers:")
+    writer.line(inner.deeper(), "if u not in into: into.append(u)")
+    writer.line(place, "else:")
+    writer.line(inner, "for u in readers:")
+    writer.line(inner.deeper(), f"add_user({now}, u)")
+    writer.line(inner.deeper(), "note(u)")
+    writer.line(place, f"seeds += readers; rest = []; users[v{old}] = []")
+    writer.line(place, f"if v{old} in output_uses: G.replace_outputs({{v{old}: {now}}})")
+    _emit_removal(writer, place, now)
+
+
+def _emit_redirection(writer: Writer, place: Place, old: str, now: str) -> None:
+    writer.line(place, "for u in readers:")
+    writer.line(place.deeper(), "below = operands[u]")
+    writer.line(place.deeper(), f"operands[u] = ({now},) if len(below) == 1 else tuple([{now} if o == {old} else o for o in below])")
+
+
+def _emit_removal(writer: Writer, place: Place, now: str | None = None) -> None:
+    """The outputs have no users any more. With them go the interior nodes, where nothing but them was their user.
+
+    An input may be an interior node at once; `now` is an input that stands for the output from now on.
+    """
+    rule = writer.plan.rule
+    inside = _only_inside(rule)
+    if not inside:
+        _emit_going(writer, place, list(rule.outputs))
+        return
+    alone = " and ".join(f"len(users[v{k}]) == {len(_readers(rule, k))}{'' if now is None else f' and v{k} != {now}'}" for k in inside)
+    writer.line(place, f"if {alone}:")
+    for k in inside:
+        writer.line(place.deeper(), f"users[v{k}] = []")
+    _emit_going(writer, place.deeper(), [*rule.outputs, *inside])
+    writer.line(place, "else:")
+    _emit_going(writer, place.deeper(), list(rule.outputs))
+
+
+def _emit_going(writer: Writer, place: Place, going: list[int]) -> None:
+    rule, inner = writer.plan.rule, place.deeper()
+
+    def all_set(column: str, empty: str) -> None:
+        writer.line(place, f"{' = '.join(f'{column}[v{k}]' for k in going)} = {empty}")
+
+    all_set("op", "DEAD")
+    all_set("label", "-1")
+    reading: dict[int, list[int]] = {}
+    for k in going:
+        for child in dict.fromkeys(children(rule.nodes[k])):
+            if child not in going:
+                reading.setdefault(child, []).append(k)
+    for operand, gone in reading.items():
+        writer.line(place, f"readers = users[v{operand}]")
+        writer.line(place, "if type(readers) is list:")
+        for k in gone:
+            writer.line(inner, f"if v{k} in readers: readers.remove(v{k})")
+        writer.line(place, "else:")
+        for k in gone:
+            writer.line(inner, f"readers.pop(v{k}, None)")
+        writer.line(place, f"if readers: seeds.append(v{operand})")
+        writer.line(place, f"else: rest.append(v{operand})")
+    all_set("operands", "()")
+    all_set("attrs", "NO_ATTRS")
+    writer.line(place, f"G.dead += {len(going)}")
+    writer.line(place, "if rest: remove(rest, seeds)")
+
+
+def _tuple(items: Iterable[str]) -> str:
+    return f"({''.join(f'{item}, ' for item in items)})"
+
+
+# ── what is known beforehand ──────────────────────────────────────────────────────────────────────────────────
+
+
+def _all_fresh(writer: Writer, layout: Layout) -> bool:
+    """Whether each output is replaced by a new node of its own that no other new node reads, and all it reads is known."""
+    rule, plan, targets = writer.plan.rule, writer.plan, writer.plan.rule.target.targets
+    outputs = layout.outputs
+    if rule.blocks or len(set(outputs)) < len(outputs) or not all(name[0] == "n" for name in outputs) or _reads_an_output(plan):
+        return False
+    if any(name in items for items in layout.operands for name in outputs):
+        return False
+    if not all(writer.names.is_there(k) for k in range(len(rule.nodes))):
+        return False
+    sources = {target.node for target in targets if isinstance(target, ir.SourceNode)}
+    return not may_leave_unused(rule.target) and not any(_may_be_output(plan, node) for node in sources)
+
+
+def _is_input(writer: Writer) -> bool:
+    """Whether one input of the match stands for its one output, and all that the source's nodes read is known."""
+    rule = writer.plan.rule
+    target = rule.target.targets[rule.target.outputs[0]]
+    if rule.blocks or not isinstance(target, ir.SourceNode) or not isinstance(rule.nodes[target.node], ir.LeafNode):
+        return False
+    return isinstance(target.place, ir.Own) and all(writer.names.is_there(k) for k in range(len(rule.nodes)))
+
+
+def _only_inside(rule: ir.CheckedRule) -> list[int]:
+    """Interior nodes that only outputs and such nodes read in the pattern; users before what they use."""
+    found: dict[int, None] = dict.fromkeys(rule.outputs)
+    left = [k for k in rule.interior if isinstance(rule.nodes[k], (ir.CallNode, ir.TupleNode, ir.ProjNode))]
+    while ready := [k for k in sorted(left) if all(parent in found for parent in _readers(rule, k))]:
+        found.update(dict.fromkeys(ready))
+        left = [k for k in left if k not in found]
+    return [k for k in found if k not in rule.outputs]
+
+
+def _readers(rule: ir.CheckedRule, node: int) -> list[int]:
+    return [k for k, other in enumerate(rule.nodes) if node in children(other)]
+
+
+def _may_be_output(plan: MatchPlan, node: int) -> bool:
+    """Whether a pattern node may have matched an output. No input has, by convexity."""
+    rule = plan.rule
+    if isinstance(rule.nodes[node], ir.LeafNode):
+        return False
+    return node in rule.outputs or node not in plan.distinct and any(may_coincide(plan, node, root) for root in rule.outputs)
+
+
+def _reads_an_output(plan: MatchPlan) -> bool:
+    """Whether a matched node may read an output of the match. No input does, by convexity."""
+    nodes, rule = plan.rule.nodes, plan.rule
+    if any(isinstance(node, ir.AltNode) for node in nodes):
+        return True
+    roots = rule.outputs if rule.output_block is None else (rule.blocks[rule.output_block].root,)
+    used = {child for node in nodes for child in children(node) if not isinstance(nodes[child], ir.LeafNode)}
+    return any(node in roots or node not in plan.distinct and any(may_coincide(plan, node, root) for root in roots) for node in used)
+
+
+def _greatest_label(writer: Writer) -> str:
+    """The greatest label of what the target reads, as code, where that is a fixed list of nodes."""
+    rule = writer.plan.rule
+    sources = [target for target in rule.target.targets if isinstance(target, (ir.SourceNode, ir.SpliceInstances))]
+    if any(isinstance(t, ir.SpliceInstances) or rule.nodes[t.node].block is not None or not writer.names.is_there(t.node) for t in sources):
+        return "None"
+    nodes = sorted({target.node for target in sources})
+    if writer.highest_of is not None and writer.highest_of.issuperset(nodes):
+        return "highest"
+    return f"max({', '.join([*(f'label[v{k}]' for k in nodes), '0', '0'])})"
+
+
+def all_slots(rule: ir.CheckedRule, outer: list[str], chosen: list[int] | None = None) -> str:
+    """A display of the outer slots and of the instances' (all, or those of `chosen` template nodes)."""
+    parts = list(outer)
+    for number in range(len(rule.blocks)):
+        if chosen is None:
+            parts.append(f"*[n for i in I{number} for n in i.values()]")
+        else:
+            mine = tuple(k for k in chosen if rule.nodes[k].block == number)
+            parts.append(f"*[i[k] for i in I{number} for k in {mine!r} if k in i]")
+    return f"({''.join(f'{part}, ' for part in parts)})"

@@ -1,0 +1,259 @@
+"""Targets that are laid down whole.
+
+Where a target is a fixed list of calls, its nodes' attributes and types follow from the types and attributes of what the
+source matched. They are remembered once (a `Stamp`); each further application with the same ones appends all nodes at once
+instead of one after the other. The nodes and their numbers are those that the code of `generate_target` makes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from gslang.check import checked as ir
+from gslang.dialect.tensor_type import Type
+from gslang.engine.code_writer import Place, Writer
+from gslang.engine.edits import Edits
+from gslang.engine.value_code import Namespace
+from gslang.graph.graph import INDEX_ATTRS, MANY_USERS
+
+_MOST_STAMPS = 1024  # of one rule; graphs with more kinds of matches gain nothing from more
+_SMALL = 64  # elements of a constant that all applications share
+
+
+@dataclass(frozen=True, slots=True)
+class Stamp:
+    """What applications with one key share, node by node; `values`: (position, array) of the constants among them."""
+
+    attrs: tuple[Mapping[str, Any], ...]
+    types: tuple[Type | None, ...]
+    values: tuple[tuple[int, Any], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Layout:
+    """The nodes of a target in the order in which they are made, as code: operators and operands; `key` decides the rest."""
+
+    operators: tuple[str, ...]
+    operands: tuple[tuple[str, ...], ...]
+    outputs: tuple[str, ...]
+    key: tuple[str, ...]
+    has_constants: bool
+
+
+def keep_stamp(edits: Edits, stamps: dict[Any, Stamp], key: Any, first: int) -> None:
+    """Remember the nodes from `first` on, if nothing about them depends on a constant's value."""
+    graph = edits.graph
+    if edits.looked_at or key is None or len(stamps) >= _MOST_STAMPS:
+        return
+    values = tuple([(node - first, graph.values[node]) for node in range(first, len(graph.op)) if node in graph.values])
+    if any(array.size > _SMALL for _, array in values):
+        return
+    for _, array in values:
+        array.flags.writeable = False  # it is shared from now on
+    stamps[key] = Stamp(tuple(graph.attrs[first:]), tuple(graph.types[first:]), values)
+
+
+RUNTIME: dict[str, Any] = {"keep_stamp": keep_stamp}
+
+
+# ── which targets ─────────────────────────────────────────────────────────────────────────────────────────────
+
+
+class _NotFixed(Exception):
+    """The target's nodes, or what they are made of, depend on more than types and attributes."""
+
+
+@dataclass(slots=True)
+class _Laying:
+    rule: ir.CheckedRule
+    names: Namespace
+    operators: list[str] = field(default_factory=list)
+    operands: list[tuple[str, ...]] = field(default_factory=list)
+    made: dict[int, str] = field(default_factory=dict)
+    key: dict[str, None] = field(default_factory=dict)
+    has_constants: bool = False
+
+    def add(self, operator: str, operands: list[str]) -> str:
+        self.operators.append(operator)
+        self.operands.append(tuple(operands))
+        return f"n{len(self.operators) - 1}"
+
+
+def layout_of(writer: Writer) -> Layout | None:
+    """How the rule's target is laid down; None if that differs from match to match."""
+    rule = writer.plan.rule
+    if rule.blocks:
+        return None
+    laying = _Laying(rule, writer.names)
+    try:
+        outputs = tuple([_node(laying, number) for number in rule.target.outputs])
+    except _NotFixed:
+        return None
+    if len(laying.operators) < 2:
+        return None
+    return Layout(tuple(laying.operators), tuple(laying.operands), outputs, tuple(laying.key), laying.has_constants)
+
+
+def _node(laying: _Laying, number: int) -> str:
+    """The variable of a target's node; it and what it reads are noted, in the order of `generate_target`."""
+    if number in laying.made:
+        return laying.made[number]
+    targets = laying.rule.target.targets
+    match targets[number]:
+        case ir.SourceNode(ir.Own(), node) if laying.names.is_there(node):
+            laying.key[f"types[v{node}]"] = None
+            return f"v{node}"
+        case ir.Absent():
+            return "-1"
+        case ir.MakeConst() as constant:
+            result = _constant(laying, constant)
+        case ir.MakeCall() as call:
+            result = _call(laying, call)
+        case ir.MakeTuple(fields):
+            result = laying.add("TUPLE", [_node(laying, part) for part in fields])
+        case ir.MakeProj(base, ir.Const(int() as index)) if isinstance(targets[base], ir.MakeCall) and 0 <= index < len(INDEX_ATTRS):
+            result = laying.add("PROJ", [_node(laying, base)])
+        case _:
+            raise _NotFixed
+    laying.made[number] = result
+    return result
+
+
+def _call(laying: _Laying, call: ir.MakeCall) -> str:
+    targets = laying.rule.target.targets
+    items: list[str] = []
+    waiting: list[tuple[int, ir.MakeConst]] = []
+    for part in call.operands:
+        what = targets[part]
+        if isinstance(what, ir.MakeConst) and what.dtype is None and part not in laying.made:
+            waiting.append((len(items), what))
+            items.append("")
+        else:
+            items.append(_node(laying, part))
+    for position, what in waiting:
+        items[position] = _constant(laying, what)
+    while items and items[-1] == "-1":
+        items.pop()
+    for spread in call.spreads:
+        _note_attributes(laying, spread.place, spread.node)
+    for _, value in call.attributes:
+        _note_value(laying, value)
+    if isinstance(call.operator, str):
+        return laying.add(repr(call.operator), items)
+    laying.key[f"w_{call.operator[1]}"] = None
+    return laying.add(f"w_{call.operator[1]}", items)
+
+
+def _constant(laying: _Laying, constant: ir.MakeConst) -> str:
+    if constant.as_tuple:
+        raise _NotFixed
+    for value in (constant.value, constant.dtype, constant.splat_shape):
+        if value is not None:
+            _note_value(laying, value)
+    laying.has_constants = True
+    return laying.add("CONST", [])
+
+
+def _note_attributes(laying: _Laying, place: ir.Place, node: int) -> None:
+    if not isinstance(place, ir.Own) or not laying.names.is_there(node):
+        raise _NotFixed
+    laying.key[f"tuple(attrs[v{node}].items())"] = None
+
+
+def _note_value(laying: _Laying, value: ir.Value) -> None:
+    """Put what an attribute expression reads into the key."""
+    match value:
+        case ir.Const() | ir.Local():
+            return
+        case ir.NodeAttr(ir.Own(), node, "shape" | "dtype" | "ndim") if laying.names.is_there(node):
+            laying.key[f"types[v{node}]"] = None
+        case ir.NodeAttr(place, node, name) if isinstance(pattern := laying.rule.nodes[node], ir.CallNode):
+            signatures = [laying.rule.dialect.get(operator) for operator in pattern.operators]
+            if any(s is None or any(operand.name == name for operand in s.operands) for s in signatures):
+                raise _NotFixed  # perhaps a constant's value
+            _note_attributes(laying, place, node)
+            if len(signatures) > 1:
+                laying.key[f"op[v{node}]"] = None  # defaults differ
+        case ir.Captured(ir.Own(), number):
+            laying.key[f"c{number}"] = laying.key[f"type(c{number})"] = None
+        case ir.Let(ir.Own(), number):
+            _note_value(laying, laying.rule.lets[number])
+        case _:
+            for part in _parts(value):
+                _note_value(laying, part)
+
+
+def _parts(value: ir.Value) -> list[ir.Value]:
+    match value:
+        case ir.UnaryValue(_, operand):
+            return [operand]
+        case ir.BinaryValue(_, left, right) | ir.CompareValue(_, left, right) | ir.RangeValue(left, right):
+            return [left, right]
+        case ir.AllOf(items) | ir.AnyOf(items) | ir.Builtin(_, items):
+            return list(items)
+        case ir.IfValue(condition, then, otherwise):
+            return [condition, then, otherwise]
+        case ir.TupleValue(items):
+            return [item.value if isinstance(item, ir.SpreadValue) else item for item in items]
+        case ir.ItemValue(base, index):
+            return [base, index]
+        case ir.SliceValue(base, lower, upper, step):
+            return [base, *[part for part in (lower, upper, step) if part is not None]]
+        case ir.Comprehension(element, _, source, condition):
+            return [element, source] if condition is None else [element, source, condition]
+    raise _NotFixed
+
+
+# ── code ──────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def emit_key(writer: Writer, place: Place, layout: Layout) -> str:
+    """Emit the new nodes' numbers (`n0`, `n1`, …) and the look-up of a stamp (variable `stamp`, its `key`); the name of the table."""
+    stamps = writer.names.constant(StampTable())
+    writer.line(place, "n0 = first_new; " + "; ".join(f"n{k} = first_new + {k}" for k in range(1, len(layout.operators))))
+    writer.line(place, f"key = ({''.join(f'{part}, ' for part in layout.key)})")
+    if all(part.startswith(("types[", "op[", "w_")) for part in layout.key):
+        writer.line(place, f"stamp = {stamps}.get(key)")
+        return stamps
+    writer.line(place, f"try: stamp = {stamps}.get(key)")
+    writer.line(place, "except TypeError: stamp = key = None")  # an array among the attributes
+    return stamps
+
+
+def emit_stamped(writer: Writer, place: Place, layout: Layout) -> None:
+    """Emit the code that appends all nodes of `stamp`."""
+    count = len(layout.operators)
+    writer.line(place, f"op_extend(({''.join(f'{operator}, ' for operator in layout.operators)}))")
+    writer.line(place, f"operands_extend(({''.join(f'{_tuple(items)}, ' for items in layout.operands)}))")
+    writer.line(place, f"attrs_extend(stamp.attrs); types_extend(stamp.types); names_extend({(None,) * count!r})")
+    readers: list[dict[str, None]] = [{} for _ in range(count)]
+    outside: list[tuple[str, str, bool]] = []
+    for k, items in enumerate(layout.operands):
+        seen = False
+        for item in dict.fromkeys(items):
+            if item[0] == "n":
+                readers[int(item[1:])][f"n{k}"] = None
+            elif item[0] == "v":
+                outside.append((item, f"n{k}", seen))
+                seen = True
+    writer.line(place, f"users_extend(({''.join(f'[{chr(44).join(mine)}], ' for mine in readers)}))")
+    for item, reader, again in outside:
+        twice = f" and (not readers or readers[-1] != {reader})" if again else ""
+        writer.line(place, f"readers = users[{item}]")
+        writer.line(place, f"if type(readers) is list and len(readers) < {MANY_USERS}{twice} and not additions: readers.append({reader})")
+        writer.line(place, f"else: add_user({item}, {reader})")
+    if layout.has_constants:
+        writer.line(place, "for k, array in stamp.values: values[first_new + k] = array")
+
+
+def _tuple(items: tuple[str, ...]) -> str:
+    return f"({''.join(f'{item}, ' for item in items)})"
+
+
+class StampTable(dict[Any, Stamp]):
+    """Key → stamp, for all graphs."""
+
+
+__all__ = ["RUNTIME", "Layout", "Stamp", "emit_key", "emit_stamped", "keep_stamp", "layout_of"]
