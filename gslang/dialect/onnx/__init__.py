@@ -15,6 +15,7 @@ INFIX: Final = {"+": "Add", "-": "Sub", "*": "Mul", "/": "Div", "neg": "Neg"}
 
 def onnx_dialect() -> Dialect:
     """The dialect, its signatures remembered between runs. Raises `InputError` if the package is not installed."""
+    from gslang.dialect.onnx.admission import why_refused
     from gslang.dialect.onnx.infer import inference
 
     try:
@@ -22,7 +23,7 @@ def onnx_dialect() -> Dialect:
     except PackageNotFoundError:
         raise needs_onnx() from None
     signatures = cached("dialect", ("onnx", installed), _signatures)
-    return Dialect("onnx", {s.name: s for s in signatures}, INFIX, inference(signatures))
+    return Dialect("onnx", {s.name: s for s in signatures}, INFIX, inference(signatures), why_refused)
 
 
 def _signatures() -> list[Signature]:
