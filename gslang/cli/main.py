@@ -8,6 +8,7 @@ import sys
 from collections.abc import Sequence
 from enum import IntEnum
 from importlib import import_module
+from keyword import iskeyword
 from typing import NoReturn
 
 
@@ -30,9 +31,11 @@ VERBS = {
     "match": "list matches, change nothing",
     "bisect": "find the application that breaks a graph",
     "convert": "convert a graph between formats",
+    "import": "translate rules of other tools",
     "diff": "compare two graphs up to names",
     "explain": "explain a diagnostic code or a rule",
     "ops": "list operators and their signatures",
+    "lsp": "the language server for editors",
 }
 _USAGE = "usage: gslc RULES GRAPH [-o OUT] …   or   gslc VERB …   (gslc --help)"
 
@@ -111,7 +114,7 @@ def _run(given: list[str]) -> int:
             sys.stderr.write(f"gslc: there is no verb `{first}`\n  help: did you mean `{guess}`?\n")
             return ExitCode.USAGE
         verb, rest = "apply", given
-    module = import_module(f"gslang.cli.{verb}")
+    module = import_module(f"gslang.cli.{verb}{'_' * iskeyword(verb)}")
     parser = Parser(prog=f"gslc {verb}", description=module.__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--color", choices=("auto", "always", "never"), default="auto", help="colours on the terminal")
     module.add_arguments(parser)
