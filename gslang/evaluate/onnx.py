@@ -8,10 +8,13 @@ from __future__ import annotations
 from functools import lru_cache
 from typing import Any
 
+from gslang.dialect.load import load_dialect
 from gslang.dialect.onnx.attributes import attribute_message, captures_of
+from gslang.dialect.onnx.contrib import DOMAIN
 from gslang.dialect.onnx.infer import fitting_dtype, operand_value
 from gslang.dialect.onnx.schemas import newest, schema_at, split_name
 from gslang.dialect.tensor_type import TensorType, TupleType
+from gslang.evaluate.onnx_contrib import contrib_function
 from gslang.evaluate.run import EvaluationError
 from gslang.graph.graph import PROJ, Graph
 
@@ -20,9 +23,16 @@ OPSETS = "x-onnx-opsets"  # in `graph.meta`: domain → version
 
 def evaluate_onnx_node(graph: Graph, node: int, operands: list[Any]) -> Any:
     """The value of one call: an array, or a tuple for several results. Raises `EvaluationError`."""
+    known = contrib_function(graph.op[node])
     try:
+        if known is not None:
+            return known(operands, load_dialect("onnx").operators[graph.op[node]].complete(graph.attrs[node]))
+        if split_name(graph.op[node])[0] == DOMAIN:
+            raise EvaluationError(f"`{graph.op[node]}` of {graph.label(node)} cannot be computed: no evaluator is known for it")
         names, several, evaluator, feeds = _prepared(graph, node, operands)
         results = evaluator.run(None, feeds)
+    except EvaluationError:
+        raise
     except Exception as error:  # reference implementations raise whatever NumPy does for operands that do not fit
         reason = str(error).strip().splitlines()[0] if str(error).strip() else type(error).__name__
         raise EvaluationError(f"`{graph.op[node]}` of {graph.label(node)} cannot be computed: {reason}") from error

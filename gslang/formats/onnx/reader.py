@@ -21,6 +21,7 @@ from gslang.dialect.tensor_type import TensorType, TupleType, Type
 from gslang.formats.onnx.records import KEY, ModelRecord, NodeRecord
 from gslang.formats.onnx.types import inferred_types
 from gslang.graph.graph import ABSENT, NO_ATTRS, Graph
+from gslang.graph.inference import infer_types
 
 
 def read_onnx(source: Any, dialect: Dialect | None = None) -> Graph:
@@ -75,6 +76,8 @@ class _Reader:
             self._node(position, node, used)
         outputs = [self._value(v.name, f"output `{v.name}`", used) for v in model.graph.output]
         self.graph.set_outputs(outputs)
+        if any(node.domain not in ("", "ai.onnx") and operator_name(node.domain, node.op_type) in self.dialect.infer for node in model.graph.node):
+            infer_types(self.graph, self.dialect)  # the package infers nothing for foreign domains, nor behind them
         unused = frozenset(_initializer_names(model.graph)) - used
         self.graph.meta["x-onnx-opsets"] = dict(self.opsets)
         self.graph.meta[KEY] = ModelRecord(model, folder, self.opsets, unused, path)
