@@ -7,8 +7,9 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Generator
-from typing import Any
+from collections.abc import Callable, Generator
+from pathlib import Path
+from typing import Any, TypeVar
 
 from lsprotocol import types as lsp
 from pygls.lsp.server import LanguageServer
@@ -16,11 +17,23 @@ from pygls.protocol import LanguageServerProtocol
 from pygls.protocol.language_server import lsp_method
 
 from gslang import __version__
-from gslang.lsp import symbols
+from gslang.check.checked import CheckedRule
+from gslang.engine.meaning import with_meanings
+from gslang.graph.graph import Graph
+from gslang.lsp import code_lenses, folding, inlay_hints, links, navigation, semantic_tokens, symbols
+from gslang.lsp.code_actions import code_actions
+from gslang.lsp.completion import complete, resolve
 from gslang.lsp.diagnostics import shown
 from gslang.lsp.document import Document, edited
+from gslang.lsp.formatting import format_document
+from gslang.lsp.hover import hover
+from gslang.lsp.model import count_matches
+from gslang.lsp.signature_help import signature_help
 from gslang.lsp.store import Store, path_of
+from gslang.lsp.verdicts import find_verdict
+from gslang.testing import Outcome
 
+T = TypeVar("T")
 _PAUSE = 0.4  # seconds without an edit, after which costly lints run
 
 
@@ -41,12 +54,15 @@ class _Protocol(LanguageServerProtocol):
 
 
 class Server(LanguageServer):
-    """The language server with its documents. `told`: what was published last for each document."""
+    """The language server with its documents. `told`: what was published last for each document; `outcomes`: tests that were run,
+    by URI, rule and title; `graphs`: models that were read, by path, with the time of the file."""
 
     def __init__(self) -> None:
         super().__init__("gslang", __version__, protocol_cls=_Protocol, text_document_sync_kind=lsp.TextDocumentSyncKind.Incremental)
         self.store = Store()
         self.told: dict[str, list[lsp.Diagnostic]] = {}
+        self.outcomes: dict[tuple[str, str, str], Outcome] = {}
+        self.graphs: dict[str, tuple[float, Graph]] = {}
         self._waiting: asyncio.TimerHandle | None = None
 
     def document(self, uri: str) -> Document | None:
@@ -85,6 +101,9 @@ def make_server() -> Server:
     server = Server()
     _documents(server)
     _outlines(server)
+    _names(server)
+    _writing(server)
+    _lenses(server)
     return server
 
 
@@ -155,3 +174,175 @@ def _outlines(server: Server) -> None:
     @server.feature(lsp.WORKSPACE_SYMBOL)
     def workspace_symbol(params: lsp.WorkspaceSymbolParams) -> list[lsp.WorkspaceSymbol]:
         return symbols.workspace_symbols(store, params.query)
+
+    @server.feature(lsp.TEXT_DOCUMENT_FOLDING_RANGE)
+    def folding_range(params: lsp.FoldingRangeParams) -> list[lsp.FoldingRange] | None:
+        document = server.document(params.text_document.uri)
+        return folding.folding_ranges(document) if document is not None else None
+
+    @server.feature(lsp.TEXT_DOCUMENT_SELECTION_RANGE)
+    def selection_range(params: lsp.SelectionRangeParams) -> list[lsp.SelectionRange] | None:
+        document = server.document(params.text_document.uri)
+        return folding.selection_ranges(document, list(params.positions)) if document is not None else None
+
+    @server.feature(lsp.TEXT_DOCUMENT_DOCUMENT_LINK)
+    def document_link(params: lsp.DocumentLinkParams) -> list[lsp.DocumentLink] | None:
+        document = server.document(params.text_document.uri)
+        return links.document_links(store, document) if document is not None else None
+
+    @server.feature(lsp.TEXT_DOCUMENT_SEMANTIC_TOKENS_FULL, semantic_tokens.LEGEND)
+    def semantic_full(params: lsp.SemanticTokensParams) -> lsp.SemanticTokens | None:
+        document = server.document(params.text_document.uri)
+        return semantic_tokens.full(store, document) if document is not None else None
+
+    @server.feature(lsp.TEXT_DOCUMENT_SEMANTIC_TOKENS_FULL_DELTA, semantic_tokens.LEGEND)
+    def semantic_delta(params: lsp.SemanticTokensDeltaParams) -> lsp.SemanticTokens | lsp.SemanticTokensDelta | None:
+        document = server.document(params.text_document.uri)
+        return semantic_tokens.delta(store, document, params.previous_result_id) if document is not None else None
+
+    @server.feature(lsp.TEXT_DOCUMENT_SEMANTIC_TOKENS_RANGE, semantic_tokens.LEGEND)
+    def semantic_range(params: lsp.SemanticTokensRangeParams) -> lsp.SemanticTokens | None:
+        document = server.document(params.text_document.uri)
+        return semantic_tokens.in_range(store, document, params.range) if document is not None else None
+
+    @server.feature(lsp.TEXT_DOCUMENT_INLAY_HINT)
+    def inlay_hint(params: lsp.InlayHintParams) -> list[lsp.InlayHint] | None:
+        document = server.document(params.text_document.uri)
+        return inlay_hints.inlay_hints(store, document, params.range) if document is not None else None
+
+
+def _names(server: Server) -> None:
+    store = server.store
+
+    @server.feature(lsp.TEXT_DOCUMENT_HOVER)
+    def on_hover(params: lsp.HoverParams) -> lsp.Hover | None:
+        document = server.document(params.text_document.uri)
+        return hover(store, document, params.position) if document is not None else None
+
+    @server.feature(lsp.TEXT_DOCUMENT_DEFINITION)
+    def definition(params: lsp.DefinitionParams) -> list[lsp.Location]:
+        document = server.document(params.text_document.uri)
+        return navigation.definition(store, document, params.position) if document is not None else []
+
+    @server.feature(lsp.TEXT_DOCUMENT_REFERENCES)
+    def references(params: lsp.ReferenceParams) -> list[lsp.Location]:
+        document = server.document(params.text_document.uri)
+        return navigation.all_references(store, document, params.position, params.context.include_declaration) if document is not None else []
+
+    @server.feature(lsp.TEXT_DOCUMENT_DOCUMENT_HIGHLIGHT)
+    def document_highlight(params: lsp.DocumentHighlightParams) -> list[lsp.DocumentHighlight]:
+        document = server.document(params.text_document.uri)
+        return navigation.highlights(store, document, params.position) if document is not None else []
+
+    @server.feature(lsp.TEXT_DOCUMENT_PREPARE_RENAME)
+    def prepare_rename(params: lsp.PrepareRenameParams) -> lsp.PrepareRenamePlaceholder | None:
+        document = server.document(params.text_document.uri)
+        return navigation.prepare_rename(store, document, params.position) if document is not None else None
+
+    @server.feature(lsp.TEXT_DOCUMENT_RENAME, lsp.RenameOptions(prepare_provider=True))
+    def rename(params: lsp.RenameParams) -> lsp.WorkspaceEdit | None:
+        document = server.document(params.text_document.uri)
+        return navigation.rename(store, document, params.position, params.new_name) if document is not None else None
+
+
+def _writing(server: Server) -> None:
+    store = server.store
+
+    @server.feature(lsp.TEXT_DOCUMENT_COMPLETION, lsp.CompletionOptions(trigger_characters=[".", "@", '"', "/", "("], resolve_provider=True))
+    def completion(params: lsp.CompletionParams) -> lsp.CompletionList | None:
+        document = server.document(params.text_document.uri)
+        return complete(store, document, params.position) if document is not None else None
+
+    @server.feature(lsp.COMPLETION_ITEM_RESOLVE)
+    def completion_resolve(item: lsp.CompletionItem) -> lsp.CompletionItem:
+        return resolve(store, item)
+
+    @server.feature(lsp.TEXT_DOCUMENT_SIGNATURE_HELP, lsp.SignatureHelpOptions(trigger_characters=["(", ","], retrigger_characters=["="]))
+    def on_signature_help(params: lsp.SignatureHelpParams) -> lsp.SignatureHelp | None:
+        document = server.document(params.text_document.uri)
+        return signature_help(store, document, params.position) if document is not None else None
+
+    @server.feature(lsp.TEXT_DOCUMENT_FORMATTING)
+    def formatting(params: lsp.DocumentFormattingParams) -> list[lsp.TextEdit] | None:
+        document = server.document(params.text_document.uri)
+        return format_document(document) if document is not None else None
+
+    @server.feature(lsp.TEXT_DOCUMENT_RANGE_FORMATTING)
+    def range_formatting(params: lsp.DocumentRangeFormattingParams) -> list[lsp.TextEdit] | None:
+        document = server.document(params.text_document.uri)
+        return format_document(document, (params.range.start.line, params.range.end.line)) if document is not None else None
+
+    @server.feature(lsp.TEXT_DOCUMENT_CODE_ACTION, lsp.CodeActionOptions([lsp.CodeActionKind.QuickFix, lsp.CodeActionKind.SourceFixAll]))
+    def code_action(params: lsp.CodeActionParams) -> list[lsp.CodeAction] | None:
+        document = server.document(params.text_document.uri)
+        return code_actions(store, document, params.range, params.context) if document is not None else None
+
+
+def _lenses(server: Server) -> None:
+    """Lenses and their commands. What takes long runs beside the loop, on data that does not change."""
+    store = server.store
+
+    @server.feature(lsp.TEXT_DOCUMENT_CODE_LENS, lsp.CodeLensOptions(resolve_provider=True))
+    def code_lens(params: lsp.CodeLensParams) -> list[lsp.CodeLens] | None:
+        document = server.document(params.text_document.uri)
+        return code_lenses.code_lenses(store, document, server.outcomes) if document is not None else None
+
+    @server.feature(lsp.CODE_LENS_RESOLVE)
+    async def code_lens_resolve(lens: lsp.CodeLens) -> lsp.CodeLens:
+        data = lens.data if isinstance(lens.data, dict) else {}
+        if data.get("what") != "model":
+            return code_lenses.resolved(store, lens)
+        text = await _counted(server, str(data.get("uri")), str(data.get("rule")), Path(str(data.get("model"))))
+        lens.command = lsp.Command(text, code_lenses.MATCHES, arguments=[data.get("uri"), data.get("rule"), data.get("model")])
+        return lens
+
+    @server.command(code_lenses.RUN)
+    async def run_tests(*given: Any) -> dict[str, Any]:
+        uri, rule, title = (*map(str, given), "", "", "")[:3]
+        document = server.document(uri)
+        if document is None:
+            return {"passed": 0, "failed": 0}
+        analysis = store.analysis(document)
+        outcomes = await _beside(lambda: code_lenses.run(analysis, rule, title or None))
+        server.outcomes.update({(uri, rule, o.title): o for o in outcomes})
+        _say(server, code_lenses.summary(outcomes), all(o.passed for o in outcomes))
+        return {"passed": sum(o.passed for o in outcomes), "failed": sum(not o.passed for o in outcomes)}
+
+    @server.command(code_lenses.VERIFY)
+    async def verify(*given: Any) -> dict[str, Any]:
+        uri, name = (*map(str, given), "", "")[:2]
+        rule = _rule(server, uri, name)
+        if rule is None:
+            return {}
+        verdict = await _beside(lambda: find_verdict(rule))
+        _say(server, code_lenses.verdict_summary(verdict), verdict.verdict != "refuted")
+        return {"verdict": verdict.verdict, "reason": verdict.reason}
+
+    @server.command(code_lenses.MATCHES)
+    async def count(*given: Any) -> str:
+        uri, name, model = (*map(str, given), "", "", "")[:3]
+        text = await _counted(server, uri, name, Path(model))
+        _say(server, f"{name}: {text}", True)
+        return text
+
+
+def _rule(server: Server, uri: str, name: str) -> CheckedRule | None:
+    document = server.document(uri)
+    return with_meanings(server.store.analysis(document).program).rules.get(name) if document is not None else None
+
+
+async def _counted(server: Server, uri: str, name: str, model: Path) -> str:
+    rule = _rule(server, uri, name)
+    return await _beside(lambda: count_matches(rule, model, server.graphs)) if rule is not None else "the rule has errors"
+
+
+async def _beside(work: Callable[[], T]) -> T:
+    """Run something long in a thread, so that the editor is answered meanwhile."""
+    return await asyncio.get_running_loop().run_in_executor(None, work)
+
+
+def _say(server: Server, text: str, fine: bool) -> None:
+    server.window_show_message(lsp.ShowMessageParams(lsp.MessageType.Info if fine else lsp.MessageType.Error, text))
+    workspace = server.client_capabilities.workspace
+    if workspace is not None and workspace.code_lens is not None and workspace.code_lens.refresh_support:
+        server.workspace_code_lens_refresh(None)
