@@ -51,6 +51,7 @@ class Making:
         self.branches: dict[str, int] = {}
         self.counts: list[int] = []
         self.join_axis: int | None = None  # of the concatenation whose fields are being made
+        self.field_shape: Shape | None = None  # of the field whose instances are being made
 
     def run(self) -> Graph:
         """Raises `Misfit`, or what an evaluation may fail with."""
@@ -124,7 +125,9 @@ class Making:
             if pattern is None:
                 slots.append(ABSENT)
             elif isinstance(pattern, ir.Splice):
+                before, self.field_shape = self.field_shape, shapes.get(k)
                 slots += self.instances(pattern.block, pattern.node)
+                self.field_shape = before
             else:
                 slots.append(self.node(pattern, shapes.get(k)))
         while slots and slots[-1] == ABSENT:
@@ -206,7 +209,8 @@ class Making:
             shapes = [self.shape_of(slots[j]) if j in slots else None for j in range(len(call.operands))]
             answer, extra = sample(rng, sampled, signature.traits, shapes, {**proposed, **given})
             proposed = {**extra, **proposed}
-            slots[k] = self.node(pattern, answer[k])
+            fits_field = self.field_shape is not None and sampled not in SAMPLERS and not any(shapes)
+            slots[k] = self.node(pattern, self.field_shape if fits_field else answer[k])
         shapes = [self.shape_of(slots[j]) if j in slots else None for j in range(len(call.operands))]
         if all(s is not None for s in shapes):
             _, extra = sample(rng, sampled, signature.traits, shapes, {**proposed, **given})
@@ -303,7 +307,7 @@ class Making:
             return ABSENT
         if leaf.kind == "op":
             raise Misfit("an operator variable is no tensor")
-        shape: Any = self.wanted(number, "shape", proposed if proposed is not None else some_shape(rng))
+        shape: Any = self.wanted(number, "shape", proposed if proposed is not None else self.field_shape or some_shape(rng))
         dtype: Any = self.wanted(number, "dtype", self.dtype)
         rank = self.wanted(number, "ndim", None)
         if isinstance(rank, int) and rank != len(shape):
