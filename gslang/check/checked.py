@@ -446,13 +446,14 @@ class Absent:
 class MakeConst:
     """A new constant. dtype None: that of the first tensor operand of the call it is an operand of, else float32, int64, bool.
 
-    `as_tuple`: a tuple of constants, one per item (the operand is declared `tuple`).
+    `as_tuple`: a tuple of constants, one per item (the operand is declared `tuple`). `optional`: `none` means absent.
     """
 
     value: Value
     dtype: Value | None
     as_tuple: bool = False
     splat_shape: Value | None = None  # `const(value = v, shape = s)`: filled with v
+    optional: bool = False
 
 
 @dataclass(frozen=True, slots=True)

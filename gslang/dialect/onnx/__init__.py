@@ -18,6 +18,7 @@ def onnx_dialect() -> Dialect:
     from gslang.dialect.onnx.admission import why_refused
     from gslang.dialect.onnx.contrib import contrib_inference, declarations
     from gslang.dialect.onnx.infer import inference
+    from gslang.dialect.onnx.versions import constant_dtype
 
     try:
         installed = version("onnx")
@@ -26,7 +27,7 @@ def onnx_dialect() -> Dialect:
     own, contrib = cached("dialect", ("onnx", installed, declarations()), _signatures)
     operators = {s.name: s for s in (*own, *contrib)}
     standard = inference(own)
-    return Dialect("onnx", operators, INFIX, {**standard, **contrib_inference(operators, standard)}, why_refused)
+    return Dialect("onnx", operators, INFIX, {**standard, **contrib_inference(operators, standard)}, why_refused, constant_dtype)
 
 
 def _signatures() -> tuple[list[Signature], list[Signature]]:
