@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import argparse
 import sys
+from importlib import import_module
 
 from gslang.cli.main import ExitCode
 
@@ -21,15 +22,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    from gslang.cli import completion_scripts as scripts
     from gslang.cli.completion_table import names, verbs
 
-    match options.shell:
-        case "bash":
-            text = scripts.bash(verbs(), names())
-        case "zsh":
-            text = scripts.zsh(verbs(), names())
-        case _:
-            text = scripts.fish(verbs(), names())
-    sys.stdout.write(text)
+    script = import_module(f"gslang.cli.completion_{options.shell}").script
+    sys.stdout.write(script(verbs(), names()))
     return ExitCode.FINE
