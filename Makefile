@@ -5,7 +5,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 
-.PHONY: help demo test test-long check rules clean bench bench-large bench-floor bench-thesis bench-hub bench-instructions
+.PHONY: help demo test test-long test-editors check rules clean bench bench-large bench-floor bench-thesis bench-hub bench-instructions
 
 help:  ## list the tasks
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/  \1\t\2/'
@@ -23,7 +23,14 @@ test: $(STAMP)  ## run the tests
 	@$(BIN)/python -m pytest -q
 
 test-long: $(STAMP)  ## the long tests too
-	@$(BIN)/python -m pytest -q -m 'long or not long'
+	@$(BIN)/python -m pytest -q -m 'not editors'
+
+# What `make test` does without: Node.js, editors, shells. First of all it says which of them are missing.
+test-editors: $(STAMP)  ## editors and shells with the shipped files (needs them installed)
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[dev,lsp,editors]'
+	@$(BIN)/python -m tests.editors.programs
+	@cd editors/vscode && npm ci --silent && npm test && npm run package
+	@$(BIN)/python -m pytest -q -m editors tests/editors tests/highlight
 
 check: $(STAMP)  ## lint, types, tests
 	@$(BIN)/ruff check gslang tests examples

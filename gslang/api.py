@@ -13,6 +13,7 @@ from gslang.base.diagnostics import Diagnostic
 from gslang.base.source import Source
 from gslang.check.checked import CheckedPass, CheckedProgram, CheckedRule, Step
 from gslang.check.modules import load_module
+from gslang.check.opsets import why_unfit
 from gslang.dialect.dialect import Dialect
 from gslang.engine.conditions import output_slots
 from gslang.engine.fixed_point import Limits, Observer, Progress, StopReason, limit_message
@@ -75,6 +76,8 @@ class RuleHandle:
 
     def matches(self, graph: Graph) -> Iterator[Match]:
         """All places where the rule matches, one match for each first output; the graph stays as it is."""
+        if why_unfit(self.rule, graph.meta):
+            return
         plan = plan_of(self.rule)
         starts = set(plan.starts)
         for node in list(graph.ordered()):
@@ -138,6 +141,7 @@ class Result:
                 for name, c in self.progress.counts.items()
             },
             "never_fired": [name for name, c in self.progress.counts.items() if not c.applications],
+            "skipped": dict(self.progress.skipped),
             "applications": self.applications,
             "sweeps": self.progress.sweeps,
             "stop_reason": self.stop_reason.value,

@@ -61,6 +61,7 @@ E0701 an unknown annotation
 E0702 wrong arguments of an annotation
 E0703 a pass that runs itself
 E0704 a test that does not hold together
+E0705 an operator set of `@opset` cannot say the target
 """
 
 CODES: dict[str, CodeInfo] = {

@@ -114,6 +114,11 @@ class InstanceIndex:
 
 
 @dataclass(frozen=True, slots=True)
+class Opset:
+    """`opset`: the version of ONNX's own operators that the graph's model imports."""
+
+
+@dataclass(frozen=True, slots=True)
 class Length:
     """`len(NAME)` of a block: how many instances there are."""
 
@@ -232,8 +237,8 @@ class Builtin:
 
 
 Value = Union[
-    Const, NodeAttr, IsAbsent, SameNode, Captured, Let, Local, InstanceIndex, Length, Instances, UnaryValue, BinaryValue,
-    CompareValue, AllOf, AnyOf, IfValue, SelectValue, TupleValue, ItemValue, SliceValue, RangeValue, Comprehension, Builtin,
+    Const, NodeAttr, IsAbsent, SameNode, Captured, Let, Local, InstanceIndex, Opset, Length, Instances, UnaryValue,
+    BinaryValue, CompareValue, AllOf, AnyOf, IfValue, SelectValue, TupleValue, ItemValue, SliceValue, RangeValue, Comprehension, Builtin,
 ]  # fmt: skip
 
 # ── tests: what a source demands of one value ─────────────────────────────────────────────────────────────────
@@ -441,13 +446,14 @@ class Absent:
 class MakeConst:
     """A new constant. dtype None: that of the first tensor operand of the call it is an operand of, else float32, int64, bool.
 
-    `as_tuple`: a tuple of constants, one per item (the operand is declared `tuple`).
+    `as_tuple`: a tuple of constants, one per item (the operand is declared `tuple`). `optional`: `none` means absent.
     """
 
     value: Value
     dtype: Value | None
     as_tuple: bool = False
     splat_shape: Value | None = None  # `const(value = v, shape = s)`: filled with v
+    optional: bool = False
 
 
 @dataclass(frozen=True, slots=True)

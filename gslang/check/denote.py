@@ -128,6 +128,8 @@ def _name(low: Lowering, expr: n.Name, name: str) -> Denotation:
         return InstanceOf(low.inside.block, ir.First(low.inside.block))
     if name in ("index", "first"):
         low.stop("E0405", f"`{name}` has a meaning only inside `each`", expr.span)
+    if name == "opset" and low.dialect.name == "onnx":
+        return ValueOf(ir.Opset(), "int")
     if name in low.functions:
         low.stop("E0504", f"`{name}` is a function: call it", expr.span, f"write `{name}(…)`")
     if name in KINDS and low.side == "source" and name != "op":

@@ -185,8 +185,8 @@ def make_call(
     operators = low.variables[variable].operators if variable is not None else (str(operator),)
     signatures = [low.dialect.operators[name] for name in operators]
     shown = variable or operators[0]
-    operands, attributes = _arguments(low, expr, shown, signatures, arguments, known)
-    constraints = _constraints(low, signatures, shown, attributes)
+    operands, attributes, given = _arguments(low, expr, shown, signatures, arguments, known)
+    constraints = _constraints(low, signatures, shown, attributes, given)
     _check_operands(low, expr, shown, signatures, operands)
     swappable = frozenset(s.name for s in signatures if "commutative" in s.traits) if not ordered else frozenset()
     while operands and operands[-1] is None:
@@ -210,7 +210,8 @@ def make_call(
 def _arguments(
     low: Lowering, expr: n.Expr, shown: str, signatures: list[Signature], arguments: tuple[n.Argument, ...],
     known: list[Denotation] | None,
-) -> tuple[list[int | None | ir.Splice], list[n.Keyword | n.Spread]]:  # fmt: skip
+) -> tuple[list[int | None | ir.Splice], list[n.Keyword | n.Spread], set[str]]:  # fmt: skip
+    """Operand patterns, arguments that are constraints, and the names of operands that are said."""
     operands: list[int | None | ir.Splice] = []
     named: dict[str, int | None] = {}
     attributes: list[n.Keyword | n.Spread] = []
@@ -231,10 +232,13 @@ def _arguments(
                 operand = by_name[name]
                 if isinstance(value, n.Hole):
                     continue
-                if operand.attribute is not None and isinstance(value, n.Literal):
+                if operand.attribute is not None and _is_plain(value):
                     attributes.append(argument)
                     continue
                 what = d.denote(low, value)
+                if operand.attribute is not None and isinstance(what, ValueOf):
+                    attributes.append(argument)
+                    continue
                 named[name] = None if isinstance(what, ValueOf) and what.type == "none" else node_of(low, value, what)
             case n.Keyword() | n.Spread():
                 attributes.append(argument)
@@ -247,6 +251,7 @@ def _arguments(
                     low.error("E0302", f"operand `{operand.name}` of `{shown}` is given twice", expr.span)
                 else:
                     operands.append(named[operand.name])
+    given = {operand.name for operand in spec.operands[: len(operands)]}
     for k, operand in enumerate(spec.operands):
         if operand.attribute is not None and k == len(operands):  # said of the attribute, if at all: the operand may be anything
             operands.append(
@@ -254,7 +259,19 @@ def _arguments(
                     ir.LeafNode(name=None, span=expr.span, block=low.block, kind="any", optional=True, is_input=False)
                 ).node
             )
-    return operands, attributes
+    return operands, attributes, given
+
+
+def _is_plain(expr: n.Expr) -> bool:
+    """Whether an expression is a constraint on a value by its form: a number, a tuple, anything with `_`."""
+    match expr:
+        case n.Literal() | n.Hole() | n.TupleExpr():
+            return True
+        case n.Unary("-", operand) | n.Walrus(_, operand):
+            return _is_plain(operand)
+        case n.Binary("|", left, right):
+            return _is_plain(left) and _is_plain(right)
+    return False
 
 
 def refuse_comparison(low: Lowering, value: n.Expr, signatures: list[Signature]) -> None:
@@ -315,10 +332,10 @@ def check_count(low: Lowering, expr: n.Expr, signature: Signature, count: int, s
 
 
 def _constraints(
-    low: Lowering, signatures: list[Signature], shown: str, attributes: list[n.Keyword | n.Spread]
+    low: Lowering, signatures: list[Signature], shown: str, attributes: list[n.Keyword | n.Spread], given: set[str]
 ) -> list[ir.Constraint | ir.SameAttributes]:
-    """Keyword arguments and spreads as constraints; an explicit keyword overrides the same one from a spread."""
-    explicit = {a.name for a in attributes if isinstance(a, n.Keyword)}
+    """Keyword arguments and spreads as constraints; an explicit keyword, or a `given` operand, overrides the same one from a spread."""
+    explicit = {a.name for a in attributes if isinstance(a, n.Keyword)} | given
     found: list[ir.Constraint | ir.SameAttributes] = []
     for argument in attributes:
         if isinstance(argument, n.Spread):
@@ -358,7 +375,8 @@ def _spread(low: Lowering, signatures: list[Signature], spread: n.Spread, explic
         names = spread_names(low, what.node)
         if names is None or len(signatures) > 1:
             return [ir.SameAttributes(what.place, what.node, tuple(sorted(explicit)), spread.span)]
-        wanted = [(name, spread.span) for name in names if name in signatures[0].attributes]
+        own = {*signatures[0].attributes, *movable(signatures[0])}
+        wanted = [(name, spread.span) for name in names if name in own]
     found: list[ir.Constraint | ir.SameAttributes] = []
     for name, span in wanted:
         if name in explicit:
@@ -372,11 +390,17 @@ def _spread(low: Lowering, signatures: list[Signature], spread: n.Spread, explic
 
 
 def spread_names(low: Lowering, node: int) -> list[str] | None:
-    """All attributes that a node's operator declares; None where the operator is not one known."""
+    """All attributes that a node's operator declares, also those that may be operands; None where the operator is not one known."""
     pattern = low.patterns[node]
     if isinstance(pattern, ir.CallNode) and len(pattern.operators) == 1:
-        return list(low.dialect.operators[pattern.operators[0]].attributes)
+        signature = low.dialect.operators[pattern.operators[0]]
+        return [*signature.attributes, *movable(signature)]
     return None
+
+
+def movable(signature: Signature) -> list[str]:
+    """Operands that may stand as attributes too."""
+    return [operand.name for operand in signature.operands if operand.attribute is not None]
 
 
 # ── templates ─────────────────────────────────────────────────────────────────────────────────────────────────

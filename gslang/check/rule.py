@@ -12,6 +12,7 @@ from gslang.check import denote as d
 from gslang.check import marks as marking
 from gslang.check import patterns, targets, values
 from gslang.check.context import BlockOf, Lost, Lowering, NodesOf, OperatorOf, Stop, TargetOf
+from gslang.check.opsets import check_range
 from gslang.check.order import check_order, children
 from gslang.dialect.dialect import Dialect
 from gslang.dialect.signature import TRAITS
@@ -77,7 +78,9 @@ def check_rule(
         tags=marks.tags,
         opset=marks.opset,
     )
-    return checked, low.diagnostics
+    marked = next((item for item in rule.annotations if item.name.id == "opset"), None)
+    promised = check_range(checked, marked.span) if marked is not None else []
+    return None if promised else checked, [*low.diagnostics, *promised]
 
 
 def _has_error(low: Lowering) -> bool:

@@ -21,8 +21,8 @@ from gslang.dialect.signature import REQUIRED, Signature
 from gslang.syntax import nodes as n
 
 
-def target_of(low: Lowering, expr: n.Expr | n.Star, what: Denotation, *, as_tuple: bool = False) -> int:
-    """The target that an expression is; a value becomes a constant."""
+def target_of(low: Lowering, expr: n.Expr | n.Star, what: Denotation, *, as_tuple: bool = False, dtype: str | None = None, optional: bool = False) -> int:
+    """The target that an expression is; a value becomes a constant, of type `dtype` if one is given; `optional`: `none` is absence."""
     match what:
         case TargetOf(target, several):
             return low.add_target(ir.MakeTuple((target,)), expr.span).target if several else target
@@ -33,7 +33,8 @@ def target_of(low: Lowering, expr: n.Expr | n.Star, what: Denotation, *, as_tupl
         case ValueOf(value, kind):
             if kind in ("str", "dtype"):
                 low.stop("E0307", f"an operand is a tensor, this is a {kind}", expr.span)
-            return low.add_target(ir.MakeConst(value, None, as_tuple), expr.span).target
+            typed = None if dtype is None else ir.Const(dtype)
+            return low.add_target(ir.MakeConst(value, typed, as_tuple, None, optional), expr.span).target
         case NodesOf() | BlockOf():
             low.stop("E0607", "a sequence stands with `*`: `*branch.conv`", expr.span)
         case InstanceOf():
@@ -116,17 +117,19 @@ def make_call(
                 patterns.refuse_comparison(low, value, signatures)
                 what = known[k] if known is not None else d.denote(low, value)
                 spec = patterns.operand_spec(signature, len(operands))
-                operands.append(target_of(low, value, what, as_tuple=spec is not None and spec.kind == "tuple"))
+                as_tuple, optional = spec is not None and spec.kind == "tuple", spec is not None and spec.optional
+                dtype = low.dialect.operand_dtype(operators, len(operands))
+                operands.append(target_of(low, value, what, as_tuple=as_tuple, dtype=dtype, optional=optional))
             case n.Star(value):
                 operands.append(sequence_of(low, argument, d.denote(low, value)))
                 sequence = True
             case n.Keyword(name, value) if name in by_name and name not in signature.attributes:
-                spec = next(o for o in signature.operands if o.name == name)
+                place, spec = next((k, o) for k, o in enumerate(signature.operands) if o.name == name)
                 what = d.denote(low, value)
-                if spec.attribute is not None and isinstance(what, ValueOf) and isinstance(value, n.Literal):
+                if spec.attribute is not None and isinstance(what, ValueOf) and isinstance(value, n.Literal) and not _as_operand(low, signature):
                     explicit[name] = what.value
                 else:
-                    named[name] = target_of(low, value, what)
+                    named[name] = target_of(low, value, what, dtype=low.dialect.operand_dtype(operators, place), optional=spec.optional)
             case n.Keyword(name, value):
                 if patterns.known_attribute(low, signatures, variable or signature.name, name, argument.name_span):
                     if isinstance(value, n.Hole):
@@ -140,6 +143,16 @@ def make_call(
                     explicit[name] = found
             case n.Spread():
                 spread += _spread(low, signatures, argument, given, wholes)
+    movable = patterns.movable(signature)
+    for name, copied in [] if sequence else [pair for pair in spread if pair[0] in movable]:
+        place = next(k for k, o in enumerate(signature.operands) if o.name == name)
+        if place >= len(operands) and name not in named and name not in explicit:
+            if _as_operand(low, signature):
+                typed = low.dialect.operand_dtype(operators, place)
+                named[name] = target_of(low, expr, ValueOf(copied, "any"), dtype=typed, optional=True)
+            else:
+                explicit[name] = copied
+    spread = [pair for pair in spread if pair[0] not in movable]
     _place_named(low, expr, signature, operands, named)
     patterns.check_count(low, expr, signature, len(operands), sequence, variable)
     attributes = {name: value for name, value in spread if name not in explicit} | explicit
@@ -166,14 +179,20 @@ def _spread(
         names = patterns.spread_names(low, what.node)
         if names is None or len(signatures) > 1:
             wholes.append(spread)
-            return []
-        wanted = [(name, spread.span) for name in names if name in signatures[0].attributes]
+            names = patterns.movable(signatures[0])
+        own = {*signatures[0].attributes, *patterns.movable(signatures[0])}
+        wanted = [(name, spread.span) for name in names if name in own]
     else:
         wanted = [(f.id, f.span) for f in spread.fields]
         for name, span in wanted:
             d.attribute_type(low, n.Attribute(spread.base, name, span, span=spread.span), what.node)
             patterns.known_attribute(low, signatures, signatures[0].name, name, span)
     return [(name, ir.NodeAttr(what.place, what.node, name)) for name, _ in wanted if name not in explicit]
+
+
+def _as_operand(low: Lowering, signature: Signature) -> bool:
+    """Whether what may be operand or attribute is made an operand: an ONNX graph has today's form, whatever its model's version."""
+    return low.dialect.name == "onnx" and signature.declared_at is None
 
 
 def _place_named(low: Lowering, expr: n.Expr, signature: Signature, operands: list[int], named: dict[str, int]) -> None:

@@ -8,6 +8,8 @@ import sys
 from collections.abc import Sequence
 from enum import IntEnum
 from importlib import import_module
+from keyword import iskeyword
+from types import ModuleType
 from typing import NoReturn
 
 
@@ -30,9 +32,12 @@ VERBS = {
     "match": "list matches, change nothing",
     "bisect": "find the application that breaks a graph",
     "convert": "convert a graph between formats",
+    "import": "translate rules of other tools",
     "diff": "compare two graphs up to names",
     "explain": "explain a diagnostic code or a rule",
     "ops": "list operators and their signatures",
+    "lsp": "the language server for editors",
+    "completion": "completion for bash, zsh and fish",
 }
 _USAGE = "usage: gslc RULES GRAPH [-o OUT] …   or   gslc VERB …   (gslc --help)"
 
@@ -91,7 +96,7 @@ def _failed(error: Exception) -> int:
 def _run(given: list[str]) -> int:
     if not given or given[0] in ("-h", "--help"):
         lines = [_USAGE, "", "Graph substitution rules for deep-learning compilers.", "", "verbs:"]
-        lines += [f"  {name:<10}{text}" for name, text in VERBS.items()]
+        lines += [f"  {name:<12}{text}" for name, text in VERBS.items()]
         lines += ["", "RULES alone checks them. `gslc VERB --help` has the options; `gslc --version`.", ""]
         sys.stdout.write("\n".join(lines))
         return ExitCode.FINE if given else ExitCode.USAGE
@@ -111,9 +116,15 @@ def _run(given: list[str]) -> int:
             sys.stderr.write(f"gslc: there is no verb `{first}`\n  help: did you mean `{guess}`?\n")
             return ExitCode.USAGE
         verb, rest = "apply", given
-    module = import_module(f"gslang.cli.{verb}")
+    module, parser = verb_parser(verb)
+    options = parser.parse_intermixed_args(rest)
+    return int(module.run(options))
+
+
+def verb_parser(verb: str) -> tuple[ModuleType, Parser]:
+    """The module of a verb and the parser of its arguments."""
+    module = import_module(f"gslang.cli.{verb}{'_' * iskeyword(verb)}")
     parser = Parser(prog=f"gslc {verb}", description=module.__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--color", choices=("auto", "always", "never"), default="auto", help="colours on the terminal")
     module.add_arguments(parser)
-    options = parser.parse_intermixed_args(rest)
-    return int(module.run(options))
+    return module, parser

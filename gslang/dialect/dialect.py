@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
 from gslang.dialect.signature import Infer, Signature
+from gslang.dialect.tensor_type import Type
 
 # Which operator an infix sign stands for; every shipped dialect overrides what differs.
 RELAY_INFIX = {"+": "add", "-": "subtract", "*": "multiply", "/": "divide", "neg": "negative"}
@@ -15,12 +16,19 @@ RELAY_INFIX = {"+": "add", "-": "subtract", "*": "multiply", "/": "divide", "neg
 
 @dataclass(frozen=True)
 class Dialect:
-    """`infer` has the type inference of each operator; an operator without one has results of unknown type."""
+    """`infer` has the type inference of each operator; an operator without one has results of unknown type. `refuses` tells why a
+    graph cannot have a new call, which is then not made: (its meta, operator, attributes, operand types, whether operand k is a
+    constant, places of operands that are there). `constant_dtype` tells the element type of a new constant as an operator's operand k,
+    where that does not follow from the other operands."""
 
     name: str
     operators: Mapping[str, Signature]
     infix: Mapping[str, str] = field(default_factory=lambda: dict(RELAY_INFIX))
     infer: Mapping[str, Infer] = field(default_factory=dict, repr=False)
+    refuses: Callable[[Mapping[str, Any], str, Mapping[str, Any], tuple[Type | None, ...], Callable[[int], bool], tuple[int, ...]], str | None] | None = field(
+        default=None, repr=False
+    )
+    constant_dtype: Callable[[str, int], str | None] | None = field(default=None, repr=False)
     added: tuple[Signature, ...] = ()  # a file's own declarations, on top of the shipped ones
 
     def __reduce__(self) -> Any:
@@ -29,6 +37,13 @@ class Dialect:
 
     def get(self, operator: str) -> Signature | None:
         return self.operators.get(operator)
+
+    def operand_dtype(self, operators: tuple[str, ...], place: int) -> str | None:
+        """The type of a new constant as operand `place`, where all these operators want the same one."""
+        if self.constant_dtype is None or len(operators) > 16:
+            return None
+        wanted = {self.constant_dtype(operator, place) for operator in operators}
+        return wanted.pop() if len(wanted) == 1 else None
 
     def with_operators(self, more: Iterable[Signature], infer: Mapping[str, Infer] | None = None) -> Dialect:
         """This dialect with a file's own `op` declarations added (they hide equal names)."""

@@ -1,6 +1,6 @@
 """The shipped dialects: declarations from `stdlib_rules/NAME/ops.gsl`, inference from `gslang.dialect.NAME`.
 
-`onnx` is declared by the schemas of the package of that name instead.
+`onnx` is declared by the schemas of the package of that name instead, and by `gslang.dialect.onnx`.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ def load_dialect(name: str) -> Dialect:
     if not path.is_file():
         raise KeyError(name)
     text = path.read_text(encoding="utf-8")
-    signatures = cached("dialect", (name, text), lambda: _declared(f"stdlib_rules/{name}/ops.gsl", text))
+    signatures = cached("dialect", (name, text), lambda: declared_operators(f"stdlib_rules/{name}/ops.gsl", text))
     return Dialect(name, {s.name: s for s in signatures}, infer=_inference(name))
 
 
@@ -41,7 +41,8 @@ def _inference(name: str):  # type: ignore[no-untyped-def]
     return {}
 
 
-def _declared(path: str, text: str) -> list[Signature]:
+def declared_operators(path: str, text: str) -> list[Signature]:
+    """The signatures of a shipped file of declarations."""
     from gslang.base.source import Source
     from gslang.dialect.declarations import signature_of
     from gslang.syntax import nodes as n

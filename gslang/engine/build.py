@@ -206,7 +206,10 @@ def _floats(value: Any) -> Any:
 
 def _constant(builder: _Builder, constant: ir.MakeConst, dtype: str | None) -> int:
     scope = builder.scope
-    value = known_value(evaluate(constant.value, scope))
+    value = evaluate(constant.value, scope)
+    if value is None and constant.optional:
+        return ABSENT
+    value = known_value(value)
     if constant.dtype is not None:
         dtype = evaluate(constant.dtype, scope)
     if constant.as_tuple:

@@ -13,8 +13,8 @@ from typing import Any, Final
 
 from gslang.dialect.dialect import Dialect
 from gslang.dialect.signature import TypeInferenceError
-from gslang.dialect.tensor_type import Type
-from gslang.graph.graph import DEAD, INPUT, MANY_USERS, NO_ATTRS, Graph, ancestors_after
+from gslang.dialect.tensor_type import Type, UnknownValue
+from gslang.graph.graph import CONST, DEAD, INPUT, MANY_USERS, NO_ATTRS, Graph, ancestors_after
 from gslang.graph.inference import contradiction, infer_node, refine
 from gslang.graph.order import GAP
 
@@ -271,8 +271,28 @@ def _place(graph: Graph, olds: Sequence[int], nows: Sequence[int], first: int, s
 
 
 def infer_or_fail(graph: Graph, dialect: Dialect, node: int, looked_at: list[int] | None) -> Type | None:
-    """`infer_node`, a contradiction being a `BuildError` that names the operator."""
+    """`infer_node`, a contradiction being a `BuildError` that names the operator.
+
+    Raises `UnknownValue` for a call that the graph cannot have: then there is no match here.
+    """
     try:
+        if dialect.refuses is not None and graph.is_call(node):
+            _refuse(graph, dialect.refuses, node, looked_at)
         return infer_node(graph, dialect, node, looked_at)
     except TypeInferenceError as error:
         raise BuildError(f"`{graph.op[node]}` of the target: {error}") from error
+
+
+def _refuse(graph: Graph, refuses: Callable[..., str | None], node: int, looked_at: list[int] | None) -> None:
+    operands = graph.operands[node]
+
+    def constant(k: int) -> bool:
+        if looked_at is not None:
+            looked_at.append(operands[k])
+        return operands[k] >= 0 and graph.op[operands[k]] is CONST
+
+    types = tuple([graph.types[o] if o >= 0 else None for o in operands])
+    there = tuple([k for k, o in enumerate(operands) if o >= 0])
+    why = refuses(graph.meta, graph.op[node], graph.attrs[node], types, constant, there)
+    if why is not None:
+        raise UnknownValue(why)

@@ -17,6 +17,7 @@ from time import perf_counter
 from typing import Any
 
 from gslang.check.checked import CheckedRule
+from gslang.check.opsets import why_unfit
 from gslang.engine.dispatch import Dispatch, can_ever_match, shapes_of
 from gslang.engine.edits import Edits, edits_of
 from gslang.engine.generate import Rewriter, compile_matcher, compile_rewriter
@@ -52,6 +53,7 @@ class Progress:
     sweeps: int = 0
     stop_reason: StopReason = StopReason.FIXED_POINT
     failures: list[Failure] = field(default_factory=list)
+    skipped: dict[str, str] = field(default_factory=dict)  # rule → why the graph's operator set does not admit it
     recent: deque[str] = field(default_factory=lambda: deque(maxlen=256))  # rules of the latest applications, newest last
     made_by: dict[int, str] = field(default_factory=dict)  # node → rule, for rules under `@once`
 
@@ -79,7 +81,9 @@ def run_to_fixed_point(
     """Apply `rules` together to a fixed point, changing `graph`. `observe` is told each application (number from 1)."""
     progress = progress or Progress()
     progress.stop_reason = StopReason.FIXED_POINT
-    plans = [plan_of(rule) for rule in rules if not rule.disconnected]
+    unfit = {rule.name: why for rule in rules if (why := why_unfit(rule, graph.meta))}
+    progress.skipped.update(unfit)
+    plans = [plan_of(rule) for rule in rules if not rule.disconnected and rule.name not in unfit]
     if limits.stop_after is not None and progress.applications >= limits.stop_after:
         progress.stop_reason = StopReason.STOPPED
         return progress

@@ -239,7 +239,7 @@ def _call(state: _State, place: Place, result: str, call: ir.MakeCall, made: dic
     operator, attrs, known = _attributes(state, place, call)
     sources = [targets[part] for part in call.operands]
     may_be_absent = any(isinstance(t, ir.SourceNode) and not names.is_there(t.node) for t in sources)
-    may_be_absent |= any(isinstance(t, (ir.ChooseTarget, ir.SelectTarget)) for t in sources)
+    may_be_absent |= any(isinstance(t, (ir.ChooseTarget, ir.SelectTarget)) or isinstance(t, ir.MakeConst) and t.optional for t in sources)
     if may_be_absent:
         writer.line(place, f"{result} = add({operator}, trimmed(({''.join(f'{item}, ' for item in items)})), {attrs}, {known})")
     else:
@@ -315,4 +315,6 @@ def _constant(state: _State, constant: ir.MakeConst, dtype: str) -> str:
     if constant.as_tuple:
         return f"constants(E, {value}, {dtype})"
     shape = "None" if constant.splat_shape is None else code_of(constant.splat_shape, names)
+    if constant.optional:
+        return f"constant_or_absent(E, {value}, {dtype}, {shape})"
     return f"constant(E, {value}, {dtype}, {shape})"

@@ -11,7 +11,7 @@ from gslang.dialect.tensor_type import TensorType, TupleType, UnknownValue
 from gslang.engine.build import add_constant, fitted, known_value, normalised
 from gslang.engine.edits import MISSING, Edits, Known
 from gslang.engine.values import _plain
-from gslang.graph.graph import INDEX_ATTRS, PROJ, TUPLE
+from gslang.graph.graph import ABSENT, INDEX_ATTRS, PROJ, TUPLE
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,6 +92,10 @@ def _make_constant(edits: Edits, value: Any, dtype: str | None, shape: Any) -> i
     return node
 
 
+def _make_constant_or_absent(edits: Edits, value: Any, dtype: str | None, shape: Any) -> int:
+    return ABSENT if value is None else _make_constant(edits, value, dtype, shape)
+
+
 def _make_constants(edits: Edits, value: Any, dtype: str | None) -> int:
     value = known_value(value)
     items = value if isinstance(value, tuple) else tuple(value)
@@ -164,6 +168,7 @@ def _several_items(item: Any, count: int) -> tuple[Any, ...]:
 RUNTIME: dict[str, Any] = {
     "MISSING": MISSING,
     "constant": _make_constant,
+    "constant_or_absent": _make_constant_or_absent,
     "constants": _make_constants,
     "project": _project,
     "projections": _projections,

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from gslang.check import checked as ir
+from gslang.dialect.onnx.versions import opset_for
 from gslang.dialect.tensor_type import UnknownValue
 from gslang.engine import values
 from gslang.engine.builtins import BUILTINS
@@ -167,6 +168,7 @@ RUNTIME: dict[str, Any] = {
     "call_attribute": values.call_attribute,
     "plain": values._plain,
     "equals_rounded": _equals_rounded,
+    "opset_for": opset_for,
 }
 
 
@@ -210,6 +212,8 @@ def code_of(value: ir.Value, names: Namespace) -> str:
             if names.inside not in ("first", "next"):
                 raise NotCompiled("the number of an instance outside it")
             return f"x{block}"
+        case ir.Opset():
+            return f"opset_for(G.meta, {names.rule.opset!r})"
         case ir.Length(block):
             return f"len(I{block})"
         case ir.Instances(block):

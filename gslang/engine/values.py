@@ -13,6 +13,7 @@ from typing import Any
 
 from gslang.check import checked as ir
 from gslang.dialect.dialect import Dialect
+from gslang.dialect.onnx.versions import opset_for
 from gslang.dialect.tensor_type import UNKNOWN, Symbol, TensorType, UnknownValue
 from gslang.engine.builtins import BUILTINS
 from gslang.engine.scope import UNBOUND, Scope
@@ -66,6 +67,8 @@ def evaluate(value: ir.Value, scope: Scope) -> Any:
             if scope.current is None:
                 raise UnknownValue("no instance")
             return scope.current.index
+        case ir.Opset():
+            return opset_for(scope.graph.meta, scope.rule.opset)
         case ir.Length(block):
             return len(scope.instances[block])
         case ir.Instances(block):

@@ -7,6 +7,7 @@ match is never called a miss.
 
 from __future__ import annotations
 
+from gslang.check.opsets import why_unfit
 from gslang.engine.generate import compile_matcher
 from gslang.engine.near_miss import Attempt, Miss, parts_of
 from gslang.engine.near_miss_whole import first_output
@@ -27,6 +28,9 @@ def why_not(plan: MatchPlan, graph: Graph, node: int | None = None, limit: int =
 
     A place where the rule matches comes first, with reason "matches" (of the whole graph only one).
     """
+    if why := why_unfit(plan.rule, graph.meta):
+        help = "convert the model with `onnx.version_converter`, or write the rule for older operators"
+        return [Miss(plan.rule.name, -1, -1, 0, parts_of(plan), "opset", plan.rule.span, "an operator set that the rule can be applied in", why, help)]
     op = graph.op
     starts = [n for n in graph.in_order() if op[n] in plan.starts]
     if node is not None:

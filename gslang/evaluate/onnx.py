@@ -8,21 +8,30 @@ from __future__ import annotations
 from functools import lru_cache
 from typing import Any
 
+from gslang.dialect.load import load_dialect
 from gslang.dialect.onnx.attributes import attribute_message, captures_of
+from gslang.dialect.onnx.contrib import DOMAIN
 from gslang.dialect.onnx.infer import fitting_dtype, operand_value
-from gslang.dialect.onnx.schemas import newest, schema_at, split_name
+from gslang.dialect.onnx.schemas import newest, opset_of_name, schema_at, split_name
+from gslang.dialect.onnx.versions import OPSETS
 from gslang.dialect.tensor_type import TensorType, TupleType
+from gslang.evaluate.onnx_contrib import contrib_function
 from gslang.evaluate.run import EvaluationError
 from gslang.graph.graph import PROJ, Graph
-
-OPSETS = "x-onnx-opsets"  # in `graph.meta`: domain → version
 
 
 def evaluate_onnx_node(graph: Graph, node: int, operands: list[Any]) -> Any:
     """The value of one call: an array, or a tuple for several results. Raises `EvaluationError`."""
+    known = contrib_function(graph.op[node])
     try:
+        if known is not None:
+            return known(operands, load_dialect("onnx").operators[graph.op[node]].complete(graph.attrs[node]))
+        if split_name(graph.op[node])[0] == DOMAIN:
+            raise EvaluationError(f"`{graph.op[node]}` of {graph.label(node)} cannot be computed: no evaluator is known for it")
         names, several, evaluator, feeds = _prepared(graph, node, operands)
         results = evaluator.run(None, feeds)
+    except EvaluationError:
+        raise
     except Exception as error:  # reference implementations raise whatever NumPy does for operands that do not fit
         reason = str(error).strip().splitlines()[0] if str(error).strip() else type(error).__name__
         raise EvaluationError(f"`{graph.op[node]}` of {graph.label(node)} cannot be computed: {reason}") from error
@@ -38,10 +47,10 @@ def _prepared(graph: Graph, node: int, operands: list[Any]) -> tuple[list[str], 
     attrs = {name: value for name, value in graph.attrs[node].items() if value is not None}
     captures = captures_of(attrs.values())
     formal = operands[: len(operands) - len(captures)] if captures else operands
-    now = newest(operator)
-    schema = schema_at(operator, dict(graph.meta.get(OPSETS, {})).get(domain, 0)) or now
+    now, meant = newest(operator), opset_of_name(operator)
+    schema = schema_at(type, meant) if meant is not None else schema_at(operator, dict(graph.meta.get(OPSETS, {})).get(domain, 0)) or now
     places = {} if schema is None else {f.name: k for k, f in enumerate(schema.inputs)}
-    if schema is not None and (any(n not in schema.attributes and n not in places for n in attrs) or len(formal) > schema.max_input):
+    if schema is not None and meant is None and (any(n not in schema.attributes and n not in places for n in attrs) or len(formal) > schema.max_input):
         schema, places = now, {f.name: k for k, f in enumerate(now.inputs)}
     message = NodeProto(op_type=type, domain=domain)
     feeds: dict[str, Any] = {}
@@ -72,20 +81,27 @@ def _prepared(graph: Graph, node: int, operands: list[Any]) -> tuple[list[str], 
         count = max(count, len(type_.fields))
     names = [f"y{k}" for k in range(count)]
     message.output.extend(names)
-    version = 1 if schema is None else schema.since_version
+    version = meant or (1 if schema is None else schema.since_version)
     feeds = {name: value if isinstance(value, (numpy.ndarray, list)) else numpy.asarray(value) for name, value in feeds.items()}
-    return names, several, _evaluator(message.SerializeToString(deterministic=True), domain, version, tuple(sorted(feeds))), feeds
+    return names, several, _evaluator(message.SerializeToString(deterministic=True), domain, version, tuple(sorted(map(_stated, feeds.items())))), feeds
+
+
+def _stated(item: tuple[str, Any]) -> tuple[str, int, tuple[int, ...]]:
+    """Name, element type and shape of a value; some operators are computed only if these are known. (0: no tensor.)"""
+    from onnx.helper import np_dtype_to_tensor_dtype
+
+    name, value = item
+    return (name, 0, ()) if isinstance(value, list) else (name, int(np_dtype_to_tensor_dtype(value.dtype)), tuple(value.shape))
 
 
 @lru_cache(maxsize=256)
-def _evaluator(node: bytes, domain: str, version: int, inputs: tuple[str, ...]) -> Any:
+def _evaluator(node: bytes, domain: str, version: int, inputs: tuple[tuple[str, int, tuple[int, ...]], ...]) -> Any:
     import onnx
     from onnx.reference import ReferenceEvaluator
 
     message = onnx.NodeProto.FromString(node)
-    graph = onnx.helper.make_graph(
-        [message], "node", [onnx.ValueInfoProto(name=name) for name in inputs], [onnx.ValueInfoProto(name=name) for name in message.output]
-    )
+    given = [onnx.helper.make_tensor_value_info(name, element, shape) if element else onnx.ValueInfoProto(name=name) for name, element, shape in inputs]
+    graph = onnx.helper.make_graph([message], "node", given, [onnx.ValueInfoProto(name=name) for name in message.output])
     imports = [onnx.helper.make_opsetid(domain, version)]
     if domain or message.attribute and any(a.HasField("g") for a in message.attribute):
         imports = [onnx.helper.make_opsetid("", max(version if not domain else 0, 1) if not domain else onnx.defs.onnx_opset_version())]

@@ -59,8 +59,8 @@ def marks(parts: Sequence[Part], in_subscript: bool = False) -> list[Mark]:
         elif part.kind == "sign":
             next_operand = False
             match text:
-                case ".":
-                    space, next_tight = False, True
+                case ".":  # `1 .0` would be another number without the space
+                    space, next_tight = _is_number(before) and _is_number(after), True
                 case "*" if dotted:
                     next_operand = True
                 case "?":
@@ -197,7 +197,7 @@ def expression(parts: Sequence[Part], in_subscript: bool = False) -> Doc:
 
 def _chain(parts: Sequence[Part], found: list[Mark], before: Part | None, in_subscript: bool) -> Doc:
     """Split at the loosest operators; `before` stands left of the first part."""
-    if len(parts) > 1 and isinstance(parts[1], Token) and parts[1].text in ("=", ":=", "=>"):
+    if len(parts) > 1 and isinstance(parts[0], Token) and isinstance(parts[1], Token) and parts[1].text in ("=", ":=", "=>"):
         return (token_doc(first(parts[0])), " ", token_doc(parts[1]), " ", _chain(parts[2:], found[2:], parts[1], in_subscript))
     levels = [mark.level for mark in found[1:] if mark.level is not None]
     if not levels:
@@ -234,7 +234,7 @@ def bracket(part: Bracket, before: Part | None, fill: bool = False) -> Doc:
     inside_end = comment_lines(part.close)
     end: Doc = Indent(Above(inside_end)) if inside_end else ""
     if not part.items:
-        return group((opening, end, Line("") if inside_end else "", closing))
+        return group((opening, end, Line("") if inside_end or part.open.trailing else "", closing))
     subscript = _is_subscript(part, before)
     pieces, commas = split(part.items)
     lone = not commas and not (_follows_operand(before) or part.open.text != "(")

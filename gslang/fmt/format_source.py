@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields, is_dataclass
+import re
+from dataclasses import dataclass
 
 from gslang.base.diagnostics import Diagnostic
 from gslang.base.source import Source
 from gslang.fmt.items import Item, item_doc, items
 from gslang.fmt.layout import render
-from gslang.fmt.tokens import Token, first, last, tokens, tree
-from gslang.syntax.parser import parse
+from gslang.fmt.proof import says_the_same
+from gslang.fmt.syntax_check import syntax_errors
+from gslang.fmt.tokens import Bracket, Part, Token, first, last, tokens, tree
 
 _ROUNDS = 6  # a comment between tokens may move once or twice until it rests
+_SWITCH = re.compile(r"#\s*fmt:\s*(off|on)\s*")
+_SKIP = re.compile(r"#\s*fmt:\s*skip\s*")
 
 
 class FormatterBug(Exception):
@@ -32,66 +36,94 @@ def format_source(source: Source, lines: tuple[int, int] | None = None) -> Forma
     Raises `FormatterBug` if the result would not mean the same.
     """
     text = source.text.removeprefix("\ufeff").replace("\r\n", "\n")
-    parsed = parse(Source(source.name, text))
-    if parsed.diagnostics:
-        return Formatted(None, parsed.diagnostics)
+    errors = syntax_errors(Source(source.name, text))
+    if errors:
+        return Formatted(None, errors)
     result = layout(text, lines)
-    if lines is None and result != text:
-        for _ in range(_ROUNDS):
-            again = layout(result)
-            if again == result:
-                break
-            result = again
-        else:
-            raise FormatterBug(f"{source.name}: the formatted text would change again")
-    if result != text:
-        after = parse(Source(source.name, result))
-        kept = sorted(c.text.rstrip() for c in parsed.comments) == sorted(c.text for c in after.comments)
-        if after.diagnostics or not same(after.program, parsed.program) or not kept:
-            raise FormatterBug(f"{source.name}: the formatted text would not mean the same")
+    if result != text and not says_the_same(text, result):
+        raise FormatterBug(f"{source.name}: the formatted text would not mean the same")
     return Formatted(result)
 
 
-def same(left: object, right: object) -> bool:
-    """Equality of syntax trees, without spans and without recursion."""
-    stack = [(left, right)]
-    while stack:
-        a, b = stack.pop()
-        if type(a) is not type(b):
-            return False
-        if isinstance(a, tuple) and isinstance(b, tuple):
-            if len(a) != len(b):
-                return False
-            stack.extend(zip(a, b))
-        elif is_dataclass(a):
-            stack.extend((getattr(a, f.name), getattr(b, f.name)) for f in fields(a) if f.compare)
-        elif a != b:
-            return False
-    return True
-
-
 def layout(text: str, lines: tuple[int, int] | None = None) -> str:
-    """The text in the one style. It is known to parse."""
+    """The text in the one style. It is known to parse.
+
+    Items between the comments `# fmt: off` and `# fmt: on`, and those that touch none of the `lines`, stay as they are, with what is above them.
+    """
     found = tokens(text)
     end = found.pop()
     pieces: list[str] = []
     before: Item | None = None
+    off = False
+    stop = 0  # where the item before ends, its comment included
     for item in items(tree(found)):
-        token = first(item.parts[0])
-        above = list(token.above)
-        start = token.start
-        token.above = []
-        shown = render(item_doc(item))
-        if lines is not None and not _touches(text, item, lines):
-            shown = _as_written(text, item, start)
-        head, gap = _above(above, before, item, shown)
-        pieces.append("\n" * gap + head + shown)
+        ending = last(item.parts[-1])
+        begin, stop = stop, _line_end(text, ending)
+        above = list(first(item.parts[0]).above)
+        off = _switched(above, off)
+        if off or has_switch(item) or lines is not None and not _touches(text, item, lines):
+            pieces.append(text[begin:stop] if pieces else text[:stop].lstrip("\n"))
+        else:
+            left, shown = _settled(item, text[first(item.parts[0]).start : stop])
+            above += left
+            head, gap = _above(above, before, item, shown)
+            pieces.append("\n" * (gap if pieces else 0) + head + shown)
         before = item
     tail = _trim(end.above)
-    if tail:
+    if off:
+        pieces.append(text[stop:].rstrip())
+    elif tail:
         gap = 2 if end.above[0] is None else 1
         pieces.append("\n" * (gap if pieces else 0) + "\n".join(line or "" for line in tail))
-    return "".join(pieces).lstrip("\n") + "\n" if pieces else ""
+    return "".join(pieces).strip("\n") + "\n" if pieces else ""
+
+
+def _settled(item: Item, written: str) -> tuple[list[str | None], str]:
+    """The item in the one style, which would not change it again; and comments that had to leave it, to stand above."""
+    left: list[str | None] = []
+    first(item.parts[0]).above = []
+    for _ in range(_ROUNDS):
+        shown = render(item_doc(item))
+        if shown == written:
+            return left, shown
+        found = tokens(shown)[:-1]
+        if found[0].above:
+            left += found[0].above
+            shown = shown[found[0].start :]
+            found[0].above = []
+        written = shown
+        item = next(items(tree(found)))
+    raise FormatterBug(f"an item that would change again and again: {written}")
+
+
+def _switched(above: list[str | None], off: bool) -> bool:
+    """Whether formatting is switched off behind these comments."""
+    for text in above:
+        if text is not None and (match := _SWITCH.fullmatch(text)):
+            off = match[1] == "off"
+    return off
+
+
+def has_switch(item: Item) -> bool:
+    """Whether an item has `# fmt: off` inside, or `# fmt: skip` at its end: it stays as it is, as a whole."""
+    ending = last(item.parts[-1])
+    if ending.trailing is not None and _SKIP.fullmatch(ending.trailing):
+        return True
+    stack: list[Part] = list(item.parts[1:])
+    while stack:
+        part = stack.pop()
+        if isinstance(part, Bracket):
+            stack += [part.open, part.close, *part.items]
+        elif part.above and _switched(part.above, False):
+            return True
+    return False
+
+
+def _line_end(text: str, ending: Token) -> int:
+    """The offset behind a token and the comment at its end."""
+    if ending.trailing is None:
+        return ending.end
+    return text.index(ending.trailing, ending.end) + len(ending.trailing)
 
 
 def _trim(lines: list[str | None]) -> list[str | None]:
@@ -116,7 +148,3 @@ def _touches(text: str, item: Item, lines: tuple[int, int]) -> bool:
     begin, end = first(item.parts[0]).start, last(item.parts[-1]).end
     return text.count("\n", 0, begin) + 1 <= lines[1] and text.count("\n", 0, end) + 1 >= lines[0]
 
-
-def _as_written(text: str, item: Item, start: int) -> str:
-    ending: Token = last(item.parts[-1])
-    return text[start : ending.end] + (f"  {ending.trailing}" if ending.trailing else "")

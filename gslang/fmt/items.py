@@ -65,15 +65,25 @@ def _side_end(parts: Sequence[Part], at: int) -> int:
     """The index behind the statements that begin at `at`: where the outputs begin."""
     while at < len(parts):
         if _is(parts[at], "each"):
-            while not _is_block(parts[at]):
-                at += 1
-            at += 1
+            at = _template(parts, at) + 1
         elif at + 1 < len(parts) and isinstance(parts[at], Token) and (_is(parts[at + 1], "=") or _is(parts[at + 1], ":")):
             while not _is(parts[at], ";"):
                 at += 1
             at += 1
         else:
             break
+    return at
+
+
+def _template(parts: Sequence[Part], at: int) -> int:
+    """The index of the block of an `each` that begins at `at`; the arms of a `match` in its bounds are not it."""
+    arms = 0
+    while not _is_block(parts[at]) or arms:
+        if _is_block(parts[at]):
+            arms -= 1
+        elif _is(parts[at], "match") and not _is(parts[at - 1], "."):
+            arms += 1
+        at += 1
     return at
 
 
@@ -154,6 +164,8 @@ def _pass_block(part: Part) -> Doc:
     at = 0
     while at < len(part.items):
         start = at
+        beside = bool(docs) and first(part.items[at]).newlines == 0
+        above = _blank_above(part.items[at], bool(docs))
         if _is(part.items[at], "repeat") and _is_block(part.items[at + 1]):
             at += 2
             doc: Doc = (token_doc(first(part.items[start])), " ", _pass_block(part.items[start + 1]))
@@ -162,8 +174,7 @@ def _pass_block(part: Part) -> Doc:
                 at += 1
             at += 1
             doc = _words(part.items[start:at])
-        above = _blank_above(part.items[start], bool(docs))
-        if docs and first(part.items[start]).newlines == 0 and not above:
+        if beside and not above:
             docs.append(Group((Line(), doc)))
         else:
             docs += [_HARD] if docs else []
@@ -291,11 +302,16 @@ def _fold_line(docs: list[Doc], beside: bool) -> None:
 
 
 def _statements(parts: Sequence[Part]) -> Iterator[list[Part]]:
-    start = 0
-    for k, part in enumerate(parts):
-        if _is(part, ";") or (_is_block(part) and _is(parts[start], "each")):
-            yield list(parts[start : k + 1])
-            start = k + 1
+    at = 0
+    while at < len(parts):
+        start = at
+        if _is(parts[at], "each"):
+            at = _template(parts, at)
+        else:
+            while not _is(parts[at], ";"):
+                at += 1
+        at += 1
+        yield list(parts[start:at])
 
 
 def _aligned(statements: list[list[Part]]) -> list[int]:

@@ -189,9 +189,9 @@ class _Page:
         lead = len(self.current) - len(self.current.lstrip(" "))
         line = self.current.rstrip()
         if self.waiting:
-            first, *more = self.waiting
-            self.lines.append(f"{line}  {first}" if line else " " * lead + first)
-            self.lines += [" " * lead + text for text in more]
+            *earlier, last = self.waiting  # one may end the line; what came before it stands above
+            self.lines += [" " * lead + text for text in earlier]
+            self.lines.append(f"{line}  {last}" if line else " " * lead + last)
             self.waiting = []
         elif line:
             self.lines.append(line)

@@ -1,4 +1,6 @@
-"""The words that editors colour, read from the grammar, so that they cannot drift from it."""
+"""The one table of words that editors colour. Words and signs of the syntax are read from the grammar, so that they cannot
+drift from it; what is a plain name to the grammar (kinds, built-in functions) is listed here and held to the checker by a test.
+"""
 
 from __future__ import annotations
 
@@ -7,9 +9,15 @@ from functools import lru_cache
 
 from gslang.base.resources import grammar_path
 
-KINDS = ("any", "var", "input", "param", "const")  # names, not words of the grammar: what an input may be
+KINDS = ("any", "var", "input", "param", "const")
+PATTERN_KINDS = ("var", "input", "param", "const")  # as calls, too: `var()`; `any(…)` is the built-in function there
+BUILTINS = (
+    "len", "range", "reversed", "zip", "sum", "prod", "min", "max", "any", "all", "concat", "cumsum", "abs", "numel", "broadcast",
+    "normalize_axis", "layout_remap", "close",
+)  # fmt: skip
 CONSTANTS = ("none", "true", "false")
 _ITEMS = ("dialect", "use", "op", "fn", "rule", "pass", "test", "repeat")
+_TERMINALS = ("NAME:", "INT:", "FLOAT:", "STRING:", "COMMENT:", "WHITE_SPACE:", "!field")
 
 
 @lru_cache(maxsize=1)
@@ -25,6 +33,11 @@ def operators() -> tuple[str, ...]:
     return tuple(sorted(found, key=lambda sign: (-len(sign), sign)))
 
 
+def signs() -> tuple[str, ...]:
+    """The operators that are no punctuation, longest first."""
+    return tuple(sign for sign in operators() if sign not in tuple("()[]{},;:.@"))
+
+
 def items() -> tuple[str, ...]:
     """Words that begin an item or a block of a pass."""
     return tuple(word for word in _ITEMS if word in words())
@@ -38,4 +51,4 @@ def keywords() -> tuple[str, ...]:
 def _grammar() -> str:
     text = grammar_path("gsl.lark").read_text(encoding="utf-8")
     rules = re.sub(r"^//.*$", "", text, flags=re.MULTILINE)
-    return "\n".join(line for line in rules.splitlines() if not line.startswith(("NAME:", "INT:", "FLOAT:", "STRING:", "COMMENT:", "WHITE_SPACE:", "!field")))
+    return "\n".join(line for line in rules.splitlines() if not line.startswith(_TERMINALS))

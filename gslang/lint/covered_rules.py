@@ -7,8 +7,10 @@ from collections.abc import Iterator
 from gslang.base.diagnostics import Diagnostic, Label
 from gslang.check import checked as ir
 from gslang.engine.plan import plan_of
-from gslang.lint.generality import overlays, same_targets
+from gslang.lint.generality import overlays, roots_of, same_targets
 from gslang.lint.linted_file import LintedFile, LintedRule, finding
+from gslang.lint.shown_graph import as_json, as_statements
+from gslang.lint.witness import graphs_of
 
 Key = tuple[str, ...]
 
@@ -16,12 +18,16 @@ Key = tuple[str, ...]
 def unreachable(file: LintedFile) -> Iterator[Diagnostic]:
     reported: set[str] = set()
     for earlier, later in _candidates(file):
-        if later.name in reported or earlier.checked.once or next(overlays(earlier.checked, later.checked), None) is None or _twins(earlier, later):
+        if later.checked.blocks or later.name in reported or earlier.checked.once or next(overlays(earlier.checked, later.checked), None) is None or _twins(earlier, later):
             continue
         reported.add(later.name)  # the first one that covers it is enough to know
         related = (Label(earlier.written.name.span, "more general, and tried first"),)
         mend = f"put `{later.name}` before `{earlier.name}`, or remove it"
-        yield finding("L0202", f"`{earlier.name}` takes every match of `{later.name}`", later.written.name.span, mend, related=related)
+        graph = next(iter(graphs_of(file, later.checked)), None)
+        if graph is not None:
+            mend += f"; both match in {as_statements(graph)}"
+        shown = None if graph is None else as_json(graph)
+        yield finding("L0202", f"`{earlier.name}` takes every match of `{later.name}`", later.written.name.span, mend, related=related, graph=shown)
 
 
 def duplicate(file: LintedFile) -> Iterator[Diagnostic]:
@@ -43,7 +49,7 @@ def _candidates(file: LintedFile) -> Iterator[tuple[LintedRule, LintedRule]]:
     """
     shelves: dict[Key, list[LintedRule]] = {}
     for rule in file.rules:
-        if rule.checked.disconnected or rule.checked.blocks or len(rule.checked.outputs) != 1:
+        if rule.checked.disconnected:
             continue
         met: dict[int, LintedRule] = {}
         for key in _lookups(rule.checked):
@@ -55,7 +61,7 @@ def _candidates(file: LintedFile) -> Iterator[tuple[LintedRule, LintedRule]]:
 
 def _below(rule: ir.CheckedRule) -> Key:
     """The operators of the operands, sorted, `?` where several or none are named."""
-    root = rule.nodes[rule.outputs[0]]
+    root = rule.nodes[roots_of(rule)[0]]
     if not isinstance(root, ir.CallNode):
         return ("?",)
     return tuple(sorted(_operator(rule, operand) for operand in root.operands))

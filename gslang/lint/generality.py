@@ -1,12 +1,12 @@
 """Whether every match of one source is also one of another: by laying the more general pattern over the more special one.
 
-The answer yes is certain. No may mean "not seen": templates, several outputs and alternations below the more general root are
-compared only where they are equal. Used by L0202 (unreachable) and L0206 (duplicate).
+The answer yes is certain. No may mean "not seen": templates and alternations below the more general root are compared only where they
+are equal. Used by L0202 (unreachable) and L0206 (duplicate).
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -18,25 +18,33 @@ _MOST_STEPS = 20_000  # of one search; sums of sums have many orders
 
 @dataclass(slots=True)
 class Overlay:
-    """What stands on what: nodes, captures and locals of the general rule → those of the special one."""
+    """What stands on what: nodes, captures, locals and templates of the general rule → those of the special one."""
 
     general: ir.CheckedRule
     special: ir.CheckedRule
     nodes: dict[int, int] = field(default_factory=dict)
     captures: dict[int, int] = field(default_factory=dict)
     locals: dict[int, int] = field(default_factory=dict)
+    blocks: dict[int, int] = field(default_factory=dict)
 
 
 def overlays(general: ir.CheckedRule, special: ir.CheckedRule) -> Iterator[Overlay]:
     """The ways to lay one source over another such that each match of `special` is one of `general`."""
-    if general.blocks or special.blocks or len(general.outputs) != 1 or len(special.outputs) != 1:
+    if len(general.outputs) != len(special.outputs) or (general.output_block is None) != (special.output_block is None):
+        return
+    if len(general.blocks) != len(special.blocks):
         return
     if max(len(general.nodes), len(special.nodes), len(general.target.targets), len(special.target.targets)) > _MOST_NODES:
         return
-    for nodes in _laid(general, special, [(general.outputs[0], special.outputs[0])], {}, [_MOST_STEPS]):
+    for nodes in _laid(general, special, list(zip(roots_of(general), roots_of(special))), {}, [_MOST_STEPS]):
         overlay = Overlay(general, special, nodes)
-        if _nodes_agree(overlay) and _constraints_follow(overlay):
+        if _nodes_agree(overlay) and _blocks_agree(overlay) and _constraints_follow(overlay):
             yield overlay
+
+
+def roots_of(rule: ir.CheckedRule) -> tuple[int, ...]:
+    """Where a source begins: its outputs, or the root of the template that gives them."""
+    return rule.outputs if rule.output_block is None else (rule.blocks[rule.output_block].root,)
 
 
 def _laid(
@@ -67,19 +75,36 @@ def _laid(
             if set(b.operators) <= a.swappable and len(b.operands) == 2:
                 orders.append(b.operands[::-1])
             for order in orders:
-                pairs = list(zip(a.operands, order))
-                inner = [(x, y) for x, y in pairs if isinstance(x, int) and isinstance(y, int)]
-                if len(inner) + sum(x is None and y is None for x, y in pairs) == len(pairs):
+                inner = _pairs(a.operands, order)
+                if inner is not None:
                     yield from _laid(general, special, inner + rest, nodes, steps)
         case ir.TupleNode(), ir.TupleNode():
-            fields = [(x, y) for x, y in zip(a.fields, b.fields) if isinstance(x, int) and isinstance(y, int)]
-            if len(fields) == len(a.fields) == len(b.fields):
+            fields = _pairs(a.fields, b.fields)
+            if fields is not None:
                 yield from _laid(general, special, fields + rest, nodes, steps)
         case ir.ProjNode(), ir.ProjNode():
             yield from _laid(general, special, [(a.base, b.base), *rest], nodes, steps)
         case ir.AltNode(), ir.AltNode():
             if len(a.branches) == len(b.branches):
                 yield from _laid(general, special, [*zip(a.branches, b.branches), *rest], nodes, steps)
+
+
+def _pairs(left: Sequence[int | ir.Splice | None], right: Sequence[int | ir.Splice | None]) -> list[tuple[int, int]] | None:
+    """Operands side by side, or None if they do not fit."""
+    found: list[tuple[int, int]] = []
+    if len(left) != len(right):
+        return None
+    for pair in zip(left, right):
+        match pair:
+            case int() as x, int() as y:
+                found.append((x, y))
+            case ir.Splice(node=x), ir.Splice(node=y):
+                found.append((x, y))
+            case None, None:
+                pass
+            case _:
+                return None
+    return found
 
 
 def _leaf_covers(leaf: ir.LeafNode, other: ir.Pattern) -> bool:
@@ -94,8 +119,28 @@ def _nodes_agree(overlay: Overlay) -> bool:
     """What must be private, distinct or kept in the general rule is so in the special one."""
     general, special, nodes = overlay.general, overlay.special, overlay.nodes
     inner = [nodes[k] for k in sorted(general.interior)]
-    roots = [nodes[k] for k in general.outputs]
+    roots = [nodes[k] for k in roots_of(general) if k not in general.interior]
     return len({*inner, *roots}) == len(inner) + len(roots) and set(inner) <= special.interior
+
+
+def _blocks_agree(overlay: Overlay) -> bool:
+    """Templates stand on templates, with the same bounds, conditions and, inside, constraints."""
+    general, special = overlay.general, overlay.special
+    for g, s in overlay.nodes.items():
+        a, b = general.nodes[g].block, special.nodes[s].block
+        if (a is None) != (b is None) or a is not None and b is not None and overlay.blocks.setdefault(a, b) != b:
+            return False
+        if a is not None and len(general.nodes[g].constraints) != len(special.nodes[s].constraints):
+            return False
+    if len(overlay.blocks) != len(general.blocks) or len(set(overlay.blocks.values())) != len(overlay.blocks):
+        return False
+    for k, m in overlay.blocks.items():
+        x, y = general.blocks[k], special.blocks[m]
+        if x.as_outputs != y.as_outputs or len(x.nodes) != len(y.nodes) or overlay.nodes.get(x.root) != y.root:
+            return False
+        if not all(same(p, q, overlay) for p, q in ((x.minimum, y.minimum), (x.maximum, y.maximum), (x.where, y.where))):
+            return False
+    return True
 
 
 def _constraints_follow(overlay: Overlay) -> bool:
@@ -134,6 +179,9 @@ def same(a: Any, b: Any, overlay: Overlay) -> bool:
         if name == "node":
             if overlay.nodes.get(x) != y:
                 return False
+        elif name == "block":
+            if overlay.blocks.get(x) != y:
+                return False
         elif name == "locals":
             if len(x) != len(y) or any(overlay.locals.setdefault(k, m) != m for k, m in zip(x, y)):
                 return False
@@ -167,7 +215,12 @@ def _same_target(x: int, y: int, overlay: Overlay) -> bool:
             return len(a.fields) == len(b.fields) and all(_same_target(p, q, overlay) for p, q in zip(a.fields, b.fields))
         case ir.MakeProj(), ir.MakeProj():
             return same(a.index, b.index, overlay) and _same_target(a.base, b.base, overlay)
-        case (ir.SourceNode() | ir.MakeConst() | ir.Absent()), _:
+        case ir.Projections(), ir.Projections():
+            return _same_target(a.base, b.base, overlay)
+        case ir.Repeat(), ir.Repeat():
+            fits = len(a.locals) == len(b.locals) and all(overlay.locals.setdefault(k, m) == m for k, m in zip(a.locals, b.locals))
+            return fits and same((a.source, a.condition), (b.source, b.condition), overlay) and _same_target(a.element, b.element, overlay)
+        case (ir.SourceNode() | ir.MakeConst() | ir.Absent() | ir.SpliceInstances()), _:
             return same(a, b, overlay)
     return False
 

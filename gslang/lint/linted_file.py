@@ -13,6 +13,14 @@ from gslang.syntax import nodes as n
 
 
 @dataclass(frozen=True, slots=True)
+class Finding(Diagnostic):
+    """What a lint found. `graph`: JSON of a graph that shows it, made for `gslc match`. `allowed`: an `@allow` silences it."""
+
+    graph: str | None = None
+    allowed: bool = False
+
+
+@dataclass(frozen=True, slots=True)
 class LintedRule:
     """A rule without errors. `checked` numbers what `written` names."""
 
@@ -72,6 +80,7 @@ def names_in(item: Any) -> list[str]:
 
 
 def finding(
-    code: str, message: str, span: Span, help: str | None = None, *, label: str = "", related: tuple[Label, ...] = (), fix: Fix | None = None
-) -> Diagnostic:
-    return Diagnostic(code, message, Label(span, label), Severity.WARNING, related, help, fix)
+    code: str, message: str, span: Span, help: str | None = None, *, label: str = "", related: tuple[Label, ...] = (), fix: Fix | None = None,
+    graph: str | None = None,
+) -> Finding:  # fmt: skip
+    return Finding(code, message, Label(span, label), Severity.WARNING, related, help, fix, graph)

@@ -11,7 +11,8 @@ from gslang.lint.covered_rules import duplicate, unreachable
 from gslang.lint.documentation import missing_doc, missing_test
 from gslang.lint.linted_file import LintedFile
 from gslang.lint.naming import hidden_name, name_style
-from gslang.lint.overlap import order_dependent, overlap
+from gslang.lint.order_dependence import order_dependent
+from gslang.lint.overlap import overlap
 from gslang.lint.pointless_keep import pointless_keep
 from gslang.lint.targets import dropped_attribute, no_change, repeated_computation
 from gslang.lint.termination import growing, non_terminating

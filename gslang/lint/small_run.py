@@ -50,6 +50,14 @@ def apply_once(graph: Graph, dialect: Dialect, index: Index, made: dict[int, str
     return None
 
 
+def apply_at(graph: Graph, rule: ir.CheckedRule, node: int) -> bool:
+    """Apply a rule at one node, changing the graph; whether that could be done."""
+    edits = edits_of(graph, rule.dialect)
+    for scope in matches(plan_of(rule), graph, node):
+        return isinstance(apply_match(scope, edits, [], traced=True), Application)
+    return False
+
+
 def run_small(graph: Graph, dialect: Dialect, index: Index, most: int) -> Run:
     """Apply rules until nothing matches, at most `most` times, changing the graph."""
     applied: list[str] = []

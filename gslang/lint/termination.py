@@ -8,6 +8,7 @@ from gslang.base.diagnostics import Diagnostic, Label
 from gslang.check import checked as ir
 from gslang.graph.compare import count_calls
 from gslang.lint.linted_file import LintedFile, finding
+from gslang.lint.shown_graph import as_json, as_statements
 from gslang.lint.small_run import by_start, run_small
 from gslang.lint.witness import graphs_of
 
@@ -23,7 +24,7 @@ def non_terminating(file: LintedFile) -> Iterator[Diagnostic]:
         if rule.checked.disconnected or _shrinks(rule.checked):
             continue
         for graph in graphs_of(file, rule.checked):
-            run = run_small(graph, file.program.dialect, index, 30 + 3 * len(graph))
+            run = run_small(graph.copy(), file.program.dialect, index, 30 + 3 * len(graph))
             loop = () if run.ended else _loop(run.applied)
             if not loop or frozenset(loop) in reported:
                 continue
@@ -31,7 +32,8 @@ def non_terminating(file: LintedFile) -> Iterator[Diagnostic]:
             shown = " → ".join((*loop, loop[0]))
             related = tuple(Label(places[name], "takes part") for name in dict.fromkeys(loop) if name != loop[0])
             message = f"`{loop[0]}` never ends: its target holds its source" if len(set(loop)) == 1 else f"these rules go round for ever: {shown}"
-            yield finding("L0203", message, places[loop[0]], "demand in a source what the target of the other does not give", related=related)
+            mend = f"demand in a source what the target of the other does not give; seen on {as_statements(graph)}"
+            yield finding("L0203", message, places[loop[0]], mend, related=related, graph=as_json(graph))
 
 
 def _shrinks(rule: ir.CheckedRule) -> bool:
@@ -59,10 +61,11 @@ def growing(file: LintedFile) -> Iterator[Diagnostic]:
             continue
         index = by_start([rule.checked])
         for graph in graphs_of(file, rule.checked):
-            before = sum(count_calls(graph).values())
-            run = run_small(graph, file.program.dialect, index, 1)
-            after = sum(count_calls(graph).values())
+            changed = graph.copy()
+            run = run_small(changed, file.program.dialect, index, 1)
+            before, after = (sum(count_calls(g).values()) for g in (graph, changed))
             if run.applied and after > before:
                 message = f"an application of `{rule.name}` turns {before} calls into {after}"
-                yield finding("L0204", message, rule.written.name.span, "constant folding may take them away again; else the graph grows with each match")
+                mend = f"constant folding may take them away again, else the graph grows with each match; seen on {as_statements(graph)}"
+                yield finding("L0204", message, rule.written.name.span, mend, graph=as_json(graph))
                 break

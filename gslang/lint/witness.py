@@ -40,7 +40,7 @@ def graphs_of(file: LintedFile, rule: ir.CheckedRule) -> list[Graph]:
                 found.append(build_graph(file.program, test, test.source))
             except (BuildError, *FAILURES):
                 continue  # `gslc test` says what is wrong with it
-    made = None if found else next((g for g in _graphs((rule,)) if any(matching_nodes(rule, g))), None)
+    made = None if found else next((g for g, _, _ in _graphs((rule,), None) if any(matching_nodes(rule, g))), None)
     return found if made is None else [made]
 
 
@@ -54,25 +54,43 @@ def matching_nodes(rule: ir.CheckedRule, graph: Graph) -> Iterator[int]:
 
 def common_graph(a: ir.CheckedRule, b: ir.CheckedRule) -> tuple[Graph, int] | None:
     """A graph and a node of it at which both rules really match, if one is found."""
-    for graph in _graphs((a, b)):
+    for graph, _, _ in _graphs((a, b), None):
         both = set(matching_nodes(a, graph)) & set(matching_nodes(b, graph))
         if both:
             return graph, min(both)
     return None
 
 
-def _graphs(rules: tuple[ir.CheckedRule, ...]) -> Iterator[Graph]:
+def inner_graph(outer: ir.CheckedRule, at: int, inner: ir.CheckedRule) -> tuple[Graph, int, int] | None:
+    """A graph on which `inner` really matches at the node that stands for pattern node `at` of a match of `outer`; the nodes of both."""
+    for graph, top, below in _graphs((outer, inner), at):
+        if below != top and _matches_at(outer, graph, top) and _matches_at(inner, graph, below):
+            return graph, top, below
+    return None
+
+
+def _matches_at(rule: ir.CheckedRule, graph: Graph, node: int) -> bool:
+    plan = plan_of(rule)
+    return graph.op[node] in plan.starts and next(matches(plan, graph, node), None) is not None
+
+
+def _graphs(rules: tuple[ir.CheckedRule, ...], at: int | None) -> Iterator[tuple[Graph, int, int]]:
+    """Graphs made of the sources, the second rule's first output being the first's, or its pattern node `at`; and these two nodes."""
     if any(rule.blocks or not rule.outputs for rule in rules):
         return
+    top = rules[0].outputs[0]
     variants = [list(islice(_choices(rule), 6)) for rule in rules]
     for chosen in islice(product(*variants), _MOST_VARIANTS):
         for swaps in (0, 1, 2, 3) if len(rules) > 1 else (0,):
-            unified = _Unified(rules, chosen, swaps)
+            unified = _Unified(rules, chosen, swaps, top if at is None else at)
             if unified.unify():
                 for world in _WORLDS:
-                    graph = _Making(unified, *world).make()
+                    making = _Making(unified, *world)
+                    graph = making.make()
                     if graph is not None:
-                        yield graph
+                        yield graph, making.made[unified.find((0, top))], making.made[unified.find((0, unified.at))]
+            if swaps >= 2**unified.pairs - 1:
+                break
 
 
 def _choices(rule: ir.CheckedRule) -> Iterator[dict[int, int]]:
@@ -90,6 +108,7 @@ class _Unified:
     rules: tuple[ir.CheckedRule, ...]
     chosen: tuple[dict[int, int], ...]
     swaps: int
+    at: int
     parent: dict[Member, Member] = field(default_factory=dict)
     pairs: int = 0
 
@@ -110,7 +129,7 @@ class _Unified:
         return self.rules[member[0]].nodes[member[1]]
 
     def unify(self) -> bool:
-        todo = [((0, self.rules[0].outputs[0]), (r, rule.outputs[0])) for r, rule in enumerate(self.rules) if r]
+        todo = [((0, self.at), (r, rule.outputs[0])) for r, rule in enumerate(self.rules) if r]
         while todo:
             x, y = map(self.find, todo.pop())
             if x == y:
@@ -188,7 +207,8 @@ class _Making:
                 waiting.add(member)
                 stack.append((member, True))
                 stack += [(p, False) for p in reversed(parts) if p is not None and p not in self.made]
-            self.graph.set_outputs(list(dict.fromkeys(self.made[root] for root in roots)))
+            inside = {self.made[self.unified.find((0, self.unified.at))]} - {self.made[roots[0]]}
+            self.graph.set_outputs(list(dict.fromkeys(self.made[root] for root in roots if self.made[root] not in inside)))
         except (TypeInferenceError, TypeError, ValueError, KeyError, *FAILURES):
             return None
         return self.graph

@@ -19,9 +19,13 @@ from typing import Any
 
 import numpy as np
 
+from gslang.check.checked import Meaning
 from gslang.dialect.dialect import Dialect
 from gslang.dialect.signature import Signature
 from gslang.dialect.tensor_type import TensorType, is_static
+from gslang.engine.build import BuildError
+from gslang.engine.meaning import value_graph
+from gslang.engine.values import FAILURES
 from gslang.evaluate.relay import EVALUATE
 from gslang.graph.graph import CONST, INPUT, PARAM, PROJ, TUPLE, Graph
 
@@ -116,7 +120,7 @@ def evaluate_in_field(graph: Graph, dialect: Dialect, inputs: Mapping[str, Any])
                 raise NoField(f"`{op}` is not declared")
             operands = [values[o] if o >= 0 else None for o in graph.operands[node]]
             try:
-                values[node] = _call(graph, node, op, signature, operands, signature.complete(graph.attrs[node]), unknown)
+                values[node] = _call(graph, node, op, signature, dialect, operands, signature.complete(graph.attrs[node]), unknown)
             except (ValueError, TypeError, IndexError, KeyError, NotImplementedError, ArithmeticError) as error:
                 raise NoField(f"`{op}`: {error}") from error
     return Evaluation([values[node] for node in graph.outputs], unknown)
@@ -149,7 +153,9 @@ def _plain(op: str, operands: Sequence[Any], attrs: Attrs) -> Any:
     return EVALUATE[op](operands, attrs)
 
 
-def _call(graph: Graph, node: int, op: str, signature: Signature, operands: list[Any], attrs: Attrs, unknown: set[str]) -> Any:
+def _call(
+    graph: Graph, node: int, op: str, signature: Signature, dialect: Dialect, operands: list[Any], attrs: Attrs, unknown: set[str]
+) -> Any:
     traits, meaning = signature.traits, signature.meaning
     if op in ("zeros", "ones"):
         return np.full(attrs["shape"], int(op == "ones"), np.int64)
@@ -170,6 +176,8 @@ def _call(graph: Graph, node: int, op: str, signature: Signature, operands: list
     special = _SPECIAL.get(op)
     if special is not None:
         return special(operands, attrs, unknown)
+    if op not in EVALUATE and meaning is not None and meaning.rule.target.outputs:
+        return _by_meaning(graph, node, meaning, dialect, operands, attrs, unknown)
     given = _readable(attrs)
     if op in _SYMMETRIC_REDUCTIONS:
         unknown.add(op)
@@ -187,10 +195,25 @@ def _call(graph: Graph, node: int, op: str, signature: Signature, operands: list
             arguments[1] = _along(arguments[1], arguments[0].ndim, attrs["axis"])
             given = ""
         return mixed(f"{op} {given}", *arguments)
-    if op not in EVALUATE and (meaning is None or not meaning.rule.target.outputs):
+    if op not in EVALUATE:
         unknown.add(op)
         return _whole(op, operands, given, _type_shape(graph, node))
     raise NoField(f"`{op}` has no meaning in a field")
+
+
+def _by_meaning(
+    graph: Graph, node: int, meaning: Meaning, dialect: Dialect, operands: list[Any], attrs: Attrs, unknown: set[str]
+) -> Any:
+    """A call of a declared operator: the residues of its declared value."""
+    types = [graph.types[o] if o >= 0 else None for o in graph.operands[node]]
+    try:
+        inner = value_graph(meaning, dialect, types, attrs)
+    except (BuildError, *FAILURES) as error:
+        raise NoField(f"`{graph.op[node]}`: {error}") from error
+    assert inner is not None  # the caller looked: there are outputs
+    result = evaluate_in_field(inner, dialect, {str(k): value for k, value in enumerate(operands)})
+    unknown |= result.uninterpreted
+    return result.outputs[0]
 
 
 def _whole(op: str, operands: Sequence[Any], given: str, shape: tuple[int, ...]) -> Any:

@@ -18,7 +18,8 @@ from gslang.engine.scope import UNBOUND, Instance, Scope
 from gslang.engine.values import FAILURES, evaluate
 from gslang.graph.graph import ABSENT, INPUT, PARAM, Graph
 from gslang.graph.inference import infer_node
-from gslang.verify.samplers import Shape, sample, some_shape
+from gslang.verify.reads import leaves_read_by, operator_that_samples
+from gslang.verify.samplers import SAMPLERS, Shape, sample, some_shape
 
 # (pattern node, field) → the value that a `where` condition asked for, found in an earlier attempt
 Wishes = Mapping[tuple[int, str], Any]
@@ -50,6 +51,7 @@ class Making:
         self.branches: dict[str, int] = {}
         self.counts: list[int] = []
         self.join_axis: int | None = None  # of the concatenation whose fields are being made
+        self.field_shape: Shape | None = None  # of the field whose instances are being made
 
     def run(self) -> Graph:
         """Raises `Misfit`, or what an evaluation may fail with."""
@@ -87,7 +89,7 @@ class Making:
             return slot
         match self.rule.nodes[number]:
             case ir.LeafNode() as leaf:
-                return self.bind(number, self.leaf(number, leaf, shape))
+                return self.bind(number, self.leaf_after_what_it_reads(number, leaf, shape))
             case ir.AltNode(branches=branches, block=block):
                 choice = self.dice(number).randrange(len(branches))
                 chosen = self.scope.chosen if block is None else self.scope.current.chosen  # type: ignore[union-attr]
@@ -123,7 +125,9 @@ class Making:
             if pattern is None:
                 slots.append(ABSENT)
             elif isinstance(pattern, ir.Splice):
+                before, self.field_shape = self.field_shape, shapes.get(k)
                 slots += self.instances(pattern.block, pattern.node)
+                self.field_shape = before
             else:
                 slots.append(self.node(pattern, shapes.get(k)))
         while slots and slots[-1] == ABSENT:
@@ -183,6 +187,7 @@ class Making:
             if call.variable:
                 self.scope.variables[call.variable] = operator
         signature = self.rule.dialect.operators[operator]
+        sampled = operator_that_samples(signature, SAMPLERS)
         if len(call.operators) > 1:
             self.branches[f"operator {operator}"] = 1
         shapes: list[Shape | None] = []
@@ -202,15 +207,16 @@ class Making:
             if not isinstance(pattern, int) or k in slots:
                 continue
             shapes = [self.shape_of(slots[j]) if j in slots else None for j in range(len(call.operands))]
-            answer, extra = sample(rng, operator, signature.traits, shapes, {**proposed, **given})
+            answer, extra = sample(rng, sampled, signature.traits, shapes, {**proposed, **given})
             proposed = {**extra, **proposed}
-            slots[k] = self.node(pattern, answer[k])
+            fits_field = self.field_shape is not None and sampled not in SAMPLERS and not any(shapes)
+            slots[k] = self.node(pattern, self.field_shape if fits_field else answer[k])
         shapes = [self.shape_of(slots[j]) if j in slots else None for j in range(len(call.operands))]
         if all(s is not None for s in shapes):
-            _, extra = sample(rng, operator, signature.traits, shapes, {**proposed, **given})
+            _, extra = sample(rng, sampled, signature.traits, shapes, {**proposed, **given})
             proposed = {**extra, **proposed}
         if not shapes:
-            _, proposed = sample(rng, operator, signature.traits, [], given)
+            _, proposed = sample(rng, sampled, signature.traits, [], given)
         if "dtype" in signature.attributes and "dtype" not in proposed and signature.attributes["dtype"].default != "":
             proposed["dtype"] = self.dtype
         for name, spec in signature.attributes.items():
@@ -283,13 +289,25 @@ class Making:
 
     # ── leaves ──
 
+    def leaf_after_what_it_reads(self, number: int, leaf: ir.LeafNode, proposed: Shape | None) -> int:
+        """Operands are not made in the order of matching: a leaf may be asked for before one that its constraints read."""
+        try:
+            return self.leaf(number, leaf, proposed)
+        except FAILURES:
+            missing = [other for other in leaves_read_by(self.rule, number) if self.bound(other) == UNBOUND]
+            if not missing:
+                raise
+        for other in missing:
+            self.node(other)
+        return self.leaf(number, leaf, proposed)
+
     def leaf(self, number: int, leaf: ir.LeafNode, proposed: Shape | None) -> int:
         rng = self.dice(number)
         if leaf.optional and rng.random() < 0.35:
             return ABSENT
         if leaf.kind == "op":
             raise Misfit("an operator variable is no tensor")
-        shape: Any = self.wanted(number, "shape", proposed if proposed is not None else some_shape(rng))
+        shape: Any = self.wanted(number, "shape", proposed if proposed is not None else self.field_shape or some_shape(rng))
         dtype: Any = self.wanted(number, "dtype", self.dtype)
         rank = self.wanted(number, "ndim", None)
         if isinstance(rank, int) and rank != len(shape):

@@ -95,6 +95,29 @@ def _convolution(rank: int) -> Sampler:
     return sample
 
 
+def _transposed_convolution(rank: int) -> Sampler:
+    """Like a convolution, whose kernel has the channels of the data first."""
+    letters = {1: "W", 2: "HW", 3: "DHW"}[rank]
+
+    def sample(rng: Random, known: Shapes, given: Mapping[str, Any]) -> Answer:
+        attrs = {"data_layout": "NC" + letters, "kernel_layout": "IO" + letters, "groups": rng.choice((1, 1, 2)), **given}
+        data = dict(zip(attrs["data_layout"], known[0])) if known[0] is not None else {}
+        weight = dict(zip(attrs["kernel_layout"], known[1])) if known[1] is not None else {}
+        groups = max(1, attrs["groups"])
+        channels = data.get("C") or weight.get("I") or rng.choice((2, 3)) * groups
+        sizes = {"N": rng.choice((1, 2)), "C": channels, **{s: rng.choice((3, 4)) + k for k, s in enumerate(letters)}}
+        window = {s: rng.choice((1, 2, 3)) for s in letters}
+        shapes = [
+            known[0] or _place(rng, attrs["data_layout"], sizes),
+            known[1] or _place(rng, attrs["kernel_layout"], {"I": channels, "O": rng.choice((1, 2)), **window}),
+        ]
+        attrs.setdefault("padding", rng.choice(((0,) * rank, (1,) * rank)))
+        attrs.setdefault("strides", rng.choice(((1,) * rank, (2,) * rank)))
+        return shapes, attrs
+
+    return sample
+
+
 def _dense(rng: Random, known: Shapes, attrs: Mapping[str, Any]) -> Answer:
     inner = known[0][-1] if known[0] else known[1][-1] if known[1] else rng.choice((3, 4))
     return [known[0] or (*rng.choice(((2,), (5,), (1,), (2, 5))), inner), known[1] or (attrs.get("units") or rng.choice((2, 5, 7)), inner)], {}
@@ -342,7 +365,8 @@ def _cast(rng: Random, known: Shapes, attrs: Mapping[str, Any]) -> Answer:
 
 SAMPLERS: dict[str, Sampler] = {
     **{f"nn.conv{k}d": _convolution(k) for k in (1, 2, 3)},
-    **{f"nn.{m}_pool{k}d": _pool(k) for m in ("max", "avg") for k in (1, 2, 3)},
+    **{f"nn.conv{k}d_transpose": _transposed_convolution(k) for k in (1, 2, 3)},
+    **{f"nn.{m}_pool{k}d": _pool(k) for m in ("max", "avg", "global_max", "global_avg") for k in (1, 2, 3)},
     "nn.dense": _dense, "nn.matmul": _matmul(False), "nn.batch_matmul": _matmul(True), "split": _split, "transpose": _transpose,
     "reshape": _reshape, "contrib_reverse_reshape": _reshape, "nn.bias_add": _along_axis(1, 1, 1), "nn.prelu": _along_axis(1, 1, 2),
     "nn.batch_norm": _along_axis(4, 1), "nn.layer_norm": _along_axis(2, -1), "nn.instance_norm": _along_axis(2, 1, 3),

@@ -75,13 +75,13 @@ def verify_now(rule: CheckedRule, settings: Settings = Settings()) -> Verdict:
     good: list[Finding] = []
     bad: list[tuple[Instance, Finding | None, str]] = []
     end = began + settings.seconds
-    misfits_elsewhere = 0
+    misfits_elsewhere: list[Instance] = []
     for instance in instances(rule, search, settings.seed, settings.seconds, 60 * settings.wanted):
         if instance.after is None:
             if _has_only_float32(instance.before) and can_be_computed(instance.before, rule.dialect, settings.seed):
                 bad.append((instance, None, f"the target does not fit the source: {instance.failure}"))
             else:
-                misfits_elsewhere += 1
+                misfits_elsewhere.append(instance)
         else:
             finding = compare(instance.before, instance.after, rule.dialect, rule.approximate, settings.seed)
             if why := refutes(finding, settings.special):
@@ -93,7 +93,9 @@ def verify_now(rule: CheckedRule, settings: Settings = Settings()) -> Verdict:
     seconds = perf_counter() - began
     coverage = dict(sorted(search.coverage.items()))
     if misfits_elsewhere:
-        coverage["not applied, types do not fit"] = misfits_elsewhere
+        coverage["not applied, types do not fit"] = len(misfits_elsewhere)
+    if misfits_elsewhere and not good and not bad:  # then it can never be applied
+        bad = [(instance, None, f"the target does not fit the source: {instance.failure}") for instance in misfits_elsewhere[:6]]
     count = len(good) + len(bad)
     if bad:
         instance, shown, why = min(bad, key=lambda item: (item[1] is None, _size(item[0].before), item[0].seed))

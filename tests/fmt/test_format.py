@@ -12,8 +12,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gslang.base.source import Source
-from gslang.fmt.format_source import format_source, same
+from gslang.fmt.format_source import format_source
 from gslang.fmt.layout import WIDTH
+from gslang.fmt.proof import same
 from gslang.fmt.tokens import tokens
 from gslang.syntax.parser import parse
 
@@ -134,6 +135,26 @@ def test_deep_nesting(depth: int) -> None:
 def test_syntax_errors_are_shown() -> None:
     result = format_source(Source("t.gsl", "rule r(x): x = x;"))
     assert result.text is None and result.diagnostics
+
+
+def test_a_comment_at_the_head_of_a_pass_stays_one() -> None:
+    text = "pass p {\n    # first\n    repeat {\n        # inner\n        a;\n    }\n}\n"
+    assert formatted(text) == text
+
+
+def test_numbers_are_not_joined() -> None:
+    assert formatted("fn f(x) = 1 . 0;") == "fn f(x) = 1 .0;\n"
+    assert formatted("op a(x: int | (tensor) = f(1)) -> tensor;") == "op a(x: int | (tensor) = f(1)) -> tensor;\n"
+
+
+def test_long_files_take_the_quick_way_and_say_the_same() -> None:
+    """Beyond the limit another parser tells whether the text parses: the result and the errors are those of short files."""
+    items = "".join(f"rule r{k}(x):nn.relu(nn.relu(x))=>nn.relu(x);\n" for k in range(1150))
+    assert formatted(items) == items.replace(":nn", ": nn").replace("=>", " => ")
+    for wrong in ("rule s(x) x => x;\n", "fn f(x) { x }\n", 'fn f(x) = "\\x";\n', f"fn f(x) = {'not ' * 210}x;\n"):
+        short, long = (format_source(Source("t.gsl", text)) for text in (wrong, items + wrong))
+        assert short.text is long.text is None
+        assert [d.message for d in short.diagnostics] == [d.message for d in long.diagnostics]
 
 
 def test_range_formats_only_what_it_touches() -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 from time import perf_counter
 
@@ -10,7 +9,7 @@ from gslang.base.diagnostics import Diagnostic
 from gslang.base.source import Source
 from gslang.check.check import check_source
 from gslang.formats.json_graph import read_json
-from gslang.lint.linted_file import linted_file
+from gslang.lint.linted_file import Finding, linted_file
 from gslang.lint.run_lints import lint_program
 from gslang.lint.witness import graphs_of, matching_nodes
 from gslang.syntax.parser import parse
@@ -33,9 +32,10 @@ rule inner(y): nn.relu(y) => exp(y);
 def test_an_overlap_comes_with_a_graph_that_both_match() -> None:
     (found,) = lint(PAIR, "L0201")
     assert found.message == "`outer` and `inner` match at the same node"
-    shown = re.search(r"both match at (\S+) of (\{.*\})$", str(found.help))
+    assert isinstance(found, Finding) and found.graph is not None
+    shown = re.search(r"both match at `(\S+)` of x0: input float32\[", str(found.help))
     assert shown is not None
-    graph = read_json(json.dumps(json.loads(shown[2])))
+    graph = read_json(found.graph)
     program = check_source(Source("set.gsl", PAIR))
     nodes = [set(matching_nodes(program.rules[name], graph)) for name in ("outer", "inner")]
     assert [graph.label(node) for node in nodes[0] & nodes[1]] == [shown[1]]

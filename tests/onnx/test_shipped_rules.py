@@ -29,7 +29,7 @@ def test_queries_keys_and_values_in_a_model() -> None:
     nodes = [helper.make_node("MatMul", ["x", name], [f"o{name}"]) for name in weights]
     params = [value(name, (3, 4)) for name in weights]
     found = model(nodes, [value("x"), *params], [value(f"o{name}", (2, 4)) for name in weights], weights)
-    result = gslang.load("std.onnx.fusion").apply(gslang.from_onnx(found))
+    result = gslang.load("std.onnx.parallel").apply(gslang.from_onnx(found))
     assert result.applications == 1
     after = gslang.to_onnx(result.graph)
     onnx.checker.check_model(after, full_check=True)

@@ -1,4 +1,4 @@
-"""The `onnx` dialect, from the schemas of the `onnx` package."""
+"""The `onnx` dialect, from the schemas of the `onnx` package, and onnxruntime's contrib operators."""
 
 from __future__ import annotations
 
@@ -15,20 +15,26 @@ INFIX: Final = {"+": "Add", "-": "Sub", "*": "Mul", "/": "Div", "neg": "Neg"}
 
 def onnx_dialect() -> Dialect:
     """The dialect, its signatures remembered between runs. Raises `InputError` if the package is not installed."""
+    from gslang.dialect.onnx.admission import why_refused
+    from gslang.dialect.onnx.contrib import contrib_inference, declarations
     from gslang.dialect.onnx.infer import inference
+    from gslang.dialect.onnx.versions import constant_dtype
 
     try:
         installed = version("onnx")
     except PackageNotFoundError:
         raise needs_onnx() from None
-    signatures = cached("dialect", ("onnx", installed), _signatures)
-    return Dialect("onnx", {s.name: s for s in signatures}, INFIX, inference(signatures))
+    own, contrib = cached("dialect", ("onnx", installed, declarations()), _signatures)
+    operators = {s.name: s for s in (*own, *contrib)}
+    standard = inference(own)
+    return Dialect("onnx", operators, INFIX, {**standard, **contrib_inference(operators, standard)}, why_refused, constant_dtype)
 
 
-def _signatures() -> list[Signature]:
+def _signatures() -> tuple[list[Signature], list[Signature]]:
+    from gslang.dialect.onnx.contrib import contrib_signatures
     from gslang.dialect.onnx.schemas import signatures
 
-    return signatures()
+    return signatures(), contrib_signatures()
 
 
 def needs_onnx(path: str = "") -> InputError:

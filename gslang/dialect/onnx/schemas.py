@@ -11,6 +11,7 @@ from typing import Any, Final
 
 from gslang.dialect.onnx.attributes import DTYPES, attribute_value
 from gslang.dialect.onnx.traits import traits_of
+from gslang.dialect.onnx.versions import former
 from gslang.dialect.signature import REQUIRED, AttributeSpec, AttributeType, OperandSpec, Signature
 
 _TYPES: Final = {
@@ -24,9 +25,15 @@ def operator_name(domain: str, type: str) -> str:
 
 
 def split_name(operator: str) -> tuple[str, str]:
-    """`com.microsoft.Gelu` → ("com.microsoft", "Gelu")."""
+    """`com.microsoft.Gelu` → ("com.microsoft", "Gelu"); `ai.onnx.v11.Softmax`, an old meaning, → ("", "Softmax")."""
     domain, _, type = operator.rpartition(".")
-    return domain, type
+    return "" if opset_of_name(operator) is not None else domain, type
+
+
+def opset_of_name(operator: str) -> int | None:
+    """`ai.onnx.v11.Softmax` → 11: the operator set in which an operator means what it does; None for today's meaning."""
+    domain = operator.rpartition(".")[0]
+    return int(domain[9:]) if domain.startswith("ai.onnx.v") and domain[9:].isdigit() else None
 
 
 @cache
@@ -80,8 +87,9 @@ def _signature(name: str, schemas: tuple[Any, ...]) -> Signature:
 def _operand(operator: str, formal: Any, older: dict[str, Any]) -> OperandSpec:
     variadic = formal.option == formal.option.Variadic
     spec = None
-    if formal.name in older and not variadic:
-        was = _attribute(operator, older[formal.name])
+    before = former(operator, formal.name, older)
+    if before is not None and not variadic:
+        was = _attribute(operator, older[before])
         spec = AttributeSpec(formal.name, tuple(AttributeType(t.base, t.depth, True) for t in was.types), None)
     optional = formal.option == formal.option.Optional or spec is not None
     return OperandSpec(formal.name, "tensor", optional, variadic, spec)

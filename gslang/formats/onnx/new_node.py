@@ -12,6 +12,7 @@ from gslang.base.diagnostics import InputError
 from gslang.dialect.onnx.attributes import attribute_message, attribute_value, captures_of, rename_captures
 from gslang.dialect.onnx.infer import operand_value
 from gslang.dialect.onnx.schemas import newest, schema_at, split_name
+from gslang.dialect.onnx.versions import former
 from gslang.formats.onnx.names import Names
 from gslang.graph.graph import CONST, Graph
 
@@ -19,7 +20,6 @@ from gslang.graph.graph import CONST, Graph
 class NodeMaker:
     def __init__(self, graph: Graph, model: Any, names: Names) -> None:
         self.graph, self.model, self.names = graph, model, names
-        self.absorbed: list[int] = []  # constants that became attributes
         self.opsets = {"" if e.domain == "ai.onnx" else e.domain: e.version for e in model.opset_import} or {"": 1}
 
     def is_variadic(self, node: int) -> bool:
@@ -84,16 +84,16 @@ class NodeMaker:
         for k in range(len(inputs) - 1, -1, -1):
             if k >= len(now.inputs):
                 continue
-            name = now.inputs[k].name
-            if name in known or name not in schema.attributes or not inputs[k]:
+            operand = now.inputs[k].name
+            name = former(operator, operand, schema.attributes)
+            if operand in known or name is None or not inputs[k]:
                 continue
             value = self.graph.value(formal[k]) if self.graph.op[formal[k]] is CONST else None
             if value is None:
-                raise InputError(f"operand `{name}` of `{operator}` is an attribute in the model's operator set, so it must be a constant")
+                raise InputError(f"operand `{operand}` of `{operator}` is an attribute in the model's operator set, so it must be a constant")
             if schema.attributes[name].type.name in ("INT", "INTS"):
                 value = value.astype("int64")
             attrs[name] = tuple(value.tolist()) if value.ndim else value.item()
-            self.absorbed.append(formal[k])
             inputs[k] = ""
 
     def _old_defaults(self, schema: Any, now: Any, attrs: dict[str, Any]) -> None:

@@ -14,13 +14,16 @@ from gslang.dialect.dialect import Dialect
 from gslang.dialect.onnx import needs_onnx
 from gslang.dialect.onnx.attributes import attribute_value, captures_of
 from gslang.dialect.onnx.dtypes import type_of
-from gslang.dialect.onnx.schemas import newest, operator_name, schema_at
+from gslang.dialect.onnx.infer import operand_value
+from gslang.dialect.onnx.schemas import operator_name
 from gslang.dialect.onnx.tensors import OnnxTensor
-from gslang.dialect.signature import REQUIRED, Signature
+from gslang.dialect.signature import Signature
 from gslang.dialect.tensor_type import TensorType, TupleType, Type
+from gslang.formats.onnx.normal_form import changed_defaults, former_attributes, old_name, spelled_type
 from gslang.formats.onnx.records import KEY, ModelRecord, NodeRecord
 from gslang.formats.onnx.types import inferred_types
 from gslang.graph.graph import ABSENT, NO_ATTRS, Graph
+from gslang.graph.inference import infer_types
 
 
 def read_onnx(source: Any, dialect: Dialect | None = None) -> Graph:
@@ -75,6 +78,8 @@ class _Reader:
             self._node(position, node, used)
         outputs = [self._value(v.name, f"output `{v.name}`", used) for v in model.graph.output]
         self.graph.set_outputs(outputs)
+        if any(node.domain not in ("", "ai.onnx") and operator_name(node.domain, node.op_type) in self.dialect.infer for node in model.graph.node):
+            infer_types(self.graph, self.dialect)  # the package infers nothing for foreign domains, nor behind them
         unused = frozenset(_initializer_names(model.graph)) - used
         self.graph.meta["x-onnx-opsets"] = dict(self.opsets)
         self.graph.meta[KEY] = ModelRecord(model, folder, self.opsets, unused, path)
@@ -151,9 +156,9 @@ class _Reader:
         operands = [self._value(name, reader, used) if name else ABSENT for name in node.input]
         while operands and operands[-1] == ABSENT:
             operands.pop()
-        operands += [self._value(name, reader, used) for name in captures_of(attrs.values())]
         if not node.overload:
-            attrs.update(self._old_defaults(operator, node.domain, attrs))
+            operator = self._in_todays_terms(operator, node, attrs, operands)
+        operands += [self._value(name, reader, used) for name in captures_of(attrs.values())]
         signature = self.dialect.get(operator)
         several = signature.results != "tensor" if signature is not None else len(node.output) > 1
         kept = attrs or NO_ATTRS
@@ -199,21 +204,29 @@ class _Reader:
         self.graph.extras[made] = {KEY: NodeRecord(position, node, None, tensor)}
         return True
 
-    def _old_defaults(self, operator: str, domain: str, attrs: dict[str, Any]) -> dict[str, Any]:
-        """Attributes that the model leaves to a default which has changed since: they are stated."""
-        then, now = schema_at(operator, self.opsets.get(_domain(domain), 0)), newest(operator)
-        if then is None or then is now:
-            return {}
-        found = {}
-        signature = self.dialect.get(operator)
-        for name, spec in sorted(then.attributes.items()):
-            if name in attrs or not spec.default_value.type:
-                continue
-            default = attribute_value(spec.default_value, then.name)
-            known = signature.attributes.get(name) if signature is not None else None
-            if known is not None and known.default is not REQUIRED and known.default != default:
-                found[name] = default
-        return found
+    def _in_todays_terms(self, operator: str, node: Any, attrs: dict[str, Any], operands: list[int]) -> str:
+        """The operator's name; attributes that are operands today become constants, defaults that have changed are stated."""
+        graph, opset = self.graph, self.opsets.get(_domain(node.domain), 0)
+
+        def type_of_operand(k: int) -> Type | None:
+            return graph.types[operands[k]] if k < len(operands) and operands[k] >= 0 else None
+
+        own = old_name(operator, opset, node, attrs, type_of_operand)
+        if own is not None:
+            return own
+        spelled_type(operator, opset, attrs)
+        for place, value in former_attributes(operator, opset, attrs):
+            operands += [ABSENT] * (place + 1 - len(operands))
+            if operands[place] == ABSENT:
+                operands[place] = self._former_attribute(value, type_of_operand(0))
+        attrs.update(changed_defaults(operator, opset, attrs, self.dialect.get(operator)))
+        return operator
+
+    def _former_attribute(self, value: Any, first: Type | None) -> int:
+        tensor = OnnxTensor(operand_value(value, first))
+        made = self.graph.add_const(tensor, TensorType(tensor.shape, tensor.element))
+        self.graph.extras[made] = {KEY: NodeRecord(-1, None, None, tensor, attribute=True)}
+        return made
 
 
 def _padded(types: tuple[Type | None, ...], signature: Signature | None) -> tuple[Type | None, ...]:

@@ -32,13 +32,15 @@ class ModelRecord:
 class NodeRecord:
     """Where a graph node came from: `NodeProto` number `position`, with the attributes it had then.
 
-    `values` is what a `Constant` held. For an initializer `message` is None.
+    `value` is what a `Constant` held. For an initializer `message` is None. `attribute`: a constant that stands for an attribute of
+    its user, whose version has it as such.
     """
 
     position: int
     message: Any
     attrs: Mapping[str, Any] | None = None
     value: Any = None
+    attribute: bool = False
 
 
 def model_record(graph: Graph) -> ModelRecord | None:

@@ -11,7 +11,7 @@ from typing import Any
 from gslang.base.atomic_write import write_atomically
 from gslang.base.diagnostics import InputError
 from gslang.dialect.onnx import needs_onnx
-from gslang.dialect.onnx.attributes import captures_of, rename_captures
+from gslang.dialect.onnx.attributes import captures_of, free_names, graphs_of, rename_captures
 from gslang.dialect.onnx.dtypes import type_message
 from gslang.dialect.onnx.infer import fitting_dtype
 from gslang.dialect.onnx.tensors import OnnxTensor, tensor_message
@@ -86,12 +86,12 @@ class _Writer:
         self.maker = NodeMaker(graph, model, self.names)
         self.nodes: list[Any] = []
         self.new_tensors: list[Any] = []
+        self.new_constants: set[int] = set()  # `id` of those nodes
 
     def write(self) -> None:
         for node in self._emission():
             self._node(node)
-        gone = {self.names.of[n] for n in self.maker.absorbed if len(self.graph.users[n]) == 1 and n not in self.graph.output_uses}
-        self.new_tensors = [tensor for tensor in self.new_tensors if tensor.name not in gone]
+        self._drop_unread()
         for node, name in self.names.identities:
             from onnx import NodeProto
 
@@ -101,6 +101,17 @@ class _Writer:
             self._new_graph()
         else:
             self._old_graph(old)
+
+    def _drop_unread(self) -> None:
+        """New constants that nothing reads go: what the model's version has as attributes."""
+        if not self.new_tensors and not self.new_constants:
+            return
+        read = {name for node in self.nodes for name in node.input} | {self.names.of[n] for n in self.graph.outputs if n in self.names.of}
+        for node in self.nodes:
+            for inner in graphs_of(node):
+                read.update(free_names(inner))
+        self.new_tensors = [tensor for tensor in self.new_tensors if tensor.name in read]
+        self.nodes = [node for node in self.nodes if id(node) not in self.new_constants or node.output[0] in read]
 
     # ── order ─────────────────────────────────────────────────────────────────────────────────────────────────────
 
@@ -151,8 +162,14 @@ class _Writer:
         captures = captures_of(graph.attrs[node].values())
         operands = graph.operands[node]
         formal = operands[: len(operands) - len(captures)] if captures else operands
-        inputs = [of[o] if o >= 0 else "" for o in formal]
+        inputs = [of[o] if o >= 0 and not _is_attribute(graph, o) else "" for o in formal]
+        while len(inputs) > len(record.message.input) and not inputs[-1]:
+            inputs.pop()
         inputs += [""] * (len(record.message.input) - len(inputs))
+        if any(inputs[len(record.message.input) :]):  # what its version has as an attribute is another operand now
+            before, message = self.maker.make(node, self._results(node, record.message))
+            self.nodes += [*before, message]
+            return
         outputs = self._results(node, record.message)
         now = {old: of[o] for old, o in zip(captures, operands[len(formal) :]) if o >= 0 and of[o] != old}
         message = record.message
@@ -200,7 +217,7 @@ class _Writer:
                 changed.output[:] = [name]
                 message = changed
             self.nodes.append(message)
-        elif not (old and graph.names[node] == name):
+        elif record is not None and record.attribute or not (old and graph.names[node] == name):
             self._new_tensor(node, name)
 
     def _new_tensor(self, node: int, name: str) -> None:
@@ -220,6 +237,7 @@ class _Writer:
             tensor = tensor_message(value, self._dtype(node, value), name)
         if 0 < self.model.ir_version < 4:
             self.nodes.append(NodeProto(op_type="Constant", output=[name], attribute=[helper.make_attribute("value", tensor)]))
+            self.new_constants.add(id(self.nodes[-1]))
         else:
             self.new_tensors.append(tensor)
 
@@ -303,3 +321,6 @@ def _projected(graph: Graph, node: int) -> bool:
     return any(graph.op[user] is PROJ for user in graph.users[node])
 
 
+def _is_attribute(graph: Graph, node: int) -> bool:
+    record = node_record(graph, node)
+    return record is not None and record.attribute

@@ -1,0 +1,152 @@
+"""Whether a rule over ONNX models can be applied under an operator set: by `@opset`, by conditions on `opset`, by what its target makes.
+
+What follows from the rule alone. Element types and values of a match are looked at when it is applied (`dialect.onnx.admission`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, Final
+
+from gslang.base.diagnostics import Diagnostic, Label
+from gslang.base.source import Span
+from gslang.check import checked as ir
+from gslang.dialect.onnx.versions import OPSETS, domain_of, history, imported, misfit
+
+_COMPARE: Final = {
+    "==": lambda a, b: a == b, "!=": lambda a, b: a != b, "<": lambda a, b: a < b,
+    "<=": lambda a, b: a <= b, ">": lambda a, b: a > b, ">=": lambda a, b: a >= b,
+}  # fmt: skip
+_UNKNOWN: Final = object()
+
+
+def why_unfit(rule: ir.CheckedRule, meta: Mapping[str, Any]) -> str | None:
+    """Why a rule is not applied to a graph with this `meta`, or None. A graph that states no operator set takes every rule."""
+    opset = imported(meta)
+    if rule.dialect.name != "onnx" or opset is None:
+        return None
+    low, high = rule.opset
+    if (low is not None and opset < low) or (high is not None and opset > high):
+        return f"it is for operator set {shown_range(rule.opset)}, the model imports {opset}"
+    if any(decided(condition, opset, rule.lets) is False for condition in rule.where):
+        return f"its conditions on `opset` do not hold for {opset}"
+    admitted = rule.opset != (None, None)
+    for _, why in _reasons(rule, meta[OPSETS], admitted):
+        return f"{why}, the model imports {opset}"
+    return None
+
+
+def shown_range(opset: tuple[int | None, int | None]) -> str:
+    low, high = opset
+    if low == high:
+        return str(low)
+    return f"{'' if low is None else low}..{'' if high is None else high}"
+
+
+def check_range(rule: ir.CheckedRule, span: Span) -> list[Diagnostic]:
+    """Findings where a target cannot be said in some operator set that the rule's `@opset` promises."""
+    low, high = rule.opset
+    if rule.dialect.name != "onnx" or (low, high) == (None, None):
+        return []
+    latest = history().latest
+    versions = range(low if low is not None else 1, (high if high is not None else latest) + 1)
+    if not versions:
+        return [Diagnostic("E0702", "the range of `@opset` is empty", Label(span), help="the lower bound stands first: `@opset(11..13)`")]
+    first: dict[int, list[int]] = {}
+    why: dict[int, str] = {}
+    for opset in versions:
+        if any(decided(condition, opset, rule.lets) is False for condition in rule.where):
+            continue
+        for target, reason in _reasons(rule, {"": opset}, True):
+            first.setdefault(target, []).append(opset)
+            why.setdefault(target, reason)
+    found = []
+    for target, bad in sorted(first.items()):
+        good = [v for v in versions if v > bad[-1]]
+        help = f"`@opset({good[0]}{'..' if high is None else f'..{high}'})`, or a condition, `where opset >= {good[0]}`" if good else "make it of other operators"
+        shown = str(bad[0]) if len(bad) == 1 else f"{bad[0]}..{bad[-1]}"
+        found.append(
+            Diagnostic(
+                "E0705", f"not in operator set {shown}, which `@opset` promises: {why[target]}", Label(rule.target.spans[target]),
+                related=(Label(span, "promised here"),), help=help,
+            )  # fmt: skip
+        )
+    return found
+
+
+def decided(value: ir.Value, opset: int, lets: Sequence[ir.Value]) -> Any:
+    """What a value is under an operator set; None where that depends on the match too. Kleene's three values."""
+    found = _decided(value, opset, lets)
+    return None if found is _UNKNOWN else found
+
+
+def _decided(value: ir.Value, opset: int, lets: Sequence[ir.Value]) -> Any:
+    match value:
+        case ir.Opset():
+            return opset
+        case ir.Const(constant):
+            return constant
+        case ir.Let(ir.Own(), number):
+            return _decided(lets[number], opset, lets)
+        case ir.UnaryValue("not", operand):
+            inner = _decided(operand, opset, lets)
+            return inner if inner is _UNKNOWN else not inner
+        case ir.CompareValue(operator, left, right) if operator in _COMPARE:
+            a, b = _decided(left, opset, lets), _decided(right, opset, lets)
+            return _COMPARE[operator](a, b) if type(a) is int and type(b) is int else _UNKNOWN
+        case ir.AllOf(items) | ir.AnyOf(items):
+            deciding = isinstance(value, ir.AnyOf)
+            known = [_decided(item, opset, lets) for item in items]
+            if any(item is not _UNKNOWN and bool(item) is deciding for item in known):
+                return deciding
+            return _UNKNOWN if any(item is _UNKNOWN for item in known) else not deciding
+        case ir.IfValue(condition, then, otherwise):
+            test = _decided(condition, opset, lets)
+            return test if test is _UNKNOWN else _decided(then if test else otherwise, opset, lets)
+    return _UNKNOWN
+
+
+def _reasons(rule: ir.CheckedRule, opsets: Mapping[str, int], admitted: bool) -> Iterator[tuple[int, str]]:
+    """(target, why it cannot be made) for the outputs. Parts stand before what is made of them, so one way up is enough.
+
+    `admitted`: the rule's author names the operator sets, and so answers for what operators mean in them.
+    """
+    reasons: list[tuple[int, str] | None] = []
+    target, lets, opset = rule.target, rule.lets, opsets.get("", 0)
+    for number, part in enumerate(target.targets):
+        found: tuple[int, str] | None = None
+        match part:
+            case ir.ChooseTarget(condition, then, otherwise):
+                test = _decided(condition, opset, lets)
+                one, two = reasons[then], reasons[otherwise]
+                found = (one if test else two) if test is not _UNKNOWN else one and two
+            case ir.SelectTarget(_, _, arms):
+                each = [reasons[arm] for arm in arms if arm is not None]
+                found = each[0] if each and all(each) else None
+            case ir.MakeCall(operator, operands, attributes, _):
+                found = next((reasons[k] for k in operands if reasons[k]), None)
+                if found is None and isinstance(operator, str) and (version := opsets.get(domain_of(operator))) is not None:
+                    values = {name: _decided(value, opset, lets) for name, value in attributes}
+                    why = misfit(operator, version, values, _given(rule, operands), _UNKNOWN, admitted)
+                    found = (number, why) if why else None
+            case ir.MakeTuple(fields):
+                found = next((reasons[k] for k in fields if reasons[k]), None)
+            case ir.MakeProj(base, _) | ir.Projections(base):
+                found = reasons[base]
+            case ir.Repeat(element, _, _, _, _):
+                found = reasons[element]
+        reasons.append(found)
+    yield from dict.fromkeys(found for k in target.outputs if (found := reasons[k]))
+
+
+def _given(rule: ir.CheckedRule, operands: Sequence[int]) -> list[int]:
+    """Places of operands that are there in any case; none where some stand for several."""
+    targets = [rule.target.targets[k] for k in operands]
+    if any(isinstance(t, (ir.SpliceInstances, ir.Repeat, ir.Projections)) for t in targets):
+        return []
+    return [k for k, t in enumerate(targets) if not isinstance(t, ir.Absent) and not (isinstance(t, ir.SourceNode) and _optional(rule, t.node))]
+
+
+def _optional(rule: ir.CheckedRule, node: int) -> bool:
+    pattern = rule.nodes[node]
+    return isinstance(pattern, ir.LeafNode) and pattern.optional

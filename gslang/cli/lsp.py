@@ -1,0 +1,27 @@
+"""The language server for editors: gslc lsp
+
+Speaks the Language Server Protocol on standard input and output. Editors start it; see docs/lsp.md.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+
+from gslang.cli.main import ExitCode
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--stdio", action="store_true", help="talk on standard input and output (always so; some editors pass it)")
+
+
+def run(options: argparse.Namespace) -> int:
+    try:
+        import pygls  # noqa: F401
+    except ImportError:
+        sys.stderr.write("gslc lsp: the package `pygls` is missing\n  help: pip install 'gslang[lsp]'\n")
+        return ExitCode.USAGE
+    from gslang.lsp.server import serve
+
+    serve()
+    return ExitCode.FINE

@@ -1,0 +1,55 @@
+"""Whether a new call can be said in the operator sets of a graph's model: attributes, operands and element types of one place.
+
+What follows from a rule alone is settled before (`gslang.check.opsets`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from gslang.dialect.onnx.dtypes import element_type
+from gslang.dialect.onnx.infer import fitting_dtype
+from gslang.dialect.onnx.versions import domain_of, former, history, imported, misfit, type_misfit, version_at
+from gslang.dialect.signature import TypeInferenceError
+from gslang.dialect.tensor_type import TensorType, Type
+
+
+def why_refused(
+    meta: Mapping[str, Any], operator: str, attrs: Mapping[str, Any], types: tuple[Type | None, ...], constant: Callable[[int], bool], there: tuple[int, ...]
+) -> str | None:  # fmt: skip
+    """Why the model's version has no such call, or None. `constant(k)`: whether operand k is one; `there`: operands not absent.
+
+    Raises `TypeInferenceError` for element types that no version takes: that is a mistake of the rule.
+    """
+    versions = history().operators.get(operator)
+    if not versions:
+        return None
+    opset = imported(meta, domain_of(operator))
+    dtypes = tuple([_dtype(operator, k, type, constant) for k, type in enumerate(types)])
+    if why := type_misfit(operator, versions[-1].since, dtypes):
+        raise TypeInferenceError(why.partition(" in operator set")[0])
+    if opset is None or opset >= versions[-1].since:
+        return None
+    if why := misfit(operator, opset, attrs, there, None, admitted=True) or type_misfit(operator, opset, dtypes):
+        return why
+    then = version_at(operator, opset)
+    for k, name in enumerate(versions[-1].operands):
+        if then is not None and k in there and name not in then.operands and former(operator, name, then.attributes) and not constant(k):
+            return f"`{name}` of `{operator}` is an attribute in operator set {opset}, so it must be a constant"
+    return None
+
+
+def _dtype(operator: str, k: int, type: Type | None, constant: Callable[[int], bool]) -> str | None:
+    """The element type that operand `k` is written with; None where that says nothing."""
+    dtype = type.dtype if isinstance(type, TensorType) else None
+    if dtype is None:
+        return None
+    fitting = fitting_dtype(operator, k, dtype)
+    if fitting != dtype:
+        return fitting if constant(k) else dtype
+    try:
+        element_type(dtype)
+    except KeyError:
+        return None
+    return dtype

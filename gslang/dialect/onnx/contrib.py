@@ -1,0 +1,188 @@
+"""The contrib operators of domain `com.microsoft`: their declarations (`com_microsoft.gsl`), and the types of their results.
+
+Most results are like an operand's, or like those of the ONNX operator that they are a variant of, whose inference is then used.
+What is not listed has results of unknown type.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any, Final
+
+from gslang.dialect.onnx.versions import history
+from gslang.dialect.signature import Infer, Signature
+from gslang.dialect.tensor_type import UNKNOWN, Dimension, Shape, TensorType, TupleType, Type
+
+DOMAIN: Final = "com.microsoft"
+Types = tuple["Type | None", ...]
+_ValueOf = Callable[[int], Any]
+
+
+def declarations() -> str:
+    return Path(__file__).with_name("com_microsoft.gsl").read_text(encoding="utf-8")
+
+
+def contrib_signatures() -> list[Signature]:
+    from gslang.dialect.load import declared_operators
+
+    return declared_operators("com_microsoft.gsl", declarations())
+
+
+def contrib_inference(operators: Mapping[str, Signature], standard: Mapping[str, Infer]) -> dict[str, Infer]:
+    """Operator → inference; `operators` and `standard` are ONNX's own, and theirs."""
+    found: dict[str, Infer] = {name: _fields(rule) if name in _SEVERAL else _single(rule) for name, rule in _RULES.items()}
+    for name, (operator, operands, dtype_of) in _VARIANTS.items():
+        found[name] = _as(operators[operator], standard[operator], operands, dtype_of)
+    return {name if name in _OWN else f"{DOMAIN}.{name}": infer for name, infer in found.items()}
+
+
+def _tensor(types: Types, k: int) -> TensorType:
+    type = types[k] if k < len(types) else None
+    return type if isinstance(type, TensorType) else TensorType(None, None)
+
+
+def _single(rule: Callable[[Types, Mapping[str, Any]], list[Type | None]]) -> Infer:
+    return lambda types, attrs, value_of: rule(types, attrs)[0]
+
+
+def _fields(rule: Callable[[Types, Mapping[str, Any]], list[Type | None]]) -> Infer:
+    return lambda types, attrs, value_of: TupleType(tuple(rule(types, attrs)))
+
+
+def _like(k: int) -> Callable[[Types, Mapping[str, Any]], list[Type | None]]:
+    return lambda types, attrs: [types[k] if k < len(types) else None]
+
+
+def _skipped(types: Types, attrs: Mapping[str, Any]) -> list[Type | None]:
+    """The normalised input, mean and 1/deviation with a last axis of one, the sum."""
+    first = _tensor(types, 0)
+    small = TensorType(None if first.shape is None else (*first.shape[:-1], 1), "float32")
+    return [first, small, small, first]
+
+
+def _normalised(types: Types, attrs: Mapping[str, Any]) -> list[Type | None]:
+    return [_tensor(types, 0), None]
+
+
+def _embedded(types: Types, attrs: Mapping[str, Any]) -> list[Type | None]:
+    ids, words = _tensor(types, 0), _tensor(types, 2)
+    whole = TensorType(None if ids.shape is None or not words.shape else (*ids.shape, words.shape[-1]), words.dtype)
+    return [whole, None, whole]
+
+
+def _attention(types: Types, attrs: Mapping[str, Any]) -> list[Type | None]:
+    """[batch, sequence, hidden of the values]: a third of the weights' columns where `qkv_hidden_sizes` says nothing."""
+    first, weights = _tensor(types, 0), _tensor(types, 1)
+    sizes = attrs.get("qkv_hidden_sizes")
+    columns = weights.shape[-1] if weights.shape else UNKNOWN
+    hidden = sizes[2] if sizes else columns // 3 if isinstance(columns, int) else UNKNOWN
+    return [TensorType(None if first.shape is None else (*first.shape[:-1], hidden), first.dtype), None]
+
+
+def _multi_head(types: Types, attrs: Mapping[str, Any]) -> list[Type | None]:
+    """[batch, sequence of the queries, hidden of the values]."""
+    query, key, values = (_tensor(types, k) for k in range(3))
+    rest: list[Type | None] = [None, None, None]
+    if query.shape is None or len(query.shape) not in (3, 5):
+        return [TensorType(None, query.dtype), *rest]
+    batch, sequence = query.shape[:2]
+    hidden: Dimension = UNKNOWN
+    if len(query.shape) == 5:  # packed queries, keys and values
+        heads, size = query.shape[2], query.shape[4]
+        hidden = heads * size if isinstance(heads, int) and isinstance(size, int) else UNKNOWN
+    elif values.shape is not None and len(values.shape) == 3:
+        hidden = values.shape[2]
+    elif values.shape is not None and len(values.shape) == 4:
+        heads, size = values.shape[1], values.shape[3]
+        hidden = heads * size if isinstance(heads, int) and isinstance(size, int) else UNKNOWN
+    elif key.shape is None or len(key.shape) == 5:
+        hidden = query.shape[2]
+    return [TensorType((batch, sequence, hidden), query.dtype), *rest]
+
+
+def _group_query(types: Types, attrs: Mapping[str, Any]) -> list[Type | None]:
+    query, key = _tensor(types, 0), types[1] if len(types) > 1 else None
+    if query.shape is None or len(query.shape) != 3:
+        return [TensorType(None, query.dtype), None, None, None]
+    hidden = query.shape[2]
+    if key is None:  # queries, keys and values side by side
+        heads, others = attrs["num_heads"], attrs["kv_num_heads"]
+        hidden = hidden * heads // (heads + 2 * others) if isinstance(hidden, int) else UNKNOWN
+    return [TensorType((*query.shape[:2], hidden), query.dtype), None, None, None]
+
+
+def _few_bits(types: Types, attrs: Mapping[str, Any]) -> list[Type | None]:
+    first = _tensor(types, 0)
+    return [TensorType(None if first.shape is None else (*first.shape[:-1], int(attrs["N"])), first.dtype)]
+
+
+def _halved(types: Types, attrs: Mapping[str, Any]) -> list[Type | None]:
+    first = _tensor(types, 0)
+    last = first.shape[-1] if first.shape else UNKNOWN
+    return [TensorType(None if not first.shape else (*first.shape[:-1], last // 2 if isinstance(last, int) else UNKNOWN), first.dtype)]
+
+
+def _quantised(types: Types, attrs: Mapping[str, Any]) -> list[Type | None]:
+    zero = _tensor(types, 2).dtype
+    return [TensorType(_tensor(types, 0).shape, zero or "uint8")]
+
+
+def _dequantised(types: Types, attrs: Mapping[str, Any]) -> list[Type | None]:
+    return [TensorType(_tensor(types, 0).shape, _tensor(types, 1).dtype)]
+
+
+_OWN: Final = frozenset({"SimplifiedLayerNormalization"})  # in ONNX's own domain
+_SEVERAL: Final = frozenset({
+    "SkipLayerNormalization", "SkipSimplifiedLayerNormalization", "SimplifiedLayerNormalization", "EmbedLayerNormalization", "Attention",
+    "MultiHeadAttention", "GroupQueryAttention", "QAttention", "DecoderMaskedMultiHeadAttention", "SkipGroupNorm", "BiasDropout",
+})  # fmt: skip
+_RULES: Final[Mapping[str, Callable[[Types, Mapping[str, Any]], list[Type | None]]]] = {
+    **dict.fromkeys("Gelu BiasGelu FastGelu QuickGelu BiasAdd BiasSoftmax GroupNorm RotaryEmbedding Inverse Trilu".split(), _like(0)),
+    **dict.fromkeys("QLinearSigmoid QLinearLeakyRelu QLinearSoftmax".split(), _like(0)),
+    "BiasSplitGelu": _halved,
+    "SkipLayerNormalization": _skipped, "SkipSimplifiedLayerNormalization": _skipped, "SimplifiedLayerNormalization": _normalised,
+    "EmbedLayerNormalization": _embedded,
+    "Attention": _attention, "MultiHeadAttention": _multi_head, "DecoderMaskedMultiHeadAttention": _multi_head, "GroupQueryAttention": _group_query,
+    "QAttention": lambda types, attrs: [TensorType(_attention(types, attrs)[0].shape, _tensor(types, 2).dtype), None],  # type: ignore[union-attr]
+    "SkipGroupNorm": lambda types, attrs: [_tensor(types, 0), _tensor(types, 0)],
+    "BiasDropout": lambda types, attrs: [_tensor(types, 0), TensorType(_tensor(types, 0).shape, "bool")],
+    "MatMulNBits": _few_bits, "QuantizeLinear": _quantised, "DequantizeLinear": _dequantised,
+}  # fmt: skip
+
+# Operator → the ONNX operator whose result has the same shape, which operands are its, whose element type the result has.
+_VARIANTS: Final[Mapping[str, tuple[str, tuple[int, ...], int]]] = {
+    "FusedMatMul": ("MatMul", (0, 1), 0), "TransposeMatMul": ("MatMul", (0, 1), 0), "DynamicQuantizeMatMul": ("MatMul", (0, 1), 0),
+    "MatMulIntegerToFloat": ("MatMul", (0, 1), 2), "FusedConv": ("Conv", (0, 1, 2), 0), "FusedGemm": ("Gemm", (0, 1, 2), 0),
+    "QGemm": ("Gemm", (0, 3, 6), 0), "QLinearAdd": ("Add", (0, 3), 0), "QLinearMul": ("Mul", (0, 3), 0), "QLinearWhere": ("Where", (0, 1, 4), 1),
+    "QLinearAveragePool": ("AveragePool", (0,), 0), "QLinearGlobalAveragePool": ("GlobalAveragePool", (0,), 0),
+    "GatherND": ("GatherND", (0, 1), 0), "Pad": ("Pad", (0, 1, 2), 0),
+}  # fmt: skip
+
+
+def _as(operator: Signature, infer: Infer, operands: Sequence[int], dtype_of: int) -> Infer:
+    """The inference of an ONNX operator, with element types that it takes; attributes that it lacks do not count."""
+
+    def inferred(types: Types, attrs: Mapping[str, Any], value_of: _ValueOf) -> Type | None:
+        dtype = _tensor(types, dtype_of).dtype
+        if attrs.get("channels_last") or attrs.get("transBatchA") or attrs.get("transBatchB"):
+            return TensorType(None, dtype)
+        shown = [_tensor(types, k).shape if k < len(types) and types[k] is not None else None for k in operands]
+        if operator.name == "MatMul":
+            shown = [_transposed(shape) if attrs.get(flag) else shape for shape, flag in zip(shown, ("transA", "transB"))]
+        plain = tuple([None if shape is None else TensorType(shape, _some_type(operator.name, k)) for k, shape in enumerate(shown)])
+        kept = {name: value for name, value in attrs.items() if name in operator.attributes}
+        result = infer(plain, kept, lambda k: value_of(operands[k]) if k < len(operands) else None)
+        return TensorType(result.shape if isinstance(result, TensorType) else None, dtype)
+
+    return inferred
+
+
+def _some_type(operator: str, k: int) -> str:
+    """An element type that operand `k` may have: float32 if possible."""
+    allowed = history().operators[operator][-1].types[k]
+    return "float32" if allowed is None or "float32" in allowed else min(allowed)
+
+
+def _transposed(shape: Shape | None) -> Shape | None:
+    return shape if shape is None or len(shape) < 2 else (*shape[:-2], shape[-1], shape[-2])

@@ -1,0 +1,96 @@
+"""Nodes of older operator sets in today's terms: attributes that have become operands, defaults that have changed, meanings that have.
+
+A node that means something today's operator cannot say keeps a name of its own, `ai.onnx.v11.Softmax`, that no rule knows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from functools import lru_cache
+from typing import Any
+
+from gslang.dialect.onnx.dtypes import dtype_name
+from gslang.dialect.onnx.versions import CHANGED_MEANING, former, history, version_at
+from gslang.dialect.signature import REQUIRED, Signature
+from gslang.dialect.tensor_type import TensorType, Type
+
+
+def old_name(operator: str, opset: int, node: Any, attrs: Mapping[str, Any], type_of: Callable[[int], Type | None]) -> str | None:
+    """The name of a node's operator if it means something else than today; None if it does not. `type_of(k)`: of operand k."""
+    if opset >= CHANGED_MEANING.get(operator, 0) or _means_the_same(operator, opset, node, attrs, type_of):
+        return None
+    return f"ai.onnx.v{opset}.{operator}"
+
+
+def _means_the_same(operator: str, opset: int, node: Any, attrs: Mapping[str, Any], type_of: Callable[[int], Type | None]) -> bool:
+    match operator:
+        case "Softmax" | "LogSoftmax" | "Hardmax":  # worked on a matrix: the same only along the last axis
+            axis, rank = attrs.get("axis", 1), _rank(type_of(0))
+            return bool(axis == -1 or (rank is not None and axis == rank - 1))
+        case "Add" | "And" | "Div" | "Equal" | "Greater" | "Less" | "Mul" | "Or" | "Pow" | "Sub" | "Xor":
+            if not attrs.get("broadcast") or "axis" not in attrs:
+                return True
+            left, right = _rank(type_of(0)), _rank(type_of(1))
+            return left is not None and right is not None and attrs["axis"] % max(left, 1) + right == left
+        case "PRelu":
+            slope = type_of(1)
+            return isinstance(slope, TensorType) and slope.shape is not None and all(d == 1 for d in slope.shape)
+        case "BatchNormalization":
+            trains = sum(map(bool, node.output)) > 1 or (opset < 7 and not attrs.get("is_test"))
+            return not trains and bool(attrs.get("spatial", 1))
+        case "Dropout":
+            return bool(attrs.get("is_test"))
+        case "Gemm" | "Cast":
+            return True
+    return False  # GroupNormalization, Resize, Scan, Tile
+
+
+def _rank(type: Type | None) -> int | None:
+    return len(type.shape) if isinstance(type, TensorType) and type.shape is not None else None
+
+
+def former_attributes(operator: str, opset: int, attrs: dict[str, Any]) -> list[tuple[int, Any]]:
+    """Attributes that are operands today, taken out of `attrs`: (place, value), in order of place."""
+    return [(k, attrs.pop(name)) for k, name in _moved(operator, opset) if name in attrs]
+
+
+@lru_cache(maxsize=1024)
+def _moved(operator: str, opset: int) -> tuple[tuple[int, str], ...]:
+    """Places of operands that were attributes in an operator set, and what these were called."""
+    then = version_at(operator, opset)
+    if then is None or then is history().operators[operator][-1]:
+        return ()
+    now = history().operators[operator][-1].operands
+    names = [(k, former(operator, name, then.attributes)) for k, name in enumerate(now) if name not in then.operands]
+    return tuple([(k, name) for k, name in names if name is not None])
+
+
+def changed_defaults(operator: str, opset: int, attrs: Mapping[str, Any], signature: Signature | None) -> dict[str, Any]:
+    """Attributes that are left to a default which has changed since."""
+    if signature is None:
+        return {}
+    found = {}
+    for name, default in _defaults(operator, opset):
+        known = signature.attributes.get(name)
+        if name not in attrs and known is not None and (known.default is REQUIRED or known.default != default):
+            found[name] = default
+    return found
+
+
+@lru_cache(maxsize=1024)
+def _defaults(operator: str, opset: int) -> tuple[tuple[str, Any], ...]:
+    """The defaults in an operator set, where that has not the newest version."""
+    then = version_at(operator, opset)
+    if then is None or then is history().operators[operator][-1]:
+        return ()
+    return tuple([(name, default) for name, default in then.defaults.items() if default is not None])
+
+
+def spelled_type(operator: str, opset: int, attrs: dict[str, Any]) -> None:
+    """`Cast` took the type as text before operator set 6: "FLOAT"."""
+    if operator == "Cast" and opset < 6 and isinstance(attrs.get("to"), str):
+        from onnx import TensorProto
+
+        number = TensorProto.DataType.DESCRIPTOR.values_by_name.get(attrs["to"])
+        if number is not None:
+            attrs["to"] = dtype_name(number.number)

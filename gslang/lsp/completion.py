@@ -1,0 +1,327 @@
+"""What may stand at the cursor: operators, their attributes with types and defaults, names in scope, words, modules, whole items."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+
+from lsprotocol import types as lsp
+
+from gslang.check.modules import module_names
+from gslang.dialect.load import dialect_names
+from gslang.lint.codes import LINTS
+from gslang.lsp import hover, signature_text, snippets, words
+from gslang.lsp.analysis import Analysis
+from gslang.lsp.context import Cursor, call_around, cursor
+from gslang.lsp.diagnostics import offset_of, range_of
+from gslang.lsp.document import Document, folder_of
+from gslang.lsp.hover import attribute_text, of_signature, signatures_of_call
+from gslang.lsp.kinds import denoted, described, lowered, operators_of
+from gslang.lsp.lookup import Import, dialect_name, imported_files, own, visible
+from gslang.lsp.names import Mark, marks
+from gslang.lsp.pieces import Piece
+from gslang.lsp.store import Store
+from gslang.syntax import nodes as n
+
+_K = lsp.CompletionItemKind
+_DTYPES = ("float32", "float16", "bfloat16", "float64", "int64", "int32", "int16", "int8", "uint8", "uint16", "uint32", "uint64", "bool")
+_EXPRESSION_WORDS = ("if", "else", "and", "or", "not", "in", "for", "match", "keep", "ordered", "none", "true", "false")
+
+
+def complete(store: Store, document: Document, position: lsp.Position) -> lsp.CompletionList:
+    offset = offset_of(document, position)
+    where = document.piece_at(offset)
+    if where is None:
+        return _list(_begin(document, position, ""))
+    piece, at = where
+    if piece.keyword == "use" and (found := _paths(store, document, piece, at, offset)) is not None:
+        return _list(found)
+    here = cursor(piece, at)
+    if here is None:
+        return _list(())
+    return _list(_Places(store, document, here, offset - at).items())
+
+
+def _list(items: Iterable[lsp.CompletionItem]) -> lsp.CompletionList:
+    unique = {(item.label, item.kind): item for item in items}
+    return lsp.CompletionList(False, list(unique.values()))
+
+
+def resolve(store: Store, item: lsp.CompletionItem) -> lsp.CompletionItem:
+    """The documentation of an item that was chosen. Its `data`: the document, what it is, its name."""
+    data = item.data if isinstance(item.data, dict) else {}
+    document = store.get(str(data.get("uri", "")))
+    if document is None:
+        return item
+    analysis, name = store.analysis(document), str(data.get("name", ""))
+    text: str | None = None
+    match data.get("what"):
+        case "op":
+            signature = analysis.dialect.get(name)
+            text = of_signature(signature) if signature is not None else None
+        case "attribute":
+            signature = analysis.dialect.get(str(data.get("of", "")))
+            text = attribute_text(signature, name) if signature is not None else None
+        case "fn" | "rule" as space:
+            definition = visible(store, document, space).get(name)
+            text = hover.of_definition(store, analysis, document, definition, definition.mark) if definition is not None else None
+        case "module":
+            text = hover.module_doc(store, name)
+    if text:
+        item.documentation = lsp.MarkupContent(lsp.MarkupKind.Markdown, text)
+    return item
+
+
+def _begin(document: Document, position: lsp.Position, word: str) -> Iterator[lsp.CompletionItem]:
+    """Items to begin with."""
+    for label, (detail, text) in snippets.ITEMS.items():
+        yield lsp.CompletionItem(label=label, kind=_K.Snippet, detail=detail, insert_text=text, insert_text_format=lsp.InsertTextFormat.Snippet, sort_text=f"1{label}")
+
+
+def _paths(store: Store, document: Document, piece: Piece, at: int, offset: int) -> list[lsp.CompletionItem] | None:
+    """Files and folders inside of the quotes of a `use`; None elsewhere."""
+    t = piece.tokens
+    k = t.before(at)
+    if k < 0 or t.all[k].kind != "string" or at > t.all[k].end:
+        return None
+    typed = piece.text[t.all[k].start + 1 : at].rstrip('"')
+    folder = folder_of(document) / typed.rpartition("/")[0]
+    start = offset - len(typed.rpartition("/")[2])
+    found = []
+    try:
+        entries = sorted(folder.iterdir())
+    except (OSError, ValueError):
+        entries = []
+    for path in entries[:500]:
+        if path.name.startswith(".") or path == Path(document.name) or not (path.is_dir() or path.suffix == ".gsl"):
+            continue
+        text = path.name + ("/" if path.is_dir() else "")
+        if not typed:
+            text = "./" + text
+        kind = _K.Folder if path.is_dir() else _K.File
+        found.append(lsp.CompletionItem(label=text, kind=kind, text_edit=lsp.TextEdit(range_of(document, start, offset), text)))
+    if not typed:
+        found.append(lsp.CompletionItem(label="../", kind=_K.Folder, text_edit=lsp.TextEdit(range_of(document, start, offset), "../")))
+    return found
+
+
+class _Places:
+    """The cursor in an item. `start`: where the piece begins in the document."""
+
+    def __init__(self, store: Store, document: Document, here: Cursor, start: int) -> None:
+        self.store, self.document, self.here, self.start = store, document, here, start
+        self.piece = here.piece
+        self.analysis: Analysis = store.analysis(document)
+
+    def items(self) -> Iterator[lsp.CompletionItem]:
+        here, t = self.here, self.piece.tokens
+        last, before = here.text(), here.text(1)
+        opening = t.open_at(here.last)
+        if last == "@":
+            yield from (self.plain(name, _K.Event, shown[0], shown[1]) for name, shown in words.ANNOTATIONS.items())
+            return
+        if t.text(opening) == "(" and t.text(opening - 2) == "@":
+            if t.text(opening - 1) == "allow":
+                yield from (self.plain(code, _K.EnumMember, f"{info.name}: {info.title}") for code, info in LINTS.items())
+            return
+        keyword = self.piece.keyword
+        if self.outside():
+            yield from _begin(self.document, lsp.Position(0, 0), here.word)
+        elif keyword == "use":
+            yield from self.modules()
+        elif keyword == "dialect":
+            yield from (self.plain(name, _K.EnumMember) for name in dialect_names())
+        elif keyword == "pass":
+            if opening >= 0:
+                yield from self.steps()
+        elif keyword == "test" and last == "for" and opening < 0:
+            yield from self.global_names("rule")
+        elif keyword == "test" and opening >= 0 and last == ":" and t.text(opening) == "{":
+            yield from (self.plain(name, _K.TypeParameter, words.KINDS[name]) for name in ("input", "param", "const"))
+        elif keyword == "test" and before == ":" and last in words.KINDS:
+            yield from (self.plain(name, _K.TypeParameter) for name in _DTYPES)
+        elif keyword == "rule" and last == ":" and t.text(opening) == "(" and t.text(t.around[opening]) == "" and t.text(opening - 2) == "rule":
+            yield from (self.plain(name, _K.TypeParameter, text) for name, text in words.KINDS.items())
+        elif keyword == "op" and self.in_declaration(opening):
+            yield from self.declaration(opening)
+        elif last == "." or "." in here.word:
+            yield from self.behind_dot()
+        elif t.text(opening) == "{" and t.text(opening - 1) == ".":
+            yield from self.fields(hover.root_mark(self.piece, opening))
+        else:
+            yield from self.expression()
+
+    # ── parts of a file ──
+
+    def outside(self) -> bool:
+        """Whether the cursor stands where an item begins."""
+        t, last = self.piece.tokens, self.here.last
+        if self.piece.keyword == "":
+            return t.open_at(last) < 0
+        if last < 0:
+            return True
+        closed = t.open_at(last) < 0 and t.text(last) in (";", "}")
+        return closed and (t.text(last) == ";" or self.piece.keyword in ("rule", "test", "pass")) and last == len(t.all) - 1 - bool(self.here.word)
+
+    def modules(self) -> Iterator[lsp.CompletionItem]:
+        opening = self.piece.tokens.open_at(self.here.last)
+        if opening < 0:
+            for name in module_names():
+                yield self.dotted(name, _K.Module, "", {"what": "module", "name": name})
+            return
+        for mark in marks(self.piece):
+            if mark.role in ("path", "module"):
+                for path in imported_files(self.document, Import(mark.text.strip('"'), mark.role == "path", None)):
+                    other = self.store.file(path)
+                    for (space, name), _ in own(other).items() if other is not None else ():
+                        if space != "op":
+                            yield self.plain(name, _K.Function if space == "fn" else _K.Class, space)
+
+    def steps(self) -> Iterator[lsp.CompletionItem]:
+        yield from self.global_names("rule")
+        yield from (self.plain(name, _K.Keyword, text) for name, text in words.STEPS.items())
+        yield self.snippet("repeat", words.KEYWORDS["repeat"], "repeat { $0; }")
+
+    def in_declaration(self, opening: int) -> bool:
+        t = self.piece.tokens
+        return t.text(opening) != "{" or t.text(self.here.last) in ("is",)
+
+    def declaration(self, opening: int) -> Iterator[lsp.CompletionItem]:
+        t, last = self.piece.tokens, self.here.last
+        if any(t.text(k) == "is" and t.around[k] < 0 for k in range(last + 1)):
+            yield from (self.plain(name, _K.EnumMember, text) for name, text in words.TRAITS.items())
+        elif t.text(last) in (":", "|", "->") or opening >= 0 and t.text(opening) == "(" and t.text(opening - 1) == "->":
+            yield from (self.plain(name, _K.TypeParameter, text) for name, text in words.TYPES.items())
+        elif opening < 0 and any(t.text(k) == "->" for k in range(last + 1)):
+            yield self.plain("is", _K.Keyword, words.KEYWORDS["is"])
+
+    def behind_dot(self) -> Iterator[lsp.CompletionItem]:
+        """Attributes of a node, names of a template, or operators whose dotted names begin so."""
+        t, here = self.piece.tokens, self.here
+        root, _, _ = here.word.partition(".")
+        if here.text() == "." and not here.word.count("."):
+            yield from self.fields(hover.root_mark(self.piece, here.last))
+            return
+        mark = next((m for m in marks(self.piece) if m.start == here.start and m.text == root and (m.local is not None or m.text == "first")), None)
+        if mark is None and any(m.defines and m.local is not None and m.text == root for m in marks(self.piece)):
+            mark = next(m for m in marks(self.piece) if m.defines and m.text == root)
+        if mark is not None or root == "first":
+            words_ = here.word.split(".")
+            inner = next((m for m in marks(self.piece) if m.defines and len(words_) > 2 and m.text == words_[-2]), None)
+            yield from self.fields(inner or mark, first=root == "first" and len(words_) == 2)
+            return
+        del t
+        yield from self.operators(prefix=here.word.rpartition(".")[0] + ".")
+
+    def fields(self, base: Mark | None, first: bool = False) -> Iterator[lsp.CompletionItem]:
+        """What may stand behind `base.`."""
+        low = lowered(self.analysis, self.piece)
+        inner = [m for m in marks(self.piece) if m.defines and m.role == "binding" and self.piece.tokens.text(self.piece.tokens.around[m.token]) == "{"]
+        is_template = base is not None and any(m.defines and m.role in ("template", "counter") and m.start == base.local for m in marks(self.piece))
+        if first or is_template:
+            yield from (self.field(m.text, _K.Variable, "of the template") for m in inner if self.piece.tokens.around[m.token] > 0)
+        if base is not None and low is not None and not first:
+            for name in operators_of(low, denoted(low, base.text)):
+                signature = self.analysis.dialect.get(name)
+                for spec in signature.attributes.values() if signature is not None else ():
+                    data = {"what": "attribute", "of": name, "name": spec.name}
+                    yield self.field(spec.name, _K.Field, signature_text.attribute(spec), data)
+        if not is_template:
+            for name, text in words.FACTS.items():
+                yield self.field(name, _K.Property, text)
+
+    def expression(self) -> Iterator[lsp.CompletionItem]:
+        t, here = self.piece.tokens, self.here
+        call = call_around(self.piece, here.last)
+        if call is not None and t.open_at(here.last) == call.opening and here.text() in ("(", ","):
+            yield from self.arguments(call.callee, call.given, call.opening)
+        if here.text() in ("(", ",", "=") and call is not None and call.keyword == "dtype":
+            yield from (self.plain(f'"{name}"', _K.Value) for name in _DTYPES)
+        yield from self.local_names()
+        yield from self.global_names("fn")
+        yield from self.operators()
+        for name in words.FUNCTIONS:
+            yield self.plain(name, _K.Function, words.FUNCTIONS[name][0], words.FUNCTIONS[name][1])
+        for name, text in words.KINDS.items():
+            if name != "op" or self.piece.keyword == "rule":
+                yield self.plain(name, _K.TypeParameter, text)
+        for name in _EXPRESSION_WORDS:
+            yield self.plain(name, _K.Keyword, words.KEYWORDS[name])
+        if here.text() in (";", "{", "}", "=>") and self.piece.keyword == "rule":
+            for name, (detail, body) in snippets.STATEMENTS.items():
+                yield self.snippet(name, detail, body)
+        if self.piece.keyword == "rule":
+            yield self.plain("where", _K.Keyword, words.KEYWORDS["where"])
+        if self.piece.keyword == "test" and here.text() == "=>":
+            yield self.plain("unchanged", _K.Keyword, words.KEYWORDS["unchanged"])
+
+    def arguments(self, callee: str, given: tuple[str, ...], opening: int) -> Iterator[lsp.CompletionItem]:
+        """Attributes and optional operands of what is called, those not given yet."""
+        if callee in words.KINDS and callee != "op" and callee not in self.analysis.dialect.operators:
+            for name in ("shape", "dtype", "ndim", "value"):
+                if name not in given:
+                    yield self.argument(name, words.FACTS[name], {})
+            return
+        at = self.piece.tokens.all[opening].start
+        mark = next((m for m in marks(self.piece) if m.role in ("callee", "name", "kind") and m.text == callee and m.end <= at), None)
+        for signature in signatures_of_call(self.analysis, self.piece, mark) if mark is not None else []:
+            for parameter in signature_text.operator(signature).parameters:
+                if parameter.name not in given and not parameter.positional:
+                    yield self.argument(parameter.name, parameter.text, {"what": "attribute", "of": signature.name, "name": parameter.name})
+
+    def local_names(self) -> Iterator[lsp.CompletionItem]:
+        low = lowered(self.analysis, self.piece)
+        for mark in marks(self.piece):
+            if mark.defines and mark.local is not None and mark.start != self.here.start:
+                what = denoted(low, mark.text) if low is not None else None
+                detail = described(low, what) if low is not None and what is not None else mark.role.replace("-", " ")
+                item = self.plain(mark.text, _K.Variable, detail)
+                item.sort_text = f"0{mark.text}"
+                yield item
+
+    def global_names(self, space: str) -> Iterator[lsp.CompletionItem]:
+        for name, definition in visible(self.store, self.document, space).items():
+            if space == "fn":
+                item = next((i for i in definition.piece.items if isinstance(i, n.FnDecl)), None)
+                detail = signature_text.function(item).label if item is not None else "fn"
+                yield self.plain(name, _K.Function, detail, data={"what": "fn", "name": name})
+            else:
+                kind = _K.Event if definition.mark.role == "pass" else _K.Class
+                yield self.plain(name, kind, definition.mark.role, data={"what": "rule", "name": name})
+
+    def operators(self, prefix: str = "") -> Iterator[lsp.CompletionItem]:
+        qualified = dialect_name(self.document) + "."
+        for name, signature in sorted(self.analysis.dialect.operators.items()):
+            shown = qualified + name if prefix.startswith(qualified) else name
+            if shown.startswith(prefix):
+                yield self.dotted(shown, _K.Operator, signature_text.operator(signature).label[len(f"op {name}") :], {"what": "op", "name": name})
+
+    # ── items ──
+
+    def plain(self, label: str, kind: lsp.CompletionItemKind, detail: str = "", doc: str = "", data: dict[str, str] | None = None) -> lsp.CompletionItem:
+        given = {"uri": self.document.uri, **data} if data else None
+        return lsp.CompletionItem(label=label, kind=kind, detail=detail or None, documentation=doc or None, data=given)
+
+    def dotted(self, label: str, kind: lsp.CompletionItemKind, detail: str, data: dict[str, str]) -> lsp.CompletionItem:
+        """A name with dots: it replaces all that is typed of it, also before the last dot."""
+        item = self.plain(label, kind, detail, data=data)
+        place = range_of(self.document, self.start + self.here.start, self.start + self.here.offset)
+        item.text_edit, item.filter_text = lsp.TextEdit(place, label), label
+        return item
+
+    def field(self, label: str, kind: lsp.CompletionItemKind, detail: str, data: dict[str, str] | None = None) -> lsp.CompletionItem:
+        """What stands behind a dot: only the part behind it is replaced."""
+        item = self.plain(label, kind, detail, data=data)
+        typed = self.here.word.rpartition(".")[2]
+        place = range_of(self.document, self.start + self.here.offset - len(typed), self.start + self.here.offset)
+        item.text_edit = lsp.TextEdit(place, label)
+        return item
+
+    def argument(self, name: str, detail: str, data: dict[str, str]) -> lsp.CompletionItem:
+        item = self.plain(f"{name} =", _K.Field, detail, data=data)
+        item.filter_text, item.sort_text = name, f" {name}"
+        item.insert_text = f"{name} = "
+        return item
+
+    def snippet(self, label: str, detail: str, text: str) -> lsp.CompletionItem:
+        return lsp.CompletionItem(label=label, kind=_K.Snippet, detail=detail, insert_text=text, insert_text_format=lsp.InsertTextFormat.Snippet)

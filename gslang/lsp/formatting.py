@@ -1,0 +1,74 @@
+"""Formatting with `gslang.fmt`, as small edits, so that cursors and folds stay where they are. Line ends stay what they are.
+
+In a file with syntax errors the items that can be read are formatted, each where it stands.
+"""
+
+from __future__ import annotations
+
+import re
+from difflib import SequenceMatcher
+
+from lsprotocol import types as lsp
+
+from gslang.base.source import Source
+from gslang.fmt.format_source import FormatterBug, format_source
+from gslang.lsp.diagnostics import range_of
+from gslang.lsp.document import Document
+
+_LINE = re.compile(r"[^\r\n]*(?:\r\n|\n|\r)|[^\r\n]+$")
+
+
+def format_document(document: Document, lines: tuple[int, int] | None = None) -> list[lsp.TextEdit]:
+    """Edits that format the document, or the items that touch some lines (from 0, both ends included).
+
+    None at all where the formatter would not keep the meaning.
+    """
+    chosen = None if lines is None else (lines[0] + 1, lines[1] + 1)
+    try:
+        result = format_source(Source(document.name, document.text), chosen).text
+        if result is None:
+            result = _piecewise(document, lines)
+    except FormatterBug:
+        return []
+    if "\r\n" in document.text:
+        result = result.replace("\r\n", "\n").replace("\n", "\r\n")
+    if document.text.startswith("\ufeff"):
+        result = "\ufeff" + result.removeprefix("\ufeff")
+    return _edits(document, result)
+
+
+def _piecewise(document: Document, lines: tuple[int, int] | None) -> str:
+    parts = []
+    for piece, start in zip(document.pieces, document.starts):
+        inside = piece.text.strip()
+        first, last = document.lines.position(start)[0], document.lines.position(start + len(piece.text.rstrip()))[0]
+        touched = lines is None or first <= lines[1] and last >= lines[0]
+        text = format_source(Source(document.name, inside)).text if touched and piece.items else None
+        if text is None:
+            parts.append(piece.text)
+        else:
+            begin = piece.text.index(inside)
+            parts.append(piece.text[:begin] + text.rstrip("\n") + piece.text[begin + len(inside) :])
+    return "".join(parts)
+
+
+def _edits(document: Document, result: str) -> list[lsp.TextEdit]:
+    """The lines that differ, replaced."""
+    if result == document.text:
+        return []
+    old, new = _LINE.findall(document.text), _LINE.findall(result)
+    head = 0
+    while head < min(len(old), len(new)) and old[head] == new[head]:
+        head += 1
+    tail = 0
+    while tail < min(len(old), len(new)) - head and old[-1 - tail] == new[-1 - tail]:
+        tail += 1
+    starts = [0]
+    for line in old:
+        starts.append(starts[-1] + len(line))
+    a, b = old[head : len(old) - tail], new[head : len(new) - tail]
+    edits = []
+    for tag, i1, i2, j1, j2 in SequenceMatcher(None, a, b, autojunk=False).get_opcodes():
+        if tag != "equal":
+            edits.append(lsp.TextEdit(range_of(document, starts[head + i1], starts[head + i2]), "".join(b[j1:j2])))
+    return edits

@@ -1,0 +1,165 @@
+"""What the names of a rule or a test stand for: a node of the source, of the target, a value and its type.
+
+Found by lowering the item as the checker does, statement by statement: where one has an error, the others still have their kinds.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from gslang.check import checked as ir
+from gslang.check.context import BlockOf, Denotation, InstanceOf, Lost, Lowering, NodeOf, NodesOf, OperatorOf, Stop, TargetOf, ValueOf
+from gslang.check.patterns import without_alternatives
+from gslang.check.rule import _input, _source_outputs, _statements, _target_outputs
+from gslang.dialect.tensor_type import TensorType
+from gslang.engine.build import BuildError
+from gslang.engine.meaning import with_meanings
+from gslang.engine.values import FAILURES
+from gslang.lsp.analysis import Analysis
+from gslang.lsp.pieces import Piece
+from gslang.syntax import nodes as n
+from gslang.testing import build_graph
+
+
+def lowered(analysis: Analysis, piece: Piece) -> Lowering | None:
+    """A rule as the checker sees it, errors or not; None for what is no rule or cannot be read."""
+    item = piece.items[0] if piece.items else None
+    if not isinstance(item, n.Rule):
+        return None
+    state = piece.memo.get("Rule")
+    key = state[0] if state is not None else None
+    known = piece.memo.get("lowered")
+    if known is None or key is None or known[0] != key:
+        known = piece.memo["lowered"] = (key, _lower(analysis, item))
+    return known[1]  # type: ignore[no-any-return]
+
+
+def _lower(analysis: Analysis, rule: n.Rule) -> Lowering:
+    low = Lowering(analysis.dialect, analysis.functions, [])
+    for given in rule.inputs:
+        _input(low, given)
+    _statements(low, rule.source)
+    _source_outputs(low, rule.source)
+    low.side = "target"
+    _statements(low, rule.target)
+    try:
+        _target_outputs(low, rule.target)
+    except Stop:
+        pass
+    return low
+
+
+def denoted(low: Lowering, name: str) -> Denotation | None:
+    """What a name of the rule stands for, one of a template's included."""
+    what = low.names.get(name)
+    for template in low.templates if what is None else ():
+        what = what or template.names.get(name)
+    return None if isinstance(what, Lost) else what
+
+
+def operators_of(low: Lowering, what: Denotation | None) -> tuple[str, ...]:
+    """The operators that a node may be a call of."""
+    match what:
+        case NodeOf(_, node) | NodesOf(_, node):
+            found = [name for k in without_alternatives(low, node) if isinstance(call := low.patterns[k], ir.CallNode) for name in call.operators]
+            return tuple(dict.fromkeys(found))
+        case OperatorOf(name):
+            return low.variables[name].operators if name in low.variables else ()
+        case TargetOf(target) if isinstance(made := low.targets[target], ir.MakeCall):
+            return (made.operator,) if isinstance(made.operator, str) else ()
+    return ()
+
+
+def described(low: Lowering, what: Denotation) -> str:
+    """A kind in words, such as "a call of `nn.conv2d`"."""
+    match what:
+        case NodeOf(_, node):
+            return _pattern(low, low.patterns[node])
+        case NodesOf(_, node):
+            return f"a sequence, one for each instance: {_pattern(low, low.patterns[node])}"
+        case ValueOf(_, kind):
+            return "a value" if kind == "any" else f"a value: `{kind}`"
+        case BlockOf(block, _):
+            return f"the instances of a template{_bounds(low, block)}"
+        case InstanceOf():
+            return "an instance of a template"
+        case OperatorOf(name):
+            return f"an operator variable: {_listed(low.variables[name].operators)}" if name in low.variables else "an operator variable"
+        case TargetOf(target, several):
+            return ("a sequence of new nodes" if several else "a new node") + _made(low.targets[target])
+    return "unknown"
+
+
+def _pattern(low: Lowering, pattern: ir.Pattern) -> str:
+    demands = [c.span.text for c in pattern.constraints if isinstance(c, ir.Constraint)]
+    more = f" with {', '.join(f'`{text}`' for text in demands[:6])}" if demands else ""
+    match pattern:
+        case ir.LeafNode(kind=kind, optional=optional):
+            return f"`{kind}{'?' * optional}`{more}"
+        case ir.CallNode(operators=operators, variable=variable):
+            shown = f"the operator variable `{variable}`" if variable else _listed(operators)
+            return f"a call of {shown}{more}" + (", kept if it has other users" if pattern.keep else "")
+        case ir.TupleNode():
+            return "a tuple"
+        case ir.ProjNode(base=base):
+            name = low.patterns[base].name
+            return f"a projection of `{name}`" if name else "a projection"
+        case ir.AltNode(branches=branches):
+            return "one of: " + "; ".join(_pattern(low, low.patterns[branch]) for branch in branches[:6])
+    return "a node"
+
+
+def _listed(operators: tuple[str, ...]) -> str:
+    shown = " or ".join(f"`{name}`" for name in operators[:4])
+    return shown if len(operators) <= 4 else f"one of {len(operators)} operators ({', '.join(operators[:3])}, …)"
+
+
+def _bounds(low: Lowering, block: int) -> str:
+    span = low.blocks[block].span if block in low.blocks else None
+    head = span.text.split("{")[0].strip() if span is not None else ""
+    return f" (`{head}`)" if head.startswith("each") else ""
+
+
+def _made(target: ir.Target) -> str:
+    match target:
+        case ir.MakeCall(operator):
+            return f": a call of `{operator if isinstance(operator, str) else operator[1]}`"
+        case ir.MakeTuple():
+            return ": a tuple"
+        case ir.MakeProj():
+            return ": a projection"
+        case ir.MakeConst():
+            return ": a constant"
+    return ""
+
+
+def value_type(what: Denotation | None) -> str | None:
+    """The type of a value that is known to have one."""
+    return what.type if isinstance(what, ValueOf) and what.type != "any" else None
+
+
+def graph_types(analysis: Analysis, piece: Piece) -> dict[int, str]:
+    """Types of the nodes that a test names: where the named expression begins in the piece → "float32[2, 3]"."""
+    known = piece.memo.get("graph types")
+    state = piece.memo.get("Test")
+    if known is None or state is None or known[0] != state[0]:
+        known = piece.memo["graph types"] = (state[0] if state is not None else None, _graph_types(analysis, piece))
+    return known[1]  # type: ignore[no-any-return]
+
+
+def _graph_types(analysis: Analysis, piece: Piece) -> dict[int, str]:
+    test = next((t for t in analysis.program.tests if t.span.source is piece.source), None)
+    if test is None:
+        return {}
+    program = with_meanings(analysis.program)
+    found = {}
+    for number, name in enumerate(test.source.names):
+        if name is not None and isinstance(test.source.targets[number], (ir.MakeCall, ir.MakeTuple, ir.MakeProj)):
+            try:
+                graph = build_graph(program, test, replace(test.source, outputs=(number,)))
+            except (BuildError, *FAILURES):
+                continue
+            type_ = graph.types[graph.outputs[0]] if len(graph.outputs) == 1 else None
+            if isinstance(type_, TensorType) and type_.shape is not None:
+                found[test.source.spans[number].start] = str(type_)
+    return found

@@ -1,0 +1,69 @@
+"""Lint findings of an analysis: lints of single items are kept with their pieces, those of whole files run again, costly ones when asked.
+
+Unlike `gslc lint`, items without errors are linted although others have some.
+"""
+
+from __future__ import annotations
+
+from gslang.base.diagnostics import Diagnostic
+from gslang.engine.meaning import with_meanings
+from gslang.lint.linted_file import LintedFile, LintedRule
+from gslang.lint.registry import REGISTRY
+from gslang.lint.suppression import suppress
+from gslang.lsp.analysis import Analysis
+from gslang.lsp.pieces import Piece
+from gslang.syntax import nodes as n
+
+_OF_ITEMS = ("L0101", "L0104", "L0105", "L0107", "L0110", "L0111", "L0112", "L0113", "L0114", "L0116")
+COSTLY = frozenset(("L0201", "L0203", "L0204", "L0205"))
+"""These build graphs and run rules: they wait until nobody types."""
+
+
+def lint(analysis: Analysis, selected: frozenset[str], costly: bool = True) -> list[Diagnostic]:
+    """The findings of the selected lints, with spans in pieces of the document."""
+    document, program = analysis.document, with_meanings(analysis.program)
+    written: dict[int, n.Item] = {}
+    rules: dict[int, LintedRule] = {}
+    pieces = [piece for piece in document.pieces if piece.items]
+    for piece in pieces:
+        item = written[id(piece)] = piece.items[0]
+        checked = analysis.checked(piece)
+        if isinstance(item, n.Rule) and checked is not None:
+            rules[id(piece)] = LintedRule(item, program.rules[checked.name])
+    running = selected if costly else selected - COSTLY
+    if not program.ok:
+        running = running & {*_OF_ITEMS, "L0115"}
+    found: dict[int, list[Diagnostic]] = {id(piece): [] for piece in pieces}
+    for piece in pieces:
+        alone = _alone(analysis, piece, written[id(piece)], rules.get(id(piece)))
+        found[id(piece)] += _of_item(alone, piece, rules.get(id(piece)), running)
+    if program.ok:
+        items = tuple(written[id(piece)] for piece in pieces)
+        span = n.Program(program.doc, items, span=items[0].span) if items else None
+        if span is not None:
+            whole = LintedFile(pieces[0].source, span, program, tuple(rules[id(piece)] for piece in pieces if id(piece) in rules))
+            at = {id(piece.source): id(piece) for piece in pieces}
+            for code, run in REGISTRY.items():
+                if code in running and code not in _OF_ITEMS:
+                    for finding in run(whole):
+                        found[at[id(finding.primary.span.source)]].append(finding)
+    result: list[Diagnostic] = []
+    for piece in pieces:
+        if found[id(piece)] or any(mark.name.id == "allow" for mark in written[id(piece)].annotations):
+            alone = _alone(analysis, piece, written[id(piece)], rules.get(id(piece)))
+            result += suppress(alone, found[id(piece)], running)
+    return result
+
+
+def _alone(analysis: Analysis, piece: Piece, item: n.Item, rule: LintedRule | None) -> LintedFile:
+    """A file of one item."""
+    return LintedFile(piece.source, n.Program(None, (item,), span=item.span), analysis.program, (rule,) if rule is not None else ())
+
+
+def _of_item(alone: LintedFile, piece: Piece, rule: LintedRule | None, running: frozenset[str]) -> list[Diagnostic]:
+    key = (id(rule.checked) if rule is not None else 0, running)
+    known = piece.memo.get("lint")
+    if known is None or known[0] != key:
+        found = [finding for code in _OF_ITEMS if code in running for finding in REGISTRY[code](alone)]
+        known = piece.memo["lint"] = (key, found, rule)
+    return known[1]  # type: ignore[no-any-return]

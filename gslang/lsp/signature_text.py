@@ -1,0 +1,93 @@
+"""Operators, functions and built-ins as text: declarations, and the parts of them that a call fills."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from gslang.dialect.signature import AttributeSpec, Signature
+from gslang.lsp.words import FUNCTIONS
+from gslang.syntax import nodes as n
+
+
+@dataclass(frozen=True, slots=True)
+class Parameter:
+    """`text` as it stands in the declaration. `positional`: it may be given without its name; `variadic`: any number of times."""
+
+    name: str
+    text: str
+    positional: bool
+    variadic: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Callable:
+    """Something that can be called."""
+
+    head: str
+    parameters: tuple[Parameter, ...]
+    tail: str
+    doc: str
+
+    @property
+    def label(self) -> str:
+        return f"{self.head}({', '.join(p.text for p in self.parameters)}){self.tail}"
+
+
+def operator(signature: Signature) -> Callable:
+    parameters = [
+        Parameter(o.name, f"{'*' * o.variadic}{o.name}: {_types(o.kind + '?' * (o.optional and o.attribute is None), o.attribute)}", True, o.variadic)
+        for o in signature.operands
+    ]
+    parameters += [Parameter(spec.name, attribute(spec), False) for spec in signature.attributes.values()]
+    results = signature.results if isinstance(signature.results, str) else f"({', '.join(signature.results)})"
+    traits = f" is {', '.join(sorted(signature.traits))}" if signature.traits else ""
+    return Callable(f"op {signature.name}", tuple(parameters), f" -> {results}{traits}", signature.doc)
+
+
+def _types(kind: str, also: AttributeSpec | None) -> str:
+    return kind if also is None else f"{kind} | {' | '.join(map(str, also.types))}{_default(also)}"
+
+
+def attribute(spec: AttributeSpec) -> str:
+    """`strides: int[] = (1, 1)`."""
+    return f"{spec.name}: {' | '.join(map(str, spec.types))}{_default(spec)}"
+
+
+def _default(spec: AttributeSpec) -> str:
+    return "" if repr(spec.default) == "REQUIRED" else f" = {value(spec.default)}"
+
+
+def value(given: Any) -> str:
+    """A value as the language writes it."""
+    match given:
+        case None:
+            return "none"
+        case bool():
+            return "true" if given else "false"
+        case str():
+            return f'"{given}"'
+        case tuple() | list():
+            return "(" + ", ".join(map(value, given)) + ("," if len(given) == 1 else "") + ")"
+    return repr(given)
+
+
+def function(item: n.FnDecl) -> Callable:
+    parameters = tuple(Parameter(p.name.id, p.name.id + (f": {p.type.id}" if p.type is not None else ""), True) for p in item.parameters)
+    body = " ".join(item.body.span.text.split())
+    return Callable(f"fn {item.name.id}", parameters, f" = {body if len(body) < 160 else body[:157] + '…'};", item.doc or "")
+
+
+def builtin(name: str) -> list[Callable]:
+    """The forms of a built-in function."""
+    forms, doc = FUNCTIONS[name]
+    found = []
+    for form in forms.split(" | "):
+        inside = form[form.index("(") + 1 : -1]
+        parts = [part.strip() for part in inside.split(",")]
+        variadic = "…" in parts
+        parameters = [Parameter(part, part, True) for part in parts if part != "…"]
+        if variadic:
+            parameters.append(Parameter("…", "…", True, True))
+        found.append(Callable(name, tuple(parameters), "", doc))
+    return found

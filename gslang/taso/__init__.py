@@ -1,0 +1,1 @@
+"""Substitutions of TASO's generator as rules: read, given shapes, written as `.gsl`."""

@@ -1,0 +1,48 @@
+"""What rules and declarations say that instances need: which leaves a constraint reads, which sampler suits a declared operator."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator
+from dataclasses import fields, is_dataclass
+from typing import Any
+
+from gslang.check import checked as ir
+from gslang.dialect.signature import Signature
+
+
+def leaves_read_by(rule: ir.CheckedRule, number: int) -> list[int]:
+    """The leaves outside blocks whose attributes or captures the constraints of node `number` read, itself left out."""
+    found: list[int] = []
+    for item in _parts(rule.nodes[number].constraints):
+        match item:
+            case ir.NodeAttr(ir.Own(), node, _):
+                found.append(node)
+            case ir.Captured(capture=capture):
+                found += [k for k, node in enumerate(rule.nodes) if any(isinstance(p, ir.Capture) and p.capture == capture for p in _parts(node.constraints))]
+    return [k for k in dict.fromkeys(found) if k != number and isinstance(rule.nodes[k], ir.LeafNode) and rule.nodes[k].block is None]
+
+
+def _parts(item: Any) -> Iterator[Any]:
+    if is_dataclass(item) and not isinstance(item, type):
+        yield item
+        for f in fields(item):
+            if f.name != "span":
+                yield from _parts(getattr(item, f.name))
+    elif isinstance(item, tuple):
+        for part in item:
+            yield from _parts(part)
+
+
+def operator_that_samples(signature: Signature, known: Collection[str]) -> str:
+    """The operator whose sampler suits calls of `signature`: itself, or the first one in its declared value that takes all
+    operands as they are and has a sampler (`known`)."""
+    meaning = signature.meaning
+    if signature.name in known or meaning is None:
+        return signature.name
+    targets = meaning.rule.target.targets
+    for target in targets:
+        if isinstance(target, ir.MakeCall) and isinstance(target.operator, str) and target.operator in known:
+            read = [targets[k] for k in target.operands]
+            if [t.node if isinstance(t, ir.SourceNode) else None for t in read] == list(range(len(signature.operands))):
+                return target.operator
+    return signature.name

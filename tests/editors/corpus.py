@@ -1,0 +1,90 @@
+"""The one corpus of all highlighters, and what the compiler itself says about it: `python -m tests.editors.corpus` prints both as JSON.
+
+The corpus: every `.gsl` file of the repository that the parser reads without a finding. The tokens are those of the parser's own
+lexer; comments, which it skips, are what is left between them.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import sys
+from collections.abc import Iterator
+from functools import lru_cache
+from pathlib import Path
+from typing import NamedTuple
+
+from gslang.base.source import Source
+from gslang.highlight import words
+from gslang.syntax.parser import grammar, parse
+
+ROOT = Path(__file__).parent.parent.parent
+FOLDERS = ("stdlib_rules", "examples", "benchmarks", "tests")
+
+
+class Token(NamedTuple):
+    """`line` from 1, `column` from 0 and `length` in code points. `kind`: comment string number keyword constant field name sign."""
+
+    line: int
+    column: int
+    length: int
+    kind: str
+    text: str
+
+
+@lru_cache(maxsize=1)
+def corpus() -> tuple[Path, ...]:
+    """The files, in the order of their names."""
+    found = sorted(path for folder in FOLDERS for path in (ROOT / folder).rglob("*.gsl"))
+    return tuple(path for path in found if not parse(Source(path.name, text_of(path))).diagnostics)
+
+
+def text_of(path: Path) -> str:
+    return path.read_text(encoding="utf-8").replace("\r\n", "\n")
+
+
+def tokens(text: str) -> list[Token]:
+    """All tokens of a text that parses, and its comments, in order."""
+    reader = grammar().parse_interactive(text)
+    found = list(reader.iter_parse())
+    result: list[Token] = []
+    end = 0
+    for k, token in enumerate(found):
+        assert token.start_pos is not None
+        result += _comments(text, end, token.start_pos)
+        before = found[k - 1].value if k else ""
+        after = found[k + 1].value if k + 1 < len(found) else ""
+        result.append(_token(text, token.start_pos, str(token.value), _kind(str(token.value), before, after)))
+        end = token.start_pos + len(token.value)
+    return [*result, *_comments(text, end, len(text))]
+
+
+def _kind(value: str, before: str, after: str) -> str:
+    if value[0] == '"':
+        return "string"
+    if value[0].isdigit():
+        return "number"
+    if not (value[0].isalpha() or value[0] == "_"):
+        return "sign"
+    if before == ".":
+        return "field"
+    if before == "op":
+        return "name"  # `op where(…)` declares it
+    if value in words.CONSTANTS and after != "=":
+        return "constant"
+    return "keyword" if value in words.words() and after != "=" else "name"
+
+
+def _comments(text: str, begin: int, end: int) -> Iterator[Token]:
+    for found in re.finditer(r"#[^\n]*", text[begin:end]):
+        yield _token(text, begin + found.start(), found[0].rstrip(), "comment")
+
+
+def _token(text: str, at: int, value: str, kind: str) -> Token:
+    line_start = text.rfind("\n", 0, at) + 1
+    return Token(text.count("\n", 0, at) + 1, at - line_start, len(value), kind, value)
+
+
+if __name__ == "__main__":
+    table = {str(path.relative_to(ROOT)): {"text": text_of(path), "tokens": tokens(text_of(path))} for path in corpus()}
+    json.dump(table, sys.stdout)

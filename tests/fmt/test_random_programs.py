@@ -1,0 +1,75 @@
+"""The laws of the formatter on random derivations of the grammar, with random space and comments between any two tokens."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+
+from gslang.base.source import Source
+from gslang.fmt.format_source import format_source
+from gslang.fmt.proof import same, says_the_same
+from gslang.syntax.parser import Parsed, grammar, parse
+from tests.fmt.grammar_programs import random_tokens, spaced
+
+_PLAIN = [" ", " ", "\n", "\t", "   "]
+_NOTES = [*_PLAIN, "  # note\n", "\n# own line\n", "\n\n  # far\n\n", "\n  # a\n  # b\n", "\n## doc\n", "\n#! file\n", "\n\n\n"]
+
+
+def read(text: str) -> Parsed:
+    return parse(Source("t.gsl", text))
+
+
+@settings(max_examples=120, deadline=None)
+@given(st.randoms(use_true_random=True), st.integers(1, 3), st.sampled_from([_PLAIN, _NOTES]))
+def test_laws(random: object, items: int, gaps: list[str]) -> None:
+    """Formatted, a program means the same, has all its comments, rests, and has no space at ends of lines."""
+    from random import Random
+
+    assert isinstance(random, Random)
+    text = "".join(spaced(random_tokens(random), lambda: random.choice(gaps)) + "\n\n" for _ in range(items))
+    before = read(text)
+    assume(not before.diagnostics)
+    once = format_source(Source("t.gsl", text)).text
+    assert once is not None
+    after = read(once)
+    assert not after.diagnostics and same(before.program, after.program)
+    assert Counter(c.text.rstrip() for c in before.comments) == Counter(c.text for c in after.comments)
+    assert format_source(Source("t.gsl", once)).text == once
+    assert [line for line in once.splitlines() if line != line.rstrip()] == []
+
+
+def test_every_construct_is_made() -> None:
+    """All expansions of the grammar turn up, but for those that are reserved."""
+    from random import Random
+
+    random = Random(1)
+    made = Counter(token for _ in range(300) for token in random_tokens(random))
+    words = {t.pattern.value for t in grammar().terminals if type(t.pattern).__name__ == "PatternStr"} - {"<=>"}
+    assert words - {'"'} <= set(made)
+
+
+@settings(max_examples=120, deadline=None)
+@given(st.randoms(use_true_random=True), st.sampled_from([",", ";", "(", ")", "not", "x", "##", ".0"]))
+def test_the_proof_is_one(random: object, noise: str) -> None:
+    """Where tokens are put in, taken out or exchanged, the proof says what the trees say."""
+    from random import Random
+
+    assert isinstance(random, Random)
+    tokens = random_tokens(random)
+    text = " ".join(tokens)
+    before = read(text)
+    assume(not before.diagnostics)
+    at = random.randrange(len(tokens))
+    match random.randrange(3):
+        case 0:
+            tokens.insert(at, noise)
+        case 1:
+            del tokens[at]
+        case _:
+            tokens[at] = noise
+    changed = " ".join(tokens)
+    after = read(changed)
+    comments = [c.text for c in after.comments] == [c.text for c in before.comments]
+    assert says_the_same(text, changed) == (comments and not after.diagnostics and same(before.program, after.program))
