@@ -147,7 +147,7 @@ def _call(laying: _Laying, call: ir.MakeCall) -> str:
 
 
 def _constant(laying: _Laying, constant: ir.MakeConst) -> str:
-    if constant.as_tuple:
+    if constant.as_tuple or constant.optional:
         raise _NotFixed
     for value in (constant.value, constant.dtype, constant.splat_shape):
         if value is not None:
