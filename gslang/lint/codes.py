@@ -22,7 +22,7 @@ L0102 unused-function       + a function that nothing uses
 L0103 unused-import         + an import that nothing uses
 L0104 constant-condition    + a condition that is always or never true
 L0105 exact-float           + a computed number compared exactly with a float
-L0106 hidden-name           + a function that hides an operator, a built-in or an import
+L0106 hidden-name           + a name that hides an operator, a function, a built-in or an import
 L0107 name-style            + a name in another style
 L0108 missing-doc           + a rule without a doc comment
 L0109 missing-test          + a rule without a test
@@ -33,6 +33,9 @@ L0113 pointless-keep        + a `keep` without effect
 L0114 coarse-constant       + a rounded number where a closed form is meant
 L0115 unused-suppression    + an `@allow` that silences nothing
 L0116 no-change             + a rule whose target is its source
+L0117 unread-constant       + a constant whose value the rule neither reads nor keeps
+L0118 needless-interior     - a node that need not go away
+L0119 late-input-condition  - a condition on an input that could be a constraint
 L0201 overlap               - two rules match at the same node
 L0202 unreachable           + an earlier rule takes every match of this one
 L0203 non-terminating       + rules that undo each other for ever

@@ -10,7 +10,7 @@ from gslang.engine.plan import plan_of
 from gslang.lint.generality import overlays, roots_of, same_targets
 from gslang.lint.linted_file import LintedFile, LintedRule, finding
 from gslang.lint.shown_graph import as_json, as_statements
-from gslang.lint.witness import graphs_of
+from gslang.lint.witness import graphs_of, matching_nodes
 
 Key = tuple[str, ...]
 
@@ -18,12 +18,16 @@ Key = tuple[str, ...]
 def unreachable(file: LintedFile) -> Iterator[Diagnostic]:
     reported: set[str] = set()
     for earlier, later in _candidates(file):
-        if later.checked.blocks or later.name in reported or earlier.checked.once or next(overlays(earlier.checked, later.checked), None) is None or _twins(earlier, later):
+        if later.checked.blocks or later.name in reported or earlier.checked.once or not always_built(earlier.checked):
+            continue
+        if next(overlays(earlier.checked, later.checked), None) is None or _twins(earlier, later):
+            continue
+        graph = next(iter(graphs_of(file, later.checked)), None)
+        if graph is not None and not set(matching_nodes(later.checked, graph)) <= set(matching_nodes(earlier.checked, graph)):
             continue
         reported.add(later.name)  # the first one that covers it is enough to know
         related = (Label(earlier.written.name.span, "more general, and tried first"),)
         mend = f"put `{later.name}` before `{earlier.name}`, or remove it"
-        graph = next(iter(graphs_of(file, later.checked)), None)
         if graph is not None:
             mend += f"; both match in {as_statements(graph)}"
         shown = None if graph is None else as_json(graph)
@@ -35,6 +39,27 @@ def duplicate(file: LintedFile) -> Iterator[Diagnostic]:
         if _twins(earlier, later):
             related = (Label(earlier.written.name.span, "the first one"),)
             yield finding("L0206", f"`{later.name}` says the same as `{earlier.name}`", later.written.name.span, "remove one of them", related=related)
+
+
+def always_built(rule: ir.CheckedRule) -> bool:
+    """Whether all that the target reads is known at each match. Where a dimension or value is not, the match is passed over."""
+    stack: list[object] = [rule.target.targets]
+    while stack:
+        item = stack.pop()
+        match item:
+            case ir.NodeAttr(name=name) if name in ("shape", "dtype", "ndim", "value"):
+                return False
+            case ir.Captured() | ir.SelectTarget() | ir.SelectValue() | ir.ItemValue() | ir.Builtin():
+                return False
+            case ir.Let(let=let):
+                stack.append(rule.lets[let])
+            case ir.BinaryValue(operator=operator) if operator in ("/", "//", "%", "**"):
+                return False
+        if isinstance(item, tuple):
+            stack.extend(item)
+        elif hasattr(item, "__dataclass_fields__"):
+            stack.extend(getattr(item, name) for name in item.__dataclass_fields__ if not name.endswith("span"))
+    return True
 
 
 def _twins(earlier: LintedRule, later: LintedRule) -> bool:

@@ -32,7 +32,7 @@ def overlays(general: ir.CheckedRule, special: ir.CheckedRule) -> Iterator[Overl
     """The ways to lay one source over another such that each match of `special` is one of `general`."""
     if len(general.outputs) != len(special.outputs) or (general.output_block is None) != (special.output_block is None):
         return
-    if len(general.blocks) != len(special.blocks):
+    if len(general.blocks) != len(special.blocks) or not _holds_for(general.opset, special.opset):
         return
     if max(len(general.nodes), len(special.nodes), len(general.target.targets), len(special.target.targets)) > _MOST_NODES:
         return
@@ -40,6 +40,12 @@ def overlays(general: ir.CheckedRule, special: ir.CheckedRule) -> Iterator[Overl
         overlay = Overlay(general, special, nodes)
         if _nodes_agree(overlay) and _blocks_agree(overlay) and _constraints_follow(overlay):
             yield overlay
+
+
+def _holds_for(general: tuple[int | None, int | None], special: tuple[int | None, int | None]) -> bool:
+    """Whether a rule runs for all the operator sets that the other runs for."""
+    (low, high), (least, most) = general, special
+    return (low is None or least is not None and least >= low) and (high is None or most is not None and most <= high)
 
 
 def roots_of(rule: ir.CheckedRule) -> tuple[int, ...]:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from gslang.base.diagnostics import Diagnostic
+from gslang.base.diagnostics import Diagnostic, Edit, Fix
+from gslang.base.source import Span
 from gslang.check import checked as ir
 from gslang.lint.linted_file import LintedFile, finding
 
@@ -20,4 +21,17 @@ def pointless_keep(file: LintedFile) -> Iterator[Diagnostic]:
             if why is None and k in used:
                 why = "the target uses it, so it stays anyway"
             if why is not None:
-                yield finding("L0113", f"`keep` changes nothing here: {why}", node.span, "leave it out")
+                yield finding("L0113", f"`keep` changes nothing here: {why}", node.span, "leave it out", fix=_without(node.span))
+
+
+def _without(span: Span) -> Fix | None:
+    """The edit that takes out the word, which stands before the node or at its beginning."""
+    text, start = span.source.text, span.start
+    if not text.startswith("keep", start):
+        start = len(text[:start].rstrip()) - 4
+    end = start + 4
+    if text[start:end] != "keep" or not text[end : end + 1].isspace():
+        return None
+    while text[end : end + 1] == " ":
+        end += 1
+    return Fix("leave out `keep`", (Edit(Span(span.source, start, end), ""),))

@@ -6,18 +6,24 @@ from collections.abc import Callable, Iterator
 
 from gslang.base.diagnostics import Diagnostic
 from gslang.lint.coarse_constant import coarse_constant
-from gslang.lint.conditions import constant_condition, exact_float, late_condition
+from gslang.lint.constant_condition import constant_condition
 from gslang.lint.covered_rules import duplicate, unreachable
 from gslang.lint.documentation import missing_doc, missing_test
+from gslang.lint.exact_float import exact_float
+from gslang.lint.hidden_name import hidden_name
+from gslang.lint.late_condition import late_condition, late_input_condition
 from gslang.lint.linted_file import LintedFile
-from gslang.lint.naming import hidden_name, name_style
+from gslang.lint.name_style import name_style
+from gslang.lint.needless_interior import needless_interior
 from gslang.lint.order_dependence import order_dependent
 from gslang.lint.overlap import overlap
 from gslang.lint.pointless_keep import pointless_keep
 from gslang.lint.targets import dropped_attribute, no_change, repeated_computation
 from gslang.lint.termination import growing, non_terminating
+from gslang.lint.unread_constant import unread_constant
 from gslang.lint.unused_binding import unused_binding
-from gslang.lint.unused_item import unused_function, unused_import
+from gslang.lint.unused_function import unused_function
+from gslang.lint.unused_import import unused_import
 
 Lint = Callable[[LintedFile], Iterator[Diagnostic]]
 
@@ -37,6 +43,9 @@ REGISTRY: dict[str, Lint] = {
     "L0113": pointless_keep,
     "L0114": coarse_constant,
     "L0116": no_change,
+    "L0117": unread_constant,
+    "L0118": needless_interior,
+    "L0119": late_input_condition,
     "L0201": overlap,
     "L0202": unreachable,
     "L0203": non_terminating,

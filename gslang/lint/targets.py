@@ -6,10 +6,8 @@ from collections.abc import Iterator
 
 from gslang.base.diagnostics import Diagnostic, Label
 from gslang.check import checked as ir
-from gslang.lint.linted_file import LintedFile, LintedRule, finding, walk
-from gslang.syntax import nodes as n
-
-_TENSOR_WORK = (n.Call, n.Binary)
+from gslang.lint.linted_file import LintedFile, finding
+from gslang.lint.read_values import attributes_read
 
 
 def repeated_computation(file: LintedFile) -> Iterator[Diagnostic]:
@@ -22,7 +20,7 @@ def repeated_computation(file: LintedFile) -> Iterator[Diagnostic]:
         for k, found in enumerate(target.targets):
             if k not in always:
                 continue
-            first = numbers.setdefault(repr(_with_operands(found, stands_for)), k)  # as text: 1 is not 1.0 there
+            first = numbers.setdefault(repr(_with_operands(found, stands_for, rule.checked)), k)  # as text: 1 is not 1.0 there
             stands_for[k] = first
             if first == k or not isinstance(found, ir.MakeCall):
                 continue
@@ -51,11 +49,15 @@ def _always_built(target: ir.TargetGraph) -> set[int]:
     return found
 
 
-def _with_operands(found: ir.Target, stands_for: dict[int, int]) -> object:
-    """A target in which operands that are computed twice are one."""
+def _with_operands(found: ir.Target, stands_for: dict[int, int], rule: ir.CheckedRule) -> object:
+    """A target in which operands that are computed twice are one, and those of commutative operators are in order."""
     match found:
         case ir.MakeCall(operator, operands, attributes, spreads):
-            return (operator, tuple(stands_for.get(o, o) for o in operands), attributes, spreads)
+            numbers = [stands_for.get(o, o) for o in operands]
+            signature = rule.dialect.get(operator) if isinstance(operator, str) else None
+            if signature is not None and "commutative" in signature.traits:
+                numbers.sort()
+            return (operator, numbers, sorted(attributes, key=lambda item: item[0]), spreads)
         case ir.MakeProj(base, index):
             return ("projection", stands_for.get(base, base), index)
         case ir.MakeTuple(fields):
@@ -75,7 +77,7 @@ def dropped_attribute(file: LintedFile) -> Iterator[Diagnostic]:
             if not matched or signature is None or "elementwise" in signature.traits and not signature.attributes:
                 continue
             given = {name for name, _ in made.attributes}
-            read = _attributes_read(checked)
+            read = {name for _, name in attributes_read(checked)}
             dropped = [
                 name
                 for name in signature.attributes
@@ -100,33 +102,49 @@ def _gone(checked: ir.CheckedRule, matched: list[ir.CallNode]) -> bool:
     return any(checked.nodes[k] in matched for k in going)
 
 
-def _attributes_read(checked: ir.CheckedRule) -> set[str]:
-    """Attributes that any value of the rule reads: where one is, its author thought of it."""
-    found: set[str] = set()
-    stack: list[object] = [*checked.where, *checked.lets, *checked.target.targets, *checked.blocks]
-    stack += [c for node in checked.nodes for c in node.constraints]
-    while stack:
-        item = stack.pop()
-        if isinstance(item, ir.NodeAttr):
-            found.add(item.name)
-        if isinstance(item, (tuple, list)):
-            stack.extend(item)
-        elif hasattr(item, "__dataclass_fields__") and not isinstance(item, type):
-            stack.extend(getattr(item, name) for name in item.__dataclass_fields__ if not name.endswith("span"))
-    return found
-
-
 def no_change(file: LintedFile) -> Iterator[Diagnostic]:
+    """Each output of the target is that of the source again: the same operators on the same nodes with the same attributes."""
     for rule in file.rules:
-        source, target = rule.written.source, rule.written.target
-        if source.outputs == target.outputs and _bindings(source) == _bindings(target) and _is_whole(rule):
+        outputs, target = rule.checked.outputs, rule.checked.target
+        if outputs and len(outputs) == len(target.outputs) and all(_rebuilt(rule.checked, k, t) for k, t in zip(outputs, target.outputs)):
             yield finding("L0116", f"the target of `{rule.name}` is its source", rule.written.name.span, "an application would change nothing")
 
 
-def _bindings(side: n.Side) -> dict[str, object]:
-    return {s.name.id: s for s in side.statements}
+def _rebuilt(rule: ir.CheckedRule, k: int, t: int) -> bool:
+    """Whether a target is what a pattern node matched, over again."""
+    pattern, made = rule.nodes[k], rule.target.targets[t]
+    match made, pattern:
+        case ir.SourceNode(node=node), _:
+            return node == k
+        case ir.MakeCall(), ir.CallNode():
+            same_operator = pattern.operators == (made.operator,) or isinstance(made.operator, tuple) and made.operator[1] == pattern.variable
+            if not same_operator or len(made.operands) != len(pattern.operands):
+                return False
+            orders = [pattern.operands, pattern.operands[::-1]] if pattern.swappable else [pattern.operands]
+            operands = any(all(isinstance(p, int) and _rebuilt(rule, p, m) for p, m in zip(order, made.operands)) for order in orders)
+            return operands and _same_attributes(rule, k, pattern, made)
+        case ir.MakeTuple(fields), ir.TupleNode():
+            return len(fields) == len(pattern.fields) and all(isinstance(p, int) and _rebuilt(rule, p, f) for p, f in zip(pattern.fields, fields))
+        case ir.MakeProj(base, index), ir.ProjNode():
+            wanted = [c.test for c in pattern.constraints if isinstance(c, ir.Constraint) and c.field == "index"]
+            return wanted == [ir.Equals(index)] and _rebuilt(rule, pattern.base, base)
+    return False
 
 
-def _is_whole(rule: LintedRule) -> bool:
-    """Whether no name of the source stands on the target side for a node of its own."""
-    return not rule.written.target.statements and any(isinstance(node, _TENSOR_WORK) for node in walk(rule.written.source.outputs))
+def _same_attributes(rule: ir.CheckedRule, k: int, pattern: ir.CallNode, made: ir.MakeCall) -> bool:
+    signature = rule.dialect.get(pattern.operators[0])
+    if signature is None:
+        return False
+    demanded = {c.field: c.test for c in pattern.constraints if isinstance(c, ir.Constraint)}
+    given = dict(made.attributes)
+    copied = [spread for spread in made.spreads if spread.node == k]
+    for name, spec in signature.attributes.items():
+        if name in given:
+            same = given[name] == ir.NodeAttr(ir.OWN, k, name) or demanded.get(name) == ir.Equals(given[name])
+        elif any(name not in spread.without for spread in copied):
+            same = True
+        else:
+            same = not made.spreads and demanded.get(name) == ir.Equals(ir.Const(spec.default))
+        if not same:
+            return False
+    return True

@@ -197,7 +197,7 @@ class _Places:
 
     def behind_dot(self) -> Iterator[lsp.CompletionItem]:
         """Attributes of a node, names of a template, or operators whose dotted names begin so."""
-        t, here = self.piece.tokens, self.here
+        here = self.here
         root, _, _ = here.word.partition(".")
         if here.text() == "." and not here.word.count("."):
             yield from self.fields(hover.root_mark(self.piece, here.last))
@@ -210,16 +210,17 @@ class _Places:
             inner = next((m for m in marks(self.piece) if m.defines and len(words_) > 2 and m.text == words_[-2]), None)
             yield from self.fields(inner or mark, first=root == "first" and len(words_) == 2)
             return
-        del t
         yield from self.operators(prefix=here.word.rpartition(".")[0] + ".")
 
     def fields(self, base: Mark | None, first: bool = False) -> Iterator[lsp.CompletionItem]:
         """What may stand behind `base.`."""
         low = lowered(self.analysis, self.piece)
-        inner = [m for m in marks(self.piece) if m.defines and m.role == "binding" and self.piece.tokens.text(self.piece.tokens.around[m.token]) == "{"]
+        t = self.piece.tokens
+        blocks = {next((k for k in range(m.token, len(t.all)) if t.text(k) == "{"), -1) for m in marks(self.piece) if m.role == "template"}
+        inner = [m for m in marks(self.piece) if m.defines and m.role == "binding" and t.around[m.token] in blocks]
         is_template = base is not None and any(m.defines and m.role in ("template", "counter") and m.start == base.local for m in marks(self.piece))
         if first or is_template:
-            yield from (self.field(m.text, _K.Variable, "of the template") for m in inner if self.piece.tokens.around[m.token] > 0)
+            yield from (self.field(m.text, _K.Variable, "of the template") for m in inner)
         if base is not None and low is not None and not first:
             for name in operators_of(low, denoted(low, base.text)):
                 signature = self.analysis.dialect.get(name)

@@ -185,7 +185,10 @@ def statement_text(piece: Piece, mark: Mark) -> str:
     t = piece.tokens
     stop = next((k for k in range(mark.token, len(t.all)) if t.around[k] == t.around[mark.token] and t.text(k) in (";", ",", "=>") or k == t.end_of_bracket(t.around[mark.token])), len(t.all))
     end = t.all[stop].start if stop < len(t.all) else len(piece.text)
-    text = piece.text[mark.start : end].strip()
+    line = piece.text[piece.text.rfind("\n", 0, mark.start) + 1 : mark.start]
+    indent = len(line) - len(line.lstrip())
+    lines = piece.text[mark.start : end].strip().splitlines()
+    text = "\n".join([lines[0], *(rest[indent:] if rest[:indent].isspace() else rest for rest in lines[1:])]) if lines else ""
     return text if len(text) < 400 else text[:397] + "…"
 
 
@@ -229,12 +232,13 @@ def _of_argument(analysis: Analysis, piece: Piece, mark: Mark) -> str | None:
     return None
 
 
-def attribute_text(signature: Signature, name: str) -> str | None:
-    """An attribute or operand of an operator."""
+def attribute_text(signature: Signature, name: str, owners: list[str] | None = None) -> str | None:
+    """An attribute or operand of an operator, or of one of several `owners`."""
     for parameter in signature_text.operator(signature).parameters:
         if parameter.name == name:
             what = "operand" if parameter.positional else "attribute"
-            return f"{_code(parameter.text)}\n\n{what} of `{signature.name}`"
+            listed = owners or [signature.name]
+            return f"{_code(parameter.text)}\n\n{what} of {', '.join(f'`{owner}`' for owner in listed[:8])}{', …' if len(listed) > 8 else ''}"
     return None
 
 
@@ -247,7 +251,10 @@ def _of_field(analysis: Analysis, document: Document, piece: Piece, mark: Mark) 
         found = attribute_text(signature, mark.text)
         if found is not None:
             return found
-    return _explained(mark.text, words.FACTS)
+    if mark.text in words.FACTS:
+        return _explained(mark.text, words.FACTS)
+    some = [signature for signature in analysis.dialect.operators.values() if mark.text in signature.attributes]
+    return attribute_text(some[0], mark.text, [signature.name for signature in some]) if some else None
 
 
 def fields_of(analysis: Analysis, piece: Piece, mark: Mark) -> list[Signature]:

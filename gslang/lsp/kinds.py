@@ -160,6 +160,6 @@ def _graph_types(analysis: Analysis, piece: Piece) -> dict[int, str]:
             except (BuildError, *FAILURES):
                 continue
             type_ = graph.types[graph.outputs[0]] if len(graph.outputs) == 1 else None
-            if isinstance(type_, TensorType) and type_.shape is not None:
+            if type_ is not None and not (isinstance(type_, TensorType) and type_.shape is None):
                 found[test.source.spans[number].start] = str(type_)
     return found

@@ -224,6 +224,7 @@ class _Scan:
         end = at
         if t.text(at + 1) == "(":
             opening, end = at + 1, t.end_of_bracket(at + 1)
+            end = next((k for k in range(opening, end) if t.text(k) == "{" and t.around[k] == opening), end)  # a header that is not closed
             for k in range(opening + 1, end):
                 if t.around[k] != opening:
                     continue
@@ -276,7 +277,7 @@ class _Scan:
     def starts_statement(self, k: int) -> bool:
         """Whether `k =` binds a name; else it is an argument."""
         t = self.tokens
-        return t.text(t.around[k]) not in ("(", "[") and t.text(k - 1) in _BEFORE_STATEMENT
+        return t.text(k - 1) == ";" or t.text(t.around[k]) not in ("(", "[") and t.text(k - 1) in _BEFORE_STATEMENT
 
     def in_call(self, k: int) -> bool:
         """Whether word k is the name of an argument."""

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
-from gslang.base.diagnostics import Diagnostic, InputError
+from gslang.base.diagnostics import Diagnostic, InputError, Label
 from gslang.base.resources import stdlib_path
 from gslang.base.source import Source, Span
 from gslang.check.check import Module
@@ -20,6 +20,7 @@ from gslang.lint.run_lints import selected_codes
 from gslang.lsp.analysis import Analysis, analyse
 from gslang.lsp.document import Document, folder_of, open_document
 from gslang.lsp.linting import lint
+from gslang.syntax import nodes as n
 from gslang.syntax.parser import read_source
 
 _MOST_FILES = 5000
@@ -102,7 +103,7 @@ class Store:
     # ── what is known of them ──
 
     def analysis(self, document: Document) -> Analysis:
-        return analyse(document, Importer(self._module))
+        return analyse(document, _Reader(self._module))
 
     def _module(self, source: Source, importer: Importer) -> Module:
         key = _key(source.name)
@@ -162,4 +163,17 @@ def name_of(uri: str) -> str:
 
 
 def _key(name: str) -> str:
-    return os.path.realpath(name) if os.path.isabs(name) else name
+    try:
+        return os.path.realpath(name) if os.path.isabs(name) else name
+    except ValueError:  # no name that a file can have
+        return name
+
+
+class _Reader(Importer):
+    """An importer for which a file that may not be read is a finding, since it may be readable a moment later."""
+
+    def modules(self, item: n.Use, source: Source) -> tuple[list[Module], Diagnostic | None]:
+        try:
+            return super().modules(item, source)
+        except OSError as error:
+            return [], Diagnostic("E0204", f"`{item.module}` cannot be read: {error.strerror or error}", Label(item.span))

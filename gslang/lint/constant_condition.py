@@ -1,0 +1,182 @@
+"""L0104: conditions that decide nothing: always true or never true, alone or beside the constraints and conditions that hold with them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from gslang.base.diagnostics import Diagnostic, Fix, Label
+from gslang.base.source import Span
+from gslang.base.suggest import did_you_mean
+from gslang.check import checked as ir
+from gslang.dialect.dtypes import PLAIN
+from gslang.engine.scope import Scope
+from gslang.engine.values import FAILURES, evaluate
+from gslang.graph.graph import Graph
+from gslang.lint.facts import Fact, Known, facts_of, facts_of_constraint
+from gslang.lint.linted_file import LintedFile, LintedRule, finding
+from gslang.lint.pattern_walk import always_matched, match_order
+from gslang.lint.where_edits import without_condition
+from gslang.syntax import nodes as n
+
+_DTYPE = re.compile(
+    r"|bool|string|handle|void|bfloat16|u?int(1|2|4|8|16|32|64)(x[0-9]+)?|float(16|32|64)(x[0-9]+)?|float[468]_?\w*|complex(64|128)"
+)
+_NEVER = "never true: the rule never matches"
+_SETTLED = (ir.UnaryValue, ir.BinaryValue, ir.CompareValue, ir.AllOf, ir.AnyOf, ir.IfValue, ir.TupleValue, ir.ItemValue, ir.SliceValue, ir.Builtin)
+Beside = dict[ir.Value, tuple[Known, Span]]
+
+
+def constant_condition(file: LintedFile) -> Iterator[Diagnostic]:
+    for rule in file.rules:
+        beside: Beside = {}
+        yield from _constraints(rule, beside)
+        written = rule.written.source.where
+        for k, (value, span) in enumerate(zip(rule.checked.where, rule.checked.where_spans)):
+            yield from _judged(rule, value, span, written if len(written) == len(rule.checked.where) else (), k, beside)
+        for each in rule.written.source.statements:
+            block = next((b for b in rule.checked.blocks if isinstance(each, n.Each) and b.name == each.name.id), None)
+            if isinstance(each, n.Each) and block is not None and len(block.where) == len(each.where):
+                inner: Beside = {}
+                for k, value in enumerate(block.where):
+                    yield from _judged(rule, value, each.where[k].span, each.where, k, inner)
+        for target, span in zip(rule.checked.target.targets, rule.checked.target.spans):
+            if isinstance(target, ir.ChooseTarget) and (known := constant(target.condition, rule.checked)) is not None:
+                mend = f"only the branch {'before `if`' if known else 'behind `else`'} is ever built"
+                yield finding("L0104", f"the condition of this choice is {'always' if known else 'never'} true", span, mend)
+
+
+def _constraints(rule: LintedRule, beside: Beside) -> Iterator[Diagnostic]:
+    """Constraints of nodes that every match has, in the order in which they are tested."""
+    checked = rule.checked
+    for node in sorted(always_matched(checked), key=match_order(checked).__getitem__):
+        for constraint in checked.nodes[node].constraints:
+            if not isinstance(constraint, ir.Constraint):
+                continue
+            for fact in facts_of_constraint(node, constraint.field, constraint.test):
+                if (problem := _misspelt_dtype(fact)) is not None:
+                    yield finding("L0104", f"`{constraint.span.text}` is {_NEVER}", constraint.span, problem)
+                known, place = beside.setdefault(fact.value, (_begin(fact.value), constraint.span))
+                if known.says(fact) is False:
+                    related = (Label(place, "this cannot hold too"),) if place != constraint.span else ()
+                    yield finding("L0104", f"`{constraint.span.text}` is {_NEVER}", constraint.span, "one of the two is wrong", related=related)
+                    continue
+                known.add(fact)
+
+
+def _judged(rule: LintedRule, value: ir.Value, span: Span, written: tuple[n.Expr, ...], k: int, beside: Beside) -> Iterator[Diagnostic]:
+    """A condition by itself, then beside what holds already; what it says is added."""
+    alone = constant(value, rule.checked)
+    if alone is not None:
+        yield _finding(span, alone, None, written, k)
+        return
+    answers: list[bool | None] = []
+    because: Span | None = None
+    for fact in facts_of(value):
+        answer = None
+        if fact is not None and _hashable(fact.value):
+            if (problem := _misspelt_dtype(fact)) is not None:
+                yield finding("L0104", f"`{span.text}` is {_NEVER}", span, problem)
+                return
+            known, place = beside.get(fact.value, (None, span))
+            if known is None:
+                known = _begin(fact.value)
+                beside[fact.value] = known, span
+            answer = _beyond_rank(fact, beside)
+            answer = known.says(fact) if answer is None else answer
+            if answer is not None:
+                because = place
+            known.add(fact)
+        answers.append(answer)
+    if False in answers:
+        yield _finding(span, False, because, written, k)
+    elif answers and all(answers):
+        yield _finding(span, True, because, written, k)
+
+
+def _finding(span: Span, always: bool, because: Span | None, written: tuple[n.Expr, ...], k: int) -> Diagnostic:
+    related = (Label(because, "this says so already" if always else "this cannot hold too"),) if because is not None and because != span else ()
+    edit = without_condition(written, k) if always and written else None
+    fix = Fix("remove the condition", (edit,)) if edit is not None else None
+    says, mend = ("always true" + " here" * bool(related), "remove it") if always else (_NEVER, "was another condition meant?")
+    return finding("L0104", f"`{span.text}` is {says}", span, mend, related=related, fix=fix)
+
+
+def _hashable(value: ir.Value) -> bool:
+    try:
+        hash(value)
+    except TypeError:
+        return False
+    return True
+
+
+def _begin(value: ir.Value) -> Known:
+    """Ranks, lengths and dimensions are no negative numbers."""
+    match value:
+        case ir.NodeAttr(_, _, "ndim") | ir.Length() | ir.InstanceIndex() | ir.ItemValue(ir.NodeAttr(_, _, "shape"), _):
+            return Known(low=(0.0, False))
+    return Known()
+
+
+def _beyond_rank(fact: Fact, beside: Beside) -> bool | None:
+    """False for a dimension that a tensor of the known rank has not: reading it fails."""
+    match fact.value:
+        case ir.ItemValue(ir.NodeAttr(place, node, "shape"), ir.Const(int() as index)):
+            known, _ = beside.get(ir.NodeAttr(place, node, "ndim"), (Known(), None))
+            ranks = known.among or ()
+            if ranks and all(isinstance(r, int) and not -r <= index < r for r in ranks):
+                return False
+    return None
+
+
+def _misspelt_dtype(fact: Fact) -> str | None:
+    """A mend for a comparison with something that is no data type."""
+    if not isinstance(fact.value, ir.NodeAttr) or fact.value.name != "dtype" or fact.operator not in ("==", "in"):
+        return None
+    wrong = [c for c in (fact.constant if isinstance(fact.constant, tuple) else (fact.constant,)) if isinstance(c, str) and not _DTYPE.fullmatch(c)]
+    if not wrong or fact.operator == "in" and len(wrong) < len(fact.constant):
+        return None
+    guess = did_you_mean(wrong[0], sorted(PLAIN))
+    return f"there is no data type `{wrong[0]}`" + (f"; did you mean `{guess}`?" if guess else "")
+
+
+def constant(value: ir.Value, rule: ir.CheckedRule) -> bool | None:
+    """Whether a condition holds or fails whatever is matched; None where that depends on the match."""
+    match value:
+        case ir.CompareValue(operator, a, b) if a == b and _readable(a):
+            return operator in ("==", "<=", ">=")
+        case ir.UnaryValue("not", operand):
+            inner = constant(operand, rule)
+            return None if inner is None else not inner
+        case ir.AllOf(items):
+            found = [constant(item, rule) for item in items]
+            return False if False in found else None if None in found else True
+        case ir.AnyOf(items):
+            found = [constant(item, rule) for item in items]
+            return True if True in found else None if None in found else False
+    if not _closed(value):
+        return None
+    try:
+        return bool(evaluate(value, Scope(rule, Graph(rule.dialect.name, ""), [])))
+    except FAILURES:
+        return None
+
+
+def _closed(value: object) -> bool:
+    """Made of literals only."""
+    match value:
+        case ir.Const():
+            return True
+        case tuple():
+            return all(map(_closed, value))
+    return isinstance(value, _SETTLED) and all(part is None or isinstance(part, str) or _closed(part) for part in map(value.__getattribute__, value.__slots__))
+
+
+def _readable(value: ir.Value) -> bool:
+    """Known wherever it can be read: an attribute, but no dimension, which may be unknown."""
+    match value:
+        case ir.NodeAttr(_, _, name):
+            return name not in ("shape", "dtype", "ndim", "value")
+        case ir.Length():
+            return True
+    return False

@@ -1,0 +1,129 @@
+"""What comparisons with constants that hold together say of one value: which new one follows, and which cannot hold beside them."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+from gslang.check import checked as ir
+from gslang.engine.values import COMPARE, FAILURES
+
+_FLIPPED = {"<": ">", "<=": ">=", ">": "<", ">=": "<=", "==": "==", "!=": "!="}
+
+
+@dataclass(frozen=True, slots=True)
+class Fact:
+    """`value operator constant`."""
+
+    value: ir.Value
+    operator: str
+    constant: Any
+
+
+@dataclass(slots=True)
+class Known:
+    """What is known of a value: it is one of `among` (None: anything), none of `never`, and between two bounds."""
+
+    among: tuple[Any, ...] | None = None
+    never: list[Any] = field(default_factory=list)
+    low: tuple[float, bool] = (-math.inf, False)  # and is the bound itself left out?
+    high: tuple[float, bool] = (math.inf, False)
+
+    def says(self, fact: Fact) -> bool | None:
+        """Whether a fact follows or cannot be; None where it is news."""
+        operator, c = fact.operator, fact.constant
+        if operator in ("in", "not in"):
+            if not isinstance(c, tuple) or not c:
+                return None
+            each = [self.says(Fact(fact.value, "==", item)) for item in c]
+            found = False if all(e is False for e in each) else None
+            if self.among is not None:
+                found = _agreed([compared("in", v, c) for v in self.among])
+            return found if operator == "in" or found is None else not found
+        if self.among is not None:
+            return _agreed([compared(operator, v, c) for v in self.among])
+        outside = any(compared("==", v, c) for v in self.never)
+        if isinstance(c, (int, float)) and not isinstance(c, bool):
+            below = c < self.low[0] or c == self.low[0] and self.low[1]
+            above = c > self.high[0] or c == self.high[0] and self.high[1]
+            match operator:
+                case "<":
+                    return False if below or c == self.low[0] else True if above else None
+                case "<=":
+                    return False if below else True if above or c == self.high[0] else None
+                case ">":
+                    return False if above or c == self.high[0] else True if below else None
+                case ">=":
+                    return False if above else True if below or c == self.low[0] else None
+            outside = outside or below or above
+        if operator in ("==", "!=") and outside:
+            return operator == "!="
+        return None
+
+    def add(self, fact: Fact) -> None:
+        operator, c = fact.operator, fact.constant
+        if self.among is not None:
+            self.among = tuple(v for v in self.among if compared(operator, v, c) is not False)
+        elif operator == "==":
+            self.among = (c,)
+        elif operator == "in" and isinstance(c, tuple):
+            self.among = tuple(v for v in c if self.says(Fact(fact.value, "==", v)) is not False)
+        elif operator == "!=":
+            self.never.append(c)
+        elif operator == "not in" and isinstance(c, tuple):
+            self.never += c
+        elif isinstance(c, (int, float)) and operator in ("<", "<="):
+            self.high = min(self.high, (float(c), operator == "<"), key=lambda bound: (bound[0], not bound[1]))
+        elif isinstance(c, (int, float)) and operator in (">", ">="):
+            self.low = max(self.low, (float(c), operator == ">"))
+
+
+def _agreed(answers: list[bool | None]) -> bool | None:
+    """What all say, if they do."""
+    return answers[0] if answers and all(a == answers[0] for a in answers) else None
+
+
+def compared(operator: str, a: Any, b: Any) -> bool | None:
+    """A comparison of constants as the engine makes it; None where it fails."""
+    try:
+        return bool(COMPARE[operator](a, b))
+    except FAILURES:
+        return None
+
+
+def facts_of(condition: ir.Value) -> Iterator[Fact | None]:
+    """The comparisons with constants that a condition consists of; None for a part that is something else."""
+    match condition:
+        case ir.AllOf(items):
+            for item in items:
+                yield from facts_of(item)
+        case ir.CompareValue(operator, value, ir.Const(constant)) if not isinstance(value, ir.Const):
+            yield Fact(value, operator, constant)
+        case ir.CompareValue(operator, ir.Const(constant), value) if operator in _FLIPPED and not isinstance(value, ir.Const):
+            yield Fact(value, _FLIPPED[operator], constant)
+        case ir.CompareValue("in" | "not in" as operator, value, ir.TupleValue(items)) if all(isinstance(i, ir.Const) for i in items):
+            yield Fact(value, operator, tuple(i.value for i in items if isinstance(i, ir.Const)))
+        case _:
+            yield None
+
+
+def facts_of_constraint(node: int, field: str, test: ir.Test) -> Iterator[Fact]:
+    """What a constraint in the pattern says, as far as it compares with constants."""
+    attribute = ir.NodeAttr(ir.OWN, node, field)
+    match test:
+        case ir.Equals(ir.Const(constant)):
+            yield Fact(attribute, "==", constant)
+        case ir.Capture(_, inner):
+            yield from facts_of_constraint(node, field, inner)
+        case ir.OneOf(tests) if all(isinstance(t, ir.Equals) and isinstance(t.value, ir.Const) for t in tests):
+            yield Fact(attribute, "in", tuple(t.value.value for t in tests if isinstance(t, ir.Equals) and isinstance(t.value, ir.Const)))
+        case ir.TupleTest(items) if field == "shape":
+            count = sum(not isinstance(item, ir.Rest) for item in items)
+            yield Fact(ir.NodeAttr(ir.OWN, node, "ndim"), "==" if count == len(items) else ">=", count)
+            for k, item in enumerate(items):
+                if isinstance(item, ir.Rest):
+                    break
+                if isinstance(item, ir.Equals) and isinstance(item.value, ir.Const):
+                    yield Fact(ir.ItemValue(attribute, ir.Const(k)), "==", item.value.value)

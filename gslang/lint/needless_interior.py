@@ -1,0 +1,35 @@
+"""L0118: a node that the rule takes away, so that other users of it block the match, though it could as well stay.
+
+That is where the target makes no more calls than go away with the outputs alone: `keep` then costs nothing and matches more.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from gslang.base.diagnostics import Diagnostic, Edit, Fix
+from gslang.base.source import Span
+from gslang.check import checked as ir
+from gslang.engine.plan import children
+from gslang.lint.generality import roots_of
+from gslang.lint.linted_file import LintedFile, finding
+
+
+def needless_interior(file: LintedFile) -> Iterator[Diagnostic]:
+    for rule in file.rules:
+        checked = rule.checked
+        if checked.blocks or any(isinstance(node, ir.AltNode) for node in checked.nodes):
+            continue
+        made = sum(isinstance(t, (ir.MakeCall, ir.Repeat)) for t in checked.target.targets)
+        going = sum(isinstance(checked.nodes[k], ir.CallNode) for k in checked.outputs)
+        if made > going:
+            continue
+        below_outputs = {child for root in roots_of(checked) for child in children(checked.nodes[root])}
+        for k in sorted(checked.interior & below_outputs):
+            node = checked.nodes[k]
+            if k in checked.outputs or not isinstance(node, ir.CallNode):
+                continue
+            what = f"`{node.name}`" if node.name else f"`{node.span.text}`"
+            edit = Edit(Span(node.span.source, node.span.start, node.span.start), "keep ")
+            mend = "write `keep` before it: the rule then also matches where something else uses it"
+            yield finding("L0118", f"{what} need not go away: the target makes no more calls than the outputs were", node.span, mend, fix=Fix("keep the node", (edit,), safe=False))

@@ -1,0 +1,36 @@
+"""Which pattern nodes every match has, and in which order nodes are matched."""
+
+from __future__ import annotations
+
+from gslang.check import checked as ir
+from gslang.engine.plan import children
+from gslang.lint.generality import roots_of
+
+
+def match_order(rule: ir.CheckedRule) -> dict[int, int]:
+    """Pattern node → its place in the order of matching: operands first, left to right."""
+    place: dict[int, int] = {}
+    for root in roots_of(rule):
+        stack = [(root, False)]
+        while stack:
+            node, done = stack.pop()
+            if done:
+                place.setdefault(node, len(place))
+            elif node not in place:
+                stack.append((node, True))
+                stack.extend((child, False) for child in reversed(children(rule.nodes[node])))
+    return place
+
+
+def always_matched(rule: ir.CheckedRule) -> frozenset[int]:
+    """Pattern nodes that every match binds once: not inside an alternation or a template."""
+    found: set[int] = set()
+    stack = [root for root in roots_of(rule) if rule.nodes[root].block is None]
+    while stack:
+        node = stack.pop()
+        if node in found or rule.nodes[node].block is not None:
+            continue
+        found.add(node)
+        if not isinstance(rule.nodes[node], ir.AltNode):
+            stack += children(rule.nodes[node])
+    return frozenset(found)

@@ -1,0 +1,20 @@
+"""L0102: functions that nothing in the file uses. Files without rules are libraries: their functions are for others."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+
+from gslang.base.diagnostics import Diagnostic
+from gslang.lint.linted_file import LintedFile, finding, names_in
+from gslang.syntax import nodes as n
+
+
+def unused_function(file: LintedFile) -> Iterator[Diagnostic]:
+    if not file.rules:
+        return
+    items = file.written.items
+    uses = Counter(names_in(items))
+    for item in items:
+        if isinstance(item, n.FnDecl) and uses[item.name.id] == 1 + names_in(item.body).count(item.name.id):
+            yield finding("L0102", f"nothing uses the function `{item.name.id}`", item.name.span, "remove it, or move it to a file that others import")
