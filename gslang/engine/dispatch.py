@@ -41,17 +41,29 @@ Entry = TypeVar("Entry")
 class Dispatch(Generic[Entry]):
     """The rules under one operator. `at(node)` are those that can start at a node, earlier ones first."""
 
-    __slots__ = ("_deep", "_entries", "_flat", "_graph")
+    __slots__ = ("_chains", "_deep", "_entries", "_flat", "_graph")
 
     def __init__(self, graph: Graph, entries: Sequence[tuple[tuple[Shape, ...], Entry]]) -> None:
         self._graph = graph
         self._entries = tuple(entries)
         self._flat: dict[Key, tuple[Entry, ...] | None] = {}
         self._deep: dict[tuple[Key, tuple[Key, ...]], tuple[Entry, ...]] = {}
+        self._chains: dict[str, dict[str, tuple[Entry, ...]]] = {}
 
     def at(self, node: int) -> tuple[Entry, ...]:
         op, operands = self._graph.op, self._graph.operands
         below = operands[node]
+        if len(below) == 1 and (middle := below[0]) >= 0 and len(lower := operands[middle]) == 1 and lower[0] >= 0:
+            try:  # a chain of three, which is the most frequent case
+                return self._chains[op[middle]][op[lower[0]]]
+            except KeyError:
+                chain = self._chains.setdefault(op[middle], {})
+                found = chain[op[lower[0]]] = self._look_up(node, below)
+                return found
+        return self._look_up(node, below)
+
+    def _look_up(self, node: int, below: tuple[int, ...]) -> tuple[Entry, ...]:
+        op, operands = self._graph.op, self._graph.operands
         key = tuple([op[o] if o >= 0 else "" for o in below])
         try:
             found = self._flat[key]
@@ -122,11 +134,25 @@ def _operands(rule: ir.CheckedRule, parts: Sequence[int | None | ir.Splice], dep
 
 
 def can_ever_match(plans: Sequence[MatchPlan], present: Iterable[str]) -> list[MatchPlan]:
-    """The plans whose operators are all in the graph, or may come into it by some target."""
+    """The plans whose operators are all in the graph, or may come into it by the target of such a plan."""
     there = set(present)
-    for plan in plans:
-        there |= _made(plan)
-    return [plan for plan in plans if all(not there.isdisjoint(operators) for operators in _needed(plan))]
+    able: set[int] = set()
+    waiting = list(enumerate(plans))
+    while waiting:
+        still = []
+        before = len(able)
+        for k, plan in waiting:
+            for operators in _needed(plan):
+                if there.isdisjoint(operators):
+                    still.append((k, plan))
+                    break
+            else:
+                able.add(k)
+                there |= _made(plan)
+        if len(able) == before:
+            break
+        waiting = still
+    return [plan for k, plan in enumerate(plans) if k in able]
 
 
 @cache
