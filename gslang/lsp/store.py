@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
@@ -115,7 +116,8 @@ class Store:
         analysis = self.analysis(document)
         selected = self.selected(document)
         found = [d for d in analysis.program.diagnostics if document.holds(d.primary.span.source)]
-        found += lint(analysis, selected, costly)
+        severity_of = self.configuration(folder_of(document)).severity_of
+        found += [replace(finding, severity=severity_of(finding.code)) for finding in lint(analysis, selected, costly)]
         return sorted(found, key=lambda d: (*document.range_of(d.primary.span), d.code, d.message))
 
     def selected(self, document: Document) -> frozenset[str]:
@@ -134,6 +136,7 @@ class Store:
 
     def forget_configuration(self) -> None:
         self._configurations.clear()
+        find_configuration.cache_clear()
 
     def locate(self, span: Span) -> tuple[Document, int, int] | None:
         """The document of a span and its offsets there."""
