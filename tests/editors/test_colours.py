@@ -6,7 +6,7 @@ import json
 import os
 import re
 import subprocess
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -193,3 +193,23 @@ def test_sublime() -> None:
         scopes = list(sublime_scopes(definition, text_of(path)))
         compare(path, [(t, scope) for t in listed for scope in scopes[t.line - 1][t.column : t.column + t.length]], SCOPES)
     assert "invalid.illegal.gslang" in next(sublime_scopes(definition, "a § b"))
+
+
+def in_vim_indented(paths: list[str], folder: Path) -> dict[str, list[str]]:
+    return dict(in_vim("vim", "dump_indentation.vim", paths, folder))
+
+
+def in_emacs_indented(paths: list[str], folder: Path) -> dict[str, list[str]]:
+    return {path: text.split("\n")[:-1] for path, text in in_emacs("gsl-dump-indentation", paths, folder).items()}
+
+
+@pytest.mark.parametrize("indented", [in_vim_indented, in_emacs_indented])
+def test_indentation_is_that_of_the_formatter(indented: Callable[[list[str], Path], dict[str, list[str]]], tmp_path: Path) -> None:
+    """The shipped rules are formatted. Editors see lines, not trees: what differs is inside of broken conditions."""
+    paths = [str(path) for path in sorted((ROOT / "stdlib_rules").rglob("*.gsl"))]
+    lines = different = 0
+    for path, found in indented(paths, tmp_path).items():
+        expected = Path(path).read_text(encoding="utf-8").split("\n")[:-1]
+        lines += len(expected)
+        different += sum(a != b for a, b in zip(expected, found, strict=True))
+    assert lines > 3000 and different / lines < 0.02, f"{different} of {lines}"
