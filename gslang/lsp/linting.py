@@ -13,9 +13,9 @@ from gslang.lsp.analysis import Analysis
 from gslang.lsp.pieces import Piece
 from gslang.syntax import nodes as n
 
-_OF_ITEMS = ("L0101", "L0104", "L0105", "L0107", "L0110", "L0111", "L0112", "L0113", "L0114", "L0116")
-COSTLY = frozenset(("L0201", "L0203", "L0204", "L0205"))
-"""These build graphs and run rules: they wait until nobody types."""
+_OF_ITEMS = ("L0101", "L0104", "L0105", "L0107", "L0110", "L0111", "L0112", "L0113", "L0114", "L0116", "L0117", "L0118", "L0119")
+COSTLY = frozenset(code for code in REGISTRY if code.startswith("L02"))
+"""These hold rules against each other, build graphs and run them: they wait until nobody types."""
 
 
 def lint(analysis: Analysis, selected: frozenset[str], costly: bool = True) -> list[Finding]:
