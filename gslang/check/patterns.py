@@ -221,6 +221,11 @@ def _arguments(
         match argument:
             case n.Positional(value):
                 refuse_comparison(low, value, signatures)
+                place = operand_spec(spec, len(operands))
+                if place is not None and place.attribute is not None and isinstance(value, n.TupleExpr):
+                    attributes.append(n.Keyword(place.name, value, value.span, span=value.span))
+                    operands.append(_anything(low, expr))
+                    continue
                 what = known[k] if known is not None else d.denote(low, value)
                 if isinstance(what, ValueOf) and what.type == "none":
                     operands.append(None)
@@ -254,12 +259,13 @@ def _arguments(
     given = {operand.name for operand in spec.operands[: len(operands)]}
     for k, operand in enumerate(spec.operands):
         if operand.attribute is not None and k == len(operands):  # said of the attribute, if at all: the operand may be anything
-            operands.append(
-                low.add_pattern(
-                    ir.LeafNode(name=None, span=expr.span, block=low.block, kind="any", optional=True, is_input=False)
-                ).node
-            )
+            operands.append(_anything(low, expr))
     return operands, attributes, given
+
+
+def _anything(low: Lowering, expr: n.Expr) -> int:
+    """An operand that is anything, or absent."""
+    return low.add_pattern(ir.LeafNode(name=None, span=expr.span, block=low.block, kind="any", optional=True, is_input=False)).node
 
 
 def _is_plain(expr: n.Expr) -> bool:

@@ -17,7 +17,8 @@ from gslang.check.context import (
     TargetOf,
     ValueOf,
 )  # fmt: skip
-from gslang.dialect.signature import REQUIRED, Signature
+from gslang.dialect.onnx.versions import VECTORS
+from gslang.dialect.signature import REQUIRED, OperandSpec, Signature
 from gslang.syntax import nodes as n
 
 
@@ -129,6 +130,7 @@ def make_call(
                 if spec.attribute is not None and isinstance(what, ValueOf) and isinstance(value, n.Literal) and not _as_operand(low, signature):
                     explicit[name] = what.value
                 else:
+                    what = _as_vector(low, signature, spec, what)
                     named[name] = target_of(low, value, what, dtype=low.dialect.operand_dtype(operators, place), optional=spec.optional)
             case n.Keyword(name, value):
                 if patterns.known_attribute(low, signatures, variable or signature.name, name, argument.name_span):
@@ -149,7 +151,8 @@ def make_call(
         if place >= len(operands) and name not in named and name not in explicit:
             if _as_operand(low, signature):
                 typed = low.dialect.operand_dtype(operators, place)
-                named[name] = target_of(low, expr, ValueOf(copied, "any"), dtype=typed, optional=True)
+                what = _as_vector(low, signature, signature.operands[place], ValueOf(copied, "any"))
+                named[name] = target_of(low, expr, what, dtype=typed, optional=True)
             else:
                 explicit[name] = copied
     spread = [pair for pair in spread if pair[0] not in movable]
@@ -193,6 +196,15 @@ def _spread(
 def _as_operand(low: Lowering, signature: Signature) -> bool:
     """Whether what may be operand or attribute is made an operand: an ONNX graph has today's form, whatever its model's version."""
     return low.dialect.name == "onnx" and signature.declared_at is None
+
+
+def _as_vector(low: Lowering, signature: Signature, spec: OperandSpec, what: Denotation) -> Denotation:
+    """A number that was an attribute, for an operand that is a vector of one: `TopK(x, K = 2)`."""
+    if not _as_operand(low, signature) or (signature.name, spec.name) not in VECTORS:
+        return what
+    if not isinstance(what, ValueOf) or what.type == "tuple" or isinstance(what.value, ir.TupleValue):
+        return what
+    return ValueOf(ir.TupleValue((what.value,)), "tuple")
 
 
 def _place_named(low: Lowering, expr: n.Expr, signature: Signature, operands: list[int], named: dict[str, int]) -> None:

@@ -1,27 +1,26 @@
 """Find what is right but suspicious in rule files: gslc lint rules.gsl
 
-Codes are explained by `gslc explain L0101`; `@allow(L0101)` above a rule silences one there.
-Findings end with exit code 1, unless --exit-zero is given.
+Codes are explained by `gslc explain L0101`; `@allow(L0101)` above a rule silences one there; `[lint]` in gslang.toml or
+`[tool.gslang.lint]` in pyproject.toml configures a project. Findings end with exit code 1, unless they are notes or --exit-zero is given.
 """
 
 from __future__ import annotations
 
 import argparse
+import gc
 import sys
 from collections import Counter
-from dataclasses import replace
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from gslang.base.diagnostics import InputError
 from gslang.cli.main import ExitCode
-from gslang.cli.shared import colored, load_rules
+from gslang.cli.shared import load_rules
 
 if TYPE_CHECKING:
     from gslang.base.diagnostics import Diagnostic
-    from gslang.base.source import Source
-    from gslang.check.checked import CheckedProgram
-    from gslang.lint.configuration import Configuration
+    from gslang.lint.lint_paths import Choice, Linted
 
 _FORMATS = ("text", "concise", "json", "sarif", "github", "junit", "gitlab")
 
@@ -36,99 +35,152 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--select", metavar="CODES", action="append", default=[], help="only these: codes, prefixes, names, `all`; with commas")
     parser.add_argument("--ignore", metavar="CODES", action="append", default=[], help="not these")
     parser.add_argument("--fix", action="store_true", help="mend what can be mended safely, in the files")
+    parser.add_argument("--unsafe-fixes", action="store_true", help="with --fix or --diff: also mends that change what a rule matches")
+    parser.add_argument("--diff", action="store_true", help="show what --fix would change, and change nothing; exit code 1 if it would")
+    parser.add_argument("--graphs", metavar="DIR", type=Path, help="write the graphs that show findings there, for `gslc match`")
     parser.add_argument("--statistics", action="store_true", help="only how often each code was found")
     parser.add_argument("--exit-zero", action="store_true", help="exit code 0 also with findings")
+    parser.add_argument("--jobs", metavar="N", type=_count, default=1, help="lint files in N processes (1)")
+    parser.add_argument("--cache", action=argparse.BooleanOptionalAction, default=True, help="keep findings between runs, by the contents of files")
+
+
+def _count(text: str) -> int:
+    if not text.isdigit() or not 1 <= int(text) <= 256:
+        raise argparse.ArgumentTypeError(f"expected a number from 1 to 256, not `{text}`")
+    return int(text)
 
 
 def run(options: argparse.Namespace) -> int:
     from gslang.base.suggest import did_you_mean
     from gslang.lint.codes import LINTS
-    from gslang.lint.configuration import find_configuration
-    from gslang.lint.run_lints import lint_files, selected_codes
+    from gslang.lint.lint_paths import Choice
+    from gslang.lint.run_lints import selected_codes
 
-    configuration = find_configuration(_folder(options.rules[0]))
-    select = tuple(code for text in options.select for code in text.replace(",", " ").split())
-    ignore = tuple(code for text in options.ignore for code in text.replace(",", " ").split())
-    configuration = replace(configuration, select=select or configuration.select, ignore=(*configuration.ignore, *ignore))
+    gc.set_threshold(200_000, 50, 100)  # syntax trees hold no circles, and looking for some takes a third of the time
+    choice = Choice(_split(options.select), _split(options.ignore), options.cache)
     try:
-        selected_codes(configuration.select, configuration.ignore)
+        selected_codes(choice.select, choice.ignore)
     except ValueError as error:
         guess = did_you_mean(str(error), [*LINTS, *(info.name for info in LINTS.values())])
         help = f"did you mean `{guess}`?" if guess else "`gslc lint --help` lists them"
         sys.stderr.write(f"gslc lint: there is no lint `{error}`\n  help: {help}\n")
         return ExitCode.USAGE
-    rules = load_rules(options.rules)
-    files = [(_source_of(program), program) for program in rules.programs]
-    if any(not program.ok for _, program in files):
-        # what does not check cannot be linted: the errors are shown instead
-        _show(rules.diagnostics, files, options)
-        return ExitCode.FINDINGS
-    found = lint_files(files, configuration)
-    fixed = 0
+    files = _lint(options.rules, choice, options.jobs)
+    if options.diff or options.fix:
+        files, fixed, diffs = _fixed(files, choice, options)
+        if options.diff:
+            sys.stdout.writelines(diffs)
+            sys.stderr.write(f"{fixed} would be fixed\n")
+            return ExitCode.FINDINGS if diffs and not options.exit_zero else ExitCode.FINE
+    shown = [d for file in files for d in (*file.errors, *(d for d in file.found if options.format == "sarif" or not _allowed(d)))]
+    shown = list({(d.order, d.help): d for d in shown}.values())  # an error of an imported file is shown once
+    counted = [d for d in shown if not _allowed(d)]
+    _show(counted if options.statistics else shown, files, options)
+    if options.graphs is not None:
+        _write_graphs(counted, options.graphs)
+    rules, count = sum(file.rules for file in files), len(counted)
     if options.fix:
-        found, fixed = _fix(files, found, configuration)
-    _show(found, files, options)
-    if options.fix:
-        sys.stderr.write(f"{fixed} fixed, {len(found)} left\n")
+        sys.stderr.write(f"{fixed} fixed, {count} left\n")
     elif options.format == "text" and not options.statistics:
-        mendable = sum(d.fix is not None for d in found)
+        mendable = sum(d.fix is not None and d.fix.safe for d in counted)
         more = f", {mendable} of them can be mended by --fix" if mendable else ""
-        sys.stderr.write(f"{len(rules)} rule{'s' * (len(rules) != 1)}, {len(found) or 'no'} finding{'s' * (len(found) != 1)}{more}\n")
-    return ExitCode.FINDINGS if found and not options.exit_zero else ExitCode.FINE
+        sys.stderr.write(f"{rules} rule{'s' * (rules != 1)}, {count or 'no'} finding{'s' * (count != 1)}{more}\n")
+    broken = any(file.broken for file in files)
+    failing = any(d.severity.value != "note" for d in counted)
+    return ExitCode.FINDINGS if broken or failing and not options.exit_zero else ExitCode.FINE
 
 
-def _folder(name: str) -> Path:
-    """Where the search for a configuration begins: at the first file, else in the working directory."""
-    path = Path(name)
-    if not path.exists():
-        return Path.cwd()
-    return (path if path.is_dir() else path.parent).resolve()
+def _split(texts: Sequence[str]) -> tuple[str, ...]:
+    return tuple(code for text in texts for code in text.replace(",", " ").split())
 
 
-def _source_of(program: CheckedProgram) -> Source:
-    from gslang.base.source import Source
-    from gslang.syntax.parser import read_source
-
-    for name in program.own_rules:
-        return program.rules[name].span.source
-    try:
-        source = read_source(program.name)
-    except OSError:
-        return Source(program.name, "")
-    return source if isinstance(source, Source) else Source(program.name, "")
+def _allowed(diagnostic: Diagnostic) -> bool:
+    return bool(getattr(diagnostic, "allowed", False))
 
 
-def _fix(files: list[tuple[Source, CheckedProgram]], found: list[Diagnostic], configuration: Configuration) -> tuple[list[Diagnostic], int]:
-    from gslang.base.atomic_write import write_text
+def _lint(names: Sequence[str], choice: Choice, jobs: int) -> list[Linted]:
+    from gslang.lint.lint_paths import lint_paths, lint_programs
+
+    paths = _paths(names) if jobs > 1 else None
+    if paths is not None and len(paths) > 1:
+        return lint_paths(paths, choice, jobs)
+    return lint_programs(load_rules(names).programs, choice)
+
+
+def _paths(names: Sequence[str]) -> list[str] | None:
+    """The files that names stand for; None if one stands for no file, or for none that is there."""
+    found: list[str] = []
+    for name in names:
+        path = Path(name)
+        if path.is_dir():
+            found += [str(p) for p in sorted(path.rglob("*.gsl"))]
+        elif path.is_file():
+            found.append(name)
+        else:
+            return None
+    return list(dict.fromkeys(found))
+
+
+def _fixed(files: list[Linted], choice: Choice, options: argparse.Namespace) -> tuple[list[Linted], int, list[str]]:
+    """What is left after fixing, how many findings were mended, and the changes as a diff. With `--diff` nothing is written."""
+    import difflib
+    from dataclasses import replace
+
     from gslang.base.resources import stdlib_path
     from gslang.check.check import check_source
     from gslang.lint.fixes import fix_source
     from gslang.lint.run_lints import lint_files
 
-    remaining: list[Diagnostic] = []
+    result: list[Linted] = []
     count = 0
-    for k, (source, _) in enumerate(files):
-        own = [d for d in found if d.primary.span.source.name == source.name]
-        path = Path(source.name)
+    diffs: list[str] = []
+    for file in files:
+        path = Path(file.source.name)
         if not path.is_file() or stdlib_path() in path.resolve().parents:
-            remaining += own  # standard input, and what gslang ships, are only read
+            result.append(file)  # standard input, and what gslang ships, are only read
             continue
-        fixed = fix_source(source, own, check_source, lambda new, program: lint_files([(new, program)], configuration))
+        configuration = choice.configuration_of(file.source.name)
+        found = [d for d in file.found if not _allowed(d)]
+        fixed = fix_source(
+            file.source, found, check_source, lambda new, program: lint_files([(new, program)], configuration, cache=choice.cache), options.unsafe_fixes
+        )
         if fixed.count:
-            try:
-                write_text(path, fixed.text)
-            except OSError as error:
-                raise InputError(f"cannot be written: {error}", path=str(path)) from None
-        remaining += fixed.remaining
+            name = file.source.name
+            diffs += difflib.unified_diff(file.source.text.splitlines(keepends=True), fixed.text.splitlines(keepends=True), name, name)
+            if not options.diff:
+                _write(path, fixed.text)
         count += fixed.count
-        if fixed.remaining:
-            files[k] = (fixed.remaining[0].primary.span.source, files[k][1])
-    return remaining, count
+        result.append(replace(file, source=fixed.source, found=fixed.remaining))
+    return result, count, diffs
 
 
-def _show(found: list[Diagnostic] | tuple[Diagnostic, ...], files: list[tuple[Source, CheckedProgram]], options: argparse.Namespace) -> None:
+def _write(path: Path, text: str) -> None:
+    """Write a mended file with the line ends and the byte order mark that it had."""
+    from gslang.base.atomic_write import write_text
+
+    try:
+        before = path.read_bytes()
+        mark = "\ufeff" if before.startswith(b"\xef\xbb\xbf") else ""
+        write_text(path, mark + (text.replace("\n", "\r\n") if b"\r\n" in before else text))
+    except OSError as error:
+        raise InputError(f"cannot be written: {error}", path=str(path)) from None
+
+
+def _write_graphs(found: Sequence[Diagnostic], folder: Path) -> None:
+    from gslang.lint.reports import write_graphs
+
+    try:
+        written = write_graphs(found, folder)
+    except OSError as error:
+        raise InputError(f"cannot be written: {error}", path=str(folder)) from None
+    for d, path in written:
+        sys.stderr.write(f"gslc match {d.primary.span.source.name} {path}\n")
+
+
+def _show(found: Sequence[Diagnostic], files: Sequence[Linted], options: argparse.Namespace) -> None:
     from gslang import __version__
     from gslang.base import render, render_ci
+    from gslang.lint import reports
     from gslang.lint.codes import LINTS
 
     if options.statistics:
@@ -138,17 +190,23 @@ def _show(found: list[Diagnostic] | tuple[Diagnostic, ...], files: list[tuple[So
         return
     match options.format:
         case "text":
-            sys.stdout.write(render.render_text(found, options.color != "never" and colored(options) and sys.stdout.isatty()))
+            sys.stdout.write(render.render_text(found, _colored(options)))
         case "concise":
             sys.stdout.write(render.render_concise(found))
         case "json":
-            sys.stdout.write(render.render_json(found))
+            sys.stdout.write(reports.json_report(found))
         case "sarif":
-            titles = {code: info.title for code, info in LINTS.items()}
-            sys.stdout.write(render.render_sarif(found, __version__, titles))
+            sys.stdout.write(reports.sarif_report(found, __version__))
         case "github":
             sys.stdout.write(render.render_github(found))
         case "junit":
-            sys.stdout.write(render_ci.render_junit(found, [source.name for source, _ in files]))
+            sys.stdout.write(render_ci.render_junit(found, [file.source.name for file in files]))
         case _:
             sys.stdout.write(render_ci.render_gitlab(found))
+
+
+def _colored(options: argparse.Namespace) -> bool:
+    """Findings go to standard output, unlike the errors of other verbs."""
+    import os
+
+    return bool(options.color == "always" or options.color == "auto" and sys.stdout.isatty() and "NO_COLOR" not in os.environ)

@@ -206,7 +206,8 @@ def call_attribute(graph: Graph, dialect: Dialect, node: int, name: str) -> Any:
                 operands = graph.operands[node]
                 if k < len(operands) and operands[k] >= 0:
                     array = read_attribute(graph, dialect, operands[k], "value")
-                    return _plain(array.tolist()) if getattr(array, "ndim", 1) == 0 else tuple(array.tolist())
+                    single = array.size == 1 and not any(t.depth for t in operand.attribute.types)
+                    return array.item() if single or array.ndim == 0 else tuple(array.tolist())
         if name in signature.defaults:
             return signature.defaults[name]
     raise UnknownValue(f"{graph.label(node)} has no attribute `{name}`")

@@ -5,8 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 
-from gslang.base.diagnostics import Diagnostic
-from gslang.lint.linted_file import LintedFile, finding, walk
+from gslang.lint.linted_file import Finding, LintedFile, finding, walk
 from gslang.syntax import nodes as n
 
 _FORMS = (
@@ -17,7 +16,7 @@ _FORMS = (
 _COARSE, _EXACT = 2e-3, 1.2e-7  # relative: nearer than the first is meant; nearer than the second is as good as float32 can be
 
 
-def coarse_constant(file: LintedFile) -> Iterator[Diagnostic]:
+def coarse_constant(file: LintedFile) -> Iterator[Finding]:
     for item in file.written.items:
         if not isinstance(item, (n.Rule, n.FnDecl)):
             continue

@@ -1,6 +1,7 @@
 """What a project selects: `[tool.gslang.lint]` in `pyproject.toml`, or `[lint]` in `gslang.toml`; the nearest file upward decides.
 
-A `pyproject.toml` without `[tool.gslang]` is passed over. `configuration.schema.json` describes `gslang.toml`.
+A `pyproject.toml` without `[tool.gslang]` is passed over. Each rule file has the configuration of its own folder.
+`configuration.schema.json` describes `gslang.toml`, and `[tool.gslang]`.
 """
 
 from __future__ import annotations
@@ -13,23 +14,33 @@ from importlib import import_module
 from pathlib import Path, PurePath
 from typing import Any
 
-from gslang.base.diagnostics import InputError
+from gslang.base.diagnostics import InputError, Severity
 from gslang.base.suggest import did_you_mean
 
-_KEYS = ("select", "ignore", "per-file-ignores")
+_KEYS = ("select", "ignore", "per-file-ignores", "severity")
+_SEVERITIES = {severity.value: severity for severity in Severity}
 
 
 @dataclass(frozen=True, slots=True)
 class Configuration:
-    """Selectors are codes, prefixes of codes, or names. `per_file_ignores`: (glob, selectors)."""
+    """Selectors are codes, prefixes of codes, or names. `per_file_ignores`: (glob, selectors); `severity`: (selector, how bad)."""
 
     select: tuple[str, ...] = ()
     ignore: tuple[str, ...] = ()
     per_file_ignores: tuple[tuple[str, tuple[str, ...]], ...] = field(default=())
+    severity: tuple[tuple[str, Severity], ...] = field(default=())
 
     def ignored_in(self, file: str) -> tuple[str, ...]:
         path = PurePath(file).as_posix()
         return tuple(s for glob, some in self.per_file_ignores if fnmatch(path, glob) or fnmatch(path, f"*/{glob}") for s in some)
+
+
+    def severity_of(self, code: str) -> Severity:
+        """How bad a finding is: what the narrowest selector says, of equal ones the last; a warning otherwise."""
+        from gslang.lint.run_lints import fits, weight
+
+        fitting = [(weight(selector), k, severity) for k, (selector, severity) in enumerate(self.severity) if fits(selector, code)]
+        return max(fitting, key=lambda found: found[:2])[2] if fitting else Severity.WARNING
 
 
 def find_configuration(folder: Path) -> Configuration:
@@ -71,7 +82,16 @@ def read_configuration(table: Any, path: str) -> Configuration:
         _selectors(lint.get("select", []), "select", path),
         _selectors(lint.get("ignore", []), "ignore", path),
         tuple((glob, _selectors(some, f"per-file-ignores.{glob}", path)) for glob, some in per_file.items()),
+        _severities(_table(lint.get("severity", {}), "severity", path), path),
     )
+
+
+def _severities(table: Mapping[str, Any], path: str) -> tuple[tuple[str, Severity], ...]:
+    _selectors(list(table), "severity", path)
+    for selector, word in table.items():
+        if word not in _SEVERITIES:
+            raise InputError(f"`severity.{selector}` is `{word}`", path=path, help=f"one of {', '.join(_SEVERITIES)}; `ignore` silences a lint")
+    return tuple((selector, _SEVERITIES[word]) for selector, word in table.items())
 
 
 def _table(value: Any, what: str, path: str) -> Mapping[str, Any]:

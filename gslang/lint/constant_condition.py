@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from gslang.base.diagnostics import Diagnostic, Fix, Label
+from gslang.base.diagnostics import Fix, Label
 from gslang.base.source import Span
 from gslang.base.suggest import did_you_mean
 from gslang.check import checked as ir
@@ -14,7 +14,7 @@ from gslang.engine.scope import Scope
 from gslang.engine.values import FAILURES, evaluate
 from gslang.graph.graph import Graph
 from gslang.lint.facts import Fact, Known, facts_of, facts_of_constraint
-from gslang.lint.linted_file import LintedFile, LintedRule, finding
+from gslang.lint.linted_file import Finding, LintedFile, LintedRule, finding
 from gslang.lint.pattern_walk import always_matched, match_order
 from gslang.lint.where_edits import without_condition
 from gslang.syntax import nodes as n
@@ -27,7 +27,7 @@ _SETTLED = (ir.UnaryValue, ir.BinaryValue, ir.CompareValue, ir.AllOf, ir.AnyOf, 
 Beside = dict[ir.Value, tuple[Known, Span]]
 
 
-def constant_condition(file: LintedFile) -> Iterator[Diagnostic]:
+def constant_condition(file: LintedFile) -> Iterator[Finding]:
     for rule in file.rules:
         beside: Beside = {}
         yield from _constraints(rule, beside)
@@ -46,7 +46,7 @@ def constant_condition(file: LintedFile) -> Iterator[Diagnostic]:
                 yield finding("L0104", f"the condition of this choice is {'always' if known else 'never'} true", span, mend)
 
 
-def _constraints(rule: LintedRule, beside: Beside) -> Iterator[Diagnostic]:
+def _constraints(rule: LintedRule, beside: Beside) -> Iterator[Finding]:
     """Constraints of nodes that every match has, in the order in which they are tested."""
     checked = rule.checked
     for node in sorted(always_matched(checked), key=match_order(checked).__getitem__):
@@ -64,7 +64,7 @@ def _constraints(rule: LintedRule, beside: Beside) -> Iterator[Diagnostic]:
                 known.add(fact)
 
 
-def _judged(rule: LintedRule, value: ir.Value, span: Span, written: tuple[n.Expr, ...], k: int, beside: Beside) -> Iterator[Diagnostic]:
+def _judged(rule: LintedRule, value: ir.Value, span: Span, written: tuple[n.Expr, ...], k: int, beside: Beside) -> Iterator[Finding]:
     """A condition by itself, then beside what holds already; what it says is added."""
     alone = constant(value, rule.checked)
     if alone is not None:
@@ -94,7 +94,7 @@ def _judged(rule: LintedRule, value: ir.Value, span: Span, written: tuple[n.Expr
         yield _finding(span, True, because, written, k)
 
 
-def _finding(span: Span, always: bool, because: Span | None, written: tuple[n.Expr, ...], k: int) -> Diagnostic:
+def _finding(span: Span, always: bool, because: Span | None, written: tuple[n.Expr, ...], k: int) -> Finding:
     related = (Label(because, "this says so already" if always else "this cannot hold too"),) if because is not None and because != span else ()
     edit = without_condition(written, k) if always and written else None
     fix = Fix("remove the condition", (edit,)) if edit is not None else None

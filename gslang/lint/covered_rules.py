@@ -4,18 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from gslang.base.diagnostics import Diagnostic, Label
+from gslang.base.diagnostics import Label
 from gslang.check import checked as ir
 from gslang.engine.plan import plan_of
 from gslang.lint.generality import overlays, roots_of, same_targets
-from gslang.lint.linted_file import LintedFile, LintedRule, finding
+from gslang.lint.linted_file import Finding, LintedFile, LintedRule, finding
 from gslang.lint.shown_graph import as_json, as_statements
 from gslang.lint.witness import graphs_of, matching_nodes
 
 Key = tuple[str, ...]
 
 
-def unreachable(file: LintedFile) -> Iterator[Diagnostic]:
+def unreachable(file: LintedFile) -> Iterator[Finding]:
     reported: set[str] = set()
     for earlier, later in _candidates(file):
         if later.checked.blocks or later.name in reported or earlier.checked.once or not always_built(earlier.checked):
@@ -34,7 +34,7 @@ def unreachable(file: LintedFile) -> Iterator[Diagnostic]:
         yield finding("L0202", f"`{earlier.name}` takes every match of `{later.name}`", later.written.name.span, mend, related=related, graph=shown)
 
 
-def duplicate(file: LintedFile) -> Iterator[Diagnostic]:
+def duplicate(file: LintedFile) -> Iterator[Finding]:
     for earlier, later in _candidates(file):
         if _twins(earlier, later):
             related = (Label(earlier.written.name.span, "the first one"),)

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from gslang.base.diagnostics import Diagnostic, Edit, Fix
+from gslang.base.diagnostics import Edit, Fix
 from gslang.check import checked as ir
-from gslang.lint.linted_file import LintedFile, finding, walk
+from gslang.lint.linted_file import Finding, LintedFile, finding, walk
 from gslang.syntax import nodes as n
 
 _ARITHMETIC = ("+", "-", "*", "/", "**")
 
 
-def exact_float(file: LintedFile) -> Iterator[Diagnostic]:
+def exact_float(file: LintedFile) -> Iterator[Finding]:
     for rule in file.rules:
         for node in walk(rule.written.source):
             if not isinstance(node, n.Comparison):

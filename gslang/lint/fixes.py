@@ -14,20 +14,24 @@ _ROUNDS = 100  # one fix may lay open another; where one would break the file, t
 
 @dataclass(frozen=True, slots=True)
 class Fixed:
-    """`remaining`: findings in the new text."""
+    """`source`: the new text. `remaining`: findings in it."""
 
-    text: str
+    source: Source
     count: int
     remaining: tuple[Diagnostic, ...]
 
+    @property
+    def text(self) -> str:
+        return self.source.text
 
-def apply_fixes(text: str, found: Sequence[Diagnostic]) -> tuple[str, int]:
-    """The text with the safe fixes of findings in it, and how many; of fixes that overlap the first one is taken."""
+
+def apply_fixes(text: str, found: Sequence[Diagnostic], unsafe: bool = False) -> tuple[str, int]:
+    """The text with the safe fixes of findings in it (or all), and how many; of fixes that overlap the first one is taken."""
     edits: list[tuple[int, int, str]] = []
     taken: set[tuple[tuple[int, int, str], ...]] = set()
     count = 0
     for diagnostic in found:
-        if diagnostic.fix is None or not diagnostic.fix.safe:
+        if diagnostic.fix is None or not (diagnostic.fix.safe or unsafe):
             continue
         wanted = tuple((e.span.start, e.span.end, e.text) for e in diagnostic.fix.edits)
         if wanted in taken:
@@ -42,15 +46,16 @@ def apply_fixes(text: str, found: Sequence[Diagnostic]) -> tuple[str, int]:
 
 
 def fix_source(
-    source: Source, found: Sequence[Diagnostic], check: Callable[[Source], CheckedProgram], lint: Callable[[Source, CheckedProgram], Sequence[Diagnostic]]
-) -> Fixed:
+    source: Source, found: Sequence[Diagnostic], check: Callable[[Source], CheckedProgram],
+    lint: Callable[[Source, CheckedProgram], Sequence[Diagnostic]], unsafe: bool = False,
+) -> Fixed:  # fmt: skip
     """Fix until nothing is left to fix. Each new text is parsed and checked again; fixes after which it has errors are left out."""
     total = 0
     for _ in range(_ROUNDS):
         best: tuple[Source, CheckedProgram] | None = None
-        text, count = apply_fixes(source.text, found)
+        text, count = apply_fixes(source.text, found, unsafe)
         for some in [list(found)] if count < 2 else [list(found), *([d] for d in found)]:
-            text, count = apply_fixes(source.text, some)
+            text, count = apply_fixes(source.text, some, unsafe)
             if count:
                 changed = Source(source.name, text)
                 program = check(changed)
@@ -61,4 +66,4 @@ def fix_source(
             break
         source, total = best[0], total + count
         found = lint(*best)
-    return Fixed(source.text, total, tuple(found))
+    return Fixed(source, total, tuple(found))

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from gslang.base.diagnostics import Diagnostic, Label
+from gslang.base.diagnostics import Label
 from gslang.base.source import Span
-from gslang.lint.linted_file import LintedFile, finding, walk
+from gslang.lint.linted_file import Finding, LintedFile, finding, walk
 from gslang.syntax import nodes as n
 
 _BUILTINS = frozenset(
@@ -14,7 +14,7 @@ _BUILTINS = frozenset(
 )
 
 
-def hidden_name(file: LintedFile) -> Iterator[Diagnostic]:
+def hidden_name(file: LintedFile) -> Iterator[Finding]:
     imported = {name.id: name.span for item in file.written.items if isinstance(item, n.Use) for name in item.names or ()}
     functions = {item.name.id: item.name.span for item in file.written.items if isinstance(item, n.FnDecl)}
     operators = file.program.dialect.operators
@@ -39,6 +39,6 @@ def hidden_name(file: LintedFile) -> Iterator[Diagnostic]:
                         yield finding("L0106", message, spot.span, "choose another name for one of them", related=(Label(functions[spot.id], "the function"),))
 
 
-def _hiding(kind: str, name: n.Name, what: str, place: Span | None) -> Diagnostic:
+def _hiding(kind: str, name: n.Name, what: str, place: Span | None) -> Finding:
     related = (Label(place, "what it hides"),) if place is not None else ()
     return finding("L0106", f"the {kind} `{name.id}` hides {what} of this name", name.span, "choose another name", related=related)

@@ -8,10 +8,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from gslang.base.diagnostics import Diagnostic, Edit, Fix
+from gslang.base.diagnostics import Edit, Fix
 from gslang.base.source import Span
 from gslang.check import checked as ir
-from gslang.lint.linted_file import LintedFile, LintedRule, finding, walk
+from gslang.lint.linted_file import Finding, LintedFile, LintedRule, finding, walk
 from gslang.lint.pattern_walk import always_matched, match_order
 from gslang.lint.where_edits import with_argument, without_condition
 from gslang.syntax import nodes as n
@@ -29,15 +29,15 @@ class _Place:
     what: str  # "call", "kind", or "name" for an input without a kind
 
 
-def late_condition(file: LintedFile) -> Iterator[Diagnostic]:
+def late_condition(file: LintedFile) -> Iterator[Finding]:
     return (found for what, found in _late(file) if what == "call")
 
 
-def late_input_condition(file: LintedFile) -> Iterator[Diagnostic]:
+def late_input_condition(file: LintedFile) -> Iterator[Finding]:
     return (found for what, found in _late(file) if what != "call")
 
 
-def _late(file: LintedFile) -> Iterator[tuple[str, Diagnostic]]:
+def _late(file: LintedFile) -> Iterator[tuple[str, Finding]]:
     for rule in file.rules:
         where = rule.written.source.where
         if not where:
@@ -78,7 +78,7 @@ def _movable(rule: LintedRule, side: n.Expr, value: n.Expr, places: dict[str, _P
     return place, field, value
 
 
-def _finding(where: tuple[n.Expr, ...], k: int, place: _Place, field: str, value: n.Expr) -> Diagnostic:
+def _finding(where: tuple[n.Expr, ...], k: int, place: _Place, field: str, value: n.Expr) -> Finding:
     argument = f"{field} = {value.span.text}"
     match place.what:
         case "call":

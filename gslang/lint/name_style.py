@@ -5,15 +5,15 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from gslang.base.diagnostics import Diagnostic, Edit, Fix
+from gslang.base.diagnostics import Edit, Fix
 from gslang.base.source import Span
-from gslang.lint.linted_file import LintedFile, finding, names_in, walk
+from gslang.lint.linted_file import Finding, LintedFile, finding, names_in, walk
 from gslang.syntax import nodes as n
 
 _SNAKE = re.compile(r"_?[a-z][a-z0-9]*(_[a-z0-9]+)*_?|[A-Z][0-9]*|_")
 
 
-def name_style(file: LintedFile) -> Iterator[Diagnostic]:
+def name_style(file: LintedFile) -> Iterator[Finding]:
     for item in file.written.items:
         match item:
             case n.Rule():
@@ -30,7 +30,7 @@ def name_style(file: LintedFile) -> Iterator[Diagnostic]:
                 yield from _styled("pass", item.name.id, item.name.span)
 
 
-def _styled(what: str, name: str, span: Span, rule: n.Rule | None = None, taken: set[str] = frozenset()) -> Iterator[Diagnostic]:  # type: ignore[assignment]
+def _styled(what: str, name: str, span: Span, rule: n.Rule | None = None, taken: set[str] = frozenset()) -> Iterator[Finding]:  # type: ignore[assignment]
     if not _SNAKE.fullmatch(name):
         snake = re.sub(r"_+", "_", re.sub(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])", "_", name)).lower()
         fix = _renamed(rule, name, snake) if rule is not None and snake not in taken and _SNAKE.fullmatch(snake) else None

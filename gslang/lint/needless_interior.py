@@ -7,15 +7,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from gslang.base.diagnostics import Diagnostic, Edit, Fix
+from gslang.base.diagnostics import Edit, Fix
 from gslang.base.source import Span
 from gslang.check import checked as ir
 from gslang.engine.plan import children
 from gslang.lint.generality import roots_of
-from gslang.lint.linted_file import LintedFile, finding
+from gslang.lint.linted_file import Finding, LintedFile, finding
 
 
-def needless_interior(file: LintedFile) -> Iterator[Diagnostic]:
+def needless_interior(file: LintedFile) -> Iterator[Finding]:
     for rule in file.rules:
         checked = rule.checked
         if checked.blocks or any(isinstance(node, ir.AltNode) for node in checked.nodes):

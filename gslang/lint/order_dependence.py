@@ -8,12 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from gslang.base.diagnostics import Diagnostic, Label
+from gslang.base.diagnostics import Label
 from gslang.check import checked as ir
 from gslang.engine.plan import plan_of
 from gslang.formats.json_graph import ids_of_nodes
 from gslang.graph.graph import Graph
-from gslang.lint.linted_file import LintedFile, LintedRule, finding
+from gslang.lint.linted_file import Finding, LintedFile, LintedRule, finding
 from gslang.lint.overlap import overlaps
 from gslang.lint.shown_graph import as_json, as_statements, same_results
 from gslang.lint.small_run import Index, apply_at, by_start, run_small
@@ -23,7 +23,7 @@ _MOST_APPLICATIONS = 60
 _MOST_PAIRS = 20_000  # of a rule and a node inside another that are unified: files of thousands of rules have millions
 
 
-def order_dependent(file: LintedFile) -> Iterator[Diagnostic]:
+def order_dependent(file: LintedFile) -> Iterator[Finding]:
     index = by_start([rule.checked for rule in file.rules])
     reported: set[tuple[str, str]] = set()
     for first, second, graph, node in overlaps(file):
@@ -35,7 +35,7 @@ def order_dependent(file: LintedFile) -> Iterator[Diagnostic]:
 
 def _judged(
     first: LintedRule, second: LintedRule, graph: Graph, top: int, below: int, index: Index, reported: set[tuple[str, str]]
-) -> Iterator[Diagnostic]:
+) -> Iterator[Finding]:
     one, two = _after(graph, first.checked, top, index), _after(graph, second.checked, below, index)
     if one is None or two is None or same_results(one, two, first.checked.dialect):
         return

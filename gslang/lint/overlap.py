@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from gslang.base.diagnostics import Diagnostic, Label
+from gslang.base.diagnostics import Label
 from gslang.engine.plan import plan_of
 from gslang.formats.json_graph import ids_of_nodes
 from gslang.graph.graph import Graph
-from gslang.lint.linted_file import LintedFile, LintedRule, finding
+from gslang.lint.linted_file import Finding, LintedFile, LintedRule, finding
 from gslang.lint.shown_graph import as_json, as_statements
 from gslang.lint.witness import common_graph, graphs_of, matching_nodes
 
 
-def overlap(file: LintedFile) -> Iterator[Diagnostic]:
+def overlap(file: LintedFile) -> Iterator[Finding]:
     for first, second, graph, node in overlaps(file):
         related = (Label(first.written.name.span, "tried first"),)
         message = f"`{first.name}` and `{second.name}` match at the same node"

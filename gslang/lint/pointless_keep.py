@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from gslang.base.diagnostics import Diagnostic, Edit, Fix
+from gslang.base.diagnostics import Edit, Fix
 from gslang.base.source import Span
 from gslang.check import checked as ir
-from gslang.lint.linted_file import LintedFile, finding
+from gslang.lint.linted_file import Finding, LintedFile, finding
 
 
-def pointless_keep(file: LintedFile) -> Iterator[Diagnostic]:
+def pointless_keep(file: LintedFile) -> Iterator[Finding]:
     for rule in file.rules:
         checked = rule.checked
         used = {t.node for t in checked.target.targets if isinstance(t, (ir.SourceNode, ir.SpliceInstances))}

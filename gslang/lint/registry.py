@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
-from gslang.base.diagnostics import Diagnostic
 from gslang.lint.coarse_constant import coarse_constant
 from gslang.lint.constant_condition import constant_condition
 from gslang.lint.covered_rules import duplicate, unreachable
@@ -12,7 +11,7 @@ from gslang.lint.documentation import missing_doc, missing_test
 from gslang.lint.exact_float import exact_float
 from gslang.lint.hidden_name import hidden_name
 from gslang.lint.late_condition import late_condition, late_input_condition
-from gslang.lint.linted_file import LintedFile
+from gslang.lint.linted_file import Finding, LintedFile
 from gslang.lint.name_style import name_style
 from gslang.lint.needless_interior import needless_interior
 from gslang.lint.order_dependence import order_dependent
@@ -25,7 +24,7 @@ from gslang.lint.unused_binding import unused_binding
 from gslang.lint.unused_function import unused_function
 from gslang.lint.unused_import import unused_import
 
-Lint = Callable[[LintedFile], Iterator[Diagnostic]]
+Lint = Callable[[LintedFile], Iterator[Finding]]
 
 REGISTRY: dict[str, Lint] = {
     "L0101": unused_binding,

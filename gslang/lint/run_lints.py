@@ -5,16 +5,22 @@ What a file gave is kept by its content, so that files that did not change cost 
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from functools import lru_cache
 from pathlib import Path
 
 from gslang.base.cache import cached, digest
 from gslang.base.diagnostics import Diagnostic
+from gslang.base.resources import stdlib_path
 from gslang.base.source import Source
 from gslang.check.checked import CheckedProgram
 from gslang.lint.codes import LINTS
 from gslang.lint.configuration import Configuration
+from gslang.lint.linted_file import Finding
+
+_USE = re.compile(r'\buse\s+"([^"\n]+)"')
 
 
 def selected_codes(select: Sequence[str], ignore: Sequence[str]) -> frozenset[str]:
@@ -23,12 +29,12 @@ def selected_codes(select: Sequence[str], ignore: Sequence[str]) -> frozenset[st
     Raises `ValueError` for a selector that fits no lint.
     """
     for given in (*select, *ignore):
-        if not any(_fits(given, code) for code in LINTS):
+        if not any(fits(given, code) for code in LINTS):
             raise ValueError(given)
     chosen = set()
     for code, info in LINTS.items():
-        wanted = max((_weight(s) for s in select if _fits(s, code)), default=None)
-        unwanted = max((_weight(s) for s in ignore if _fits(s, code)), default=-1)
+        wanted = max((weight(s) for s in select if fits(s, code)), default=None)
+        unwanted = max((weight(s) for s in ignore if fits(s, code)), default=-1)
         if wanted is None and not select and info.default:
             wanted = 0
         # a prefix alone does not wake lints that wait to be asked for by name
@@ -37,35 +43,57 @@ def selected_codes(select: Sequence[str], ignore: Sequence[str]) -> frozenset[st
     return frozenset(chosen)
 
 
-def _fits(selector: str, code: str) -> bool:
+def fits(selector: str, code: str) -> bool:
+    """Whether a selector means a lint."""
     return selector == "all" or selector == LINTS[code].name or code.startswith(selector) and selector.startswith("L")
 
 
-def _weight(selector: str) -> int:
+def weight(selector: str) -> int:
+    """How narrow a selector is: `all`, then prefixes by length, then codes and names."""
     return 0 if selector == "all" else len(selector) if selector.startswith("L") else 5
 
 
-def lint_program(source: Source, program: CheckedProgram, selected: frozenset[str]) -> list[Diagnostic]:
-    """The findings in one file, in order. A file with errors has none: it is to be checked first."""
+def lint_program(
+    source: Source, program: CheckedProgram, selected: frozenset[str], *, allowed: bool = False, cache: bool = True
+) -> list[Diagnostic]:
+    """The findings in one file, in order; with `allowed` also those that an `@allow` silences. A file with errors has none."""
     if not program.ok or not selected:
         return []
-    foreign = [rule.span.source.text for name, rule in program.rules.items() if name not in program.own_rules]
 
-    def run() -> list[Diagnostic]:
+    def run() -> list[Finding]:
         return _lint(source, program, selected)
 
-    return cached("lint", [_state(), source.name, source.text, *sorted(set(foreign)), *sorted(selected)], run)
+    found = cached("lint", [_state(), source.name, source.text, *_imported(source), *sorted(selected)], run) if cache else run()
+    return [d for d in found if allowed or not d.allowed]
+
+
+def _imported(source: Source) -> list[str]:
+    """The texts of the files that a file imports by path, and theirs: what its findings depend on besides its own text."""
+    found: dict[Path, str] = {}
+    todo = [(Path(source.name).parent, source.text)]
+    while todo:
+        folder, text = todo.pop()
+        for name in _USE.findall(text):
+            path = folder / name
+            if path not in found:
+                try:
+                    found[path] = path.read_text(encoding="utf-8", errors="replace")
+                except OSError:
+                    found[path] = ""
+                todo.append((path.parent, found[path]))
+    return [f"{path}\n{found[path]}" for path in sorted(found)]
 
 
 @lru_cache(maxsize=1)
 def _state() -> str:
-    """A key for the code of lints and of the engine that they run."""
+    """A key for the code of lints and of what they run, and for the shipped rules that files may import."""
     package = Path(__file__).resolve().parent.parent
-    files = sorted([*(package / "lint").glob("*.py"), *(package / "engine").glob("*.py"), *(package / "graph").glob("*.py")])
-    return digest(f"{path.name} {path.stat().st_size} {path.stat().st_mtime_ns}" for path in files)
+    folders = [package / name for name in ("lint", "engine", "graph", "evaluate", "formats")]
+    files = sorted([*(path for folder in folders for path in folder.rglob("*.py")), *stdlib_path().rglob("*.gsl")])
+    return digest(f"{path} {path.stat().st_size} {path.stat().st_mtime_ns}" for path in files)
 
 
-def _lint(source: Source, program: CheckedProgram, selected: frozenset[str]) -> list[Diagnostic]:
+def _lint(source: Source, program: CheckedProgram, selected: frozenset[str]) -> list[Finding]:
     from gslang.engine.meaning import with_meanings
     from gslang.lint.linted_file import linted_file
     from gslang.lint.registry import REGISTRY
@@ -77,10 +105,15 @@ def _lint(source: Source, program: CheckedProgram, selected: frozenset[str]) -> 
     return sorted(suppress(file, found, selected), key=lambda d: d.order)
 
 
-def lint_files(files: Iterable[tuple[Source, CheckedProgram]], configuration: Configuration) -> list[Diagnostic]:
-    """The findings in several files, each with the lints that the configuration selects for it."""
+def lint_files(
+    files: Iterable[tuple[Source, CheckedProgram]], configuration: Configuration, *, allowed: bool = False, cache: bool = True
+) -> list[Diagnostic]:
+    """The findings in several files, each with the lints and severities that the configuration has for it."""
     found: list[Diagnostic] = []
     for source, program in files:
         ignore = (*configuration.ignore, *configuration.ignored_in(source.name))
-        found += lint_program(source, program, selected_codes(configuration.select, ignore))
+        selected = selected_codes(configuration.select, ignore)
+        for diagnostic in lint_program(source, program, selected, allowed=allowed, cache=cache):
+            severity = configuration.severity_of(diagnostic.code)
+            found.append(diagnostic if severity is diagnostic.severity else replace(diagnostic, severity=severity))
     return sorted(found, key=lambda d: d.order)

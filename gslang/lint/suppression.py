@@ -3,21 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
-from gslang.base.diagnostics import Diagnostic, Edit, Fix
+from gslang.base.diagnostics import Edit, Fix
 from gslang.base.source import Span
 from gslang.lint.codes import LINTS
-from gslang.lint.linted_file import LintedFile, finding
+from gslang.lint.linted_file import Finding, LintedFile, finding
 from gslang.syntax import nodes as n
 
 _BY_NAME = {info.name.replace("-", "_"): code for code, info in LINTS.items()}
 
 
-def suppress(file: LintedFile, found: Sequence[Diagnostic], selected: frozenset[str]) -> list[Diagnostic]:
-    """The findings that no `@allow` silences, and those about idle `@allow`s (of selected lints and of unknown codes)."""
+def suppress(file: LintedFile, found: Sequence[Finding], selected: frozenset[str]) -> list[Finding]:
+    """The findings, marked where an `@allow` silences them, and those about idle `@allow`s (of selected lints and of unknown codes)."""
     allowing = [(item, _allowed(item)) for item in file.written.items if any(a.name.id == "allow" for a in item.annotations)]
     used: set[tuple[int, str]] = set()
-    staying = []
+    staying: list[Finding] = []
     for diagnostic in found:
         span = diagnostic.primary.span
         silenced = False
@@ -27,8 +28,7 @@ def suppress(file: LintedFile, found: Sequence[Diagnostic], selected: frozenset[
                     if code == diagnostic.code:
                         used.add((item.span.start, code))
                         silenced = True
-        if not silenced:
-            staying.append(diagnostic)
+        staying.append(replace(diagnostic, allowed=True) if silenced else diagnostic)
     if "L0115" in selected:
         for item, codes in allowing:
             if "L0115" not in codes:
@@ -45,7 +45,7 @@ def _code(name: n.Name) -> str:
     return _BY_NAME.get(name.id, name.id)
 
 
-def _idle(item: n.Item, used: set[str], selected: frozenset[str]) -> Iterator[Diagnostic]:
+def _idle(item: n.Item, used: set[str], selected: frozenset[str]) -> Iterator[Finding]:
     for annotation in item.annotations:
         if annotation.name.id != "allow":
             continue

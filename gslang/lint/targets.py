@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from gslang.base.diagnostics import Diagnostic, Label
+from gslang.base.diagnostics import Label
 from gslang.check import checked as ir
-from gslang.lint.linted_file import LintedFile, finding
+from gslang.lint.linted_file import Finding, LintedFile, finding
 from gslang.lint.read_values import attributes_read
 
 
-def repeated_computation(file: LintedFile) -> Iterator[Diagnostic]:
+def repeated_computation(file: LintedFile) -> Iterator[Finding]:
     """Equal calls with equal operands and attributes among the targets that are built."""
     for rule in file.rules:
         target = rule.checked.target
@@ -65,7 +65,7 @@ def _with_operands(found: ir.Target, stands_for: dict[int, int], rule: ir.Checke
     return found
 
 
-def dropped_attribute(file: LintedFile) -> Iterator[Diagnostic]:
+def dropped_attribute(file: LintedFile) -> Iterator[Finding]:
     """An operator of the source made again without an attribute of which the source allows any value."""
     for rule in file.rules:
         checked = rule.checked
@@ -102,7 +102,7 @@ def _gone(checked: ir.CheckedRule, matched: list[ir.CallNode]) -> bool:
     return any(checked.nodes[k] in matched for k in going)
 
 
-def no_change(file: LintedFile) -> Iterator[Diagnostic]:
+def no_change(file: LintedFile) -> Iterator[Finding]:
     """Each output of the target is that of the source again: the same operators on the same nodes with the same attributes."""
     for rule in file.rules:
         outputs, target = rule.checked.outputs, rule.checked.target

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from gslang.base.diagnostics import Diagnostic, Label
+from gslang.base.diagnostics import Label
 from gslang.check import checked as ir
 from gslang.graph.compare import count_calls
-from gslang.lint.linted_file import LintedFile, finding
+from gslang.lint.linted_file import Finding, LintedFile, finding
 from gslang.lint.shown_graph import as_json, as_statements
 from gslang.lint.small_run import by_start, run_small
 from gslang.lint.witness import graphs_of
@@ -15,7 +15,7 @@ from gslang.lint.witness import graphs_of
 _ROUNDS = 3  # a loop is one that is seen to go round this often
 
 
-def non_terminating(file: LintedFile) -> Iterator[Diagnostic]:
+def non_terminating(file: LintedFile) -> Iterator[Finding]:
     """Loops of the rules of a file that run together. One that only shrinks graphs ends, so each loop has a rule that does not."""
     index = by_start([rule.checked for rule in file.rules])
     places = {rule.name: rule.written.name.span for rule in file.rules}
@@ -55,7 +55,7 @@ def _loop(applied: tuple[str, ...]) -> tuple[str, ...]:
     return ()
 
 
-def growing(file: LintedFile) -> Iterator[Diagnostic]:
+def growing(file: LintedFile) -> Iterator[Finding]:
     for rule in file.rules:
         if rule.checked.disconnected:
             continue

@@ -7,14 +7,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from gslang.base.diagnostics import Diagnostic
 from gslang.check import checked as ir
 from gslang.engine.plan import children
-from gslang.lint.linted_file import LintedFile, finding
+from gslang.lint.linted_file import Finding, LintedFile, finding
 from gslang.lint.read_values import nodes_read
 
 
-def unread_constant(file: LintedFile) -> Iterator[Diagnostic]:
+def unread_constant(file: LintedFile) -> Iterator[Finding]:
     for rule in file.rules:
         checked = rule.checked
         staying = _staying(checked)

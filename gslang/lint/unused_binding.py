@@ -6,13 +6,13 @@ from collections import Counter
 from collections.abc import Iterator
 from typing import Any
 
-from gslang.base.diagnostics import Diagnostic, Edit, Fix
+from gslang.base.diagnostics import Edit, Fix
 from gslang.base.source import Span
-from gslang.lint.linted_file import LintedFile, finding, names_in, walk
+from gslang.lint.linted_file import Finding, LintedFile, finding, names_in, walk
 from gslang.syntax import nodes as n
 
 
-def unused_binding(file: LintedFile) -> Iterator[Diagnostic]:
+def unused_binding(file: LintedFile) -> Iterator[Finding]:
     for item in file.written.items:
         if isinstance(item, n.Rule):
             yield from _unused(item, (item.source, item.target, item.inputs), item.source)
@@ -20,7 +20,7 @@ def unused_binding(file: LintedFile) -> Iterator[Diagnostic]:
             yield from _unused(item, (item.source, item.expected), item.source)
 
 
-def _unused(item: n.Item, where: tuple[Any, ...], source: n.Side) -> Iterator[Diagnostic]:
+def _unused(item: n.Item, where: tuple[Any, ...], source: n.Side) -> Iterator[Finding]:
     uses = Counter(names_in(where))
     uses.update(node.field for node in walk(where) if isinstance(node, n.Attribute))
     matched = {id(statement) for statement in source.statements}

@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 
-from gslang.base.diagnostics import Diagnostic
-from gslang.lint.linted_file import LintedFile, finding, names_in
+from gslang.lint.linted_file import Finding, LintedFile, finding, names_in
 from gslang.syntax import nodes as n
 
 
-def unused_function(file: LintedFile) -> Iterator[Diagnostic]:
+def unused_function(file: LintedFile) -> Iterator[Finding]:
     if not file.rules:
         return
     items = file.written.items

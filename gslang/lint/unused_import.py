@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
-from gslang.base.diagnostics import Diagnostic, Edit, Fix
+from gslang.base.diagnostics import Edit, Fix
 from gslang.base.source import Source, Span
 from gslang.check.modules import find_module
-from gslang.lint.linted_file import LintedFile, finding, names_in, walk
+from gslang.lint.linted_file import Finding, LintedFile, finding, names_in, walk
 from gslang.syntax import nodes as n
 from gslang.syntax.parser import parse, read_source
 
 
-def unused_import(file: LintedFile) -> Iterator[Diagnostic]:
+def unused_import(file: LintedFile) -> Iterator[Finding]:
     uses = [item for item in file.written.items if isinstance(item, n.Use)]
     if not uses or not file.rules:
         return  # a file without rules gathers modules for others

@@ -80,7 +80,7 @@ def mends(store: Store, document: Document, finding: Diagnostic) -> Iterator[tup
     if finding.code in ("E0201", "E0207", "E0301"):
         yield from _missing_imports(store, document, finding)
     piece = next((p for p in document.pieces if p.source is span.source), None)
-    if piece is not None:
+    if piece is not None and finding.fix is None:
         start = document.start_of(piece)
         for title, changes in moves(piece, finding):
             yield title, [(start + a, start + b, text) for a, b, text in changes], False

@@ -16,7 +16,7 @@ from gslang.lsp.context import Cursor, call_around, cursor
 from gslang.lsp.diagnostics import offset_of, range_of
 from gslang.lsp.document import Document, folder_of
 from gslang.lsp.hover import attribute_text, of_signature, signatures_of_call
-from gslang.lsp.kinds import denoted, described, lowered, operators_of
+from gslang.lsp.kinds import denoted, described, lowered, operators_named
 from gslang.lsp.lookup import Import, dialect_name, imported_files, own, visible
 from gslang.lsp.names import Mark, marks
 from gslang.lsp.pieces import Piece
@@ -124,8 +124,8 @@ class _Places:
             if t.text(opening - 1) == "allow":
                 yield from (self.plain(code, _K.EnumMember, f"{info.name}: {info.title}") for code, info in LINTS.items())
             return
-        keyword = self.piece.keyword
-        if self.outside():
+        keyword = self.piece.keyword or (last if last in ("use", "dialect") else "")
+        if keyword == self.piece.keyword and self.outside():
             yield from _begin(self.document, lsp.Position(0, 0), here.word)
         elif keyword == "use":
             yield from self.modules()
@@ -214,15 +214,14 @@ class _Places:
 
     def fields(self, base: Mark | None, first: bool = False) -> Iterator[lsp.CompletionItem]:
         """What may stand behind `base.`."""
-        low = lowered(self.analysis, self.piece)
         t = self.piece.tokens
         blocks = {next((k for k in range(m.token, len(t.all)) if t.text(k) == "{"), -1) for m in marks(self.piece) if m.role == "template"}
         inner = [m for m in marks(self.piece) if m.defines and m.role == "binding" and t.around[m.token] in blocks]
         is_template = base is not None and any(m.defines and m.role in ("template", "counter") and m.start == base.local for m in marks(self.piece))
         if first or is_template:
             yield from (self.field(m.text, _K.Variable, "of the template") for m in inner)
-        if base is not None and low is not None and not first:
-            for name in operators_of(low, denoted(low, base.text)):
+        if base is not None and not first:
+            for name in operators_named(self.analysis, self.piece, base.text):
                 signature = self.analysis.dialect.get(name)
                 for spec in signature.attributes.values() if signature is not None else ():
                     data = {"what": "attribute", "of": name, "name": spec.name}

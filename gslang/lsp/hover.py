@@ -13,7 +13,7 @@ from gslang.lsp import signature_text, words
 from gslang.lsp.analysis import Analysis
 from gslang.lsp.diagnostics import offset_of, range_of
 from gslang.lsp.document import Document
-from gslang.lsp.kinds import denoted, described, graph_types, lowered, operators_of
+from gslang.lsp.kinds import denoted, described, graph_types, lowered, operators_named, operators_of
 from gslang.lsp.lookup import Definition, definition_of, imported_files, imports, own
 from gslang.lsp.names import Mark, mark_at, marks
 from gslang.lsp.pieces import Piece
@@ -212,8 +212,7 @@ def callee_at(piece: Piece, mark: Mark) -> Mark | None:
 def signatures_of_call(analysis: Analysis, piece: Piece, callee: Mark) -> list[Signature]:
     """The operators that a call may mean: one, or those of an operator variable."""
     if callee.local is not None:
-        low = lowered(analysis, piece)
-        names = operators_of(low, denoted(low, callee.text)) if low is not None else ()
+        names = operators_named(analysis, piece, callee.text)
     else:
         names = (callee.text.removeprefix(analysis.dialect.name + "."),)
     return [s for name in names if (s := analysis.dialect.get(name)) is not None]
@@ -259,11 +258,8 @@ def _of_field(analysis: Analysis, document: Document, piece: Piece, mark: Mark) 
 
 def fields_of(analysis: Analysis, piece: Piece, mark: Mark) -> list[Signature]:
     """The operators of the node before the dot."""
-    low = lowered(analysis, piece)
     base = root_mark(piece, mark.token - 1)
-    if low is None or base is None:
-        return []
-    names = operators_of(low, denoted(low, base.text))
+    names = operators_named(analysis, piece, base.text) if base is not None else ()
     return [s for name in names if (s := analysis.dialect.get(name)) is not None]
 
 

@@ -16,6 +16,7 @@ from gslang.engine.build import BuildError
 from gslang.engine.meaning import with_meanings
 from gslang.engine.values import FAILURES
 from gslang.lsp.analysis import Analysis
+from gslang.lsp.names import marks
 from gslang.lsp.pieces import Piece
 from gslang.syntax import nodes as n
 from gslang.testing import build_graph
@@ -68,6 +69,28 @@ def operators_of(low: Lowering, what: Denotation | None) -> tuple[str, ...]:
         case TargetOf(target) if isinstance(made := low.targets[target], ir.MakeCall):
             return (made.operator,) if isinstance(made.operator, str) else ()
     return ()
+
+
+def operators_named(analysis: Analysis, piece: Piece, name: str) -> tuple[str, ...]:
+    """The operators that a name of a rule may be a call of; from the tokens of its definition where the rule cannot be read."""
+    low = lowered(analysis, piece)
+    if low is not None:
+        return operators_of(low, denoted(low, name))
+    where = next((m for m in marks(piece) if m.defines and m.local is not None and m.text == name), None)
+    if where is None:
+        return ()
+    t = piece.tokens
+    first = where.token + 2
+    if where.role == "variable":
+        inside = range(first + 1, t.end_of_bracket(first + 1))
+        words = [m.text for m in marks(piece) if m.token in inside and m.role in ("callee", "name")]
+        found = [o for word in words for o in (analysis.dialect.by_trait.get(word) or ((word,) if word in analysis.dialect.operators else ()))]
+        return tuple(dict.fromkeys(found))
+    while t.text(first) in ("keep", "ordered", "("):
+        first += 1
+    call = next((m for m in marks(piece) if m.token == first and m.role == "callee"), None)
+    shown = call.text.removeprefix(analysis.dialect.name + ".") if call is not None else ""
+    return (shown,) if shown in analysis.dialect.operators else ()
 
 
 def described(low: Lowering, what: Denotation) -> str:

@@ -5,21 +5,20 @@ Unlike `gslc lint`, items without errors are linted although others have some.
 
 from __future__ import annotations
 
-from gslang.base.diagnostics import Diagnostic
 from gslang.engine.meaning import with_meanings
-from gslang.lint.linted_file import LintedFile, LintedRule
+from gslang.lint.linted_file import Finding, LintedFile, LintedRule
 from gslang.lint.registry import REGISTRY
 from gslang.lint.suppression import suppress
 from gslang.lsp.analysis import Analysis
 from gslang.lsp.pieces import Piece
 from gslang.syntax import nodes as n
 
-_OF_ITEMS = ("L0101", "L0104", "L0105", "L0107", "L0110", "L0111", "L0112", "L0113", "L0114", "L0116")
-COSTLY = frozenset(("L0201", "L0203", "L0204", "L0205"))
-"""These build graphs and run rules: they wait until nobody types."""
+_OF_ITEMS = ("L0101", "L0104", "L0105", "L0107", "L0110", "L0111", "L0112", "L0113", "L0114", "L0116", "L0117", "L0118", "L0119")
+COSTLY = frozenset(code for code in REGISTRY if code.startswith("L02"))
+"""These hold rules against each other, build graphs and run them: they wait until nobody types."""
 
 
-def lint(analysis: Analysis, selected: frozenset[str], costly: bool = True) -> list[Diagnostic]:
+def lint(analysis: Analysis, selected: frozenset[str], costly: bool = True) -> list[Finding]:
     """The findings of the selected lints, with spans in pieces of the document."""
     document, program = analysis.document, with_meanings(analysis.program)
     written: dict[int, n.Item] = {}
@@ -33,7 +32,7 @@ def lint(analysis: Analysis, selected: frozenset[str], costly: bool = True) -> l
     running = selected if costly else selected - COSTLY
     if not program.ok:
         running = running & {*_OF_ITEMS, "L0115"}
-    found: dict[int, list[Diagnostic]] = {id(piece): [] for piece in pieces}
+    found: dict[int, list[Finding]] = {id(piece): [] for piece in pieces}
     for piece in pieces:
         alone = _alone(analysis, piece, written[id(piece)], rules.get(id(piece)))
         found[id(piece)] += _of_item(alone, piece, rules.get(id(piece)), running)
@@ -47,12 +46,12 @@ def lint(analysis: Analysis, selected: frozenset[str], costly: bool = True) -> l
                 if code in running and code not in _OF_ITEMS:
                     for finding in run(whole):
                         found[at[id(finding.primary.span.source)]].append(finding)
-    result: list[Diagnostic] = []
+    result: list[Finding] = []
     for piece in pieces:
         if found[id(piece)] or any(mark.name.id == "allow" for mark in written[id(piece)].annotations):
             alone = _alone(analysis, piece, written[id(piece)], rules.get(id(piece)))
             result += suppress(alone, found[id(piece)], running)
-    return result
+    return [finding for finding in result if not finding.allowed]
 
 
 def _alone(analysis: Analysis, piece: Piece, item: n.Item, rule: LintedRule | None) -> LintedFile:
@@ -60,7 +59,7 @@ def _alone(analysis: Analysis, piece: Piece, item: n.Item, rule: LintedRule | No
     return LintedFile(piece.source, n.Program(None, (item,), span=item.span), analysis.program, (rule,) if rule is not None else ())
 
 
-def _of_item(alone: LintedFile, piece: Piece, rule: LintedRule | None, running: frozenset[str]) -> list[Diagnostic]:
+def _of_item(alone: LintedFile, piece: Piece, rule: LintedRule | None, running: frozenset[str]) -> list[Finding]:
     key = (id(rule.checked) if rule is not None else 0, running)
     known = piece.memo.get("lint")
     if known is None or known[0] != key:

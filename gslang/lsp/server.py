@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from lsprotocol import types as lsp
+from pygls.exceptions import JsonRpcException
 from pygls.lsp.server import LanguageServer
 from pygls.protocol import LanguageServerProtocol
 from pygls.protocol.language_server import lsp_method
@@ -93,7 +94,13 @@ class Server(LanguageServer):
 def serve() -> None:
     """Talk on standard input and output until the client says `exit`."""
     logging.basicConfig(level=logging.WARNING)
+    logging.getLogger("pygls.protocol.json_rpc").addFilter(_is_no_refusal)
     make_server().start_io()
+
+
+def _is_no_refusal(record: logging.LogRecord) -> bool:
+    """What is refused on purpose (a rename to a keyword) is an answer and belongs in no log."""
+    return not (record.exc_info and isinstance(record.exc_info[1], JsonRpcException))
 
 
 def make_server() -> Server:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
@@ -19,7 +20,7 @@ from gslang.lint.configuration import Configuration, find_configuration
 from gslang.lint.run_lints import selected_codes
 from gslang.lsp.analysis import Analysis, analyse
 from gslang.lsp.document import Document, folder_of, open_document
-from gslang.lsp.linting import lint
+from gslang.lsp.linting import COSTLY, lint
 from gslang.syntax import nodes as n
 from gslang.syntax.parser import read_source
 
@@ -111,11 +112,18 @@ class Store:
         return analyse(document, importer).module
 
     def findings(self, document: Document, costly: bool = True) -> list[Diagnostic]:
-        """Errors of a document and lints, in the order of the text."""
+        """Errors of a document and lints, in the order of the text. Without `costly`, of the costly lints what they found before, where
+        it concerns only rules that have not changed since."""
         analysis = self.analysis(document)
         selected = self.selected(document)
         found = [d for d in analysis.program.diagnostics if document.holds(d.primary.span.source)]
-        found += lint(analysis, selected, costly)
+        severity_of = self.configuration(folder_of(document)).severity_of
+        lints: list[Diagnostic] = list(lint(analysis, selected, costly))
+        if costly:
+            document.memo["costly"] = [finding for finding in lints if finding.code in COSTLY]
+        else:
+            lints += [f for f in document.memo.get("costly", ()) if f.code in selected and _still_there(document, f)]
+        found += [replace(finding, severity=severity_of(finding.code)) for finding in lints]
         return sorted(found, key=lambda d: (*document.range_of(d.primary.span), d.code, d.message))
 
     def selected(self, document: Document) -> frozenset[str]:
@@ -134,6 +142,7 @@ class Store:
 
     def forget_configuration(self) -> None:
         self._configurations.clear()
+        find_configuration.cache_clear()
 
     def locate(self, span: Span) -> tuple[Document, int, int] | None:
         """The document of a span and its offsets there."""
@@ -141,6 +150,11 @@ class Store:
             if document.holds(span.source):
                 return (document, *document.range_of(span))
         return None
+
+
+def _still_there(document: Document, finding: Diagnostic) -> bool:
+    """Whether the rules that a finding speaks of are those of this version."""
+    return all(document.holds(label.span.source) for label in (finding.primary, *finding.related))
 
 
 def path_of(uri: str) -> Path | None:

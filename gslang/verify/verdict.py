@@ -1,12 +1,13 @@
 """Verdicts: what is known about a rule after looking at its instances.
 
+* `proved`: both sides are equal for tensors of every size (`prove`), and no instance differs. `reason`: under which assumptions.
 * `exact`: on every instance that could be computed in a prime field both sides are equal there (`bound` is the chance of
   error of each), and no instance differs in any other way.
 * `tested`: the sides agree in floating point on every instance.
 * `refuted`: an instance where they differ, or where the target has other types than the source.
 * `unknown`: no instance was found, or none can be computed. `reason` tells.
 
-Not here: how rules and options come from the command line (`cli/verify`), proofs for all shapes.
+Not here: how rules and options come from the command line (`cli/verify`), how proofs are found (`prove`).
 """
 
 from __future__ import annotations
@@ -26,18 +27,24 @@ from gslang.graph.graph import CONST, Graph
 from gslang.verify.compare import BOUND, Finding, can_be_computed, compare
 from gslang.verify.instances import Instance, Search, instances
 from gslang.verify.paste import as_test
+from gslang.verify.prove.paths import NotProved
+from gslang.verify.prove.prove import prove
 
 ORDER = ("refuted", "unknown", "tested", "exact", "proved")  # from bad to good
 
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """`seconds`: the most time for one rule. `wanted`: how many instances to look at. `special`: NaN and infinities refute too."""
+    """`seconds`: the most time for the instances of one rule; `proof_seconds`: for its proof (0: none is sought).
+
+    `wanted`: how many instances to look at. `special`: NaN and infinities refute too.
+    """
 
     seconds: float = 10.0
     seed: int = 0
     wanted: int = 24
     special: bool = False
+    proof_seconds: float = 2.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,6 +111,15 @@ def verify_now(rule: CheckedRule, settings: Settings = Settings()) -> Verdict:
     if not good:
         return Verdict(rule.name, "unknown", f"no instance was found: {search.obstacle}", None, 0, seconds, coverage)
     verdict, reason = _judge(good)
+    if verdict in ("exact", "tested") and settings.proof_seconds:
+        try:
+            proof = prove(rule, settings.proof_seconds)
+        except NotProved:
+            pass
+        else:
+            reason = "for " + ", ".join(proof.assumptions) + ("; differs on NaN and infinities only" if "NaN" in reason else "")
+            return Verdict(rule.name, "proved", reason, 0.0, count, perf_counter() - began, coverage)
+        seconds = perf_counter() - began
     return Verdict(rule.name, verdict, reason, BOUND if verdict == "exact" else None, count, seconds, coverage)
 
 

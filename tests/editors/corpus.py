@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import re
 import sys
+from bisect import bisect_right
 from collections.abc import Iterator
 from functools import lru_cache
 from pathlib import Path
@@ -46,17 +47,18 @@ def text_of(path: Path) -> str:
 def tokens(text: str) -> list[Token]:
     """All tokens of a text that parses, and its comments, in order."""
     reader = grammar().parse_interactive(text)
+    starts = [0, *(found.end() for found in re.finditer("\n", text))]
     found = list(reader.iter_parse())
     result: list[Token] = []
     end = 0
     for k, token in enumerate(found):
         assert token.start_pos is not None
-        result += _comments(text, end, token.start_pos)
+        result += _comments(text, starts, end, token.start_pos)
         before = found[k - 1].value if k else ""
         after = found[k + 1].value if k + 1 < len(found) else ""
-        result.append(_token(text, token.start_pos, str(token.value), _kind(str(token.value), before, after)))
+        result.append(_token(starts, token.start_pos, str(token.value), _kind(str(token.value), before, after)))
         end = token.start_pos + len(token.value)
-    return [*result, *_comments(text, end, len(text))]
+    return [*result, *_comments(text, starts, end, len(text))]
 
 
 def _kind(value: str, before: str, after: str) -> str:
@@ -75,14 +77,14 @@ def _kind(value: str, before: str, after: str) -> str:
     return "keyword" if value in words.words() and after != "=" else "name"
 
 
-def _comments(text: str, begin: int, end: int) -> Iterator[Token]:
+def _comments(text: str, starts: list[int], begin: int, end: int) -> Iterator[Token]:
     for found in re.finditer(r"#[^\n]*", text[begin:end]):
-        yield _token(text, begin + found.start(), found[0].rstrip(), "comment")
+        yield _token(starts, begin + found.start(), found[0].rstrip(), "comment")
 
 
-def _token(text: str, at: int, value: str, kind: str) -> Token:
-    line_start = text.rfind("\n", 0, at) + 1
-    return Token(text.count("\n", 0, at) + 1, at - line_start, len(value), kind, value)
+def _token(starts: list[int], at: int, value: str, kind: str) -> Token:
+    line = bisect_right(starts, at)
+    return Token(line, at - starts[line - 1], len(value), kind, value)
 
 
 if __name__ == "__main__":

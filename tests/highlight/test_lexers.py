@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import shutil
-import subprocess
+import re
 from pathlib import Path
 
 import pytest
@@ -13,9 +12,9 @@ from gslang.highlight import words
 from gslang.highlight.generate import EDITORS, files
 from gslang.highlight.gsl_lexer import GslangLexer
 from gslang.highlight.relay_lexer import RelayLexer
+from tests.editors.corpus import corpus, text_of, tokens
 
 ROOT = Path(__file__).parent.parent.parent
-RULES = sorted([*(ROOT / "stdlib_rules").rglob("*.gsl"), *(ROOT / "tests" / "fmt").rglob("*.gsl"), *(ROOT / "examples").rglob("*.gsl")])
 RELAY = sorted(path for folder in ("examples", "tests") for path in (ROOT / folder).rglob("*.relay"))
 
 
@@ -23,9 +22,31 @@ def errors(lexer: GslangLexer | RelayLexer, text: str) -> list[str]:
     return [value for kind, value in lexer.get_tokens(text) if kind in Token.Error]
 
 
-@pytest.mark.parametrize("path", RULES, ids=[path.name for path in RULES])
-def test_rules_have_no_unknown_token(path: Path) -> None:
-    assert errors(GslangLexer(), path.read_text(encoding="utf-8")) == []
+# What a token of each kind may be for Pygments.
+KINDS = {
+    "comment": r"Comment",
+    "string": r"Literal\.String",
+    "number": r"Literal\.Number",
+    "constant": r"Keyword\.Constant",
+    "keyword": r"Keyword",
+    "field": r"Name",
+    "name": r"Name|Keyword\.Type",
+    "sign": r"Operator|Punctuation|Name\.(Decorator|Function)",
+}
+
+
+@pytest.mark.parametrize("path", corpus(), ids=[path.name for path in corpus()])
+def test_each_token_is_what_the_compiler_takes_it_for(path: Path) -> None:
+    text = text_of(path)
+    kinds: list[str] = []  # of each character
+    for kind, value in GslangLexer(stripnl=False, ensurenl=False).get_tokens(text):
+        kinds += [str(kind).removeprefix("Token.")] * len(value)
+    starts = [0, *(found.end() for found in re.finditer("\n", text))]
+    for token in tokens(text):
+        begin = starts[token.line - 1] + token.column
+        for kind in kinds[begin : begin + token.length]:
+            assert re.match(KINDS[token.kind], kind), f"{token.line}:{token.column + 1}: {token.kind} `{token.text}` is {kind}"
+    assert "Error" not in kinds
 
 
 def test_relay_files_have_no_unknown_token() -> None:
@@ -33,6 +54,15 @@ def test_relay_files_have_no_unknown_token() -> None:
     assert errors(RelayLexer(), text) == []
     for path in RELAY:
         assert errors(RelayLexer(), path.read_text(encoding="utf-8", errors="replace")[:100_000]) == [], path.name
+
+
+@pytest.mark.parametrize("alias", ["gslang", "gsl"])
+def test_pygments_finds_the_lexer(alias: str) -> None:
+    from pygments.lexers import get_lexer_by_name, get_lexer_for_filename
+
+    assert isinstance(get_lexer_by_name(alias), GslangLexer)
+    assert isinstance(get_lexer_for_filename("a.gsl"), GslangLexer)
+    assert isinstance(get_lexer_by_name("relay"), RelayLexer)
 
 
 def test_colours() -> None:
@@ -44,7 +74,7 @@ def test_colours() -> None:
 
 @pytest.mark.parametrize("name", sorted(files()))
 def test_editor_files_are_fresh(name: str) -> None:
-    """`python -m gslang.highlight.generate` writes them."""
+    """`python -m gslang.highlight.generate` writes them; `npm run snapshots` and `tree-sitter generate` what follows from them."""
     assert (EDITORS / name).read_text(encoding="utf-8") == files()[name]
 
 
@@ -56,26 +86,13 @@ def test_words_come_from_the_grammar() -> None:
     assert set(words.items()) | set(words.keywords()) | set(words.CONSTANTS) == reserved
 
 
-@pytest.mark.long
-@pytest.mark.skipif(shutil.which("emacs") is None, reason="emacs is absent")
-def test_emacs_reads_its_mode() -> None:
-    mode = str(EDITORS / "emacs" / "gsl-mode.el")
-    rules = str(RULES[0])
-    check = '(progn (gsl-mode) (font-lock-ensure) (goto-char 1) (search-forward "rule ") (message "%s" (get-text-property (match-beginning 0) \'face)))'
-    done = subprocess.run(["emacs", "--batch", "-l", mode, rules, "--eval", check], capture_output=True, text=True, check=True)
-    assert "font-lock-keyword-face" in done.stderr
+def test_names_are_those_of_the_checker() -> None:
+    from gslang.check.context import KINDS as CHECKED
+    from gslang.engine.builtins import BUILTINS
 
-
-@pytest.mark.long
-@pytest.mark.skipif(shutil.which("vim") is None, reason="vim is absent")
-def test_vim_reads_its_syntax(tmp_path: Path) -> None:
-    out = tmp_path / "out"
-    rules = tmp_path / "a.gsl"
-    rules.write_text("rule r(x): x => x;\n", encoding="utf-8")
-    command = f"call writefile([&filetype, synIDattr(synID(1, 1, 1), 'name')], '{out}')"
-    setup = ["vim", "-N", "-u", "NONE", "-i", "NONE", "-es", "--cmd", f"set rtp^={EDITORS / 'vim'}", "-c", "filetype on", "-c", "syntax on"]
-    subprocess.run([*setup, "-c", f"edit {rules}", "-c", command, "-c", "qa!"], check=False, capture_output=True, timeout=60)
-    assert out.read_text(encoding="utf-8").split() == ["gslang", "gslangItem"]
+    assert set(words.KINDS) | {"op"} == set(CHECKED)
+    assert set(words.PATTERN_KINDS) == set(words.KINDS) - {"any"}
+    assert set(words.BUILTINS) == set(BUILTINS)
 
 
 def test_notebooks_show_colours() -> None:

@@ -144,12 +144,12 @@ def test_schema_and_reader_refuse_the_same(table: object) -> None:
 def test_sarif(bad: Path, capsys: pytest.CaptureFixture[str]) -> None:
     _, out = lint(capsys, str(bad), "--format", "sarif")
     run = json.loads(out)["runs"][0]
-    assert [rule["id"] for rule in run["tool"]["driver"]["rules"]] == ["L0101", "L0103", "L0115"]
+    assert [rule["id"] for rule in run["tool"]["driver"]["rules"]] == ["L0101", "L0103", "L0109", "L0115"]
     assert run["tool"]["driver"]["rules"][0]["shortDescription"]["text"] == LINTS["L0101"].title
     places = [result["locations"][0]["physicalLocation"]["artifactLocation"] for result in run["results"]]
-    assert places == [{"uri": "bad%20rules.gsl", "uriBaseId": "SRCROOT"}] * 3
+    assert places == [{"uri": "bad%20rules.gsl", "uriBaseId": "SRCROOT"}] * 4
     prints = [result["partialFingerprints"]["gslang/v1"] for result in run["results"]]
-    assert len(set(prints)) == 3
+    assert len(set(prints)) == 4
     bad.write_text("# one more line\n" + BAD, encoding="utf-8")
     _, out = lint(capsys, str(bad), "--format", "sarif")
     assert [result["partialFingerprints"]["gslang/v1"] for result in json.loads(out)["runs"][0]["results"]] == prints

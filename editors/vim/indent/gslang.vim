@@ -35,6 +35,7 @@ function! GslangIndent(line) abort
     return 0
   endif
   let l:depth = 0
+  let l:hangs = 0  " whether the item has no braces: all behind its `=` or `:` is one step in
   let l:before = ''
   let l:start = a:line - 1
   while l:start > 1 && getline(l:start) !~# s:item
@@ -45,17 +46,21 @@ function! GslangIndent(line) abort
     let l:code = s:Code(l:k)
     if l:code !=# ''
       let l:depth += s:Opened(l:code)
+      if l:depth == 0
+        let l:hangs = l:code =~# '[^=<>!]=$\|:$' || l:hangs && l:code !~# ';$'
+      endif
       let l:before = l:code
       let l:last = l:k
     endif
   endfor
+  let l:depth += l:hangs
   if l:own =~# '^[})\]]'
     return max([l:depth - len(matchstr(l:own, '^[})\]]*')), 0]) * shiftwidth()
   elseif l:own =~# '^=>' && l:depth == 1
     return shiftwidth() / 2
   elseif l:before =~# ',$' && s:Opened(l:before) == 0 && l:before !~# '^[})\]]'
     return indent(l:last) + (l:before =~# '^where\s' ? 6 : 0)
-  elseif l:own =~# s:goes_on || l:before =~# '[^=<>!]=$'
+  elseif l:own =~# s:goes_on || l:depth > l:hangs && l:before =~# '[^=<>!]=$'
     return (l:depth + 1) * shiftwidth()
   endif
   return max([l:depth, 0]) * shiftwidth()

@@ -18,12 +18,16 @@ OPSETS: Final = "x-onnx-opsets"  # in `graph.meta`: domain → version that the 
 # Operands that were attributes of another name: operator, operand → names in older versions.
 FORMER_NAMES: Final = {("TopK", "K"): ("k",), ("Pad", "pads"): ("paddings",), ("Pad", "constant_value"): ("value",)}
 
+# Operands of one element, in a vector, that were numbers.
+VECTORS: Final = frozenset({("TopK", "K")})
+
 # Versions in which what an operator means has changed, with the same operands and attributes.
 CHANGED_MEANING: Final = {
     **dict.fromkeys("Add And Div Equal Gemm Greater Less Mul Or PRelu Pow Sub Xor".split(), 7),  # broadcasting was stated
     **dict.fromkeys("Hardmax LogSoftmax Softmax".split(), 13),  # worked on a matrix
     "BatchNormalization": 14,  # trained where its results were read, or by `is_test`
     "Cast": 6,  # `to` was a text
+    "DFT": 20,  # another axis where none is given
     "Dropout": 7,  # `is_test`
     "GroupNormalization": 21,  # scale and bias were per group
     "Resize": 11,  # took scales second, and another coordinate transformation

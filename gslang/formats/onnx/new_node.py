@@ -12,7 +12,7 @@ from gslang.base.diagnostics import InputError
 from gslang.dialect.onnx.attributes import attribute_message, attribute_value, captures_of, rename_captures
 from gslang.dialect.onnx.infer import operand_value
 from gslang.dialect.onnx.schemas import newest, schema_at, split_name
-from gslang.dialect.onnx.versions import former
+from gslang.dialect.onnx.versions import VECTORS, former
 from gslang.formats.onnx.names import Names
 from gslang.graph.graph import CONST, Graph
 
@@ -93,7 +93,7 @@ class NodeMaker:
                 raise InputError(f"operand `{operand}` of `{operator}` is an attribute in the model's operator set, so it must be a constant")
             if schema.attributes[name].type.name in ("INT", "INTS"):
                 value = value.astype("int64")
-            attrs[name] = tuple(value.tolist()) if value.ndim else value.item()
+            attrs[name] = tuple(value.tolist()) if value.ndim and (operator, operand) not in VECTORS else value.item()
             inputs[k] = ""
 
     def _old_defaults(self, schema: Any, now: Any, attrs: dict[str, Any]) -> None:

@@ -42,7 +42,7 @@ def _means_the_same(operator: str, opset: int, node: Any, attrs: Mapping[str, An
             return bool(attrs.get("is_test"))
         case "Gemm" | "Cast":
             return True
-    return False  # GroupNormalization, Resize, Scan, Tile
+    return False  # DFT, GroupNormalization, Resize, Scan, Tile
 
 
 def _rank(type: Type | None) -> int | None:
@@ -61,7 +61,7 @@ def _moved(operator: str, opset: int) -> tuple[tuple[int, str], ...]:
     if then is None or then is history().operators[operator][-1]:
         return ()
     now = history().operators[operator][-1].operands
-    names = [(k, former(operator, name, then.attributes)) for k, name in enumerate(now) if name not in then.operands]
+    names = [(k, former(operator, name, then.attributes)) for k, name in enumerate(now)]
     return tuple([(k, name) for k, name in names if name is not None])
 
 

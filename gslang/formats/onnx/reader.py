@@ -17,6 +17,7 @@ from gslang.dialect.onnx.dtypes import type_of
 from gslang.dialect.onnx.infer import operand_value
 from gslang.dialect.onnx.schemas import operator_name
 from gslang.dialect.onnx.tensors import OnnxTensor
+from gslang.dialect.onnx.versions import VECTORS
 from gslang.dialect.signature import Signature
 from gslang.dialect.tensor_type import TensorType, TupleType, Type
 from gslang.formats.onnx.normal_form import changed_defaults, former_attributes, old_name, spelled_type
@@ -218,7 +219,8 @@ class _Reader:
         for place, value in former_attributes(operator, opset, attrs):
             operands += [ABSENT] * (place + 1 - len(operands))
             if operands[place] == ABSENT:
-                operands[place] = self._former_attribute(value, type_of_operand(0))
+                vector = (operator, self.dialect.operators[operator].operands[place].name) in VECTORS
+                operands[place] = self._former_attribute((value,) if vector else value, type_of_operand(0))
         attrs.update(changed_defaults(operator, opset, attrs, self.dialect.get(operator)))
         return operator
 

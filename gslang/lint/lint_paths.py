@@ -1,0 +1,84 @@
+"""Linting files by path, several at a time where asked: each is read, checked and linted with the configuration of its folder."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from gslang.base.diagnostics import Diagnostic
+from gslang.base.source import Source
+from gslang.check.checked import CheckedProgram
+from gslang.lint.configuration import Configuration, find_configuration
+from gslang.lint.run_lints import lint_files
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """What the command line says over the configuration: `select` instead of its own, `ignore` besides. `cache`: keep findings."""
+
+    select: tuple[str, ...] = ()
+    ignore: tuple[str, ...] = ()
+    cache: bool = True
+
+    def configuration_of(self, file: str) -> Configuration:
+        """The configuration of a file's folder, of the working directory for texts that are no files. Raises `InputError`."""
+        path = Path(file)
+        found = find_configuration(path.parent.resolve() if path.is_file() else Path.cwd())
+        return replace(found, select=self.select or found.select, ignore=(*found.ignore, *self.ignore))
+
+
+@dataclass(frozen=True, slots=True)
+class Linted:
+    """One file. `errors`: what `gslc check` says of it; `found`: its findings, also those that an `@allow` silences."""
+
+    source: Source
+    rules: int
+    errors: tuple[Diagnostic, ...]
+    found: tuple[Diagnostic, ...]
+
+    @property
+    def broken(self) -> bool:
+        return any(d.severity.value == "error" for d in self.errors)
+
+
+def lint_programs(programs: Iterable[CheckedProgram], choice: Choice) -> list[Linted]:
+    """The findings in programs that are loaded already. One with errors has none."""
+    result = []
+    for program in programs:
+        source = source_of(program)
+        found = lint_files([(source, program)], choice.configuration_of(source.name), allowed=True, cache=choice.cache)
+        result.append(Linted(source, len(program.own_rules), program.diagnostics, tuple(found)))
+    return result
+
+
+def lint_paths(paths: Sequence[str], choice: Choice, jobs: int) -> list[Linted]:
+    """The findings in files, in the order of the paths, worked out by `jobs` processes."""
+    from concurrent.futures import ProcessPoolExecutor
+
+    size = max(1, min(16, -(-len(paths) // jobs)))
+    chunks = [paths[k : k + size] for k in range(0, len(paths), size)]
+    with ProcessPoolExecutor(jobs) as pool:
+        return [linted for part in pool.map(_lint_chunk, chunks, [choice] * len(chunks)) for linted in part]
+
+
+def _lint_chunk(paths: Sequence[str], choice: Choice) -> list[Linted]:
+    from gslang.check.modules import load_module
+
+    return [linted for path in paths for linted in lint_programs(load_module(path), choice)]
+
+
+def source_of(program: CheckedProgram) -> Source:
+    """The text of a checked program; of a file without rules it is read again."""
+    from gslang.syntax.parser import read_source
+
+    for name in program.own_rules:
+        return program.rules[name].span.source
+    for diagnostic in program.diagnostics:
+        if diagnostic.primary.span.source.name == program.name:
+            return diagnostic.primary.span.source
+    try:
+        source = read_source(program.name)
+    except OSError:
+        return Source(program.name, "")
+    return source if isinstance(source, Source) else Source(program.name, "")

@@ -1,0 +1,116 @@
+"""Findings for machines, with what only lints know: the graph that shows a finding, its fix, and whether an `@allow` silences it.
+
+The plain part of each format is `base.render`'s.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote
+
+from gslang.base import render
+from gslang.base.diagnostics import Diagnostic, Fix, Label, Severity
+from gslang.base.render_ci import relative_path
+from gslang.base.source import Span
+from gslang.lint.codes import LINTS
+from gslang.lint.linted_file import Finding
+
+_LEVEL = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.NOTE: "note"}
+
+
+def json_report(found: Sequence[Diagnostic]) -> str:
+    """`{"diagnostics": […]}`, each as `gslc check` has it, with `name`, `fix` and `graph`."""
+    entries = []
+    for d in found:
+        info = LINTS.get(d.code)
+        entries.append({**render.as_dict(d), "name": info.name if info else None, "fix": _fix(d.fix), "graph": _graph(d)})
+    return json.dumps({"diagnostics": entries}, indent=2, ensure_ascii=False) + "\n"
+
+
+def _graph(d: Diagnostic) -> Any:
+    return json.loads(d.graph) if isinstance(d, Finding) and d.graph is not None else None
+
+
+def _fix(fix: Fix | None) -> dict[str, Any] | None:
+    if fix is None:
+        return None
+    return {"title": fix.title, "safe": fix.safe, "edits": [{**_place(edit.span), "text": edit.text} for edit in fix.edits]}
+
+
+def _place(span: Span) -> dict[str, Any]:
+    line, column = span.line_column
+    end_line, end_column = span.source.position(span.end)
+    return {"file": span.source.name, "line": line, "column": column, "end_line": end_line, "end_column": end_column}
+
+
+def sarif_report(found: Sequence[Diagnostic], version: str) -> str:
+    """SARIF 2.1.0: rules with their pages, related places, fixes; what an `@allow` silences is there, marked as suppressed."""
+    titles = {code: info.title for code, info in LINTS.items()}
+    document = json.loads(render.render_sarif(found, version, titles))
+    run = document["runs"][0]
+    run["originalUriBaseIds"] = {"SRCROOT": {"description": {"text": "the working directory of gslc"}}}
+    for rule in run["tool"]["driver"]["rules"]:
+        info = LINTS.get(rule["id"])
+        if info is not None:
+            page = (Path(__file__).parent / "explain" / f"{info.code}.md").read_text(encoding="utf-8")
+            rule["name"] = info.name
+            rule["help"] = {"text": f"gslc explain {info.code}", "markdown": page}
+            rule["defaultConfiguration"] = {"enabled": info.default, "level": "warning"}
+    for result, d in zip(run["results"], found):
+        if d.related:
+            result["relatedLocations"] = [_location(label, k) for k, label in enumerate(d.related)]
+        if d.fix is not None:
+            result["fixes"] = [_sarif_fix(d.fix)]
+        if isinstance(d, Finding) and d.allowed:
+            result["suppressions"] = [{"kind": "inSource", "justification": "@allow"}]
+        if (graph := _graph(d)) is not None:
+            result["properties"] = {"graph": graph}
+    return json.dumps(document, indent=2, ensure_ascii=False) + "\n"
+
+
+def _artifact(span: Span) -> dict[str, Any]:
+    path = quote(relative_path(span.source.name))
+    return {"uri": path} if path.startswith("/") else {"uri": path, "uriBaseId": "SRCROOT"}
+
+
+def _region(span: Span) -> dict[str, Any]:
+    at = _place(span)
+    return {"startLine": at["line"], "startColumn": at["column"], "endLine": at["end_line"], "endColumn": at["end_column"]}
+
+
+def _location(label: Label, number: int) -> dict[str, Any]:
+    location: dict[str, Any] = {"id": number, "physicalLocation": {"artifactLocation": _artifact(label.span), "region": _region(label.span)}}
+    return {**location, "message": {"text": label.text}} if label.text else location
+
+
+def _sarif_fix(fix: Fix) -> dict[str, Any]:
+    changes: dict[str, list[dict[str, Any]]] = {}
+    artifacts: dict[str, dict[str, Any]] = {}
+    for edit in fix.edits:
+        name = edit.span.source.name
+        artifacts[name] = _artifact(edit.span)
+        changes.setdefault(name, []).append({"deletedRegion": _region(edit.span), "insertedContent": {"text": edit.text}})
+    return {"description": {"text": fix.title}, "artifactChanges": [{"artifactLocation": artifacts[n], "replacements": changes[n]} for n in changes]}
+
+
+def write_graphs(found: Sequence[Diagnostic], folder: Path) -> list[tuple[Diagnostic, Path]]:
+    """Write the graph of each finding that has one, as `CODE-place.json`; what was written. Raises `OSError`."""
+    from gslang.base.atomic_write import write_text
+
+    folder.mkdir(parents=True, exist_ok=True)
+    written: list[tuple[Diagnostic, Path]] = []
+    for d in found:
+        if isinstance(d, Finding) and d.graph is not None:
+            line, _ = d.primary.span.line_column
+            stem = f"{d.code}-{Path(d.primary.span.source.name).stem}-{line}"
+            path = folder / f"{stem}.json"
+            for k in range(2, 1000):
+                if all(path != other for _, other in written):
+                    break
+                path = folder / f"{stem}-{k}.json"
+            write_text(path, json.dumps(json.loads(d.graph), indent=1, ensure_ascii=False) + "\n")
+            written.append((d, path))
+    return written

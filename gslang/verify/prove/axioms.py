@@ -1,0 +1,191 @@
+"""What is known of functions of real numbers: the laws that the prover may use, each by name.
+
+`apply(name, arguments, laws)` is the function's value in normal form; `laws` collects the names of laws that hold only with an
+assumption. Functions that are not here are unknown functions. Maximum and minimum are a lattice: arguments that another
+one dominates go away, nested ones are flattened, min(a, b) = −max(−a, −b), relu(x) = max(x, 0), |x| = max(x, −x).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from fractions import Fraction
+
+from gslang.verify.prove.terms import ONE, SIMPLIFY, ZERO, Atom, Term, inverse, number, of_atom, term, unknown
+
+ROOT = "√x·√x = x, for x ≥ 0"
+LOGARITHM = "log(x·y) = log x + log y and exp(log x) = x, for x, y > 0"
+
+
+def square_root(x: Term) -> Term:
+    constant = x.constant
+    if constant is not None and constant >= 0:
+        for part in (constant.numerator, constant.denominator):
+            if round(part**0.5) ** 2 != part:
+                return unknown("sqrt", x)
+        return number(Fraction(round(constant.numerator**0.5), round(constant.denominator**0.5)))
+    return unknown("sqrt", x)
+
+
+def _roots(items: list[tuple[Atom, int]]) -> Term | None:
+    """√x² = x."""
+    if all(abs(exponent) < 2 for _, exponent in items):
+        return None
+    result = ONE
+    for atom, exponent in items:
+        whole = abs(exponent) // 2
+        base = atom.args[0].power(whole)
+        result = result * (base if exponent > 0 else inverse(base))
+        if exponent % 2:
+            result = result * term({((atom, 1 if exponent > 0 else -1),): Fraction(1)})
+    return result
+
+
+def exponential(x: Term) -> Term:
+    if not x.parts:
+        return ONE
+    alone = x.alone
+    if alone is not None and alone[0].kind == "fn" and alone[0].name == "log" and alone[1].denominator == 1:
+        return alone[0].args[0].power(int(alone[1]))  # type: ignore[no-any-return]
+    return unknown("exp", x)
+
+
+def _exponentials(items: list[tuple[Atom, int]]) -> Term | None:
+    """exp(x)·exp(y) = exp(x + y)."""
+    if len(items) == 1 and items[0][1] == 1:
+        return None
+    total = ZERO
+    for atom, exponent in items:
+        total = total + atom.args[0].scaled(Fraction(exponent))
+    return exponential(total)
+
+
+def logarithm(x: Term) -> Term:
+    if x.constant == 1:
+        return ZERO
+    if len(x.parts) == 1:
+        ((factors, c),) = x.parts.items()
+        if c > 0 and (len(factors) > 1 or factors and (factors[0][1] != 1 or factors[0][0].name == "exp")):
+            total = ZERO if c == 1 else unknown("log", number(c))
+            for atom, exponent in factors:
+                if atom.kind == "guard":
+                    return unknown("log", x)
+                part = atom.args[0] if atom.kind == "fn" and atom.name == "exp" else unknown("log", of_atom(atom))
+                total = total + part.scaled(Fraction(exponent))
+            return total
+    return unknown("log", x)
+
+
+SIMPLIFY.update({"sqrt": _roots, "exp": _exponentials})
+
+# ── order ──
+
+
+def at_least_0(x: Term) -> bool:
+    """Whether x ≥ 0 for sure."""
+    return all(c >= 0 and all(exponent % 2 == 0 or _atom_at_least_0(atom) for atom, exponent in factors) for factors, c in x.parts.items())
+
+
+def _atom_at_least_0(atom: Atom) -> bool:
+    if atom.kind == "guard" or atom.kind == "num" and not atom.name.startswith(("@", "floor")):
+        return True
+    if atom.kind == "total" and atom.name == "sum" or atom.kind == "group":
+        return at_least_0(atom.args[0])
+    if atom.kind == "fn" and atom.name == "max":
+        return any(at_least_0(a) for a in atom.args) or len(atom.args) == 2 and (atom.args[0] + atom.args[1]).constant == 0
+    return atom.kind == "fn" and atom.name in ("exp", "sqrt", "sigmoid")
+
+
+def _lattice(x: Term, sign: int) -> tuple[Term, ...] | None:
+    """The arguments of a maximum (sign 1) or minimum (−1) that x is."""
+    alone = x.alone
+    if alone is None or alone[0].kind != "fn" or alone[0].name != "max" or alone[1] * sign <= 0:
+        return None
+    return tuple(argument.scaled(alone[1]) for argument in alone[0].args)
+
+
+def dominates(a: Term, b: Term, depth: int = 4) -> bool:
+    """Whether a ≥ b for sure."""
+    if at_least_0(a - b):
+        return True
+    if depth == 0:
+        return False
+    if (least := _lattice(b, 1)) is not None and all(dominates(a, x, depth - 1) for x in least):
+        return True
+    if (least := _lattice(a, -1)) is not None and all(dominates(x, b, depth - 1) for x in least):
+        return True
+    if (most := _lattice(a, 1)) is not None and any(dominates(x, b, depth - 1) for x in most):
+        return True
+    return (most := _lattice(b, -1)) is not None and any(dominates(a, x, depth - 1) for x in most)
+
+
+def maximum(*arguments: Term) -> Term:
+    flat: dict[str, Term] = {}
+    for argument in arguments:
+        for x in _lattice(argument, 1) or (argument,):
+            flat[x.key] = x
+    kept = [flat[key] for key in sorted(flat)]
+    for x in list(kept):
+        if any(other is not x and dominates(other, x) for other in kept):
+            kept.remove(x)
+    if len(kept) == 1:
+        return kept[0]
+    shared = dict(kept[0].parts)  # max(a + c, b + c) = max(a, b) + c
+    for x in kept[1:]:
+        shared = {factors: c for factors, c in shared.items() if x.parts.get(factors) == c}
+    common = term(shared)
+    rest = [x - common for x in kept]
+    rest.sort(key=lambda x: x.key)
+    scale = next(abs(c) for x in rest for _, c in sorted(x.parts.items(), key=lambda item: [a.key for a, _ in item[0]]))
+    rest = sorted((x.scaled(1 / scale) for x in rest), key=lambda x: x.key)
+    return unknown("max", *rest).scaled(scale) + common
+
+
+def minimum(*arguments: Term) -> Term:
+    return -maximum(*(-a for a in arguments))
+
+
+def _power(x: Term, y: Term) -> Term:
+    exponent = y.constant
+    if exponent is not None and exponent.denominator == 1 and abs(exponent) <= 8:
+        return x.power(int(exponent))
+    if exponent is not None and exponent.denominator == 2 and abs(exponent) <= 4:
+        return square_root(x).power(int(exponent * 2))
+    return unknown("power", x, y)
+
+
+def _sigmoid(x: Term) -> Term:
+    return inverse(ONE + exponential(-x))
+
+
+Function = Callable[..., Term]
+FUNCTIONS: dict[str, Function] = {
+    "add": lambda a, b: a + b, "subtract": lambda a, b: a - b, "multiply": lambda a, b: a * b, "divide": lambda a, b: a * inverse(b),
+    "negative": lambda a: -a, "copy": lambda a: a, "sqrt": square_root, "rsqrt": lambda a: inverse(square_root(a)),
+    "exp": exponential, "log": logarithm, "maximum": maximum, "minimum": minimum, "relu": lambda a: maximum(a, ZERO),
+    "abs": lambda a: maximum(a, -a), "power": _power, "sigmoid": _sigmoid, "square": lambda a: a * a, "reciprocal": inverse,
+    "clip": lambda x, low, high: minimum(maximum(x, low), high),
+}  # fmt: skip
+SYMMETRIC = frozenset({"equal", "not_equal", "logical_and", "logical_or", "logical_xor", "bitwise_and", "bitwise_or", "bitwise_xor"})
+
+
+def apply(name: str, arguments: Sequence[Term]) -> Term:
+    """The function of this name; an unknown one if no law is known of it."""
+    if name in FUNCTIONS:
+        return FUNCTIONS[name](*arguments)
+    if name in SYMMETRIC:
+        arguments = sorted(arguments, key=lambda x: x.key)
+    return unknown(name, *arguments)
+
+
+def assumptions(value: Term) -> set[str]:
+    """What the laws that may have been used on this term's functions assume."""
+    found: set[str] = set()
+    for atom in value.atoms():
+        if atom.kind == "fn":
+            found |= {"sqrt": {ROOT}, "log": {LOGARITHM}}.get(atom.name, set())
+        for argument in atom.args:
+            if isinstance(argument, Term):
+                found |= assumptions(argument)
+        if atom.kind == "group":
+            found.add("no denominator is 0")
+    return found

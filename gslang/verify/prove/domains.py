@@ -1,0 +1,198 @@
+"""Which values an attribute of the source may have, where the rule says nothing: sizes stay symbolic, the rest becomes cases.
+
+What is left out is noted in `World.notes` as an assumption of the proof.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from itertools import combinations, permutations
+from typing import Any
+
+from gslang.dialect.signature import AttributeSpec
+from gslang.verify.prove.dtypes import Dtype
+from gslang.verify.prove.paths import Choices, Impossible, NotProved
+from gslang.verify.prove.reals import Real
+from gslang.verify.prove.relay_movement import AnyShape
+from gslang.verify.prove.tensors import Tensor, Value, World
+
+
+class Written:
+    """An attribute whose meaning can be written in several ways: `plain` is what operators compute with.
+
+    Which way it is written becomes a case when the rule reads it.
+    """
+
+    def __init__(self, choices: Choices, plain: Any, ways: Sequence[Callable[[], Any]]) -> None:
+        self.choices, self.plain, self.ways = choices, plain, ways
+        self.chosen: tuple[Any, ...] = ()
+
+    def resolved(self) -> Any:
+        if not self.chosen:
+            self.chosen = (self.ways[self.choices.choose(len(self.ways))](),)
+        return self.chosen[0]
+
+
+class Attributes(dict[str, Any]):
+    """Attributes of a symbolic call: what is looked up is resolved; `items()` gives them as they are."""
+
+    def __getitem__(self, name: str) -> Any:
+        value = super().__getitem__(name)
+        return value.resolved() if isinstance(value, Written) else value
+
+    def plain_or(self, name: str, default: Any) -> Any:
+        """The meaning of one attribute, or `default` where it has none yet."""
+        value = self.get(name, default)
+        return value.plain if isinstance(value, Written) else value
+
+    def plain(self) -> dict[str, Any]:
+        return {name: value.plain if isinstance(value, Written) else value for name, value in self.items()}
+
+
+# The least value of the numbers in an attribute that has a list of them.
+LEAST = {"strides": 1, "dilation": 1, "padding": 0, "indices_or_sections": 0, "kernel_size": 1, "pool_size": 1, "groups": 1, "num_groups": 1}
+_AXIS_LISTS = frozenset({"sum", "mean", "max", "min", "prod", "all", "any", "variance", "argmax", "argmin", "nn.l2_normalize"})
+_KERNELS = {1: ("OIW", "WIO"), 2: ("OIHW", "HWIO", "OHWI", "IOHW"), 3: ("OIDHW", "DHWIO")}
+_DATA = {1: ("NCW", "NWC"), 2: ("NCHW", "NHWC"), 3: ("NCDHW", "NDHWC")}
+
+
+def fresh(world: World, name: str) -> Any:
+    """A number in a list that the rule leaves open."""
+    if name not in LEAST:
+        raise NotProved(f"the numbers of `{name}` may be any")
+    return world.facts.size(name, LEAST[name])
+
+
+def fresh_shape(world: World, name: str) -> tuple[Any, ...]:
+    rank = world.facts.choices.choose(world.most + 1)
+    return tuple(world.facts.size(name) for _ in range(rank))
+
+
+def attribute(world: World, operator: str, spec: AttributeSpec, operands: Sequence[Value], attrs: Attributes) -> Any:
+    """A value of an attribute: one of several cases, with symbolic numbers."""
+    name, choices = spec.name, world.facts.choices
+    first = operands[0] if operands else None
+    rank = len(first.shape) if isinstance(first, Tensor) else len(first[0].shape) if isinstance(first, tuple) and first else 0
+    bases = {t.base for t in spec.types}
+    if name == "axis":
+        return _axis(world, operator, rank, choices)
+    if name == "axes" and operator == "transpose":
+        orders = list(permutations(range(rank)))
+        order = orders[choices.choose(len(orders))]
+        ways: list[Callable[[], Any]] = [lambda: order, lambda: tuple(a - rank for a in order)]
+        if order == tuple(range(rank))[::-1]:
+            ways.append(lambda: None)
+        return Written(choices, order, ways)
+    if operator.startswith("nn.conv") and operator[-2:] in ("1d", "2d", "3d"):
+        return _of_convolution(world, name, int(operator[-2]), operands, attrs, choices)
+    if name == "units":
+        if operator != "nn.dense" or len(operands[1].shape) != 2:
+            raise Impossible if operator == "nn.dense" else NotProved("`units`")
+        return Written(choices, None, [lambda: None, lambda: world.facts.normal(operands[1].shape[0])])
+    if name == "newshape":
+        return AnyShape(fresh_shape(world, "new"))
+    if name == "shape" and operator == "broadcast_to":
+        more = choices.choose(world.most - rank + 1) + rank
+        return tuple(world.facts.size("wide") for _ in range(more))
+    if name == "shape":
+        return fresh_shape(world, "made")
+    if name == "pad_width":
+        return tuple((world.facts.size("before", 0), world.facts.size("after", 0)) for _ in range(rank))
+    if name in ("src_layout", "dst_layout"):
+        return _layout(world, name, rank, attrs, choices)
+    if name == "num_newaxis":
+        world.notes.add("at most two axes are inserted at once")
+        return (1, 2, 0)[choices.choose(3)]
+    if name in LEAST and bases == {"int"} and not any(t.depth for t in spec.types):
+        return world.facts.size(name, LEAST[name])
+    if bases == {"dtype"}:
+        dtype: Any = Dtype(choices)
+        return dtype if spec.default != "" or choices.choose(2) else ""
+    if bases == {"bool"}:
+        return (False, True)[choices.choose(2)]
+    if bases == {"float"} and not any(t.depth or t.optional for t in spec.types):
+        world.facts.count += 1
+        return Real.named(f"{name}#{world.facts.count}", choices)
+    raise NotProved(f"attribute `{name}` of `{operator}` may be any")
+
+
+def _axis(world: World, operator: str, rank: int, choices: Choices) -> Any:
+    def written(axis: int, rank: int) -> Written:
+        return Written(choices, axis, [lambda: axis, lambda: axis - rank])
+
+    if operator == "expand_dims":
+        return written(choices.choose(rank + 1), rank + 1)
+    if operator == "squeeze" or operator in _AXIS_LISTS:
+        world.notes.add("lists of axes are sorted, and all negative or none")
+        subsets = [s for k in range(rank + 1) for s in combinations(range(rank), k)]
+        if operator == "squeeze":
+            return (None, *subsets)[choices.choose(len(subsets) + 1)]
+        axes = subsets[choices.choose(len(subsets))]
+        ways: list[Callable[[], Any]] = [lambda: axes, lambda: tuple(a - rank for a in axes)]
+        if len(axes) == 1:
+            ways += [lambda: axes[0], lambda: axes[0] - rank]
+        if len(axes) == rank:
+            ways.append(lambda: None)
+        return Written(choices, axes, ways)
+    return written(choices.choose(rank), rank)
+
+
+def _of_convolution(world: World, name: str, rank: int, operands: Sequence[Value], attrs: Attributes, choices: Choices) -> Any:
+    facts = world.facts
+
+    def all_equal(numbers: tuple[Any, ...]) -> Any:
+        for other in numbers[1:]:
+            facts.learn_equal(numbers[0], other)
+        return numbers[0]
+
+    match name:
+        case "strides" | "dilation":
+            each = tuple(facts.size(name) for _ in range(rank))
+            return Written(choices, each, [lambda: tuple(map(facts.normal, each)), lambda: (facts.normal(all_equal(each)),)][: 2 if rank > 1 else 1])
+        case "padding":
+            pads = tuple(facts.size(name, 0) for _ in range(2 * rank))
+
+            def by_axis() -> Any:
+                for k in range(rank):
+                    facts.learn_equal(pads[k], pads[rank + k])
+                return tuple(facts.normal(p) for p in pads[:rank])
+
+            ways: list[Callable[[], Any]] = [lambda: tuple(map(facts.normal, pads)), by_axis]
+            if rank > 1:
+                ways.append(lambda: (facts.normal(all_equal(pads)),))
+            return Written(choices, pads, ways)
+        case "groups":
+            return facts.size(name)
+        case "channels":
+            at = attrs.plain_or("kernel_layout", _KERNELS[rank][0]).index("O")
+            return Written(choices, None, [lambda: None, lambda: facts.normal(operands[1].shape[at])])
+        case "kernel_size":
+            layout = attrs.plain_or("kernel_layout", _KERNELS[rank][0])
+            places = [k for k, letter in enumerate(layout) if letter not in "OI"]
+            return Written(choices, None, [lambda: None, lambda: tuple(facts.normal(operands[1].shape[k]) for k in places)])
+        case "data_layout":
+            world.notes.add(f"layouts of data are {' and '.join(_DATA[rank])}")
+            return _DATA[rank][choices.choose(2)]
+        case "kernel_layout":
+            world.notes.add(f"layouts of kernels are {', '.join(_KERNELS[rank])}")
+            return _KERNELS[rank][choices.choose(len(_KERNELS[rank]))]
+        case "out_layout":
+            data = attrs.plain_or("data_layout", _DATA[rank][0])
+            if choices.choose(2) == 0:
+                return Written(choices, data, [lambda: "", lambda: data])
+            return next(layout for layout in _DATA[rank] if layout != data)
+        case "out_dtype":
+            own = operands[0].dtype
+            if choices.choose(2) == 0:
+                return Written(choices, "", [lambda: "", lambda: own])
+            return Dtype(choices, own)
+    raise NotProved(f"attribute `{name}` of a convolution may be any")
+
+
+def _layout(world: World, name: str, rank: int, attrs: Attributes, choices: Choices) -> str:
+    world.notes.add("layouts name each axis once, without blocks")
+    letters = "NCHWDE"[:rank]
+    if name == "src_layout" or "src_layout" not in attrs:
+        return letters
+    orders = list(permutations(attrs["src_layout"]))
+    return "".join(orders[choices.choose(len(orders))])

@@ -1,0 +1,75 @@
+"""The meaning of an operator over symbolic tensors, by dialect; declared values of a file's own operators; unknown functions."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from gslang.dialect.dialect import Dialect
+from gslang.verify.prove.axioms import FUNCTIONS
+from gslang.verify.prove.dtypes import Dtype
+from gslang.verify.prove.paths import NotProved
+from gslang.verify.prove.reals import Real
+from gslang.verify.prove.relay_arithmetic import ARITHMETIC, COMPARISONS, collapse, elementwise
+from gslang.verify.prove.relay_movement import MOVEMENT
+from gslang.verify.prove.sizes import Size
+from gslang.verify.prove.tensors import Tensor, Value, World, constant
+
+_SAME = frozenset({"copy", "annotation.stop_fusion", "annotation.checkpoint", "device_copy", "annotation.cast_hint"})
+_BOOLEAN = COMPARISONS | {"isnan", "isinf", "isfinite"}
+
+
+def meaning_of(world: World, dialect: Dialect, operator: str, operands: Sequence[Value], attrs: dict[str, Any]) -> Value:
+    """The result of a call: a tensor or a tuple of them. Raises `NotProved` for operators without a meaning here."""
+    if dialect.name != "relay":
+        raise NotProved(f"operators of {dialect.name}")
+    signature = dialect.operators[operator]
+    if operator in MOVEMENT:
+        return MOVEMENT[operator](world, operands, attrs)
+    if operator in ARITHMETIC:
+        return ARITHMETIC[operator](world, operands, attrs)
+    if operator == "collapse_sum_to":
+        if operands[1].items is None:
+            raise NotProved("a shape that is no constant")
+        return collapse(world, operands[0], operands[1].items)
+    if operator == "cast":
+        return cast(world, operands[0], attrs["dtype"])
+    if operator == "clip":
+        bounds = [constant(_real(attrs[name]), (), operands[0].dtype) for name in ("a_min", "a_max")]
+        return elementwise(world, "clip", [operands[0], *bounds], operands[0].dtype)
+    if operator in _SAME:
+        return operands[0]
+    if "elementwise" in signature.traits and "stateful" not in signature.traits and operator != "nn.prelu":
+        return unknown_function(world, operator, operands, attrs)
+    raise NotProved(f"`{operator}` has no meaning for all shapes")
+
+
+def _real(value: Any) -> Any:
+    from gslang.verify.prove.reals import as_term
+
+    return as_term(value)
+
+
+def unknown_function(world: World, operator: str, operands: Sequence[Tensor], attrs: dict[str, Any]) -> Tensor:
+    """An element-wise function of which nothing is known but its attributes."""
+    for other in operands[1:]:
+        world.need_same_dtype(operands[0].dtype, other.dtype)
+    function = operator.removeprefix("nn.") if operator.removeprefix("nn.") in FUNCTIONS else operator
+    extra = [constant(_real(v), (), None) for v in attrs.values() if isinstance(v, (int, float, Real, Size)) and not isinstance(v, bool)]
+    plain = {k: v for k, v in attrs.items() if not (isinstance(v, (int, float, Real, Size)) and not isinstance(v, bool))}
+    if plain:
+        if any(isinstance(v, Dtype) for v in plain.values()):
+            raise NotProved(f"`{operator}` to an element type that is not known")
+        function += f" {sorted(plain.items())}"
+    return elementwise(world, function, [*operands, *extra], "bool" if operator in _BOOLEAN else operands[0].dtype)
+
+
+def cast(world: World, x: Tensor, dtype: Any) -> Tensor:
+    """Nothing where the element type is the same, else an unknown function of it."""
+    if dtype == x.dtype:
+        return x
+    root = dtype.root() if isinstance(dtype, Dtype) else dtype
+    source = x.dtype.root() if isinstance(x.dtype, Dtype) else x.dtype
+    name = f"cast {getattr(source, 'name', source) or id(source)} {getattr(root, 'name', root) or id(root)}"
+    y = elementwise(world, name, [x], dtype)
+    return y

@@ -1,0 +1,85 @@
+"""Attributes and constants that are real numbers of which nothing is known."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from gslang.verify.prove.paths import Choices, NotProved
+from gslang.verify.prove.sizes import Size
+from gslang.verify.prove.terms import Term, inverse, number, of_size, unknown
+
+
+class Real:
+    """A number that may be any. Comparisons are cases, of which nothing is remembered."""
+
+    __slots__ = ("choices", "term")
+
+    def __init__(self, term: Term, choices: Choices) -> None:
+        self.term, self.choices = term, choices
+
+    @staticmethod
+    def named(name: str, choices: Choices) -> Real:
+        return Real(unknown(name), choices)
+
+    def __hash__(self) -> int:
+        raise NotProved("a number that is not known")
+
+    __index__ = __int__ = __float__ = __bool__ = __hash__  # type: ignore[assignment]
+
+    def _with(self, other: Any, combine: Any) -> Any:
+        if isinstance(other, (int, float, Real, Size)) and not isinstance(other, bool):
+            return Real(combine(self.term, as_term(other)), self.choices)
+        return NotImplemented
+
+    def __add__(self, other: Any) -> Any:
+        return self._with(other, lambda a, b: a + b)
+
+    __radd__ = __add__
+
+    def __neg__(self) -> Any:
+        return Real(-self.term, self.choices)
+
+    def __sub__(self, other: Any) -> Any:
+        return self._with(other, lambda a, b: a - b)
+
+    def __rsub__(self, other: Any) -> Any:
+        return self._with(other, lambda a, b: b - a)
+
+    def __mul__(self, other: Any) -> Any:
+        return self._with(other, lambda a, b: a * b)
+
+    __rmul__ = __mul__
+
+    def __truediv__(self, other: Any) -> Any:
+        return self._with(other, lambda a, b: a * inverse(b))
+
+    def __rtruediv__(self, other: Any) -> Any:
+        return self._with(other, lambda a, b: b * inverse(a))
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, (int, float, Real, Size)) or isinstance(other, bool):
+            return False
+        difference = self.term - as_term(other)
+        if difference.constant is not None:
+            return difference.constant == 0
+        return self.choices.choose(2) == 0
+
+    def __ne__(self, other: object) -> bool:
+        return not self == other
+
+    def _ordered(self, other: Any) -> bool:
+        return self.choices.choose(2) == 0
+
+    __lt__ = __le__ = __gt__ = __ge__ = _ordered
+
+
+def as_term(value: Any) -> Term:
+    if isinstance(value, Real):
+        return value.term
+    if isinstance(value, Term):
+        return value
+    if isinstance(value, Size):
+        return of_size(value)
+    if isinstance(value, (int, float)) and not isinstance(value, bool):
+        return number(value)
+    raise NotProved(f"{value!r} is no number")

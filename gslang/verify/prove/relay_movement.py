@@ -1,0 +1,340 @@
+"""Relay operators that move elements, as functions of positions."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from gslang.dialect.relay.movement import parse_layout
+from gslang.verify.prove.paths import NotProved
+from gslang.verify.prove.sizes import Size, product
+from gslang.verify.prove.tensors import Index, Tensor, Value, World, constant
+from gslang.verify.prove.terms import ONE, ZERO, Term
+
+Attrs = Mapping[str, Any]
+Operands = Sequence[Value]
+
+
+def plain_axis(world: World, axis: Any, rank: int) -> int:
+    """An axis counted from the front."""
+    world.need_true(type(axis) is int and -rank <= axis < rank, f"axis {axis} of {rank} dimensions")
+    return int(axis) % rank
+
+
+def transposed(x: Tensor, axes: Sequence[int]) -> Tensor:
+    def at(index: Index) -> Term:
+        places: list[Any] = [0] * len(axes)
+        for k, axis in enumerate(axes):
+            places[axis] = index[k]
+        return x.at(tuple(places))
+
+    return Tensor(tuple(x.shape[a] for a in axes), x.dtype, at, None, x.splat)
+
+
+def transpose(world: World, operands: Operands, attrs: Attrs) -> Value:
+    x, axes = operands[0], attrs["axes"]
+    rank = len(x.shape)
+    order = tuple(range(rank))[::-1] if axes is None else tuple(plain_axis(world, a, rank) for a in axes)
+    world.need_true(sorted(order) == list(range(rank)), "the axes of a transpose")
+    return transposed(x, order)
+
+
+def reshaped(world: World, x: Tensor, shape: Sequence[Any]) -> Tensor:
+    """The same elements in row-major order."""
+    world.need_equal(product(x.shape), product(shape), "a reshape changes the number of elements")
+    return Tensor(tuple(shape), x.dtype, lambda index: world.flat_at(x, world.ravelled(index, shape)), lambda place: world.flat_at(x, place), x.splat)
+
+
+def new_shape(world: World, shape: Sequence[Any], wanted: Sequence[Any], allowzero: bool = False) -> tuple[Any, ...]:
+    """What the numbers of `newshape` mean: 0 copies, -1 is what is left."""
+    result: list[Any] = []
+    open_at: int | None = None
+    for k, size in enumerate(wanted):
+        if isinstance(size, Size):
+            world.need(size - 1, "a size in a reshape")
+            result.append(size)
+        elif size == 0 and not allowzero:
+            world.need_true(k < len(shape), "a reshape copies a dimension that is not there")
+            result.append(shape[k])
+        elif size == -1:
+            world.need_true(open_at is None, "two -1 in a reshape")
+            open_at = len(result)
+            result.append(1)
+        elif size > 0:
+            result.append(size)
+        else:
+            raise NotProved(f"{size} in a reshape")
+    if open_at is not None:
+        total, rest = world.facts.normal(product(shape)), world.facts.normal(product(result))
+        quotient = total // rest
+        world.need_equal(quotient * rest, total, "a reshape does not divide")
+        result[open_at] = world.facts.normal(quotient)
+    return tuple(result)
+
+
+def reshape(world: World, operands: Operands, attrs: Attrs) -> Value:
+    x, wanted = operands[0], attrs["newshape"]
+    if isinstance(wanted, AnyShape):
+        return reshaped(world, x, wanted.shape)
+    return reshaped(world, x, new_shape(world, x.shape, wanted, attrs["allowzero"]))
+
+
+class AnyShape:
+    """`newshape` of a reshape in the source about which nothing is said: the result's shape is what is known of it."""
+
+    def __init__(self, shape: tuple[Any, ...]) -> None:
+        self.shape = shape
+
+    def _unreadable(self, *_: object) -> Any:
+        raise NotProved("`newshape` is read, which may be written in many ways")
+
+    __eq__ = __ne__ = __len__ = __getitem__ = __iter__ = __hash__ = _unreadable  # type: ignore[assignment]
+
+
+def reverse_reshape(world: World, operands: Operands, attrs: Attrs) -> Value:
+    x, wanted = operands[0], attrs["newshape"]
+    if isinstance(wanted, AnyShape):
+        return reshaped(world, x, wanted.shape)
+    return reshaped(world, x, new_shape(world, x.shape[::-1], wanted[::-1], attrs["allowzero"])[::-1])
+
+
+def reshape_like(world: World, operands: Operands, attrs: Attrs) -> Value:
+    x, like = operands
+
+    def bound(value: Any, rank: int) -> int:
+        return rank if value is None else value + rank if value < 0 else value
+
+    a, b = bound(attrs["lhs_begin"], len(x.shape)), bound(attrs["lhs_end"], len(x.shape))
+    c, d = bound(attrs["rhs_begin"], len(like.shape)), bound(attrs["rhs_end"], len(like.shape))
+    return reshaped(world, x, x.shape[:a] + like.shape[c:d] + x.shape[b:])
+
+
+def expand_dims(world: World, operands: Operands, attrs: Attrs) -> Value:
+    x, axis, count = operands[0], attrs["axis"], attrs["num_newaxis"]
+    rank = len(x.shape)
+    world.need_true(-rank - 1 <= axis <= rank and count >= 0, "the axis of expand_dims")
+    start = axis if axis >= 0 else rank + 1 + axis
+    return inserted(x, start, count)
+
+
+def inserted(x: Tensor, start: int, count: int) -> Tensor:
+    """With `count` axes of size 1 in front of axis `start`."""
+    return Tensor(
+        x.shape[:start] + (1,) * count + x.shape[start:], x.dtype,
+        lambda index: x.at(index[:start] + index[start + count :]), x.flat, x.splat,
+    )  # fmt: skip
+
+
+def without_axes(x: Tensor, axes: Sequence[int]) -> Tensor:
+    """Without axes of size 1."""
+
+    def at(index: Index) -> Term:
+        places = list(index)
+        for axis in sorted(axes):
+            places.insert(axis, 0)
+        return x.at(tuple(places))
+
+    return Tensor(tuple(d for k, d in enumerate(x.shape) if k not in axes), x.dtype, at, x.flat, x.splat)
+
+
+def squeeze(world: World, operands: Operands, attrs: Attrs) -> Value:
+    x, axis = operands[0], attrs["axis"]
+    if axis is None:
+        axes = [k for k, d in enumerate(x.shape) if world.facts.equal(d, 1)]
+    else:
+        axes = [plain_axis(world, a, len(x.shape)) for a in ((axis,) if type(axis) is int else axis)]
+        for a in axes:
+            world.need_equal(x.shape[a], 1, "a squeezed axis")
+    return without_axes(x, axes)
+
+
+def concatenated(world: World, parts: Sequence[Tensor], axis: int) -> Tensor:
+    first = parts[0]
+    rank = len(first.shape)
+    place = plain_axis(world, axis, rank)
+    for part in parts[1:]:
+        world.need_true(len(part.shape) == rank, "joined tensors of different rank")
+        world.need_same_dtype(first.dtype, part.dtype)
+        for k in range(rank):
+            if k != place:
+                world.need_equal(first.shape[k], part.shape[k], "joined tensors differ")
+    ends: list[Any] = []
+    total: Any = 0
+    for part in parts:
+        total = total + part.shape[place]
+        ends.append(total)
+
+    def at(index: Index, k: int = 0) -> Term:
+        def own() -> Term:
+            begin = ends[k - 1] if k else 0
+            return parts[k].at((*index[:place], world.facts.normal(index[place] - begin), *index[place + 1 :]))
+
+        if k == len(parts) - 1:
+            return own()
+        return world.select(ends[k] - 1 - index[place], own, lambda: at(index, k + 1))
+
+    return Tensor((*first.shape[:place], total, *first.shape[place + 1 :]), first.dtype, at)
+
+
+def concatenate(world: World, operands: Operands, attrs: Attrs) -> Value:
+    world.need_true(isinstance(operands[0], tuple) and len(operands[0]) > 0, "nothing to join")
+    return concatenated(world, operands[0], attrs["axis"])
+
+
+def stack(world: World, operands: Operands, attrs: Attrs) -> Value:
+    parts = operands[0]
+    rank = len(parts[0].shape)
+    axis = plain_axis(world, attrs["axis"], rank + 1)
+    for part in parts[1:]:
+        world.need_true(len(part.shape) == rank, "stacked tensors of different rank")
+        for a, b in zip(parts[0].shape, part.shape):
+            world.need_equal(a, b, "stacked tensors differ")
+    return concatenated(world, [inserted(part, axis, 1) for part in parts], axis)
+
+
+def cut(x: Tensor, axis: int, begin: Any, size: Any, step: int = 1) -> Tensor:
+    """`size` elements along an axis, from `begin`."""
+    return Tensor(
+        (*x.shape[:axis], size, *x.shape[axis + 1 :]), x.dtype,
+        lambda index: x.at((*index[:axis], index[axis] * step + begin, *index[axis + 1 :])), None, x.splat,
+    )  # fmt: skip
+
+
+def split(world: World, operands: Operands, attrs: Attrs) -> Value:
+    x, sections = operands[0], attrs["indices_or_sections"]
+    axis = plain_axis(world, attrs["axis"], len(x.shape))
+    size = world.facts.normal(x.shape[axis])
+    if type(sections) is int:
+        world.need_true(sections >= 1, "the number of parts")
+        part = size // sections
+        world.need_equal(part * sections, size, "a split does not divide")
+        part = world.facts.normal(part)
+        return tuple(cut(x, axis, part * k, part) for k in range(sections))
+    if not isinstance(sections, tuple):
+        raise NotProved("a split into a number of parts that is not known")
+    bounds = [0, *sections, size]
+    for a, b in zip(bounds, bounds[1:]):
+        world.need(b - a, "the indices of a split")
+    return tuple(cut(x, axis, a, b - a) for a, b in zip(bounds, bounds[1:]))
+
+
+def strided_slice(world: World, operands: Operands, attrs: Attrs) -> Value:
+    x = operands[0]
+    axes = range(len(attrs["begin"])) if attrs["axes"] is None else [plain_axis(world, a, len(x.shape)) for a in attrs["axes"]]
+    strides = attrs["strides"] or (1,)
+    if attrs["slice_mode"] != "end":
+        raise NotProved("slices by size")
+    for k, axis in enumerate(axes):
+        world.need_true(axis < len(x.shape), "an axis of a slice")
+        step = strides[k] if k < len(strides) else strides[-1] if len(strides) == 1 else 1
+        x = sliced(world, x, axis, attrs["begin"][k], attrs["end"][k], step)
+    return x
+
+
+def sliced(world: World, x: Tensor, axis: int, begin: Any, end: Any, step: Any) -> Tensor:
+    """Python's slice along one axis, for a positive step."""
+    if type(step) is not int or step < 1:
+        raise NotProved("a slice with a negative or unknown step")
+    size = x.shape[axis]
+    begin, end = (clipped(world, v, size) for v in (begin, end))
+    if not world.facts.at_least(end, begin):
+        end = begin
+    return cut(x, axis, begin, (end - begin + step - 1) // step, step)
+
+
+def clipped(world: World, value: Any, size: Any) -> Any:
+    if value is None:
+        raise NotProved("an open end of a slice")
+    if not world.facts.at_least(value, 0):
+        value = value + size
+        return value if world.facts.at_least(value, 0) else 0
+    return value if world.facts.at_least(size, value) else size
+
+
+def pad(world: World, operands: Operands, attrs: Attrs) -> Value:
+    x, widths = operands[0], attrs["pad_width"]
+    world.need_true(len(widths) == len(x.shape), "the widths of a padding")
+    if attrs["pad_mode"] != "constant":
+        raise NotProved(f"padding by `{attrs['pad_mode']}`")
+    fill = operands[1] if len(operands) > 1 else None
+    for before, after in widths:
+        for width in (before, after):
+            world.need(width, "the width of a padding")
+    return padded(world, x, widths, ZERO if fill is None else fill)
+
+
+def padded(world: World, x: Tensor, widths: Sequence[Any], fill: Any) -> Tensor:
+    """`fill`: a term, or a tensor with one element."""
+
+    def outside() -> Term:
+        if isinstance(fill, Tensor):
+            return fill.splat if fill.splat is not None else fill.at((0,) * len(fill.shape))
+        assert isinstance(fill, Term)
+        return fill
+
+    def at(index: Index) -> Term:
+        conditions: list[Any] = []
+        places = []
+        for place, size, sides in zip(index, x.shape, widths):
+            before, after = (world.facts.normal(width) for width in sides)
+            inner = world.facts.normal(place - before)
+            if not (type(before) is int and before == 0):
+                conditions.append(inner)
+            if not (type(after) is int and after == 0):
+                conditions.append(size - 1 - inner)
+            places.append(inner)
+        return world.inside(conditions, lambda: x.at(tuple(places)), outside)
+
+    return Tensor(tuple(d + b + a for d, (b, a) in zip(x.shape, widths)), x.dtype, at)
+
+
+def broadcast_to_shape(world: World, x: Tensor, shape: Sequence[Any]) -> Tensor:
+    world.need_true(len(x.shape) <= len(shape), "a broadcast to fewer dimensions")
+    result = world.broadcast(x.shape, shape)
+    for a, b in zip(result, shape):
+        world.need_equal(a, b, "a broadcast to a smaller shape")
+    return Tensor(tuple(shape), x.dtype, lambda index: world.element(x, shape, index), None, x.splat)
+
+
+def layout_transform(world: World, operands: Operands, attrs: Attrs) -> Value:
+    source, target = parse_layout(attrs["src_layout"]), parse_layout(attrs["dst_layout"])
+    letters, wanted = [a for a, _ in source], [a for a, _ in target]
+    if sorted(letters) != sorted(wanted) or len(set(letters)) != len(letters) or any(b for _, b in (*source, *target)):
+        raise NotProved("a layout in blocks")
+    world.need_true(len(letters) == len(operands[0].shape), "a layout of another rank")
+    return transposed(operands[0], [letters.index(a) for a in wanted])
+
+
+def matrix_set_diag(world: World, operands: Operands, attrs: Attrs) -> Value:
+    x, diagonal = operands[:2]
+    if attrs["k1"] != 0 or attrs["k2"] != 0 or len(x.shape) != 2 or len(diagonal.shape) != 1:
+        raise NotProved("other diagonals than the main one of a matrix")
+
+    def at(index: Index) -> Term:
+        i, j = index
+        return world.inside([i - j, j - i], lambda: diagonal.at((i,)), lambda: x.at(index))
+
+    return Tensor(x.shape, x.dtype, at)
+
+
+def filled(world: World, shape: Sequence[Any], value: Any, dtype: Any) -> Tensor:
+    for size in shape:
+        world.need(size, "a size of a new tensor")
+    if isinstance(value, Tensor):
+        world.need_true(len(value.shape) == 0, "a tensor is filled with a scalar")
+        value = value.splat if value.splat is not None else value.at(())
+    return constant(value, shape, dtype)
+
+
+MOVEMENT: dict[str, Any] = {
+    "transpose": transpose, "reshape": reshape, "contrib_reverse_reshape": reverse_reshape, "reshape_like": reshape_like,
+    "expand_dims": expand_dims, "squeeze": squeeze, "concatenate": concatenate, "stack": stack, "split": split,
+    "strided_slice": strided_slice, "nn.pad": pad, "layout_transform": layout_transform, "matrix_set_diag": matrix_set_diag,
+    "broadcast_to": lambda w, o, a: broadcast_to_shape(w, o[0], a["shape"]),
+    "broadcast_to_like": lambda w, o, a: broadcast_to_shape(w, o[0], o[1].shape),
+    "nn.batch_flatten": lambda w, o, a: reshaped(w, o[0], (o[0].shape[0], product(o[0].shape[1:]))),
+    "zeros": lambda w, o, a: filled(w, a["shape"], ZERO, a["dtype"]), "ones": lambda w, o, a: filled(w, a["shape"], ONE, a["dtype"]),
+    "full": lambda w, o, a: filled(w, a["shape"], o[0], a["dtype"] or o[0].dtype),
+    "zeros_like": lambda w, o, a: filled(w, o[0].shape, ZERO, o[0].dtype), "ones_like": lambda w, o, a: filled(w, o[0].shape, ONE, o[0].dtype),
+    "full_like": lambda w, o, a: filled(w, o[0].shape, o[1], o[0].dtype),
+}  # fmt: skip

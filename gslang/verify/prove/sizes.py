@@ -1,0 +1,213 @@
+"""Sizes and positions as polynomials with whole coefficients over named quantities.
+
+A quantity is a size (`x.0`), a position (`@3`), a quotient rounded down (`floor(…, …)`) or the common size of broadcast
+dimensions (`join(…, …)`); what it stands for is kept by `facts.Facts`, which also decides comparisons: `a == b` between
+sizes is answered from what is known, or by a case distinction. A polynomial without quantities is a plain `int`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING, Any, Union
+
+from gslang.verify.prove.paths import NotProved
+
+if TYPE_CHECKING:
+    from gslang.verify.prove.facts import Facts
+
+Product = tuple[str, ...]  # sorted names, repeated for powers
+Terms = dict[Product, int]
+Number = Union[int, "Size"]
+
+
+class Size:
+    """A polynomial that is no plain number. Immutable."""
+
+    __slots__ = ("_text", "facts", "terms")
+
+    def __init__(self, terms: Terms, facts: Facts) -> None:
+        self.terms, self.facts = terms, facts
+        self._text = ""
+
+    @property
+    def text(self) -> str:
+        """The same for equal polynomials."""
+        if not self._text:
+            self._text = "+".join(f"{c}*{'*'.join(p)}" if p else str(c) for p, c in sorted(self.terms.items()))
+        return self._text
+
+    def __repr__(self) -> str:
+        return self.text
+
+    def __hash__(self) -> int:
+        raise NotProved("a symbolic size stands where a number is needed")
+
+    __index__ = __int__ = __float__ = __bool__ = __hash__  # type: ignore[assignment]
+
+    # Other types than numbers raise `NotProved`: a TypeError would look like a condition that does not hold.
+
+    def __add__(self, other: Any) -> Any:
+        return _other(other) if not is_number(other) else add(self, other, self.facts)
+
+    __radd__ = __add__
+
+    def __neg__(self) -> Any:
+        return made({p: -c for p, c in self.terms.items()}, self.facts)
+
+    def __sub__(self, other: Any) -> Any:
+        return _other(other) if not is_number(other) else add(self, -other, self.facts)
+
+    def __rsub__(self, other: Any) -> Any:
+        return _other(other) if not is_number(other) else add(-self, other, self.facts)
+
+    def __mul__(self, other: Any) -> Any:
+        return _other(other) if not is_number(other) else multiply(self, other, self.facts)
+
+    __rmul__ = __mul__
+
+    def __floordiv__(self, other: Any) -> Any:
+        return _other(other) if not is_number(other) else self.facts.floor(self, other)
+
+    def __rfloordiv__(self, other: Any) -> Any:
+        return _other(other) if not is_number(other) else self.facts.floor(other, self)
+
+    def __mod__(self, other: Any) -> Any:
+        return _other(other) if not is_number(other) else self - other * self.facts.floor(self, other)
+
+    def __rmod__(self, other: Any) -> Any:
+        return _other(other) if not is_number(other) else other - self * self.facts.floor(other, self)
+
+    def __truediv__(self, other: Any) -> Any:
+        return _other(other)
+
+    __rtruediv__ = __truediv__
+
+    def __pow__(self, other: Any) -> Any:
+        if type(other) is not int or other < 0:
+            raise NotProved("a power of a size")
+        result: Any = 1
+        for _ in range(other):
+            result = result * self
+        return result
+
+    def __abs__(self) -> Any:
+        return self if self >= 0 else -self
+
+    def __eq__(self, other: object) -> bool:
+        return is_number(other) and self.facts.equal(self, other)  # type: ignore[arg-type]
+
+    def __ne__(self, other: object) -> bool:
+        return not self == other
+
+    def __ge__(self, other: Any) -> Any:
+        return _other(other) if not is_number(other) else self.facts.at_least(self, other)
+
+    def __le__(self, other: Any) -> Any:
+        return _other(other) if not is_number(other) else self.facts.at_least(other, self)
+
+    def __gt__(self, other: Any) -> Any:
+        return _other(other) if not is_number(other) else not self.facts.at_least(other, self)
+
+    def __lt__(self, other: Any) -> Any:
+        return _other(other) if not is_number(other) else not self.facts.at_least(self, other)
+
+
+def _other(value: object) -> Any:
+    if hasattr(value, "term"):  # a real number knows what to do with sizes
+        return NotImplemented
+    raise NotProved("a size meets something that is no size")
+
+
+def is_number(value: object) -> bool:
+    return isinstance(value, Size) or type(value) is int
+
+
+def terms_of(value: Number) -> Terms:
+    return value.terms if isinstance(value, Size) else {(): value} if value else {}
+
+
+def made(terms: Mapping[Product, int], facts: Facts) -> Any:
+    """A polynomial, as `int` where it is one."""
+    kept = {p: c for p, c in terms.items() if c}
+    if not kept:
+        return 0
+    if len(kept) == 1 and () in kept:
+        return kept[()]
+    return Size(kept, facts)
+
+
+def add(a: Number, b: Number, facts: Facts) -> Any:
+    result = dict(terms_of(a))
+    for p, c in terms_of(b).items():
+        result[p] = result.get(p, 0) + c
+    return made(result, facts)
+
+
+def multiply(a: Number, b: Number, facts: Facts) -> Any:
+    result: Terms = {}
+    for p, c in terms_of(a).items():
+        for q, d in terms_of(b).items():
+            r = tuple(sorted(p + q))
+            result[r] = result.get(r, 0) + c * d
+    return made(result, facts)
+
+
+def text_of(value: Number) -> str:
+    return value.text if isinstance(value, Size) else str(value)
+
+
+def names_in(value: Number) -> set[str]:
+    return {name for p in terms_of(value) for name in p}
+
+
+def without(p: Product, q: Product) -> Product | None:
+    """p / q; None where q does not divide p."""
+    left = list(p)
+    for name in q:
+        if name not in left:
+            return None
+        left.remove(name)
+    return tuple(left)
+
+
+def divide(a: Number, b: Number, facts: Facts) -> tuple[Any, Any]:
+    """(q, r) with a = b·q + r: as much as the leading term of b goes into terms of a."""
+    divisor = terms_of(b)
+    lead = max(divisor, key=lambda p: (len(p), p))
+    factor = divisor[lead]
+    quotient: Terms = {}
+    rest: Any = a
+    for _ in range(32):
+        found = None
+        for p, c in sorted(terms_of(rest).items(), key=lambda item: (-len(item[0]), item[0])):
+            q = without(p, lead)
+            if q is not None and c // factor:
+                found = (q, c // factor)
+                break
+        if found is None:
+            break
+        quotient[found[0]] = quotient.get(found[0], 0) + found[1]
+        rest = rest - multiply(made({found[0]: found[1]}, facts), b, facts)
+    return made(quotient, facts), rest
+
+
+def linear(value: Number, name: str, facts: Facts) -> tuple[Any, Any] | None:
+    """(A, B) with value = A·name + B, where neither has `name`; None where a power of it occurs."""
+    inner: Terms = {}
+    outer: Terms = {}
+    for p, c in terms_of(value).items():
+        count = p.count(name)
+        if count > 1:
+            return None
+        if count:
+            inner[without(p, (name,)) or ()] = c
+        else:
+            outer[p] = c
+    return made(inner, facts), made(outer, facts)
+
+
+def product(values: Iterable[Number]) -> Any:
+    result: Any = 1
+    for value in values:
+        result = result * value
+    return result

@@ -1,0 +1,183 @@
+"""Tensors of symbolic shape: what stands at each position, as a function of the position."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from gslang.verify.prove.dtypes import Dtype, compared, unify
+from gslang.verify.prove.facts import Facts
+from gslang.verify.prove.paths import Impossible, NotProved
+from gslang.verify.prove.sizes import Number, product, text_of
+from gslang.verify.prove.terms import ZERO, Term, guard
+
+Index = tuple[Any, ...]
+At = Callable[[Index], Term]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Tensor:
+    """`at`: the element at an index (one position per axis). `flat`: the element at a position in row-major order."""
+
+    shape: tuple[Any, ...]
+    dtype: Any
+    at: At
+    flat: Callable[[Any], Term] | None = None
+    splat: Term | None = None  # the value of all elements, where it is known
+    items: tuple[Any, ...] | None = None  # of a constant vector: its elements
+
+
+Value = Any  # a Tensor, a tuple of them, or None for an operand that is absent
+
+
+class World:
+    """One case: its facts, and whether the source is being read (what it needs is assumed) or the target (it must be known)."""
+
+    def __init__(self, facts: Facts, most: int) -> None:
+        self.facts, self.most = facts, most
+        self.reading = True  # the source
+        self.notes: set[str] = set()  # assumptions to state
+
+    # ── what must hold ──
+
+    def need_equal(self, a: Number, b: Number, what: str) -> None:
+        """Sizes that an operator demands to be equal."""
+        if self.reading:
+            self.facts.learn_equal(a, b)
+        elif not self.facts.equal(a, b):
+            raise NotProved(f"{what}: {text_of(self.facts.normal(a))} and {text_of(self.facts.normal(b))}")
+
+    def need(self, value: Number, what: str) -> None:
+        """A size that an operator demands to be at least 0."""
+        if self.reading:
+            self.facts.learn(value)
+        elif not self.facts.at_least(value, 0):
+            raise NotProved(f"{what}: {text_of(self.facts.normal(value))} may be below 0")
+
+    def need_same_dtype(self, a: Any, b: Any) -> None:
+        if self.reading:
+            unify(a, b)
+        elif compared(a, b) is not True:
+            raise NotProved("element types may differ")
+
+    def need_real(self, dtype: Any) -> None:
+        """An operator that means something else for integers."""
+        name = dtype.root().name if isinstance(dtype, Dtype) else dtype
+        if isinstance(name, str) and name.startswith(("int", "uint", "bool")):
+            raise NotProved("arithmetic of integers that rounds")
+
+    def need_true(self, condition: bool, what: str) -> None:
+        if not condition:
+            if self.reading:
+                raise Impossible
+            raise NotProved(what)
+
+    # ── broadcasting ──
+
+    def joined(self, a: Number, b: Number) -> Any:
+        """The size that two dimensions broadcast to."""
+        facts = self.facts
+        a, b = facts.normal(a), facts.normal(b)
+        if text_of(a) == text_of(b) or text_of(a) == "1" or text_of(b) == "1":
+            return facts.join(a, b)
+        pair = (min(text_of(a), text_of(b)), max(text_of(a), text_of(b)))
+        known = any(pair == tuple(sorted((text_of(facts.normal(x)), text_of(facts.normal(y))))) for x, y in facts.fitting_sizes)
+        parts = [facts.joins.get(text_of(x)[2:], (x,)) for x in (a, b)]
+        inside = known or all(self._fit(x, y) for x in parts[0] for y in parts[1])
+        if not inside:
+            if self.reading:
+                if facts.proves(a - 2) and facts.proves(b - 2):
+                    facts.learn_equal(a, b)
+                    return facts.normal(a)
+                facts.fitting_sizes += [(x, y) for x in (*parts[0], a) for y in (*parts[1], b)]
+            elif facts.equal(a, b):
+                return facts.normal(a)
+            elif not (facts.equal(a, 1) or facts.equal(b, 1)):
+                raise NotProved(f"dimensions do not broadcast: {text_of(a)} and {text_of(b)}")
+        return facts.join(facts.normal(a), facts.normal(b))
+
+    def _fit(self, a: Any, b: Any) -> bool:
+        facts = self.facts
+        a, b = facts.normal(a), facts.normal(b)
+        if text_of(a) == text_of(b) or text_of(a) == "1" or text_of(b) == "1":
+            return True
+        pair = sorted((text_of(a), text_of(b)))
+        return any(pair == sorted((text_of(facts.normal(x)), text_of(facts.normal(y)))) for x, y in facts.fitting_sizes)
+
+    def broadcast(self, *shapes: Sequence[Any]) -> tuple[Any, ...]:
+        rank = max(len(s) for s in shapes)
+        result: list[Any] = [1] * rank
+        for shape in shapes:
+            for k, size in enumerate(shape):
+                place = rank - len(shape) + k
+                result[place] = self.joined(result[place], size)
+        return tuple(result)
+
+    def element(self, tensor: Tensor, shape: Sequence[Any], index: Index) -> Term:
+        """The element of `tensor`, broadcast to `shape`, at an index."""
+        if tensor.splat is not None:
+            return tensor.splat
+        offset = len(shape) - len(tensor.shape)
+        places = []
+        for k, size in enumerate(tensor.shape):
+            own, result = self.facts.normal(size), self.facts.normal(shape[offset + k])
+            position = index[offset + k]
+            places.append(position if text_of(own) == text_of(result) else self.facts.within(position, own))
+        return tensor.at(tuple(places))
+
+    def same_shape(self, a: Sequence[Any], b: Sequence[Any]) -> bool:
+        """Whether two shapes are known to be equal, without asking."""
+        return len(a) == len(b) and all(text_of(self.facts.normal(x)) == text_of(self.facts.normal(y)) for x, y in zip(a, b))
+
+    # ── cases over positions ──
+
+    def select(self, value: Number, then: Callable[[], Term], otherwise: Callable[[], Term]) -> Term:
+        """`then` where `value` is at least 0, else `otherwise`: as a case, or with guards where a sum runs over it."""
+        facts = self.facts
+        known = facts.decided(value)
+        if known is None and not facts.mentions_bound(facts.normal(value)):
+            known = facts.at_least(value, 0)
+        if known is not None:
+            return then() if known else otherwise()
+        value = facts.normal(value)
+        with facts.assuming(value):
+            first = then()
+        with facts.assuming(-1 - value):
+            second = otherwise()
+        return guard(value) * first + (guard(-1 - value) * second if second.parts else ZERO)
+
+    def inside(self, conditions: Sequence[Number], then: Callable[[], Term], otherwise: Callable[[], Term]) -> Term:
+        """`then` where all conditions are at least 0, else `otherwise`."""
+        if not conditions:
+            return then()
+        return self.select(conditions[0], lambda: self.inside(conditions[1:], then, otherwise), otherwise)
+
+    # ── row-major order ──
+
+    def flat_at(self, tensor: Tensor, position: Any) -> Term:
+        """The element at a position in row-major order."""
+        if tensor.splat is not None:
+            return tensor.splat
+        if tensor.flat is not None:
+            return tensor.flat(position)
+        return tensor.at(self.unravelled(position, tensor.shape))
+
+    def unravelled(self, position: Any, shape: Sequence[Any]) -> Index:
+        index = []
+        for k, size in enumerate(shape):
+            stride = self.facts.normal(product(shape[k + 1 :]))
+            place = self.facts.normal(position) // stride
+            index.append(place if k == 0 else place % self.facts.normal(size))
+        return tuple(index)
+
+    def ravelled(self, index: Index, shape: Sequence[Any]) -> Any:
+        position: Any = 0
+        for place, size in zip(index, shape):
+            position = position * self.facts.normal(size) + place
+        return self.facts.normal(position)
+
+
+def constant(value: Term, shape: Sequence[Any], dtype: Any) -> Tensor:
+    """A tensor whose elements are all equal."""
+    return Tensor(tuple(shape), dtype, lambda index: value, None, value)

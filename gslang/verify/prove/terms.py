@@ -1,0 +1,244 @@
+"""Real numbers as sums of products: the values of tensor elements, in normal form.
+
+A factor (`Atom`) is an element of an input at a position, a size as a number, an unknown function of terms, a reciprocal of a
+sum, a guard (1 where a size is at least 0, else 0), or a sum (maximum, …) over positions. Equal factors have equal `key`s.
+What functions do (`exp`, `max`, …) is in `axioms`, sums are in `totals`; terms only add and multiply.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from fractions import Fraction
+from typing import Any, Union
+
+from gslang.verify.prove.paths import NotProved
+from gslang.verify.prove.sizes import Number, Size, terms_of, text_of
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Atom:
+    """`kind`: read num fn group guard total. `args`: sizes (read, num, guard) or terms (fn, group, total: the body).
+
+    `level`: how deep sums are nested in it. `variables`: of a total, (position, size) each.
+    """
+
+    kind: str
+    name: str
+    args: tuple[Any, ...]
+    key: str
+    level: int = 0
+    variables: tuple[tuple[str, Any], ...] = ()
+
+    def __hash__(self) -> int:
+        return hash(self.key)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Atom) and self.key == other.key
+
+
+Factors = tuple[tuple[Atom, int], ...]  # sorted by key
+Coefficient = Fraction
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Term:
+    """Coefficients of products of atoms."""
+
+    parts: Mapping[Factors, Fraction]
+    key: str = field(default="", compare=False)
+
+    def __add__(self, other: Term) -> Term:
+        result = dict(self.parts)
+        for factors, c in other.parts.items():
+            result[factors] = result.get(factors, Fraction(0)) + c
+        return term(result)
+
+    def __neg__(self) -> Term:
+        return term({factors: -c for factors, c in self.parts.items()})
+
+    def __sub__(self, other: Term) -> Term:
+        return self + -other
+
+    def __mul__(self, other: Term) -> Term:
+        total = ZERO
+        plain: dict[Factors, Fraction] = {}
+        for f, c in self.parts.items():
+            for g, d in other.parts.items():
+                product = joined(f, g)
+                if isinstance(product, Term):
+                    total = total + product.scaled(c * d)
+                else:
+                    plain[product] = plain.get(product, Fraction(0)) + c * d
+        return total + term(plain) if total.parts else term(plain)
+
+    def scaled(self, factor: Fraction) -> Term:
+        return term({factors: c * factor for factors, c in self.parts.items()})
+
+    def power(self, exponent: int) -> Term:
+        if exponent < 0:
+            return inverse(self).power(-exponent)
+        result = ONE
+        for _ in range(exponent):
+            result = result * self
+        return result
+
+    @property
+    def constant(self) -> Fraction | None:
+        """The number that this is, if it is one."""
+        if not self.parts:
+            return Fraction(0)
+        return self.parts.get(()) if len(self.parts) == 1 else None
+
+    @property
+    def alone(self) -> tuple[Atom, Fraction] | None:
+        """(atom, c) of c·atom."""
+        if len(self.parts) == 1:
+            ((factors, c),) = self.parts.items()
+            if len(factors) == 1 and factors[0][1] == 1:
+                return factors[0][0], c
+        return None
+
+    @property
+    def level(self) -> int:
+        return max((atom.level for factors in self.parts for atom, _ in factors), default=0)
+
+    def atoms(self) -> Iterable[Atom]:
+        for factors in self.parts:
+            for atom, _ in factors:
+                yield atom
+
+
+def term(parts: Mapping[Factors, Fraction]) -> Term:
+    kept = {factors: c for factors, c in parts.items() if c}
+    texts = sorted(f"{c}·{'·'.join(f'{a.key}^{e}' for a, e in factors)}" for factors, c in kept.items())
+    return Term(kept, " + ".join(texts) or "0")
+
+
+ZERO = term({})
+ONE = term({(): Fraction(1)})
+
+
+def number(value: Union[int, float, Fraction]) -> Term:
+    if isinstance(value, float) and value - value != 0:
+        raise NotProved("a constant is not finite")
+    return term({(): Fraction(value)})
+
+
+def of_atom(atom: Atom) -> Term:
+    return term({((atom, 1),): Fraction(1)})
+
+
+def of_size(value: Number) -> Term:
+    """A size as a number."""
+    if type(value) is int:
+        return number(value)
+    assert isinstance(value, Size)
+    result = ZERO
+    for p, c in value.terms.items():
+        part = number(c)
+        for name in p:
+            part = part * of_atom(Atom("num", name, (Size({(name,): 1}, value.facts),), f"#{name}"))
+        result = result + part
+    return result
+
+
+def read(name: str, index: tuple[Any, ...]) -> Term:
+    """An element of an input."""
+    return of_atom(Atom("read", name, index, f"{name}[{', '.join(map(text_of, index))}]"))
+
+
+def guard(value: Number) -> Term:
+    """1 where `value` is at least 0, else 0."""
+    if type(value) is int:
+        return ONE if value >= 0 else ZERO
+    return of_atom(Atom("guard", "", (value,), f"[{text_of(value)} ≥ 0]"))
+
+
+def unknown(name: str, *arguments: Term) -> Term:
+    """An unknown function."""
+    level = max((a.level for a in arguments), default=0)
+    return of_atom(Atom("fn", name, arguments, f"{name}({', '.join(a.key for a in arguments)})", level))
+
+
+def inverse(value: Term) -> Term:
+    if not value.parts:
+        raise NotProved("a division by zero")
+    if len(value.parts) == 1:
+        ((factors, c),) = value.parts.items()
+        if not any(atom.kind == "guard" for atom, _ in factors):
+            result = number(1 / c)
+            for atom, exponent in factors:
+                result = result * term({((atom, -exponent),): Fraction(1)})
+            return result
+    first = min(value.parts.items(), key=lambda item: [a.key for a, _ in item[0]])[1]
+    monic = value.scaled(1 / first)
+    group = Atom("group", "", (monic,), f"({monic.key})", monic.level)
+    return term({((group, -1),): 1 / first})
+
+
+# Called with a function's factors that meet in a product: (exp, [(argument, exponent)]) → what they are together.
+SIMPLIFY: dict[str, Callable[[list[tuple[Atom, int]]], Term | None]] = {}
+
+
+def joined(f: Factors, g: Factors) -> Factors | Term:
+    """The product of two products; a term where factors simplify each other."""
+    if not f or not g:
+        return f or g
+    exponents: dict[Atom, int] = {}
+    for atom, exponent in (*f, *g):
+        exponents[atom] = exponents.get(atom, 0) + exponent
+    plain: list[tuple[Atom, int]] = []
+    changed: list[Term] = []
+    special: dict[str, list[tuple[Atom, int]]] = {}
+    for atom, exponent in exponents.items():
+        if exponent == 0:
+            continue
+        if atom.kind == "guard":
+            plain.append((atom, 1))
+        elif atom.kind == "group" and exponent > 0:
+            changed.append(atom.args[0].power(exponent))
+        elif atom.kind == "fn" and atom.name in SIMPLIFY:
+            special.setdefault(atom.name, []).append((atom, exponent))
+        else:
+            plain.append((atom, exponent))
+    for name, items in special.items():
+        result = SIMPLIFY[name](items)
+        if result is None:
+            plain += items
+        else:
+            changed.append(result)
+    factors = tuple(sorted(plain, key=lambda item: item[0].key))
+    if not changed:
+        return factors
+    total = term({factors: Fraction(1)})
+    for part in changed:
+        total = total * part
+    return total
+
+
+def rebuilt(value: Term, change: Callable[[Atom], Term]) -> Term:
+    """The term with every factor replaced."""
+    result = ZERO
+    for factors, c in value.parts.items():
+        part = number(c)
+        for atom, exponent in factors:
+            part = part * change(atom).power(exponent)
+        result = result + part
+    return result
+
+
+def sizes_of(atom: Atom) -> Iterable[Any]:
+    """All sizes and positions in an atom, those inside its arguments included."""
+    for argument in atom.args:
+        if isinstance(argument, Term):
+            for inner in argument.atoms():
+                yield from sizes_of(inner)
+        elif isinstance(argument, Size):
+            yield argument
+    for _, size in atom.variables:
+        if isinstance(size, Size):
+            yield size
+
+
+__all__ = ["Atom", "Factors", "Term", "terms_of"]

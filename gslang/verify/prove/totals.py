@@ -1,0 +1,286 @@
+"""Sums (and maxima, …) over positions in normal form, and terms brought up to date with what is known.
+
+A sum over several positions is taken apart into addends; in each, guards that bound a position shorten its range (that is how
+joined tensors, padding and unit matrices dissolve), positions that do not occur become a factor, factors without a position go
+in front, inner sums are merged, and what does not share positions becomes sums of their own. Names of positions do not
+count: the key of a sum is the least one over all ways to number its positions.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from fractions import Fraction
+from itertools import permutations, product
+from typing import Any
+
+from gslang.verify.prove.axioms import apply
+from gslang.verify.prove.facts import Facts
+from gslang.verify.prove.paths import NotProved
+from gslang.verify.prove.sizes import Number, Size, linear, names_in, text_of
+from gslang.verify.prove.terms import ONE, ZERO, Atom, Factors, Term, guard, inverse, number, of_atom, of_size, read, rebuilt, term
+
+Variables = tuple[tuple[str, Any], ...]  # (position, size)
+_MOST_ORDERS = 720
+
+
+def up_to_date(value: Term, facts: Facts) -> Term:
+    """The term in normal form under what is known now."""
+    result = ZERO
+    for factors, c in value.parts.items():
+        result = result + _product(factors, facts).scaled(c)
+    return result
+
+
+def _product(factors: Factors, facts: Facts) -> Term:
+    guards = [facts.normal(atom.args[0]) for atom, _ in factors if atom.kind == "guard"]
+    needed = needed_guards(guards, facts)
+    if needed is None:
+        return ZERO
+    result = ONE
+    for g in needed:
+        result = result * guard(g)
+    with facts.assuming(*needed):
+        for atom, exponent in factors:
+            if atom.kind != "guard":
+                result = result * _atom(atom, facts).power(exponent)
+    return result
+
+
+def needed_guards(guards: Sequence[Any], facts: Facts) -> list[Any] | None:
+    """Those guards that do not follow from the others and from what is known; None where they contradict it."""
+    kept = {text_of(g): g for g in guards}
+    for key in sorted(kept, key=lambda k: (-len(k), k)):
+        g = kept[key]
+        others = [kept[k] for k in sorted(kept) if k != key]
+        with facts.assuming(*others):
+            known = facts.decided(g)
+        if known is False:
+            return None
+        if known:
+            del kept[key]
+    return [kept[key] for key in sorted(kept)]
+
+
+def _atom(atom: Atom, facts: Facts) -> Term:
+    match atom.kind:
+        case "read":
+            return read(atom.name, tuple(facts.normal(k) for k in atom.args))
+        case "num":
+            return of_size(facts.normal(atom.args[0]))
+        case "fn":
+            return apply(FUNCTION_OF.get(atom.name, atom.name), [up_to_date(a, facts) for a in atom.args])
+        case "group":
+            return up_to_date(atom.args[0], facts)
+        case "total":
+            variables = tuple((name, facts.normal(size)) for name, size in atom.variables)
+            return total(atom.name, variables, up_to_date(atom.args[0], facts), facts)
+    return of_atom(atom)
+
+
+FUNCTION_OF = {"max": "maximum"}  # the name that `axioms` keeps a function's result under → the function
+
+
+def replace(value: Term, what: Mapping[str, Any], facts: Facts) -> Term:
+    """Positions replaced by other values."""
+
+    def change(atom: Atom) -> Term:
+        match atom.kind:
+            case "read":
+                return read(atom.name, tuple(facts.replaced(k, what) for k in atom.args))
+            case "num":
+                return of_size(facts.replaced(atom.args[0], what))
+            case "guard":
+                return guard(facts.replaced(atom.args[0], what))
+            case "group":
+                return replace(atom.args[0], what, facts)
+            case "fn":
+                return apply(FUNCTION_OF.get(atom.name, atom.name), [replace(a, what, facts) for a in atom.args])
+            case "total":
+                variables = tuple((name, facts.replaced(size, what)) for name, size in atom.variables)
+                return _keyed(atom.name, variables, replace(atom.args[0], what, facts), facts)
+        return of_atom(atom)
+
+    return rebuilt(value, change)
+
+
+def total(kind: str, variables: Variables, body: Term, facts: Facts) -> Term:
+    """The sum (or maximum, …) of `body` over all values of the positions."""
+    if kind != "sum":
+        return _keyed(kind, variables, body, facts)
+    result = ZERO
+    for factors, c in body.parts.items():
+        result = result + _sum(variables, factors, facts).scaled(c)
+    return result
+
+
+def _sum(variables: Variables, factors: Factors, facts: Facts) -> Term:
+    names = {name for name, _ in variables}
+    for name, size in variables:
+        if type(size) is int and size == 1:
+            rest = tuple(v for v in variables if v[0] != name)
+            body = up_to_date(replace(term({factors: Fraction(1)}), {name: 0}, facts), facts)
+            return total("sum", rest, body, facts) if rest else body
+    for k, (atom, exponent) in enumerate(factors):  # inner sums that depend on the outer positions
+        if atom.kind == "total" and atom.name == "sum" and exponent == 1 and names_of(atom) & names:
+            renamed = {name: facts.position(size, bound=True) for name, size in atom.variables}
+            inner = replace(atom.args[0], renamed, facts)
+            body = term({(*factors[:k], *factors[k + 1 :]): Fraction(1)}) * inner
+            more = tuple((text_of_name(renamed[name]), facts.replaced(size, renamed)) for name, size in atom.variables)
+            return total("sum", variables + more, body, facts)
+    shorter = _shortened(variables, factors, facts)
+    if shorter is not None:
+        return shorter
+    return _separated(variables, factors, facts)
+
+
+def text_of_name(position: Size) -> str:
+    return next(iter(position.terms))[0]
+
+
+def _shortened(variables: Variables, factors: Factors, facts: Facts) -> Term | None:
+    """A range cut down by a guard that bounds its position; None where there is no such guard."""
+    own = {name for name, _ in variables}
+    for atom, _ in factors:
+        if atom.kind != "guard":
+            continue
+        for name, size in variables:
+            parts = linear(atom.args[0], name, facts)
+            if parts is None or type(parts[0]) is not int or abs(parts[0]) != 1 or names_in(parts[1]) & own:
+                continue
+            if _hidden(name, parts[1], facts) or names_in(size) & own:
+                continue
+            low: Any = -parts[1] if parts[0] == 1 else 0
+            high: Any = size if parts[0] == 1 else parts[1] + 1
+            if not (facts.proves(low) and facts.proves(high - low - 1) and facts.proves(size - high)):
+                continue
+            length = high - low
+            position = 0 if type(length) is int and length == 1 else facts.position(length, bound=True)
+            rest = tuple(f for f in factors if f[0] is not atom)
+            body = up_to_date(replace(term({rest: Fraction(1)}), {name: position + low}, facts), facts)
+            kept = tuple(v for v in variables if v[0] != name)
+            if isinstance(position, Size):
+                kept = (*kept, (text_of_name(position), length))
+            return total("sum", kept, body, facts) if kept else body
+    return None
+
+
+def _hidden(name: str, value: Number, facts: Facts) -> bool:
+    """Whether a position occurs inside a quotient of `value`."""
+    for other in names_in(value):
+        parts = facts.parts_of(other)
+        if any(name in names_in(part) or _hidden(name, part, facts) for part in parts):
+            return True
+    return False
+
+
+def all_names(value: Number, facts: Facts) -> set[str]:
+    """The quantities in a size, those inside quotients included."""
+    found: set[str] = set()
+    for name in names_in(value):
+        found.add(name)
+        for part in facts.parts_of(name):
+            found |= all_names(part, facts)
+    return found
+
+
+def names_of(atom: Atom) -> set[str]:
+    """The positions that occur freely in an atom (and names of quantities)."""
+    found: set[str] = set()
+    for argument in atom.args:
+        if isinstance(argument, Term):
+            for inner in argument.atoms():
+                found |= names_of(inner)
+        elif isinstance(argument, Size):
+            found |= all_names(argument, argument.facts)
+    for _, size in atom.variables:
+        if isinstance(size, Size):
+            found |= all_names(size, size.facts)
+    return found - {name for name, _ in atom.variables}
+
+
+def _separated(variables: Variables, factors: Factors, facts: Facts) -> Term:
+    """Factors without positions in front; what shares no position in sums of its own."""
+    result = ONE
+    own = {name for name, _ in variables}
+    groups: list[tuple[set[str], list[tuple[Atom, int]]]] = []
+    for atom, exponent in factors:
+        used = names_of(atom) & own
+        if not used:
+            result = result * term({((atom, exponent),): Fraction(1)})
+            continue
+        items = [(atom, exponent)]
+        for group in [g for g in groups if g[0] & used]:
+            groups.remove(group)
+            used = used | group[0]
+            items += group[1]
+        groups.append((used, items))
+    seen: set[str] = set()
+    for used, items in groups:
+        seen |= used
+        part = tuple(v for v in variables if v[0] in used)
+        body = term({tuple(sorted(items, key=lambda item: item[0].key)): Fraction(1)})
+        result = result * _keyed("sum", part, body, facts)
+    for name, size in variables:
+        if name not in seen:
+            result = result * of_size(size)
+    return result
+
+
+def _keyed(kind: str, variables: Variables, body: Term, facts: Facts) -> Term:
+    """A sum whose key does not depend on the names of its positions."""
+    level = body.level + 1
+    for name, _ in variables:
+        if any(name in names_in(other) for _, other in variables if isinstance(other, Size)):
+            raise NotProved("a sum whose bounds depend on each other")
+    signatures: dict[str, list[tuple[str, Any]]] = {}
+    for name, size in variables:
+        uses = sorted(re.sub(r"@\d+\b", "@", a.key) + "/" + _places(a, name) for a in body.atoms() if name in names_of(a))
+        signatures.setdefault(f"{text_of(size)} {uses}", []).append((name, size))
+    classes = [signatures[key] for key in sorted(signatures)]
+    orders = 1
+    for group in classes:
+        for k in range(2, len(group) + 1):
+            orders *= k
+    if orders > _MOST_ORDERS:
+        raise NotProved("a sum over too many positions alike")
+    best: str | None = None
+    for order in product(*[permutations(group) for group in classes]):
+        flat = [v for group in order for v in group]
+        names = {name: Size({(f"@{level}p{k}",): 1}, facts) for k, (name, _) in enumerate(flat)}
+        for k in range(len(flat)):
+            facts.order.setdefault(f"@{level}p{k}", 0)
+        text = replace(body, names, facts).key
+        if best is None or text < best:
+            best = text
+            sizes = ", ".join(text_of(size) for _, size in flat)
+    key = f"{kind}<{sizes}>({best})"
+    return of_atom(Atom("total", kind, (body,), key, level, variables))
+
+
+def _places(atom: Atom, name: str) -> str:
+    """Where a position stands in an atom's own arguments."""
+    return ",".join(str(k) for k, a in enumerate(atom.args) if isinstance(a, Size) and name in all_names(a, a.facts))
+
+
+def same(a: Term, b: Term, facts: Facts) -> bool:
+    """Whether two terms are equal under what is known: their difference vanishes, if need be after clearing denominators."""
+    difference = up_to_date(up_to_date(a, facts) - up_to_date(b, facts), facts)
+    for _ in range(6):
+        if not difference.parts:
+            return True
+        groups = {atom for factors in difference.parts for atom, exponent in factors if atom.kind == "group" and exponent < 0}
+        if not groups:
+            return False
+        group = min(groups, key=lambda g: (-g.level, g.key))
+        most = max(-exponent for factors in difference.parts for atom, exponent in factors if atom == group)
+        cleared = ZERO
+        for factors, c in difference.parts.items():
+            own = next((exponent for atom, exponent in factors if atom == group), 0)
+            rest = tuple(f for f in factors if f[0] != group)
+            cleared = cleared + term({rest: c}) * group.args[0].power(most + own)
+        difference = up_to_date(cleared, facts)
+    return False
+
+
+__all__ = ["inverse", "number", "same", "total", "up_to_date"]
