@@ -52,11 +52,9 @@ module.exports = grammar({
     operator_parameter: ($) =>
       seq(optional("*"), field("name", $._field), ":", field("type", $.type), optional(seq("=", field("default", $._any_expression)))),
     type: ($) => seq($._one_type, repeat(seq("|", $._one_type))),
-    _one_type: ($) => choice(seq($.type_name, repeat(seq("[", "]")), optional("?")), seq("(", list($.type), ")")),
-    type_name: ($) => $.identifier,
+    _one_type: ($) => choice(seq(alias($.identifier, $.type_name), repeat(seq("[", "]")), optional("?")), seq("(", list($.type), ")")),
     meaning: ($) => seq("{", maybeList(seq(field("part", $.identifier), "=", $._any_expression)), "}"),
-    traits: ($) => seq("is", $.trait, repeat(seq(",", $.trait))),
-    trait: ($) => $.identifier,
+    traits: ($) => seq("is", alias($.identifier, $.trait), repeat(seq(",", alias($.identifier, $.trait)))),
 
     // ── functions ──
 
@@ -129,14 +127,13 @@ module.exports = grammar({
         repeat(choice($.test_input, $.binding)),
         field("before", alias($._test_outputs, $.outputs)),
         "=>",
-        choice(seq(repeat($.binding), field("after", alias($._test_outputs, $.outputs))), seq($.unchanged, optional(";"))),
+        choice(seq(repeat($.binding), field("after", alias($._test_outputs, $.outputs))), seq("unchanged", optional(";"))),
         "}",
       ),
     _test_outputs: ($) => seq($._outputs, optional(";")),
     test_input: ($) =>
       seq(field("name", $.identifier), ":", field("kind", alias($.identifier, $.kind_name)), field("type", $.tensor_type), ";"),
     tensor_type: ($) => seq(field("dtype", alias($.identifier, $.type_name)), "[", maybeList(choice($.integer, $.identifier)), "]"),
-    unchanged: (_) => "unchanged",
 
     // ── expressions ──
     // A conditional is left out where an `if` of a for-clause may follow.

@@ -119,10 +119,6 @@
 (operator_parameter name: (field_name) @variable.parameter)
 (kind_name) @type.builtin
 (operator_kind "op" @type.builtin)
-(kind_name "op" @type.builtin)
 (type_name) @type
-(type_name (identifier) @type)
 (trait) @attribute
-(trait (identifier) @attribute)
-(unchanged) @keyword
 (annotation "@" @attribute name: (identifier) @attribute)
