@@ -213,13 +213,16 @@ class RuleSet:
         self, graph: Graph, *, rules: Sequence[str] | None = None, skip: Sequence[str] = (), pass_name: str | None = None,
         once: bool = False, sweeps: int | None = None, limit: int | None = None, stop_after: int | None = None,
         fold: bool = False, observe: Observer | None = None, provenance: bool = False, progress: Progress | None = None,
+        subgraphs: bool = True,
     ) -> Result:  # fmt: skip
         """Rewrite a copy of `graph` to a fixed point (or `once`, or `sweeps` times). `fold` pre-computes afterwards.
 
         `provenance`: new nodes tell where they come from, in `extras[node]["origin"]`. `progress` may be looked at while this runs.
+        `subgraphs`: in the bodies and local functions of an ONNX model too, unless somebody observes, who knows this graph only.
         """
         began = perf_counter()
         after = graph.copy()
+        subgraphs = subgraphs and observe is None and _has_insides(after)
         if provenance:
             observe = _noting_origins(after, observe)
         steps = self.steps(pass_name, rules, skip)
@@ -227,7 +230,26 @@ class RuleSet:
             steps = (*steps, Step((), "fold"))
         limits = Limits(limit, 1 if once else sweeps, stop_after)
         progress = run_steps(after, self.dialect, steps, self.known, folder(self.dialect), limits, progress, observe)
+        if subgraphs:
+            self._rewrite_insides(after, steps, limits, progress, provenance)
         return Result(after, progress, graph, {"rewrite": perf_counter() - began})
+
+    def _rewrite_insides(self, graph: Graph, steps: Sequence[Step], limits: Limits, progress: Progress, provenance: bool) -> None:
+        """Bodies and local functions of an ONNX model, innermost last; then the graph again, if they read less of it now."""
+        from gslang.formats.onnx.bodies import rewrite_insides
+
+        def run(inner: Graph) -> None:
+            if limits.stop_after is not None and progress.applications >= limits.stop_after:
+                return
+            left = None if limits.stop_after is None else limits.stop_after - progress.applications
+            observe = _noting_origins(inner, None, progress.applications) if provenance else None
+            own = Limits(limits.applications, limits.sweeps, left)
+            progress.include(run_steps(inner, self.dialect, steps, self.known, folder(self.dialect), own, None, observe))
+            if _has_insides(inner):
+                rewrite_insides(inner, self.dialect, run)
+
+        if rewrite_insides(graph, self.dialect, run):
+            run_steps(graph, self.dialect, steps, self.known, folder(self.dialect), limits, progress)
 
     def replay(self, graph: Graph, entries: Iterable[TraceEntry], observe: Observer | None = None, provenance: bool = False) -> Result:
         """Apply a trace (`engine.replay`) to a copy of `graph`. Raises `ReplayError` where it does not fit."""
@@ -241,15 +263,23 @@ class RuleSet:
         return Result(after, progress, graph, {"rewrite": perf_counter() - began})
 
 
-def _noting_origins(graph: Graph, also: Observer | None) -> Observer:
-    """An observer that notes at each new node which application made it, from what."""
+def _has_insides(graph: Graph) -> bool:
+    if "onnx" not in graph.meta:
+        return False
+    from gslang.formats.onnx.bodies import has_insides
+
+    return has_insides(graph)
+
+
+def _noting_origins(graph: Graph, also: Observer | None, before: int = 0) -> Observer:
+    """An observer that notes at each new node which application made it, from what. `before`: applications elsewhere."""
     from gslang.engine.replay import ids_of
 
     ids = ids_of(graph)
 
     def observe(number: int, what: Application | str) -> None:
         if not isinstance(what, str):
-            origin = {"rule": what.rule, "application": number, "from": [ids(n) for n in what.removed] or [ids(n) for n in what.outputs]}
+            origin = {"rule": what.rule, "application": before + number, "from": [ids(n) for n in what.removed] or [ids(n) for n in what.outputs]}
             for node in what.added:
                 graph.extras.setdefault(node, {})["origin"] = origin
         if also is not None:

@@ -42,6 +42,10 @@
     "where")
   "All other words of the language.")
 
+(defconst gsl--soft
+  '("repeat" "unchanged")
+  "Those that may also be names.")
+
 (defconst gsl--constants
   '("none" "true" "false")
   "Words for values.")
@@ -78,7 +82,8 @@
     (while (and (not found) (re-search-forward regexp limit t))
       (let ((begin (match-beginning 0)))
         (setq found (not (or (and (eq (char-before begin) ?.) (not (eq (char-before (1- begin)) ?.)))
-                             (looking-at-p "[ \t]*=\\(?:[^=>]\\|$\\)"))))))
+                             (looking-at-p "[ \t]*=\\(?:[^=>]\\|$\\)")
+                             (and (member (match-string 0) gsl--soft) (looking-at-p "[ \t]*[(.]")))))))
     found))
 
 (defvar gsl-font-lock-keywords

@@ -32,6 +32,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--provenance", action="store_true", help="new nodes say which application made them from what (JSON)")
     parser.add_argument("--output-format", metavar="F", help="json, relay or dot (that of the input, or by OUT's suffix)")
     parser.add_argument("--external", choices=("keep", "copy", "inline"), default="keep", help="external data of an ONNX model (keep)")
+    parser.add_argument("--no-subgraphs", action="store_true", help="leave bodies and local functions of an ONNX model alone")
     parser.add_argument("--output-params", metavar="FILE", help="where values of parameters go beside Relay text (OUT with .npz)")
     add_graph_options(parser)
 
@@ -108,7 +109,7 @@ def run(options: argparse.Namespace) -> int:
         with shown(progress):
             result = rules.apply(
                 graph, **run_options(options), stop_after=options.stop_after, observe=observe,
-                provenance=options.provenance, progress=progress,
+                provenance=options.provenance, progress=progress, subgraphs=not options.no_subgraphs,
             )  # fmt: skip
     result.seconds = {"load": loaded - compiled, "compile": compiled - began, **result.seconds}
     code = _problems(result)

@@ -57,6 +57,20 @@ class Progress:
     recent: deque[str] = field(default_factory=lambda: deque(maxlen=256))  # rules of the latest applications, newest last
     made_by: dict[int, str] = field(default_factory=dict)  # node → rule, for rules under `@once`
 
+    def include(self, other: Progress) -> None:
+        """Add what was done in another graph, a part of this one."""
+        for name, count in other.counts.items():
+            own = self.counts.setdefault(name, RuleCount())
+            own.candidates, own.matches = own.candidates + count.candidates, own.matches + count.matches
+            own.applications, own.seconds = own.applications + count.applications, own.seconds + count.seconds
+        self.applications += other.applications
+        self.sweeps = max(self.sweeps, other.sweeps)
+        self.failures += other.failures
+        self.skipped.update(other.skipped)
+        self.recent.extend(other.recent)
+        if other.stop_reason is not StopReason.FIXED_POINT:
+            self.stop_reason = other.stop_reason
+
 
 @dataclass(frozen=True, slots=True)
 class Limits:

@@ -13,7 +13,7 @@ from gslang.dialect.onnx.attributes import attribute_message, captures_of
 from gslang.dialect.onnx.contrib import DOMAIN
 from gslang.dialect.onnx.infer import fitting_dtype, operand_value
 from gslang.dialect.onnx.schemas import newest, opset_of_name, schema_at, split_name
-from gslang.dialect.onnx.versions import OPSETS
+from gslang.dialect.onnx.versions import OPSETS, history
 from gslang.dialect.tensor_type import TensorType, TupleType
 from gslang.evaluate.onnx_contrib import contrib_function
 from gslang.evaluate.run import EvaluationError
@@ -83,7 +83,21 @@ def _prepared(graph: Graph, node: int, operands: list[Any]) -> tuple[list[str], 
     message.output.extend(names)
     version = meant or (1 if schema is None else schema.since_version)
     feeds = {name: value if isinstance(value, (numpy.ndarray, list)) else numpy.asarray(value) for name, value in feeds.items()}
-    return names, several, _evaluator(message.SerializeToString(deterministic=True), domain, version, tuple(sorted(map(_stated, feeds.items())))), feeds
+    functions, imports = _surroundings(graph, message, domain, version)
+    stated = tuple(sorted(map(_stated, feeds.items())))
+    return names, several, _evaluator(message.SerializeToString(deterministic=True), stated, functions, imports), feeds
+
+
+def _surroundings(graph: Graph, message: Any, domain: str, version: int) -> tuple[tuple[bytes, ...], tuple[tuple[str, int], ...]]:
+    """Local functions and operator sets that a node is computed with: the model's, where it has bodies or is a call of a function."""
+    record = graph.meta.get("onnx")  # `formats.onnx.records.ModelRecord`
+    functions = () if record is None else record.local_functions()
+    bodies = any(attribute.HasField("g") for attribute in message.attribute)
+    if bodies or any((f.domain, f.name) == (domain, message.op_type) for f in functions):
+        opsets = dict(graph.meta.get(OPSETS, {})) or {"": history().latest}
+        opsets.setdefault(domain, version)
+        return tuple(f.SerializeToString(deterministic=True) for f in functions), tuple(opsets.items())
+    return (), ((domain, version),) if not domain else (("", history().latest), (domain, version))
 
 
 def _stated(item: tuple[str, Any]) -> tuple[str, int, tuple[int, ...]]:
@@ -95,16 +109,15 @@ def _stated(item: tuple[str, Any]) -> tuple[str, int, tuple[int, ...]]:
 
 
 @lru_cache(maxsize=256)
-def _evaluator(node: bytes, domain: str, version: int, inputs: tuple[tuple[str, int, tuple[int, ...]], ...]) -> Any:
+def _evaluator(
+    node: bytes, inputs: tuple[tuple[str, int, tuple[int, ...]], ...], functions: tuple[bytes, ...], imports: tuple[tuple[str, int], ...]
+) -> Any:
     import onnx
     from onnx.reference import ReferenceEvaluator
 
     message = onnx.NodeProto.FromString(node)
     given = [onnx.helper.make_tensor_value_info(name, element, shape) if element else onnx.ValueInfoProto(name=name) for name, element, shape in inputs]
     graph = onnx.helper.make_graph([message], "node", given, [onnx.ValueInfoProto(name=name) for name in message.output])
-    imports = [onnx.helper.make_opsetid(domain, version)]
-    if domain or message.attribute and any(a.HasField("g") for a in message.attribute):
-        imports = [onnx.helper.make_opsetid("", max(version if not domain else 0, 1) if not domain else onnx.defs.onnx_opset_version())]
-        if domain:
-            imports.append(onnx.helper.make_opsetid(domain, version))
-    return ReferenceEvaluator(onnx.helper.make_model(graph, opset_imports=imports))
+    model = onnx.helper.make_model(graph, opset_imports=[onnx.helper.make_opsetid(domain, version) for domain, version in imports])
+    model.functions.extend(onnx.FunctionProto.FromString(data) for data in functions)
+    return ReferenceEvaluator(model)

@@ -10,6 +10,7 @@ def words_part() -> str:
     lists = (
         ("items", "Words that begin an item.", table.items()),
         ("keywords", "All other words of the language.", table.keywords()),
+        ("soft", "Those that may also be names.", table.SOFT),
         ("constants", "Words for values.", table.CONSTANTS),
         ("kinds", "What an input may be.", table.KINDS),
         ("builtins", "Functions of the language.", table.BUILTINS),

@@ -31,6 +31,7 @@ class GslangLexer(RegexLexer):
             (r"\b(rule|fn)(\s+)([A-Za-z_]\w*)", bygroups(Keyword.Declaration, Whitespace, Name.Function)),
             (r"\b(op)(\s+)([A-Za-z_][\w.]*)", bygroups(Keyword.Declaration, Whitespace, Name.Function)),
             (r"(?<=\.)[A-Za-z_]\w*(?=\s*\??\()", Name.Function),
+            (words(table.SOFT, prefix=r"\b", suffix=r"(?=\s*[(.=])"), Name.Function),
             (words(table.items(), prefix=r"\b", suffix=r"\b"), Keyword.Declaration),
             (words(table.keywords(), prefix=r"\b", suffix=r"\b"), Keyword),
             (words(table.CONSTANTS, prefix=r"\b", suffix=r"\b"), Keyword.Constant),

@@ -136,6 +136,7 @@ def _expressions() -> tuple[Match | Region | Include, ...]:
         Match(r"\b\d+(?:\.\d+(?:[eE][-+]?\d+)?|[eE][-+]?\d+)\b", {0: "constant.numeric.float"}),
         Match(r"\b\d+\b", {0: "constant.numeric.integer"}),
         Match(_one_of(("op",), r"\b(?=\s*\()"), {0: "storage.type"}),
+        Match(_one_of(table.SOFT, r"\b(?=\s*[(.=])"), {0: "entity.name.function"}),
         Match(_one_of(table.items()), {0: "keyword.declaration"}),
         Match(_one_of(tuple(w for w in table.keywords() if w in ("and", "or", "not", "in", "is"))), {0: "keyword.operator.word"}),
         Match(_one_of(table.keywords()), {0: "keyword.control"}),

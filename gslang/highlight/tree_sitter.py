@@ -9,7 +9,7 @@ from gslang.highlight import words as table
 
 def words_module() -> str:
     """`words.js`: the words that no name may be."""
-    listed = json.dumps([word for word in table.words() if word not in ("repeat", "unchanged")])
+    listed = json.dumps([word for word in table.words() if word not in table.SOFT])
     return f"// Written by: python -m gslang.highlight.generate\nmodule.exports = {{\n  reserved: {listed},\n}};\n"
 
 

@@ -11,6 +11,7 @@ def words_part() -> str:
     return "".join((
         f'syntax match gslangItem "\\v<%({"|".join(table.items())})>" nextgroup=gslangDeclared skipwhite\n',
         f'syntax match gslangKeyword "\\v<%({"|".join(table.keywords())})>"\n',
+        f'syntax match gslangCall "\\v<%({"|".join(table.SOFT)})>\\ze\\s*[(.=]"\n',
         f'syntax match gslangConstant "\\v<%({"|".join(table.CONSTANTS)})>"\n',
         f'syntax match gslangKind "\\v<%({"|".join((*table.PATTERN_KINDS, "op"))})>\\ze\\s*\\("\n',
         f'syntax match gslangKind "\\v<%({"|".join((*table.KINDS, "op"))})>" contained\n',

@@ -15,6 +15,7 @@ BUILTINS = (
     "len", "range", "reversed", "zip", "sum", "prod", "min", "max", "any", "all", "concat", "cumsum", "abs", "numel", "broadcast",
     "normalize_axis", "layout_remap", "close",
 )  # fmt: skip
+SOFT = ("repeat", "unchanged")  # words that may also be names; no keyword before one of `(.=`
 CONSTANTS = ("none", "true", "false")
 _ITEMS = ("dialect", "use", "op", "fn", "rule", "pass", "test", "repeat")
 _TERMINALS = ("NAME:", "INT:", "FLOAT:", "STRING:", "COMMENT:", "WHITE_SPACE:", "!field")

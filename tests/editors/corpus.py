@@ -56,12 +56,12 @@ def tokens(text: str) -> list[Token]:
         result += _comments(text, starts, end, token.start_pos)
         before = found[k - 1].value if k else ""
         after = found[k + 1].value if k + 1 < len(found) else ""
-        result.append(_token(starts, token.start_pos, str(token.value), _kind(str(token.value), before, after)))
+        result.append(_token(starts, token.start_pos, str(token.value), _kind(str(token.value), token.type, before, after)))
         end = token.start_pos + len(token.value)
     return [*result, *_comments(text, starts, end, len(text))]
 
 
-def _kind(value: str, before: str, after: str) -> str:
+def _kind(value: str, terminal: str, before: str, after: str) -> str:
     if value[0] == '"':
         return "string"
     if value[0].isdigit():
@@ -70,8 +70,8 @@ def _kind(value: str, before: str, after: str) -> str:
         return "sign"
     if before == ".":
         return "field"
-    if before == "op":
-        return "name"  # `op where(…)` declares it
+    if before == "op" or terminal == "NAME":
+        return "name"  # `op where(…)` declares it; `repeat(x)` is a call
     if value in words.CONSTANTS and after != "=":
         return "constant"
     return "keyword" if value in words.words() and after != "=" else "name"

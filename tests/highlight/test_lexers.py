@@ -12,6 +12,7 @@ from gslang.highlight import words
 from gslang.highlight.generate import EDITORS, files
 from gslang.highlight.gsl_lexer import GslangLexer
 from gslang.highlight.relay_lexer import RelayLexer
+from gslang.syntax.parser import grammar
 from tests.editors.corpus import corpus, text_of, tokens
 
 ROOT = Path(__file__).parent.parent.parent
@@ -79,8 +80,6 @@ def test_editor_files_are_fresh(name: str) -> None:
 
 
 def test_words_come_from_the_grammar() -> None:
-    from gslang.syntax.parser import grammar
-
     reserved = {t.pattern.value for t in grammar().terminals if t.pattern.type == "str" and t.pattern.value.isalpha()}
     assert set(words.words()) == reserved
     assert set(words.items()) | set(words.keywords()) | set(words.CONSTANTS) == reserved
@@ -93,6 +92,11 @@ def test_names_are_those_of_the_checker() -> None:
     assert set(words.KINDS) | {"op"} == set(CHECKED)
     assert set(words.PATTERN_KINDS) == set(words.KINDS) - {"any"}
     assert set(words.BUILTINS) == set(BUILTINS)
+
+
+def test_soft_words_are_names_too() -> None:
+    name = re.compile(next(t.pattern.value for t in grammar().terminals if t.name == "NAME"))
+    assert {word for word in words.words() if name.fullmatch(word)} == set(words.SOFT)
 
 
 def test_notebooks_show_colours() -> None:

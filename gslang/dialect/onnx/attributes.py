@@ -46,12 +46,23 @@ class Opaque:
     data: bytes
 
 
+DEEPEST: Final = 50  # bodies inside each other; files have at most about 30, protobuf reads no deeper messages
+
+
 def body_of(graph: Any) -> Body:
+    """A graph of an attribute. Raises `InputError` where bodies are nested too deeply."""
+    level = [graph]
+    for _ in range(DEEPEST):
+        level = [inner for outer in level for node in outer.node for inner in graphs_of(node)]
+        if not level:
+            break
+    else:
+        raise InputError(f"bodies are nested more than {DEEPEST} deep", help="no ONNX file holds such a model")
     return Body(graph.SerializeToString(deterministic=True), tuple(free_names(graph)))
 
 
 def free_names(graph: Any) -> dict[str, None]:
-    """Names that a body uses and does not define, in the order of their first use. (Bodies nest at most 100 deep.)"""
+    """Names that a body uses and does not define, in the order of their first use. (Bodies nest at most `DEEPEST` deep.)"""
     defined = {v.name for v in graph.input} | {t.name for t in graph.initializer} | {t.values.name for t in graph.sparse_initializer}
     free: dict[str, None] = {}
     for node in graph.node:
@@ -114,6 +125,8 @@ def captures_of(values: Iterable[Any]) -> tuple[str, ...]:
 def attribute_value(attribute: Any, operator: str) -> Any:
     """The plain value of an `AttributeProto`."""
     kind = attribute.type
+    if attribute.ref_attr_name:
+        return Opaque(attribute.SerializeToString(deterministic=True))
     match attribute.AttributeType.Name(kind) if kind in attribute.AttributeType.values() else "":
         case "INT":
             named = dtype_name(attribute.i) if (operator, attribute.name) in DTYPES else None

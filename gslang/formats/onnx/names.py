@@ -15,7 +15,7 @@ class Names:
     def __init__(self, graph: Graph, several: frozenset[int]) -> None:
         self.graph = graph
         record = model_record(graph)
-        self.taken: set[str] = set() if record is None else set(all_names(record.message.graph))
+        self.taken: set[str] = set() if record is None else set(all_names(record.message.graph)) | record.taken
         self._next: dict[str, int] = {}
         self._made: set[str] = set()
         self.of: dict[int, str] = {}

@@ -5,6 +5,7 @@ Not here: writing (`writer`), what operators mean (`gslang.dialect.onnx`).
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -39,6 +40,15 @@ def read_onnx(source: Any, dialect: Dialect | None = None) -> Graph:
             raise InputError((error.strerror or str(error)).lower(), path=str(source)) from None
         return read_onnx_bytes(data, str(source), dialect)
     return _Reader(source, "", "", dialect).graph
+
+
+def read_message(
+    model: Any, path: str, folder: str, dialect: Dialect, taken: frozenset[str] = frozenset(), constants_are_nodes: bool = False
+) -> Graph:
+    """The graph of a model in memory, as part of another one (see `ModelRecord`). Raises `InputError`."""
+    graph = _Reader(model, path, folder, dialect).graph
+    graph.meta[KEY] = replace(graph.meta[KEY], functions=(), taken=taken, constants_are_nodes=constants_are_nodes)
+    return graph
 
 
 def read_onnx_bytes(data: bytes, path: str, dialect: Dialect | None = None) -> Graph:
@@ -212,6 +222,8 @@ class _Reader:
         def type_of_operand(k: int) -> Type | None:
             return graph.types[operands[k]] if k < len(operands) and operands[k] >= 0 else None
 
+        if any(attribute.ref_attr_name for attribute in node.attribute):
+            return f"ai.onnx.v{opset}.{operator}"  # what it does depends on who calls the function that it is in
         own = old_name(operator, opset, node, attrs, type_of_operand)
         if own is not None:
             return own

@@ -19,13 +19,23 @@ KEY: Final = "onnx"  # in `graph.meta` (a `ModelRecord`) and in `graph.extras[no
 
 @dataclass(frozen=True, slots=True)
 class ModelRecord:
-    """`message` as it was read, `folder` where its external data lies, `unused` initializers that nothing read."""
+    """`message` as it was read, `folder` where its external data lies, `unused` initializers that nothing read.
+
+    `functions`: the local functions now, None for those of `message`. `taken`: names that new values must not have, besides
+    those of `message`. `constants_are_nodes`: initializers cannot be (in a function).
+    """
 
     message: Any
     folder: str
     opsets: Mapping[str, int]
     unused: frozenset[str]
     path: str = ""
+    functions: tuple[Any, ...] | None = None
+    taken: frozenset[str] = frozenset()
+    constants_are_nodes: bool = False
+
+    def local_functions(self) -> tuple[Any, ...]:
+        return tuple(self.message.functions) if self.functions is None else self.functions
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,10 +11,11 @@ from typing import Any
 from gslang.base.atomic_write import write_atomically
 from gslang.base.diagnostics import InputError
 from gslang.dialect.onnx import needs_onnx
-from gslang.dialect.onnx.attributes import captures_of, free_names, graphs_of, rename_captures
+from gslang.dialect.onnx.attributes import Body, captures_of, free_names, graphs_of, rename_captures
 from gslang.dialect.onnx.dtypes import type_message
 from gslang.dialect.onnx.infer import fitting_dtype
 from gslang.dialect.onnx.tensors import OnnxTensor, tensor_message
+from gslang.dialect.onnx.versions import OPSETS
 from gslang.dialect.tensor_type import TensorType, TupleType
 from gslang.formats.onnx.external import placed
 from gslang.formats.onnx.names import Names
@@ -59,9 +60,13 @@ def onnx_model(graph: Graph) -> Any:
         model.graph.name = graph.name
     else:
         for field, value in record.message.ListFields():
-            if field.name == "graph":
-                continue
-            _copy_field(model, field, value)
+            if field.name != "graph" and not (field.name == "functions" and record.functions is not None):
+                _copy_field(model, field, value)
+        model.functions.extend(record.functions or ())
+        known = {"" if e.domain == "ai.onnx" else e.domain for e in model.opset_import}
+        model.opset_import.extend(
+            onnx.helper.make_opsetid(domain, version) for domain, version in graph.meta.get(OPSETS, {}).items() if domain not in known
+        )
     _Writer(graph, model).write()
     return model
 
@@ -155,10 +160,13 @@ class _Writer:
 
     def _old_node(self, node: int, record: Any) -> None:
         graph, of = self.graph, self.names.of
+        message = record.message
         if graph.attrs[node] is not record.attrs and graph.attrs[node] != record.attrs:
-            before, message = self.maker.make(node, self._results(node, record.message))
-            self.nodes += [*before, message]
-            return
+            message = _with_bodies(message, graph.attrs[node], record.attrs)
+            if message is None:
+                before, message = self.maker.make(node, self._results(node, record.message))
+                self.nodes += [*before, message]
+                return
         captures = captures_of(graph.attrs[node].values())
         operands = graph.operands[node]
         formal = operands[: len(operands) - len(captures)] if captures else operands
@@ -172,7 +180,6 @@ class _Writer:
             return
         outputs = self._results(node, record.message)
         now = {old: of[o] for old, o in zip(captures, operands[len(formal) :]) if o >= 0 and of[o] != old}
-        message = record.message
         if inputs != list(message.input) or outputs != list(message.output) or now:
             changed = type(message)()
             changed.CopyFrom(message)
@@ -235,7 +242,7 @@ class _Writer:
             if value is None:
                 raise InputError(f"the constant `{graph.label(node)}` has no value", help="only its type is known; attach its value")
             tensor = tensor_message(value, self._dtype(node, value), name)
-        if 0 < self.model.ir_version < 4:
+        if 0 < self.model.ir_version < 4 or (self.record is not None and self.record.constants_are_nodes):
             self.nodes.append(NodeProto(op_type="Constant", output=[name], attribute=[helper.make_attribute("value", tensor)]))
             self.new_constants.add(id(self.nodes[-1]))
         else:
@@ -319,6 +326,23 @@ class _Writer:
 
 def _projected(graph: Graph, node: int) -> bool:
     return any(graph.op[user] is PROJ for user in graph.users[node])
+
+
+def _with_bodies(message: Any, now: Any, before: Any) -> Any:
+    """The message with other bodies; None if more has changed than these."""
+    other = {name: value for name, value in now.items() if value != before.get(name)}
+    if set(now) != set(before) or not all(isinstance(part, Body) for v in other.values() for part in (v if isinstance(v, tuple) else (v,))):
+        return None
+    changed = type(message)()
+    changed.CopyFrom(message)
+    for attribute in changed.attribute:
+        value = other.get(attribute.name)
+        if isinstance(value, Body):
+            attribute.g.ParseFromString(value.data)
+        elif isinstance(value, tuple):
+            for place, body in enumerate(value):
+                attribute.graphs[place].ParseFromString(body.data)
+    return changed
 
 
 def _is_attribute(graph: Graph, node: int) -> bool:

@@ -1,0 +1,198 @@
+"""Graphs inside a model — bodies of `If`, `Loop`, `Scan`, and local functions — read, rewritten by whoever asks, and put back.
+
+A body is a graph of its own: outer values that it reads are inputs of it, or constants where they are ones, so that a match
+never reaches out. New names are new in the whole model.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from typing import Any, Final
+
+from gslang.dialect.dialect import Dialect
+from gslang.dialect.onnx.attributes import Body, all_names, body_of, captures_of
+from gslang.dialect.onnx.dtypes import type_message
+from gslang.dialect.onnx.tensors import OnnxTensor
+from gslang.dialect.onnx.versions import OPSETS
+from gslang.dialect.tensor_type import TensorType
+from gslang.formats.onnx.reader import read_message
+from gslang.formats.onnx.records import KEY, ModelRecord, NodeRecord, model_record
+from gslang.formats.onnx.writer import onnx_model
+from gslang.graph.graph import CONST, Graph
+
+_SMALL: Final = 1024  # elements of a constant that inference may look at
+
+Rewrite = Callable[[Graph], None]
+
+
+def has_insides(graph: Graph) -> bool:
+    """Whether a graph has bodies or local functions."""
+    record = model_record(graph)
+    if record is None:
+        return False
+    return bool(record.local_functions()) or any(isinstance(part, Body) for node in graph.nodes() for part in _parts(graph.attrs[node]))
+
+
+def rewrite_insides(graph: Graph, dialect: Dialect, rewrite: Rewrite) -> int:
+    """Let `rewrite` change each body and local function of a graph; returns how many it did change."""
+    record = model_record(graph)
+    if record is None:
+        return 0
+    taken = set(record.taken) | set(all_names(record.message.graph))
+    changed = 0
+    for node in graph.in_order():
+        attrs = graph.attrs[node]
+        if not any(isinstance(part, Body) for part in _parts(attrs)):
+            continue
+        inside = _Outside(graph, node, record, dialect, rewrite, taken)
+        new = {name: inside.rewritten(value) for name, value in attrs.items()}
+        if inside.changed:
+            _exchange(graph, node, new)
+            changed += inside.changed
+    changed += _rewrite_functions(graph, record, dialect, rewrite, taken)
+    if changed:
+        known = model_record(graph)
+        assert known is not None
+        graph.meta[KEY] = replace(known, taken=frozenset(taken))
+    return changed
+
+
+def _parts(attrs: Mapping[str, Any]) -> list[Any]:
+    return [part for value in attrs.values() for part in (value if isinstance(value, tuple) else (value,))]
+
+
+class _Outside:
+    """What bodies of a node see: the outer graph, and where its values are."""
+
+    def __init__(self, graph: Graph, node: int, record: ModelRecord, dialect: Dialect, rewrite: Rewrite, taken: set[str]) -> None:
+        self.graph, self.record, self.dialect, self.rewrite, self.taken = graph, record, dialect, rewrite, taken
+        captures = captures_of(graph.attrs[node].values())
+        operands = graph.operands[node]
+        self.values = dict(zip(captures, operands[len(operands) - len(captures) :]))
+        self.changed = 0
+
+    def rewritten(self, value: Any) -> Any:
+        match value:
+            case Body():
+                return self._body(value)
+            case tuple() if any(isinstance(part, Body) for part in value):
+                return tuple([self._body(part) if isinstance(part, Body) else part for part in value])
+        return value
+
+    def _body(self, body: Body) -> Body:
+        model = _around(self.record)
+        model.graph.ParseFromString(body.data)
+        large: list[str] = []
+        shown: set[str] = set()
+        for name in body.captures:
+            self._show(model.graph, name, self.values[name], large, shown)
+        inner = read_message(model, self.record.path, self.record.folder, self.dialect, frozenset(self.taken))
+        for name in large:
+            _make_constant(inner, name, self.graph, self.values[name])
+        self.rewrite(inner)
+        written = onnx_model(inner)
+        for field in (written.graph.input, written.graph.initializer):
+            kept = [item for item in field if item.name not in shown]
+            if len(kept) < len(field):
+                del field[:]
+                field.extend(kept)
+        self.taken.update(all_names(written.graph))
+        result = body_of(written.graph)
+        if result.data == body.data:
+            return body
+        self.changed += 1
+        _import(self.graph, written)
+        return result
+
+    def _show(self, message: Any, name: str, node: int, large: list[str], shown: set[str]) -> None:
+        """State an outer value as an input of the body, or as an initializer."""
+        graph = self.graph
+        value = graph.values.get(node) if graph.op[node] is CONST else None
+        shown.add(name)
+        if isinstance(value, OnnxTensor) and math.prod(value.shape) <= _SMALL and not value.external:
+            message.initializer.add().CopyFrom(value.message)
+            message.initializer[-1].name = name
+            return
+        type = graph.types[node]
+        stated = message.input.add(name=name)
+        if isinstance(type, TensorType):
+            stated.type.CopyFrom(type_message(type))
+        if value is not None:
+            large.append(name)
+
+
+def _around(record: ModelRecord) -> Any:
+    """A model with the operator sets and functions of another one, and no graph yet."""
+    model = type(record.message)(ir_version=record.message.ir_version)
+    model.opset_import.extend(record.message.opset_import)
+    model.functions.extend(record.local_functions())
+    return model
+
+
+def _make_constant(inner: Graph, name: str, outer: Graph, node: int) -> None:
+    """An input of a body that is a constant outside."""
+    place = next((n for n in inner.nodes() if inner.names[n] == name), None)
+    if place is not None:
+        value = outer.values[node]
+        inner.set_value(place, CONST, value, outer.types[node])
+        inner.extras[place] = {KEY: NodeRecord(-1, None, None, value)}
+
+
+def _exchange(graph: Graph, node: int, attrs: dict[str, Any]) -> None:
+    """Give a node other bodies; what these no longer read is no operand any more."""
+    before, old = captures_of(graph.attrs[node].values()), graph.operands[node]
+    formal = old[: len(old) - len(before)]
+    where = dict(zip(before, old[len(formal) :]))
+    graph.attrs[node] = attrs
+    graph.operands[node] = (*formal, *[where[name] for name in captures_of(attrs.values())])
+    dropped = sorted(set(old) - set(graph.operands[node]))
+    for operand in dropped:
+        graph.drop_user(operand, node)
+    graph.remove_dead(dropped)
+
+
+def _import(graph: Graph, written: Any) -> None:
+    """Operator sets that a rule has brought into a part are those of the whole."""
+    opsets = dict(graph.meta[OPSETS])
+    for entry in written.opset_import:
+        opsets.setdefault("" if entry.domain == "ai.onnx" else entry.domain, entry.version)
+    graph.meta[OPSETS] = opsets
+
+
+# ── functions ─────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def _rewrite_functions(graph: Graph, record: ModelRecord, dialect: Dialect, rewrite: Rewrite, taken: set[str]) -> int:
+    """Local functions; their inputs have no types. Names in them are their own."""
+    functions = list(record.local_functions())
+    changed = 0
+    for place, function in enumerate(functions):
+        model = _around(record)
+        del model.opset_import[:]
+        model.opset_import.extend(function.opset_import or record.message.opset_import)
+        model.graph.name = function.name
+        model.graph.node.extend(function.node)
+        model.graph.value_info.extend(function.value_info)
+        for name in function.input:
+            model.graph.input.add(name=name)
+        for name in function.output:
+            model.graph.output.add(name=name)
+        inner = read_message(model, record.path, record.folder, dialect, frozenset(), constants_are_nodes=True)
+        rewrite(inner)
+        written = onnx_model(inner)
+        if list(written.graph.node) == list(function.node):
+            continue
+        new = type(function)()
+        new.CopyFrom(function)
+        del new.node[:], new.value_info[:], new.opset_import[:]
+        new.node.extend(written.graph.node)
+        new.value_info.extend(written.graph.value_info)
+        new.opset_import.extend(written.opset_import)
+        functions[place] = new
+        _import(graph, written)
+        changed += 1
+    if changed:
+        graph.meta[KEY] = replace(record, functions=tuple(functions))
+    return changed
