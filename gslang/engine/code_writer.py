@@ -59,6 +59,7 @@ class Writer:
     highest_of: frozenset[int] | None = None  # variable `highest`: the greatest label of these leaves
     variables: tuple[str, ...] = ()  # those that nested functions share
     lines: list[str] = field(default_factory=list)
+    relevant: list[str] = field(default_factory=list)  # operators of targets, as code: which of them can be seeds is known per run
     fresh: int = 0
 
     def line(self, place: Place, text: str) -> None:

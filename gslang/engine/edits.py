@@ -46,6 +46,7 @@ class Edits:
     replace: Callable[[Sequence[int], Sequence[int], int, int | None, bool, Collection[int], list[int]], list[int]]
     looked_at: list[int]
     note: Callable[[int], None]
+    relevant: Callable[[tuple[str, ...]], tuple[int, ...]]
     remove: Callable[[list[int], list[int]], list[int]]
     place_new: Callable[[Sequence[int], Sequence[int], int], None]
     refine_types: Callable[[Sequence[int], Sequence[int]], None]
@@ -54,8 +55,11 @@ class Edits:
 MISSING: Final = object()  # no entry in a table of types
 
 
-def edits_of(graph: Graph, dialect: Dialect) -> Edits:
-    """The edits of a graph. They stay valid as long as the graph's columns are not exchanged."""
+def edits_of(graph: Graph, dialect: Dialect, watched: Collection[str] | None = None) -> Edits:
+    """The edits of a graph. They stay valid as long as the graph's columns are not exchanged.
+
+    `watched`: operators that some pattern has (None: not known); other nodes need not become seeds.
+    """
     op, operands, attrs, types = graph.op, graph.operands, graph.attrs, graph.types
     names, users, values, additions = graph.names, graph.users, graph.values, graph.additions
     add_user, order = graph.add_user, graph.ordered()
@@ -240,8 +244,11 @@ def edits_of(graph: Graph, dialect: Dialect) -> Edits:
         for old, now in zip(olds, nows):
             types[now] = refine(types[now], types[old])
 
+    def relevant(operators: tuple[str, ...]) -> tuple[int, ...]:
+        return tuple([k for k, name in enumerate(operators) if watched is None or name in watched])
+
     return Edits(
-        graph, dialect, add, infer, misfit, replace_one, replace, depends_on_values, note, remove, place_new, refine_types
+        graph, dialect, add, infer, misfit, replace_one, replace, depends_on_values, note, relevant, remove, place_new, refine_types
     )  # fmt: skip
 
 

@@ -105,8 +105,8 @@ def run_to_fixed_point(
     for plan in plans:
         progress.counts.setdefault(plan.rule.name, RuleCount())
     plans = can_ever_match(plans, set(graph.op))
-    starting = _by_operator(plans, graph, progress, observe is not None)
     ways = ways_of(plans)
+    starting = _by_operator(plans, graph, progress, observe is not None, ways)
     most = limits.applications if limits.applications is not None else 10 * len(graph) + 1000
     most += progress.applications
     run = _Run(graph, starting, progress, most, limits.stop_after, observe)
@@ -175,13 +175,13 @@ class _Run:
     observe: Observer | None
 
 
-def _by_operator(plans: Sequence[MatchPlan], graph: Graph, progress: Progress, traced: bool) -> _Starting:
+def _by_operator(plans: Sequence[MatchPlan], graph: Graph, progress: Progress, traced: bool, ways: Ways) -> _Starting:
     """Operator → rules whose first output can have it, earlier rules first: candidates cost nothing per rule."""
     table: dict[str, list[tuple[MatchPlan, _Entry]]] = {}
     edits: dict[int, Edits] = {}
     for plan in plans:
         dialect = plan.rule.dialect
-        edit = edits.get(id(dialect)) or edits.setdefault(id(dialect), edits_of(graph, dialect))
+        edit = edits.get(id(dialect)) or edits.setdefault(id(dialect), edits_of(graph, dialect, ways))
         entry = _Entry(plan, edit, progress.counts[plan.rule.name], traced)
         for operator in plan.starts:
             table.setdefault(operator, []).append((plan, entry))

@@ -122,6 +122,7 @@ def source_of(plan: MatchPlan, rewrites: bool = False) -> tuple[str, dict[str, A
         "    label = G.ordered().label",
         *(_EDITING if rewrites else ()),
         *(f"    {name} = candidates_of(G, {writer.names.constant(site)})" for name, site in writer.sites.items()),
+        *(f"    relevant_{k} = E.relevant({operators})" for k, operators in enumerate(writer.relevant)),
         f"    def {'rewrite(start, seeds)' if rewrites else 'match(start, accept)'}:",
         *(f"        {name} = {starting[name[0]]}" for name in variables if not (name[0] == "v" and int(name[1:]) in always)),
     ]

@@ -81,8 +81,12 @@ def _emit_fresh(writer: Writer, place: Place, layout: Layout) -> None:
         writer.line(place, f"readers = users[{olds[0]}]")
         writer.line(place, f"high = label[{olds[0]}]")
     else:
-        writer.line(place, f"readers = dict.fromkeys([{', '.join(f'*users[{old}]' for old in olds)}])")
-        writer.line(place, "high = min([label[u] for u in readers], default=low + 0x20000000000) - 1")
+        writer.line(place, f"readers = users[{olds[0]}]")
+        others = " or ".join(f"users[{old}] != readers" for old in olds[1:])
+        writer.line(place, f"if len(readers) == 1 and not ({others}): high = label[readers[0]] - 1")  # the most frequent case
+        writer.line(place, "else:")
+        writer.line(inner, f"readers = dict.fromkeys([{', '.join(f'*users[{old}]' for old in olds)}])")
+        writer.line(inner, "high = min([label[u] for u in readers], default=low + 0x20000000000) - 1")
     writer.line(place, f"step = (high - low) // {count}")
     writer.line(place, f"if step > 0 and len(label) == first_new: label.extend(range(high - step * {count - 1}, high + 1, step))")
     writer.line(place, f"else: place_new({shown_olds}, {shown_nows}, first_new)")
@@ -91,7 +95,12 @@ def _emit_fresh(writer: Writer, place: Place, layout: Layout) -> None:
     else:
         writer.line(place, f"moved = {{{', '.join(f'{old}: {now}' for old, now in pairs)}}}.get")
         writer.line(place, "for u in readers: operands[u] = tuple([moved(o, o) for o in operands[u]])")
-    writer.line(place, f"seeds += readers; seeds += range(first_new, first_new + {count}); rest = []")
+    if all(operator[0] == "'" or operator in ("TUPLE", "PROJ", "CONST") for operator in layout.operators):
+        writer.relevant.append(_tuple(layout.operators))
+        writer.line(place, f"for k in relevant_{len(writer.relevant) - 1}: seeds.append(first_new + k)")
+    else:
+        writer.line(place, f"seeds += range(first_new, first_new + {count})")
+    writer.line(place, "seeds += readers; rest = []")
     writer.line(place, "if additions:")
     writer.line(inner, "for u in readers: note(u)")
     for old, now in pairs:
@@ -171,6 +180,10 @@ def _emit_going(writer: Writer, place: Place, going: list[int]) -> None:
         writer.line(place, "else:")
         for k in gone:
             writer.line(inner, f"readers.pop(v{k}, None)")
+        pattern = rule.nodes[operand]
+        if isinstance(pattern, ir.LeafNode) and pattern.kind != "any":  # no pattern has more than a leaf there
+            writer.line(place, f"if not readers: rest.append(v{operand})")
+            continue
         writer.line(place, f"if readers: seeds.append(v{operand})")
         writer.line(place, f"else: rest.append(v{operand})")
     all_set("operands", "()")
