@@ -24,7 +24,8 @@ from gslang.base.cache import cached, digest
 from gslang.check.checked import CheckedRule
 from gslang.formats.json_graph import write_json
 from gslang.graph.graph import CONST, Graph
-from gslang.verify.compare import BOUND, Finding, can_be_computed, compare
+from gslang.verify.compare import Finding, can_be_computed, compare
+from gslang.verify.exact import BOUND
 from gslang.verify.instances import Instance, Search, instances
 from gslang.verify.paste import as_test
 from gslang.verify.prove.paths import NotProved
