@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from gslang.base.diagnostics import InputError
 from gslang.cli.main import ExitCode
+from gslang.cli.numbers import add_number_options, compare_graphs, sizes_of
 from gslang.cli.progress import shown
 from gslang.cli.shared import add_graph_options, check_names, load_graph, load_rules, show_findings
 
@@ -24,7 +25,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("-o", "--output", metavar="OUT", help="where the graph goes (stdout)")
     add_run_options(parser)
     parser.add_argument("--check-numbers", action="store_true", help="evaluate before and after, and compare")
-    parser.add_argument("--seed", type=int, default=0, metavar="N", help="of the random inputs (0)")
+    add_number_options(parser)
     parser.add_argument("--report", metavar="FILE", help="write counts and times as JSON (`-`: to stdout, with -o)")
     parser.add_argument("--trace", metavar="FILE", help="write each application as a line of JSON")
     parser.add_argument("--replay", metavar="FILE", help="apply a trace again, without searching")
@@ -113,7 +114,7 @@ def run(options: argparse.Namespace) -> int:
             )  # fmt: skip
     result.seconds = {"load": loaded - compiled, "compile": compiled - began, **result.seconds}
     code = _problems(result)
-    if options.check_numbers and not _numbers_agree(rules, graph, result, options.seed):
+    if options.check_numbers and not _numbers_agree(rules, graph, result, options):
         code = ExitCode.FINDINGS
     writing = perf_counter()
     _write(options, result)
@@ -128,7 +129,9 @@ def run(options: argparse.Namespace) -> int:
 
 
 def _conflict(options: argparse.Namespace) -> str | None:
-    """Why these options do not go together."""
+    """Why these options do not go together, or what one of them cannot be."""
+    if isinstance(wrong := sizes_of(options), str):
+        return f"gslc: {wrong}\n"
     if options.report == "-" and options.output in (None, "-"):
         return "gslc: the graph and the report cannot both go to stdout\n  help: give the graph a file with -o\n"
     if options.replay and (any(run_options(options).values()) or options.stop_after is not None):
@@ -161,23 +164,28 @@ def _problems(result: Result) -> int:
     return code
 
 
-def _numbers_agree(rules: RuleSet, before: Graph, result: Result, seed: int) -> bool:
-    from gslang.evaluate.agree import compare_values
+def _numbers_agree(rules: RuleSet, before: Graph, result: Result, options: argparse.Namespace) -> bool:
     from gslang.evaluate.random_inputs import random_inputs
-    from gslang.evaluate.run import EvaluationError, evaluate
+    from gslang.evaluate.run import EvaluationError
 
+    sizes = sizes_of(options)
+    assert not isinstance(sizes, str)
     try:
-        inputs = random_inputs(before, seed)
-        agreement = compare_values(evaluate(before, rules.dialect, inputs), evaluate(result.graph, rules.dialect, inputs))
+        inputs = random_inputs(before, options.seed, sizes)
+        compared = compare_graphs(before, result.graph, rules.dialect, inputs, options.backend)
     except EvaluationError as error:
         sys.stderr.write(f"error: the numbers cannot be checked: {error}\n")
         result.numbers = {"checked": False, "reason": str(error)}
         return False
-    result.numbers = {"checked": True, "max_abs": agreement.max_abs, "max_rel": agreement.max_rel}
+    agreement = compared.agreement
+    result.numbers = {"checked": True, "backend": compared.backend, "max_abs": agreement.max_abs, "max_rel": agreement.max_rel}
     if agreement.equal:
         sys.stderr.write(f"numbers agree: largest difference {agreement.max_abs:.3g} (relative {agreement.max_rel:.3g})\n")
     else:
         sys.stderr.write(f"error: the numbers differ: {agreement.reason}\n")
+        if compared.first:
+            result.numbers["first_difference"] = compared.first
+            sys.stderr.write(f"  the first value of both graphs that differs is `{compared.first}`: it {compared.detail}\n")
     return agreement.equal
 
 

@@ -7,6 +7,7 @@ import sys
 
 from gslang.base.diagnostics import InputError
 from gslang.cli.main import ExitCode
+from gslang.cli.numbers import add_number_options, outputs_of, sizes_of
 from gslang.cli.shared import add_graph_options, load_graph
 
 
@@ -14,31 +15,27 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("graph", help="a .json, .relay or .onnx graph")
     parser.add_argument("--inputs", metavar="FILE", help="values of inputs (.npz, .safetensors); others are random")
     parser.add_argument("-o", "--output", metavar="OUT", help="write the outputs, as out0, out1, … (.npz)")
-    parser.add_argument("--seed", type=int, default=0, metavar="N", help="of the random inputs (0)")
-    parser.add_argument("--dim", action="append", default=[], metavar="NAME=N", help="size of a symbolic dimension")
+    add_number_options(parser)
     add_graph_options(parser)
 
 
 def run(options: argparse.Namespace) -> int:
     from gslang.dialect.load import load_dialect
     from gslang.evaluate.random_inputs import random_inputs
-    from gslang.evaluate.run import EvaluationError, evaluate
+    from gslang.evaluate.run import EvaluationError
     from gslang.formats.weights import open_weights, write_weights
 
-    dims = {}
-    for item in options.dim:
-        name, _, size = item.partition("=")
-        if not size.isdigit():
-            sys.stderr.write(f"gslc run: `--dim {item}`: expected NAME=N\n")
-            return ExitCode.USAGE
-        dims[name] = int(size)
+    dims = sizes_of(options)
+    if isinstance(dims, str):
+        sys.stderr.write(f"gslc run: {dims}\n")
+        return ExitCode.USAGE
     graph = load_graph(options.graph, options)
     dialect = load_dialect(graph.dialect)
     try:
         inputs = random_inputs(graph, options.seed, dims)
         if options.inputs:
             inputs.update(open_weights(options.inputs))
-        values = evaluate(graph, dialect, inputs)
+        values = outputs_of(graph, dialect, inputs, options.backend)
     except EvaluationError as error:
         raise InputError(str(error), path=options.graph) from None
     flat: list[object] = []

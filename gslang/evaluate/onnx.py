@@ -5,8 +5,9 @@ A node is evaluated in the version of its operator that the model imports where 
 
 from __future__ import annotations
 
+import math
 from functools import lru_cache
-from typing import Any
+from typing import Any, Final
 
 from gslang.dialect.load import load_dialect
 from gslang.dialect.onnx.attributes import attribute_message, captures_of
@@ -24,6 +25,8 @@ def evaluate_onnx_node(graph: Graph, node: int, operands: list[Any]) -> Any:
     """The value of one call: an array, or a tuple for several results. Raises `EvaluationError`."""
     known = contrib_function(graph.op[node])
     try:
+        if opset_of_name(graph.op[node]) is not None and split_name(graph.op[node])[1] in _ON_A_MATRIX:
+            return _on_a_matrix(split_name(graph.op[node])[1], operands[0], graph.attrs[node].get("axis", 1))
         if known is not None:
             return known(operands, load_dialect("onnx").operators[graph.op[node]].complete(graph.attrs[node]))
         if split_name(graph.op[node])[0] == DOMAIN:
@@ -36,6 +39,24 @@ def evaluate_onnx_node(graph: Graph, node: int, operands: list[Any]) -> Any:
         reason = str(error).strip().splitlines()[0] if str(error).strip() else type(error).__name__
         raise EvaluationError(f"`{graph.op[node]}` of {graph.label(node)} cannot be computed: {reason}") from error
     return tuple(results) if several else results[0]
+
+
+_ON_A_MATRIX: Final = ("Softmax", "LogSoftmax", "Hardmax")  # before operator set 13, which the reference does not know
+
+
+def _on_a_matrix(operator: str, x: Any, axis: int) -> Any:
+    """Along all axes from `axis` on together."""
+    import numpy
+
+    first = axis % x.ndim if x.ndim else 0
+    rows = x.reshape(math.prod(x.shape[:first]), -1)
+    if operator == "Hardmax":
+        result = numpy.zeros_like(rows)
+        result[numpy.arange(len(rows)), rows.argmax(axis=1)] = 1
+        return result.reshape(x.shape)
+    shifted = rows - rows.max(axis=1, keepdims=True)
+    total = numpy.exp(shifted).sum(axis=1, keepdims=True)
+    return (shifted - numpy.log(total) if operator == "LogSoftmax" else numpy.exp(shifted) / total).reshape(x.shape)
 
 
 def _prepared(graph: Graph, node: int, operands: list[Any]) -> tuple[list[str], bool, Any, dict[str, Any]]:

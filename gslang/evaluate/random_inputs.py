@@ -11,16 +11,20 @@ import numpy as np
 
 from gslang.dialect.dtypes import numpy_dtype, numpy_dtype_exists
 from gslang.dialect.tensor_type import Symbol, TensorType
+from gslang.evaluate.index_ranges import bounds_of
 from gslang.evaluate.run import EvaluationError
 from gslang.graph.graph import INPUT, PARAM, Graph
 
 _SYMBOLIC = 2  # the size of a symbolic or unknown dimension that nothing fixes
-_POSITIVE_OPERANDS = {"sqrt": (0,), "rsqrt": (0,), "log": (0,), "nn.batch_norm": (4,), "log2": (0,), "log10": (0,)}
-_INDEX_OPERANDS = {"take": (1,), "gather": (1,), "gather_nd": (1,), "one_hot": (0,)}
+_POSITIVE_OPERANDS = {
+    "sqrt": (0,), "rsqrt": (0,), "log": (0,), "nn.batch_norm": (4,), "log2": (0,), "log10": (0,),
+    "Sqrt": (0,), "Log": (0,), "BatchNormalization": (4,),
+}  # fmt: skip
 
 
 def random_inputs(graph: Graph, seed: int = 0, dims: Mapping[str, int] | None = None) -> dict[str, Any]:
-    """Values by name. Floats are normal, parameters scaled by 1/√fan-in; variances and operands of roots are positive.
+    """Values by name. Floats are normal, parameters scaled by 1/√fan-in; variances and operands of roots are positive; integers
+    are small, indices within their axis (`index_ranges`).
 
     Raises `EvaluationError` where a type is not known.
     """
@@ -39,27 +43,26 @@ def random_inputs(graph: Graph, seed: int = 0, dims: Mapping[str, int] | None = 
             for d in type_.shape
         )
         rng = np.random.default_rng([seed, zlib.crc32(name.encode())])
-        values[name] = _sample(graph, node, rng, shape, numpy_dtype(type_.dtype))
+        values[name] = _sample(graph, node, rng, shape, numpy_dtype(type_.dtype), dims)
     return values
 
 
-def _sample(graph: Graph, node: int, rng: Any, shape: tuple[int, ...], dtype: Any) -> Any:
-    roles = {
-        kind
+def _sample(graph: Graph, node: int, rng: Any, shape: tuple[int, ...], dtype: Any, dims: Mapping[str, int] | None) -> Any:
+    positive = any(
+        k < len(graph.operands[user]) and graph.operands[user][k] == node
         for user in graph.users[node]
-        for kind, table in (("positive", _POSITIVE_OPERANDS), ("index", _INDEX_OPERANDS))
-        for k in table.get(graph.op[user], ())
-        if k < len(graph.operands[user]) and graph.operands[user][k] == node
-    }
+        for k in _POSITIVE_OPERANDS.get(graph.op[user], ())
+    )
     if dtype.kind == "b":
         return rng.random(shape) < 0.5
     if dtype.kind in "iu":
-        if "index" in roles:
-            return rng.integers(0, 2, shape).astype(dtype)
+        bounds = bounds_of(graph, node, dims, _SYMBOLIC)
+        if bounds is not None:
+            return rng.integers(*bounds, shape).astype(dtype)
         return rng.integers(0 if dtype.kind == "u" else -8, 8, shape).astype(dtype)
     array = rng.standard_normal(shape)
     if graph.op[node] is PARAM and len(shape) >= 2:
         array = array / math.sqrt(max(1, math.prod(shape[1:])))
-    if "positive" in roles or (graph.names[node] or "").endswith(("_var", "variance", "moving_var", "running_var")):
+    if positive or (graph.names[node] or "").endswith(("_var", "variance", "moving_var", "running_var")):
         array = np.abs(array) + 0.5
     return array.astype(dtype)

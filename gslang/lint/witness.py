@@ -1,7 +1,7 @@
 """Small graphs that sources match: of a rule's own tests, and put together from patterns.
 
 `common_graph` unifies two source patterns at their first outputs and makes a graph of the result. What it returns is only a proposal:
-shapes are tried from a short list, conditions are not solved. Callers run the matchers on it, so that what is reported is true.
+shapes are tried from a short list, only simple conditions are solved. Callers run the matchers on it, so that what is reported is true.
 """
 
 from __future__ import annotations
@@ -22,6 +22,7 @@ from gslang.engine.values import FAILURES, evaluate
 from gslang.graph.graph import ABSENT, INPUT, PARAM, PROJ, TUPLE, Graph
 from gslang.graph.inference import infer_node
 from gslang.lint.linted_file import LintedFile
+from gslang.lint.solving import solve
 
 Member = tuple[int, int]  # which rule, which pattern node
 _MOST_VARIANTS = 24
@@ -293,6 +294,7 @@ class _Making:
                 value = _propose(constraint.test, scope, wanted.get(constraint.field))
                 if value is not None:
                     wanted[constraint.field] = value
+            solve(self.unified.rules[r], k, wanted, scope)
         return wanted
 
 

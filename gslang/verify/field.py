@@ -6,12 +6,11 @@ sides. Equality under all of these functions implies equality under the true one
 true function may have a property that the two sides use), so `Evaluation.uninterpreted` tells whether there were any.
 
 Bound (Schwartz 1980, Zippel 1979): if two sides of total degree d differ, they agree at a random point with a chance of at
-most d / PRIME. Hashes are taken for independent uniform residues. Not here: order (`max`, `less`) beyond unknown functions.
+most d / PRIME. Hashes are taken for independent uniform residues. Order (`max`, `less`): `field_order`.
 """
 
 from __future__ import annotations
 
-import zlib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from hashlib import blake2b
@@ -27,16 +26,15 @@ from gslang.engine.build import BuildError
 from gslang.engine.meaning import value_graph
 from gslang.engine.values import FAILURES
 from gslang.evaluate.relay import EVALUATE
+from gslang.evaluate.run import EvaluationError, evaluate_node
 from gslang.graph.graph import CONST, INPUT, PARAM, PROJ, TUPLE, Graph
+from gslang.verify.dual import random_dual
+from gslang.verify.field_order import ORDERED, ordered
+from gslang.verify.residues import PRIME, NoField, inverse, mixed, residue, residues
 
-PRIME = 2_147_483_647  # 2³¹ − 1: a product of two residues fits 63 bits
 DEGREE = 1 << 12  # more than any rule's target has; each side is a rational function of a small degree
 
 Attrs = Mapping[str, Any]
-
-
-class NoField(Exception):
-    """The graph has something that cannot be computed in a field. The message names it."""
 
 
 @dataclass(slots=True)
@@ -64,66 +62,61 @@ _SYMMETRIC = frozenset({"maximum", "minimum"})
 _SYMMETRIC_REDUCTIONS = frozenset({"max", "min", "all", "any"})
 
 
-def residue(value: float) -> int:
-    """The residue of a number: a float is the fraction that it is exactly."""
-    top, bottom = float(value).as_integer_ratio()
-    return top * pow(bottom, PRIME - 2, PRIME) % PRIME
+def evaluate_in_field(graph: Graph, dialect: Dialect, inputs: Mapping[str, Any], reals: Mapping[str, Any] | None = None) -> Evaluation:
+    """The residues of the graph's outputs. `inputs`: residues by name. Raises `NoField`.
 
-
-def residues(array: Any) -> Any:
-    flat = np.asarray(array)
-    if flat.dtype.kind == "f" and not np.isfinite(flat).all():
-        raise NoField("a constant is not finite")
-    return np.array([residue(v) for v in flat.reshape(-1).tolist()], np.int64).reshape(flat.shape)
-
-
-def inverse(x: Any) -> Any:
-    """1/x of each residue (0 for 0: then the denominators vanish on both sides or the point is left out)."""
-    result, base, exponent = np.ones_like(x), x % PRIME, PRIME - 2
-    while exponent:
-        if exponent & 1:
-            result = result * base % PRIME
-        base = base * base % PRIME
-        exponent >>= 1
-    return result
-
-
-def mixed(label: str, *arguments: Any) -> Any:
-    """A random function of residues, chosen by `label` (the finaliser of MurmurHash3, over all arguments in turn)."""
-    shape = np.broadcast_shapes(*[a.shape for a in arguments])
-    with np.errstate(over="ignore"):
-        state = np.full(shape, zlib.crc32(label.encode()) * 0x9E3779B97F4A7C15 & 0xFFFFFFFFFFFFFFFF, np.uint64)
-        for argument in arguments:
-            state = state ^ argument.astype(np.uint64)
-            for _ in range(2):
-                state = (state ^ (state >> np.uint64(33))) * np.uint64(0xFF51AFD7ED558CCD)
-                state = (state ^ (state >> np.uint64(33))) * np.uint64(0xC4CEB9FE1A85EC53)
-                state = state ^ (state >> np.uint64(33))
-    return (state % np.uint64(PRIME)).astype(np.int64)
-
-
-def evaluate_in_field(graph: Graph, dialect: Dialect, inputs: Mapping[str, Any]) -> Evaluation:
-    """The residues of the graph's outputs. `inputs`: residues by name. Raises `NoField`."""
+    `reals`: the same inputs as real numbers; with them, operators that depend on order are computed, else they are unknown functions.
+    """
     values: dict[int, Any] = {}
+    rough: dict[int, Any] = {}
     unknown: set[str] = set()
     for node in graph.reverse_post_order():
         op = graph.op[node]
         if op in (INPUT, PARAM, CONST):
             values[node] = _leaf(graph, node, inputs)
+            if reals is not None:
+                rough[node] = reals[str(graph.names[node])] if graph.value(node) is None else _real(graph.value(node))
         elif op is TUPLE:
             values[node] = tuple(values[o] for o in graph.operands[node])
+            rough[node] = tuple(rough.get(o) for o in graph.operands[node])
         elif op is PROJ:
             values[node] = values[graph.operands[node][0]][graph.attrs[node]["index"]]
+            if reals is not None:
+                rough[node] = rough[graph.operands[node][0]][graph.attrs[node]["index"]]
         else:
             signature = dialect.get(op)
             if signature is None:
                 raise NoField(f"`{op}` is not declared")
             operands = [values[o] if o >= 0 else None for o in graph.operands[node]]
+            attrs = signature.complete(graph.attrs[node])
             try:
-                values[node] = _call(graph, node, op, signature, dialect, operands, signature.complete(graph.attrs[node]), unknown)
+                found = None
+                if reals is not None:
+                    near = [rough[o] if o >= 0 else None for o in graph.operands[node]]
+                    found = ordered(op, operands, near, attrs)
+                    rough[node] = _roughly(graph, dialect, node, near)
+                values[node] = found if found is not None else _call(graph, node, op, signature, dialect, operands, attrs, unknown)
             except (ValueError, TypeError, IndexError, KeyError, NotImplementedError, ArithmeticError) as error:
                 raise NoField(f"`{op}`: {error}") from error
     return Evaluation([values[node] for node in graph.outputs], unknown)
+
+
+def depends_on_order(graph: Graph) -> bool:
+    return any(op in ORDERED for op in graph.op)
+
+
+def _real(value: Any) -> Any:
+    array = np.asarray(value)
+    return array.astype(np.float64) if array.dtype.kind == "f" else array
+
+
+def _roughly(graph: Graph, dialect: Dialect, node: int, operands: list[Any]) -> Any:
+    """The real value of a call, in float64."""
+    try:
+        value = evaluate_node(graph, dialect, node, operands)
+    except EvaluationError as error:
+        raise NoField(str(error)) from error
+    return tuple(map(_real, value)) if isinstance(value, tuple) else _real(value)
 
 
 def _leaf(graph: Graph, node: int, inputs: Mapping[str, Any]) -> Any:
@@ -133,6 +126,8 @@ def _leaf(graph: Graph, node: int, inputs: Mapping[str, Any]) -> Any:
         return inputs[str(graph.names[node])]
     if isinstance(type_, TensorType) and type_.dtype is not None and type_.dtype.startswith(("int", "uint")):
         return np.asarray(value, np.int64)  # may be a shape or an index; negative ones become residues where they are added
+    if np.asarray(value).dtype.kind == "b":
+        return np.asarray(value)
     if np.asarray(value).dtype.kind not in "fiu":
         raise NoField("a constant is not a number")
     return residues(value)
@@ -153,9 +148,7 @@ def _plain(op: str, operands: Sequence[Any], attrs: Attrs) -> Any:
     return EVALUATE[op](operands, attrs)
 
 
-def _call(
-    graph: Graph, node: int, op: str, signature: Signature, dialect: Dialect, operands: list[Any], attrs: Attrs, unknown: set[str]
-) -> Any:
+def _call(graph: Graph, node: int, op: str, signature: Signature, dialect: Dialect, operands: list[Any], attrs: Attrs, unknown: set[str]) -> Any:
     traits, meaning = signature.traits, signature.meaning
     if op in ("zeros", "ones"):
         return np.full(attrs["shape"], int(op == "ones"), np.int64)
@@ -188,9 +181,9 @@ def _call(
         arguments = [o for o in operands if o is not None]
         if any(isinstance(a, tuple) for a in arguments):
             raise NoField(f"`{op}` has a tuple operand")
-        if op in _SYMMETRIC:
+        if len(arguments) == 2 and "commutative" in traits:
             a, b = np.broadcast_arrays(*arguments)
-            return mixed(op, np.minimum(a, b), np.maximum(a, b))
+            return mixed(f"{op} {given}" if op not in _SYMMETRIC else op, np.minimum(a, b), np.maximum(a, b))
         if op == "nn.prelu":
             arguments[1] = _along(arguments[1], arguments[0].ndim, attrs["axis"])
             given = ""
@@ -201,9 +194,7 @@ def _call(
     raise NoField(f"`{op}` has no meaning in a field")
 
 
-def _by_meaning(
-    graph: Graph, node: int, meaning: Meaning, dialect: Dialect, operands: list[Any], attrs: Attrs, unknown: set[str]
-) -> Any:
+def _by_meaning(graph: Graph, node: int, meaning: Meaning, dialect: Dialect, operands: list[Any], attrs: Attrs, unknown: set[str]) -> Any:
     """A call of a declared operator: the residues of its declared value."""
     types = [graph.types[o] if o >= 0 else None for o in graph.operands[node]]
     try:
@@ -337,14 +328,17 @@ _SPECIAL: dict[str, Special] = {
 }  # fmt: skip
 
 
-def random_residues(graph: Graph, rng: Any) -> dict[str, Any]:
-    """A random point: residues for inputs and parameters without values. Raises `NoField` for what is no float tensor."""
+def random_point(graph: Graph, rng: Any, positive: bool) -> dict[str, Any]:
+    """A random `Dual` for each input and parameter without values (truth values as they are). Raises `NoField`."""
     point: dict[str, Any] = {}
     for node in graph.nodes():
         if graph.op[node] not in (INPUT, PARAM) or node in graph.values:
             continue
         type_ = graph.types[node]
-        if not isinstance(type_, TensorType) or type_.dtype is None or not type_.dtype.startswith("float"):
+        if isinstance(type_, TensorType) and type_.dtype == "bool":
+            point[str(graph.names[node])] = rng.random(_type_shape(graph, node)) < 0.5
+        elif not isinstance(type_, TensorType) or type_.dtype is None or not type_.dtype.startswith("float"):
             raise NoField(f"an input of type {type_}")
-        point[str(graph.names[node])] = rng.integers(1, PRIME, _type_shape(graph, node), dtype=np.int64)
+        else:
+            point[str(graph.names[node])] = random_dual(_type_shape(graph, node), rng, positive)
     return point

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from time import perf_counter
 from typing import Any
@@ -61,6 +61,25 @@ def instances(rule: ir.CheckedRule, search: Search, seed: int, seconds: float, a
             search.found += 1
             search.coverage.update(found.features)
             yield found
+
+
+def instances_on(rule: ir.CheckedRule, graphs: Iterable[Graph], search: Search) -> Iterator[Instance]:
+    """The instances among given graphs; of those whose outputs other nodes compute too, the first match counts."""
+    plan = plan_of(rule)
+    for k, graph in enumerate(graphs):
+        search.attempts += 1
+        before = graph.copy()
+        for start in graph.reverse_post_order():
+            found = next(matches(plan, graph, start), None)
+            if found is None:
+                continue
+            result = apply_match(found, edits_of(graph, rule.dialect), [])
+            if result is not None:
+                failure = result.message if isinstance(result, Failure) else None
+                search.found += 1
+                search.coverage["own test"] += 1
+                yield Instance(-1 - k, before, None if failure is not None else graph, failure, ("own test",))
+                break
 
 
 def _attempt(rule: ir.CheckedRule, search: Search, seed: int) -> Instance | None:

@@ -16,8 +16,10 @@ from gslang.dialect.dtypes import numpy_dtype
 from gslang.dialect.tensor_type import TensorType, TupleType, is_static
 from gslang.engine.scope import UNBOUND, Instance, Scope
 from gslang.engine.values import FAILURES, evaluate
-from gslang.graph.graph import ABSENT, INPUT, PARAM, Graph
+from gslang.graph.graph import ABSENT, CONST, INPUT, PARAM, Graph
 from gslang.graph.inference import infer_node
+from gslang.verify.onnx_samplers import ONNX_SAMPLERS, Only
+from gslang.verify.onnx_types import operand_type, operand_types
 from gslang.verify.reads import leaves_read_by, operator_that_samples
 from gslang.verify.samplers import SAMPLERS, Shape, sample, some_shape
 
@@ -52,6 +54,9 @@ class Making:
         self.counts: list[int] = []
         self.join_axis: int | None = None  # of the concatenation whose fields are being made
         self.field_shape: Shape | None = None  # of the field whose instances are being made
+        self.hint: Any = None  # a value for the operand that is made next
+        self.settled = False  # whether the rule fixes that value; None then stands for an absent operand
+        self.samplers = ONNX_SAMPLERS if rule.dialect.name == "onnx" else SAMPLERS
 
     def run(self) -> Graph:
         """Raises `Misfit`, or what an evaluation may fail with."""
@@ -187,7 +192,8 @@ class Making:
             if call.variable:
                 self.scope.variables[call.variable] = operator
         signature = self.rule.dialect.operators[operator]
-        sampled = operator_that_samples(signature, SAMPLERS)
+        sampled = operator_that_samples(signature, self.samplers)
+        self.hint, self.settled = None, False
         if len(call.operators) > 1:
             self.branches[f"operator {operator}"] = 1
         shapes: list[Shape | None] = []
@@ -197,45 +203,82 @@ class Making:
         self.join_axis = axis if operator == "concatenate" and isinstance(axis, int) else None
         for k, pattern in enumerate(call.operands):  # what is no leaf comes first: its shape decides about the leaves
             if isinstance(pattern, int) and not self.is_open_leaf(pattern):
-                slots[k] = self.node(pattern)
+                slots[k] = self.operand(operator, k, pattern, None)
         given, later = self.attributes(number, call, operator, {})
         proposed: dict[str, Any] = {}
         order = list(enumerate(call.operands))
         if rng.random() < 0.4:  # a later operand may be the one whose shape is fixed
             order.reverse()
+        order.sort(key=lambda item: not self.is_fixed_constant(item[1]))  # their values may decide about shapes
+        answer: list[Shape] = []
         for k, pattern in order:
             if not isinstance(pattern, int) or k in slots:
                 continue
             shapes = [self.shape_of(slots[j]) if j in slots else None for j in range(len(call.operands))]
-            answer, extra = sample(rng, sampled, signature.traits, shapes, {**proposed, **given})
+            answer, extra = sample(rng, sampled, signature.traits, shapes, {**proposed, **given, **self.values(slots)}, self.samplers)
             proposed = {**extra, **proposed}
-            fits_field = self.field_shape is not None and sampled not in SAMPLERS and not any(shapes)
-            slots[k] = self.node(pattern, self.field_shape if fits_field else answer[k])
+            fits_field = self.field_shape is not None and sampled not in self.samplers and not any(shapes)
+            self.settled = f"%{k}" in given
+            self.hint = given[f"%{k}"] if self.settled else proposed.get(f"%{k}")
+            slots[k] = self.operand(operator, k, pattern, self.field_shape if fits_field else answer[k])
+            self.hint, self.settled = None, False
         shapes = [self.shape_of(slots[j]) if j in slots else None for j in range(len(call.operands))]
-        if all(s is not None for s in shapes):
-            _, extra = sample(rng, sampled, signature.traits, shapes, {**proposed, **given})
+        if all(s is not None or call.operands[j] is None or isinstance(call.operands[j], ir.Splice) for j, s in enumerate(shapes)):
+            answer, extra = sample(rng, sampled, signature.traits, shapes, {**proposed, **given, **self.values(slots)}, self.samplers)
             proposed = {**extra, **proposed}
-        if not shapes:
-            _, proposed = sample(rng, sampled, signature.traits, [], given)
         if "dtype" in signature.attributes and "dtype" not in proposed and signature.attributes["dtype"].default != "":
             proposed["dtype"] = self.dtype
         for name, spec in signature.attributes.items():
             if name not in proposed and isinstance(spec.default, bool) and rng.random() < 0.2:
                 proposed[name] = not spec.default
+            elif name not in proposed and type(spec.default) is float and "elementwise" in signature.traits and rng.random() < 0.4:
+                proposed[name] = rng.choice((0.25, 0.5, 1.5))
         given, later = self.attributes(number, call, operator, proposed)
         if later:
             raise Misfit(f"attribute `{later[0]}` of `{operator}` depends on what is not there")
         attrs = {name: value for name, value in {**proposed, **given}.items() if name in signature.attributes}
-        operands = self.operands(call.operands, {})
+        operands = self.operands(call.operands, {k: shape for k, shape in enumerate(answer) if isinstance(call.operands[k], ir.Splice)})
         if operator in call.swappable and len(operands) == 2 and rng.random() < 0.3:
             operands.reverse()
         for name, spec in signature.attributes.items():
             if name in attrs and attrs[name] == spec.default and rng.random() < 0.7:
                 del attrs[name]
+        if self.rule.dialect.name == "onnx":
+            self.check_types(operator, operands)
         slot = self.typed(self.graph.add(operator, tuple(operands), attrs))
         if operator in _FLOAT_ONLY and not all(self.is_float(o) for o in operands):
             raise Misfit(f"`{operator}` is for floats")
         return slot
+
+    def operand(self, operator: str, k: int, pattern: int, shape: Shape | None) -> int:
+        """The node of operand `k`, of an element type that the operator takes there."""
+        before = self.dtype
+        if self.rule.dialect.name == "onnx":
+            self.dtype = operand_type(operator, k, self.dtype)
+        slot = self.node(pattern, shape)
+        self.dtype = before
+        return slot
+
+    def check_types(self, operator: str, operands: list[int]) -> None:
+        """ONNX's inference does not look whether an operator is declared for a type."""
+        for k, slot in enumerate(operands):
+            dtype = getattr(self.graph.types[slot], "dtype", None) if slot >= 0 else None
+            allowed = operand_types(operator, k)
+            if dtype is not None and allowed and dtype not in allowed:
+                raise Misfit(f"`{operator}` takes no {dtype} as operand {k + 1}")
+
+    def values(self, slots: Mapping[int, int]) -> dict[str, Any]:
+        """Settled constant operands of whole numbers, by place: samplers read axes and shapes in them."""
+        found: dict[str, Any] = {}
+        for k, slot in slots.items():
+            value = self.graph.value(slot) if slot >= 0 and self.graph.op[slot] is CONST else None
+            if value is not None and value.dtype.kind == "i" and value.ndim <= 1:
+                found[f"%{k}"] = tuple(value.tolist()) if value.ndim else int(value)
+        return found
+
+    def is_fixed_constant(self, pattern: int | None | ir.Splice) -> bool:
+        node = self.rule.nodes[pattern] if isinstance(pattern, int) else None
+        return isinstance(node, ir.LeafNode) and any(isinstance(c, ir.Constraint) and c.field == "value" for c in node.constraints)
 
     def is_float(self, slot: int) -> bool:
         return slot < 0 or str(getattr(self.graph.types[slot], "dtype", "float")).startswith("float")
@@ -282,9 +325,20 @@ class Making:
                     given[constraint.field] = self.concrete(constraint.test, default)
                 except FAILURES:
                     later.append(constraint.field)
+        places = {operand.name: k for k, operand in enumerate(declared.operands) if operand.attribute is not None}
+        for constraint in call.constraints:  # on an operand that was an attribute in earlier versions
+            if isinstance(constraint, ir.Constraint) and constraint.field in places and not isinstance(constraint.test, ir.Anything):
+                place = f"%{places[constraint.field]}"
+                try:
+                    given[place] = self.concrete(constraint.test, proposed.get(place))
+                except FAILURES:
+                    continue
         for name in declared.attributes:
             if (number, name) in self.wishes:
                 given[name] = self.wishes[number, name]
+        for name, k in places.items():
+            if (number, name) in self.wishes:
+                given[f"%{k}"] = self.wishes[number, name]
         return given, later
 
     # ── leaves ──
@@ -303,7 +357,9 @@ class Making:
 
     def leaf(self, number: int, leaf: ir.LeafNode, proposed: Shape | None) -> int:
         rng = self.dice(number)
-        if leaf.optional and rng.random() < 0.35:
+        hint, settled = self.hint, self.settled
+        self.hint, self.settled = None, False
+        if leaf.optional and (hint is None if settled else rng.random() < (0.1 if isinstance(hint, tuple) else 0.35)):
             return ABSENT
         if leaf.kind == "op":
             raise Misfit("an operator variable is no tensor")
@@ -315,8 +371,12 @@ class Making:
         if not isinstance(shape, tuple) or not all(isinstance(d, int) and 0 <= d <= 4096 for d in shape):
             raise Misfit(f"no tensor has the shape {shape}")
         kind = leaf.kind if leaf.kind not in ("any", "var") else rng.choice(("input", "input", "param"))
+        if leaf.kind == "any" and hint is not None and (settled or isinstance(hint, (tuple, Only)) or rng.random() < 0.6):
+            kind = "const"  # an axis or a shape that is not known says too little
+        if dtype == "bfloat16":
+            raise Misfit("no values of type bfloat16")
         if kind == "const":
-            return self.constant(number, leaf, shape, dtype, rng, proposed is not None)
+            return self.constant(number, leaf, shape, dtype, rng, hint.value if isinstance(hint, Only) else hint)
         if leaf.is_input and proposed is not None and leaf.kind in ("any", "var") and rng.random() < 0.08:
             for other in self.graph.nodes():  # inputs may coincide
                 if self.graph.op[other] in (INPUT, PARAM) and self.graph.types[other] == TensorType(shape, dtype):
@@ -324,10 +384,11 @@ class Making:
         name = f"{leaf.name or 'x'}_{len(self.graph.op)}"
         return self.graph.add({"input": INPUT, "param": PARAM}[kind], (), {}, TensorType(shape, dtype), name)
 
-    def constant(self, number: int, leaf: ir.LeafNode, shape: Shape, dtype: str, rng: Random, proposed: bool) -> int:
+    def constant(self, number: int, leaf: ir.LeafNode, shape: Shape, dtype: str, rng: Random, hint: Any) -> int:
         import numpy as np
 
         value: Any = None
+        stated = any(isinstance(c, ir.Constraint) and c.field == "shape" for c in leaf.constraints) or (number, "shape") in self.wishes
         splat = False
         for constraint in leaf.constraints:
             if isinstance(constraint, ir.Constraint) and constraint.field == "value":
@@ -335,6 +396,10 @@ class Making:
                 value = self.concrete(constraint.test, None)
         if (number, "value") in self.wishes:
             value = self.wishes[number, "value"]
+        if value is None and hint is not None:
+            value = hint
+        if value is None and not stated and rng.random() < 0.3:
+            shape = rng.choice(((), (), (1,)))  # conditions often ask for one number
         if value is None:
             value = [round(rng.uniform(0.25, 2.0) * 8) / 8 for _ in range(int(np.prod(shape)))]
             array = np.asarray(value).reshape(shape)
@@ -343,7 +408,6 @@ class Making:
         elif splat:
             array = np.full(shape, value)
         else:
-            stated = any(isinstance(c, ir.Constraint) and c.field == "shape" for c in leaf.constraints)
             array = np.full(shape if stated else (), value)
         array = array.astype(numpy_dtype(dtype))
         return self.graph.add_const(array, TensorType(tuple(array.shape), dtype))

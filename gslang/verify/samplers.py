@@ -42,7 +42,7 @@ def _broadcast_with(rng: Random, shape: Shape) -> Shape:
 
 def _elementwise(rng: Random, known: Shapes, attrs: Mapping[str, Any]) -> Answer:
     shapes: list[Shape] = []
-    base = next((s for s in known if s is not None), None)
+    base = next((s for s in known if s), None)  # a scalar says nothing about the others
     if rng.random() < 0.1 and base is None:
         base = some_shape(rng, rng.choice((1, 2, 3)))
     for s in known:
@@ -174,7 +174,8 @@ def _transpose(rng: Random, known: Shapes, attrs: Mapping[str, Any]) -> Answer:
     return [shape], {"axes": axes}
 
 
-def _factors(rng: Random, total: int) -> Shape:
+def factors(rng: Random, total: int) -> Shape:
+    """A shape of `total` elements."""
     parts: list[int] = []
     for p in (2, 3, 5, 7):
         while total % p == 0 and total > 1:
@@ -193,10 +194,10 @@ def _reshape(rng: Random, known: Shapes, attrs: Mapping[str, Any]) -> Answer:
     if known[0] is None and new and all(isinstance(d, int) for d in new):
         stated = tuple(d for d in new if d > 0)
         total = prod(stated)
-        shape = tuple(rng.choice((2, 3)) if d == 0 else d for d in new if d >= 0) if 0 in new else _factors(rng, total * (2 if -1 in new else 1))
+        shape = tuple(rng.choice((2, 3)) if d == 0 else d for d in new if d >= 0) if 0 in new else factors(rng, total * (2 if -1 in new else 1))
         return [shape if rng.random() < 0.7 else (*shape, 2) if -1 in new else shape], {}
     shape = _one(known, rng)
-    target = _factors(rng, prod(shape))
+    target = factors(rng, prod(shape))
     if target and rng.random() < 0.3:
         k = rng.randrange(len(target))
         target = (*target[:k], -1, *target[k + 1 :])
@@ -324,7 +325,7 @@ def _like(rng: Random, known: Shapes, attrs: Mapping[str, Any]) -> Answer:
 
 def _reshape_like(rng: Random, known: Shapes, attrs: Mapping[str, Any]) -> Answer:
     shape = _one(known, rng)
-    return [shape, known[1] or _factors(rng, prod(shape))], {"lhs_begin": 0, "lhs_end": None, "rhs_begin": 0, "rhs_end": None}
+    return [shape, known[1] or factors(rng, prod(shape))], {"lhs_begin": 0, "lhs_end": None, "rhs_begin": 0, "rhs_end": None}
 
 
 def _to_like(rng: Random, known: Shapes, attrs: Mapping[str, Any]) -> Answer:
@@ -380,7 +381,9 @@ SAMPLERS: dict[str, Sampler] = {
 }  # fmt: skip
 
 
-def sample(rng: Random, operator: str, traits: frozenset[str], known: Sequence[Shape | None], attrs: Mapping[str, Any]) -> Answer:
-    """Shapes of all operands (the known ones as they are) and values for open attributes."""
-    chosen = SAMPLERS.get(operator) or (_elementwise if "elementwise" in traits or "broadcast" in traits else _same_shapes)
+def sample(
+    rng: Random, operator: str, traits: frozenset[str], known: Sequence[Shape | None], attrs: Mapping[str, Any], own: Mapping[str, Sampler] = SAMPLERS
+) -> Answer:
+    """Shapes of all operands (the known ones as they are) and values for open attributes. `own`: the dialect's samplers."""
+    chosen = own.get(operator) or (_elementwise if "elementwise" in traits or "broadcast" in traits else _same_shapes)
     return chosen(rng, list(known), attrs)

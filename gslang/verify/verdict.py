@@ -13,19 +13,22 @@ Not here: how rules and options come from the command line (`cli/verify`), how p
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
+from itertools import chain
 from pathlib import Path
 from time import perf_counter
 from typing import Any
 
 from gslang.base.cache import cached, digest
-from gslang.check.checked import CheckedRule
+from gslang.check.checked import CheckedProgram, CheckedRule
 from gslang.formats.json_graph import write_json
 from gslang.graph.graph import CONST, Graph
-from gslang.verify.compare import BOUND, Finding, can_be_computed, compare
-from gslang.verify.instances import Instance, Search, instances
+from gslang.verify.compare import Finding, can_be_computed, compare
+from gslang.verify.exact import BOUND
+from gslang.verify.instances import Instance, Search, instances, instances_on
+from gslang.verify.own_tests import test_graphs
 from gslang.verify.paste import as_test
 from gslang.verify.prove.paths import NotProved
 from gslang.verify.prove.prove import prove
@@ -70,20 +73,25 @@ class Verdict:
     counterexample: Counterexample | None = None
 
 
-def verify(rule: CheckedRule, settings: Settings = Settings()) -> Verdict:
-    """The verdict on a rule; an earlier one for the same rule, settings and code is used again."""
-    key = (_content(rule), repr(settings), _own_code())
-    return cached("verify", key, lambda: verify_now(rule, settings))
+def verify(rule: CheckedRule, settings: Settings = Settings(), programs: Sequence[CheckedProgram] = ()) -> Verdict:
+    """The verdict on a rule; an earlier one for the same rule, settings and code is used again.
+
+    `programs`: where to look for tests of the rule, whose graphs are instances, too.
+    """
+    tests = [test for program in programs for test in program.tests if test.rule == rule.name]
+    key = (_content(rule), _content(tests), repr(settings), _own_code())
+    return cached("verify", key, lambda: verify_now(rule, settings, programs))
 
 
-def verify_now(rule: CheckedRule, settings: Settings = Settings()) -> Verdict:
+def verify_now(rule: CheckedRule, settings: Settings = Settings(), programs: Sequence[CheckedProgram] = ()) -> Verdict:
     began = perf_counter()
     search = Search()
     good: list[Finding] = []
     bad: list[tuple[Instance, Finding | None, str]] = []
     end = began + settings.seconds
     misfits_elsewhere: list[Instance] = []
-    for instance in instances(rule, search, settings.seed, settings.seconds, 60 * settings.wanted):
+    drawn = instances(rule, search, settings.seed, settings.seconds, 60 * settings.wanted)
+    for instance in chain(instances_on(rule, test_graphs(rule, programs), search), drawn):
         if instance.after is None:
             if _has_only_float32(instance.before) and can_be_computed(instance.before, rule.dialect, settings.seed):
                 bad.append((instance, None, f"the target does not fit the source: {instance.failure}"))

@@ -129,14 +129,16 @@ def test_configuration(bad: Path, tmp_path: Path, capsys: pytest.CaptureFixture[
     assert "did you mean `select`?" in capsys.readouterr().err
 
 
-@pytest.mark.parametrize("table", [{"lint": {"select": "L0101"}}, {"lint": 3}, {"lint": {"per-file-ignores": []}}, {"lint": {"more": []}}])
+@pytest.mark.parametrize("table", [{"lint": {"select": "L0101"}}, {"lint": 3}, {"lint": {"per-file-ignores": []}}, {"lint": {"more": []}},
+    {"lint": {"severity": {"L01": "fatal"}}}, {"lint": {"severity": {"L01": 1}}}, {"lint": {"severity": {"l01!": "note"}}}, {"lint": {"ignore": ["no lint"]}}],
+)  # fmt: skip
 def test_schema_and_reader_refuse_the_same(table: object) -> None:
     schema = json.loads((Path(configuration.__file__).parent / "configuration.schema.json").read_text(encoding="utf-8"))
     with pytest.raises(jsonschema.ValidationError):
         jsonschema.validate(table, schema)
     with pytest.raises(InputError):
         configuration.read_configuration(table, "gslang.toml")
-    good = {"lint": {"select": ["L01", "overlap"], "ignore": ["all"], "per-file-ignores": {"*.gsl": ["L0108"]}}}
+    good = {"lint": {"select": ["L01", "overlap"], "ignore": ["all"], "per-file-ignores": {"*.gsl": ["L0108"]}, "severity": {"all": "error", "L01": "note"}}}
     jsonschema.validate(good, schema)
     assert configuration.read_configuration(good, "x").select == ("L01", "overlap")
 
@@ -175,3 +177,76 @@ def test_github_and_json(bad: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert out.startswith("::warning file=bad rules.gsl,line=6,col=5,endLine=6,endColumn=9,title=L0101::`dead` is not matched")
     _, out = lint(capsys, "bad rules.gsl", "--format", "json", "--select", "L0101")
     assert json.loads(out)["diagnostics"][0]["code"] == "L0101"
+
+
+def test_diff_shows_and_changes_nothing(bad: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    code, out = lint(capsys, "bad rules.gsl", "--diff")
+    assert code == 1 and bad.read_text(encoding="utf-8") == BAD
+    assert "-    dead = exp(x);\n" in out and "+@allow(L0109)\n" in out
+    bad.write_text(FIXED, encoding="utf-8")
+    assert lint(capsys, "bad rules.gsl", "--diff") == (0, "")
+
+
+def test_unsafe_fixes_are_asked_for(bad: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    text = "rule r(x): transpose(transpose(x, axes = [1, 0]), axes = [1, 0]) => x;\n"
+    bad.write_text(text, encoding="utf-8")
+    assert lint(capsys, "bad rules.gsl", "--select", "L0118", "--fix")[0] == 1
+    assert bad.read_text(encoding="utf-8") == text
+    assert lint(capsys, "bad rules.gsl", "--select", "L0118", "--fix", "--unsafe-fixes")[0] == 0
+    assert bad.read_text(encoding="utf-8") == text.replace("(transpose", "(keep transpose")
+
+
+def test_fix_keeps_line_ends_and_mark(bad: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    bad.write_bytes(b"\xef\xbb\xbf" + BAD.replace("\n", "\r\n").encode())
+    assert lint(capsys, "bad rules.gsl", "--fix") == (0, "")
+    assert bad.read_bytes() == b"\xef\xbb\xbf" + FIXED.replace("\n", "\r\n").encode()
+
+
+def test_severities(bad: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "gslang.toml").write_text('[lint.severity]\nL01 = "note"\nunused-import = "error"\n', encoding="utf-8")
+    code, out = lint(capsys, "bad rules.gsl")
+    assert code == 1 and out.startswith("error[L0103]") and "note[L0101]" in out
+    code, out = lint(capsys, "bad rules.gsl", "--ignore", "L0103", "--format", "github")
+    assert code == 0 and out.startswith("::notice file=")
+    (tmp_path / "gslang.toml").write_text('[lint]\nseverity = { L01 = "fatal" }\n', encoding="utf-8")
+    assert main(["lint", "bad rules.gsl"]) == 3
+    assert "one of error, warning, note" in capsys.readouterr().err
+
+
+def test_each_file_has_the_configuration_of_its_folder(bad: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    inner = tmp_path / "inner"
+    inner.mkdir()
+    (inner / "b.gsl").write_text(BAD, encoding="utf-8")
+    (inner / "gslang.toml").write_text('[lint]\nselect = ["L0101"]\n', encoding="utf-8")
+    assert codes(lint(capsys, ".", "--format", "concise")[1]) == ["L0103", "L0115", "L0101", "L0101"]
+
+
+def test_several_processes_find_the_same(bad: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    for k in range(5):
+        (tmp_path / f"{k}.gsl").write_text(BAD if k % 2 else FIXED, encoding="utf-8")
+    (tmp_path / "wrong.gsl").write_text("rule r(x): nn.rely(x) => x;\n", encoding="utf-8")
+    alone = lint(capsys, ".", "--format", "concise", "--no-cache")
+    assert alone[0] == 1 and codes(alone[1]).count("L0101") == 3 and codes(alone[1]).count("E0301") == 1
+    assert lint(capsys, ".", "--format", "concise", "--jobs", "3") == alone
+    assert main(["lint", ".", "--jobs", "0"]) == 2
+
+
+def test_findings_are_kept_until_an_imported_file_changes(bad: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "more.gsl").write_text("fn axis_of(c) = c.axis;\nfn other(c) = 1;\n", encoding="utf-8")
+    bad.write_text('use "./more.gsl";\n\nrule r(x) { s = nn.softmax(x); nn.relu(s) where axis_of(s) > 0, s.axis > 0 => s }\n', encoding="utf-8")
+    assert codes(lint(capsys, "bad rules.gsl", "--select", "L0104", "--format", "concise")[1]) == ["L0104"]
+    (tmp_path / "more.gsl").write_text("fn axis_of(c) = c.ndim;\nfn other(c) = 1;\n", encoding="utf-8")
+    assert lint(capsys, "bad rules.gsl", "--select", "L0104", "--format", "concise") == (0, "")
+
+
+def test_colours(bad: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    assert "\x1b[1;33mwarning" in lint(capsys, "bad rules.gsl", "--color", "always")[1]
+    assert "\x1b" not in lint(capsys, "bad rules.gsl")[1]
+
+
+def test_standard_input(bad: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    import io
+
+    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(BAD.encode())))
+    code, out = lint(capsys, "-", "--format", "concise", "--fix")
+    assert code == 1 and codes(out) == ["L0103", "L0115", "L0101"] and out.startswith("<stdin>:1:29: L0103")

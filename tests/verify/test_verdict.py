@@ -9,7 +9,8 @@ import pytest
 
 import gslang.api as api
 from gslang.cli.main import main
-from gslang.verify.field import PRIME, _bilinear, inverse, mixed, residue
+from gslang.verify.field import _bilinear
+from gslang.verify.residues import PRIME, inverse, mixed, residue
 from gslang.verify.verdict import Settings, verify_now
 
 ROOT = Path(__file__).parent.parent.parent

@@ -1,0 +1,134 @@
+"""Evaluating graphs for `run`, `apply` and others: which backend does it, and where the numbers of two graphs begin to differ."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final
+
+from gslang.base.diagnostics import InputError
+
+if TYPE_CHECKING:
+    from gslang.dialect.dialect import Dialect
+    from gslang.evaluate.agree import Agreement
+    from gslang.graph.graph import Graph
+
+BACKENDS: Final = ("auto", "onnxruntime", "reference")
+_MOST_SHARED: Final = 20_000  # values that are compared one by one
+
+
+def add_number_options(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--seed", type=int, default=0, metavar="N", help="of the random inputs (0)")
+    parser.add_argument("--dim", action="append", default=[], metavar="NAME=N", help="size of a symbolic dimension (2)")
+    parser.add_argument("--backend", choices=BACKENDS, default="auto", help="what computes ONNX graphs: onnxruntime if it is installed (auto)")
+
+
+def sizes_of(options: argparse.Namespace) -> dict[str, int] | str:
+    """The sizes that `--dim` gives, or what is wrong with one."""
+    sizes = {}
+    for item in options.dim:
+        name, _, size = item.partition("=")
+        if not name or not size.isdigit():
+            return f"`--dim {item}`: expected NAME=N"
+        sizes[name] = int(size)
+    return sizes
+
+
+def outputs_of(graph: Graph, dialect: Dialect, inputs: Mapping[str, Any], backend: str) -> list[Any]:
+    """The values of the outputs. `auto` takes the reference where onnxruntime cannot run a graph. Raises `EvaluationError`."""
+    from gslang.evaluate.run import EvaluationError, evaluate
+
+    if _with_runtime(graph, backend):
+        from gslang.formats.onnx.runtime import run_graph
+
+        try:
+            return run_graph(graph, inputs)
+        except (EvaluationError, InputError):
+            if backend == "onnxruntime":
+                raise
+    return evaluate(graph, dialect, inputs)
+
+
+def _with_runtime(graph: Graph, backend: str) -> bool:
+    if graph.dialect != "onnx" or backend == "reference":
+        if backend == "onnxruntime":
+            raise InputError(f"onnxruntime runs ONNX graphs, this is one of dialect `{graph.dialect}`", help="--backend reference")
+        return False
+    from gslang.formats.onnx.runtime import runtime_installed
+
+    if runtime_installed():
+        return True
+    if backend == "onnxruntime":
+        raise InputError("onnxruntime is not installed", help="pip install onnxruntime")
+    return False
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """`first`: the first value, in the order of the graph before, that both graphs have and that differs; what of it."""
+
+    agreement: Agreement
+    backend: str
+    first: str = ""
+    detail: str = ""
+
+
+def compare_graphs(before: Graph, after: Graph, dialect: Dialect, inputs: Mapping[str, Any], backend: str) -> Comparison:
+    """Both graphs on the same inputs, by the same backend. Raises `EvaluationError`."""
+    from gslang.evaluate.agree import compare_values
+    from gslang.evaluate.run import EvaluationError, evaluate
+
+    if _with_runtime(before, backend):
+        from gslang.formats.onnx.runtime import run_graph
+
+        try:
+            agreement = compare_values(run_graph(before, inputs), run_graph(after, inputs))
+            return _with_first(agreement, "onnxruntime", before, after, dialect, inputs)
+        except (EvaluationError, InputError):
+            if backend == "onnxruntime":
+                raise
+    agreement = compare_values(evaluate(before, dialect, inputs), evaluate(after, dialect, inputs))
+    return _with_first(agreement, "reference", before, after, dialect, inputs)
+
+
+def _with_first(agreement: Agreement, backend: str, before: Graph, after: Graph, dialect: Dialect, inputs: Mapping[str, Any]) -> Comparison:
+    if agreement.equal:
+        return Comparison(agreement, backend)
+    from gslang.evaluate.agree import compare_values
+    from gslang.evaluate.run import EvaluationError
+
+    names = shared_names(before, after)[:_MOST_SHARED]
+    try:
+        left, right = (_values_of(graph, names, dialect, inputs, backend) for graph in (before, after))
+    except (EvaluationError, InputError):
+        return Comparison(agreement, backend)
+    for name, a, b in zip(names, left, right):
+        found = compare_values([a], [b])
+        if not found.equal:
+            return Comparison(agreement, backend, name, found.reason.replace("array 0 ", ""))
+    return Comparison(agreement, backend)
+
+
+def shared_names(before: Graph, after: Graph) -> list[str]:
+    """Names of calls' results that both graphs have, in the order of the first."""
+    from gslang.graph.graph import PROJ
+
+    def named(graph: Graph) -> list[str]:
+        return [str(graph.names[n]) for n in graph.in_order() if (graph.is_call(n) or graph.op[n] is PROJ) and graph.names[n]]
+
+    there = set(named(after))
+    return [name for name in named(before) if name in there]
+
+
+def _values_of(graph: Graph, names: Sequence[str], dialect: Dialect, inputs: Mapping[str, Any], backend: str) -> list[Any]:
+    if backend == "onnxruntime":
+        from gslang.formats.onnx.runtime import run_graph
+
+        return run_graph(graph, inputs, names)[-len(names) :] if names else []
+    from gslang.evaluate.run import evaluate
+
+    where = {graph.names[n]: n for n in graph.nodes()}
+    watched = graph.copy()
+    watched.set_outputs([where[name] for name in names])
+    return evaluate(watched, dialect, inputs)

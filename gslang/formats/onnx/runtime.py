@@ -1,0 +1,59 @@
+"""Running ONNX graphs with onnxruntime, as they are written: its own rewriting is switched off."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from importlib.util import find_spec
+from typing import Any
+
+from gslang.evaluate.run import EvaluationError
+from gslang.formats.onnx.records import model_record
+from gslang.formats.onnx.writer import onnx_model
+from gslang.graph.graph import Graph
+
+
+def runtime_installed() -> bool:
+    return find_spec("onnxruntime") is not None
+
+
+def run_graph(graph: Graph, inputs: Mapping[str, Any], more: Sequence[str] = ()) -> list[Any]:
+    """The values of a graph's outputs, then those of other values by name. Raises `EvaluationError`, `InputError`."""
+    return run_model(onnx_model(graph), _folder(graph), inputs, more)
+
+
+def _folder(graph: Graph) -> str:
+    record = model_record(graph)
+    return "" if record is None else record.folder
+
+
+def run_model(model: Any, folder: str, inputs: Mapping[str, Any], more: Iterable[str] = ()) -> list[Any]:
+    """The same of a message, whose external data lies in `folder`. Raises `EvaluationError`."""
+    import numpy
+    import onnxruntime  # type: ignore[import-untyped]
+
+    stated = {value.name for value in model.graph.output}
+    wanted = [value.name for value in model.graph.output]
+    for name in more:
+        wanted.append(name)
+        if name not in stated:
+            stated.add(name)
+            model.graph.output.add(name=name)
+    options = onnxruntime.SessionOptions()
+    options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_DISABLE_ALL
+    options.log_severity_level = 4
+    if folder:
+        options.add_session_config_entry("session.model_external_initializers_file_folder_path", folder)
+    try:
+        data = model.SerializeToString()
+        session = onnxruntime.InferenceSession(data, options, providers=["CPUExecutionProvider"])
+        feeds = {value.name: numpy.asarray(inputs[value.name]) for value in session.get_inputs() if value.name in inputs}
+        missing = [value.name for value in session.get_inputs() if value.name not in inputs]
+        if missing:
+            raise EvaluationError(f"input `{missing[0]}` has no value")
+        return list(session.run(wanted, feeds))
+    except EvaluationError:
+        raise
+    except Exception as error:  # onnxruntime has an exception class for each of its status codes, and protobuf its own
+        reason = str(error).strip().splitlines()
+        raise EvaluationError(f"onnxruntime: {reason[0] if reason else type(error).__name__}") from error
+

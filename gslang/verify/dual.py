@@ -1,0 +1,131 @@
+"""Numbers that are known twice: exactly, as residues of a prime field, and roughly, as real numbers.
+
+Sums and products are computed on both. Where an operator asks for order (a maximum, a comparison), the real numbers
+decide and the residues follow: so both sides of a rule take the same branch wherever they are equal, and what is compared in the end
+is exact in the branch that was taken. A comparison too close for the real numbers is settled by the residues
+if they are equal; else `NoField` is raised.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from gslang.verify.residues import PRIME, NoField, inverse, mixed, residues
+
+CLOSE = 1e-7  # relative: reals closer than this are not told apart
+UNIT = 1 << 28  # inputs are multiples of 1/UNIT, exact as residues and as floats
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Dual:
+    """`residue`: int64 below `PRIME`; `real`: float64. Both of the same shape."""
+
+    residue: Any
+    real: Any
+
+    def __add__(self, other: Dual) -> Dual:
+        return Dual((self.residue + other.residue) % PRIME, self.real + other.real)
+
+    def __sub__(self, other: Dual) -> Dual:
+        return Dual((self.residue - other.residue) % PRIME, self.real - other.real)
+
+    def __mul__(self, other: Dual) -> Dual:
+        return Dual(self.residue * other.residue % PRIME, self.real * other.real)
+
+    def __truediv__(self, other: Dual) -> Dual:
+        with np.errstate(all="ignore"):
+            return Dual(self.residue * inverse(other.residue) % PRIME, self.real / other.real)
+
+    def __neg__(self) -> Dual:
+        return Dual(-self.residue % PRIME, -self.real)
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        return tuple(self.residue.shape)
+
+    def moved(self, function: Callable[[Any], Any]) -> Dual:
+        """The same movement of elements on both."""
+        return Dual(function(self.residue), function(self.real))
+
+    def total(self, axes: tuple[int, ...] | None, keep: bool) -> Dual:
+        return Dual(self.residue.sum(axis=axes, keepdims=keep) % PRIME, self.real.sum(axis=axes, keepdims=keep))
+
+    def mean(self, axes: tuple[int, ...] | None, keep: bool) -> Dual:
+        whole = self.total(axes, keep)
+        return whole / number(self.residue.size // max(1, whole.residue.size))
+
+
+def number(value: float) -> Dual:
+    return Dual(residues(np.float64(value)), np.asarray(float(value)))
+
+
+def constant(array: Any) -> Dual:
+    """A tensor of floats: the fractions that they are."""
+    return Dual(residues(array), np.asarray(array, np.float64))
+
+
+def random_dual(shape: tuple[int, ...], rng: Any, positive: bool) -> Dual:
+    """A random point: multiples of 1/UNIT between −4 and 4."""
+    whole = rng.integers(1 if positive else -(PRIME // 2), PRIME // 2, shape, dtype=np.int64)
+    unit = pow(UNIT, PRIME - 2, PRIME)
+    return Dual(whole % PRIME * unit % PRIME, whole / UNIT)
+
+
+def contracted(equation: str, a: Dual, b: Dual) -> Dual:
+    """A bilinear sum as `numpy.einsum` writes it; one operand in halves of 16 bits, so that sums stay below 2⁶³."""
+    high = np.einsum(equation, a.residue, b.residue >> 16) % PRIME
+    low = np.einsum(equation, a.residue, b.residue & 0xFFFF) % PRIME
+    return Dual((high * 65536 + low) % PRIME, np.einsum(equation, a.real, b.real))
+
+
+def function(name: str, real: Callable[..., Any] | None, *arguments: Dual) -> Dual:
+    """An unknown function by its name; `real` is the true one, if it is known."""
+    residue = mixed(name, *[a.residue for a in arguments])
+    with np.errstate(all="ignore"):
+        value = real(*[a.real for a in arguments]) if real is not None else residue / PRIME
+    return Dual(residue, np.asarray(value, np.float64))
+
+
+def selected(real: Any, *candidates: Dual) -> Dual:
+    """The residues of real numbers each of which is an element of one of the candidates."""
+    reals = np.concatenate([np.asarray(c.real).reshape(-1) for c in candidates])
+    values = np.concatenate([np.asarray(c.residue).reshape(-1) for c in candidates])
+    order = np.argsort(reals, kind="stable")
+    reals, values = reals[order], values[order]
+    real = np.asarray(real, np.float64)
+    if np.isnan(reals).any() or np.isnan(real).any():
+        raise NoField("a comparison with NaN")
+    places = np.minimum(np.searchsorted(reals, real), len(reals) - 1)
+    if not np.array_equal(reals[places], real):
+        raise NoField("a selection that is no element")
+    return Dual(values[places], real)
+
+
+def larger(a: Dual, b: Dual) -> Any:
+    """Whether a > b, element by element."""
+    difference, near = a.real - b.real, CLOSE * np.maximum(np.maximum(np.abs(a.real), np.abs(b.real)), 1e-3)
+    close = ~(np.abs(difference) > near)
+    same = np.broadcast_to(a.residue % PRIME == b.residue % PRIME, close.shape)
+    if (close & ~same).any():
+        raise NoField("a comparison is too close")
+    return (difference > 0) & ~same
+
+
+def chosen(condition: Any, a: Dual, b: Dual) -> Dual:
+    return Dual(np.where(condition, a.residue, b.residue), np.where(condition, a.real, b.real))
+
+
+def maximum(a: Dual, b: Dual) -> Dual:
+    return chosen(larger(a, b), a, b)
+
+
+def minimum(a: Dual, b: Dual) -> Dual:
+    return chosen(larger(a, b), b, a)
+
+
+def joined(parts: Sequence[Dual], axis: int) -> Dual:
+    return Dual(np.concatenate([p.residue for p in parts], axis), np.concatenate([p.real for p in parts], axis))

@@ -1,0 +1,106 @@
+"""Whether the two sides of one instance are equal over a prime field, at random points."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from gslang.dialect.dialect import Dialect
+from gslang.graph.graph import CONST, Graph
+from gslang.verify.dual import Dual
+from gslang.verify.field import DEGREE, depends_on_order, evaluate_in_field
+from gslang.verify.field import random_point as relay_point
+from gslang.verify.field_onnx import evaluate_onnx_in_field, random_point
+from gslang.verify.residues import PRIME, NoField
+
+POINTS = 3
+BOUND = (DEGREE / PRIME) ** POINTS  # 7e-18: the chance that sides which differ agree at all points
+
+
+def in_field(before: Graph, after: Graph, dialect: Dialect, seed: int) -> tuple[bool | None, str, bool]:
+    """(equal, unknown functions or why it cannot be told, whether a difference is certain)."""
+    if _rounds(before) or _rounds(after):
+        return None, "constants are rounded to another type than attributes", False
+    unknown: set[str] = set()
+    try:
+        equal = _at_points(before, after, dialect, seed, unknown)
+    except NoField as error:
+        return None, str(error), False
+    if not equal:
+        return False, "the sides differ over a prime field", not unknown and not any(_has_fraction(graph) for graph in (before, after))
+    return True, ", ".join(sorted(unknown)), True
+
+
+def _at_points(before: Graph, after: Graph, dialect: Dialect, seed: int, unknown: set[str]) -> bool:
+    if dialect.name == "onnx":
+        try:
+            return _onnx_at_points(before, after, dialect, seed, unknown, False)
+        except NoField as error:
+            if "NaN" not in str(error) and "too close" not in str(error):
+                raise
+            return _onnx_at_points(before, after, dialect, seed, unknown, True)
+    if depends_on_order(before) or depends_on_order(after):
+        for positive in (False, True):
+            found: set[str] = set()
+            try:
+                equal = _relay_at_points(before, after, dialect, seed, found, positive, True)
+            except NoField:
+                continue  # too close, or no real number: other points, or unknown functions instead
+            unknown |= found
+            return equal
+    return _relay_at_points(before, after, dialect, seed, unknown, False, False)
+
+
+def _relay_at_points(before: Graph, after: Graph, dialect: Dialect, seed: int, unknown: set[str], positive: bool, order: bool) -> bool:
+    for point in range(POINTS):
+        values = relay_point(before, np.random.default_rng([seed, point]), positive)
+        inputs = {name: v.residue if isinstance(v, Dual) else v for name, v in values.items()}
+        reals = {name: v.real if isinstance(v, Dual) else v for name, v in values.items()} if order else None
+        left, right = (evaluate_in_field(graph, dialect, inputs, reals) for graph in (before, after))
+        unknown |= left.uninterpreted | right.uninterpreted
+        if not _equal(left.outputs, right.outputs):
+            return False
+    return True
+
+
+def _onnx_at_points(before: Graph, after: Graph, dialect: Dialect, seed: int, unknown: set[str], positive: bool) -> bool:
+    for point in range(POINTS):
+        inputs = random_point(before, np.random.default_rng([seed, point]), positive)
+        if not _equal(*(evaluate_onnx_in_field(graph, inputs, unknown, dialect.get) for graph in (before, after))):
+            return False
+    return True
+
+
+def _rounds(graph: Graph) -> bool:
+    """Whether numbers are rounded to another type than float32, as which attributes are taken."""
+    if graph.dialect != "onnx":
+        return any(getattr(type_, "dtype", None) in ("float16", "float64", "bfloat16") for type_ in graph.types)
+    for node in graph.nodes():
+        if graph.op[node] is CONST:
+            value = np.asarray(graph.value(node))
+            if value.dtype.kind == "f" and value.dtype.name != "float32" and not np.array_equal(value, np.round(value * 16) / 16):
+                return True
+    return False
+
+
+def _has_fraction(graph: Graph) -> bool:
+    """Whether a constant has a value that rounding may have touched."""
+    for node in graph.nodes():
+        if graph.op[node] is CONST:
+            value = np.asarray(graph.value(node))
+            if value.dtype.kind == "f" and not np.array_equal(value, np.round(value * 16) / 16):
+                return True
+    return False
+
+
+def _equal(left: Any, right: Any) -> bool:
+    if isinstance(left, (list, tuple)):
+        return isinstance(right, (list, tuple)) and len(left) == len(right) and all(_equal(a, b) for a, b in zip(left, right))
+    if isinstance(left, Dual) or isinstance(right, Dual):
+        return isinstance(left, Dual) and isinstance(right, Dual) and left.shape == right.shape and np.array_equal(left.residue, right.residue)
+    if np.asarray(left).dtype.kind == "b" or np.asarray(right).dtype.kind == "b":
+        return bool(np.array_equal(left, right))
+    if np.asarray(left).dtype == np.int64 and np.asarray(right).dtype == np.int64:
+        left, right = left % PRIME, right % PRIME
+    return bool(np.shape(left) == np.shape(right) and np.array_equal(left, right))

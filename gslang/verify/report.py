@@ -1,0 +1,113 @@
+"""Verdicts as text, JSON, SARIF, JUnit, and as a table of the manual.
+
+Not here: how verdicts come about (`verdict`), which are enough (`cli/verify`).
+"""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from typing import Any
+from xml.sax.saxutils import escape, quoteattr
+
+from gslang.base.render_ci import relative_path
+from gslang.check.checked import CheckedRule
+from gslang.verify.verdict import ORDER, Verdict
+
+_SARIF = "https://raw.githubusercontent.com/oasis-tcs/sarif-spec/master/Schemata/sarif-schema-2.1.0.json"
+_FINDINGS = {"refuted": ("error", "Both sides of the rule compute different things."), "unknown": ("note", "Nothing is known about the rule.")}
+
+
+def as_text(verdicts: Sequence[Verdict], rules: Mapping[str, CheckedRule]) -> str:
+    """One line for each rule, counterexamples below it, counts at the end."""
+    lines = []
+    for v in verdicts:
+        bound = f", wrong with a chance of {v.bound:.0e}" if v.bound else ""
+        count = f"{v.instances} instance{'' if v.instances == 1 else 's'}"
+        lines.append(f"{v.verdict:<8} {v.rule}: {v.reason} ({count}{bound}, {v.seconds:.2f} s)")
+        if v.counterexample is not None:
+            lines += ["  " + line for line in v.counterexample.test.splitlines()]
+    counts = Counter(v.verdict for v in verdicts)
+    lines.append(", ".join(f"{counts[name]} {name}" for name in reversed(ORDER) if counts[name]) or "no rules")
+    return "\n".join(lines) + "\n"
+
+
+def as_json(verdicts: Sequence[Verdict], rules: Mapping[str, CheckedRule]) -> str:
+    return json.dumps({"rules": [_entry(v) for v in verdicts]}, indent=2, ensure_ascii=False) + "\n"
+
+
+def _entry(v: Verdict) -> dict[str, Any]:
+    example = v.counterexample
+    return {
+        "rule": v.rule, "verdict": v.verdict, "bound": v.bound, "instances": v.instances, "seconds": round(v.seconds, 3),
+        "coverage": v.coverage, "reason": v.reason,
+        "counterexample": None if example is None else {
+            "source": json.loads(example.source), "target": None if example.target is None else json.loads(example.target),
+            "inputs": _finite(example.inputs), "max_abs": _finite(example.max_abs), "test": example.test,
+        },
+    }  # fmt: skip
+
+
+def _finite(value: Any) -> Any:
+    """JSON has no infinity and no NaN: None then."""
+    if isinstance(value, dict):
+        return {name: _finite(item) for name, item in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_finite(item) for item in value]
+    return value if not isinstance(value, float) or abs(value) < float("inf") else None
+
+
+def as_sarif(verdicts: Sequence[Verdict], rules: Mapping[str, CheckedRule]) -> str:
+    """Refuted rules are errors, unknown ones notes."""
+    results: list[dict[str, Any]] = []
+    for v in verdicts:
+        if v.verdict in _FINDINGS:
+            text = f"{v.rule}: {v.reason}" + (f"\n\n{v.counterexample.test}" if v.counterexample is not None else "")
+            results.append({
+                "ruleId": f"verify/{v.verdict}", "ruleIndex": list(_FINDINGS).index(v.verdict), "level": _FINDINGS[v.verdict][0],
+                "message": {"text": text}, "locations": [{"physicalLocation": _place(rules[v.rule])}],
+            })  # fmt: skip
+    kinds = [{"id": f"verify/{name}", "shortDescription": {"text": text}} for name, (_, text) in _FINDINGS.items()]
+    driver = {"name": "gslc verify", "rules": kinds}
+    return json.dumps({"$schema": _SARIF, "version": "2.1.0", "runs": [{"tool": {"driver": driver}, "results": results}]}, indent=2, ensure_ascii=False) + "\n"
+
+
+def _place(rule: CheckedRule) -> dict[str, Any]:
+    line, column = rule.span.line_column
+    return {"artifactLocation": {"uri": relative_path(rule.span.source.name)}, "region": {"startLine": line, "startColumn": column}}
+
+
+def as_junit(verdicts: Sequence[Verdict], rules: Mapping[str, CheckedRule]) -> str:
+    """A test case for each rule: refuted ones fail, unknown ones are skipped."""
+    counts = Counter(v.verdict for v in verdicts)
+    head = f'<testsuite name="gslc verify" tests="{len(verdicts)}" failures="{counts["refuted"]}" skipped="{counts["unknown"]}">'
+    lines = ['<?xml version="1.0" encoding="UTF-8"?>', head]
+    for v in verdicts:
+        case = f'  <testcase classname="{relative_path(rules[v.rule].span.source.name)}" name={quoteattr(v.rule)} time="{v.seconds:.6f}"'
+        example = escape(v.counterexample.test) if v.counterexample is not None else ""
+        body = {
+            "refuted": f"<failure message={quoteattr(v.reason)}>{example}</failure>",
+            "unknown": f"<skipped message={quoteattr(v.reason)}/>",
+        }.get(v.verdict)
+        lines.append(f"{case}/>" if body is None else f"{case}>{body}</testcase>")
+    return "\n".join([*lines, "</testsuite>", ""])
+
+
+def as_markdown(verdicts: Sequence[Verdict], rules: Mapping[str, CheckedRule]) -> str:
+    """A table for the manual; without times, so that it is the same each time."""
+    lines = ["| rule | what it does | verdict | chance of error | instances | basis |", "|---|---|---|---|---|---|"]
+    for v in verdicts:
+        first = _cell(rules[v.rule].doc or "").split(". ")[0].rstrip(".")
+        bound = f"{v.bound:.0e}" if v.bound else "" if v.bound is None else "0"
+        lines.append(f"| `{v.rule}` | {first} | {v.verdict} | {bound} | {v.instances} | {_cell(v.reason)} |")
+    counts = Counter(v.verdict for v in verdicts)
+    total = ", ".join(f"{counts[name]} {name}" for name in reversed(ORDER) if counts[name])
+    return "\n".join(lines) + f"\n\n{len(verdicts)} rules: {total}.\n"
+
+
+def _cell(text: str) -> str:
+    return " ".join(text.split()).replace("|", "\\|")
+
+
+FORMATS = {"text": as_text, "json": as_json, "sarif": as_sarif, "junit": as_junit, "markdown": as_markdown}
