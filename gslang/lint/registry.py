@@ -6,19 +6,24 @@ from collections.abc import Callable, Iterator
 
 from gslang.lint.coarse_constant import coarse_constant
 from gslang.lint.constant_condition import constant_condition
-from gslang.lint.covered_rules import duplicate, unreachable
-from gslang.lint.documentation import missing_doc, missing_test
+from gslang.lint.dropped_attribute import dropped_attribute
+from gslang.lint.duplicate import duplicate
 from gslang.lint.exact_float import exact_float
+from gslang.lint.growing import growing
 from gslang.lint.hidden_name import hidden_name
 from gslang.lint.late_condition import late_condition, late_input_condition
 from gslang.lint.linted_file import Finding, LintedFile
+from gslang.lint.missing_doc import missing_doc
+from gslang.lint.missing_test import missing_test
 from gslang.lint.name_style import name_style
 from gslang.lint.needless_interior import needless_interior
+from gslang.lint.no_change import no_change
+from gslang.lint.non_terminating import non_terminating
 from gslang.lint.order_dependence import order_dependent
 from gslang.lint.overlap import overlap
 from gslang.lint.pointless_keep import pointless_keep
-from gslang.lint.targets import dropped_attribute, no_change, repeated_computation
-from gslang.lint.termination import growing, non_terminating
+from gslang.lint.repeated_computation import repeated_computation
+from gslang.lint.unreachable import unreachable
 from gslang.lint.unread_constant import unread_constant
 from gslang.lint.unused_binding import unused_binding
 from gslang.lint.unused_function import unused_function

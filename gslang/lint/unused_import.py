@@ -1,4 +1,7 @@
-"""L0103: imports that nothing in the file uses, by name or as a whole module."""
+"""L0103: imports that nothing in the file uses, by name or as a whole module.
+
+A module that has rules or passes may stay: an import lets the command line run them by name.
+"""
 
 from __future__ import annotations
 
@@ -47,7 +50,7 @@ def _used(file: LintedFile) -> set[str]:
 
 
 def _offered(item: n.Use, importer: str, seen: set[str]) -> set[str] | None:
-    """What a module gives to those that import it; None if that cannot be told."""
+    """The functions and operators of a module that has nothing else; None for one that has, or that cannot be read."""
     try:
         paths = [Path(importer).parent / item.module] if item.is_path else find_module(item.module)
     except FileNotFoundError:
@@ -70,7 +73,9 @@ def _offered(item: n.Use, importer: str, seen: set[str]) -> set[str] | None:
                     if further is None:
                         return None
                     found |= further
-                case n.FnDecl(name=name) | n.Rule(name=name) | n.PassDecl(name=name) | n.OpDecl(name=name):
+                case n.Rule() | n.PassDecl():
+                    return None
+                case n.FnDecl(name=name) | n.OpDecl(name=name):
                     found.add(name.id)
     return found
 

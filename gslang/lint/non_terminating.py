@@ -1,4 +1,4 @@
-"""L0203 and L0204: rules that undo each other for ever, and rules that make graphs larger. Both are seen by running them on a small graph."""
+"""L0203: rules that undo each other for ever. Loops are seen by running the rules of a file on small graphs."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ from collections.abc import Iterator
 
 from gslang.base.diagnostics import Label
 from gslang.check import checked as ir
-from gslang.graph.compare import count_calls
 from gslang.lint.linted_file import Finding, LintedFile, finding
 from gslang.lint.shown_graph import as_json, as_statements
 from gslang.lint.small_run import by_start, run_small
@@ -53,19 +52,3 @@ def _loop(applied: tuple[str, ...]) -> tuple[str, ...]:
             start = min(range(length), key=lambda k: (last[k:] + last[:k]))
             return last[start:] + last[:start]
     return ()
-
-
-def growing(file: LintedFile) -> Iterator[Finding]:
-    for rule in file.rules:
-        if rule.checked.disconnected:
-            continue
-        index = by_start([rule.checked])
-        for graph in graphs_of(file, rule.checked):
-            changed = graph.copy()
-            run = run_small(changed, file.program.dialect, index, 1)
-            before, after = (sum(count_calls(g).values()) for g in (graph, changed))
-            if run.applied and after > before:
-                message = f"an application of `{rule.name}` turns {before} calls into {after}"
-                mend = f"constant folding may take them away again, else the graph grows with each match; seen on {as_statements(graph)}"
-                yield finding("L0204", message, rule.written.name.span, mend, graph=as_json(graph))
-                break

@@ -1,17 +1,10 @@
-"""L0108 and L0109: rules that nobody explains, and rules that nothing tests."""
+"""L0109: rules that nothing tests."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
 from gslang.lint.linted_file import Finding, LintedFile, finding
-
-
-def missing_doc(file: LintedFile) -> Iterator[Finding]:
-    for rule in file.rules:
-        if not rule.checked.doc:
-            mend = "put a line `## what it does` above the rule"
-            yield finding("L0108", f"nothing says what `{rule.name}` does", rule.written.name.span, mend)
 
 
 def missing_test(file: LintedFile) -> Iterator[Finding]:

@@ -1,0 +1,16 @@
+"""L0206: rules that stand twice, up to names and commuted operands."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from gslang.base.diagnostics import Label
+from gslang.lint.linted_file import Finding, LintedFile, finding
+from gslang.lint.rule_pairs import candidate_pairs, twins
+
+
+def duplicate(file: LintedFile) -> Iterator[Finding]:
+    for earlier, later in candidate_pairs(file):
+        if twins(earlier, later):
+            related = (Label(earlier.written.name.span, "the first one"),)
+            yield finding("L0206", f"`{later.name}` says the same as `{earlier.name}`", later.written.name.span, "remove one of them", related=related)

@@ -1,0 +1,64 @@
+"""L0110: equal calls with equal operands and attributes among the targets that are built."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from gslang.base.diagnostics import Label
+from gslang.check import checked as ir
+from gslang.lint.linted_file import Finding, LintedFile, finding
+
+
+def repeated_computation(file: LintedFile) -> Iterator[Finding]:
+    """Equal calls with equal operands and attributes among the targets that are built."""
+    for rule in file.rules:
+        target = rule.checked.target
+        always = _always_built(target)
+        numbers: dict[str, int] = {}
+        stands_for: dict[int, int] = {}
+        for k, found in enumerate(target.targets):
+            if k not in always:
+                continue
+            first = numbers.setdefault(repr(_with_operands(found, stands_for, rule.checked)), k)  # as text: 1 is not 1.0 there
+            stands_for[k] = first
+            if first == k or not isinstance(found, ir.MakeCall):
+                continue
+            signature = rule.checked.dialect.get(found.operator) if isinstance(found.operator, str) else None
+            if signature is not None and "stateful" in signature.traits or target.spans[k] == target.spans[first]:
+                continue
+            mend = "name it in a statement and use the name"
+            related = (Label(target.spans[first], "the same as here"),)
+            yield finding("L0110", f"`{target.spans[k].text}` is computed twice", target.spans[k], mend, related=related)
+
+
+def _always_built(target: ir.TargetGraph) -> set[int]:
+    """Targets that every application builds, once: no branch of a choice, nothing that is repeated."""
+    found: set[int] = set()
+    stack = list(target.outputs)
+    while stack:
+        k = stack.pop()
+        if k in found:
+            continue
+        found.add(k)
+        match target.targets[k]:
+            case ir.MakeCall(operands=parts) | ir.MakeTuple(fields=parts):
+                stack += parts
+            case ir.MakeProj(base=base) | ir.Projections(base=base):
+                stack.append(base)
+    return found
+
+
+def _with_operands(found: ir.Target, stands_for: dict[int, int], rule: ir.CheckedRule) -> object:
+    """A target in which operands that are computed twice are one, and those of commutative operators are in order."""
+    match found:
+        case ir.MakeCall(operator, operands, attributes, spreads):
+            numbers = [stands_for.get(o, o) for o in operands]
+            signature = rule.dialect.get(operator) if isinstance(operator, str) else None
+            if signature is not None and "commutative" in signature.traits:
+                numbers.sort()
+            return (operator, numbers, sorted(attributes, key=lambda item: item[0]), spreads)
+        case ir.MakeProj(base, index):
+            return ("projection", stands_for.get(base, base), index)
+        case ir.MakeTuple(fields):
+            return ("tuple", tuple(stands_for.get(o, o) for o in fields))
+    return found

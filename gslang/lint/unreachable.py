@@ -1,0 +1,53 @@
+"""L0202: rules that come too late: an earlier one takes each of their matches."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from gslang.base.diagnostics import Label
+from gslang.check import checked as ir
+from gslang.lint.generality import overlays
+from gslang.lint.linted_file import Finding, LintedFile, finding
+from gslang.lint.rule_pairs import candidate_pairs, twins
+from gslang.lint.shown_graph import as_json, as_statements
+from gslang.lint.witness import graphs_of, matching_nodes
+
+
+def unreachable(file: LintedFile) -> Iterator[Finding]:
+    reported: set[str] = set()
+    for earlier, later in candidate_pairs(file):
+        if later.checked.blocks or later.name in reported or earlier.checked.once or not _always_built(earlier.checked):
+            continue
+        if next(overlays(earlier.checked, later.checked), None) is None or twins(earlier, later):
+            continue
+        graph = next(iter(graphs_of(file, later.checked)), None)
+        if graph is not None and not set(matching_nodes(later.checked, graph)) <= set(matching_nodes(earlier.checked, graph)):
+            continue
+        reported.add(later.name)  # the first one that covers it is enough to know
+        related = (Label(earlier.written.name.span, "more general, and tried first"),)
+        mend = f"put `{later.name}` before `{earlier.name}`, or remove it"
+        if graph is not None:
+            mend += f"; both match in {as_statements(graph)}"
+        shown = None if graph is None else as_json(graph)
+        yield finding("L0202", f"`{earlier.name}` takes every match of `{later.name}`", later.written.name.span, mend, related=related, graph=shown)
+
+
+def _always_built(rule: ir.CheckedRule) -> bool:
+    """Whether all that the target reads is known at each match. Where a dimension or value is not, the match is passed over."""
+    stack: list[object] = [rule.target.targets]
+    while stack:
+        item = stack.pop()
+        match item:
+            case ir.NodeAttr(name=name) if name in ("shape", "dtype", "ndim", "value"):
+                return False
+            case ir.Captured() | ir.SelectTarget() | ir.SelectValue() | ir.ItemValue() | ir.Builtin():
+                return False
+            case ir.Let(let=let):
+                stack.append(rule.lets[let])
+            case ir.BinaryValue(operator=operator) if operator in ("/", "//", "%", "**"):
+                return False
+        if isinstance(item, tuple):
+            stack.extend(item)
+        elif hasattr(item, "__dataclass_fields__"):
+            stack.extend(getattr(item, name) for name in item.__dataclass_fields__ if not name.endswith("span"))
+    return True
