@@ -13,6 +13,7 @@ from typing import Any
 
 from gslang.check import checked as ir
 from gslang.dialect.dtypes import numpy_dtype
+from gslang.dialect.signature import REQUIRED, AttributeType
 from gslang.dialect.tensor_type import TensorType, TupleType, is_static
 from gslang.engine.scope import UNBOUND, Instance, Scope
 from gslang.engine.values import FAILURES, evaluate
@@ -231,6 +232,8 @@ class Making:
         for name, spec in signature.attributes.items():
             if name not in proposed and isinstance(spec.default, bool) and rng.random() < 0.2:
                 proposed[name] = not spec.default
+            elif name not in proposed and spec.default is REQUIRED and (value := _some_value(rng, spec.types[0])) is not None:
+                proposed[name] = value
             elif name not in proposed and type(spec.default) is float and "elementwise" in signature.traits and rng.random() < 0.4:
                 proposed[name] = rng.choice((0.25, 0.5, 1.5))
         given, later = self.attributes(number, call, operator, proposed)
@@ -468,6 +471,15 @@ class Making:
         head = [self.concrete(item, given[k]) for k, item in enumerate(fixed[:before])]
         tail = [self.concrete(item, given[len(given) - behind + k]) for k, item in enumerate(fixed[before:])]
         return (*head, *middle, *tail)
+
+
+def _some_value(rng: Random, type_: AttributeType) -> Any:
+    """A value for an attribute that has to be given and that no sampler knows; None for kinds of which none can be thought up."""
+    values: dict[str, tuple[Any, ...]] = {"float": (0.5, 2.0, 0.25, -1.5), "int": (1, 2, 3), "bool": (True, False)}
+    if type_.base not in values:
+        return None
+    choices = values[type_.base]
+    return tuple(rng.choice(choices) for _ in range(2)) if type_.depth else rng.choice(choices)
 
 
 def _reads_itself(rule: ir.CheckedRule, number: int, constraint: ir.Constraint, scope: Scope) -> bool:
