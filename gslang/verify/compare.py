@@ -21,7 +21,7 @@ _WIDE_TOLERANCE = 1e-6  # relative: what constants of type float32 may differ by
 class Finding:
     """`field`: True equal, False different, None not computable (`field_reason`). `numbers`: likewise in floating point.
 
-    `certain`: the field's answer does not hang on a function that was taken as unknown. `special`: only NaN or infinities
+    `certain`: the field's answer does not hang on a function that was taken as unknown, nor on cases of sign. `special`: only NaN or infinities
     differ. `inputs` and `max_abs` belong to a difference in floating point.
     """
 

@@ -17,7 +17,6 @@ import numpy as np
 from gslang.verify.residues import PRIME, NoField, inverse, mixed, residues
 
 CLOSE = 1e-7  # relative: reals closer than this are not told apart
-UNIT = 1 << 28  # inputs are multiples of 1/UNIT, exact as residues and as floats
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -68,11 +67,10 @@ def constant(array: Any) -> Dual:
     return Dual(residues(array), np.asarray(array, np.float64))
 
 
-def random_dual(shape: tuple[int, ...], rng: Any, positive: bool) -> Dual:
-    """A random point: multiples of 1/UNIT between −4 and 4."""
+def random_dual(shape: tuple[int, ...], rng: Any, positive: bool, unit: int) -> Dual:
+    """A random point: multiples of 1/`unit`, exact as residues and as floats, on both sides of 0 unless `positive`."""
     whole = rng.integers(1 if positive else -(PRIME // 2), PRIME // 2, shape, dtype=np.int64)
-    unit = pow(UNIT, PRIME - 2, PRIME)
-    return Dual(whole % PRIME * unit % PRIME, whole / UNIT)
+    return Dual(whole % PRIME * pow(unit, PRIME - 2, PRIME) % PRIME, whole / unit)
 
 
 def contracted(equation: str, a: Dual, b: Dual) -> Dual:

@@ -9,27 +9,43 @@ import numpy as np
 from gslang.dialect.dialect import Dialect
 from gslang.graph.graph import CONST, Graph
 from gslang.verify.dual import Dual
+from gslang.verify.expand import CannotExpand, expanded
 from gslang.verify.field import DEGREE, depends_on_order, evaluate_in_field
 from gslang.verify.field import random_point as relay_point
 from gslang.verify.field_onnx import evaluate_onnx_in_field, random_point
 from gslang.verify.residues import PRIME, NoField
 
 POINTS = 3
+SCALES = (1 << 28, 1 << 24, 1 << 31)  # of the points: numbers below 4, below 64, below a half, so that thresholds lie between them
 BOUND = (DEGREE / PRIME) ** POINTS  # 7e-18: the chance that sides which differ agree at all points
 
 
 def in_field(before: Graph, after: Graph, dialect: Dialect, seed: int) -> tuple[bool | None, str, bool]:
-    """(equal, unknown functions or why it cannot be told, whether a difference is certain)."""
+    """(equal, unknown functions or why it cannot be told, whether the answer is certain).
+
+    A difference is not certain if it may come from an unknown function or a rounded constant; equality is not if
+    it holds in those cases of sign only that the points fell into.
+    """
     if _rounds(before) or _rounds(after):
         return None, "constants are rounded to another type than attributes", False
     unknown: set[str] = set()
+    try:
+        before, after = expanded(before, dialect), expanded(after, dialect)
+    except CannotExpand as error:
+        return None, str(error), False
     try:
         equal = _at_points(before, after, dialect, seed, unknown)
     except NoField as error:
         return None, str(error), False
     if not equal:
         return False, "the sides differ over a prime field", not unknown and not any(_has_fraction(graph) for graph in (before, after))
-    return True, ", ".join(sorted(unknown)), True
+    return True, ", ".join(sorted(unknown)), not any(depends_on_order(graph) or _ORDERED & set(graph.op) for graph in (before, after))
+
+
+_ORDERED = frozenset({
+    "Relu", "Clip", "Max", "Min", "MaxPool", "GlobalMaxPool", "ReduceMax", "ReduceMin", "ReduceL1", "Abs", "LeakyRelu", "PRelu", "HardSigmoid",
+    "HardSwish", "Less", "LessOrEqual", "Greater", "GreaterOrEqual", "Equal", "ArgMax", "ArgMin",
+})  # fmt: skip
 
 
 def _at_points(before: Graph, after: Graph, dialect: Dialect, seed: int, unknown: set[str]) -> bool:
@@ -54,7 +70,7 @@ def _at_points(before: Graph, after: Graph, dialect: Dialect, seed: int, unknown
 
 def _relay_at_points(before: Graph, after: Graph, dialect: Dialect, seed: int, unknown: set[str], positive: bool, order: bool) -> bool:
     for point in range(POINTS):
-        values = relay_point(before, np.random.default_rng([seed, point]), positive)
+        values = relay_point(before, np.random.default_rng([seed, point]), positive, SCALES[point])
         inputs = {name: v.residue if isinstance(v, Dual) else v for name, v in values.items()}
         reals = {name: v.real if isinstance(v, Dual) else v for name, v in values.items()} if order else None
         left, right = (evaluate_in_field(graph, dialect, inputs, reals) for graph in (before, after))
@@ -66,7 +82,7 @@ def _relay_at_points(before: Graph, after: Graph, dialect: Dialect, seed: int, u
 
 def _onnx_at_points(before: Graph, after: Graph, dialect: Dialect, seed: int, unknown: set[str], positive: bool) -> bool:
     for point in range(POINTS):
-        inputs = random_point(before, np.random.default_rng([seed, point]), positive)
+        inputs = random_point(before, np.random.default_rng([seed, point]), positive, SCALES[point])
         if not _equal(*(evaluate_onnx_in_field(graph, inputs, unknown, dialect.get) for graph in (before, after))):
             return False
     return True

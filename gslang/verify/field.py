@@ -328,7 +328,7 @@ _SPECIAL: dict[str, Special] = {
 }  # fmt: skip
 
 
-def random_point(graph: Graph, rng: Any, positive: bool) -> dict[str, Any]:
+def random_point(graph: Graph, rng: Any, positive: bool, unit: int) -> dict[str, Any]:
     """A random `Dual` for each input and parameter without values (truth values as they are). Raises `NoField`."""
     point: dict[str, Any] = {}
     for node in graph.nodes():
@@ -340,5 +340,5 @@ def random_point(graph: Graph, rng: Any, positive: bool) -> dict[str, Any]:
         elif not isinstance(type_, TensorType) or type_.dtype is None or not type_.dtype.startswith("float"):
             raise NoField(f"an input of type {type_}")
         else:
-            point[str(graph.names[node])] = random_dual(_type_shape(graph, node), rng, positive)
+            point[str(graph.names[node])] = random_dual(_type_shape(graph, node), rng, positive, unit)
     return point

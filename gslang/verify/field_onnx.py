@@ -531,7 +531,7 @@ MEANINGS: dict[str, Meaning] = {
 }  # fmt: skip
 
 
-def random_point(graph: Graph, rng: Any, positive: bool) -> dict[str, Any]:
+def random_point(graph: Graph, rng: Any, positive: bool, unit: int) -> dict[str, Any]:
     """Values of inputs and parameters without values: floats anywhere, whole numbers small, truth values."""
     from gslang.dialect.tensor_type import TensorType
 
@@ -546,7 +546,7 @@ def random_point(graph: Graph, rng: Any, positive: bool) -> dict[str, Any]:
         if prod(shape) > 1 << 20:
             raise NoField("an input is too large")
         if type_.dtype.startswith(("float", "bfloat")):
-            point[str(graph.names[node])] = dual.random_dual(shape, rng, positive)
+            point[str(graph.names[node])] = dual.random_dual(shape, rng, positive, unit)
         elif type_.dtype == "bool":
             point[str(graph.names[node])] = rng.random(shape) < 0.5
         elif type_.dtype.startswith(("int", "uint")):

@@ -133,7 +133,7 @@ def verify_now(rule: CheckedRule, settings: Settings = Settings(), programs: Seq
 
 def refutes(finding: Finding, special: bool = False) -> str:
     """Why an instance refutes its rule; empty if it does not."""
-    if finding.numbers is False and finding.field is not True:
+    if finding.numbers is False and not (finding.field is True and finding.certain):
         return f"the sides compute different values: {finding.number_reason}"
     if special and finding.special:
         return "the sides differ in NaN or infinities"
@@ -148,7 +148,8 @@ def _judge(good: list[Finding]) -> tuple[str, str]:
     undecided = [f for f in good if f.field is False]
     if equal and not undecided:
         unknown = sorted({name for f in equal for name in f.field_reason.split(", ") if name})
-        return "exact", (f"for any {', '.join(unknown)}" if unknown else "as rational functions") + special
+        order = "" if all(f.certain for f in equal) else ", in cases of sign"
+        return "exact", (f"for any {', '.join(unknown)}" if unknown else "as rational functions") + order + special
     if any(f.numbers is True for f in good):
         why = undecided[0].field_reason if undecided else next(f.field_reason for f in good)
         return "tested", why + special
