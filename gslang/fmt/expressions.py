@@ -102,6 +102,12 @@ def flat(parts: Sequence[Part], in_subscript: bool = False) -> str:
 
 
 def flat_bracket(bracket: Bracket, before: Part | None) -> str:
+    if bracket.flat is None:
+        bracket.flat = _flat_bracket(bracket, before)
+    return bracket.flat
+
+
+def _flat_bracket(bracket: Bracket, before: Part | None) -> str:
     inner = _without_last_comma(bracket, before)
     text = flat(inner, _is_subscript(bracket, before))
     pad = " " if _is_block(bracket, before) and text else ""

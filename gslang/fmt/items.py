@@ -241,7 +241,7 @@ def _one_line(parts: list[Part]) -> Doc | None:
 def _block(parts: list[Part]) -> Doc:
     block = parts[-1]
     assert isinstance(block, Bracket)
-    block.items = _without_semicolons(block.items)
+    block.items, block.flat = _without_semicolons(block.items), None
     if not _written_broken(block):
         line = _one_line(parts)
         if line is not None:

@@ -32,11 +32,12 @@ class Token:
 
 @dataclass(slots=True)
 class Bracket:
-    """What stands between two brackets."""
+    """What stands between two brackets. `flat`: its text on one line, once it is known."""
 
     open: Token
     items: list[Part]
     close: Token
+    flat: str | None = None
 
 
 Part = Union[Token, Bracket]

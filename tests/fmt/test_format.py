@@ -6,6 +6,7 @@ import re
 import textwrap
 from collections.abc import Callable
 from pathlib import Path
+from time import process_time
 
 import pytest
 from hypothesis import given, settings
@@ -147,14 +148,27 @@ def test_numbers_are_not_joined() -> None:
     assert formatted("op a(x: int | (tensor) = f(1)) -> tensor;") == "op a(x: int | (tensor) = f(1)) -> tensor;\n"
 
 
-def test_long_files_take_the_quick_way_and_say_the_same() -> None:
-    """Beyond the limit another parser tells whether the text parses: the result and the errors are those of short files."""
-    items = "".join(f"rule r{k}(x):nn.relu(nn.relu(x))=>nn.relu(x);\n" for k in range(1150))
-    assert formatted(items) == items.replace(":nn", ": nn").replace("=>", " => ")
-    for wrong in ("rule s(x) x => x;\n", "fn f(x) { x }\n", 'fn f(x) = "\\x";\n', f"fn f(x) = {'not ' * 210}x;\n"):
-        short, long = (format_source(Source("t.gsl", text)) for text in (wrong, items + wrong))
-        assert short.text is long.text is None
-        assert [d.message for d in short.diagnostics] == [d.message for d in long.diagnostics]
+def test_long_files_take_the_quick_way_and_say_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Beyond a length another parser tells whether the text parses: the result and the errors are those of short files."""
+    wrong = ("rule s(x) x => x;\n", "fn f(x) { x }\n", "rule r(x): x <=> x;", 'fn f(x) = "\\x";\n', f"fn f(x) = {'not ' * 210}x;\n")
+    texts = [case.read_text(encoding="utf-8") for case in GOLDEN] + [f"fn f(x) = {'not ' * 120}x;\n"]
+    short = [format_source(Source("t.gsl", text)) for text in (*texts, *wrong)]
+    monkeypatch.setattr("gslang.fmt.syntax_check._LONG", -1)
+    for text, before in zip((*texts, *wrong), short):
+        after = format_source(Source("t.gsl", text))
+        assert (after.text, [d.message for d in after.diagnostics]) == (before.text, [d.message for d in before.diagnostics])
+        assert (after.text is None) == (text in wrong)
+
+
+@pytest.mark.long
+def test_ten_thousand_lines_in_two_seconds() -> None:
+    rule = "## Two branches.\nrule r{k}(x, w: var) {{\n  c = nn.conv2d(x, w, groups = {k},data_layout=\"NCHW\");\n    nn.relu(exp(c)+tanh(x)*2)\n  =>\n    nn.relu(x)\n}}\n\n"
+    text = "".join(rule.format(k=k) for k in range(1250))
+    assert text.count("\n") == 10_000
+    formatted(text)  # the parsers' tables are made
+    began = process_time()
+    assert formatted(text) != text
+    assert process_time() - began < 2
 
 
 def test_range_formats_only_what_it_touches() -> None:
