@@ -36,12 +36,12 @@ class Finding:
 
 
 def compare(before: Graph, after: Graph, dialect: Dialect, rtol: float | None, seed: int) -> Finding:
-    field, field_reason, certain = in_field(before, after, dialect, seed)
+    field, field_reason, certain, point = in_field(before, after, dialect, seed)
     numbers: bool | None = True
     reason, special, worst, failing = "", False, 0.0, None
-    for kind in ("normal", "positive", "spread"):
+    for kind in ("normal", "positive", "spread", *(["point"] if point is not None else [])):
         try:
-            inputs = _inputs(before, seed, kind)
+            inputs = point if kind == "point" and point is not None else _inputs(before, seed, kind)
             with np.errstate(all="ignore"):
                 left = evaluate(before, dialect, inputs)
         except EvaluationError as error:

@@ -7,7 +7,8 @@ from typing import Any
 import numpy as np
 
 from gslang.dialect.dialect import Dialect
-from gslang.graph.graph import CONST, Graph
+from gslang.dialect.dtypes import numpy_dtype
+from gslang.graph.graph import CONST, INPUT, PARAM, Graph
 from gslang.verify.dual import Dual
 from gslang.verify.expand import CannotExpand, expanded
 from gslang.verify.field import DEGREE, depends_on_order, evaluate_in_field
@@ -20,26 +21,36 @@ SCALES = (1 << 28, 1 << 24, 1 << 31)  # of the points: numbers below 4, below 64
 BOUND = (DEGREE / PRIME) ** POINTS  # 7e-18: the chance that sides which differ agree at all points
 
 
-def in_field(before: Graph, after: Graph, dialect: Dialect, seed: int) -> tuple[bool | None, str, bool]:
-    """(equal, unknown functions or why it cannot be told, whether the answer is certain).
+def in_field(before: Graph, after: Graph, dialect: Dialect, seed: int) -> tuple[bool | None, str, bool, dict[str, Any] | None]:
+    """(equal, unknown functions or why it cannot be told, whether the answer is certain, inputs for which they differ).
 
     A difference is not certain if it may come from an unknown function or a rounded constant; equality is not if
     it holds in those cases of sign only that the points fell into.
     """
     if _rounds(before) or _rounds(after):
-        return None, "constants are rounded to another type than attributes", False
+        return None, "constants are rounded to another type than attributes", False, None
     unknown: set[str] = set()
     try:
         before, after = expanded(before, dialect), expanded(after, dialect)
     except CannotExpand as error:
         return None, str(error), False
     try:
-        equal = _at_points(before, after, dialect, seed, unknown)
+        point = _difference(before, after, dialect, seed, unknown)
     except NoField as error:
-        return None, str(error), False
-    if not equal:
-        return False, "the sides differ over a prime field", not unknown and not any(_has_fraction(graph) for graph in (before, after))
-    return True, ", ".join(sorted(unknown)), not any(depends_on_order(graph) or _ORDERED & set(graph.op) for graph in (before, after))
+        return None, str(error), False, None
+    if point is not None:
+        certain = not unknown and not any(_has_fraction(graph) for graph in (before, after))
+        return False, "the sides differ over a prime field", certain, _as_inputs(before, point)
+    return True, ", ".join(sorted(unknown)), not any(depends_on_order(graph) or _ORDERED & set(graph.op) for graph in (before, after)), None
+
+
+def _as_inputs(graph: Graph, point: dict[str, Any]) -> dict[str, Any]:
+    """A point as values of the graph's inputs, rounded to their types."""
+    types = {str(graph.names[node]): graph.types[node] for node in graph.nodes() if graph.op[node] in (INPUT, PARAM)}
+    return {
+        name: np.asarray(value.real).astype(numpy_dtype(str(getattr(types[name], "dtype", "float32")))) if isinstance(value, Dual) else value
+        for name, value in point.items()
+    }
 
 
 _ORDERED = frozenset({
@@ -48,7 +59,8 @@ _ORDERED = frozenset({
 })  # fmt: skip
 
 
-def _at_points(before: Graph, after: Graph, dialect: Dialect, seed: int, unknown: set[str]) -> bool:
+def _difference(before: Graph, after: Graph, dialect: Dialect, seed: int, unknown: set[str]) -> dict[str, Any] | None:
+    """A point where the sides differ, None if they are equal at all. Raises `NoField`."""
     if dialect.name == "onnx":
         try:
             return _onnx_at_points(before, after, dialect, seed, unknown, False)
@@ -60,15 +72,17 @@ def _at_points(before: Graph, after: Graph, dialect: Dialect, seed: int, unknown
         for positive in (False, True):
             found: set[str] = set()
             try:
-                equal = _relay_at_points(before, after, dialect, seed, found, positive, True)
+                different = _relay_at_points(before, after, dialect, seed, found, positive, True)
             except NoField:
                 continue  # too close, or no real number: other points, or unknown functions instead
             unknown |= found
-            return equal
+            return different
     return _relay_at_points(before, after, dialect, seed, unknown, False, False)
 
 
-def _relay_at_points(before: Graph, after: Graph, dialect: Dialect, seed: int, unknown: set[str], positive: bool, order: bool) -> bool:
+def _relay_at_points(
+    before: Graph, after: Graph, dialect: Dialect, seed: int, unknown: set[str], positive: bool, order: bool
+) -> dict[str, Any] | None:
     for point in range(POINTS):
         values = relay_point(before, np.random.default_rng([seed, point]), positive, SCALES[point])
         inputs = {name: v.residue if isinstance(v, Dual) else v for name, v in values.items()}
@@ -76,16 +90,16 @@ def _relay_at_points(before: Graph, after: Graph, dialect: Dialect, seed: int, u
         left, right = (evaluate_in_field(graph, dialect, inputs, reals) for graph in (before, after))
         unknown |= left.uninterpreted | right.uninterpreted
         if not _equal(left.outputs, right.outputs):
-            return False
-    return True
+            return values
+    return None
 
 
-def _onnx_at_points(before: Graph, after: Graph, dialect: Dialect, seed: int, unknown: set[str], positive: bool) -> bool:
+def _onnx_at_points(before: Graph, after: Graph, dialect: Dialect, seed: int, unknown: set[str], positive: bool) -> dict[str, Any] | None:
     for point in range(POINTS):
         inputs = random_point(before, np.random.default_rng([seed, point]), positive, SCALES[point])
         if not _equal(*(evaluate_onnx_in_field(graph, inputs, unknown, dialect.get) for graph in (before, after))):
-            return False
-    return True
+            return inputs
+    return None
 
 
 def _rounds(graph: Graph) -> bool:

@@ -18,6 +18,7 @@ from gslang.evaluate.run import EvaluationError
 from gslang.graph.graph import CONST, INPUT, PARAM, PROJ, TUPLE, Graph
 from gslang.verify import dual
 from gslang.verify.dual import Dual, chosen, constant, contracted, larger, number
+from gslang.verify.field_order import rounded
 from gslang.verify.residues import NoField
 
 Attrs = Mapping[str, Any]
@@ -197,7 +198,7 @@ def _hard_sigmoid(x: Dual, alpha: Dual, beta: Dual) -> Dual:
 def _power(call: _Call) -> Dual:
     x, y = call.dual(0), call.operands[1]
     exponents = np.unique(y.real if isinstance(y, Dual) else np.asarray(y, np.float64))
-    if len(exponents) == 1 and np.asarray(y.real if isinstance(y, Dual) else y).size == 1:
+    if len(exponents) == 1:
         twice = float(exponents[0]) * 2
         if twice == int(twice) and abs(twice) <= 16:
             base = x if int(twice) % 2 == 0 else _root(call, x)
@@ -205,7 +206,7 @@ def _power(call: _Call) -> Dual:
             result = number(1)
             for _ in range(count):
                 result = result * base
-            result = result if twice >= 0 else number(1) / result
+            result = result if twice >= 0 else number(1) / result  # x⁰ is 1
             shape = np.broadcast_shapes(x.shape, np.asarray(y.real if isinstance(y, Dual) else y).shape)
             return result.moved(lambda a: np.broadcast_to(a, shape))
     return call.function("Pow", np.power, x, y if isinstance(y, Dual) else constant(np.asarray(y, np.float64)))
@@ -484,11 +485,20 @@ def _pad(call: _Call) -> Dual:
     return Dual(residue[result], real[result])
 
 
-def _attention_free(name: str) -> Callable[[_Call], Dual]:
+def _by_attributes(name: str) -> Callable[[_Call], Dual]:
     def meaning(call: _Call) -> Dual:
         return call.function(
             f"{name} {sorted((k, v) for k, v in call.attrs.items() if v is not None)}", None, *[call.dual(k) for k in range(len(call.operands))]
         )
+
+    return meaning
+
+
+def _rounding(function: Callable[[Any], Any]) -> Callable[[_Call], Dual]:
+    def meaning(call: _Call) -> Dual:
+        x = call.dual(0)
+        residue = rounded(x, function(x.real))
+        return Dual(residue, np.where(residue == np.round(x.real).astype(np.int64) % dual.PRIME, np.round(x.real), function(x.real)))
 
     return meaning
 
@@ -527,7 +537,9 @@ MEANINGS: dict[str, Meaning] = {
     "Softmax": _softmax, "LogSoftmax": _log_softmax, "BatchNormalization": _batch_norm, "LayerNormalization": _layer_norm,
     "RMSNormalization": _rms_norm, "InstanceNormalization": _instance_norm, "GroupNormalization": _group_norm,
     "MatMul": _matmul, "Gemm": _gemm, "Conv": _conv, "ConvTranspose": _conv_transpose, "AveragePool": _average_pool,
-    **{name: _attention_free(name) for name in ("Gelu", "Elu", "Selu", "Celu", "Softsign", "ThresholdedRelu", "Sign", "Floor", "Ceil", "Round")},
+    **{name: _by_attributes(name) for name in ("Gelu", "Elu", "Selu", "Celu", "Softsign", "ThresholdedRelu")},
+    **{name: _rounding(f) for name, f in (("Floor", np.floor), ("Ceil", np.ceil), ("Round", np.round))},
+    "Sign": lambda c: dual.selected(np.sign(c.dual(0).real), number(-1), number(0), number(1)),
 }  # fmt: skip
 
 

@@ -53,7 +53,7 @@ def ordered(op: str, residues: Sequence[Any], reals: Sequence[Any], attrs: Mappi
     plain = {name: float(np.float32(v)) if isinstance(v, float) else v for name, v in attrs.items()}
     result = EVALUATE[op]([v.real for v in values], plain)
     if op in ROUNDINGS:
-        return _rounded(values[0], result)
+        return rounded(values[0], result)
     if op in POSITIONS or op.startswith("is"):
         return result
     candidates = list(values)
@@ -73,7 +73,7 @@ def ordered(op: str, residues: Sequence[Any], reals: Sequence[Any], attrs: Mappi
     return selected(result, *candidates).residue
 
 
-def _rounded(x: Dual, result: Any) -> Any:
+def rounded(x: Dual, result: Any) -> Any:
     """Whole numbers; not where x is so close to one that the rounding may be wrong, unless it is that number."""
     whole = np.asarray(result).astype(np.int64)
     nearest = np.round(x.real)
