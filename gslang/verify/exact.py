@@ -33,7 +33,7 @@ def in_field(before: Graph, after: Graph, dialect: Dialect, seed: int) -> tuple[
     try:
         before, after = expanded(before, dialect), expanded(after, dialect)
     except CannotExpand as error:
-        return None, str(error), False
+        return None, str(error), False, None
     try:
         point = _difference(before, after, dialect, seed, unknown)
     except NoField as error:
