@@ -1,0 +1,42 @@
+"""Safe fixes of the corpus: they converge, mend what they are for, keep comments, and leave what rules match as it was."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from gslang.base.diagnostics import Diagnostic
+from gslang.base.source import Source
+from gslang.check.check import check_source
+from gslang.check.checked import CheckedProgram
+from gslang.lint.fixes import fix_source
+from gslang.lint.linted_file import linted_file
+from gslang.lint.run_lints import lint_program
+from gslang.lint.witness import graphs_of, matching_nodes
+from gslang.syntax.parser import parse
+from tests.lint.test_corpus import BAD, DEFAULT, also
+
+
+@pytest.mark.parametrize("path", BAD, ids=lambda path: path.stem)
+def test_fixes(path: Path) -> None:
+    text = path.read_text(encoding="utf-8")
+    selected = DEFAULT - {"L0108", "L0109"} | also(text)
+
+    def lint(source: Source, program: CheckedProgram) -> list[Diagnostic]:
+        return lint_program(source, program, selected, cache=False)
+
+    source = Source(str(path), text)
+    program = check_source(source)
+    found = lint(source, program)
+    mendable = [d for d in found if d.fix is not None and d.fix.safe]
+    fixed = fix_source(source, found, check_source, lint)
+    assert fixed.count >= len(mendable) and (fixed.count > 0) == bool(mendable)
+    assert [d for d in fixed.remaining if d.fix is not None and d.fix.safe] == []
+    assert len(fixed.remaining) <= len(found) - len(mendable)
+    assert [c.text for c in parse(fixed.source).comments] == [c.text for c in parse(source).comments]
+    after = check_source(fixed.source)
+    file = linted_file(source, parse(source).program, program)
+    for name in program.own_rules:
+        for graph in graphs_of(file, program.rules[name]):
+            assert set(matching_nodes(program.rules[name], graph)) == set(matching_nodes(after.rules[name], graph))
