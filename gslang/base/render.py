@@ -6,11 +6,9 @@ import json
 import unicodedata
 from collections.abc import Mapping, Sequence
 from typing import Any
-from urllib.parse import quote
 
 from gslang.base.codes import CODES
 from gslang.base.diagnostics import Diagnostic, Label, Severity
-from gslang.base.render_ci import fingerprints, relative_path
 
 _COLOURS = {"error": "\x1b[1;31m", "warning": "\x1b[1;33m", "note": "\x1b[1;36m", "blue": "\x1b[1;34m", "off": "\x1b[0m"}
 
@@ -99,6 +97,10 @@ def render_github(diagnostics: Sequence[Diagnostic]) -> str:
 
 def render_sarif(diagnostics: Sequence[Diagnostic], version: str, titles: Mapping[str, str] = {}) -> str:
     """SARIF 2.1.0, one run; paths relative to the working directory. `titles`: of codes that are not the checker's."""
+    from urllib.parse import quote
+
+    from gslang.base.render_ci import fingerprints, relative_path
+
     used = sorted({d.code for d in diagnostics})
     known = {code: info.title for code, info in CODES.items()} | dict(titles)
     rules = [{"id": code, "shortDescription": {"text": known.get(code, code)}} for code in used]

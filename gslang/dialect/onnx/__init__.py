@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from importlib.metadata import PackageNotFoundError, version
 from typing import Final
 
 from gslang.base.cache import cached
@@ -15,6 +14,8 @@ INFIX: Final = {"+": "Add", "-": "Sub", "*": "Mul", "/": "Div", "neg": "Neg"}
 
 def onnx_dialect() -> Dialect:
     """The dialect, its signatures remembered between runs. Raises `InputError` if the package is not installed."""
+    from importlib.metadata import PackageNotFoundError, version
+
     from gslang.dialect.onnx.admission import why_refused
     from gslang.dialect.onnx.contrib import contrib_inference, declarations
     from gslang.dialect.onnx.infer import inference

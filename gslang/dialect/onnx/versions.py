@@ -8,7 +8,6 @@ from __future__ import annotations
 from collections.abc import Container, Mapping
 from dataclasses import dataclass
 from functools import cache
-from importlib.metadata import version as installed_version
 from typing import Any, Final
 
 from gslang.base.cache import cached
@@ -61,6 +60,8 @@ class History:
 
 @cache
 def history() -> History:
+    from importlib.metadata import version as installed_version
+
     return cached("onnx-versions", (installed_version("onnx"),), _history)
 
 
