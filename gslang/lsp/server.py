@@ -53,6 +53,17 @@ class _Protocol(LanguageServerProtocol):
         yield self.fm.features[lsp.TEXT_DOCUMENT_DID_CLOSE], (params,), None
 
 
+    def structure_message(self, data: dict[str, Any]) -> Any:
+        """A request that is not as it should be is answered with an error; pygls would leave its sender waiting."""
+        try:
+            return super().structure_message(data)
+        except JsonRpcException as error:
+            if "id" not in data or "method" not in data:
+                raise
+            self._send_response(data["id"], None, error.to_response_error())
+            return lsp.CancelNotification(lsp.CancelParams(data["id"]))
+
+
 class Server(LanguageServer):
     """The language server with its documents. `told`: what was published last for each document; `ran`: tests that were run,
     by URI, rule and title; `graphs`: models that were read, by path, with the time of the file."""
@@ -92,14 +103,14 @@ class Server(LanguageServer):
 
 def serve() -> None:
     """Talk on standard input and output until the client says `exit`."""
-    logging.basicConfig(level=logging.WARNING)
-    logging.getLogger("pygls.protocol.json_rpc").addFilter(_is_no_refusal)
+    logging.basicConfig(level=logging.ERROR)
+    logging.getLogger("pygls.protocol.json_rpc").addFilter(_is_no_answer)
     make_server().start_io()
 
 
-def _is_no_refusal(record: logging.LogRecord) -> bool:
-    """What is refused on purpose (a rename to a keyword) is an answer and belongs in no log."""
-    return not (record.exc_info and isinstance(record.exc_info[1], JsonRpcException))
+def _is_no_answer(record: logging.LogRecord) -> bool:
+    """What is refused on purpose (a rename to a keyword, a request without its parameters) is answered and belongs in no log."""
+    return not (record.exc_info and isinstance(record.exc_info[1], JsonRpcException)) and not str(record.msg).startswith("Unable to deserialize")
 
 
 def make_server() -> Server:

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 ROOT = Path(__file__).resolve().parents[2]
-LONG = 60.0  # seconds; only a server that hangs takes so long
+LONG = 20.0  # seconds; only a server that hangs takes so long
 
 
 class Client:

@@ -100,20 +100,29 @@ METHODS = [
 ]  # fmt: skip
 
 
-def everything(uri: str, line: int, character: int) -> dict[str, Any]:
-    """Parameters that fit every request about a document."""
+def everything(method: str, uri: str, line: int, character: int) -> dict[str, Any]:
+    """Parameters that fit a request about a document."""
     position = {"line": line, "character": character}
-    return {
+    given = {
         "textDocument": {"uri": uri}, "position": position, "range": {"start": position, "end": {"line": line + 5, "character": 0}},
-        "positions": [position], "options": {"tabSize": 4, "insertSpaces": True}, "context": {"diagnostics": [], "includeDeclaration": True},
-        "previousResultId": "7",
+        "positions": [position], "options": {"tabSize": 4, "insertSpaces": True}, "previousResultId": "7",
     }  # fmt: skip
+    return given | ({"context": {"diagnostics": [], "includeDeclaration": True}} if method in ("codeAction", "references") else {})
 
 
 @pytest.mark.parametrize("uri", ["file:///no/such/file.gsl", "untitled:none", "http://example.org/a.gsl", "", "file://%00", "git:/x/y.gsl?{}"])
 def test_documents_that_nobody_has_opened(client: Client, uri: str) -> None:
     for method in METHODS:
-        client.ask("textDocument/" + method, everything(uri, 1, 2))
+        client.ask("textDocument/" + method, everything(method, uri, 1, 2))
+
+
+def test_requests_that_make_no_sense(client: Client) -> None:
+    """Each gets an answer: an error, in the protocol's words."""
+    assert client.ask("textDocument/hover", {"textDocument": 5}, fails=True)["code"] == -32602
+    assert client.ask("textDocument/hover", {}, fails=True)["code"] == -32602
+    assert client.ask("textDocument/noSuchThing", {}, fails=True)["code"] == -32601
+    assert client.ask("workspace/executeCommand", {"command": "gslang.noSuchThing"}, fails=True)["code"] == -32602
+    client.say("$/noSuchThing", {})
 
 
 def test_a_dialogue_of_random_edits(client: Client) -> None:
@@ -127,7 +136,7 @@ def test_a_dialogue_of_random_edits(client: Client) -> None:
         start = {"line": line, "character": chance.randrange(40)}
         end = {"line": line + chance.randrange(2), "character": start["character"] + width}
         client.change(uri, {"range": {"start": start, "end": end}, "text": chance.choice(signs)})
-        client.ask("textDocument/" + METHODS[k % len(METHODS)], everything(uri, line, start["character"]))
+        client.ask("textDocument/" + METHODS[k % len(METHODS)], everything(METHODS[k % len(METHODS)], uri, line, start["character"]))
 
 
 def test_edits_of_documents_that_nobody_has_opened(client: Client) -> None:
@@ -155,7 +164,7 @@ def test_files_that_cannot_be_imported(client: Client, tmp_path: Path) -> None:
     assert sum(d["code"] in ("E0204", "E0205") for d in found) == 7
     for line in range(8):
         for method in ("hover", "definition", "completion", "documentLink"):
-            client.ask("textDocument/" + method, everything((tmp_path / "me.gsl").as_uri(), line, 8))
+            client.ask("textDocument/" + method, everything(method, (tmp_path / "me.gsl").as_uri(), line, 8))
 
 
 def test_a_very_long_file(client: Client) -> None:
@@ -168,4 +177,4 @@ def test_deep_nesting(client: Client) -> None:
     for text in ("rule r(x): " + "exp(" * 5000, "rule r(x): " + "exp(" * 3000 + "x" + ")" * 3000 + " => x;", "[" * 20_000, "fn f(x) = " + "-" * 3000 + "x;"):
         client.open("untitled:deep", text)
         for method in METHODS:
-            client.ask("textDocument/" + method, everything("untitled:deep", 0, 12))
+            client.ask("textDocument/" + method, everything(method, "untitled:deep", 0, 12))
