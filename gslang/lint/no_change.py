@@ -4,53 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from gslang.check import checked as ir
 from gslang.lint.linted_file import Finding, LintedFile, finding
+from gslang.lint.rebuilt import rebuilt
 
 
 def no_change(file: LintedFile) -> Iterator[Finding]:
     """Each output of the target is that of the source again: the same operators on the same nodes with the same attributes."""
     for rule in file.rules:
         outputs, target = rule.checked.outputs, rule.checked.target
-        if outputs and len(outputs) == len(target.outputs) and all(_rebuilt(rule.checked, k, t) for k, t in zip(outputs, target.outputs)):
+        if outputs and len(outputs) == len(target.outputs) and all(rebuilt(rule.checked, k, t) for k, t in zip(outputs, target.outputs)):
             yield finding("L0116", f"the target of `{rule.name}` is its source", rule.written.name.span, "an application would change nothing")
-
-
-def _rebuilt(rule: ir.CheckedRule, k: int, t: int) -> bool:
-    """Whether a target is what a pattern node matched, over again."""
-    pattern, made = rule.nodes[k], rule.target.targets[t]
-    match made, pattern:
-        case ir.SourceNode(node=node), _:
-            return node == k
-        case ir.MakeCall(), ir.CallNode():
-            same_operator = pattern.operators == (made.operator,) or isinstance(made.operator, tuple) and made.operator[1] == pattern.variable
-            if not same_operator or len(made.operands) != len(pattern.operands):
-                return False
-            orders = [pattern.operands, pattern.operands[::-1]] if pattern.swappable else [pattern.operands]
-            operands = any(all(isinstance(p, int) and _rebuilt(rule, p, m) for p, m in zip(order, made.operands)) for order in orders)
-            return operands and _same_attributes(rule, k, pattern, made)
-        case ir.MakeTuple(fields), ir.TupleNode():
-            return len(fields) == len(pattern.fields) and all(isinstance(p, int) and _rebuilt(rule, p, f) for p, f in zip(pattern.fields, fields))
-        case ir.MakeProj(base, index), ir.ProjNode():
-            wanted = [c.test for c in pattern.constraints if isinstance(c, ir.Constraint) and c.field == "index"]
-            return wanted == [ir.Equals(index)] and _rebuilt(rule, pattern.base, base)
-    return False
-
-
-def _same_attributes(rule: ir.CheckedRule, k: int, pattern: ir.CallNode, made: ir.MakeCall) -> bool:
-    signature = rule.dialect.get(pattern.operators[0])
-    if signature is None:
-        return False
-    demanded = {c.field: c.test for c in pattern.constraints if isinstance(c, ir.Constraint)}
-    given = dict(made.attributes)
-    copied = [spread for spread in made.spreads if spread.node == k]
-    for name, spec in signature.attributes.items():
-        if name in given:
-            same = given[name] == ir.NodeAttr(ir.OWN, k, name) or demanded.get(name) == ir.Equals(given[name])
-        elif any(name not in spread.without for spread in copied):
-            same = True
-        else:
-            same = not made.spreads and demanded.get(name) == ir.Equals(ir.Const(spec.default))
-        if not same:
-            return False
-    return True

@@ -5,31 +5,53 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from gslang.base.diagnostics import Label
+from gslang.base.source import Span
 from gslang.check import checked as ir
 from gslang.lint.linted_file import Finding, LintedFile, finding
 from gslang.lint.shown_graph import as_json, as_statements
 from gslang.lint.small_run import by_start, run_small
 from gslang.lint.witness import graphs_of
+from gslang.syntax import nodes as n
 
 _ROUNDS = 3  # a loop is one that is seen to go round this often
 
 
 def non_terminating(file: LintedFile) -> Iterator[Finding]:
-    """Loops of the rules of a file that run together. One that only shrinks graphs ends, so each loop has a rule that does not."""
-    index = by_start([rule.checked for rule in file.rules])
-    places = {rule.name: rule.written.name.span for rule in file.rules}
+    """Loops of the rules of a file, which run together, and of those that a pass runs together, imported ones too."""
     reported: set[frozenset[str]] = set()
-    for rule in file.rules:
-        if rule.checked.disconnected or _shrinks(rule.checked):
+    for names, places in _groups(file):
+        yield from _loops(file, names, places, reported)
+
+
+def _groups(file: LintedFile) -> Iterator[tuple[tuple[str, ...], dict[str, Span]]]:
+    """Names of rules that run together, and where to say so: at the file's own rules, or at the pass."""
+    own = {rule.name: rule.written.name.span for rule in file.rules}
+    yield tuple(own), own
+    for item in file.written.items:
+        if isinstance(item, n.PassDecl) and item.name.id in file.program.passes:
+            steps = list(reversed(file.program.passes[item.name.id].steps))
+            while steps:
+                step = steps.pop()
+                steps += reversed(step.nested)
+                if step.rules and not set(step.rules) <= set(own):
+                    yield step.rules, {name: own.get(name, item.name.span) for name in step.rules}
+
+
+def _loops(file: LintedFile, names: tuple[str, ...], places: dict[str, Span], reported: set[frozenset[str]]) -> Iterator[Finding]:
+    """Loops among rules that run together. Rules that only shrink graphs end, so each loop has one that does not."""
+    rules = [file.program.rules[name] for name in names if name in file.program.rules]
+    index = by_start(rules)
+    for rule in rules:
+        if rule.disconnected or _shrinks(rule):
             continue
-        for graph in graphs_of(file, rule.checked):
+        for graph in graphs_of(file, rule):
             run = run_small(graph.copy(), file.program.dialect, index, 30 + 3 * len(graph))
             loop = () if run.ended else _loop(run.applied)
             if not loop or frozenset(loop) in reported:
                 continue
             reported.add(frozenset(loop))
             shown = " → ".join((*loop, loop[0]))
-            related = tuple(Label(places[name], "takes part") for name in dict.fromkeys(loop) if name != loop[0])
+            related = tuple(Label(places[name], "takes part") for name in dict.fromkeys(loop) if places[name] != places[loop[0]])
             message = f"`{loop[0]}` never ends: its target holds its source" if len(set(loop)) == 1 else f"these rules go round for ever: {shown}"
             mend = f"demand in a source what the target of the other does not give; seen on {as_statements(graph)}"
             yield finding("L0203", message, places[loop[0]], mend, related=related, graph=as_json(graph))

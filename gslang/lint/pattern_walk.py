@@ -1,4 +1,4 @@
-"""Which pattern nodes every match has, and in which order nodes are matched."""
+"""Which pattern nodes every match has, in which order nodes are matched, and which of them stay in the graph."""
 
 from __future__ import annotations
 
@@ -34,3 +34,20 @@ def always_matched(rule: ir.CheckedRule) -> frozenset[int]:
         if not isinstance(rule.nodes[node], ir.AltNode):
             stack += children(rule.nodes[node])
     return frozenset(found)
+
+
+def staying_nodes(rule: ir.CheckedRule) -> set[int]:
+    """Pattern nodes that the target uses, or that something uses that stays."""
+    stack: list[int] = []
+    for target in rule.target.targets:
+        match target:
+            case ir.SourceNode(node=node) | ir.SpliceInstances(node=node):
+                stack.append(node)
+    stack += [k for k, node in enumerate(rule.nodes) if node.keep and k not in rule.outputs]
+    found: set[int] = set()
+    while stack:
+        node = stack.pop()
+        if node not in found:
+            found.add(node)
+            stack += children(rule.nodes[node])
+    return found

@@ -1,4 +1,4 @@
-"""L0110: equal calls with equal operands and attributes among the targets that are built."""
+"""L0110: equal calls with equal operands and attributes among the targets that are built, and calls that a matched node is, which stays."""
 
 from __future__ import annotations
 
@@ -7,6 +7,8 @@ from collections.abc import Iterator
 from gslang.base.diagnostics import Label
 from gslang.check import checked as ir
 from gslang.lint.linted_file import Finding, LintedFile, finding
+from gslang.lint.pattern_walk import always_matched, staying_nodes
+from gslang.lint.rebuilt import rebuilt
 
 
 def repeated_computation(file: LintedFile) -> Iterator[Finding]:
@@ -19,6 +21,11 @@ def repeated_computation(file: LintedFile) -> Iterator[Finding]:
         for k, found in enumerate(target.targets):
             if k not in always:
                 continue
+            if isinstance(found, ir.MakeCall) and (matched := _stays_already(rule.checked, k)) is not None:
+                name = matched.name or matched.span.text
+                mend = f"use `{name}`" if matched.name else "name it in the source, and use the name"
+                related = (Label(matched.span, "matched here, and not taken away"),)
+                yield finding("L0110", f"`{target.spans[k].text}` is there already", target.spans[k], mend, related=related)
             first = numbers.setdefault(repr(_with_operands(found, stands_for, rule.checked)), k)  # as text: 1 is not 1.0 there
             stands_for[k] = first
             if first == k or not isinstance(found, ir.MakeCall):
@@ -29,6 +36,16 @@ def repeated_computation(file: LintedFile) -> Iterator[Finding]:
             mend = "name it in a statement and use the name"
             related = (Label(target.spans[first], "the same as here"),)
             yield finding("L0110", f"`{target.spans[k].text}` is computed twice", target.spans[k], mend, related=related)
+
+
+def _stays_already(rule: ir.CheckedRule, k: int) -> ir.CallNode | None:
+    """The matched node, if it stays in the graph, that a target builds over again."""
+    for node in sorted(staying_nodes(rule) & always_matched(rule)):
+        pattern = rule.nodes[node]
+        if isinstance(pattern, ir.CallNode) and rebuilt(rule, node, k):
+            signature = rule.dialect.get(pattern.operators[0])
+            return None if signature is not None and "stateful" in signature.traits else pattern
+    return None
 
 
 def _always_built(target: ir.TargetGraph) -> set[int]:

@@ -8,15 +8,15 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from gslang.check import checked as ir
-from gslang.engine.plan import children
 from gslang.lint.linted_file import Finding, LintedFile, finding
+from gslang.lint.pattern_walk import staying_nodes
 from gslang.lint.read_values import nodes_read
 
 
 def unread_constant(file: LintedFile) -> Iterator[Finding]:
     for rule in file.rules:
         checked = rule.checked
-        staying = _staying(checked)
+        staying = staying_nodes(checked)
         for k, node in enumerate(checked.nodes):
             if not isinstance(node, ir.LeafNode) or node.kind != "const" or k in staying or k in nodes_read(checked, "value"):
                 continue
@@ -32,20 +32,3 @@ def _is_number(rule: ir.CheckedRule, k: int) -> bool:
     users = [node for node in rule.nodes if isinstance(node, ir.CallNode) and k in node.operands]
     signatures = [rule.dialect.get(operator) for node in users for operator in node.operators]
     return bool(signatures) and all(s is not None and "elementwise" in s.traits for s in signatures)
-
-
-def _staying(rule: ir.CheckedRule) -> set[int]:
-    """Pattern nodes that the target uses, or that something uses that stays."""
-    stack: list[int] = []
-    for target in rule.target.targets:
-        match target:
-            case ir.SourceNode(node=node) | ir.SpliceInstances(node=node):
-                stack.append(node)
-    stack += [k for k, node in enumerate(rule.nodes) if node.keep]
-    found: set[int] = set()
-    while stack:
-        node = stack.pop()
-        if node not in found:
-            found.add(node)
-            stack += children(rule.nodes[node])
-    return found

@@ -73,7 +73,10 @@ def mends(store: Store, document: Document, finding: Diagnostic) -> Iterator[tup
         if change is not None:
             yield f"write `{meant.group(1)}`", [change], True
     elif (write := _WRITE.search(help)) and finding.code == "E0106":
-        yield f"write `{write.group(1)}`", [(*document.range_of(span), write.group(1))], True
+        start, end = document.range_of(span)
+        written = _QUOTED.findall(finding.message)[0]  # the finding marks the first sign of `&&`
+        end = start + len(written) if document.text.startswith(written, start) else end
+        yield f"write `{write.group(1)}`", [(start, end, write.group(1))], True
     if finding.code == "E0103":
         at = document.range_of(span)[0]
         yield "insert `;`", [(at, at, ";")], True

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass, replace
 
 from lsprotocol import types as lsp
 
+from gslang.check.checked import CheckedRule
 from gslang.engine.meaning import with_meanings
 from gslang.lsp.analysis import Analysis
 from gslang.lsp.diagnostics import range_of
 from gslang.lsp.document import Document, folder_of
 from gslang.lsp.model import configured_models
 from gslang.lsp.names import head, marks
+from gslang.lsp.pieces import Piece
 from gslang.lsp.store import Store
 from gslang.lsp.verdicts import known_verdict
 from gslang.testing import Outcome, run_tests
@@ -20,8 +23,17 @@ from gslang.verify.verdict import Verdict
 RUN, VERIFY, MATCHES = "gslang.runTests", "gslang.verify", "gslang.countMatches"
 
 
-def code_lenses(store: Store, document: Document, outcomes: Mapping[tuple[str, str, str], Outcome]) -> list[lsp.CodeLens]:
-    """`outcomes`: (URI, rule, title) → what became of a test that was run."""
+@dataclass(frozen=True, slots=True)
+class Ran:
+    """What became of a test, and of which rule and which text of the test that was."""
+
+    outcome: Outcome
+    rule: CheckedRule | None
+    piece: Piece
+
+
+def code_lenses(store: Store, document: Document, ran: Mapping[tuple[str, str, str], Ran]) -> list[lsp.CodeLens]:
+    """`ran`: (URI, rule, title) → what became of a test. An outcome is shown as long as neither the rule nor the test has changed."""
     found = []
     models = configured_models(folder_of(document))
     titles: dict[str, int] = {}
@@ -39,8 +51,9 @@ def code_lenses(store: Store, document: Document, outcomes: Mapping[tuple[str, s
         if name.role == "test":
             rule = next((m.text for m in marks(piece) if m.role == "test-rule"), "")
             title = name.text.strip('"')
-            outcome = outcomes.get((document.uri, rule, title))
-            shown = "run test" if outcome is None else "✓ passed" if outcome.passed else f"✗ {outcome.problem}"
+            known = ran.get((document.uri, rule, title))
+            current = known is not None and known.piece is piece and known.rule is analysis.program.rules.get(rule)
+            shown = "run test" if known is None or not current else "✓ passed" if known.outcome.passed else f"✗ {known.outcome.problem}"
             found.append(lsp.CodeLens(place, lsp.Command(shown, RUN, arguments=[document.uri, rule, title])))
         elif analysis.checked(piece) is not None:
             count = titles.get(name.text, 0)
@@ -64,12 +77,17 @@ def resolved(store: Store, lens: lsp.CodeLens) -> lsp.CodeLens:
     return lens
 
 
-def run(analysis: Analysis, rule: str, title: str | None) -> list[Outcome]:
+def run(analysis: Analysis, rule: str, title: str | None) -> list[Ran]:
     """Run the tests of a rule, or one of them."""
-    return [o for o in run_tests(analysis.program, frozenset((rule,))) if title is None or o.title == title]
+    tests = {t.title: t for t in analysis.program.tests if t.rule == rule}
+    piece_of = {id(piece.source): piece for piece, _ in analysis.items}
+    chosen = replace(analysis.program, tests=tuple(t for t in tests.values() if title is None or t.title == title))
+    checked = analysis.program.rules.get(rule)
+    return [Ran(o, checked, piece_of[id(tests[o.title].span.source)]) for o in run_tests(chosen)]
 
 
 def summary(outcomes: list[Outcome]) -> str:
+    """How many passed, and what became of the others."""
     failed = [o for o in outcomes if not o.passed]
     lines = [f"{len(outcomes) - len(failed)} passed, {len(failed)} failed"] + [f"{o.title}: {o.problem}" for o in failed]
     return "\n".join(lines)

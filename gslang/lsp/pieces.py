@@ -18,7 +18,7 @@ from gslang.lsp.tokens import Tokens, tokens_of
 from gslang.syntax import nodes as n
 from gslang.syntax.parser import Parsed, parse
 
-_TOKEN = re.compile(r'"(?:[^"\\\n\r]|\\.)*"?|#[^\n\r]*|@|[()\[\]{};:=.]|[A-Za-z_][A-Za-z_0-9]*|\S')
+_TOKEN = re.compile(r'"(?:[^"\\\n\r]|\r(?!\n)|\\.)*"?|#[^\n]*|@|[()\[\]{};:=.]|[A-Za-z_][A-Za-z_0-9]*|\S')
 _GAP = r"(?:\s|#[^\n]*(?:\n|$))"
 _HEADER = {
     **{word: re.compile(_GAP + r"+[A-Za-z_]") for word in ("rule", "fn", "op", "pass", "dialect")},

@@ -32,7 +32,6 @@ from gslang.lsp.model import count_matches
 from gslang.lsp.signature_help import signature_help
 from gslang.lsp.store import Store, path_of
 from gslang.lsp.verdicts import find_verdict
-from gslang.testing import Outcome
 
 T = TypeVar("T")
 _PAUSE = 0.4  # seconds without an edit, after which costly lints run
@@ -54,15 +53,26 @@ class _Protocol(LanguageServerProtocol):
         yield self.fm.features[lsp.TEXT_DOCUMENT_DID_CLOSE], (params,), None
 
 
+    def structure_message(self, data: dict[str, Any]) -> Any:
+        """A request that is not as it should be is answered with an error; pygls would leave its sender waiting."""
+        try:
+            return super().structure_message(data)
+        except JsonRpcException as error:
+            if "id" not in data or "method" not in data:
+                raise
+            self._send_response(data["id"], None, error.to_response_error())
+            return lsp.CancelNotification(lsp.CancelParams(data["id"]))
+
+
 class Server(LanguageServer):
-    """The language server with its documents. `told`: what was published last for each document; `outcomes`: tests that were run,
+    """The language server with its documents. `told`: what was published last for each document; `ran`: tests that were run,
     by URI, rule and title; `graphs`: models that were read, by path, with the time of the file."""
 
     def __init__(self) -> None:
         super().__init__("gslang", __version__, protocol_cls=_Protocol, text_document_sync_kind=lsp.TextDocumentSyncKind.Incremental)
         self.store = Store()
         self.told: dict[str, list[lsp.Diagnostic]] = {}
-        self.outcomes: dict[tuple[str, str, str], Outcome] = {}
+        self.ran: dict[tuple[str, str, str], code_lenses.Ran] = {}
         self.graphs: dict[str, tuple[float, Graph]] = {}
         self._waiting: asyncio.TimerHandle | None = None
 
@@ -93,14 +103,14 @@ class Server(LanguageServer):
 
 def serve() -> None:
     """Talk on standard input and output until the client says `exit`."""
-    logging.basicConfig(level=logging.WARNING)
-    logging.getLogger("pygls.protocol.json_rpc").addFilter(_is_no_refusal)
+    logging.basicConfig(level=logging.ERROR)
+    logging.getLogger("pygls.protocol.json_rpc").addFilter(_is_no_answer)
     make_server().start_io()
 
 
-def _is_no_refusal(record: logging.LogRecord) -> bool:
-    """What is refused on purpose (a rename to a keyword) is an answer and belongs in no log."""
-    return not (record.exc_info and isinstance(record.exc_info[1], JsonRpcException))
+def _is_no_answer(record: logging.LogRecord) -> bool:
+    """What is refused on purpose (a rename to a keyword, a request without its parameters) is answered and belongs in no log."""
+    return not (record.exc_info and isinstance(record.exc_info[1], JsonRpcException)) and not str(record.msg).startswith("Unable to deserialize")
 
 
 def make_server() -> Server:
@@ -292,7 +302,7 @@ def _lenses(server: Server) -> None:
     @server.feature(lsp.TEXT_DOCUMENT_CODE_LENS, lsp.CodeLensOptions(resolve_provider=True))
     def code_lens(params: lsp.CodeLensParams) -> list[lsp.CodeLens] | None:
         document = server.document(params.text_document.uri)
-        return code_lenses.code_lenses(store, document, server.outcomes) if document is not None else None
+        return code_lenses.code_lenses(store, document, server.ran) if document is not None else None
 
     @server.feature(lsp.CODE_LENS_RESOLVE)
     async def code_lens_resolve(lens: lsp.CodeLens) -> lsp.CodeLens:
@@ -310,8 +320,9 @@ def _lenses(server: Server) -> None:
         if document is None:
             return {"passed": 0, "failed": 0}
         analysis = store.analysis(document)
-        outcomes = await _beside(lambda: code_lenses.run(analysis, rule, title or None))
-        server.outcomes.update({(uri, rule, o.title): o for o in outcomes})
+        ran = await _beside(lambda: code_lenses.run(analysis, rule, title or None))
+        server.ran.update({(uri, rule, one.outcome.title): one for one in ran})
+        outcomes = [one.outcome for one in ran]
         _say(server, code_lenses.summary(outcomes), all(o.passed for o in outcomes))
         return {"passed": sum(o.passed for o in outcomes), "failed": sum(not o.passed for o in outcomes)}
 

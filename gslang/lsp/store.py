@@ -142,7 +142,6 @@ class Store:
 
     def forget_configuration(self) -> None:
         self._configurations.clear()
-        find_configuration.cache_clear()
 
     def locate(self, span: Span) -> tuple[Document, int, int] | None:
         """The document of a span and its offsets there."""
@@ -172,8 +171,9 @@ def path_of(uri: str) -> Path | None:
 
 
 def name_of(uri: str) -> str:
+    """The path of a file; of another document its URI, in characters that a file name can have: imports are looked for beside it."""
     path = path_of(uri)
-    return str(path) if path is not None else uri
+    return str(path) if path is not None else uri.encode("utf-8", "replace").decode().replace("\0", "?")
 
 
 def _key(name: str) -> str:

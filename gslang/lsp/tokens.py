@@ -15,8 +15,8 @@ RESERVED = frozenset(
 """Words that are no names (the grammar's NAME)."""
 
 _TOKEN = re.compile(
-    r"""(?P<string>"(?:[^"\\\n\r]|\\.)*"?)
-      | (?P<comment>\#[^\n\r]*)
+    r"""(?P<string>"(?:[^"\\\n\r]|\r(?!\n)|\\.)*"?)
+      | (?P<comment>\#(?:[^\n\r]|\r(?!\n))*)
       | (?P<number>[0-9]+(?:\.[0-9]+(?:[eE][-+]?[0-9]+)?|[eE][-+]?[0-9]+)?)
       | (?P<word>[A-Za-z_][A-Za-z_0-9]*)
       | (?P<sign><=>|=>|->|:=|[=!<>]=|\*\*|//|\.\.|\S)""",

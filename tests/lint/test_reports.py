@@ -82,5 +82,5 @@ def test_graphs_show_what_is_found(path: Path, capsys: pytest.CaptureFixture[str
         if finding["code"] in ("L0201", "L0202"):
             assert at[0] & at[1], finding["message"]
         if finding["code"] == "L0203":
-            result = gslang.load(path).apply(gslang.read(graph), limit=40)
+            result = gslang.load(path).apply(gslang.read(graph), limit=40, pass_name="p" if path.stem == "loop_in_a_pass" else None)
             assert result.stop_reason.value == "limit" or result.problem is not None

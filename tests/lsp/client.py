@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 ROOT = Path(__file__).resolve().parents[2]
-LONG = 60.0  # seconds; only a server that hangs takes so long
+LONG = 20.0  # seconds; only a server that hangs takes so long
 
 
 class Client:
@@ -103,8 +103,8 @@ class Client:
 
     def open(self, uri: str, text: str) -> list[dict[str, Any]]:
         """Open a text; gives its diagnostics."""
-        self._versions[uri] = 1
-        self.say("textDocument/didOpen", {"textDocument": {"uri": uri, "languageId": "gslang", "version": 1, "text": text}})
+        version = self._versions[uri] = self._versions.get(uri, 0) + 1
+        self.say("textDocument/didOpen", {"textDocument": {"uri": uri, "languageId": "gslang", "version": version, "text": text}})
         return self.diagnostics(uri)
 
     def change(self, uri: str, *changes: dict[str, Any]) -> list[dict[str, Any]]:
