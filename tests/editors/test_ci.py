@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import subprocess
+import textwrap
 from pathlib import Path
 from typing import Any
+from xml.etree import ElementTree
 
 import pytest
 
@@ -98,3 +101,44 @@ def test_the_action_writes_reports(tmp_path: Path) -> None:
     ruled(tmp_path, GOOD)
     done = shell(steps()["gslc test"], tmp_path, PATHS="rules.gsl", JUNIT="out.xml")
     assert done.returncode == 0 and 'tests="1"' in (tmp_path / "out.xml").read_text(encoding="utf-8")
+
+
+def commands() -> list[str]:
+    """The calls of gslc in docs/ci.md."""
+    text = (ROOT / "docs" / "ci.md").read_text(encoding="utf-8")
+    lines = re.findall(r"(?:^|- |- run: |sh '(?:\.venv/bin/)?)(gslc [^#\n']+)", text, flags=re.MULTILINE)
+    return list(dict.fromkeys(line.strip() for line in lines))
+
+
+@pytest.mark.parametrize("command", commands())
+def test_recipes_run(command: str, tmp_path: Path) -> None:
+    (tmp_path / "rules").mkdir()
+    (tmp_path / "rules" / "a.gsl").write_text(GOOD, encoding="utf-8")
+    done = shell(command, tmp_path)
+    assert done.returncode == 0, done.stdout + done.stderr
+    for report in (*tmp_path.glob("*.json"), *tmp_path.glob("*.xml")):
+        text = report.read_text(encoding="utf-8")
+        assert json.loads(text) == [] if report.suffix == ".json" else ElementTree.fromstring(text).tag in ("testsuite", "testsuites")
+
+
+def test_examples_of_files_can_be_read() -> None:
+    from yaml import safe_load
+
+    text = (ROOT / "docs" / "ci.md").read_text(encoding="utf-8")
+    blocks = [textwrap.dedent(block) for block in re.findall(r"```yaml\n(.*?)```", text, flags=re.DOTALL)]
+    read = [safe_load(block) for block in blocks]
+    assert len(read) == 5
+    hooks = {hook["id"] for hook in read[0]["repos"][0]["hooks"]}
+    assert hooks == {hook["id"] for hook in yaml(".pre-commit-hooks.yaml")}
+    given = {name for block in read[1:3] for step in block["jobs"]["rules"]["steps"] if "gslang@" in step.get("uses", "") for name in step["with"]}
+    assert given <= set(yaml("action.yml")["inputs"])
+    listed = re.findall(r"^\| ((?:`[a-z-]+`(?:, )?)+) \|", text, flags=re.MULTILINE)
+    assert {name for row in listed for name in re.findall("`(.*?)`", row)} == set(yaml("action.yml")["inputs"])
+
+
+def test_the_problem_matcher_of_the_editor_reads_findings(tmp_path: Path) -> None:
+    matcher = json.loads((ROOT / "editors" / "vscode" / "package.json").read_text(encoding="utf-8"))["contributes"]["problemMatchers"][0]["pattern"]
+    ruled(tmp_path, "rule r(x): nn.rellu(x) => x;\n")
+    found = re.match(matcher["regexp"], shell("gslc lint --format concise rules.gsl", tmp_path).stdout, flags=re.MULTILINE)
+    assert found and found[matcher["file"]] == "rules.gsl" and found[matcher["code"]] == "E0301"
+    assert (found[matcher["line"]], found[matcher["column"]]) == ("1", "12")
