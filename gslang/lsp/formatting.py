@@ -14,6 +14,7 @@ from gslang.base.source import Source
 from gslang.fmt.format_source import FormatterBug, format_source
 from gslang.lsp.diagnostics import range_of
 from gslang.lsp.document import Document
+from gslang.lsp.pieces import Piece
 
 _LINE = re.compile(r"[^\r\n]*(?:\r\n|\n|\r)|[^\r\n]+$")
 
@@ -38,17 +39,34 @@ def format_document(document: Document, lines: tuple[int, int] | None = None) ->
 
 
 def _piecewise(document: Document, lines: tuple[int, int] | None) -> str:
-    parts = []
-    for piece, start in zip(document.pieces, document.starts):
-        inside = piece.text.strip()
-        first, last = document.lines.position(start)[0], document.lines.position(start + len(piece.text.rstrip()))[0]
-        touched = lines is None or first <= lines[1] and last >= lines[0]
-        text = format_source(Source(document.name, inside)).text if touched and piece.items else None
-        if text is None:
-            parts.append(piece.text)
+    """Runs of items that can be read, each formatted where it stands."""
+    parts: list[str] = []
+    run: list[Piece] = []
+    line = 1  # of what comes next
+
+    def end_run() -> None:
+        nonlocal line
+        text = "".join(piece.text for piece in run)
+        inside = text.strip()
+        if inside:
+            begin = text.index(inside)
+            first = line + text.count("\n", 0, begin)
+            chosen = None if lines is None else (lines[0] + 2 - first, lines[1] + 2 - first)
+            formatted = format_source(Source(document.name, inside), chosen).text
+            if formatted is not None:
+                text = text[:begin] + formatted.rstrip("\n") + text[begin + len(inside) :]
+        line += sum(piece.text.count("\n") for piece in run)
+        parts.append(text)
+        run.clear()
+
+    for piece in document.pieces:
+        if piece.items:
+            run.append(piece)
         else:
-            begin = piece.text.index(inside)
-            parts.append(piece.text[:begin] + text.rstrip("\n") + piece.text[begin + len(inside) :])
+            end_run()
+            parts.append(piece.text)
+            line += piece.text.count("\n")
+    end_run()
     return "".join(parts)
 
 

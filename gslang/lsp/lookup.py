@@ -170,6 +170,22 @@ def imported(store: Store, document: Document, piece: Piece, name: str) -> Defin
     return None
 
 
+class Resolver:
+    """`definition_of` for many mentions at one moment: what a name of a file refers to is found once."""
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
+        self._known: dict[tuple[int, str, str], Definition | None] = {}
+
+    def __call__(self, document: Document, piece: Piece, mark: Mark) -> Definition | None:
+        if mark.local is not None or mark.defines or mark.role == "import":
+            return definition_of(self._store, document, piece, mark)
+        key = (id(document), mark.role, mark.text)
+        if key not in self._known:
+            self._known[key] = definition_of(self._store, document, piece, mark)
+        return self._known[key]
+
+
 def references(store: Store, definition: Definition) -> Iterator[tuple[Document, Piece, Mark]]:
     """All mentions of what is introduced there, its introduction included, in all files of the workspace and the shipped ones."""
     if definition.space == "local":
@@ -178,6 +194,7 @@ def references(store: Store, definition: Definition) -> Iterator[tuple[Document,
                 yield definition.document, definition.piece, mark
         return
     seen: set[str] = set()
+    resolve = Resolver(store)
     for files in (iter([definition.document]), store.workspace_files(), store.shipped_files()):
         for document in files:
             if document.name in seen or definition.mark.text not in document.text:
@@ -186,7 +203,7 @@ def references(store: Store, definition: Definition) -> Iterator[tuple[Document,
             for piece in document.pieces:
                 for mark in marks(piece):
                     if mark.local is None and _may_be(definition, document, mark):
-                        found = definition_of(store, document, piece, mark)
+                        found = resolve(document, piece, mark)
                         if found is not None and found.same(definition):
                             yield document, piece, mark
 

@@ -10,7 +10,7 @@ from pygls.exceptions import JsonRpcInvalidParams
 from gslang.base.resources import stdlib_path
 from gslang.lsp.diagnostics import location_of, offset_of, range_of
 from gslang.lsp.document import Document
-from gslang.lsp.lookup import Definition, definition_of, find, imported_files, imports, own, references, visible
+from gslang.lsp.lookup import Definition, Resolver, definition_of, find, imported_files, imports, own, references, visible
 from gslang.lsp.names import Mark, mark_at, marks
 from gslang.lsp.pieces import Piece
 from gslang.lsp.store import Store, path_of
@@ -59,22 +59,23 @@ def highlights(store: Store, document: Document, position: lsp.Position) -> list
     if found is None:
         return []
     target = definition_of(store, document, *found)
+    resolve = Resolver(store)
     result = []
     for piece, start in zip(document.pieces, document.starts):
         for mark in marks(piece):
-            same = _same(store, document, piece, mark, target) if target is not None else (mark.role, mark.text) == (found[1].role, found[1].text)
+            same = _same(resolve, document, piece, mark, target) if target is not None else (mark.role, mark.text) == (found[1].role, found[1].text)
             if same:
                 kind = lsp.DocumentHighlightKind.Write if mark.defines else lsp.DocumentHighlightKind.Read
                 result.append(lsp.DocumentHighlight(range_of(document, start + mark.start, start + mark.end), kind))
     return result
 
 
-def _same(store: Store, document: Document, piece: Piece, mark: Mark, target: Definition) -> bool:
+def _same(resolve: Resolver, document: Document, piece: Piece, mark: Mark, target: Definition) -> bool:
     if target.space == "local":
         return piece is target.piece and mark.local == target.mark.start
     if mark.local is not None or not mark.text.endswith(target.mark.text):
         return False
-    found = definition_of(store, document, piece, mark)
+    found = resolve(document, piece, mark)
     return found is not None and found.same(target)
 
 
