@@ -18,6 +18,7 @@ from gslang.base.diagnostics import InputError, Severity
 from gslang.base.suggest import did_you_mean
 
 _KEYS = ("select", "ignore", "per-file-ignores", "severity")
+_TABLES = ("lint", "model")  # `model`: the model that the language server matches rules in
 _SEVERITIES = {severity.value: severity for severity in Severity}
 
 
@@ -70,8 +71,10 @@ def _toml(path: Path) -> dict[str, Any]:
 
 def read_configuration(table: Any, path: str) -> Configuration:
     """A configuration from the table of its file. Raises `InputError`."""
-    lint = _table(table, "gslang", path).get("lint", {})
-    lint = _table(lint, "lint", path)
+    for key in _table(table, "gslang", path):
+        if key not in _TABLES and (guess := did_you_mean(key, _TABLES)):
+            raise InputError(f"unknown key `{key}`", path=path, help=f"did you mean `{guess}`?")
+    lint = _table(table.get("lint", {}), "lint", path)
     for key in lint:
         if key not in _KEYS:
             guess = did_you_mean(key, _KEYS)

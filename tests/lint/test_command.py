@@ -127,6 +127,11 @@ def test_configuration(bad: Path, tmp_path: Path, capsys: pytest.CaptureFixture[
     (tmp_path / "gslang.toml").write_text('[lint]\nslect = ["L0101"]\n')
     assert main(["lint", "bad rules.gsl"]) == 3
     assert "did you mean `select`?" in capsys.readouterr().err
+    (tmp_path / "gslang.toml").write_text('[lnt]\nselect = ["L0101"]\n')
+    assert main(["lint", "bad rules.gsl"]) == 3
+    assert "did you mean `lint`?" in capsys.readouterr().err
+    (tmp_path / "gslang.toml").write_text('model = "net.onnx"\n[other-tool]\nx = 1\n[lint]\nselect = ["L0101"]\n')
+    assert codes(lint(capsys, "bad rules.gsl", "--format", "concise")[1]) == ["L0101"]
 
 
 @pytest.mark.parametrize("table", [{"lint": {"select": "L0101"}}, {"lint": 3}, {"lint": {"per-file-ignores": []}}, {"lint": {"more": []}},
