@@ -124,7 +124,7 @@ class _Check:
         items: list[tuple[Piece, n.Item]] = []
         last = len(self.document.pieces) - 1
         for k, piece in enumerate(self.document.pieces):
-            self.found += piece.parsed.diagnostics if k == last else [_inside(d) for d in piece.parsed.diagnostics]
+            self.found += syntax_errors(piece) if k == last else [_inside(d) for d in syntax_errors(piece)]
             items += [(piece, item) for item in piece.items]
             if piece.keyword in ("fn", "op") and (name := _name(piece)):
                 if piece.items:
@@ -222,6 +222,15 @@ class _Check:
 def _name(piece: Piece) -> str | None:
     found = head(piece)
     return found.text if found is not None else None
+
+
+def syntax_errors(piece: Piece) -> list[Diagnostic]:
+    """What is wrong with the text of a piece. Annotations miss an item only because theirs could not be read: that is not told twice."""
+    found = list(piece.parsed.diagnostics)
+    t = piece.tokens
+    begin = next((token.start for k, token in enumerate(t.all) if token.text == piece.keyword and t.text(k - 1) not in (".", "@")), 0)
+    behind = [d for d in found if d.primary.span.start > begin]
+    return behind or found
 
 
 def _inside(finding: Diagnostic) -> Diagnostic:

@@ -26,7 +26,8 @@ def format_document(document: Document, lines: tuple[int, int] | None = None) ->
     """
     chosen = None if lines is None else (lines[0] + 1, lines[1] + 1)
     try:
-        result = format_source(Source(document.name, document.text), chosen).text
+        broken = any(piece.parsed.diagnostics for piece in document.pieces)
+        result = None if broken else format_source(Source(document.name, document.text), chosen).text
         if result is None:
             result = _piecewise(document, lines)
     except FormatterBug:
