@@ -230,6 +230,7 @@
 ;;;###autoload
 (add-to-list 'auto-mode-alist '("\\.gsl\\'" . gsl-mode))
 
+(put 'gsl-mode 'eglot-language-id "gslang")
 (defvar eglot-server-programs)
 (with-eval-after-load 'eglot
   (add-to-list 'eglot-server-programs `(gsl-mode . (,gsl-command "lsp"))))

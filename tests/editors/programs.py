@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+import subprocess
 import sys
 
 # program → Debian's package; `npm` comes with Node.js 20 or newer, of which Debian's own is older
@@ -13,6 +14,7 @@ PROGRAMS = {
     "vim": "vim",
     "nvim": "neovim",
     "emacs": "emacs-nox",
+    "eglot": "elpa-eglot",
     "cc": "gcc",
     "git": "git",
     "node": "nodejs",
@@ -21,7 +23,10 @@ PROGRAMS = {
 
 
 def missing() -> list[str]:
-    return [program for program in PROGRAMS if shutil.which(program) is None]
+    found = [program for program in PROGRAMS if program != "eglot" and shutil.which(program) is None]
+    if "emacs" not in found and subprocess.run(["emacs", "-q", "--batch", "-l", "eglot"], capture_output=True).returncode != 0:
+        found.append("eglot")
+    return found
 
 
 def main() -> int:
