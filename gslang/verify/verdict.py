@@ -31,14 +31,14 @@ from gslang.verify.instances import Instance, Search, instances, instances_on
 from gslang.verify.own_tests import test_graphs
 from gslang.verify.paste import as_test
 from gslang.verify.prove.paths import NotProved
-from gslang.verify.prove.prove import prove
+from gslang.verify.prove.prove import STEPS, prove
 
 ORDER = ("refuted", "unknown", "tested", "exact", "proved")  # from bad to good
 
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """`seconds`: the most time for the instances of one rule; `proof_seconds`: for its proof (0: none is sought).
+    """`seconds`: the most time for the instances of one rule; `proof_steps`: of a search for a proof (0: none).
 
     `wanted`: how many instances to look at. `special`: NaN and infinities refute too.
     """
@@ -47,7 +47,7 @@ class Settings:
     seed: int = 0
     wanted: int = 24
     special: bool = False
-    proof_seconds: float = 2.0
+    proof_steps: int = STEPS
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,9 +119,9 @@ def verify_now(rule: CheckedRule, settings: Settings = Settings(), programs: Seq
     if not good:
         return Verdict(rule.name, "unknown", f"no instance was found: {search.obstacle}", None, 0, seconds, coverage)
     verdict, reason = _judge(good)
-    if verdict in ("exact", "tested") and settings.proof_seconds:
+    if verdict in ("exact", "tested") and settings.proof_steps:
         try:
-            proof = prove(rule, settings.proof_seconds)
+            proof = prove(rule, settings.proof_steps)
         except NotProved:
             pass
         else:

@@ -10,7 +10,7 @@ from gslang.verify.dual import Dual, larger, maximum, number, selected
 from gslang.verify.residues import PRIME, NoField
 from gslang.verify.verdict import Settings, verify_now
 
-ONLY_INSTANCES = Settings(seconds=3, wanted=8, proof_seconds=0.0)
+ONLY_INSTANCES = Settings(seconds=3, wanted=8, proof_steps=0)
 
 
 @pytest.mark.parametrize(

@@ -18,7 +18,7 @@ from gslang.engine.values import FAILURES, call_attribute, evaluate, iterate, re
 from gslang.graph.graph import ABSENT, CONST, INPUT, PROJ, TUPLE
 from gslang.verify.prove.domains import Attributes, Written, attribute, fresh
 from gslang.verify.prove.dtypes import Dtype
-from gslang.verify.prove.operators import meaning_of
+from gslang.verify.prove.operators import RANKS_OF_OPERANDS, meaning_of
 from gslang.verify.prove.paths import Impossible, NotProved
 from gslang.verify.prove.reals import as_term
 from gslang.verify.prove.sizes import Size, is_number
@@ -39,12 +39,18 @@ class Leaf:
         self.ones = False  # one element only
         self.tensor: Tensor | None = None
 
+    def demand(self, rank: int) -> None:
+        """An operator takes tensors of this rank only."""
+        if self.rank is not None and self.rank != rank:
+            raise Impossible
+        self.rank = rank
+
     def resolved(self) -> Tensor:
         if self.tensor is None:
             world = self.case.world
             shape = self.given
             if shape is None:
-                rank = self.rank if self.rank is not None else world.facts.choices.choose(world.most + 1)
+                rank = self.rank if self.rank is not None else world.choose_rank()
                 known = self.known if len(self.known) == rank else (None,) * rank
                 sizes = (1 if self.ones else size for size in known)
                 shape = tuple(world.facts.size(f"{self.name}{k}_") if size is None else size for k, size in enumerate(sizes))
@@ -294,6 +300,10 @@ class Case:
             if isinstance(pattern, ir.Splice):
                 raise NotProved("operands from a block")
             slots.append(ABSENT if pattern is None else self.node(pattern))
+        for slot, rank in zip(slots, RANKS_OF_OPERANDS.get(operator, ())):
+            leaf = self.graph.values[slot] if slot != ABSENT else None
+            if rank is not None and isinstance(leaf, Leaf) and leaf.tensor is None and leaf.given is None:
+                leaf.demand(rank)
         operands = [None if s == ABSENT else self.graph.tensor(s) for s in slots]
         attrs = self.attributes(call, operator, signature, operands)
         value = meaning_of(self.world, self.rule.dialect, operator, operands, attrs.plain())

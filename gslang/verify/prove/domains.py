@@ -64,7 +64,7 @@ def fresh(world: World, name: str) -> Any:
 
 
 def fresh_shape(world: World, name: str) -> tuple[Any, ...]:
-    rank = world.facts.choices.choose(world.most + 1)
+    rank = world.choose_rank()
     return tuple(world.facts.size(name) for _ in range(rank))
 
 
@@ -92,7 +92,7 @@ def attribute(world: World, operator: str, spec: AttributeSpec, operands: Sequen
     if name == "newshape":
         return AnyShape(fresh_shape(world, "new"))
     if name == "shape" and operator == "broadcast_to":
-        more = choices.choose(world.most - rank + 1) + rank
+        more = world.choose_rank(rank)
         return tuple(world.facts.size("wide") for _ in range(more))
     if name == "shape":
         return fresh_shape(world, "made")
@@ -105,6 +105,16 @@ def attribute(world: World, operator: str, spec: AttributeSpec, operands: Sequen
         return (1, 2, 0)[choices.choose(3)]
     if name in LEAST and bases == {"int"} and not any(t.depth for t in spec.types):
         return world.facts.size(name, LEAST[name])
+    if operator == "reshape_like":
+        world.notes.add("`lhs_begin` and its like are not negative")
+        side = operands[0] if name.startswith("lhs") else operands[1]
+        least = attrs.get(name.replace("end", "begin"), 0)
+        value = choices.choose(len(side.shape) + 1)
+        if value < least:
+            raise Impossible
+        return Written(choices, value, [lambda: value, lambda: None]) if name.endswith("end") and value == len(side.shape) else value
+    if bases == {"int"} and operator == "fixed_point_multiply":
+        return world.facts.size(name, None)
     if bases == {"dtype"}:
         dtype: Any = Dtype(choices)
         return dtype if spec.default != "" or choices.choose(2) else ""

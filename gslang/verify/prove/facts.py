@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from math import gcd
 from typing import Any
 
 from gslang.verify.prove.paths import Choices, Impossible, NotProved
@@ -32,8 +33,22 @@ from gslang.verify.prove.sizes import (
 )  # fmt: skip
 
 _LONGEST = 5  # terms of an inequality that is tried
-_STEPS = 60  # of one attempt to prove an inequality
-_DEPTH = 6
+_STEPS = 12  # of one attempt to prove an inequality
+_DEPTH = 5
+
+
+class _Found:
+    """What was found out from what is known, until that changes."""
+
+    __slots__ = ("about", "least", "long", "nonnegative", "normal", "proved")
+
+    def __init__(self) -> None:
+        self.normal: dict[str, Any] = {}
+        self.proved: dict[str, bool] = {}
+        self.nonnegative: dict[str, bool] = {}
+        self.about: dict[str, list[Any]] | None = None  # quantity → short inequalities that mention it
+        self.long: list[Any] = []  # the other inequalities
+        self.least: dict[str, int] = {}  # text without its number → how small it can be
 
 
 class Facts:
@@ -55,10 +70,8 @@ class Facts:
         self.bounds: set[str] = set()  # positions that sums run over
         self.count = 0
         self.version = 0
-        self._memo: dict[tuple[int, str], Any] = {}
-        self._index: dict[str, list[Any]] | None = None
-        self._nonnegative: dict[str, bool] = {}
-        self._proved: dict[str, bool] = {}
+        self._found = _Found()
+        self._left = 0
 
     # ── quantities ──
 
@@ -66,12 +79,13 @@ class Facts:
         self.order.setdefault(name, len(self.order))
         return Size({(name,): 1}, self)
 
-    def size(self, name: str, least: int = 1) -> Any:
-        """A new size of which only a lower bound is known."""
+    def size(self, name: str, least: int | None = 1) -> Any:
+        """A new size of which only a lower bound is known, if any."""
         self.count += 1
         result = self._named(f"{name}.{self.count}")
-        self.known.append(result - least)
-        self._changed()
+        if least is not None:
+            self.known.append(result - least)
+            self._changed()
         return result
 
     def position(self, size: Number, bound: bool = False) -> Any:
@@ -109,11 +123,9 @@ class Facts:
         return self._named(name)
 
     def _changed(self) -> None:
+        """Something is known that was not: what was found before may be found to be more now."""
         self.version += 1
-        self._memo.clear()
-        self._index = None
-        self._nonnegative.clear()
-        self._proved.clear()
+        self._found = _Found()
 
     def mentions_bound(self, value: Number) -> bool:
         return any(self._mentions(name) for name in names_in(value))
@@ -132,12 +144,14 @@ class Facts:
         """The value with everything that is known put in."""
         if not isinstance(value, Size):
             return value
-        key = (self.version, value.text)
-        if key not in self._memo:
-            self._memo[key] = self._normal(value)
-        return self._memo[key]
+        found = self._found.normal
+        if value.text not in found:
+            result = self._normal(value)
+            found[value.text] = result
+        return found[value.text]
 
     def _normal(self, value: Size) -> Any:
+        self.choices.budget.spend()
         current: Any = value
         for _ in range(40):
             before = text_of(current)
@@ -152,6 +166,7 @@ class Facts:
         """The value with quantities replaced, also inside quotients and joins, which are simplified."""
         if not isinstance(value, Size):
             return value
+        again = self.normal if what is self.equations else lambda part: self.replaced(part, what)
         result: Any = 0
         for p, c in value.terms.items():
             factor: Any = c
@@ -160,14 +175,14 @@ class Facts:
                     factor = factor * what[name]
                 elif name in self.floors:
                     a, b = self.floors[name]
-                    factor = factor * self.floor(self.replaced(a, what), self.replaced(b, what))
+                    factor = factor * self.floor(again(a), again(b))
                 elif name in self.withins:
                     a, b = self.withins[name]
-                    factor = factor * self.within(self.replaced(a, what), self.replaced(b, what))
+                    factor = factor * self.within(again(a), again(b))
                 elif name in self.joins:
                     joined: Any = 1
                     for part in self.joins[name]:
-                        joined = self.join(joined, self.replaced(part, what))
+                        joined = self.join(joined, again(part))
                     factor = factor * joined
                 else:
                     factor = factor * Size({(name,): 1}, self)
@@ -262,8 +277,13 @@ class Facts:
             if self.proves(-1 - value):
                 raise Impossible
             if isinstance(value, Size):
-                self.known.append(value)
+                self.known.append(self._primitive(value))
         self._changed()
+
+    def _primitive(self, value: Size) -> Any:
+        """The same inequality without a common factor: 2x + 1 ≥ 0 is x ≥ 0."""
+        common = gcd(*(c for p, c in value.terms.items() if p))
+        return value if common == 1 else made({p: c // common for p, c in value.terms.items()}, self)
 
     def learn_equal(self, a: Number, b: Number) -> None:
         """Both are the same in this case."""
@@ -275,13 +295,13 @@ class Facts:
         """Without what is only assumed for the moment: what is learned holds beyond it."""
         before, self.assumed = self.assumed, []
         if before:
-            self._changed()
+            self._found = _Found()
         try:
             yield
         finally:
             self.assumed = before
             if before:
-                self._changed()
+                self._found = _Found()
 
     def _learn_equal(self, a: Number, b: Number) -> None:
         difference = self.normal(a - b)
@@ -341,13 +361,14 @@ class Facts:
     @contextmanager
     def assuming(self, *values: Number) -> Iterator[None]:
         """Inside, each value is at least 0, too."""
-        self.assumed.append([v for v in values if isinstance(v, Size)])
-        self._changed()
+        before, found = self.version, self._found
+        self.assumed.append([self._primitive(v) for v in values if isinstance(v, Size)])
+        self._found = _Found()
         try:
             yield
         finally:
             self.assumed.pop()
-            self._changed()
+            self._found = found if self.version == before else _Found()
 
     def _all_known(self) -> Iterator[Any]:
         for facts in reversed(self.assumed):
@@ -416,13 +437,14 @@ class Facts:
     def proves(self, value: Number) -> bool:
         """Whether value ≥ 0 follows from what is known. False: not found."""
         value = self.replaced_equations(value)
+        value = self._primitive(value) if isinstance(value, Size) else value
         if not isinstance(value, Size):
             return value >= 0
-        key = value.text
-        if key not in self._proved:
+        proved = self._found.proved
+        if value.text not in proved:
             self._left = _STEPS
-            self._proved[key] = self._proves(value, _DEPTH, set())
-        return self._proved[key]
+            proved[value.text] = self._proves(value, _DEPTH, set())
+        return proved[value.text]
 
     def replaced_equations(self, value: Number) -> Any:
         """`normal` without simplifying quotients (which asks `proves` in turn)."""
@@ -444,10 +466,17 @@ class Facts:
             return True
         self._about("")
         rest_text, number = _apart(value)
-        if rest_text in self._least and self._least[rest_text] + number >= 0:
+        if self._found.least.get(rest_text, -1 - number) + number >= 0:
             return True
         if depth == 0 or self._left <= 0 or value.text in seen:
             return False
+        self.choices.budget.spend()
+        if len(value.terms) >= _LONGEST:
+            for fact in self._found.long:
+                rest = value - fact
+                if type(rest) is int or len(rest.terms) <= 2:
+                    if self._proves(rest, 1, seen):
+                        return True
         self._left -= 1
         seen.add(value.text)
         negative = min((p for p, c in value.terms.items() if c < 0), key=lambda p: (-len(p), p), default=())
@@ -489,32 +518,33 @@ class Facts:
 
     def _about(self, name: str) -> list[Any]:
         """Known inequalities that mention a quantity, the shortest first."""
-        if self._index is None:
-            self._index = {}
-            self._least: dict[str, int] = {}  # text without its number → how small it can be
+        found = self._found
+        if found.about is None:
+            found.about = {}
             seen: set[str] = set()
             for fact in self._all_known():
                 fact = self.replaced_equations(fact)
                 if isinstance(fact, Size) and fact.text not in seen:
                     seen.add(fact.text)
                     rest, number = _apart(fact)
-                    self._least[rest] = max(self._least.get(rest, -number), -number)
+                    found.least[rest] = max(found.least.get(rest, -number), -number)
                     if len(fact.terms) > _LONGEST:
+                        found.long.append(fact)
                         continue
                     for other in sorted(names_in(fact)):
-                        self._index.setdefault(other, []).append(fact)
-            for facts in self._index.values():
+                        found.about.setdefault(other, []).append(fact)
+            for facts in found.about.values():
                 facts.sort(key=lambda f: len(f.terms))
-        return self._index.get(name, [])
+        return found.about.get(name, [])
 
     def _at_least_0(self, name: str) -> bool:
         """Whether a quantity is at least 0 by a fact of its own."""
-        if name not in self._nonnegative:
-            self._nonnegative[name] = any(
+        if name not in self._found.nonnegative:
+            self._found.nonnegative[name] = any(
                 fact.terms.get((name,)) == 1 and len(fact.terms) - (() in fact.terms) == 1 and fact.terms.get((), 0) <= 0
                 for fact in self._about(name)
             )
-        return self._nonnegative[name]
+        return self._found.nonnegative[name]
 
 
 def _apart(value: Size) -> tuple[str, int]:

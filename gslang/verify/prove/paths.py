@@ -7,7 +7,6 @@ asks looks like code that knows, and what it finds out holds if every run ends w
 from __future__ import annotations
 
 from collections.abc import Callable
-from time import perf_counter
 
 
 class Impossible(Exception):
@@ -18,13 +17,31 @@ class NotProved(Exception):
     """A case in which the proof does not succeed, or something that the prover does not know. The message tells."""
 
 
+class TooMuch(NotProved):
+    """A proof takes more work than it may."""
+
+
+class Budget:
+    """How much work is left. Counted in steps, not in seconds, so that the same proofs are found on every machine."""
+
+    __slots__ = ("left",)
+
+    def __init__(self, left: int) -> None:
+        self.left = left
+
+    def spend(self, steps: int = 1) -> None:
+        self.left -= steps
+        if self.left < 0:
+            raise TooMuch("it takes too many steps")
+
+
 class Choices:
     """The choices of one run: first those that are given, then always the first possibility."""
 
-    __slots__ = ("end", "given", "taken")
+    __slots__ = ("budget", "given", "taken")
 
-    def __init__(self, given: list[int], end: float) -> None:
-        self.given, self.end = given, end
+    def __init__(self, given: list[int], budget: Budget) -> None:
+        self.given, self.budget = given, budget
         self.taken: list[tuple[int, int]] = []  # (choice, possibilities)
 
     def choose(self, possibilities: int) -> int:
@@ -33,20 +50,20 @@ class Choices:
             if possibilities == 1:
                 return 0
             raise Impossible
-        if perf_counter() > self.end:
-            raise NotProved("it took too long")
+        self.budget.spend()
         k = len(self.taken)
         choice = self.given[k] if k < len(self.given) else 0
         self.taken.append((choice, possibilities))
         return choice
 
 
-def all_cases(run: Callable[[Choices], None], end: float, most: int = 20_000) -> int:
-    """Run every case; how many there were. Raises `NotProved` from a case, or where there are more than `most`."""
+def all_cases(run: Callable[[Choices], None], budget: Budget) -> int:
+    """Run every case; how many there were. Raises `NotProved` from a case, `TooMuch` where the budget does not suffice."""
     given: list[int] = []
     count = 0
-    for _ in range(most):
-        choices = Choices(given, end)
+    while True:
+        choices = Choices(given, budget)
+        budget.spend(5)
         try:
             run(choices)
             count += 1
@@ -59,4 +76,3 @@ def all_cases(run: Callable[[Choices], None], end: float, most: int = 20_000) ->
             return count
         given = [choice for choice, _ in taken]
         given[-1] += 1
-    raise NotProved(f"there are more than {most} cases")

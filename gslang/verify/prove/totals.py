@@ -8,10 +8,10 @@ count: the key of a sum is the least one over all ways to number its positions.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from itertools import permutations, product
+from math import factorial, prod
 from typing import Any
 
 from gslang.verify.prove.axioms import apply
@@ -115,6 +115,7 @@ def total(kind: str, variables: Variables, body: Term, facts: Facts) -> Term:
 
 
 def _sum(variables: Variables, factors: Factors, facts: Facts) -> Term:
+    facts.choices.budget.spend(5)
     names = {name for name, _ in variables}
     for name, size in variables:
         if type(size) is int and size == 1:
@@ -229,38 +230,61 @@ def _separated(variables: Variables, factors: Factors, facts: Facts) -> Term:
 
 def _keyed(kind: str, variables: Variables, body: Term, facts: Facts) -> Term:
     """A sum whose key does not depend on the names of its positions."""
-    level = body.level + 1
     for name, _ in variables:
         if any(name in names_in(other) for _, other in variables if isinstance(other, Size)):
             raise NotProved("a sum whose bounds depend on each other")
-    signatures: dict[str, list[tuple[str, Any]]] = {}
-    for name, size in variables:
-        uses = sorted(re.sub(r"@\d+\b", "@", a.key) + "/" + _places(a, name) for a in body.atoms() if name in names_of(a))
-        signatures.setdefault(f"{text_of(size)} {uses}", []).append((name, size))
-    classes = [signatures[key] for key in sorted(signatures)]
-    orders = 1
-    for group in classes:
-        for k in range(2, len(group) + 1):
-            orders *= k
-    if orders > _MOST_ORDERS:
-        raise NotProved("a sum over too many positions alike")
-    best: str | None = None
-    for order in product(*[permutations(group) for group in classes]):
-        flat = [v for group in order for v in group]
-        names = {name: Size({(f"@{level}p{k}",): 1}, facts) for k, (name, _) in enumerate(flat)}
-        for k in range(len(flat)):
-            facts.order.setdefault(f"@{level}p{k}", 0)
-        text = replace(body, names, facts).key
-        if best is None or text < best:
-            best = text
-            sizes = ", ".join(text_of(size) for _, size in flat)
-    key = f"{kind}<{sizes}>({best})"
+    level = body.level + 1
+    key = _written_total(kind, variables, body, {}, level, facts)
     return of_atom(Atom("total", kind, (body,), key, level, variables))
 
 
-def _places(atom: Atom, name: str) -> str:
-    """Where a position stands in an atom's own arguments."""
-    return ",".join(str(k) for k, a in enumerate(atom.args) if isinstance(a, Size) and name in all_names(a, a.facts))
+def _written_total(kind: str, variables: Variables, body: Term, names: Mapping[str, str], level: int, facts: Facts) -> str:
+    """The text of a sum: the least one over all ways to number its positions."""
+    signatures: dict[str, list[tuple[str, str]]] = {}
+    blank = {**names, **{name: "@" for name, _ in variables}}
+    for name, size in variables:
+        marked = {**blank, name: "@@"}
+        uses = sorted(_written_atom(atom, marked, facts) for atom in body.atoms() if name in names_of(atom))
+        signatures.setdefault(f"{_written_size(size, names, facts)} {uses}", []).append((name, _written_size(size, names, facts)))
+    classes = [signatures[key] for key in sorted(signatures)]
+    if prod(factorial(len(group)) for group in classes) > _MOST_ORDERS:
+        raise NotProved("a sum over too many positions alike")
+    best = ""
+    for order in product(*[permutations(group) for group in classes]):
+        facts.choices.budget.spend(2 * len(body.parts))
+        flat = [v for group in order for v in group]
+        numbered = {**names, **{name: f"@{level}p{k}" for k, (name, _) in enumerate(flat)}}
+        text = f"{kind}<{', '.join(size for _, size in flat)}>({_written(body, numbered, facts)})"
+        best = min(best, text) if best else text
+    return best
+
+
+def _written(value: Term, names: Mapping[str, str], facts: Facts) -> str:
+    """The text of a term under other names of positions."""
+    parts = []
+    for factors, c in value.parts.items():
+        parts.append(f"{c}·" + "·".join(sorted(f"{_written_atom(atom, names, facts)}^{exponent}" for atom, exponent in factors)))
+    return " + ".join(sorted(parts)) or "0"
+
+
+def _written_atom(atom: Atom, names: Mapping[str, str], facts: Facts) -> str:
+    if atom.kind == "total":
+        return _written_total(atom.name, atom.variables, atom.args[0], names, atom.level, facts)
+    arguments = [_written(a, names, facts) if isinstance(a, Term) else _written_size(a, names, facts) for a in atom.args]
+    return f"{atom.kind} {'' if atom.kind == 'num' else atom.name}({', '.join(arguments)})"
+
+
+def _written_size(value: Number, names: Mapping[str, str], facts: Facts) -> str:
+    if not isinstance(value, Size):
+        return str(value)
+    return "+".join(sorted(f"{c}*{'*'.join(sorted(_written_name(name, names, facts) for name in p))}" for p, c in value.terms.items()))
+
+
+def _written_name(name: str, names: Mapping[str, str], facts: Facts) -> str:
+    parts = facts.parts_of(name)
+    if not parts:
+        return names.get(name, name)
+    return f"{name[: name.index('(')]}({', '.join(_written_size(part, names, facts) for part in parts)})"
 
 
 def same(a: Term, b: Term, facts: Facts) -> bool:
