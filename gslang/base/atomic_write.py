@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import os
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import BinaryIO
 
@@ -14,6 +15,16 @@ def write_atomically(path: str | Path, write: Callable[[BinaryIO], object]) -> N
 
     Raises `OSError` if that is impossible.
     """
+    with prepared(path, write) as appear:
+        appear()
+
+
+@contextmanager
+def prepared(path: str | Path, write: Callable[[BinaryIO], object]) -> Iterator[Callable[[], None]]:
+    """Call `write` with a binary file at once; its content appears under `path` when the function is called that this gives.
+
+    So several files can be complete before the first appears. Raises `OSError` if that is impossible.
+    """
     target = Path(path)
     handle, name = tempfile.mkstemp(dir=target.parent or Path("."), prefix=f".{target.name}.")
     try:
@@ -22,10 +33,10 @@ def write_atomically(path: str | Path, write: Callable[[BinaryIO], object]) -> N
         mask = os.umask(0)
         os.umask(mask)
         os.chmod(name, 0o666 & ~mask)
-        os.replace(name, target)
-    except BaseException:
-        os.unlink(name)
-        raise
+        yield lambda: os.replace(name, target)
+    finally:
+        if os.path.exists(name):
+            os.unlink(name)
 
 
 def write_text(path: str | Path, text: str) -> None:

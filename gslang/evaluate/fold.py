@@ -6,6 +6,7 @@ from typing import Any
 
 from gslang.dialect.dialect import Dialect
 from gslang.dialect.tensor_type import TensorType
+from gslang.evaluate.spill import LARGE, Spilled, SpillFile, loaded
 from gslang.graph.graph import CONST, PARAM, PROJ, TUPLE, Graph
 
 LIMIT = 1 << 20
@@ -19,7 +20,8 @@ def fold(graph: Graph, dialect: Dialect, *, limit_bytes: int | None = LIMIT) -> 
     """
     from gslang.evaluate.run import EvaluationError, evaluate_node
 
-    known: dict[int, Any] = {}  # node → value, intermediate ones included; None: a constant or parameter not looked at yet
+    known: dict[int, Any] = {}  # node → value, intermediate ones included; None: a constant or parameter that is loaded when needed
+    file = SpillFile()
     origin: dict[int, str] = {}  # node → CONST or PARAM
     order = graph.reverse_post_order()
     folded = []
@@ -27,8 +29,11 @@ def fold(graph: Graph, dialect: Dialect, *, limit_bytes: int | None = LIMIT) -> 
 
     def value_of(node: int) -> Any:
         value = known[node]
-        if value is None:
-            value = known[node] = graph.value(node)  # a lazy one is loaded only if something is computed from it
+        if value is not None:
+            return loaded(value)
+        value = graph.value(node)
+        if value is not None and value.nbytes < LARGE:
+            known[node] = value
         return value
 
     for node in order:
@@ -50,10 +55,13 @@ def fold(graph: Graph, dialect: Dialect, *, limit_bytes: int | None = LIMIT) -> 
             value = evaluate_node(graph, dialect, node, given)
         except EvaluationError:
             continue
+        if not _is_plain(value):
+            continue
         if limit_bytes is not None and (nbytes := _nbytes(value)) > limit_bytes:
-            if nbytes > limit_bytes + sum(_nbytes(value_of(o)) for o in set(operands) if o >= 0):
+            if nbytes > limit_bytes + sum(_nbytes(value) for value in dict(zip(operands, given)).values() if value is not None):
                 continue
-        known[node] = value
+        whole = known[operands[0]] if op is PROJ else None
+        known[node] = whole[graph.attrs[node]["index"]] if isinstance(whole, tuple) else file.keep(value)
         origin[node] = PARAM if any([origin[o] is PARAM for o in operands if o >= 0]) else CONST
         folded.append(node)
     computed = set(folded)
@@ -69,6 +77,11 @@ def fold(graph: Graph, dialect: Dialect, *, limit_bytes: int | None = LIMIT) -> 
     return done
 
 
+def _is_plain(value: Any) -> bool:
+    """Arrays and tuples of arrays; not the sequences and optional values of ONNX."""
+    return all(map(_is_plain, value)) if isinstance(value, tuple) else hasattr(value, "nbytes")
+
+
 def _nbytes(value: Any) -> int:
     return sum(_nbytes(v) for v in value) if isinstance(value, tuple) else int(value.nbytes)
 
@@ -78,7 +91,7 @@ def _replace(graph: Graph, node: int, kind: str, value: Any, names: set[str]) ->
 
     old = graph.types[node]
     dtype = old.dtype if isinstance(old, TensorType) and old.dtype else value.dtype.name
-    array = numpy.ascontiguousarray(value).reshape(value.shape)
+    array = value if isinstance(value, Spilled) else numpy.ascontiguousarray(value).reshape(value.shape)
     below = [o for o in graph.operands[node] if o >= 0]
     graph.set_value(node, kind, array, TensorType(tuple(array.shape), dtype))
     if kind is PARAM and graph.names[node] is None:

@@ -76,19 +76,26 @@ class OnnxTensor:
             raise InputError(f"offset or length of the tensor `{self.message.name}` is negative")
         return path, offset, length
 
+    def extent(self) -> tuple[Path, int, int]:
+        """File, offset and length of external data that are there. Raises `InputError`."""
+        path, offset, length = self.data_file()
+        try:
+            size = path.stat().st_size
+        except OSError as error:
+            reason = (error.strerror or str(error)).lower()
+            raise InputError(f"the data of the tensor `{self.message.name}` cannot be read: {reason}", path=str(path)) from None
+        end = size if length is None else offset + length
+        if end > size or offset > size:
+            raise InputError(f"the tensor `{self.message.name}` ends at byte {max(end, offset)} of {size}", path=str(path), help="the file is cut off")
+        return path, offset, end - offset
+
     def raw(self) -> Any:
         """The bytes of external data, mapped. Raises `InputError`."""
         import numpy
 
-        path, offset, length = self.data_file()
+        path, offset, length = self.extent()
         try:
-            size = path.stat().st_size
-            end = size if length is None else offset + length
-            if end > size:
-                raise InputError(f"the tensor `{self.message.name}` ends at byte {end} of {size}", path=str(path), help="the file is cut off")
-            if end == offset:
-                return numpy.empty(0, numpy.uint8)
-            return numpy.memmap(path, numpy.uint8, "r", offset, (end - offset,))
+            return numpy.memmap(path, numpy.uint8, "r", offset, (length,)) if length else numpy.empty(0, numpy.uint8)
         except OSError as error:
             reason = (error.strerror or str(error)).lower()
             raise InputError(f"the data of the tensor `{self.message.name}` cannot be read: {reason}", path=str(path)) from None
@@ -119,17 +126,22 @@ def inside(folder: str, location: str, name: str) -> Path:
     return path
 
 
+def stored_type(dtype: str, name: str) -> Any:
+    """The NumPy type in which ONNX stores elements of a type. Raises `InputError` for a type that ONNX has not."""
+    from onnx import helper
+
+    try:
+        return helper.tensor_dtype_to_np_dtype(element_type(dtype))
+    except KeyError:
+        raise InputError(f"`{name}`: ONNX has no tensors of type {dtype}") from None
+
+
 def tensor_message(array: Any, dtype: str | None, name: str) -> Any:
     """The `TensorProto` of an array whose element type is `dtype`. Raises `InputError` for a type that ONNX has not."""
     import numpy
-    from onnx import helper, numpy_helper
+    from onnx import numpy_helper
 
     array = numpy.asarray(array)
-    dtype = dtype or array.dtype.name
-    try:
-        element = element_type(dtype)
-        stored = helper.tensor_dtype_to_np_dtype(element)
-    except KeyError:
-        raise InputError(f"`{name}`: ONNX has no tensors of type {dtype}") from None
+    stored = stored_type(dtype or array.dtype.name, name)
     array = array if array.dtype == stored else array.astype(stored)
     return numpy_helper.from_array(array if array.flags.c_contiguous else array.copy(order="C"), name)

@@ -5,23 +5,28 @@ Not here: names (`names`), new nodes in older versions' terms (`new_node`), wher
 
 from __future__ import annotations
 
+from contextlib import ExitStack
+from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
-from gslang.base.atomic_write import write_atomically
+from gslang.base.atomic_write import prepared
 from gslang.base.diagnostics import InputError
+from gslang.dialect.dtypes import PLAIN
 from gslang.dialect.onnx import needs_onnx
 from gslang.dialect.onnx.attributes import Body, captures_of, free_names, graphs_of, rename_captures
-from gslang.dialect.onnx.dtypes import type_message
+from gslang.dialect.onnx.dtypes import element_type, type_message
 from gslang.dialect.onnx.infer import fitting_dtype
-from gslang.dialect.onnx.tensors import OnnxTensor, tensor_message
+from gslang.dialect.onnx.tensors import OnnxTensor, stored_type, tensor_message
 from gslang.dialect.onnx.versions import OPSETS
 from gslang.dialect.tensor_type import TensorType, TupleType
-from gslang.formats.onnx.external import placed
+from gslang.formats.onnx.external import Pending, placed
 from gslang.formats.onnx.names import Names
 from gslang.formats.onnx.new_node import NodeMaker
 from gslang.formats.onnx.records import model_record, node_record
 from gslang.graph.graph import CONST, INPUT, PARAM, PROJ, TUPLE, Graph
+
+_LARGE: Final = 1 << 20  # bytes of a new tensor that wait until the model is written
 
 
 def write_onnx(graph: Graph, path: str | Path, external: str = "keep") -> None:
@@ -29,21 +34,36 @@ def write_onnx(graph: Graph, path: str | Path, external: str = "keep") -> None:
 
     Raises `InputError`. The model appears when it is complete, after its data.
     """
+    target = Path(path)
     try:
-        model = placed(onnx_model(graph), model_record(graph), Path(path), external)
-    except InputError as error:
-        raise error if error.path else InputError(error.message, path=str(path), help=error.help) from None
-    try:
-        data = model.SerializeToString(deterministic=True)
-        write_atomically(path, lambda file: file.write(data))
+        model, pending = _written(graph, deferred=True)
+        data = placed(model, model_record(graph), target, external, pending)
+        with ExitStack() as files:  # both are complete before the first appears
+            ready = [] if data is None else [files.enter_context(prepared(data.path, data.write))]
+            ready.append(files.enter_context(prepared(target, lambda file: file.write(_serialized(model, target)))))
+            for appear in ready:
+                appear()
     except OSError as error:
         raise InputError(f"cannot be written: {(error.strerror or str(error)).lower()}", path=str(path)) from None
+    except InputError as error:
+        raise error if error.path else InputError(error.message, path=str(path), help=error.help) from None
+
+
+def _serialized(model: Any, path: Path) -> bytes:
+    try:
+        data: bytes = model.SerializeToString(deterministic=True)
+        return data
     except Exception as error:  # protobuf's various errors for messages over 2 GB
         raise InputError(f"cannot be written: {error}", path=str(path), help="--external copy") from None
 
 
 def onnx_model(graph: Graph) -> Any:
     """The `ModelProto` of a graph of dialect `onnx`; external data is referred to as it was. Raises `InputError`."""
+    return _written(graph, deferred=False)[0]
+
+
+def _written(graph: Graph, deferred: bool) -> tuple[Any, dict[str, Pending]]:
+    """The model; with `deferred` without the data of large new tensors, which are told by name."""
     try:
         import onnx
     except ImportError:
@@ -67,8 +87,9 @@ def onnx_model(graph: Graph) -> Any:
         model.opset_import.extend(
             onnx.helper.make_opsetid(domain, version) for domain, version in graph.meta.get(OPSETS, {}).items() if domain not in known
         )
-    _Writer(graph, model).write()
-    return model
+    writer = _Writer(graph, model, deferred)
+    writer.write()
+    return model, writer.pending
 
 
 def _copy_field(target: Any, field: Any, value: Any) -> None:
@@ -81,8 +102,9 @@ def _copy_field(target: Any, field: Any, value: Any) -> None:
 
 
 class _Writer:
-    def __init__(self, graph: Graph, model: Any) -> None:
-        self.graph, self.model = graph, model
+    def __init__(self, graph: Graph, model: Any, deferred: bool) -> None:
+        self.graph, self.model, self.deferred = graph, model, deferred
+        self.pending: dict[str, Pending] = {}
         self.record = model_record(graph)
         self.several = frozenset(
             node for node in graph.nodes() if graph.is_call(node) and (isinstance(graph.types[node], TupleType) or _projected(graph, node))
@@ -227,8 +249,8 @@ class _Writer:
         elif record is not None and record.attribute or not (old and graph.names[node] == name):
             self._new_tensor(node, name)
 
-    def _new_tensor(self, node: int, name: str) -> None:
-        """A new constant: an initializer; before IR 4, where those are inputs too, a `Constant` node."""
+    def _new_tensor(self, node: int, name: str, is_input: bool = False) -> None:
+        """A new constant: an initializer; before IR 4, where those are inputs too, a `Constant` node unless it is one."""
         from onnx import NodeProto, helper
 
         graph = self.graph
@@ -238,15 +260,28 @@ class _Writer:
             tensor.CopyFrom(value.message)
             tensor.name = name
         else:
-            value = graph.value(node)
             if value is None:
                 raise InputError(f"the constant `{graph.label(node)}` has no value", help="only its type is known; attach its value")
-            tensor = tensor_message(value, self._dtype(node, value), name)
-        if 0 < self.model.ir_version < 4 or (self.record is not None and self.record.constants_are_nodes):
+            tensor = self._large_tensor(node, value, name) if self.deferred and value.nbytes > _LARGE else None
+            if tensor is None:
+                value = graph.value(node)
+                tensor = tensor_message(value, self._dtype(node, value), name)
+        if 0 < self.model.ir_version < 4 and not is_input or (self.record is not None and self.record.constants_are_nodes):
             self.nodes.append(NodeProto(op_type="Constant", output=[name], attribute=[helper.make_attribute("value", tensor)]))
             self.new_constants.add(id(self.nodes[-1]))
         else:
             self.new_tensors.append(tensor)
+
+    def _large_tensor(self, node: int, value: Any, name: str) -> Any:
+        """A message without data; None where the elements are not stored as they are."""
+        type_ = self.graph.types[node]
+        dtype = type_.dtype if isinstance(type_, TensorType) and type_.dtype else value.dtype.name
+        if dtype not in PLAIN or stored_type(dtype, name) != value.dtype:
+            return None
+        self.pending[name] = Pending(int(value.nbytes), partial(self.graph.value, node))
+        from onnx import TensorProto
+
+        return TensorProto(name=name, data_type=element_type(dtype), dims=value.shape)
 
     def _dtype(self, node: int, value: Any) -> str | None:
         """The type of a new constant: that of the graph, or what its users' operators want (see `fitting_dtype`)."""
@@ -297,10 +332,11 @@ class _Writer:
                 written.quantization_annotation.extend(v for v in value if v.tensor_name in known or v.tensor_name not in before)
             else:
                 _copy_field(written, field, value)
-        written.node.extend(self.nodes)
-        for name, node in changed.items():
-            self._new_tensor(node, name)
         stated = {v.name for v in written.input}
+        nodes, self.nodes = self.nodes, []
+        for name, node in changed.items():
+            self._new_tensor(node, name, name in stated)
+        written.node.extend([*self.nodes, *nodes])
         for node in graph.nodes():  # inputs that the model did not have
             if graph.op[node] is INPUT and of[node] not in stated:
                 self._state(written.input, of[node], graph.types[node])
