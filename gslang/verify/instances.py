@@ -16,9 +16,11 @@ from gslang.engine.interpret import matches
 from gslang.engine.plan import plan_of
 from gslang.engine.rewrite import Failure, apply_match
 from gslang.engine.scope import Scope
-from gslang.engine.values import FAILURES, evaluate, holds
+from gslang.engine.values import FAILURES, holds
 from gslang.graph.graph import Graph
-from gslang.verify.make import Making, Misfit
+from gslang.verify.leaves import Misfit
+from gslang.verify.make import Making
+from gslang.verify.solve import solve
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,52 +146,5 @@ def _wish(rule: ir.CheckedRule, making: Making) -> tuple[dict[tuple[int, str], A
     for condition, span in zip(rule.where, rule.where_spans):
         if holds(condition, making.scope):
             continue
-        return _solve(condition, making), f"the condition `{span.text}` never held"
+        return solve(condition, making), f"the condition `{span.text}` never held"
     return {}, "the matcher refused every graph that was built"
-
-
-def _solve(condition: ir.Value, making: Making) -> dict[tuple[int, str], Any]:
-    match condition:
-        case ir.AllOf(items):
-            for item in items:
-                if not holds(item, making.scope):
-                    return _solve(item, making)
-        case ir.AnyOf(items):
-            order = list(items)
-            making.rng.shuffle(order)
-            for item in order:
-                if wish := _solve(item, making):
-                    return wish
-        case ir.CompareValue("==" | "in" as sign, left, right):
-            for side, other in ((left, right), (right, left)):
-                try:
-                    value = evaluate(other, making.scope)
-                except FAILURES:
-                    continue
-                if sign == "in":
-                    if side is not left or not isinstance(value, tuple) or not value:
-                        continue
-                    value = making.rng.choice(value)
-                if wish := _assign(side, value, making):
-                    return wish
-    return {}
-
-
-def _assign(side: ir.Value, value: Any, making: Making) -> dict[tuple[int, str], Any]:
-    """What must be wished for so that the expression `side` becomes `value`."""
-    match side:
-        case ir.NodeAttr(ir.Own(), node, name):
-            return {(node, name): value}
-        case ir.Let(ir.Own(), let):
-            return _assign(making.rule.lets[let], value, making)
-        case ir.ItemValue(ir.NodeAttr(ir.Own(), node, "shape"), index):
-            shape = making.shape_of(making.scope.slot(ir.OWN, node))
-            k = evaluate(index, making.scope)
-            if shape is not None and isinstance(k, int) and -len(shape) <= k < len(shape) and isinstance(value, int):
-                k %= len(shape)
-                return {(node, "shape"): (*shape[:k], value, *shape[k + 1 :])}
-        case ir.Length(block) if isinstance(value, int):
-            return {(block, "%count"): value}
-        case ir.IfValue(condition, then, otherwise):
-            return _assign(then if holds(condition, making.scope) else otherwise, value, making)
-    return {}

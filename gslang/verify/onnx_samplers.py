@@ -318,6 +318,15 @@ def _dropout(rng: Random, known: Shapes, given: Mapping[str, Any]) -> Answer:
     return _fill(known, _shape(rng, known)), {"%1": 0.5, "%2": False}
 
 
+def _resize(rng: Random, known: Shapes, given: Mapping[str, Any]) -> Answer:
+    """By whole factors, in both directions of an image."""
+    data = known[0] or (1, rng.choice((1, 2)), rng.choice((2, 3)), 4)
+    factors_ = tuple(rng.choice((1, 2, 3)) if k > 1 else 1 for k in range(len(data)))
+    sizes = tuple(d * f for d, f in zip(data, factors_))
+    shapes = _fill(known, data, (), (len(data),), (len(data),))
+    return shapes, {"%2": Only(tuple(map(float, factors_))), "%3": sizes, "mode": rng.choice(("nearest", "linear"))}
+
+
 def _einsum(rng: Random, known: Shapes, given: Mapping[str, Any]) -> Answer:
     """Letters have sizes of their own; operands that are there decide about theirs."""
     terms = str(given.get("equation", "ij,jk->ik")).replace(" ", "").split("->")[0].split(",")
@@ -340,5 +349,6 @@ ONNX_SAMPLERS: dict[str, Sampler] = {
     ),
     "Reshape": _reshape, "Expand": _expand, "Tile": _tile, "Pad": _pad, "Slice": _slice, "Gather": _gather, "CumSum": _cumsum, "Clip": _clip,
     "DepthToSpace": _blocks(True), "SpaceToDepth": _blocks(False), "Cast": _cast, "Attention": _attention, "Dropout": _dropout, "Einsum": _einsum,
+    "Resize": _resize,
     "QuantizeLinear": _quantize, "DequantizeLinear": _quantize,
 }  # fmt: skip

@@ -21,7 +21,7 @@ RULES = {name: rule for path in sorted(FOLDER.glob("*.gsl")) for name, rule in a
 WRONG = {name: rule for name, rule in RULES.items() if name.endswith("_wrong")}
 RIGHT = {name: rule for name, rule in RULES.items() if name.endswith("_right")}
 SETTINGS = Settings(seconds=5)
-QUICK = Settings(seconds=5, wanted=6, proof_seconds=0.25)
+QUICK = Settings(seconds=5, wanted=6, proof_steps=0)
 
 
 @pytest.fixture(scope="module")

@@ -1,0 +1,201 @@
+"""Leaves of instances: inputs and constants with the shapes, types and values that a rule's constraints ask for.
+
+Also the state of an attempt, in which constraints are computed. Not here: calls and what is above them (`make`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from random import Random
+from typing import Any
+
+from gslang.check import checked as ir
+from gslang.dialect.dtypes import numpy_dtype
+from gslang.dialect.tensor_type import TensorType, TupleType, is_static
+from gslang.engine.plan import mentions_first
+from gslang.engine.scope import UNBOUND, Scope
+from gslang.engine.values import evaluate
+from gslang.graph.graph import ABSENT, INPUT, PARAM, Graph
+from gslang.graph.inference import infer_node
+from gslang.verify.onnx_samplers import ONNX_SAMPLERS, Only
+from gslang.verify.samplers import SAMPLERS, Shape, some_shape
+
+# (pattern node, field) → the value that a `where` condition asked for, found in an earlier attempt
+Wishes = Mapping[tuple[int, str], Any]
+
+
+class Misfit(Exception):
+    """This attempt leads nowhere. The message names what did not fit."""
+
+
+class Leaves:
+    """The state of one attempt, and how its leaves are made."""
+
+    def __init__(self, rule: ir.CheckedRule, seed: int, wishes: Wishes) -> None:
+        self.rule, self.seed, self.wishes = rule, seed, wishes
+        self.rng = Random(f"{rule.name} {seed}")
+        self.graph = Graph(rule.dialect.name, rule.name)
+        self.scope = Scope(rule, self.graph, [UNBOUND] * len(rule.nodes), instances=[[] for _ in rule.blocks])
+        # ONNX declares for which types an operator is; its inference does not look, so integers would slip through.
+        others = ("float64", "float16") if rule.dialect.name == "onnx" else ("float64", "float16", "int32")
+        self.dtype = self.rng.choice(("float32",) * 7 + others)
+        self.branches: dict[str, int] = {}
+        self.counts: list[int] = []
+        self.join_axis: int | None = None  # of the concatenation whose fields are being made
+        self.field_shape: Shape | None = None  # of the field whose instances are being made
+        self.hint: Any = None  # a value for the operand that is made next
+        self.settled = False  # whether the rule fixes that value; None then stands for an absent operand
+        self.samplers = ONNX_SAMPLERS if rule.dialect.name == "onnx" else SAMPLERS
+
+    def bound(self, number: int) -> int:
+        slots = self.scope.slots_of(self.rule.nodes[number].block)
+        return slots[number] if isinstance(slots, list) else slots.get(number, UNBOUND)
+
+    def bind(self, number: int, slot: int) -> int:
+        self.scope.slots_of(self.rule.nodes[number].block)[number] = slot
+        return slot
+
+    def dice(self, number: int) -> Random:
+        """Choices of one node: the same in every attempt with this seed, whatever was wished for elsewhere."""
+        current = self.scope.current
+        return Random(f"{self.rule.name} {self.seed} {number} {None if current is None else current.index}")
+
+    def typed(self, slot: int) -> int:
+        self.graph.types[slot] = infer_node(self.graph, self.rule.dialect, slot)
+        return slot
+
+    def shape_of(self, slot: int) -> Shape | None:
+        type_ = self.graph.types[slot] if slot >= 0 else None
+        if isinstance(type_, TupleType):
+            type_ = type_.fields[0] if type_.fields else None
+        if isinstance(type_, TensorType) and is_static(type_.shape):
+            return tuple(d for d in type_.shape or () if isinstance(d, int))
+        return None
+
+    def leaf(self, number: int, leaf: ir.LeafNode, proposed: Shape | None) -> int:
+        rng = self.dice(number)
+        hint, settled = self.hint, self.settled
+        self.hint, self.settled = None, False
+        if leaf.optional and (hint is None if settled else rng.random() < (0.1 if isinstance(hint, tuple) else 0.35)):
+            return ABSENT
+        if leaf.kind == "op":
+            raise Misfit("an operator variable is no tensor")
+        shape: Any = self.wanted(number, "shape", proposed if proposed is not None else self.field_shape or some_shape(rng))
+        dtype: Any = self.wanted(number, "dtype", self.dtype)
+        rank = self.wanted(number, "ndim", None)
+        if isinstance(rank, int) and rank != len(shape) and 0 <= rank <= 6:
+            shape = some_shape(rng, rank)
+        if not isinstance(shape, tuple) or not all(isinstance(d, int) and 0 <= d <= 4096 for d in shape):
+            raise Misfit(f"no tensor has the shape {shape}")
+        kind = leaf.kind if leaf.kind not in ("any", "var") else rng.choice(("input", "input", "param"))
+        if leaf.kind == "any" and hint is not None and (settled or isinstance(hint, (tuple, Only)) or rng.random() < 0.6):
+            kind = "const"  # an axis or a shape that is not known says too little
+        if self.wishes.get((number, "kind")) == "call" and self.rule.dialect.name == "onnx":
+            return self.shape_operand(hint)
+        if dtype == "bfloat16":
+            raise Misfit("no values of type bfloat16")
+        if kind == "const":
+            return self.constant(number, leaf, shape, dtype, rng, hint.value if isinstance(hint, Only) else hint)
+        if leaf.is_input and proposed is not None and leaf.kind in ("any", "var") and rng.random() < 0.08:
+            for other in self.graph.nodes():  # inputs may coincide
+                if self.graph.op[other] in (INPUT, PARAM) and self.graph.types[other] == TensorType(shape, dtype):
+                    return other
+        name = f"{leaf.name or 'x'}_{len(self.graph.op)}"
+        return self.graph.add({"input": INPUT, "param": PARAM}[kind], (), {}, TensorType(shape, dtype), name)
+
+    def shape_operand(self, hint: Any) -> int:
+        """An operand that is computed, and known all the same: the shape of another tensor."""
+        if not isinstance(hint, tuple) or not all(isinstance(d, int) and d > 0 for d in hint):
+            raise Misfit("no call is known that computes such an operand")
+        other = self.graph.add(INPUT, (), {}, TensorType(hint, "float32"), f"shaped_{len(self.graph.op)}")
+        return self.typed(self.graph.add("Shape", (other,), {}))
+
+    def constant(self, number: int, leaf: ir.LeafNode, shape: Shape, dtype: str, rng: Random, hint: Any) -> int:
+        import numpy as np
+
+        value: Any = None
+        stated = any(isinstance(c, ir.Constraint) and c.field == "shape" for c in leaf.constraints) or (number, "shape") in self.wishes
+        splat = False
+        for constraint in leaf.constraints:
+            if isinstance(constraint, ir.Constraint) and constraint.field == "value":
+                splat = isinstance(constraint.test, ir.SplatEquals)
+                value = self.concrete(constraint.test, None)
+        if (number, "value") in self.wishes:
+            value = self.wishes[number, "value"]
+        if value is None and hint is not None:
+            value = hint
+        if value is None and not stated and rng.random() < 0.3:
+            shape = rng.choice(((), (), (1,)))  # conditions often ask for one number
+        if value is None:
+            value = [round(rng.uniform(0.25, 2.0) * 8) / 8 for _ in range(int(np.prod(shape)))]
+            array = np.asarray(value).reshape(shape)
+        elif isinstance(value, tuple):
+            array = np.asarray(value)
+        elif splat:
+            array = np.full(shape, value)
+        else:
+            array = np.full(shape if stated else (), value)
+        array = array.astype(numpy_dtype(dtype))
+        return self.graph.add_const(array, TensorType(tuple(array.shape), dtype))
+
+    def wanted(self, number: int, field: str, default: Any) -> Any:
+        """What the constraints on `field` of a node ask for; `default` where they leave it open."""
+        if (number, field) in self.wishes:
+            default = self.wishes[number, field]
+        for constraint in self.rule.nodes[number].constraints:
+            if isinstance(constraint, ir.Constraint) and constraint.field == field:
+                if not reads_itself(self.rule, number, constraint, self.scope):
+                    default = self.concrete(constraint.test, default)
+                elif isinstance(constraint.test, ir.TupleTest) and isinstance(default, tuple):
+                    items = constraint.test.items
+                    if not any(isinstance(i, ir.Rest) for i in items) and len(items) != len(default):
+                        default = some_shape(self.dice(number), len(items))
+        return default
+
+    def concrete(self, test: ir.Test, default: Any) -> Any:
+        """A value that passes `test`, close to `default`. Captures are bound. Raises what evaluations may fail with."""
+        match test:
+            case ir.Equals(value) | ir.ConstantEquals(value) | ir.SplatEquals(value):
+                return evaluate(value, self.scope)
+            case ir.Capture(capture, inner):
+                found = self.concrete(inner, default)
+                if found is None and isinstance(inner, ir.Anything) and default is None:
+                    return None
+                captures = self.scope.captures if self.scope.current is None else self.scope.current.captures
+                captures[capture] = found
+                return found
+            case ir.TupleTest(items):
+                return self.tuple_for(items, default)
+            case ir.EachItem(inner, local, minimum):
+                given = default if isinstance(default, tuple) else (2,) * minimum
+                made = []
+                for k, item in enumerate(given):
+                    self.scope.locals[local] = k
+                    made.append(self.concrete(inner, item))
+                return tuple(made)
+            case ir.OneOf(tests):
+                return self.concrete(self.rng.choice(tests), default)
+            case ir.IfTest(condition, then, otherwise):
+                return self.concrete(then if evaluate(condition, self.scope) else otherwise, default)
+            case ir.SelectTest(place, node, arms):
+                arm = arms[self.scope.branch(place, node)]
+                return default if arm is None else self.concrete(arm, default)
+        return default
+
+    def tuple_for(self, items: tuple[ir.Test | ir.Rest, ...], default: Any) -> tuple[Any, ...]:
+        given = default if isinstance(default, tuple) else ()
+        rest = next((k for k, item in enumerate(items) if isinstance(item, ir.Rest)), None)
+        fixed = [item for item in items if not isinstance(item, ir.Rest)]
+        if len(given) < len(fixed) or rest is None and len(given) != len(fixed):
+            given = some_shape(self.rng, len(fixed))
+        before = len(items) if rest is None else rest
+        behind = len(fixed) - before if rest is not None else 0
+        middle = given[before : len(given) - behind] if rest is not None else ()
+        head = [self.concrete(item, given[k]) for k, item in enumerate(fixed[:before])]
+        tail = [self.concrete(item, given[len(given) - behind + k]) for k, item in enumerate(fixed[before:])]
+        return (*head, *middle, *tail)
+
+
+def reads_itself(rule: ir.CheckedRule, number: int, constraint: ir.Constraint, scope: Scope) -> bool:
+    """On the first instance, a constraint that reads `first` is one between an instance and itself."""
+    return scope.current is not None and scope.current.index == 0 and mentions_first(constraint)
