@@ -7,6 +7,7 @@ from dataclasses import replace
 
 from gslang.base.diagnostics import Edit, Fix
 from gslang.base.source import Span
+from gslang.base.suggest import did_you_mean
 from gslang.lint.codes import LINTS
 from gslang.lint.linted_file import Finding, LintedFile, finding
 from gslang.syntax import nodes as n
@@ -50,12 +51,14 @@ def _idle(item: n.Item, used: set[str], selected: frozenset[str]) -> Iterator[Fi
         if annotation.name.id != "allow":
             continue
         names = [a.value for a in annotation.arguments if isinstance(a.value, n.Name)]
-        idle = [name for name in names if _code(name) not in used and _code(name) in selected or _code(name) not in LINTS and name.id[:1] == "L"]
+        idle = [name for name in names if _code(name) not in used and _code(name) in selected or _code(name) not in LINTS]
         for name in idle:
             staying = [other.id for other in names if other not in idle]
             edit = Edit(annotation.span, f"@allow({', '.join(staying)})") if staying else Edit(_with_space(annotation.span), "")
+            guess = None if _code(name) in LINTS else did_you_mean(name.id, _BY_NAME)
             what = "there is nothing to silence here" if _code(name) in LINTS else "there is no such lint"
-            yield finding("L0115", f"`@allow({name.id})`: {what}", name.span, "remove it", fix=Fix("remove the suppression", (edit,)))
+            fix = Fix("remove the suppression", (edit,)) if guess is None else Fix("name the lint", (Edit(name.span, guess),))
+            yield finding("L0115", f"`@allow({name.id})`: {what}", name.span, f"did you mean `{guess}`?" if guess else "remove it", fix=fix)
 
 
 def _with_space(span: Span) -> Span:

@@ -5,6 +5,7 @@ A module that has rules or passes may stay: an import lets the command line run 
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -14,6 +15,8 @@ from gslang.check.modules import find_module
 from gslang.lint.linted_file import Finding, LintedFile, finding, names_in, walk
 from gslang.syntax import nodes as n
 from gslang.syntax.parser import parse, read_source
+
+_RULES = re.compile(r"^[ \t]*(rule|pass)\b", re.MULTILINE)
 
 
 def unused_import(file: LintedFile) -> Iterator[Finding]:
@@ -64,7 +67,7 @@ def _offered(item: n.Use, importer: str, seen: set[str]) -> set[str] | None:
             source = read_source(path)
         except OSError:
             return None
-        if not isinstance(source, Source):
+        if not isinstance(source, Source) or _RULES.search(source.text):
             return None
         for other in parse(source).program.items:
             match other:
@@ -73,8 +76,6 @@ def _offered(item: n.Use, importer: str, seen: set[str]) -> set[str] | None:
                     if further is None:
                         return None
                     found |= further
-                case n.Rule() | n.PassDecl():
-                    return None
                 case n.FnDecl(name=name) | n.OpDecl(name=name):
                     found.add(name.id)
     return found

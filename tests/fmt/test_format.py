@@ -21,7 +21,7 @@ from gslang.syntax.parser import parse
 
 ROOT = Path(__file__).parent.parent.parent
 GOLDEN = sorted((Path(__file__).parent / "golden").glob("*.gsl"))
-SHIPPED = sorted([*(ROOT / "stdlib_rules").rglob("*.gsl"), *(ROOT / "examples").rglob("*.gsl")])
+SHIPPED = sorted(path for folder in ("stdlib_rules", "gslang", "examples", "benchmarks/rules") for path in (ROOT / folder).rglob("*.gsl"))
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
 BLOCKS = [
     textwrap.dedent(block)

@@ -21,7 +21,7 @@ def read(text: str) -> Parsed:
     return parse(Source("t.gsl", text))
 
 
-@settings(max_examples=120, deadline=None)
+@settings(max_examples=80, deadline=None)
 @given(st.randoms(use_true_random=True), st.integers(1, 3), st.sampled_from([_PLAIN, _NOTES]))
 def test_laws(random: object, items: int, gaps: list[str]) -> None:
     """Formatted, a program means the same, has all its comments, rests, and has no space at ends of lines."""
