@@ -71,8 +71,7 @@ def resolved(store: Store, lens: lsp.CodeLens) -> lsp.CodeLens:
     if lens.command is not None or document is None:
         return lens
     name = str(data.get("rule", ""))
-    rule = with_meanings(store.analysis(document).program).rules.get(name)
-    verdict = known_verdict(rule) if rule is not None else None
+    verdict = known_verdict(with_meanings(store.analysis(document).program), name)
     lens.command = lsp.Command(f"verify: {verdict.verdict}" if verdict is not None else "verify", VERIFY, arguments=[document.uri, name])
     return lens
 

@@ -245,6 +245,10 @@ class _Places:
         for name, text in words.KINDS.items():
             if name != "op" or self.piece.keyword == "rule":
                 yield self.plain(name, _K.TypeParameter, text)
+        for name, text in words.NAMES.items():
+            template = any(m.role == "template" for m in marks(self.piece))
+            if self.piece.keyword == "rule" and (self.analysis.dialect.name == "onnx" if name == "opset" else template):
+                yield self.plain(name, _K.Variable, text)
         for name in _EXPRESSION_WORDS:
             yield self.plain(name, _K.Keyword, words.KEYWORDS[name])
         if here.text() in (";", "{", "}", "=>") and self.piece.keyword == "rule":

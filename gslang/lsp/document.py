@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from gslang.base.source import Source, Span
-from gslang.lsp.pieces import Piece, cut
+from gslang.lsp.pieces import Piece, cut, cut_file
 from gslang.lsp.positions import Lines
 
 
@@ -65,7 +65,7 @@ class Document:
 def open_document(uri: str, name: str, text: str, version: int | None, unit: str, old: Document | None = None) -> Document:
     """A document; pieces that `old` has with the same text are those of `old`."""
     read = " " + text[1:] if text.startswith("\ufeff") else text  # a byte order mark is white space
-    pieces = cut(name, read, old.pieces if old is not None else ())
+    pieces = cut_file(name, read) if version is None and old is None else cut(name, read, old.pieces if old is not None else ())
     return Document(uri, name, text, version, Lines(text, unit), pieces, old.memo if old is not None else {})
 
 

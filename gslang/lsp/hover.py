@@ -39,7 +39,7 @@ def hover(store: Store, document: Document, position: lsp.Position) -> lsp.Hover
         place = (token.start, token.end) if token is not None else (0, 0)
     if not text:
         return None
-    return lsp.Hover(lsp.MarkupContent(lsp.MarkupKind.Markdown, text), range_of(document, start + place[0], start + place[1]))
+    return lsp.Hover(lsp.MarkupContent(lsp.MarkupKind.Markdown, text.strip()), range_of(document, start + place[0], start + place[1]))
 
 
 def _of_mark(store: Store, document: Document, piece: Piece, mark: Mark) -> str | None:
@@ -91,8 +91,8 @@ def _of_unowned(analysis: Analysis, mark: Mark) -> str | None:
         shown += [f"{_code(form.label)}\n\n{form.doc}" for form in signature_text.builtin(name)]
     if name in words.KINDS:
         shown.append(_explained(name, words.KINDS) or "")
-    if name in ("first", "index"):
-        shown.append(f"**{name}** — " + ("the first instance of this template" if name == "first" else "the number of this instance, from 0"))
+    if name in words.NAMES:
+        shown.append(_explained(name, words.NAMES) or "")
     return "\n\n---\n\n".join(shown) or None
 
 
@@ -152,7 +152,7 @@ def of_rule(store: Store, definition: Definition) -> str:
     if rule is not None:
         if rule.tags:
             facts.append("tags: " + ", ".join(rule.tags))
-        verdict = known_verdict(with_meanings(analysis.program).rules[rule.name])
+        verdict = known_verdict(with_meanings(analysis.program), rule.name)
         if verdict is not None:
             facts.append(f"verify: {told(verdict)}")
     else:

@@ -7,15 +7,15 @@ from __future__ import annotations
 
 from gslang.engine.meaning import with_meanings
 from gslang.lint.linted_file import Finding, LintedFile, LintedRule
-from gslang.lint.registry import REGISTRY
+from gslang.lint.registry import REGISTRY, Lint
 from gslang.lint.suppression import suppress
 from gslang.lsp.analysis import Analysis
 from gslang.lsp.pieces import Piece
 from gslang.syntax import nodes as n
 
 _OF_ITEMS = ("L0101", "L0104", "L0105", "L0107", "L0110", "L0111", "L0112", "L0113", "L0114", "L0116", "L0117", "L0118", "L0119")
-COSTLY = frozenset(code for code in REGISTRY if code.startswith("L02"))
-"""These hold rules against each other, build graphs and run them: they wait until nobody types."""
+COSTLY = frozenset(code for code in REGISTRY if code.startswith("L02") or code == "L0103")
+"""L0103 reads other files. The others hold rules against each other, build graphs and run them: they wait until nobody types."""
 
 
 def lint(analysis: Analysis, selected: frozenset[str], costly: bool = True) -> list[Finding]:
@@ -44,7 +44,7 @@ def lint(analysis: Analysis, selected: frozenset[str], costly: bool = True) -> l
             at = {id(piece.source): id(piece) for piece in pieces}
             for code, run in REGISTRY.items():
                 if code in running and code not in _OF_ITEMS:
-                    for finding in run(whole):
+                    for finding in _imports(analysis, run, whole) if code == "L0103" else run(whole):
                         found[at[id(finding.primary.span.source)]].append(finding)
     result: list[Finding] = []
     for piece in pieces:
@@ -52,6 +52,18 @@ def lint(analysis: Analysis, selected: frozenset[str], costly: bool = True) -> l
             alone = _alone(analysis, piece, written[id(piece)], rules.get(id(piece)))
             result += suppress(alone, found[id(piece)], running)
     return [finding for finding in result if not finding.allowed]
+
+
+def _imports(analysis: Analysis, run: Lint, whole: LintedFile) -> list[Finding]:
+    """L0103 reads all that a file imports: it runs again only if an import is another one or other words stand in the file."""
+    document = analysis.document
+    uses = tuple(piece for piece in document.pieces if piece.keyword == "use")
+    words = frozenset(token.text for piece in document.pieces if piece.keyword != "use" for token in piece.tokens.all if token.kind == "word")
+    key = (uses, words, document.memo["analysis"][0][1])
+    known = document.memo.get("imports")
+    if known is None or known[0] != key:
+        known = document.memo["imports"] = (key, list(run(whole)))
+    return known[1]  # type: ignore[no-any-return]
 
 
 def _alone(analysis: Analysis, piece: Piece, item: n.Item, rule: LintedRule | None) -> LintedFile:

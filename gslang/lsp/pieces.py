@@ -11,8 +11,10 @@ import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
+from pathlib import Path
 from typing import Any
 
+from gslang.base.cache import cached
 from gslang.base.source import Source
 from gslang.lsp.tokens import Tokens, tokens_of
 from gslang.syntax import nodes as n
@@ -72,6 +74,20 @@ def cut(name: str, text: str, old: Iterable[Piece] = ()) -> tuple[Piece, ...]:
         again = kept.get(part)
         result.append(again.pop() if again else Piece(Source(name, part), keyword))
     return tuple(result)
+
+
+def cut_file(name: str, text: str) -> tuple[Piece, ...]:
+    """The pieces of a file on disk, parsed; from the cache where they were parsed before."""
+
+    def parsed() -> list[tuple[Source, str, Parsed]]:
+        return [(piece.source, piece.keyword, piece.parsed) for piece in cut(name, text)]
+
+    pieces = []
+    for source, keyword, found in cached("pieces", (name, text, str(Path(__file__).stat().st_mtime_ns)), parsed):
+        piece = Piece(source, keyword)
+        piece.__dict__["parsed"] = found
+        pieces.append(piece)
+    return tuple(pieces)
 
 
 def _places(text: str) -> Iterator[tuple[int, str]]:

@@ -133,6 +133,15 @@ def _documents(server: Server) -> None:
         folders = [folder.uri for folder in params.workspace_folders or ()] or [params.root_uri or ""]
         store.roots = [path for uri in folders if uri and (path := path_of(uri)) is not None]
 
+    @server.feature(lsp.INITIALIZED)
+    def initialized(params: lsp.InitializedParams) -> None:
+        workspace = server.client_capabilities.workspace
+        if workspace is not None and workspace.did_change_watched_files is not None and workspace.did_change_watched_files.dynamic_registration:
+            watchers = [lsp.FileSystemWatcher(f"**/{name}") for name in ("*.gsl", "gslang.toml", "pyproject.toml")]
+            options = lsp.DidChangeWatchedFilesRegistrationOptions(watchers)
+            registration = lsp.Registration("gslang.files", lsp.WORKSPACE_DID_CHANGE_WATCHED_FILES, options)
+            server.client_register_capability(lsp.RegistrationParams([registration]))
+
     @server.feature(lsp.TEXT_DOCUMENT_DID_OPEN)
     def did_open(params: lsp.DidOpenTextDocumentParams) -> None:
         given = params.text_document
@@ -329,10 +338,13 @@ def _lenses(server: Server) -> None:
     @server.command(code_lenses.VERIFY)
     async def verify(*given: Any) -> dict[str, Any]:
         uri, name = (*map(str, given), "", "")[:2]
-        rule = _rule(server, uri, name)
-        if rule is None:
+        document = server.document(uri)
+        if document is None:
             return {}
-        verdict = await _beside(lambda: find_verdict(rule))
+        program = with_meanings(store.analysis(document).program)
+        verdict = await _beside(lambda: find_verdict(program, name))
+        if verdict is None:
+            return {}
         _say(server, code_lenses.verdict_summary(verdict), verdict.verdict != "refuted")
         return {"verdict": verdict.verdict, "reason": verdict.reason}
 

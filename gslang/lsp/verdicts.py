@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from gslang.base.cache import cached
-from gslang.check.checked import CheckedRule
+from gslang.check.checked import CheckedProgram
 from gslang.verify.verdict import Settings, Verdict, _content, _own_code, verify
 
 
@@ -11,21 +11,25 @@ class _Absent(Exception):
     """The cache has no verdict."""
 
 
-def known_verdict(rule: CheckedRule) -> Verdict | None:
-    """The verdict of an earlier run with the usual settings."""
+def known_verdict(program: CheckedProgram, name: str) -> Verdict | None:
+    """The verdict of an earlier run with the usual settings on this rule with these tests. The key is that of `verify`."""
+    rule = program.rules.get(name)
+    if rule is None:
+        return None
+    tests = [test for test in program.tests if test.rule == name]
 
     def absent() -> Verdict:
         raise _Absent
 
     try:
-        return cached("verify", (_content(rule), repr(Settings()), _own_code()), absent)
+        return cached("verify", (_content(rule), _content(tests), repr(Settings()), _own_code()), absent)
     except _Absent:
         return None
 
 
-def find_verdict(rule: CheckedRule) -> Verdict:
-    """Verify now (seconds), as `gslc verify` does it."""
-    return verify(rule)
+def find_verdict(program: CheckedProgram, name: str) -> Verdict | None:
+    """Verify now (seconds), as `gslc verify` does it. None if there is no such rule without errors."""
+    return verify(program.rules[name], Settings(), (program,)) if name in program.rules else None
 
 
 def told(verdict: Verdict) -> str:

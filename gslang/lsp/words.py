@@ -72,6 +72,12 @@ FUNCTIONS = {
     "splat": ("splat(value)", "In a source: a constant of any shape whose elements all equal `value`."),
 }
 
+NAMES = {
+    "first": "The first instance of this template; on the first instance, that instance itself.",
+    "index": "The number of this instance, from 0.",
+    "opset": "In `where`, with ONNX: the operator set version that the model imports.",
+}
+
 ANNOTATIONS = {
     "tags": ('@tags("fusion")', "Words by which rules are chosen."),
     "approximate": ("@approximate(rtol = 1e-3)", "Both sides are equal only up to rounding of this size."),

@@ -13,7 +13,7 @@ from gslang.highlight.words import words as grammar_words
 from gslang.lint.linted_file import walk
 from gslang.lsp import words
 from gslang.lsp.names import marks
-from gslang.lsp.pieces import cut
+from gslang.lsp.pieces import cut, cut_file
 from gslang.syntax import nodes as n
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -36,7 +36,7 @@ def introduced(item: n.Item) -> set[tuple[int, str]]:
 
 @pytest.mark.parametrize("path", FILES, ids=lambda p: f"{p.parent.name}/{p.name}")
 def test_what_is_introduced(path: Path) -> None:
-    for piece in cut(str(path), path.read_text(encoding="utf-8")):
+    for piece in cut_file(str(path), path.read_text(encoding="utf-8")):
         for item in piece.items:
             found = {(m.start, m.text) for m in marks(piece) if m.defines and m.role != "test"}
             assert found == introduced(item)
@@ -45,7 +45,7 @@ def test_what_is_introduced(path: Path) -> None:
 @pytest.mark.parametrize("path", FILES, ids=lambda p: f"{p.parent.name}/{p.name}")
 def test_every_mention_is_found_and_resolved(path: Path) -> None:
     """Each name that an expression of the tree reads is a mention; it is local just if the item introduces it where it is seen."""
-    for piece in cut(str(path), path.read_text(encoding="utf-8")):
+    for piece in cut_file(str(path), path.read_text(encoding="utf-8")):
         for item in piece.items:
             own = {name for _, name in introduced(item)}
             at = {m.start: m for m in marks(piece)}
