@@ -165,7 +165,25 @@ FUNCTIONS: dict[str, Function] = {
     "abs": lambda a: maximum(a, -a), "power": _power, "sigmoid": _sigmoid, "square": lambda a: a * a, "reciprocal": inverse,
     "clip": lambda x, low, high: minimum(maximum(x, low), high),
 }  # fmt: skip
-SYMMETRIC = frozenset({"equal", "not_equal", "logical_and", "logical_or", "logical_xor", "bitwise_and", "bitwise_or", "bitwise_xor"})
+SYMMETRIC = frozenset(
+    {
+        "And",
+        "Or",
+        "Xor",
+        "Equal",
+        "BitwiseAnd",
+        "BitwiseOr",
+        "BitwiseXor",
+        "equal",
+        "not_equal",
+        "logical_and",
+        "logical_or",
+        "logical_xor",
+        "bitwise_and",
+        "bitwise_or",
+        "bitwise_xor",
+    }
+)
 
 
 def apply(name: str, arguments: Sequence[Term]) -> Term:

@@ -16,9 +16,9 @@ from gslang.engine.constraints import passes
 from gslang.engine.scope import UNBOUND, Scope
 from gslang.engine.values import FAILURES, call_attribute, evaluate, iterate, read_attribute, truth
 from gslang.graph.graph import ABSENT, CONST, INPUT, PROJ, TUPLE
-from gslang.verify.prove.domains import Attributes, Written, attribute, fresh
+from gslang.verify.prove.domains import Attributes, Written, fresh
 from gslang.verify.prove.dtypes import Dtype
-from gslang.verify.prove.operators import RANKS_OF_OPERANDS, meaning_of
+from gslang.verify.prove.operators import RANKS_OF_OPERANDS, meaning_of, open_attribute
 from gslang.verify.prove.paths import Impossible, NotProved
 from gslang.verify.prove.reals import as_term
 from gslang.verify.prove.sizes import Size, is_number
@@ -38,6 +38,7 @@ class Leaf:
         self.value: Term | None = None  # of all elements
         self.ones = False  # one element only
         self.tensor: Tensor | None = None
+        self.chosen: dict[str, tuple[Any, ...]] = {}  # what its whole numbers say, where an operator asked
 
     def demand(self, rank: int) -> None:
         """An operator takes tensors of this rank only."""
@@ -51,6 +52,8 @@ class Leaf:
             shape = self.given
             if shape is None:
                 rank = self.rank if self.rank is not None else world.choose_rank()
+                if self.ones:
+                    world.literal_ranks.append(rank)
                 known = self.known if len(self.known) == rank else (None,) * rank
                 sizes = (1 if self.ones else size for size in known)
                 shape = tuple(world.facts.size(f"{self.name}{k}_") if size is None else size for k, size in enumerate(sizes))
@@ -58,7 +61,7 @@ class Leaf:
             def at(index: tuple[Any, ...]) -> Term:
                 return self.value if self.value is not None else read(self.name, tuple(world.facts.normal(k) for k in index))
 
-            self.tensor = Tensor(shape, self.dtype, at, None, self.value)
+            self.tensor = Tensor(shape, self.dtype, at, None, self.value, None, self)
         return self.tensor
 
 
@@ -117,6 +120,7 @@ class SymbolicGraph:
         self.attrs: list[Attributes] = []
         self.values: list[Any] = []  # Leaf, Tensor or tuple of them
         self.types = Types(self)
+        self.kinds: dict[int, str] = {}
 
     def add(self, op: str, operands: tuple[int, ...], attrs: Attributes, value: Any) -> int:
         self.op.append(op)
@@ -151,7 +155,13 @@ class SymbolicGraph:
         return not self.op[node].startswith("%")
 
     def kind(self, node: int) -> str:
-        raise NotProved("the kind of a node is read")
+        """Any that the pattern allows."""
+        if node not in self.kinds:
+            allowed: tuple[str, ...] = {CONST: ("const",), PROJ: ("proj",), TUPLE: ("tuple",)}.get(self.op[node], ("call",))
+            if self.op[node] == INPUT:
+                allowed = ("input", "param", "const", "call")
+            self.kinds[node] = allowed[self.case.world.facts.choices.choose(len(allowed))]
+        return self.kinds[node]
 
 
 class Case:
@@ -306,6 +316,7 @@ class Case:
                 leaf.demand(rank)
         operands = [None if s == ABSENT else self.graph.tensor(s) for s in slots]
         attrs = self.attributes(call, operator, signature, operands)
+        operands = with_attributes(signature, operands, attrs)
         value = meaning_of(self.world, self.rule.dialect, operator, operands, attrs.plain())
         return self.graph.add(operator, tuple(slots), attrs, value)
 
@@ -333,9 +344,13 @@ class Case:
                 continue
             if test is not None:
                 found, chosen = self.propose(test, name)
-            attrs[name] = chosen if found else attribute(self.world, operator, spec, operands, attrs)
-        if any(operand.attribute is not None and operand.name in tests for operand in signature.operands):
-            raise NotProved("an operand that stands as an attribute")
+            attrs[name] = chosen if found else open_attribute(self.world, self.rule.dialect, operator, spec, operands, attrs)
+        for operand in signature.operands:
+            if operand.attribute is not None and operand.name in tests:
+                found, chosen = self.propose(tests[operand.name], operand.name)
+                if not found:
+                    raise NotProved("an operand that stands as an attribute and may be any")
+                attrs[operand.name] = chosen
         return attrs
 
     def propose(self, test: ir.Test, name: str) -> tuple[bool, Any]:
@@ -490,7 +505,19 @@ class Case:
                 if spec.default is REQUIRED:
                     raise NotProved(f"`{operator}` without `{name}`")
                 attrs[name] = spec.default
-        return meaning_of(self.world, self.rule.dialect, operator, operands, attrs.plain())
+        return meaning_of(self.world, self.rule.dialect, operator, with_attributes(signature, operands, attrs), attrs.plain())
+
+
+def with_attributes(signature: Signature, operands: list[Value], attrs: Attributes) -> list[Value]:
+    """The operands, with those that stand as attributes in their places."""
+    result = list(operands)
+    for k, spec in enumerate(signature.operands):
+        if spec.attribute is not None and spec.name in attrs and spec.name not in signature.attributes:
+            value = attrs[spec.name]
+            result += [None] * (k + 1 - len(result))
+            if value is not None:
+                result[k] = vector(value, "int64") if isinstance(value, tuple) else constant(as_term(value), (), operands[0].dtype)
+    return result
 
 
 def _default_dtype(value: Any) -> str:

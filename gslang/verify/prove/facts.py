@@ -114,6 +114,16 @@ class Facts:
                 return position
         if self.proves(size - 2):
             return position
+        if (
+            isinstance(position, Size)
+            and len(position.terms) == 1
+            and (inner := next(iter(position.terms)))
+            and inner[0] in self.withins
+            and len(inner) == 1
+        ):
+            below, wide = self.withins[inner[0]]  # where `wide` is 1, so is `size`
+            if position.terms[inner] == 1 and text_of(self.normal(self.join(self.normal(wide), size))) == text_of(self.normal(wide)):
+                return self.within(below, size)
         name = f"within({text_of(position)}, {text_of(size)})"
         if name not in self.order:
             self.withins[name] = (position, size)
@@ -311,7 +321,8 @@ class Facts:
             return
         if self.proves(difference - 1) or self.proves(-1 - difference):
             raise Impossible
-        self._solve(difference)
+        if not self._all_ones(difference):
+            self._solve(difference)
         self._changed()
         for other in self.different:
             if type(self.normal(other)) is int and self.normal(other) == 0:
@@ -321,6 +332,18 @@ class Facts:
         self._changed()
         if any(type(fact) is int or fact.text not in before and self.proves(-1 - fact) for fact in self.known):
             raise Impossible
+
+    def _all_ones(self, difference: Size) -> bool:
+        """Where a product of sizes is 1, all of them are."""
+        terms = dict(difference.terms)
+        number = terms.pop((), 0)
+        if len(terms) != 1 or number != -next(iter(terms.values())):
+            return False
+        names = next(iter(terms))
+        if len(names) < 2 or any(self.parts_of(name) or not self.proves(Size({(name,): 1}, self) - 1) for name in names):
+            return False
+        self.equations.update({name: 1 for name in names})
+        return True
 
     def _solve(self, difference: Size) -> None:
         """Turn an equation into a replacement: of the newest quantity that stands alone, else of a product.

@@ -6,8 +6,11 @@ from collections.abc import Sequence
 from typing import Any
 
 from gslang.dialect.dialect import Dialect
+from gslang.dialect.signature import AttributeSpec
 from gslang.verify.prove.axioms import FUNCTIONS
+from gslang.verify.prove.domains import Attributes, attribute
 from gslang.verify.prove.dtypes import Dtype
+from gslang.verify.prove.onnx_operators import ONNX, ONNX_RANKS, onnx_attribute
 from gslang.verify.prove.paths import NotProved
 from gslang.verify.prove.reals import Real
 from gslang.verify.prove.relay_arithmetic import ARITHMETIC, COMPARISONS, collapse, elementwise
@@ -19,17 +22,27 @@ from gslang.verify.prove.tensors import Tensor, Value, World, constant
 RANKS_OF_OPERANDS: dict[str, tuple[int | None, ...]] = {
     "nn.conv1d": (3, 3), "nn.conv2d": (4, 4), "nn.conv3d": (5, 5), "nn.dense": (None, 2), "nn.matmul": (None, 2), "nn.batch_matmul": (3, 3),
     "nn.bias_add": (None, 1), "nn.batch_norm": (None, 1, 1, 1, 1), "nn.layer_norm": (None, 1, 1), "nn.instance_norm": (None, 1, 1),
-    "nn.group_norm": (None, 1, 1), "matrix_set_diag": (2, 1),
+    "nn.group_norm": (None, 1, 1), "matrix_set_diag": (2, 1), **ONNX_RANKS,
 }  # fmt: skip
 _SAME = frozenset({"copy", "annotation.stop_fusion", "annotation.checkpoint", "device_copy", "annotation.cast_hint"})
-_BOOLEAN = COMPARISONS | {"isnan", "isinf", "isfinite"}
+_BOOLEAN = COMPARISONS | {
+    "isnan", "isinf", "isfinite", "Equal", "Less", "LessOrEqual", "Greater", "GreaterOrEqual", "And", "Or", "Xor", "Not", "IsNaN", "IsInf",
+}  # fmt: skip
 
 
 def meaning_of(world: World, dialect: Dialect, operator: str, operands: Sequence[Value], attrs: dict[str, Any]) -> Value:
     """The result of a call: a tensor or a tuple of them. Raises `NotProved` for operators without a meaning here."""
+    signature = dialect.operators[operator]
+    if dialect.name == "onnx":
+        if operator in ONNX:
+            return ONNX[operator](world, operands, attrs)
+        if "elementwise" in signature.traits and "stateful" not in signature.traits and operator not in ("Cast", "PRelu"):
+            return unknown_function(world, operator, [o for o in operands if o is not None], attrs)
+        if operator == "Cast":
+            return cast(world, operands[0], attrs["to"])
+        raise NotProved(f"`{operator}` has no meaning for all shapes")
     if dialect.name != "relay":
         raise NotProved(f"operators of {dialect.name}")
-    signature = dialect.operators[operator]
     if operator in MOVEMENT:
         return MOVEMENT[operator](world, operands, attrs)
     if operator in ARITHMETIC:
@@ -50,6 +63,12 @@ def meaning_of(world: World, dialect: Dialect, operator: str, operands: Sequence
     raise NotProved(f"`{operator}` has no meaning for all shapes")
 
 
+def open_attribute(world: World, dialect: Dialect, operator: str, spec: AttributeSpec, operands: Sequence[Value], attrs: Attributes) -> Any:
+    """A value of an attribute that the rule leaves open: one of several cases, with symbolic numbers."""
+    choose = onnx_attribute if dialect.name == "onnx" else attribute
+    return choose(world, operator, spec, operands, attrs)
+
+
 def _real(value: Any) -> Any:
     from gslang.verify.prove.reals import as_term
 
@@ -58,8 +77,9 @@ def _real(value: Any) -> Any:
 
 def unknown_function(world: World, operator: str, operands: Sequence[Tensor], attrs: dict[str, Any]) -> Tensor:
     """An element-wise function of which nothing is known but its attributes."""
-    for other in operands[1:]:
-        world.need_same_dtype(operands[0].dtype, other.dtype)
+    compared = operands[1:] if operator in ("where", "Where") else operands
+    for other in compared[1:]:
+        world.need_same_dtype(compared[0].dtype, other.dtype)
     function = operator.removeprefix("nn.") if operator.removeprefix("nn.") in FUNCTIONS else operator
     extra = [constant(_real(v), (), None) for v in attrs.values() if isinstance(v, (int, float, Real, Size)) and not isinstance(v, bool)]
     plain = {k: v for k, v in attrs.items() if not (isinstance(v, (int, float, Real, Size)) and not isinstance(v, bool))}
@@ -67,7 +87,7 @@ def unknown_function(world: World, operator: str, operands: Sequence[Tensor], at
         if any(isinstance(v, Dtype) for v in plain.values()):
             raise NotProved(f"`{operator}` to an element type that is not known")
         function += f" {sorted(plain.items())}"
-    return elementwise(world, function, [*operands, *extra], "bool" if operator in _BOOLEAN else operands[0].dtype)
+    return elementwise(world, function, [*operands, *extra], "bool" if operator in _BOOLEAN else compared[0].dtype)
 
 
 def cast(world: World, x: Tensor, dtype: Any) -> Tensor:

@@ -7,6 +7,7 @@ from time import perf_counter
 
 from gslang.check.checked import CheckedRule
 from gslang.verify.prove.case import Case
+from gslang.verify.prove.dtypes import compared
 from gslang.verify.prove.facts import Facts
 from gslang.verify.prove.paths import Budget, Choices, Impossible, NotProved, TooMuch, all_cases
 from gslang.verify.prove.tensors import Tensor, Value, World
@@ -40,10 +41,11 @@ def prove(rule: CheckedRule, steps: int = STEPS) -> Proof:
             nonlocal looked_at, limited
             world = World(Facts(choices), most)
             try:
-                _one_case(rule, world, notes)
+                _one_case(rule, world)
                 looked_at += 1
             finally:
                 limited = limited or world.ranks_limited
+                notes.update(world.notes)
 
         try:
             all_cases(run, budget)
@@ -62,7 +64,7 @@ def prove(rule: CheckedRule, steps: int = STEPS) -> Proof:
     return best
 
 
-def _one_case(rule: CheckedRule, world: World, notes: set[str]) -> None:
+def _one_case(rule: CheckedRule, world: World) -> None:
     case = Case(rule, world)
     before = case.source()
     after = case.target()
@@ -70,7 +72,6 @@ def _one_case(rule: CheckedRule, world: World, notes: set[str]) -> None:
         raise NotProved("another number of outputs")
     for left, right in zip(before, after):
         _compare(world, left, right)
-    notes |= world.notes
 
 
 def _compare(world: World, left: Value, right: Value) -> None:
@@ -85,7 +86,11 @@ def _compare(world: World, left: Value, right: Value) -> None:
     if not isinstance(left, Tensor) or not isinstance(right, Tensor):
         raise NotProved("an output is absent")
     facts = world.facts
-    world.need_same_dtype(left.dtype, right.dtype)
+    if compared(left.dtype, right.dtype) is not True:
+        raise NotProved("the results' element types may differ")
+    if len(left.shape) > len(right.shape) and any(rank == len(left.shape) for rank in world.literal_ranks):
+        world.notes.add("where a one-element constant adds dimensions, the rule is not applied")
+        raise Impossible
     if len(left.shape) != len(right.shape):
         raise NotProved(f"ranks {len(left.shape)} and {len(right.shape)}")
     for a, b in zip(left.shape, right.shape):
@@ -95,7 +100,8 @@ def _compare(world: World, left: Value, right: Value) -> None:
             facts.learn(size - 1)
     except Impossible:
         return  # no elements
-    index = tuple(facts.position(facts.normal(size)) for size in left.shape)
+    sizes = [facts.normal(size) for size in left.shape]
+    index = tuple(0 if type(size) is int and size == 1 else facts.position(size) for size in sizes)
     a, b = left.at(index), right.at(index)
     if not same(a, b, facts):
         raise NotProved(f"{a.key} ≠ {b.key}")

@@ -73,6 +73,29 @@ class Real:
     __lt__ = __le__ = __gt__ = __ge__ = _ordered
 
 
+class Token:
+    """A text that may be any: equal to another one or not, of which nothing is remembered."""
+
+    __slots__ = ("choices", "name")
+
+    def __init__(self, name: str, choices: Choices) -> None:
+        self.name, self.choices = name, choices
+
+    def __repr__(self) -> str:
+        return self.name
+
+    def __hash__(self) -> int:
+        raise NotProved("a text that is not known")
+
+    __bool__ = __hash__  # type: ignore[assignment]
+
+    def __eq__(self, other: object) -> bool:
+        return self is other or isinstance(other, (str, Token)) and self.choices.choose(2) == 0
+
+    def __ne__(self, other: object) -> bool:
+        return not self == other
+
+
 def as_term(value: Any) -> Term:
     if isinstance(value, Real):
         return value.term

@@ -26,6 +26,7 @@ class Tensor:
     flat: Callable[[Any], Term] | None = None
     splat: Term | None = None  # the value of all elements, where it is known
     items: tuple[Any, ...] | None = None  # of a constant vector: its elements
+    leaf: Any = None  # the input of the source that this is
 
 
 Value = Any  # a Tensor, a tuple of them, or None for an operand that is absent
@@ -38,6 +39,7 @@ class World:
         self.facts, self.most = facts, most
         self.reading = True  # the source
         self.notes: set[str] = set()  # assumptions to state
+        self.literal_ranks: list[int] = []  # of one-element constants that the source writes as numbers
         self.ranks_limited = False  # whether `most` had a say
 
     def choose_rank(self, least: int = 0) -> int:
@@ -66,8 +68,11 @@ class World:
     def need_same_dtype(self, a: Any, b: Any) -> None:
         if self.reading:
             unify(a, b)
-        elif compared(a, b) is not True:
-            raise NotProved("element types may differ")
+        elif compared(a, b) is None:
+            self.notes.add("where the target's operands differ in element type, the rule is not applied")
+            unify(a, b)
+        elif compared(a, b) is False:
+            raise NotProved("element types differ")
 
     def need_real(self, dtype: Any) -> None:
         """An operator that means something else for integers."""
