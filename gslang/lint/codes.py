@@ -36,6 +36,7 @@ L0116 no-change             + a rule whose target is its source
 L0117 unread-constant       + a constant whose value the rule neither reads nor keeps
 L0118 needless-interior     - a node that need not go away
 L0119 late-input-condition  - a condition on an input that could be a constraint
+L0120 pointless-ordered     + an `ordered` without effect
 L0201 overlap               - two rules match at the same node
 L0202 unreachable           + an earlier rule takes every match of this one
 L0203 non-terminating       + rules that undo each other for ever

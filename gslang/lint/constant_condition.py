@@ -14,7 +14,7 @@ from gslang.engine.scope import Scope
 from gslang.engine.values import FAILURES, evaluate
 from gslang.graph.graph import Graph
 from gslang.lint.facts import Fact, Known, facts_of, facts_of_constraint
-from gslang.lint.linted_file import Finding, LintedFile, LintedRule, finding
+from gslang.lint.linted_file import Finding, LintedFile, LintedRule, finding, walk
 from gslang.lint.pattern_walk import always_matched, match_order
 from gslang.lint.where_edits import without_condition
 from gslang.syntax import nodes as n
@@ -30,6 +30,7 @@ Beside = dict[ir.Value, tuple[Known, Span]]
 def constant_condition(file: LintedFile) -> Iterator[Finding]:
     for rule in file.rules:
         beside: Beside = {}
+        yield from _demanding_nothing(rule)
         yield from _constraints(rule, beside)
         written = rule.written.source.where
         for k, (value, span) in enumerate(zip(rule.checked.where, rule.checked.where_spans)):
@@ -46,6 +47,43 @@ def constant_condition(file: LintedFile) -> Iterator[Finding]:
                 yield finding("L0104", f"the condition of this choice is {'always' if known else 'never'} true", span, mend)
 
 
+def _demanding_nothing(rule: LintedRule) -> Iterator[Finding]:
+    """`axis = _` where no spread demands something that it could lift. (`shape = (*_,)` demands a known rank.)"""
+    operators = rule.checked.dialect.operators
+    written = rule.written
+    for node in walk((written.inputs, written.source)):
+        match node:
+            case n.Call(callee=callee, arguments=arguments) if (signature := operators.get(callee.span.text)) is not None:
+                known = {*signature.attributes} - {operand.name for operand in signature.operands}
+            case n.Kind(arguments=arguments) | n.Call(callee=n.Name(id="any" | "var" | "input" | "param" | "const"), arguments=arguments):
+                known = {"shape", "dtype", "ndim"}
+            case _:
+                continue
+        if any(isinstance(argument, n.Spread) for argument in arguments):
+            continue
+        for argument in arguments:
+            if isinstance(argument, n.Keyword) and argument.name in known and isinstance(argument.value, n.Hole):
+                yield finding("L0104", f"`{argument.span.text}` is always true: it demands nothing", argument.span, "leave it out")
+
+
+def _impossible_number(rule: LintedRule, fact: Fact) -> str | None:
+    """Why a comparison with a number that is no whole one fails: what is compared is an integer by its declaration."""
+    numbers = fact.constant if isinstance(fact.constant, tuple) else (fact.constant,)
+    if fact.operator not in ("==", "in") or not numbers or not all(isinstance(c, float) and c % 1 for c in numbers):
+        return None
+    match fact.value:
+        case ir.ItemValue(ir.NodeAttr(_, _, "shape"), _) | ir.NodeAttr(_, _, "ndim") | ir.Length():
+            return "this is an integer"
+        case ir.NodeAttr(_, node, name):
+            pattern = rule.checked.nodes[node]
+            for operator in pattern.operators if isinstance(pattern, ir.CallNode) else ():
+                spec = rule.checked.dialect.operators[operator].attributes.get(name)
+                if spec is None or any(t.base != "int" or t.depth for t in spec.types):
+                    return None
+            return f"`{name}` is an integer" if isinstance(pattern, ir.CallNode) else None
+    return None
+
+
 def _constraints(rule: LintedRule, beside: Beside) -> Iterator[Finding]:
     """Constraints of nodes that every match has, in the order in which they are tested."""
     checked = rule.checked
@@ -54,7 +92,7 @@ def _constraints(rule: LintedRule, beside: Beside) -> Iterator[Finding]:
             if not isinstance(constraint, ir.Constraint):
                 continue
             for fact in facts_of_constraint(node, constraint.field, constraint.test):
-                if (problem := _misspelt_dtype(fact)) is not None:
+                if (problem := _misspelt_dtype(fact) or _impossible_number(rule, fact)) is not None:
                     yield finding("L0104", f"`{constraint.span.text}` is {_NEVER}", constraint.span, problem)
                 known, place = beside.setdefault(fact.value, (_begin(fact.value), constraint.span))
                 if known.says(fact) is False:
@@ -75,7 +113,7 @@ def _judged(rule: LintedRule, value: ir.Value, span: Span, written: tuple[n.Expr
     for fact in facts_of(value):
         answer = None
         if fact is not None and _hashable(fact.value):
-            if (problem := _misspelt_dtype(fact)) is not None:
+            if (problem := _misspelt_dtype(fact) or _impossible_number(rule, fact)) is not None:
                 yield finding("L0104", f"`{span.text}` is {_NEVER}", span, problem)
                 return
             known, place = beside.get(fact.value, (None, span))

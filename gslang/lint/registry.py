@@ -22,6 +22,7 @@ from gslang.lint.non_terminating import non_terminating
 from gslang.lint.order_dependence import order_dependent
 from gslang.lint.overlap import overlap
 from gslang.lint.pointless_keep import pointless_keep
+from gslang.lint.pointless_ordered import pointless_ordered
 from gslang.lint.repeated_computation import repeated_computation
 from gslang.lint.unreachable import unreachable
 from gslang.lint.unread_constant import unread_constant
@@ -50,6 +51,7 @@ REGISTRY: dict[str, Lint] = {
     "L0117": unread_constant,
     "L0118": needless_interior,
     "L0119": late_input_condition,
+    "L0120": pointless_ordered,
     "L0201": overlap,
     "L0202": unreachable,
     "L0203": non_terminating,

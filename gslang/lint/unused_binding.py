@@ -1,4 +1,7 @@
-"""L0101: a name that nothing uses. A source statement that no output reaches is not matched at all, which is rarely meant."""
+"""L0101: a name that nothing uses. A source statement that no output reaches is not matched at all, which is rarely meant.
+
+Names that begin with `_` may go unused.
+"""
 
 from __future__ import annotations
 
@@ -18,6 +21,12 @@ def unused_binding(file: LintedFile) -> Iterator[Finding]:
             yield from _unused(item, (item.source, item.target, item.inputs), item.source)
         elif isinstance(item, n.Test):
             yield from _unused(item, (item.source, item.expected), item.source)
+        elif isinstance(item, n.FnDecl):
+            used = set(names_in(item.body))
+            for parameter in item.parameters:
+                if parameter.name.id not in used and not parameter.name.id.startswith("_"):
+                    mend = "remove it where it is given too, or begin its name with `_`"
+                    yield finding("L0101", f"the parameter `{parameter.name.id}` is never used", parameter.name.span, mend)
 
 
 def _unused(item: n.Item, where: tuple[Any, ...], source: n.Side) -> Iterator[Finding]:
@@ -25,6 +34,8 @@ def _unused(item: n.Item, where: tuple[Any, ...], source: n.Side) -> Iterator[Fi
     uses.update(node.field for node in walk(where) if isinstance(node, n.Attribute))
     matched = {id(statement) for statement in source.statements}
     for node in walk(where):
+        if isinstance(node, (n.Bind, n.Walrus)) and node.name.id.startswith("_"):
+            continue
         if isinstance(node, n.Bind) and uses[node.name.id] == 1 and not _binds(node.value):
             part = "is not matched: no output reaches it" if id(node) in matched else "is never used"
             edit = Edit(_whole_line(node), "")
