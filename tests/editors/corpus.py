@@ -11,7 +11,7 @@ import re
 import sys
 from bisect import bisect_right
 from collections.abc import Iterator
-from functools import lru_cache
+from functools import cache, lru_cache
 from pathlib import Path
 from typing import NamedTuple
 
@@ -40,6 +40,7 @@ def corpus() -> tuple[Path, ...]:
     return tuple(path for path in found if not parse(Source(path.name, text_of(path))).diagnostics)
 
 
+@cache
 def text_of(path: Path) -> str:
     return path.read_text(encoding="utf-8").replace("\r\n", "\n")
 
