@@ -7,18 +7,19 @@ import textmate from "vscode-textmate";
 const require = createRequire(import.meta.url);
 const grammarFile = new URL("../syntaxes/gslang.tmLanguage.json", import.meta.url);
 
-/** The grammar of rule files. */
-export async function loadGrammar() {
+/** A grammar: that of rule files, or one of `others` (scope → grammar), all of which are injected into it. */
+export async function loadGrammar(scope = "source.gslang", others = {}) {
   await oniguruma.loadWASM(readFileSync(require.resolve("vscode-oniguruma/release/onig.wasm")).buffer);
+  const own = textmate.parseRawGrammar(readFileSync(grammarFile, "utf8"), grammarFile.pathname);
   const registry = new textmate.Registry({
     onigLib: Promise.resolve({
       createOnigScanner: (patterns) => new oniguruma.OnigScanner(patterns),
       createOnigString: (text) => new oniguruma.OnigString(text),
     }),
-    loadGrammar: async (scope) =>
-      scope === "source.gslang" ? textmate.parseRawGrammar(readFileSync(grammarFile, "utf8"), grammarFile.pathname) : null,
+    loadGrammar: async (name) => (name === "source.gslang" ? own : (others[name] ?? null)),
+    getInjections: (name) => Object.keys(others).filter((other) => other !== name),
   });
-  return registry.loadGrammar("source.gslang");
+  return registry.loadGrammar(scope);
 }
 
 /** One list per line: { text, begin, end, scopes } with UTF-16 columns; the scope of the whole file is left out. */
