@@ -83,7 +83,8 @@ def in_vim(editor: str, script: str, asked: Any, folder: Path) -> Any:
     names = ["--cmd", f"let g:input = '{folder}/asked.json' | let g:output = '{folder}/answer.json'"]
     mode = ["--headless"] if editor == "nvim" else ["-N", "-es", "--not-a-term"]
     command = [editor, *mode, *start, *names, "-S", str(Path(__file__).parent / script), "-c", "qa!"]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=240, stdin=subprocess.DEVNULL)
+    environment = {**os.environ, "PATH": f"{ROOT / '.venv' / 'bin'}:{os.environ['PATH']}"}
+    done = subprocess.run(command, capture_output=True, text=True, timeout=240, stdin=subprocess.DEVNULL, env=environment)
     assert (folder / "answer.json").is_file(), done.stderr + done.stdout
     return json.loads((folder / "answer.json").read_text(encoding="utf-8"))
 
@@ -92,6 +93,19 @@ def test_vim_shows_what_is_unknown(tmp_path: Path) -> None:
     rules = tmp_path / "wrong.gsl"
     rules.write_text("rule r(x): § => x;\n", encoding="utf-8")
     assert in_vim("vim", "dump_groups.vim", {str(rules): [[1, 11, 2]]}, tmp_path)[str(rules)][0][0] == "gslangError"
+
+
+def test_vim_make_fills_the_quickfix_list(tmp_path: Path) -> None:
+    rules = tmp_path / "it's wrong.gsl"
+    rules.write_text("# one\nrule r(x): nn.rellu(x) => x;\n", encoding="utf-8")
+    script = tmp_path / "make.vim"
+    script.write_text(
+        f"edit {str(rules).replace(' ', chr(92) + ' ')}\nsilent make!\n"
+        "call writefile([json_encode(map(getqflist(), {_, f -> [f.lnum, f.col, f.text]}))], g:output)\n",
+        encoding="utf-8",
+    )
+    found = in_vim("vim", str(script), None, tmp_path)
+    assert [2, 12, "E0301 unknown operator `nn.rellu`"] in found
 
 
 def test_emacs(tmp_path: Path) -> None:

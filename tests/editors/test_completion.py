@@ -109,7 +109,7 @@ def in_zsh(folder: Path) -> Complete:
 SHELLS = {"bash": in_bash, "fish": in_fish, "zsh": in_zsh}
 
 
-@pytest.fixture(params=["bash", pytest.param("fish", marks=pytest.mark.editors), pytest.param("zsh", marks=pytest.mark.editors)])
+@pytest.fixture(params=[pytest.param(shell, marks=pytest.mark.editors) for shell in SHELLS])
 def complete(request: pytest.FixtureRequest, folder: Path) -> Complete:
     assert shutil.which(request.param), f"{request.param} is missing: apt-get install {request.param}"
     return SHELLS[request.param](folder)
