@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 from lsprotocol import types as lsp
 
@@ -18,7 +19,9 @@ from gslang.lsp.pieces import Piece
 from gslang.lsp.store import Store
 from gslang.lsp.verdicts import known_verdict
 from gslang.testing import Outcome, run_tests
-from gslang.verify.verdict import Verdict
+
+if TYPE_CHECKING:
+    from gslang.verify.verdict import Verdict
 
 RUN, VERIFY, MATCHES = "gslang.runTests", "gslang.verify", "gslang.countMatches"
 

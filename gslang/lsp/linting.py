@@ -14,8 +14,8 @@ from gslang.lsp.pieces import Piece
 from gslang.syntax import nodes as n
 
 _OF_ITEMS = ("L0101", "L0104", "L0105", "L0107", "L0110", "L0111", "L0112", "L0113", "L0114", "L0116", "L0117", "L0118", "L0119")
-COSTLY = frozenset(code for code in REGISTRY if code.startswith("L02") or code == "L0103")
-"""L0103 reads other files. The others hold rules against each other, build graphs and run them: they wait until nobody types."""
+COSTLY = frozenset(code for code in REGISTRY if code not in _OF_ITEMS and code not in ("L0108", "L0109"))
+"""These hold items against each other, read other files, or build graphs and run rules: they wait until nobody types."""
 
 
 def lint(analysis: Analysis, selected: frozenset[str], costly: bool = True) -> list[Finding]:

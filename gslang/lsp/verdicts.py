@@ -1,10 +1,17 @@
-"""What `gslc verify` found out about a rule before, if its cache still has it; and finding it out now."""
+"""What `gslc verify` found out about a rule before, if its cache still has it; and finding it out now.
+
+Verification loads NumPy: only when it is asked for, since a server is to be there at once.
+"""
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from gslang.base.cache import cached
 from gslang.check.checked import CheckedProgram
-from gslang.verify.verdict import Settings, Verdict, _content, _own_code, verify
+
+if TYPE_CHECKING:
+    from gslang.verify.verdict import Verdict
 
 
 class _Absent(Exception):
@@ -13,6 +20,8 @@ class _Absent(Exception):
 
 def known_verdict(program: CheckedProgram, name: str) -> Verdict | None:
     """The verdict of an earlier run with the usual settings on this rule with these tests. The key is that of `verify`."""
+    from gslang.verify.verdict import Settings, _content, _own_code
+
     rule = program.rules.get(name)
     if rule is None:
         return None
@@ -29,6 +38,8 @@ def known_verdict(program: CheckedProgram, name: str) -> Verdict | None:
 
 def find_verdict(program: CheckedProgram, name: str) -> Verdict | None:
     """Verify now (seconds), as `gslc verify` does it. None if there is no such rule without errors."""
+    from gslang.verify.verdict import Settings, verify
+
     return verify(program.rules[name], Settings(), (program,)) if name in program.rules else None
 
 
