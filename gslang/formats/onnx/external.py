@@ -63,9 +63,10 @@ def placed(model: Any, record: ModelRecord | None, path: Path, mode: str, pendin
             _inline(tensor, tensor.raw().tobytes())
     else:
         copied = mode == "copy" or inner > LIMIT
+        had = record is not None and any(t.data_location == t.EXTERNAL for t in tensors_of(record.message.graph))
         chosen = [
             t for t in tensors
-            if (t.external and (mode == "copy" or moved)) or (id(t) in new and (copied or outside))
+            if (t.external and (mode == "copy" or moved)) or (id(t) in new and (copied or had))
             or (copied and not t.external and len(t.message.raw_data) > _SMALL)
         ]  # fmt: skip
     taken = {id(t) for t in chosen}

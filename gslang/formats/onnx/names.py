@@ -6,7 +6,7 @@ from typing import Any
 
 from gslang.dialect.onnx.attributes import all_names
 from gslang.formats.onnx.records import model_record
-from gslang.graph.graph import INPUT, LEAVES, PARAM, PROJ, Graph
+from gslang.graph.graph import CONST, INPUT, LEAVES, PARAM, PROJ, Graph
 
 
 class Names:
@@ -34,7 +34,8 @@ class Names:
             name = self.outputs[k]
             if name is None:
                 continue
-            if node in self.of and self.of[node] != name or owned.get(name, node) != node:
+            moved = graph.op[node] is CONST and graph.names[node] not in (None, name)  # an output is made by a node of its own
+            if node in self.of and self.of[node] != name or owned.get(name, node) != node or moved:
                 if owned.get(name, node) == node or name not in owned:
                     self.identities.append((node, name))
                     owned[name] = -1 - k

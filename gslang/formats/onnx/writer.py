@@ -250,11 +250,13 @@ class _Writer:
             self._new_tensor(node, name)
 
     def _new_tensor(self, node: int, name: str, is_input: bool = False) -> None:
-        """A new constant: an initializer; before IR 4, where those are inputs too, a `Constant` node unless it is one."""
+        """A new constant: an initializer; before IR 4, where those are inputs too, a `Constant` node unless it is one; so is an output."""
         from onnx import NodeProto, helper
 
         graph = self.graph
         value = graph.values.get(node)
+        only_nodes = self.record is not None and self.record.constants_are_nodes
+        as_node = 0 < self.model.ir_version < 4 and not is_input or only_nodes or (node in graph.output_uses and graph.op[node] is CONST)
         if isinstance(value, OnnxTensor):
             tensor = type(value.message)()
             tensor.CopyFrom(value.message)
@@ -262,11 +264,11 @@ class _Writer:
         else:
             if value is None:
                 raise InputError(f"the constant `{graph.label(node)}` has no value", help="only its type is known; attach its value")
-            tensor = self._large_tensor(node, value, name) if self.deferred and value.nbytes > _LARGE else None
+            tensor = self._large_tensor(node, value, name) if self.deferred and value.nbytes > _LARGE and not as_node else None
             if tensor is None:
                 value = graph.value(node)
                 tensor = tensor_message(value, self._dtype(node, value), name)
-        if 0 < self.model.ir_version < 4 and not is_input or (self.record is not None and self.record.constants_are_nodes):
+        if as_node:
             self.nodes.append(NodeProto(op_type="Constant", output=[name], attribute=[helper.make_attribute("value", tensor)]))
             self.new_constants.add(id(self.nodes[-1]))
         else:
@@ -278,9 +280,9 @@ class _Writer:
         dtype = type_.dtype if isinstance(type_, TensorType) and type_.dtype else value.dtype.name
         if dtype not in PLAIN or stored_type(dtype, name) != value.dtype:
             return None
-        self.pending[name] = Pending(int(value.nbytes), partial(self.graph.value, node))
         from onnx import TensorProto
 
+        self.pending[name] = Pending(int(value.nbytes), partial(self.graph.value, node))
         return TensorProto(name=name, data_type=element_type(dtype), dims=value.shape)
 
     def _dtype(self, node: int, value: Any) -> str | None:
