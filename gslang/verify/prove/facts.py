@@ -321,6 +321,11 @@ class Facts:
             return
         if self.proves(difference - 1) or self.proves(-1 - difference):
             raise Impossible
+        for name in sorted(names_in(difference)):  # x·y = x·z is y = z where x is positive
+            while isinstance(difference, Size) and all(name in p for p in difference.terms) and self.proves(Size({(name,): 1}, self) - 1):
+                difference = made({without(p, (name,)) or (): c for p, c in difference.terms.items()}, self)
+        if not isinstance(difference, Size):
+            raise Impossible
         if not self._all_ones(difference):
             self._solve(difference)
         self._changed()
@@ -368,7 +373,7 @@ class Facts:
                 self.equations[name] = -parts[0] * parts[1]
                 return
         for p, c in sorted(difference.terms.items(), key=lambda item: [-self.order[n] for n in sorted(item[0], key=lambda n: -self.order[n])]):
-            if p and abs(c) == 1:
+            if p and abs(c) == 1 and not any(without(q, p) is not None for q in difference.terms if q != p):
                 self.products[p] = -c * (difference - made({p: c}, self))
                 return
         self.known += [difference, -difference]
