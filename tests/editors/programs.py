@@ -6,7 +6,7 @@ import shutil
 import subprocess
 import sys
 
-# program → Debian's package; `npm` comes with Node.js 20 or newer, of which Debian's own is older
+# program → Debian's package
 PROGRAMS = {
     "bash": "bash",
     "zsh": "zsh",
@@ -20,20 +20,26 @@ PROGRAMS = {
     "node": "nodejs",
     "npm": "npm",
 }
+NODE = 20  # the packager of the VS Code extension runs on nothing older
 
 
-def missing() -> list[str]:
-    found = [program for program in PROGRAMS if program != "eglot" and shutil.which(program) is None]
-    if "emacs" not in found and subprocess.run(["emacs", "-q", "--batch", "-l", "eglot"], capture_output=True).returncode != 0:
-        found.append("eglot")
-    return found
+def is_there(program: str) -> bool:
+    if program == "eglot":  # a part of Emacs from 29 on, a package before
+        return is_there("emacs") and subprocess.run(["emacs", "-q", "--batch", "-l", "eglot"], capture_output=True).returncode == 0
+    if shutil.which(program) is None:
+        return False
+    if program == "node":
+        version = subprocess.run(["node", "--version"], capture_output=True, text=True).stdout
+        return int(version.lstrip("v").split(".")[0] or 0) >= NODE
+    return True
 
 
 def main() -> int:
-    absent = missing()
+    absent = [program for program in PROGRAMS if not is_there(program)]
     if absent:
         packages = " ".join(PROGRAMS[program] for program in absent)
-        sys.stderr.write(f"make test-editors: missing: {', '.join(absent)}\n  on Debian: apt-get install --no-install-recommends {packages}\n")
+        note = f"\n  node must be {NODE} or newer; where Debian's is older, https://nodejs.org has it" if "node" in absent else ""
+        sys.stderr.write(f"make test-editors: missing: {', '.join(absent)}\n  on Debian: apt-get install --no-install-recommends {packages}{note}\n")
     return 1 if absent else 0
 
 

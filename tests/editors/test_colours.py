@@ -108,6 +108,29 @@ def test_vim_make_fills_the_quickfix_list(tmp_path: Path) -> None:
     assert [2, 12, "E0301 unknown operator `nn.rellu`"] in found
 
 
+def test_files_of_the_other_language_can_be_kept_out(tmp_path: Path) -> None:
+    """iMatix GSL has the same suffix; these are the lines of docs/editors.md."""
+    page = (ROOT / "docs" / "editors.md").read_text(encoding="utf-8")
+    (tmp_path / "old").mkdir()
+    other, own = tmp_path / "old" / "a.gsl", tmp_path / "a.gsl"
+    for path in (other, own):
+        path.write_text(".template 0\n", encoding="utf-8")
+    autocommand = re.search(r"`(autocmd [^`]+old/[^`]+)`", page)
+    setup, answer = tmp_path / "vimrc", tmp_path / "answer"
+    assert autocommand
+    setup.write_text(f"{autocommand[1]}\nset runtimepath^={EDITORS / 'vim'}\nfiletype plugin indent on\n", encoding="utf-8")
+    show = f"call writefile([&filetype], '{answer}', 'a')"
+    command = ["vim", "-N", "-es", "--not-a-term", "-u", setup, "-i", "NONE", other, "-c", show, "-c", f"edit {own}", "-c", show, "-c", "qa!"]
+    subprocess.run(command, capture_output=True, timeout=60, stdin=subprocess.DEVNULL)
+    assert answer.read_text(encoding="utf-8").split() == ["text", "gslang"]
+
+    form = re.search(r"`(\(add-to-list 'auto-mode-alist [^`]+)`", page)
+    assert form
+    show = f'(princ (mapcar (lambda (file) (with-current-buffer (find-file file) major-mode)) (list "{other}" "{own}")))'
+    command = ["emacs", "-Q", "--batch", "-l", EDITORS / "emacs" / "gsl-mode.el", "--eval", form[1], "--eval", show]
+    assert subprocess.run(command, capture_output=True, text=True, timeout=60, check=True).stdout == "(text-mode gsl-mode)"
+
+
 def test_emacs(tmp_path: Path) -> None:
     asked = {str(path): [token[:3] for token in listed] for path, listed in everything().items()}
     faces = in_emacs("gsl-dump", asked, tmp_path)
