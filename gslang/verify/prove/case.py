@@ -6,24 +6,26 @@ splits the case. What the source's operators demand is assumed, what the target'
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 from gslang.check import checked as ir
 from gslang.dialect.signature import REQUIRED, Signature
 from gslang.dialect.tensor_type import TensorType, UnknownValue
 from gslang.engine.constraints import passes
-from gslang.engine.scope import UNBOUND, Scope
+from gslang.engine.scope import UNBOUND, Instance, Scope
 from gslang.engine.values import FAILURES, call_attribute, evaluate, iterate, read_attribute, truth
 from gslang.graph.graph import ABSENT, CONST, INPUT, PROJ, TUPLE
 from gslang.verify.prove.domains import Attributes, Written, fresh
 from gslang.verify.prove.dtypes import Dtype
+from gslang.verify.prove.families import Family, check_blocks
 from gslang.verify.prove.operators import RANKS_OF_OPERANDS, meaning_of, open_attribute
 from gslang.verify.prove.paths import Impossible, NotProved
 from gslang.verify.prove.reals import as_term
 from gslang.verify.prove.sizes import Size, is_number
 from gslang.verify.prove.tensors import Tensor, Value, World, constant
 from gslang.verify.prove.terms import Term, number, read
+from gslang.verify.prove.values import FamilyValues, instances_of
 
 
 class Leaf:
@@ -168,29 +170,54 @@ class Case:
     """The source and target of a rule in one case."""
 
     def __init__(self, rule: ir.CheckedRule, world: World) -> None:
-        if rule.blocks:
-            raise NotProved("`each` blocks")
+        check_blocks(rule)
         self.rule, self.world = rule, world
         self.graph = SymbolicGraph(self)
-        self.scope: Any = Scope(rule, self.graph, [UNBOUND] * len(rule.nodes))  # type: ignore[arg-type]
+        self.scope: Any = Scope(rule, self.graph, [UNBOUND] * len(rule.nodes), instances=[[] for _ in rule.blocks])  # type: ignore[arg-type]
+        self.evaluate: Callable[[ir.Value], Any] = FamilyValues(world, self.scope) if rule.blocks else lambda value: evaluate(value, self.scope)
         self.tested: set[tuple[int, int]] = set()
 
     # ── source ──
 
     def source(self) -> list[Value]:
         outputs = [self.node(number_) for number_ in self.rule.outputs]
+        for number_, block in enumerate(self.rule.blocks):
+            self.instances(number_, block)
         for number_, pattern in enumerate(self.rule.nodes):
-            if self.scope.slots[number_] >= 0 and not isinstance(pattern, ir.AltNode):
+            if pattern.block is None and self.scope.slots[number_] >= 0 and not isinstance(pattern, ir.AltNode):
                 self.test(number_, pattern)
         for condition in self.rule.where:
             if not self.holds(condition):
                 raise Impossible
+        if self.rule.output_block is not None:
+            root = self.rule.blocks[self.rule.output_block].root
+            first, later = (self.graph.tensor(i.slots[root]) for i in self.scope.instances[self.rule.output_block])
+            return [Family(self.rule.output_block, first, later)]
         return [self.graph.tensor(slot) for slot in outputs]
+
+    def instances(self, number_: int, block: ir.Block) -> None:
+        """The first instance of a block, and a later one."""
+        scope = self.scope
+        for k in range(2):
+            scope.current = Instance(k)
+            self.node(block.root)
+            for node in block.nodes:
+                self.node(node)
+            scope.instances[number_].append(scope.current)
+        for instance in scope.instances[number_]:
+            scope.current = instance
+            for node in block.nodes:
+                if instance.slots.get(node, UNBOUND) >= 0 and not isinstance(self.rule.nodes[node], ir.AltNode):
+                    self.test(node, self.rule.nodes[node])
+            for condition in block.where:
+                if not self.holds(condition):
+                    raise Impossible
+        scope.current = None
 
     def holds(self, condition: ir.Value) -> bool:
         """Whether a condition holds in this case; unknown is false, as in the engine."""
         try:
-            return truth(evaluate(condition, self.scope))
+            return truth(self.evaluate(condition))
         except (TypeError, AttributeError) as error:
             raise NotProved(f"a condition that cannot be read: {error}") from error
         except FAILURES:
@@ -198,23 +225,28 @@ class Case:
 
     def node(self, number_: int) -> int:
         scope = self.scope
-        if scope.slots[number_] == UNBOUND:
+        slots = scope.slots if self.rule.nodes[number_].block is None else scope.current.slots
+        if self.bound(slots, number_) == UNBOUND:
             match self.rule.nodes[number_]:
                 case ir.AltNode(branches=branches):
                     k = self.world.facts.choices.choose(len(branches))
-                    scope.chosen[number_] = k
+                    (scope.chosen if slots is scope.slots else scope.current.chosen)[number_] = k
                     slot = self.node(branches[k])
                 case ir.LeafNode() as leaf:
                     slot = self.leaf(number_, leaf)
                 case ir.CallNode() as call:
                     slot = self.call(number_, call)
                 case ir.TupleNode(fields=fields):
-                    slots = tuple(self.node(f) for f in fields if isinstance(f, int))
-                    slot = self.graph.add(TUPLE, slots, Attributes(), tuple(self.graph.values[s] for s in slots))
+                    inner = tuple(self.node(f) for f in fields if isinstance(f, int))
+                    slot = self.graph.add(TUPLE, inner, Attributes(), tuple(self.graph.values[s] for s in inner))
                 case ir.ProjNode(base=base) as projection:
                     slot = self.projection(number_, projection, self.node(base))
-            scope.slots[number_] = slot
-        return int(scope.slots[number_])
+            slots[number_] = slot
+        return int(slots[number_])
+
+    @staticmethod
+    def bound(slots: Any, number_: int) -> int:
+        return int(slots[number_] if isinstance(slots, list) else slots.get(number_, UNBOUND))
 
     def projection(self, number_: int, node: ir.ProjNode, base: int) -> int:
         value = self.graph.values[base]
@@ -238,7 +270,7 @@ class Case:
             raise NotProved("an operator variable stands as a tensor")
         if pattern.optional and choices.choose(2) == 1:
             return ABSENT
-        leaf = Leaf(self, f"{pattern.name or 'x'}{number_}_")
+        leaf = Leaf(self, f"{pattern.name or 'x'}{number_}_{'' if pattern.block is None else scope_index(self.scope)}")
         for constraint in pattern.constraints:
             if not isinstance(constraint, ir.Constraint):
                 continue
@@ -284,7 +316,7 @@ class Case:
     def value(self, value: ir.Value) -> Any:
         """A value that must be there. Raises `Impossible` where it is unknown: the match does not count then."""
         try:
-            return evaluate(value, self.scope)
+            return self.evaluate(value)
         except (TypeError, AttributeError) as error:
             raise NotProved(f"a value that cannot be read: {error}") from error
         except FAILURES as error:
@@ -293,7 +325,7 @@ class Case:
     def try_value(self, value: ir.Value) -> Any:
         """A value, or None where it reads what is not there yet."""
         try:
-            return evaluate(value, self.scope)
+            return self.evaluate(value)
         except UnknownValue:
             return None
 
@@ -326,6 +358,8 @@ class Case:
         for constraint in call.constraints:
             if isinstance(constraint, ir.SameAttributes):
                 other = self.scope.slot(constraint.place, constraint.node)
+                if other < 0 and isinstance(constraint.place, ir.First) and self.scope.current is not None and self.scope.current.index == 0:
+                    continue  # the first instance and itself
                 if other < 0:
                     raise NotProved("attributes of what comes later")
                 own = self.graph.attrs[other]
@@ -358,7 +392,7 @@ class Case:
         match test:
             case ir.Equals(value):
                 try:
-                    return True, evaluate(value, self.scope)
+                    return True, self.evaluate(value)
                 except UnknownValue:
                     return False, None
             case ir.Capture(_, inner):
@@ -377,7 +411,8 @@ class Case:
 
     def test(self, number_: int, pattern: ir.Pattern) -> None:
         """Hold a node to its constraints."""
-        scope, slot = self.scope, self.scope.slots[number_]
+        scope = self.scope
+        slot = scope.slots[number_] if pattern.block is None else scope.current.slots[number_]
         for constraint in pattern.constraints:
             if isinstance(constraint, ir.SameAttributes):
                 continue  # copied
@@ -434,15 +469,37 @@ class Case:
             case ir.MakeTuple(fields):
                 yield tuple(value for f in fields for value in self.several(f))
             case ir.MakeProj(base, index):
-                whole, k = self.one(base), self.value(index)
+                whole = self.one(base)
+                if isinstance(whole, Family) and isinstance(self.evaluate, FamilyValues):
+                    yield whole.first if self.evaluate.number_of(index) == 0 else whole.later
+                    return
+                k = self.value(index)
                 if not isinstance(whole, tuple) or type(k) is not int or not 0 <= k < len(whole):
                     raise NotProved("a projection that may not be there")
                 yield whole[k]
             case ir.Projections(base):
                 whole = self.one(base)
+                if isinstance(whole, Family):
+                    yield whole
+                    return
                 if not isinstance(whole, tuple):
                     raise NotProved("projections of what is no tuple")
                 yield from whole
+            case ir.SpliceInstances(block, node):
+                first, later = (self.graph.tensor(i.slots[node]) for i in scope.instances[block])
+                yield Family(block, first, later)
+            case ir.Repeat(element, (local,), source, None, renewed) if isinstance(self.evaluate, FamilyValues) and instances_of(source) is not None:
+                results = []
+                self.evaluate.over_instances.add(local)
+                for k in (0, 1):
+                    scope.locals[local] = k
+                    for target in renewed:
+                        self.made.pop(target, None)
+                    results.append(self.one(element))
+                self.evaluate.over_instances.discard(local)
+                block_ = instances_of(source)
+                assert block_ is not None
+                yield Family(block_, *results)
             case ir.Repeat() as repeat:
                 for _ in iterate(repeat, scope):
                     for inner in repeat.inner:
@@ -464,6 +521,8 @@ class Case:
             dtype = self.value(made.dtype)
         if made.as_tuple:
             return tuple(constant(as_term(item), (), dtype or _default_dtype(item)) for item in value)
+        if isinstance(value, Family):
+            return Tensor((), dtype or "int64", unreadable, None, None, (value,))
         if isinstance(value, tuple):
             if made.splat_shape is not None or not all(is_number(v) or isinstance(v, float) for v in value):
                 raise NotProved("a constant of several dimensions")
@@ -506,6 +565,15 @@ class Case:
                     raise NotProved(f"`{operator}` without `{name}`")
                 attrs[name] = spec.default
         return meaning_of(self.world, self.rule.dialect, operator, with_attributes(signature, operands, attrs), attrs.plain())
+
+
+def unreadable(index: tuple[Any, ...]) -> Term:
+    raise NotProved("an element of a constant vector")
+
+
+def scope_index(scope: Any) -> str:
+    """Which instance a name is in."""
+    return "first_" if scope.current.index == 0 else "later_"
 
 
 def with_attributes(signature: Signature, operands: list[Value], attrs: Attributes) -> list[Value]:

@@ -10,6 +10,7 @@ from gslang.dialect.signature import AttributeSpec
 from gslang.verify.prove.axioms import FUNCTIONS
 from gslang.verify.prove.domains import Attributes, attribute
 from gslang.verify.prove.dtypes import Dtype
+from gslang.verify.prove.families import Family, Sums, joined_family, split_family
 from gslang.verify.prove.onnx_operators import ONNX, ONNX_RANKS, onnx_attribute
 from gslang.verify.prove.paths import NotProved
 from gslang.verify.prove.reals import Real
@@ -33,6 +34,8 @@ _BOOLEAN = COMPARISONS | {
 def meaning_of(world: World, dialect: Dialect, operator: str, operands: Sequence[Value], attrs: dict[str, Any]) -> Value:
     """The result of a call: a tensor or a tuple of them. Raises `NotProved` for operators without a meaning here."""
     signature = dialect.operators[operator]
+    if (found := over_instances(world, operator, operands, attrs)) is not None:
+        return found
     if dialect.name == "onnx":
         if operator in ONNX:
             return ONNX[operator](world, operands, attrs)
@@ -61,6 +64,23 @@ def meaning_of(world: World, dialect: Dialect, operator: str, operands: Sequence
     if "elementwise" in signature.traits and "stateful" not in signature.traits and operator != "nn.prelu":
         return unknown_function(world, operator, operands, attrs)
     raise NotProved(f"`{operator}` has no meaning for all shapes")
+
+
+def over_instances(world: World, operator: str, operands: Sequence[Value], attrs: dict[str, Any]) -> Value:
+    """Joins and splits of all instances of a block; None for other calls."""
+    first = operands[0] if operands else None
+    family = first[0] if isinstance(first, tuple) and len(first) == 1 else first
+    if operator in ("concatenate", "Concat") and isinstance(family, Family) and len(operands) == 1:
+        return joined_family(world, family, attrs["axis"])
+    if operator == "split" and isinstance(sums := attrs["indices_or_sections"], Sums):
+        if not sums.inner:
+            raise NotProved("a split at its own end")
+        return split_family(world, operands[0], sums.sizes, attrs["axis"])
+    if operator == "Split" and len(operands) == 2 and operands[1] is not None and operands[1].items and isinstance(operands[1].items[0], Family):
+        return split_family(world, operands[0], operands[1].items[0], attrs["axis"])
+    if any(isinstance(o, Family) or isinstance(o, tuple) and any(isinstance(p, Family) for p in o) for o in operands):
+        raise NotProved(f"`{operator}` of all instances")
+    return None
 
 
 def open_attribute(world: World, dialect: Dialect, operator: str, spec: AttributeSpec, operands: Sequence[Value], attrs: Attributes) -> Any:

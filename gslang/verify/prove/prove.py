@@ -9,6 +9,7 @@ from gslang.check.checked import CheckedRule
 from gslang.verify.prove.case import Case
 from gslang.verify.prove.dtypes import compared
 from gslang.verify.prove.facts import Facts
+from gslang.verify.prove.families import Family
 from gslang.verify.prove.paths import Budget, Choices, Impossible, NotProved, TooMuch, all_cases
 from gslang.verify.prove.tensors import Tensor, Value, World
 from gslang.verify.prove.totals import same
@@ -75,6 +76,12 @@ def _one_case(rule: CheckedRule, world: World) -> None:
 
 
 def _compare(world: World, left: Value, right: Value) -> None:
+    if isinstance(left, Family) or isinstance(right, Family):
+        if not isinstance(left, Family) or not isinstance(right, Family) or left.block != right.block:
+            raise NotProved("the outputs are not one for each instance")
+        _compare(world, left.first, right.first)
+        _compare(world, left.later, right.later)
+        return
     if isinstance(left, tuple) or isinstance(right, tuple):
         if not isinstance(left, tuple) or not isinstance(right, tuple) or len(left) != len(right):
             raise NotProved("a tuple against a tensor")

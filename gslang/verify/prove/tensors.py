@@ -39,6 +39,7 @@ class World:
         self.facts, self.most = facts, most
         self.reading = True  # the source
         self.notes: set[str] = set()  # assumptions to state
+        self.sums: list[tuple[tuple[int, Any, Any], tuple[Any, Any]]] = []  # over instances: see `families`
         self.literal_ranks: list[int] = []  # of one-element constants that the source writes as numbers
         self.ranks_limited = False  # whether `most` had a say
 

@@ -1,0 +1,132 @@
+"""What `each` blocks stand for: any number of instances, of which two are looked at, the first and any later one.
+
+A sequence with one item for each instance is a `Family`. Sizes that are added up over instances become quantities of their own: the
+sum over all, and the sum over those before the later one. Tensors joined over instances can be read where it is known whose part
+a position lies in. What is equal for the first and for any later instance is equal for all, however many there are.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, fields, is_dataclass
+from typing import Any
+
+from gslang.check import checked as ir
+from gslang.verify.prove.paths import NotProved
+from gslang.verify.prove.relay_movement import cut, plain_axis
+from gslang.verify.prove.sizes import is_number, text_of
+from gslang.verify.prove.tensors import Index, Tensor, World
+from gslang.verify.prove.terms import Term
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Family:
+    """An item for each instance of a block: that of the first instance, and that of any later one."""
+
+    block: int
+    first: Any
+    later: Any
+
+    def _unreadable(self, *_: object) -> Any:
+        raise NotProved("a sequence with an item for each instance")
+
+    __eq__ = __len__ = __iter__ = __getitem__ = __bool__ = __hash__ = __add__ = __radd__ = __mul__ = __contains__ = _unreadable  # type: ignore[assignment]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Sums:
+    """`cumsum` of a family of sizes, without its last item if `inner`."""
+
+    sizes: Family
+    inner: bool
+
+
+def whole(world: World, sizes: Family) -> Any:
+    """The sum of a family of sizes."""
+    return _sums(world, sizes)[1]
+
+
+def before(world: World, sizes: Family) -> Any:
+    """The sum of the sizes of all instances before the later one."""
+    return _sums(world, sizes)[0]
+
+
+def _sums(world: World, sizes: Family) -> tuple[Any, Any]:
+    facts = world.facts
+    first, later = (facts.normal(size) for size in (sizes.first, sizes.later))
+    if not is_number(first) or not is_number(later):
+        raise NotProved("a sum over instances of what is no size")
+    key = (sizes.block, text_of(first), text_of(later))
+    for (block, a, b), found in world.sums:
+        if (block, text_of(facts.normal(a)), text_of(facts.normal(b))) == key:
+            return found
+    ahead = facts.size("ahead", 0)
+    total = facts.size("all", 0)
+    facts.learn(ahead - first)
+    facts.learn(total - ahead - later)
+    world.sums.append(((sizes.block, first, later), (ahead, total)))
+    return ahead, total
+
+
+def joined_family(world: World, parts: Family, axis: int) -> Tensor:
+    """The tensors of all instances, joined along an axis."""
+    first, later = parts.first, parts.later
+    if not isinstance(first, Tensor) or not isinstance(later, Tensor):
+        raise NotProved("what is joined is no tensor")
+    rank = len(first.shape)
+    place = plain_axis(world, axis, rank)
+    world.need_true(len(later.shape) == rank, "joined tensors of different rank")
+    world.need_same_dtype(first.dtype, later.dtype)
+    for k in range(rank):
+        if k != place:
+            world.need_equal(first.shape[k], later.shape[k], "joined tensors differ")
+    sizes = Family(parts.block, first.shape[place], later.shape[place])
+    total = whole(world, sizes)
+
+    def at(index: Index) -> Term:
+        facts = world.facts
+        position = facts.normal(index[place])
+        for part, start, size in ((first, 0, sizes.first), (later, before(world, sizes), sizes.later)):
+            own = facts.normal(position - start)
+            if facts.proves(own) and facts.proves(facts.normal(size - 1 - own)):
+                return part.at((*index[:place], own, *index[place + 1 :]))
+        raise NotProved("whose part a position lies in is not known")
+
+    return Tensor((*first.shape[:place], total, *first.shape[place + 1 :]), first.dtype, at)
+
+
+def split_family(world: World, x: Tensor, sizes: Family, axis: int) -> Family:
+    """A tensor cut into a part for each instance."""
+    place = plain_axis(world, axis, len(x.shape))
+    world.need_equal(whole(world, sizes), x.shape[place], "the parts of a split")
+    return Family(sizes.block, cut(x, place, 0, sizes.first), cut(x, place, before(world, sizes), sizes.later))
+
+
+def parts_of(item: Any) -> Iterator[Any]:
+    """All parts of a rule's value, constraint or node."""
+    if is_dataclass(item) and not isinstance(item, type):
+        yield item
+        for f in fields(item):
+            if f.name not in ("span", "spans", "where_spans", "dialect"):
+                yield from parts_of(getattr(item, f.name))
+    elif isinstance(item, (tuple, frozenset)):
+        for part in item:
+            yield from parts_of(part)
+
+
+def check_blocks(rule: ir.CheckedRule) -> None:
+    """Raises `NotProved` for rules whose blocks say more than is looked at here."""
+    for part in parts_of((rule.nodes, rule.where, rule.lets, rule.target, rule.blocks)):
+        match part:
+            case ir.InstanceIndex():
+                raise NotProved("the number of an instance is read")
+            case ir.At(_, index) if not (isinstance(index, ir.Local) or isinstance(index, ir.Const) and index.value == 0):
+                raise NotProved("an instance of a certain number is read")
+            case ir.Splice():
+                raise NotProved("the instances of a block are operands in the source")
+    for part in parts_of((rule.nodes, [block.where for block in rule.blocks])):
+        if isinstance(part, (ir.Instances, ir.Length)):
+            raise NotProved("a constraint on all instances")
+    for block in rule.blocks:
+        if not isinstance(block.minimum, ir.Const) or not isinstance(block.minimum.value, int) or block.minimum.value < 2:
+            raise NotProved("a block with a single instance")

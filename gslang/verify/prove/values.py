@@ -1,0 +1,143 @@
+"""Values of a rule with `each` blocks, evaluated where sequences over instances are families.
+
+Everything else is left to the engine's evaluator, node by node. Not here: rules without blocks, which it evaluates alone.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+from gslang.check import checked as ir
+from gslang.dialect.tensor_type import UnknownValue
+from gslang.engine.values import evaluate, truth
+from gslang.verify.prove.families import Family, Sums, whole
+from gslang.verify.prove.paths import NotProved
+from gslang.verify.prove.tensors import World
+
+
+def instances_of(source: ir.Value) -> int | None:
+    """The block whose instances (or their numbers) a sequence runs over, None for other sequences."""
+    match source:
+        case ir.Instances(block):
+            return block
+        case ir.Builtin("range", (ir.Length(block),)):
+            return block
+    return None
+
+
+class FamilyValues:
+    """Evaluates the values of one case."""
+
+    def __init__(self, world: World, scope: Any) -> None:
+        self.world, self.scope = world, scope
+        self.over_instances: set[int] = set()  # locals that stand for an instance
+
+    def __call__(self, value: ir.Value) -> Any:
+        match value:
+            case ir.Comprehension(element, (local,), source, None) if (block := instances_of(source)) is not None:
+                return Family(block, *self.of_each(local, element))
+            case ir.Comprehension(element, names, source, condition):
+                result = []
+                for item in self(source):
+                    self.scope.locals.update({names[0]: item} if len(names) == 1 else dict(zip(names, item)))
+                    if condition is None or truth(self(condition)):
+                        result.append(self(element))
+                return tuple(result)
+            case ir.Local(number) if number in self.over_instances:
+                raise NotProved("the number of an instance is read")
+            case ir.Length() | ir.Instances():
+                raise NotProved("the number of instances is read")
+            case ir.Let(place, number):
+                return self.let(place, number)
+            case ir.Builtin(name, arguments):
+                return self.builtin(name, tuple(self(a) for a in arguments))
+            case ir.SliceValue(base, None, upper, None) if upper is not None:
+                whole_value = self(base)
+                if isinstance(whole_value, Sums) and self(upper) == -1:
+                    return Sums(whole_value.sizes, True)
+                return self.plain(ir.SliceValue(ir.Const(whole_value), None, ir.Const(self(upper)), None), whole_value)
+            case ir.ItemValue(base, index):
+                found = self(base)
+                if isinstance(found, Family):
+                    return found.first if self.number_of(index) == 0 else found.later
+                return evaluate(ir.ItemValue(ir.Const(found), ir.Const(self(index))), self.scope)
+            case ir.AllOf(items):
+                return all(truth(self(item)) for item in items)
+            case ir.AnyOf(items):
+                return any(truth(self(item)) for item in items)
+            case ir.IfValue(condition, then, otherwise):
+                return self(then if truth(self(condition)) else otherwise)
+            case ir.TupleValue(items):
+                result = []
+                for item in items:
+                    result += list(self(item.value)) if isinstance(item, ir.SpreadValue) else [self(item)]
+                return tuple(result)
+            case ir.UnaryValue():
+                return evaluate(replace(value, operand=self.constant(value.operand)), self.scope)
+            case ir.BinaryValue() | ir.CompareValue():
+                return evaluate(replace(value, left=self.constant(value.left), right=self.constant(value.right)), self.scope)
+            case ir.RangeValue(lower, upper):
+                return evaluate(ir.RangeValue(self.constant(lower), self.constant(upper)), self.scope)
+            case ir.SliceValue(base, lower, upper, step):
+                parts = [None if v is None else self.constant(v) for v in (lower, upper, step)]
+                return evaluate(ir.SliceValue(self.constant(base), *parts), self.scope)
+            case ir.SelectValue(place, node, arms):
+                arm = arms[self.scope.branch(place, node)]
+                if arm is None:
+                    raise UnknownValue("no arm for this alternative")
+                return self(arm)
+        return evaluate(value, self.scope)
+
+    def constant(self, value: ir.Value) -> ir.Const:
+        found = self(value)
+        if isinstance(found, (Family, Sums)):
+            raise NotProved("a sequence with an item for each instance")
+        return ir.Const(found)
+
+    def plain(self, value: ir.Value, read: Any) -> Any:
+        if isinstance(read, (Family, Sums)):
+            raise NotProved("a part of a sequence with an item for each instance")
+        return evaluate(value, self.scope)
+
+    def of_each(self, local: int, element: ir.Value) -> tuple[Any, Any]:
+        """The values for the first instance and for a later one."""
+        fresh = local not in self.over_instances
+        self.over_instances.add(local)
+        results = []
+        for k in (0, 1):
+            self.scope.locals[local] = k
+            results.append(self(element))
+        if fresh:
+            self.over_instances.discard(local)
+        return results[0], results[1]
+
+    def number_of(self, index: ir.Value) -> int:
+        """Which of the two instances an index means."""
+        if isinstance(index, ir.Local) and index.local in self.over_instances:
+            return int(self.scope.locals[index.local])
+        if isinstance(index, ir.Const) and index.value == 0:
+            return 0
+        raise NotProved("an instance of a certain number is read")
+
+    def let(self, place: ir.Place, number: int) -> Any:
+        before, instance = self.scope.current, self.scope.current if isinstance(place, ir.Own) else self.scope.instance(place)
+        self.scope.current = instance
+        try:
+            return self(self.scope.rule.lets[number])
+        finally:
+            self.scope.current = before
+
+    def builtin(self, name: str, arguments: tuple[Any, ...]) -> Any:
+        first = arguments[0] if arguments else None
+        if isinstance(first, Family):
+            match name:
+                case "sum":
+                    return whole(self.world, first)
+                case "cumsum":
+                    return Sums(first, False)
+                case "all":
+                    return truth(first.first) and truth(first.later)
+        if any(isinstance(a, (Family, Sums)) for a in arguments):
+            raise NotProved(f"`{name}` of a sequence with an item for each instance")
+        return evaluate(ir.Builtin(name, tuple(ir.Const(a) for a in arguments)), self.scope)
