@@ -30,7 +30,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--trace", metavar="FILE", help="write each application as a line of JSON")
     parser.add_argument("--replay", metavar="FILE", help="apply a trace again, without searching")
     parser.add_argument("--stop-after", type=_natural, metavar="N", help="stop after N applications")
-    parser.add_argument("--provenance", action="store_true", help="new nodes say which application made them from what (JSON)")
+    parser.add_argument("--provenance", action="store_true", help="new nodes say which application made them from what (JSON, ONNX)")
     parser.add_argument("--output-format", metavar="F", help="json, relay or dot (that of the input, or by OUT's suffix)")
     parser.add_argument("--external", choices=("keep", "copy", "inline"), default="keep", help="external data of an ONNX model (keep)")
     parser.add_argument("--no-subgraphs", action="store_true", help="leave bodies and local functions of an ONNX model alone")

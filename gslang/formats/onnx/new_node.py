@@ -14,6 +14,7 @@ from gslang.dialect.onnx.infer import operand_value
 from gslang.dialect.onnx.schemas import newest, schema_at, split_name
 from gslang.dialect.onnx.versions import VECTORS, former
 from gslang.formats.onnx.names import Names
+from gslang.formats.onnx.provenance import state_origin
 from gslang.graph.graph import CONST, Graph
 
 
@@ -60,6 +61,7 @@ class NodeMaker:
         while inputs and not inputs[-1]:
             inputs.pop()
         message.input.extend(inputs)
+        state_origin(message, graph, node)
         return before, message
 
     def _schema(self, operator: str, domain: str) -> Any:

@@ -22,6 +22,7 @@ from gslang.dialect.onnx.versions import VECTORS
 from gslang.dialect.signature import Signature
 from gslang.dialect.tensor_type import TensorType, TupleType, Type
 from gslang.formats.onnx.normal_form import changed_defaults, former_attributes, old_name, spelled_type
+from gslang.formats.onnx.provenance import stated_origin
 from gslang.formats.onnx.records import KEY, ModelRecord, NodeRecord
 from gslang.formats.onnx.types import inferred_types
 from gslang.graph.graph import ABSENT, NO_ATTRS, Graph
@@ -186,6 +187,8 @@ class _Reader:
             call = self.graph.add(operator, operands, kept, TupleType(_padded(types, signature)), None)
             self.parts.update((name, (call, k)) for k, name in enumerate(node.output) if name)
         self.graph.extras[call] = {KEY: record}
+        if node.metadata_props and (origin := stated_origin(node)) is not None:
+            self.graph.extras[call]["origin"] = origin
 
     def _constant(self, position: int, node: Any) -> bool:
         """A `Constant` node as a constant; False for one that is not understood (it stays a call)."""

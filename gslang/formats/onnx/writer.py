@@ -23,6 +23,7 @@ from gslang.dialect.tensor_type import TensorType, TupleType
 from gslang.formats.onnx.external import Pending, placed
 from gslang.formats.onnx.names import Names
 from gslang.formats.onnx.new_node import NodeMaker
+from gslang.formats.onnx.provenance import state_origin
 from gslang.formats.onnx.records import model_record, node_record
 from gslang.graph.graph import CONST, INPUT, PARAM, PROJ, TUPLE, Graph
 
@@ -268,6 +269,8 @@ class _Writer:
             if tensor is None:
                 value = graph.value(node)
                 tensor = tensor_message(value, self._dtype(node, value), name)
+        if node_record(graph, node) is None:
+            state_origin(tensor, graph, node)
         if as_node:
             self.nodes.append(NodeProto(op_type="Constant", output=[name], attribute=[helper.make_attribute("value", tensor)]))
             self.new_constants.add(id(self.nodes[-1]))
