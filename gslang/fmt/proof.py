@@ -64,7 +64,8 @@ def _essence(found: Sequence[Token]) -> list[str]:
                 case "(" | "[" | "{":
                     stack.append(_Inside())
                 case ")" | "]" | "}":
-                    if last == "," and here.commas > 1 and not here.loop or last == ";" and here.clause and text == "}":
+                    comma = last == "," and here.commas > 1 and kept[-2] != "," and not here.loop
+                    if comma or last == ";" and here.clause and text == "}":
                         kept.pop()
                     if len(stack) > 1:
                         stack.pop()
