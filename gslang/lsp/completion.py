@@ -28,7 +28,16 @@ _DTYPES = ("float32", "float16", "bfloat16", "float64", "int64", "int32", "int16
 _EXPRESSION_WORDS = ("if", "else", "and", "or", "not", "in", "for", "match", "keep", "ordered", "none", "true", "false")
 
 
-def complete(store: Store, document: Document, position: lsp.Position) -> lsp.CompletionList:
+def complete(store: Store, document: Document, position: lsp.Position, with_snippets: bool = True) -> lsp.CompletionList:
+    """`with_snippets`: whether the client can fill in places of a text one after the other; else words stand there."""
+    found = _complete(store, document, position)
+    for item in found.items if not with_snippets else ():
+        if item.insert_text_format == lsp.InsertTextFormat.Snippet:
+            item.insert_text, item.insert_text_format = snippets.plain(item.insert_text or ""), None
+    return found
+
+
+def _complete(store: Store, document: Document, position: lsp.Position) -> lsp.CompletionList:
     offset = offset_of(document, position)
     where = document.piece_at(offset)
     if where is None:
