@@ -64,8 +64,8 @@ def _essence(found: Sequence[Token]) -> list[str]:
                 case "(" | "[" | "{":
                     stack.append(_Inside())
                 case ")" | "]" | "}":
-                    comma = last == "," and here.commas > 1 and kept[-2] != "," and not here.loop
-                    if comma or last == ";" and here.clause and text == "}":
+                    body = here.clause and text == "}"
+                    if last == ";" and body or last == "," and here.commas > 1 and kept[-2] != "," and not here.loop and not body:
                         kept.pop()
                     if len(stack) > 1:
                         stack.pop()
