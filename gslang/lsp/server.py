@@ -67,7 +67,8 @@ class _Protocol(LanguageServerProtocol):
 
 class Server(LanguageServer):
     """The language server with its documents. `told`: what was published last for each document; `ran`: tests that were run,
-    by URI, rule and title; `graphs`: models that were read, by path, with the time of the file."""
+    by URI, rule and title; `graphs`: models that were read, by path, with the time of the file;
+    `counts`: matches by URI, rule and model, with the rule and the time of the model that they are about."""
 
     def __init__(self) -> None:
         super().__init__("gslang", __version__, protocol_cls=_Protocol, text_document_sync_kind=lsp.TextDocumentSyncKind.Incremental)
@@ -75,6 +76,7 @@ class Server(LanguageServer):
         self.told: dict[str, list[lsp.Diagnostic]] = {}
         self.ran: dict[tuple[str, str, str], code_lenses.Ran] = {}
         self.graphs: dict[str, tuple[float, Graph]] = {}
+        self.counts: dict[tuple[str, str, str], tuple[CheckedRule, int, str]] = {}
         self._waiting: asyncio.TimerHandle | None = None
 
     def document(self, uri: str) -> Document | None:
@@ -367,14 +369,19 @@ def _lenses(server: Server) -> None:
         return text
 
 
-def _rule(server: Server, uri: str, name: str) -> CheckedRule | None:
-    document = server.document(uri)
-    return with_meanings(server.store.analysis(document).program).rules.get(name) if document is not None else None
-
-
 async def _counted(server: Server, uri: str, name: str, model: Path) -> str:
-    rule = _rule(server, uri, name)
-    return await _beside(lambda: count_matches(rule, model, server.graphs)) if rule is not None else "the rule has errors"
+    """The matches of a rule, counted again only if the rule or the file of the model is another one."""
+    document = server.document(uri)
+    program = server.store.analysis(document).program if document is not None else None
+    if program is None or name not in program.rules:
+        return "the rule has errors"
+    written, rule = program.rules[name], with_meanings(program).rules[name]
+    stamp = model.stat().st_mtime_ns if model.is_file() else 0
+    known = server.counts.get((uri, name, str(model)))
+    if known is None or known[0] is not written or known[1] != stamp:
+        text = await _beside(lambda: count_matches(rule, model, server.graphs))
+        known = server.counts[uri, name, str(model)] = (written, stamp, text)
+    return known[2]
 
 
 async def _beside(work: Callable[[], T]) -> T:

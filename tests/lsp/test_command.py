@@ -7,7 +7,10 @@ import sys
 
 import pytest
 
+from gslang.base.source import Source
 from gslang.cli.main import main
+from gslang.lsp import snippets
+from gslang.syntax.parser import parse
 from tests.lsp.client import ROOT, Client
 
 
@@ -40,3 +43,8 @@ def test_a_client_without_snippets_and_levels() -> None:
     assert items["test"]["insertText"].count("input float32[2, 3];") == 1
     assert all("$" not in item.get("insertText", "") for item in items.values())
     assert client.close() == 0 and client.stderr == ""
+
+
+@pytest.mark.parametrize("label", sorted(snippets.ITEMS))
+def test_items_to_begin_with_can_be_read(label: str) -> None:
+    assert parse(Source(label, snippets.plain(snippets.ITEMS[label][1]))).diagnostics == ()
