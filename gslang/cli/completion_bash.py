@@ -41,6 +41,8 @@ def _bash_value(value: Value) -> str:
             return "_gslc_files ''"
         case Kind.RULES:
             return '_gslc_files gsl; _gslc_words "$_gslc_modules"'
+        case Kind.RULE_FILES:
+            return "_gslc_files gsl"
         case Kind.GRAPH:
             return f"_gslc_files '{GRAPH_SUFFIXES}'"
         case Kind.RULE:

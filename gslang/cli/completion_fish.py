@@ -42,6 +42,8 @@ def _fish_value(value: Value, required: bool = True) -> str:
             return f"{take}-F"
         case Kind.RULES:
             return f"{take}-f -k -a '(__gslc_rule_files)'"
+        case Kind.RULE_FILES:
+            return f"{take}-f -k -a '(__gslc_files .gsl)'"
         case Kind.GRAPH:
             suffixes = " ".join(f".{suffix}" for suffix in GRAPH_SUFFIXES.split("|"))
             return f"{take}-f -k -a '(__gslc_files {suffixes})'"

@@ -15,6 +15,7 @@ class Kind(Enum):
     WORDS = "one of some words"
     FILE = "any file"
     RULES = "a rule file, a folder or a shipped module"
+    RULE_FILES = "a rule file or a folder"
     GRAPH = "a graph"
     RULE = "the name of a rule in the files of the command line"
     PASS = "the name of a pass in them"
@@ -66,7 +67,7 @@ class Names:
 
 _DESTINATIONS = {
     "rule": Kind.RULE, "skip": Kind.RULE, "pass_name": Kind.PASS, "select": Kind.LINTS, "ignore": Kind.LINTS, "what": Kind.EXPLAINED,
-    "rules": Kind.RULES, "files": Kind.RULES, "graph": Kind.GRAPH, "operator": Kind.OPERATOR,
+    "rules": Kind.RULES, "files": Kind.RULE_FILES, "graph": Kind.GRAPH, "operator": Kind.OPERATOR,
 }  # fmt: skip
 
 

@@ -49,6 +49,8 @@ def _zsh_action(value: Value) -> str:
             return "_files"
         case Kind.RULES:
             return "_gslc_rule_files"
+        case Kind.RULE_FILES:
+            return '_files -g "*.gsl"'
         case Kind.GRAPH:
             return f'_files -g "*.({GRAPH_SUFFIXES})"'
         case Kind.RULE:

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from gslang.fmt.layout import Above, Doc, Fill, Group, IfBroken, Indent, Line, Trailing, group
-from gslang.fmt.tokens import Bracket, Part, Token, first, has_comments
+from gslang.fmt.tokens import Bracket, Part, Token, first, has_comments, last
 
 ATOM = 24  # characters; what is shorter is never broken
 FILLED = 20  # characters; lists of shorter items stand several to a line
@@ -198,7 +198,17 @@ def expression(parts: Sequence[Part], in_subscript: bool = False) -> Doc:
         text = flat(parts, in_subscript)
         if len(text) <= ATOM:
             return text
+    elif (note := last(parts[-1]).trailing) is not None:
+        # a comment at its end does not break the expression, only the line behind it
+        return (expression([*parts[:-1], _without_note(parts[-1])], in_subscript), Trailing(note))
     return _chain(parts, marks(parts, in_subscript), None, in_subscript)
+
+
+def _without_note(part: Part) -> Part:
+    """The same without the comment at its end."""
+    token = last(part)
+    bare = Token(token.kind, token.text, token.start, token.end, token.newlines, token.above)
+    return bare if isinstance(part, Token) else Bracket(part.open, part.items, bare)
 
 
 def _chain(parts: Sequence[Part], found: list[Mark], before: Part | None, in_subscript: bool) -> Doc:
@@ -229,8 +239,9 @@ def _chain(parts: Sequence[Part], found: list[Mark], before: Part | None, in_sub
 def bracket(part: Bracket, before: Part | None, fill: bool = False) -> Doc:
     """A bracket that stands behind `before`: on one line, or its items on lines of their own."""
     if part.close.trailing:
-        close = Token(part.close.kind, part.close.text, part.close.start, part.close.end, above=part.close.above)
-        return (bracket(Bracket(part.open, part.items, close), before, fill), Trailing(part.close.trailing))
+        bare = _without_note(part)
+        assert isinstance(bare, Bracket)
+        return (bracket(bare, before, fill), Trailing(part.close.trailing))
     if not has_comments(part):
         text = flat_bracket(part, before)
         if len(text) <= ATOM:

@@ -64,7 +64,8 @@ def _essence(found: Sequence[Token]) -> list[str]:
                 case "(" | "[" | "{":
                     stack.append(_Inside())
                 case ")" | "]" | "}":
-                    if last == "," and here.commas > 1 and not here.loop or last == ";" and here.clause and text == "}":
+                    body = here.clause and text == "}"
+                    if last == ";" and body or last == "," and here.commas > 1 and kept[-2] != "," and not here.loop and not body:
                         kept.pop()
                     if len(stack) > 1:
                         stack.pop()

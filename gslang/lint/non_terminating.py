@@ -8,6 +8,7 @@ from gslang.base.diagnostics import Label
 from gslang.base.source import Span
 from gslang.check import checked as ir
 from gslang.lint.linted_file import Finding, LintedFile, finding
+from gslang.lint.rebuilt import rebuilds_itself
 from gslang.lint.shown_graph import as_json, as_statements
 from gslang.lint.small_run import by_start, run_small
 from gslang.lint.witness import graphs_of
@@ -47,14 +48,16 @@ def _loops(file: LintedFile, names: tuple[str, ...], places: dict[str, Span], re
         for graph in graphs_of(file, rule):
             run = run_small(graph.copy(), file.program.dialect, index, 30 + 3 * len(graph))
             loop = () if run.ended else _loop(run.applied)
-            if not loop or frozenset(loop) in reported:
-                continue
+            if not loop or frozenset(loop) in reported or len(set(loop)) == 1 and rebuilds_itself(file.program.rules[loop[0]]):
+                continue  # L0116 says the latter
             reported.add(frozenset(loop))
             shown = " → ".join((*loop, loop[0]))
             related = tuple(Label(places[name], "takes part") for name in dict.fromkeys(loop) if places[name] != places[loop[0]])
-            message = f"`{loop[0]}` never ends: its target holds its source" if len(set(loop)) == 1 else f"these rules go round for ever: {shown}"
-            mend = f"demand in a source what the target of the other does not give; seen on {as_statements(graph)}"
-            yield finding("L0203", message, places[loop[0]], mend, related=related, graph=as_json(graph))
+            message, mend = f"these rules go round for ever: {shown}", "demand in a source what the target of the other does not give"
+            if len(set(loop)) == 1:
+                message = f"`{loop[0]}` never ends: its target holds its source"
+                mend = "demand in the source what the target does not give, or write `@once` above the rule"
+            yield finding("L0203", message, places[loop[0]], f"{mend}; seen on {as_statements(graph)}", related=related, graph=as_json(graph))
 
 
 def _shrinks(rule: ir.CheckedRule) -> bool:

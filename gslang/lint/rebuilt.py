@@ -5,6 +5,12 @@ from __future__ import annotations
 from gslang.check import checked as ir
 
 
+def rebuilds_itself(rule: ir.CheckedRule) -> bool:
+    """Whether each output of the target is that of the source again."""
+    outputs, target = rule.outputs, rule.target
+    return bool(outputs) and len(outputs) == len(target.outputs) and all(rebuilt(rule, k, t) for k, t in zip(outputs, target.outputs))
+
+
 def rebuilt(rule: ir.CheckedRule, k: int, t: int) -> bool:
     """Whether a target is what a pattern node matched, over again."""
     pattern, made = rule.nodes[k], rule.target.targets[t]

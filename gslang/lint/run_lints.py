@@ -89,7 +89,7 @@ def _state() -> str:
     """A key for the code of lints and of what they run, and for the shipped rules that files may import."""
     package = Path(__file__).resolve().parent.parent
     folders = [package / name for name in ("lint", "engine", "graph", "evaluate", "formats")]
-    files = sorted([*(path for folder in folders for path in folder.rglob("*.py")), *stdlib_path().rglob("*.gsl")])
+    files = sorted([package / "testing.py", *(path for folder in folders for path in folder.rglob("*.py")), *stdlib_path().rglob("*.gsl")])
     return digest(f"{path} {path.stat().st_size} {path.stat().st_mtime_ns}" for path in files)
 
 

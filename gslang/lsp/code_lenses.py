@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 from lsprotocol import types as lsp
 
 from gslang.check.checked import CheckedRule
-from gslang.engine.meaning import with_meanings
 from gslang.lsp.analysis import Analysis
 from gslang.lsp.diagnostics import range_of
 from gslang.lsp.document import Document, folder_of
@@ -17,7 +16,6 @@ from gslang.lsp.model import configured_models
 from gslang.lsp.names import head, marks
 from gslang.lsp.pieces import Piece
 from gslang.lsp.store import Store
-from gslang.lsp.verdicts import known_verdict
 from gslang.testing import Outcome, run_tests
 
 if TYPE_CHECKING:
@@ -67,15 +65,9 @@ def code_lenses(store: Store, document: Document, ran: Mapping[tuple[str, str, s
     return found
 
 
-def resolved(store: Store, lens: lsp.CodeLens) -> lsp.CodeLens:
-    """A lens about a verdict that is known already, or to ask for one; counts of matches are looked for by the server."""
-    data = lens.data if isinstance(lens.data, dict) else {}
-    document = store.get(str(data.get("uri", "")))
-    if lens.command is not None or document is None:
-        return lens
-    name = str(data.get("rule", ""))
-    verdict = known_verdict(with_meanings(store.analysis(document).program), name)
-    lens.command = lsp.Command(f"verify: {verdict.verdict}" if verdict is not None else "verify", VERIFY, arguments=[document.uri, name])
+def verify_lens(lens: lsp.CodeLens, uri: str, rule: str, verdict: Verdict | None) -> lsp.CodeLens:
+    """A lens that tells the verdict that is known, or asks for one."""
+    lens.command = lsp.Command(f"verify: {verdict.verdict}" if verdict is not None else "verify", VERIFY, arguments=[uri, rule])
     return lens
 
 

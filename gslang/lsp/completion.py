@@ -28,11 +28,20 @@ _DTYPES = ("float32", "float16", "bfloat16", "float64", "int64", "int32", "int16
 _EXPRESSION_WORDS = ("if", "else", "and", "or", "not", "in", "for", "match", "keep", "ordered", "none", "true", "false")
 
 
-def complete(store: Store, document: Document, position: lsp.Position) -> lsp.CompletionList:
+def complete(store: Store, document: Document, position: lsp.Position, with_snippets: bool = True) -> lsp.CompletionList:
+    """`with_snippets`: whether the client can fill in places of a text one after the other; else words stand there."""
+    found = _complete(store, document, position)
+    for item in found.items if not with_snippets else ():
+        if item.insert_text_format == lsp.InsertTextFormat.Snippet:
+            item.insert_text, item.insert_text_format = snippets.plain(item.insert_text or ""), None
+    return found
+
+
+def _complete(store: Store, document: Document, position: lsp.Position) -> lsp.CompletionList:
     offset = offset_of(document, position)
     where = document.piece_at(offset)
     if where is None:
-        return _list(_begin(document, position, ""))
+        return _list(_begin())
     piece, at = where
     if piece.keyword == "use" and (found := _paths(store, document, piece, at, offset)) is not None:
         return _list(found)
@@ -72,10 +81,12 @@ def resolve(store: Store, item: lsp.CompletionItem) -> lsp.CompletionItem:
     return item
 
 
-def _begin(document: Document, position: lsp.Position, word: str) -> Iterator[lsp.CompletionItem]:
+def _begin() -> Iterator[lsp.CompletionItem]:
     """Items to begin with."""
     for label, (detail, text) in snippets.ITEMS.items():
-        yield lsp.CompletionItem(label=label, kind=_K.Snippet, detail=detail, insert_text=text, insert_text_format=lsp.InsertTextFormat.Snippet, sort_text=f"1{label}")
+        item = lsp.CompletionItem(label=label, kind=_K.Snippet, detail=detail, insert_text=text, insert_text_format=lsp.InsertTextFormat.Snippet)
+        item.sort_text = f"1{label}"
+        yield item
 
 
 def _paths(store: Store, document: Document, piece: Piece, at: int, offset: int) -> list[lsp.CompletionItem] | None:
@@ -126,7 +137,7 @@ class _Places:
             return
         keyword = self.piece.keyword or (last if last in ("use", "dialect") else "")
         if keyword == self.piece.keyword and self.outside():
-            yield from _begin(self.document, lsp.Position(0, 0), here.word)
+            yield from _begin()
         elif keyword == "use":
             yield from self.modules()
         elif keyword == "dialect":

@@ -6,6 +6,8 @@ from dataclasses import dataclass
 
 from gslang.lsp.pieces import Piece
 
+_NOT_CALLED = ("where", "in", "and", "or", "not", "if", "else", "keep", "ordered")
+
 
 @dataclass(frozen=True, slots=True)
 class InCall:
@@ -41,8 +43,10 @@ def cursor(piece: Piece, offset: int) -> Cursor | None:
     if any(c.start < offset <= c.end for c in t.comments):
         return None
     k = t.before(offset)
-    if k >= 0 and t.all[k].kind == "string" and (t.all[k].start < offset < t.all[k].end or offset == t.all[k].end and not t.all[k].text[1:].endswith('"')):
-        return None
+    if k >= 0 and t.all[k].kind == "string" and offset <= t.all[k].end:
+        ended = t.all[k].text[1:].endswith('"')
+        if offset < t.all[k].end or not ended:
+            return None
     start = offset
     if k >= 0 and t.all[k].kind == "word" and t.all[k].end >= offset:
         start = t.all[k].start
@@ -59,7 +63,7 @@ def call_around(piece: Piece, last: int) -> InCall | None:
     opening = t.open_at(last)
     while opening >= 0:
         before = opening - 1 - (t.text(opening - 1) == "?")
-        if t.text(opening) == "(" and before >= 0 and t.all[before].kind == "word" and t.text(before) not in ("where", "in", "and", "or", "not", "if", "else", "keep", "ordered"):
+        if t.text(opening) == "(" and before >= 0 and t.all[before].kind == "word" and t.text(before) not in _NOT_CALLED:
             break
         opening = t.around[opening]
     if opening < 0:

@@ -183,7 +183,9 @@ def _of_local(analysis: Analysis, definition: Definition) -> str:
 def statement_text(piece: Piece, mark: Mark) -> str:
     """The statement that introduces a name, up to its `;` or `,`, shortened."""
     t = piece.tokens
-    stop = next((k for k in range(mark.token, len(t.all)) if t.around[k] == t.around[mark.token] and t.text(k) in (";", ",", "=>") or k == t.end_of_bracket(t.around[mark.token])), len(t.all))
+    around = t.around[mark.token]
+    ends = (k for k in range(mark.token, len(t.all)) if k == t.end_of_bracket(around) or t.around[k] == around and t.text(k) in (";", ",", "=>"))
+    stop = next(ends, len(t.all))
     end = t.all[stop].start if stop < len(t.all) else len(piece.text)
     line = piece.text[piece.text.rfind("\n", 0, mark.start) + 1 : mark.start]
     indent = len(line) - len(line.lstrip())

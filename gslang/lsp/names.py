@@ -65,7 +65,8 @@ class _Scan:
     def run(self) -> Iterator[Mark]:
         t = self.tokens
         yield from self.annotations()
-        at = next((k for k, token in enumerate(t.all) if token.kind == "word" and token.text == self.keyword and t.text(k - 1) not in (".", "@")), None)
+        words = (k for k, token in enumerate(t.all) if token.kind == "word" and token.text == self.keyword)
+        at = next((k for k in words if t.text(k - 1) not in (".", "@")), None)
         if at is None or not self.keyword:
             return
         match self.keyword:

@@ -10,6 +10,7 @@ from pygls.exceptions import JsonRpcInvalidParams
 from gslang.base.resources import stdlib_path
 from gslang.lsp.diagnostics import location_of, offset_of, range_of
 from gslang.lsp.document import Document
+from gslang.lsp.hover import callee_at, fields_of, signatures_of_call
 from gslang.lsp.lookup import Definition, Resolver, definition_of, find, imported_files, imports, own, references, visible
 from gslang.lsp.names import Mark, mark_at, marks
 from gslang.lsp.pieces import Piece
@@ -36,8 +37,21 @@ def definition(store: Store, document: Document, position: lsp.Position) -> list
         item = next((i for i in imports(document) if i.module == mark.text.strip('"')), None)
         files = [store.file(path) for path in (imported_files(document, item) if item is not None else ())]
         return [location_of(other, 0, 0) for other in files if other is not None]
-    target = definition_of(store, document, piece, mark)
+    target = definition_of(store, document, piece, mark) or _declared_parameter(store, document, piece, mark)
     return [location_of(target.document, *target.range)] if target is not None else []
+
+
+def _declared_parameter(store: Store, document: Document, piece: Piece, mark: Mark) -> Definition | None:
+    """An attribute, where its operator is declared."""
+    analysis = store.analysis(document)
+    callee = callee_at(piece, mark) if mark.role == "keyword" else None
+    signatures = signatures_of_call(analysis, piece, callee) if callee is not None else fields_of(analysis, piece, mark) if mark.role == "field" else []
+    for signature in signatures:
+        operator = find(store, document, "op", signature.name)
+        for other in marks(operator.piece) if operator is not None else ():
+            if operator is not None and other.defines and other.role == "parameter" and other.text == mark.text:
+                return Definition(operator.document, operator.piece, other, "local")
+    return None
 
 
 def all_references(store: Store, document: Document, position: lsp.Position, with_definition: bool) -> list[lsp.Location]:

@@ -45,10 +45,10 @@ def tokens_in(store: Store, document: Document, start: int, end: int) -> Iterato
 
 
 def _of_piece(analysis: Analysis, piece: Piece) -> list[Found]:
-    names = tuple(m.text for m in marks(piece) if m.role == "callee" and m.text in analysis.functions)
+    key = tuple(_of_mark(analysis, m, {}) for m in marks(piece) if m.role in ("callee", "name") and m.local is None)
     known = piece.memo.get("colours")
-    if known is None or known[0] != (names, analysis.dialect.name):
-        known = piece.memo["colours"] = ((names, analysis.dialect.name), sorted(_colours(analysis, piece)))
+    if known is None or known[0] != key:
+        known = piece.memo["colours"] = (key, sorted(_colours(analysis, piece)))
     return known[1]  # type: ignore[no-any-return]
 
 

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from lsprotocol import types as lsp
+from pygls.capabilities import get_capability
 from pygls.exceptions import JsonRpcException
 from pygls.lsp.server import LanguageServer
 from pygls.protocol import LanguageServerProtocol
@@ -31,7 +32,7 @@ from gslang.lsp.hover import hover
 from gslang.lsp.model import count_matches
 from gslang.lsp.signature_help import signature_help
 from gslang.lsp.store import Store, path_of
-from gslang.lsp.verdicts import find_verdict
+from gslang.lsp.verdicts import find_verdict, known_verdict
 
 T = TypeVar("T")
 _PAUSE = 0.4  # seconds without an edit, after which costly lints run
@@ -66,7 +67,8 @@ class _Protocol(LanguageServerProtocol):
 
 class Server(LanguageServer):
     """The language server with its documents. `told`: what was published last for each document; `ran`: tests that were run,
-    by URI, rule and title; `graphs`: models that were read, by path, with the time of the file."""
+    by URI, rule and title; `graphs`: models that were read, by path, with the time of the file;
+    `counts`: matches by URI, rule and model, with the rule and the time of the model that they are about."""
 
     def __init__(self) -> None:
         super().__init__("gslang", __version__, protocol_cls=_Protocol, text_document_sync_kind=lsp.TextDocumentSyncKind.Incremental)
@@ -74,6 +76,7 @@ class Server(LanguageServer):
         self.told: dict[str, list[lsp.Diagnostic]] = {}
         self.ran: dict[tuple[str, str, str], code_lenses.Ran] = {}
         self.graphs: dict[str, tuple[float, Graph]] = {}
+        self.counts: dict[tuple[str, str, str], tuple[CheckedRule, int, str]] = {}
         self._waiting: asyncio.TimerHandle | None = None
 
     def document(self, uri: str) -> Document | None:
@@ -193,9 +196,13 @@ def _outlines(server: Server) -> None:
     store = server.store
 
     @server.feature(lsp.TEXT_DOCUMENT_DOCUMENT_SYMBOL)
-    def document_symbol(params: lsp.DocumentSymbolParams) -> list[lsp.DocumentSymbol] | None:
+    def document_symbol(params: lsp.DocumentSymbolParams) -> list[lsp.DocumentSymbol] | list[lsp.SymbolInformation] | None:
         document = server.document(params.text_document.uri)
-        return symbols.document_symbols(document) if document is not None else None
+        if document is None:
+            return None
+        found = symbols.document_symbols(document)
+        nested = get_capability(server.client_capabilities, "text_document.document_symbol.hierarchical_document_symbol_support")
+        return found if nested else symbols.flat(document, found)
 
     @server.feature(lsp.WORKSPACE_SYMBOL)
     def workspace_symbol(params: lsp.WorkspaceSymbolParams) -> list[lsp.WorkspaceSymbol]:
@@ -277,7 +284,8 @@ def _writing(server: Server) -> None:
     @server.feature(lsp.TEXT_DOCUMENT_COMPLETION, lsp.CompletionOptions(trigger_characters=[".", "@", '"', "/", "("], resolve_provider=True))
     def completion(params: lsp.CompletionParams) -> lsp.CompletionList | None:
         document = server.document(params.text_document.uri)
-        return complete(store, document, params.position) if document is not None else None
+        snippets = get_capability(server.client_capabilities, "text_document.completion.completion_item.snippet_support")
+        return complete(store, document, params.position, bool(snippets)) if document is not None else None
 
     @server.feature(lsp.COMPLETION_ITEM_RESOLVE)
     def completion_resolve(item: lsp.CompletionItem) -> lsp.CompletionItem:
@@ -316,11 +324,16 @@ def _lenses(server: Server) -> None:
     @server.feature(lsp.CODE_LENS_RESOLVE)
     async def code_lens_resolve(lens: lsp.CodeLens) -> lsp.CodeLens:
         data = lens.data if isinstance(lens.data, dict) else {}
-        if data.get("what") != "model":
-            return code_lenses.resolved(store, lens)
-        text = await _counted(server, str(data.get("uri")), str(data.get("rule")), Path(str(data.get("model"))))
-        lens.command = lsp.Command(text, code_lenses.MATCHES, arguments=[data.get("uri"), data.get("rule"), data.get("model")])
-        return lens
+        uri, rule = str(data.get("uri")), str(data.get("rule"))
+        document = server.document(uri)
+        if lens.command is not None or document is None:
+            return lens
+        if data.get("what") == "model":
+            text = await _counted(server, uri, rule, Path(str(data.get("model"))))
+            lens.command = lsp.Command(text, code_lenses.MATCHES, arguments=[uri, rule, data.get("model")])
+            return lens
+        program = with_meanings(store.analysis(document).program)
+        return code_lenses.verify_lens(lens, uri, rule, await _beside(lambda: known_verdict(program, rule)))
 
     @server.command(code_lenses.RUN)
     async def run_tests(*given: Any) -> dict[str, Any]:
@@ -356,14 +369,19 @@ def _lenses(server: Server) -> None:
         return text
 
 
-def _rule(server: Server, uri: str, name: str) -> CheckedRule | None:
-    document = server.document(uri)
-    return with_meanings(server.store.analysis(document).program).rules.get(name) if document is not None else None
-
-
 async def _counted(server: Server, uri: str, name: str, model: Path) -> str:
-    rule = _rule(server, uri, name)
-    return await _beside(lambda: count_matches(rule, model, server.graphs)) if rule is not None else "the rule has errors"
+    """The matches of a rule, counted again only if the rule or the file of the model is another one."""
+    document = server.document(uri)
+    program = server.store.analysis(document).program if document is not None else None
+    if program is None or name not in program.rules:
+        return "the rule has errors"
+    written, rule = program.rules[name], with_meanings(program).rules[name]
+    stamp = model.stat().st_mtime_ns if model.is_file() else 0
+    known = server.counts.get((uri, name, str(model)))
+    if known is None or known[0] is not written or known[1] != stamp:
+        text = await _beside(lambda: count_matches(rule, model, server.graphs))
+        known = server.counts[uri, name, str(model)] = (written, stamp, text)
+    return known[2]
 
 
 async def _beside(work: Callable[[], T]) -> T:

@@ -48,6 +48,11 @@ def _inner(document: Document, start: int, mark: Mark) -> lsp.DocumentSymbol:
     return lsp.DocumentSymbol(name=mark.text, kind=_INNER[mark.role], range=place, selection_range=place, detail=mark.role.replace("-", " "))
 
 
+def flat(document: Document, found: list[lsp.DocumentSymbol]) -> list[lsp.SymbolInformation]:
+    """The items alone, for clients that know no outlines with levels."""
+    return [lsp.SymbolInformation(location=lsp.Location(document.uri, s.range), name=s.name, kind=s.kind) for s in found]
+
+
 def _shown(name: Mark) -> str:
     return name.text.strip('"') or "(no title)" if name.role == "test" else name.text
 

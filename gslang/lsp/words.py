@@ -5,7 +5,8 @@ from __future__ import annotations
 KEYWORDS = {
     "and": "Both conditions hold; what is unknown stays unknown unless the other one is false.",
     "dialect": "`dialect relay;` — whose operators the names below mean. Stands first in a file.",
-    "each": "`each branch in 2.. { … }` — a template matched any number of times. Inside, `first.NAME` is the first instance's and `index` the number of this one; outside, `branch.conv` stands for all instances.",
+    "each": "`each branch in 2.. { … }` — a template matched any number of times. Inside, `first.NAME` is the first instance's and `index` "
+    "the number of this one; outside, `branch.conv` stands for all instances.",
     "else": "The other choice of `then if condition else otherwise`.",
     "false": "The value *false*.",
     "fn": "`fn front(axis, ndim) = axis if axis >= 0 else axis + ndim;` — a function, expanded at each use. Parameters take values or nodes.",

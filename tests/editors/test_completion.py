@@ -122,6 +122,12 @@ def test_verbs_and_rule_files_come_first(complete: Complete) -> None:
     assert complete("gslc exp") == ["explain"]
 
 
+def test_the_formatter_takes_files_only(complete: Complete) -> None:
+    found = complete("gslc fmt ")
+    assert {"my.gsl", "with space.gsl"} <= {word.replace("\\", "") for word in found}
+    assert not {"std.relay", "net.json"} & set(found)
+
+
 def test_options_of_the_verb(complete: Complete) -> None:
     assert complete("gslc lint my.gsl --st") == ["--statistics"]
     assert complete("gslc my.gsl net.json --check-n") == ["--check-numbers"]

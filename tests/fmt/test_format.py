@@ -143,6 +143,14 @@ def test_a_comment_at_the_head_of_a_pass_stays_one() -> None:
     assert formatted(text) == text
 
 
+def test_a_comment_at_the_end_of_an_expression_does_not_break_it() -> None:
+    text = (
+        "rule r(x) {\n    s = nn.softmax(x);\n    nn.relu(s)\n    where s.axis != 1,  # not the channels\n"
+        "          s.ndim == 4  # images\n  =>\n    s\n}\n"
+    )
+    assert formatted(text) == text
+
+
 def test_numbers_are_not_joined() -> None:
     assert formatted("fn f(x) = 1 . 0;") == "fn f(x) = 1 .0;\n"
     assert formatted("op a(x: int | (tensor) = f(1)) -> tensor;") == "op a(x: int | (tensor) = f(1)) -> tensor;\n"

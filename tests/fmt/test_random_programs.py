@@ -21,7 +21,7 @@ def read(text: str) -> Parsed:
     return parse(Source("t.gsl", text))
 
 
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=50, deadline=None)
 @given(st.randoms(use_true_random=True), st.integers(1, 3), st.sampled_from([_PLAIN, _NOTES]))
 def test_laws(random: object, items: int, gaps: list[str]) -> None:
     """Formatted, a program means the same, has all its comments, rests, and has no space at ends of lines."""
@@ -50,7 +50,7 @@ def test_every_construct_is_made() -> None:
     assert words - {'"'} <= set(made)
 
 
-@settings(max_examples=120, deadline=None)
+@settings(max_examples=80, deadline=None)
 @given(st.randoms(use_true_random=True), st.sampled_from([",", ";", "(", ")", "not", "x", "##", ".0"]))
 def test_the_proof_is_one(random: object, noise: str) -> None:
     """Where tokens are put in, taken out or exchanged, the proof says what the trees say."""

@@ -32,7 +32,8 @@ class Client:
         threading.Thread(target=self._read, daemon=True).start()
         threading.Thread(target=lambda: self._stderr.extend(self.process.stderr or ()), daemon=True).start()
         general = {"positionEncodings": encodings} if encodings else {}
-        given = {"general": general, **(capabilities or {})}
+        usual = {"documentSymbol": {"hierarchicalDocumentSymbolSupport": True}, "completion": {"completionItem": {"snippetSupport": True}}}
+        given = {"general": general, "textDocument": usual, **(capabilities or {})}
         self.server = self.ask(
             "initialize",
             {"processId": None, "rootUri": root.as_uri() if root else None, "capabilities": given, "initializationOptions": options},

@@ -113,9 +113,6 @@ test "bad" for wrong {
     exp(x) => tanh(x)
 }
 """
-GRAPH = {
-    "format": "gslang-graph", "version": 1, "dialect": "relay", "name": "net",
-}  # fmt: skip
 
 
 def lenses(client: Client, uri: str) -> list[dict[str, Any]]:
@@ -146,6 +143,15 @@ def test_an_edit_makes_results_old(client: Client) -> None:
     start = {"line": line, "character": character}
     client.change(uri, {"range": {"start": start, "end": start}, "text": "keep_it_different(x) + "})
     assert "✓ passed" not in titles(client, uri)
+
+
+def test_the_client_is_asked_to_look_again() -> None:
+    client = Client(capabilities={"workspace": {"codeLens": {"refreshSupport": True}}})
+    client.open("untitled:refresh", RULES)
+    client.ask("workspace/executeCommand", {"command": "gslang.runTests", "arguments": ["untitled:refresh", "relu_twice"]})
+    client.ask("workspace/symbol", {"query": "no such name"})
+    assert [r["method"] for r in client.requests] == ["workspace/codeLens/refresh"]
+    assert client.close() == 0 and client.stderr == ""
 
 
 def test_rules_are_verified(client: Client) -> None:

@@ -81,6 +81,7 @@ def shown(locations: list[dict[str, Any]]) -> set[tuple[str, int, int]]:
         ("for shared", 5, ("common.gsl", 4, 5)),
         ("./common.gsl", 3, ("common.gsl", 0, 0)),
         ("std.relay.common", 5, ("common.gsl", 0, 0)),
+        ("by = 2.0", 1, ("common.gsl", 6, 23)),
     ],
 )
 def test_definition(project: Client, folder: Path, mark: str, skip: int, expected: tuple[str, int, int]) -> None:
@@ -96,8 +97,14 @@ def test_definition_in_the_shipped_library(project: Client, folder: Path) -> Non
     assert line.startswith("op nn.conv2d(")
 
 
+def test_attributes_lead_to_the_declaration_of_their_operator(project: Client, folder: Path) -> None:
+    (there,) = project.at("definition", uri(folder, "main.gsl"), *place(MAIN, "groups", 1))
+    line = Path(there["uri"].removeprefix("file://")).read_text().splitlines()[there["range"]["start"]["line"]]
+    assert line[there["range"]["start"]["character"] :].startswith("groups: int")
+
+
 def test_what_nobody_defines(project: Client, folder: Path) -> None:
-    assert project.at("definition", uri(folder, "main.gsl"), *place(MAIN, "groups", 1)) == []
+    assert project.at("definition", uri(folder, "main.gsl"), *place(MAIN, "var)", 1)) == []
     assert project.at("references", uri(folder, "main.gsl"), *place(MAIN, "groups", 1), context={"includeDeclaration": True}) == []
 
 

@@ -109,6 +109,16 @@ def test_colours_by_difference(client: Client) -> None:
     assert "edits" not in client.on("semanticTokens/full/delta", uri, previousResultId="unknown")
 
 
+def test_colours_follow_what_is_declared(client: Client) -> None:
+    uri, text = "untitled:declared", "rule r(x): mine(x) => x;\n"
+    client.open(uri, text)
+    assert colours(client, client.on("semanticTokens/full", uri)["data"], text)["mine"] == {("method", ())}
+    start = {"line": 1, "character": 0}
+    client.change(uri, {"range": {"start": start, "end": start}, "text": "fn mine(a) = exp(a);\n"})
+    found = colours(client, client.on("semanticTokens/full", uri)["data"], text + "fn mine(a) = exp(a);\n")
+    assert found["mine"] == {("function", ()), ("function", ("declaration",))}
+
+
 def hints(client: Client, uri: str, **more: Any) -> list[tuple[int, int, str]]:
     return [(h["position"]["line"], h["position"]["character"], h["label"]) for h in client.on("inlayHint", uri, **more)]
 

@@ -59,7 +59,7 @@ def ask_everything(store: Store, uri: str, offset: int) -> None:
         pass  # refused, in words
 
 
-@settings(max_examples=12, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=8, deadline=None, suppress_health_check=list(HealthCheck))
 @given(st.sampled_from(FILES), st.floats(0, 1), EDITS, st.sampled_from(["utf-8", "utf-16", "utf-32"]))
 def test_random_edits_of_real_files(text: str, where: float, edits: list[tuple[float, int, list[str]]], unit: str) -> None:
     start = int(where * max(len(text) - 2500, 0))
@@ -75,7 +75,14 @@ def test_random_edits_of_real_files(text: str, where: float, edits: list[tuple[f
         ask_everything(store, uri, begin + len("".join(parts)))
 
 
-@settings(max_examples=60, deadline=None)
+@pytest.mark.long
+@settings(max_examples=300, deadline=None, suppress_health_check=list(HealthCheck))
+@given(st.sampled_from(FILES), st.floats(0, 1), EDITS, st.sampled_from(["utf-8", "utf-16", "utf-32"]))
+def test_many_random_edits(text: str, where: float, edits: list[tuple[float, int, list[str]]], unit: str) -> None:
+    test_random_edits_of_real_files.hypothesis.inner_test(text, where, edits, unit)  # type: ignore[attr-defined]
+
+
+@settings(max_examples=30, deadline=None)
 @given(st.lists(PARTS, max_size=25))
 def test_random_texts(parts: list[str]) -> None:
     store = Store()
@@ -83,7 +90,7 @@ def test_random_texts(parts: list[str]) -> None:
     ask_everything(store, "untitled:random", len("".join(parts)))
 
 
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=25, deadline=None)
 @given(st.text(max_size=30))
 def test_any_uri(text: str) -> None:
     for uri in (text, "file://" + text, "file:///" + text, "untitled:" + text):

@@ -118,8 +118,8 @@ def inside(folder: str, location: str, name: str) -> Path:
     """The file that external data lies in. Raises `InputError` if that is not in the model's folder or below."""
     windows, posix = PureWindowsPath(location), PurePosixPath(location)
     base = Path(folder or ".").resolve()
-    path = (base / location).resolve()
-    outside = not location or windows.is_absolute() or windows.drive or posix.is_absolute() or ".." in windows.parts
+    path = (base / location.replace("\x00", "")).resolve()
+    outside = not location or "\x00" in location or windows.is_absolute() or windows.drive or posix.is_absolute() or ".." in windows.parts
     if outside or not path.is_relative_to(base):
         help = "external data lies beside the model or in a folder below; save the model again with its data there"
         raise InputError(f"the tensor `{name}` has its data in `{location}`, outside the model's folder", help=help)

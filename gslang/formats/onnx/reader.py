@@ -24,6 +24,7 @@ from gslang.dialect.tensor_type import TensorType, TupleType, Type
 from gslang.formats.onnx.normal_form import changed_defaults, former_attributes, old_name, spelled_type
 from gslang.formats.onnx.provenance import stated_origin
 from gslang.formats.onnx.records import KEY, ModelRecord, NodeRecord
+from gslang.formats.onnx.texts import refuse_bytes
 from gslang.formats.onnx.types import inferred_types
 from gslang.graph.graph import ABSENT, NO_ATTRS, Graph
 from gslang.graph.inference import infer_types
@@ -67,6 +68,7 @@ def read_onnx_bytes(data: bytes, path: str, dialect: Dialect | None = None) -> G
         raise InputError(f"this is no ONNX model: {error}", path=path, help=help) from None
     if not model.HasField("graph"):
         raise InputError("this is no ONNX model: it has no graph", path=path, help="was it saved completely?")
+    refuse_bytes(model, path)
     return _Reader(model, path, str(Path(path).parent), dialect).graph
 
 

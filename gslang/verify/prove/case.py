@@ -6,7 +6,7 @@ splits the case. What the source's operators demand is assumed, what the target'
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from gslang.check import checked as ir
@@ -17,7 +17,7 @@ from gslang.engine.scope import UNBOUND, Instance, Scope
 from gslang.engine.values import FAILURES, call_attribute, evaluate, iterate, read_attribute, truth
 from gslang.graph.graph import ABSENT, CONST, INPUT, PROJ, TUPLE
 from gslang.verify.prove.domains import Attributes, Written, fresh
-from gslang.verify.prove.dtypes import Dtype
+from gslang.verify.prove.dtypes import Dtype, compared
 from gslang.verify.prove.families import Family, check_blocks
 from gslang.verify.prove.operators import RANKS_OF_OPERANDS, meaning_of, open_attribute
 from gslang.verify.prove.paths import Impossible, NotProved
@@ -304,14 +304,30 @@ class Case:
                 return value
         return None
 
-    def as_written(self, value: ir.Value) -> Any:
-        """An attribute that is copied, without looking at how it is written; None for any other value."""
+    def as_written(self, value: ir.Value, operator: str, operands: Sequence[Value]) -> Any:
+        """An attribute that is copied, without looking at how it is written; None for any other value.
+
+        How it is written does not matter only in a call that is like the one it comes from: an axis of -1 is another one elsewhere.
+        """
         if isinstance(value, ir.NodeAttr) and isinstance(self.rule.nodes[value.node], ir.CallNode):
             slot = self.scope.slot(value.place, value.node)
             if slot >= 0:
                 found = self.graph.attrs[slot].get(value.name)
-                return found if isinstance(found, Written) else None
+                return found if isinstance(found, Written) and self.alike(slot, operator, operands) else None
         return None
+
+    def alike(self, slot: int, operator: str, operands: Sequence[Value]) -> bool:
+        """Whether a call has the operator of a call in the source, and operands of the same ranks and first element type."""
+        own = [self.graph.tensor(o) if o >= 0 else None for o in self.graph.operands[slot]]
+        if self.graph.op[slot] != operator or list(map(_rank, own)) != list(map(_rank, operands))[: len(own)]:
+            return False
+        first, other = (next((o for o in values if isinstance(o, Tensor)), None) for values in (own, operands))
+        return first is None or other is None or compared(first.dtype, other.dtype) is True
+
+    def copied(self, slot: int, operator: str, operands: Sequence[Value], names: Sequence[str]) -> dict[str, Any]:
+        """Attributes of a call in the source for another call."""
+        own = self.graph.attrs[slot]
+        return dict(own.items()) if self.alike(slot, operator, operands) else {name: own[name] for name in own if name in names}
 
     def value(self, value: ir.Value) -> Any:
         """A value that must be there. Raises `Impossible` where it is unknown: the match does not count then."""
@@ -362,7 +378,7 @@ class Case:
                     continue  # the first instance and itself
                 if other < 0:
                     raise NotProved("attributes of what comes later")
-                own = self.graph.attrs[other]
+                own = self.copied(other, operator, operands, list(signature.attributes))
                 given.update({name: v for name, v in own.items() if name not in constraint.without})
             else:
                 tests[constraint.field] = constraint.test
@@ -373,7 +389,7 @@ class Case:
                 continue
             found, chosen = False, None
             test = tests.get(name)
-            if isinstance(test, ir.Equals) and (copied := self.as_written(test.value)) is not None:
+            if isinstance(test, ir.Equals) and (copied := self.as_written(test.value, operator, operands)) is not None:
                 attrs[name] = copied
                 continue
             if test is not None:
@@ -418,9 +434,11 @@ class Case:
                 continue  # copied
             if constraint.field == "value":
                 continue  # built in
-            if isinstance(constraint.test, ir.Equals) and (copied := self.as_written(constraint.test.value)) is not None:
-                if self.graph.attrs[slot].get(constraint.field) is copied:
-                    continue
+            if isinstance(constraint.test, ir.Equals) and isinstance(constraint.test.value, ir.NodeAttr) and isinstance(pattern, ir.CallNode):
+                other = scope.slot(constraint.test.value.place, constraint.test.value.node)
+                given = self.graph.attrs[other].get(constraint.test.value.name) if other >= 0 else None
+                if isinstance(given, Written) and self.graph.attrs[slot].get(constraint.field) is given:
+                    continue  # copied
             try:
                 if isinstance(pattern, ir.CallNode):
                     found = call_attribute(self.graph, self.rule.dialect, slot, constraint.field)  # type: ignore[arg-type]
@@ -555,9 +573,10 @@ class Case:
             slot = scope.slot(spread.place, spread.node)
             if slot < 0:
                 raise Impossible
-            attrs.update({n: v for n, v in self.graph.attrs[slot].items() if n not in spread.without and n in signature.attributes})
+            own = self.copied(slot, operator, operands, list(signature.attributes))
+            attrs.update({n: v for n, v in own.items() if n not in spread.without and n in signature.attributes})
         for name, value in call.attributes:
-            copied = self.as_written(value)
+            copied = self.as_written(value, operator, operands)
             attrs[name] = self.value(value) if copied is None else copied
         for name, spec in signature.attributes.items():
             if name not in attrs:
@@ -565,6 +584,10 @@ class Case:
                     raise NotProved(f"`{operator}` without `{name}`")
                 attrs[name] = spec.default
         return meaning_of(self.world, self.rule.dialect, operator, with_attributes(signature, operands, attrs), attrs.plain())
+
+
+def _rank(value: Value) -> int | None:
+    return len(value.shape) if isinstance(value, Tensor) else None
 
 
 def unreadable(index: tuple[Any, ...]) -> Term:

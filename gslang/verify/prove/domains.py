@@ -88,7 +88,7 @@ def attribute(world: World, operator: str, spec: AttributeSpec, operands: Sequen
     if name == "units":
         if operator != "nn.dense" or len(operands[1].shape) != 2:
             raise Impossible if operator == "nn.dense" else NotProved("`units`")
-        return Written(choices, None, [lambda: None, lambda: world.facts.normal(operands[1].shape[0])])
+        return Written(choices, operands[1].shape[0], [lambda: None, lambda: world.facts.normal(operands[1].shape[0])])
     if name == "newshape":
         return AnyShape(fresh_shape(world, "new"))
     if name == "shape" and operator == "broadcast_to":
@@ -175,11 +175,12 @@ def _of_convolution(world: World, name: str, rank: int, operands: Sequence[Value
             return facts.size(name)
         case "channels":
             at = attrs.plain_or("kernel_layout", _KERNELS[rank][0]).index("O")
-            return Written(choices, None, [lambda: None, lambda: facts.normal(operands[1].shape[at])])
+            return Written(choices, operands[1].shape[at], [lambda: None, lambda: facts.normal(operands[1].shape[at])])
         case "kernel_size":
             layout = attrs.plain_or("kernel_layout", _KERNELS[rank][0])
             places = [k for k, letter in enumerate(layout) if letter not in "OI"]
-            return Written(choices, None, [lambda: None, lambda: tuple(facts.normal(operands[1].shape[k]) for k in places)])
+            window = tuple(operands[1].shape[k] for k in places)
+            return Written(choices, window, [lambda: None, lambda: tuple(map(facts.normal, window))])
         case "data_layout":
             world.notes.add(f"layouts of data are {' and '.join(_DATA[rank])}")
             return _DATA[rank][choices.choose(2)]
@@ -188,9 +189,7 @@ def _of_convolution(world: World, name: str, rank: int, operands: Sequence[Value
             return _KERNELS[rank][choices.choose(len(_KERNELS[rank]))]
         case "out_layout":
             data = attrs.plain_or("data_layout", _DATA[rank][0])
-            if choices.choose(2) == 0:
-                return Written(choices, data, [lambda: "", lambda: data])
-            return next(layout for layout in _DATA[rank] if layout != data)
+            return ("", data, next(layout for layout in _DATA[rank] if layout != data))[choices.choose(3)]
         case "out_dtype":
             own = operands[0].dtype
             if choices.choose(2) == 0:

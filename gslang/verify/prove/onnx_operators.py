@@ -442,7 +442,8 @@ def _of_convolution(world: World, name: str, rank: int, operands: Operands, choi
         case "group":
             return facts.size(name)
         case "kernel_shape":
-            return Written(choices, None, [lambda: None, lambda: tuple(facts.normal(d) for d in operands[1].shape[2:])])
+            window = tuple(operands[1].shape[2:])
+            return Written(choices, window, [lambda: None, lambda: tuple(map(facts.normal, window))])
         case "auto_pad":
             world.notes.add("`auto_pad` is NOTSET or VALID")
             return ("NOTSET", "VALID")[choices.choose(2)]

@@ -75,7 +75,7 @@ def new_shape(world: World, shape: Sequence[Any], wanted: Sequence[Any], allowze
 def reshape(world: World, operands: Operands, attrs: Attrs) -> Value:
     x, wanted = operands[0], attrs["newshape"]
     if isinstance(wanted, AnyShape):
-        return reshaped(world, x, wanted.shape)
+        return reshaped(world, x, wanted.for_input(world, x.shape))
     return reshaped(world, x, new_shape(world, x.shape, wanted, attrs["allowzero"]))
 
 
@@ -84,6 +84,15 @@ class AnyShape:
 
     def __init__(self, shape: tuple[Any, ...]) -> None:
         self.shape = shape
+        self.input: tuple[Any, ...] | None = None
+
+    def for_input(self, world: World, shape: tuple[Any, ...]) -> tuple[Any, ...]:
+        """The result's shape; for another input the same numbers may mean another one."""
+        if self.input is None and world.reading:
+            self.input = shape
+        if self.input is None or not world.same_shape(self.input, shape):
+            raise NotProved("`newshape` is copied to a reshape of another shape")
+        return self.shape
 
     def _unreadable(self, *_: object) -> Any:
         raise NotProved("`newshape` is read, which may be written in many ways")
@@ -94,7 +103,7 @@ class AnyShape:
 def reverse_reshape(world: World, operands: Operands, attrs: Attrs) -> Value:
     x, wanted = operands[0], attrs["newshape"]
     if isinstance(wanted, AnyShape):
-        return reshaped(world, x, wanted.shape)
+        return reshaped(world, x, wanted.for_input(world, x.shape))
     return reshaped(world, x, new_shape(world, x.shape[::-1], wanted[::-1], attrs["allowzero"])[::-1])
 
 

@@ -1,0 +1,63 @@
+"""Whether the texts of a model are texts: protobuf hands out bytes where a file has something else than UTF-8."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from gslang.base.diagnostics import InputError
+from gslang.dialect.onnx.attributes import graphs_of
+
+
+def refuse_bytes(model: Any, path: str) -> None:
+    """Raise `InputError` for a name in a model that is no UTF-8 text."""
+    for entry in model.opset_import:
+        _check(entry.domain, "a domain", path)
+    for function in model.functions:
+        _check(function.name, "the name of a function", path)
+        _check(function.domain, "a domain", path)
+        for name in (*function.input, *function.output):
+            _check(name, "a value of a function", path)
+        _nodes(function.node, path)
+    _check(model.graph.name, "the name of the graph", path)
+    _graph(model.graph, path)
+
+
+def _check(text: Any, what: str, path: str) -> None:
+    if type(text) is not str:
+        raise InputError(f"{what} is no UTF-8 text: {text!r}", path=path, help="the file is damaged")
+
+
+def _graph(graph: Any, path: str) -> None:
+    for value in (*graph.input, *graph.output, *graph.value_info):
+        _check(value.name, "the name of a value", path)
+        for dimension in value.type.tensor_type.shape.dim:
+            _check(dimension.dim_param, "the name of a dimension", path)
+    for tensor in _tensors(graph):
+        _check(tensor.name, "the name of a tensor", path)
+        for entry in tensor.external_data:
+            _check(entry.key, "a place of external data", path)
+            _check(entry.value, "a place of external data", path)
+    for annotation in graph.quantization_annotation:
+        _check(annotation.tensor_name, "the name of a tensor", path)
+    _nodes(graph.node, path)
+
+
+def _tensors(graph: Any) -> Iterator[Any]:
+    yield from graph.initializer
+    for sparse in graph.sparse_initializer:
+        yield from (sparse.values, sparse.indices)
+
+
+def _nodes(nodes: Any, path: str) -> None:
+    for node in nodes:
+        for text in (node.op_type, node.domain, node.name, node.overload, *node.input, *node.output):
+            if type(text) is not str:
+                _check(text, "a name in a node", path)
+        for attribute in node.attribute:
+            _check(attribute.name, "the name of an attribute", path)
+            _check(attribute.ref_attr_name, "the name of an attribute", path)
+            if attribute.HasField("t"):
+                _check(attribute.t.name, "the name of a tensor", path)
+        for inner in graphs_of(node):
+            _graph(inner, path)

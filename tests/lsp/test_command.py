@@ -1,0 +1,50 @@
+"""`gslc lsp` as a command, and clients that can less than others."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import pytest
+
+from gslang.base.source import Source
+from gslang.cli.main import main
+from gslang.lsp import snippets
+from gslang.syntax.parser import parse
+from tests.lsp.client import ROOT, Client
+
+
+def test_without_pygls(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    monkeypatch.setitem(sys.modules, "pygls", None)
+    assert main(["lsp"]) == 2
+    assert "pip install 'gslang[lsp]'" in capsys.readouterr().err
+
+
+def test_help_does_not_load_the_server() -> None:
+    code = "import sys; from gslang.cli.main import main; main(['lsp', '--help']); print('pygls' in sys.modules or 'gslang.lsp' in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=ROOT).stdout.endswith("False\n")
+
+
+def test_a_client_that_goes_away() -> None:
+    """Without `shutdown`, its end of the pipe closed: the server ends too."""
+    process = subprocess.Popen([sys.executable, "-m", "gslang", "lsp"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, cwd=ROOT)
+    _, errors = process.communicate(b"", timeout=60)
+    assert process.returncode == 0 and errors == b""
+
+
+def test_a_client_without_snippets_and_levels() -> None:
+    client = Client(capabilities={"textDocument": {}})
+    client.open("untitled:plain", "rule r(x): exp(x) => x;\n")
+    (symbol,) = client.on("documentSymbol", "untitled:plain")
+    assert symbol["location"]["uri"] == "untitled:plain" and "children" not in symbol
+    items = {item["label"]: item for item in client.at("completion", "untitled:plain", 1, 0)["items"]}
+    assert items["rule"]["insertText"] == "rule name(x): source => target;" and "insertTextFormat" not in items["rule"]
+    assert items["dialect"]["insertText"] == "dialect relay;" and items["fn"]["insertText"] == "fn name(x) = x;"
+    assert items["test"]["insertText"].count("input float32[2, 3];") == 1
+    assert all("$" not in item.get("insertText", "") for item in items.values())
+    assert client.close() == 0 and client.stderr == ""
+
+
+@pytest.mark.parametrize("label", sorted(snippets.ITEMS))
+def test_items_to_begin_with_can_be_read(label: str) -> None:
+    assert parse(Source(label, snippets.plain(snippets.ITEMS[label][1]))).diagnostics == ()
