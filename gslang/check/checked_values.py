@@ -1,0 +1,332 @@
+"""Attribute expressions of checked rules: what they read, what they compute, and what a source demands of one value.
+
+Part of `checked`, through which the other stages see it. Evaluating them: `engine.values`, and as code `engine.value_code`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from dataclasses import field as dataclass_field
+from typing import Any, Union
+
+from gslang.base.source import Span
+
+# ── which instance a reference means ──────────────────────────────────────────────────────────────────────────
+
+
+@dataclass(frozen=True, slots=True)
+class Own:
+    """The node itself; inside a template, that of the instance being matched or tested."""
+
+
+@dataclass(frozen=True, slots=True)
+class First:
+    """Inside a template: the first instance's (`first.NAME`; on the first instance, that instance itself)."""
+
+    block: int
+
+
+@dataclass(frozen=True, slots=True)
+class At:
+    """Outside a template: that of instance `index` (negative counts from the end)."""
+
+    block: int
+    index: Value
+
+
+Place = Union[Own, First, At]
+OWN = Own()
+
+# ── values: attribute expressions ─────────────────────────────────────────────────────────────────────────────
+
+
+@dataclass(frozen=True, slots=True)
+class Const:
+    """A literal; sequences are tuples."""
+
+    value: Any
+
+
+@dataclass(frozen=True, slots=True)
+class NodeAttr:
+    """`p.name`: shape dtype ndim op kind value index, or an attribute of the matched operator (with its default).
+
+    `node` may be an alternation or have several operators: what is read depends on what matched. An attribute name that is
+    a declared `tensor | T` operand reads the attribute, else the operand's constant value, else the default.
+    """
+
+    place: Place
+    node: int
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class IsAbsent:
+    """`b == none` for an input that may be absent."""
+
+    place: Place
+    node: int
+
+
+@dataclass(frozen=True, slots=True)
+class SameNode:
+    """True if the two slots are the same graph node (`distinct` is `not` of these)."""
+
+    left: tuple[Place, int]
+    right: tuple[Place, int]
+
+
+@dataclass(frozen=True, slots=True)
+class Captured:
+    """What `(n := _)` found."""
+
+    place: Place
+    capture: int
+
+
+@dataclass(frozen=True, slots=True)
+class Let:
+    """A named value: `lets[let]` of the rule (or of the target graph it stands in), evaluated once, when first used."""
+
+    place: Place
+    let: int
+
+
+@dataclass(frozen=True, slots=True)
+class Local:
+    """A comprehension variable, or a parameter of an expanded expression."""
+
+    local: int
+
+
+@dataclass(frozen=True, slots=True)
+class InstanceIndex:
+    """`index` inside a template: the number of this instance, from 0."""
+
+    block: int
+
+
+@dataclass(frozen=True, slots=True)
+class Opset:
+    """`opset`: the version of ONNX's own operators that the graph's model imports."""
+
+
+@dataclass(frozen=True, slots=True)
+class Length:
+    """`len(NAME)` of a block: how many instances there are."""
+
+    block: int
+
+
+@dataclass(frozen=True, slots=True)
+class Instances:
+    """A sequence of instance numbers of a block: `for b in NAME` runs over it; `b.w` is then `NodeAttr(At(block, Local), w)`."""
+
+    block: int
+
+
+@dataclass(frozen=True, slots=True)
+class UnaryValue:
+    operator: str  # "-" "not"
+    operand: Value
+
+
+@dataclass(frozen=True, slots=True)
+class BinaryValue:
+    operator: str  # "+ - * / // % **"
+    left: Value
+    right: Value
+
+
+@dataclass(frozen=True, slots=True)
+class CompareValue:
+    """One comparison; chains are `AllOf` of them. Equality rounds floats to float32, and is unknown on unknown dimensions."""
+
+    operator: str  # "== != < <= > >= in", "not in"
+    left: Value
+    right: Value
+
+
+@dataclass(frozen=True, slots=True)
+class AllOf:
+    """`and`, three-valued."""
+
+    items: tuple[Value, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class AnyOf:
+    """`or`, three-valued."""
+
+    items: tuple[Value, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class IfValue:
+    condition: Value
+    then: Value
+    otherwise: Value
+
+
+@dataclass(frozen=True, slots=True)
+class SelectValue:
+    """`match p { … }`: the arm of the branch of alternation `node` that matched; None: unknown."""
+
+    place: Place
+    node: int
+    arms: tuple[Value | None, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class SpreadValue:
+    """`*s` as an item of a tuple."""
+
+    value: Value
+
+
+@dataclass(frozen=True, slots=True)
+class TupleValue:
+    items: tuple[Value | SpreadValue, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ItemValue:
+    base: Value
+    index: Value
+
+
+@dataclass(frozen=True, slots=True)
+class SliceValue:
+    base: Value
+    lower: Value | None
+    upper: Value | None
+    step: Value | None
+
+
+@dataclass(frozen=True, slots=True)
+class RangeValue:
+    """`lower..upper` as the source of a comprehension, both ends included; `upper` is known there."""
+
+    lower: Value
+    upper: Value
+
+
+@dataclass(frozen=True, slots=True)
+class Comprehension:
+    """A tuple: `element` for each item of `source` (bound to `locals`, unpacked if several) for which `condition` holds."""
+
+    element: Value
+    locals: tuple[int, ...]
+    source: Value
+    condition: Value | None
+
+
+@dataclass(frozen=True, slots=True)
+class Builtin:
+    """A call of a built-in function (language.md §3, attribute expressions)."""
+
+    name: str
+    arguments: tuple[Value, ...]
+
+
+Value = Union[
+    Const, NodeAttr, IsAbsent, SameNode, Captured, Let, Local, InstanceIndex, Opset, Length, Instances, UnaryValue,
+    BinaryValue, CompareValue, AllOf, AnyOf, IfValue, SelectValue, TupleValue, ItemValue, SliceValue, RangeValue, Comprehension, Builtin,
+]  # fmt: skip
+
+# ── tests: what a source demands of one value ─────────────────────────────────────────────────────────────────
+
+
+@dataclass(frozen=True, slots=True)
+class Anything:
+    """`_`"""
+
+
+@dataclass(frozen=True, slots=True)
+class Equals:
+    value: Value
+
+
+@dataclass(frozen=True, slots=True)
+class ConstantEquals:
+    """On field `value`: a one-element constant equal to `value` rounded to the constant's dtype."""
+
+    value: Value
+
+
+@dataclass(frozen=True, slots=True)
+class SplatEquals:
+    """On field `value`: a constant of any shape whose elements all equal `value` rounded to its dtype."""
+
+    value: Value
+
+
+@dataclass(frozen=True, slots=True)
+class Capture:
+    """`(name := test)`: the value found goes into capture number `capture`."""
+
+    capture: int
+    test: Test
+
+
+@dataclass(frozen=True, slots=True)
+class Rest:
+    """`*_`: any number of items, at most one in a `TupleTest`."""
+
+
+@dataclass(frozen=True, slots=True)
+class TupleTest:
+    items: tuple[Test | Rest, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class EachItem:
+    """`[e for i in ..]`: a tuple of any length, item i passing `test` with `local` = i; `minimum`/`maximum` bound the length."""
+
+    test: Test
+    local: int
+    minimum: int = 0
+    maximum: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class OneOf:
+    """`a | b`"""
+
+    tests: tuple[Test, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class IfTest:
+    condition: Value
+    then: Test
+    otherwise: Test
+
+
+@dataclass(frozen=True, slots=True)
+class SelectTest:
+    place: Place
+    node: int
+    arms: tuple[Test | None, ...]
+
+
+Test = Union[Anything, Equals, ConstantEquals, SplatEquals, Capture, TupleTest, EachItem, OneOf, IfTest, SelectTest]
+
+
+@dataclass(frozen=True, slots=True)
+class Constraint:
+    """A test of `field` of a node: an attribute, or shape, dtype, ndim, value, index."""
+
+    field: str
+    test: Test
+    span: Span = dataclass_field(compare=False, repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class SameAttributes:
+    """`f(x, a.*)` with an operator variable: all attributes equal those of `node`, but those in `without`."""
+
+    place: Place
+    node: int
+    without: tuple[str, ...]
+    span: Span = dataclass_field(compare=False, repr=False)
