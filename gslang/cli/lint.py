@@ -38,6 +38,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--unsafe-fixes", action="store_true", help="with --fix or --diff: also mends that change what a rule matches")
     parser.add_argument("--diff", action="store_true", help="show what --fix would change, and change nothing; exit code 1 if it would")
     parser.add_argument("--graphs", metavar="DIR", type=Path, help="write the graphs that show findings there, for `gslc match`")
+    parser.add_argument("--together", action="store_true", help="hold the rules of all files against each other: they run as one set")
     parser.add_argument("--statistics", action="store_true", help="only how often each code was found")
     parser.add_argument("--exit-zero", action="store_true", help="exit code 0 also with findings")
     parser.add_argument("--jobs", metavar="N", type=_count, default=1, help="lint files in N processes (1)")
@@ -65,7 +66,7 @@ def run(options: argparse.Namespace) -> int:
         help = f"did you mean `{guess}`?" if guess else "`gslc lint --help` lists them"
         sys.stderr.write(f"gslc lint: there is no lint `{error}`\n  help: {help}\n")
         return ExitCode.USAGE
-    files = _lint(options.rules, choice, options.jobs)
+    files = _lint(options.rules, choice, options.jobs, options.together)
     if options.diff or options.fix:
         files, fixed, diffs = _fixed(files, choice, options)
         if options.diff:
@@ -98,13 +99,15 @@ def _allowed(diagnostic: Diagnostic) -> bool:
     return bool(getattr(diagnostic, "allowed", False))
 
 
-def _lint(names: Sequence[str], choice: Choice, jobs: int) -> list[Linted]:
-    from gslang.lint.lint_paths import lint_paths, lint_programs
+def _lint(names: Sequence[str], choice: Choice, jobs: int, together: bool) -> list[Linted]:
+    from gslang.lint.lint_paths import lint_paths, lint_programs, with_joint_findings
 
-    paths = _paths(names) if jobs > 1 else None
+    paths = _paths(names) if jobs > 1 and not together else None
     if paths is not None and len(paths) > 1:
         return lint_paths(paths, choice, jobs)
-    return lint_programs(load_rules(names).programs, choice)
+    programs = load_rules(names).programs
+    files = lint_programs(programs, choice)
+    return with_joint_findings(files, programs, choice) if together else files
 
 
 def _paths(names: Sequence[str]) -> list[str] | None:

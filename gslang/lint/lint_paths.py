@@ -52,6 +52,24 @@ def lint_programs(programs: Iterable[CheckedProgram], choice: Choice) -> list[Li
     return result
 
 
+def with_joint_findings(files: Sequence[Linted], programs: Sequence[CheckedProgram], choice: Choice) -> list[Linted]:
+    """The same with the findings about rules of different files, each in its file and as the configuration of that has it."""
+    from gslang.lint.run_lints import selected_codes
+    from gslang.lint.together import lint_together
+
+    configurations = {file.source.name: choice.configuration_of(file.source.name) for file in files}
+    selected = {
+        name: selected_codes(known.select, (*known.ignore, *known.ignored_in(name))) for name, known in configurations.items()
+    }
+    joint = lint_together([(file.source, program) for file, program in zip(files, programs)], frozenset().union(*selected.values()))
+    result = []
+    for file in files:
+        name = file.source.name
+        own = [replace(d, severity=configurations[name].severity_of(d.code)) for d in joint if d.primary.span.source.name == name and d.code in selected[name]]
+        result.append(replace(file, found=tuple(sorted((*file.found, *own), key=lambda d: d.order))))
+    return result
+
+
 def lint_paths(paths: Sequence[str], choice: Choice, jobs: int) -> list[Linted]:
     """The findings in files, in the order of the paths, worked out by `jobs` processes."""
     from concurrent.futures import ProcessPoolExecutor

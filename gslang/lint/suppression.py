@@ -24,16 +24,16 @@ def suppress(file: LintedFile, found: Sequence[Finding], selected: frozenset[str
         span = diagnostic.primary.span
         silenced = False
         for item, codes in allowing:
-            if item.span.start <= span.start < item.span.end:
+            if item.span.source.name == span.source.name and item.span.start <= span.start < item.span.end:
                 for code in codes:
                     if code == diagnostic.code:
-                        used.add((item.span.start, code))
+                        used.add((id(item), code))
                         silenced = True
         staying.append(replace(diagnostic, allowed=True) if silenced else diagnostic)
     if "L0115" in selected:
         for item, codes in allowing:
             if "L0115" not in codes:
-                staying += _idle(item, {code for code in codes if (item.span.start, code) in used}, selected)
+                staying += _idle(item, {code for code in codes if (id(item), code) in used}, selected)
     return staying
 
 

@@ -174,7 +174,9 @@ class Leaves:
                     made.append(self.concrete(inner, item))
                 return tuple(made)
             case ir.OneOf(tests):
-                return self.concrete(self.rng.choice(tests), default)
+                current = self.scope.current
+                place = f"{self.rule.name} {self.seed} {tests!r} {None if current is None else current.index}"
+                return self.concrete(Random(place).choice(tests), default)  # the same each time it is asked in this attempt
             case ir.IfTest(condition, then, otherwise):
                 return self.concrete(then if evaluate(condition, self.scope) else otherwise, default)
             case ir.SelectTest(place, node, arms):

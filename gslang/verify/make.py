@@ -13,9 +13,12 @@ from typing import Any
 
 from gslang.check import checked as ir
 from gslang.dialect.signature import REQUIRED, AttributeType
-from gslang.dialect.tensor_type import TupleType
+from gslang.dialect.tensor_type import TensorType, TupleType, is_static
 from gslang.engine.scope import UNBOUND, Instance
 from gslang.engine.values import FAILURES, evaluate
+from gslang.evaluate.random_inputs import random_inputs
+from gslang.evaluate.run import EvaluationError
+from gslang.evaluate.run import evaluate as evaluate_graph
 from gslang.graph.graph import ABSENT, CONST, Graph
 from gslang.verify.leaves import Leaves, Misfit, reads_itself
 from gslang.verify.onnx_types import operand_type, operand_types
@@ -206,6 +209,8 @@ class Making(Leaves):
         if self.rule.dialect.name == "onnx":
             self.check_types(operator, operands)
         slot = self.typed(self.graph.add(operator, tuple(operands), attrs))
+        if any(name == "kind" for _, name in self.wishes):
+            self.state_shape(slot)
         if operator in _FLOAT_ONLY and not all(self.is_float(o) for o in operands):
             raise Misfit(f"`{operator}` is for floats")
         return slot
@@ -243,6 +248,18 @@ class Making(Leaves):
     def is_fixed_constant(self, pattern: int | None | ir.Splice) -> bool:
         node = self.rule.nodes[pattern] if isinstance(pattern, int) else None
         return isinstance(node, ir.LeafNode) and any(isinstance(c, ir.Constraint) and c.field == "value" for c in node.constraints)
+
+    def state_shape(self, slot: int) -> None:
+        """Where an operand is computed, inference may not know the result's shape; a model would state it, so it is found by running it."""
+        type_ = self.graph.types[slot]
+        if not isinstance(type_, TensorType) or is_static(type_.shape) and type_.shape is not None:
+            return
+        self.graph.set_outputs([slot])
+        try:
+            (value,) = evaluate_graph(self.graph, self.rule.dialect, random_inputs(self.graph, self.seed))
+        except EvaluationError as error:
+            raise Misfit(f"the shape is not known: {error}") from error
+        self.graph.types[slot] = TensorType(tuple(value.shape), type_.dtype)
 
     def is_float(self, slot: int) -> bool:
         return slot < 0 or str(getattr(self.graph.types[slot], "dtype", "float")).startswith("float")

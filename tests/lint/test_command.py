@@ -255,3 +255,19 @@ def test_standard_input(bad: Path, capsys: pytest.CaptureFixture[str], monkeypat
     monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(BAD.encode())))
     code, out = lint(capsys, "-", "--format", "concise", "--fix")
     assert code == 1 and codes(out) == ["L0103", "L0115", "L0101"] and out.startswith("<stdin>:1:29: L0103")
+
+
+def test_files_that_run_together(bad: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Rules of different files are held against each other where asked; `@allow` works there too, in its own file only."""
+    bad.unlink()
+    (tmp_path / "a.gsl").write_text("rule general(x, y): nn.relu(x + y) => x;\n", encoding="utf-8")
+    (tmp_path / "b.gsl").write_text("\nrule special(x, y): nn.relu(exp(x) + y) => y;\nrule back(x): exp(negative(x)) => negative(exp(x));\n", encoding="utf-8")
+    (tmp_path / "c.gsl").write_text("@allow(L0203)\nrule out(x): negative(exp(x)) => exp(negative(x));\nrule again(a, b): nn.relu(b + a) => b;\n", encoding="utf-8")
+    (tmp_path / "d.gsl").write_text("dialect onnx;\nrule other(x, y): Relu(x + y) => x;\n", encoding="utf-8")
+    assert lint(capsys, ".", "--select", "L02", "--format", "concise") == (0, "")
+    code, out = lint(capsys, ".", "--select", "L02", "--format", "concise", "--together")
+    assert code == 1 and [line.split(": ")[:2] for line in out.splitlines()] == [
+        ["b.gsl:2:6", "L0202 `general` takes every match of `special`"],
+        ["b.gsl:3:6", "L0203 these rules go round for ever"],
+        ["c.gsl:3:6", "L0206 `again` says the same as `general`"],
+    ]

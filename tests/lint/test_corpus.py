@@ -14,7 +14,9 @@ from gslang.base.source import Source
 from gslang.check.check import check_source
 from gslang.check.modules import load_module
 from gslang.lint.codes import LINTS
+from gslang.lint.lint_paths import source_of
 from gslang.lint.run_lints import lint_program, selected_codes
+from gslang.lint.together import lint_together
 from gslang.syntax.parser import read_source
 
 CORPUS = Path(__file__).parent / "corpus"
@@ -66,3 +68,10 @@ def test_shipped_rules_have_no_findings() -> None:
         assert isinstance(source, Source)
         found += [f"{d.primary.span}: {d.code} {d.message}" for d in lint_program(source, program, DEFAULT)]
     assert found == []
+
+
+@pytest.mark.parametrize("package", ["std.relay", "std.onnx"])
+def test_shipped_rules_fit_together(package: str) -> None:
+    """`gslc std.relay model` runs the rules of all its files as one set."""
+    found = lint_together([(source_of(program), program) for program in load_module(package)], DEFAULT)
+    assert [f"{d.primary.span}: {d.code} {d.message}" for d in found if not d.allowed] == []

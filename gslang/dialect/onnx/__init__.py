@@ -7,6 +7,7 @@ from typing import Final
 from gslang.base.cache import cached
 from gslang.base.diagnostics import InputError
 from gslang.dialect.dialect import Dialect
+from gslang.dialect.onnx.installed import installed_onnx
 from gslang.dialect.signature import Signature
 
 INFIX: Final = {"+": "Add", "-": "Sub", "*": "Mul", "/": "Div", "neg": "Neg"}
@@ -14,17 +15,15 @@ INFIX: Final = {"+": "Add", "-": "Sub", "*": "Mul", "/": "Div", "neg": "Neg"}
 
 def onnx_dialect() -> Dialect:
     """The dialect, its signatures remembered between runs. Raises `InputError` if the package is not installed."""
-    from importlib.metadata import PackageNotFoundError, version
-
+    
     from gslang.dialect.onnx.admission import why_refused
     from gslang.dialect.onnx.contrib import contrib_inference, declarations
     from gslang.dialect.onnx.infer import inference
     from gslang.dialect.onnx.versions import constant_dtype
 
-    try:
-        installed = version("onnx")
-    except PackageNotFoundError:
-        raise needs_onnx() from None
+    installed = installed_onnx()
+    if installed is None:
+        raise needs_onnx()
     own, contrib = cached("dialect", ("onnx", installed, declarations()), _signatures)
     operators = {s.name: s for s in (*own, *contrib)}
     standard = inference(own)

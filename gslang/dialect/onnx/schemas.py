@@ -12,6 +12,7 @@ from typing import Any, Final
 from gslang.dialect.onnx.attributes import DTYPES, attribute_value
 from gslang.dialect.onnx.traits import traits_of
 from gslang.dialect.onnx.versions import former
+from gslang.dialect.onnx.versions import history as versions
 from gslang.dialect.signature import REQUIRED, AttributeSpec, AttributeType, OperandSpec, Signature
 
 _TYPES: Final = {
@@ -48,16 +49,26 @@ def history() -> dict[str, tuple[Any, ...]]:
     return {name: tuple(sorted(found[name], key=lambda s: s.since_version)) for name in sorted(found)}
 
 
+@cache
 def newest(operator: str) -> Any:
-    """The newest schema, or None."""
-    schemas = history().get(operator)
-    return schemas[-1] if schemas else None
+    """The newest schema, or None. One schema is asked for: all of them take a while."""
+    found = versions().operators.get(operator)
+    return _schema(operator, found[-1].since) if found else None
 
 
 @cache
 def schema_at(operator: str, version: int) -> Any:
     """The schema in force in a version of the operator's domain, or None."""
-    return next((s for s in reversed(history().get(operator, ())) if s.since_version <= version), None)
+    found = next((v for v in reversed(versions().operators.get(operator, ())) if v.since <= version), None)
+    return _schema(operator, found.since) if found is not None else None
+
+
+@cache
+def _schema(operator: str, since: int) -> Any:
+    import onnx.defs
+
+    domain, type = split_name(operator)
+    return onnx.defs.get_schema(type, since, domain)
 
 
 def signatures() -> list[Signature]:

@@ -11,6 +11,7 @@ from functools import cache
 from typing import Any, Final
 
 from gslang.base.cache import cached
+from gslang.dialect.onnx.installed import installed_onnx
 
 OPSETS: Final = "x-onnx-opsets"  # in `graph.meta`: domain → version that the model imports; absent: nothing is said
 
@@ -60,9 +61,8 @@ class History:
 
 @cache
 def history() -> History:
-    from importlib.metadata import version as installed_version
-
-    return cached("onnx-versions", (installed_version("onnx"),), _history)
+    
+    return cached("onnx-versions", (installed_onnx() or "",), _history)
 
 
 def _history() -> History:

@@ -5,7 +5,9 @@ Not here: writing (`writer`), what operators mean (`gslang.dialect.onnx`).
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -24,7 +26,7 @@ from gslang.dialect.tensor_type import TensorType, TupleType, Type
 from gslang.formats.onnx.normal_form import changed_defaults, former_attributes, old_name, spelled_type
 from gslang.formats.onnx.provenance import stated_origin
 from gslang.formats.onnx.records import KEY, ModelRecord, NodeRecord
-from gslang.formats.onnx.texts import refuse_bytes
+from gslang.formats.onnx.texts import refuse_bytes, refuse_bytes_among
 from gslang.formats.onnx.types import inferred_types
 from gslang.graph.graph import ABSENT, NO_ATTRS, Graph
 from gslang.graph.inference import infer_types
@@ -90,7 +92,7 @@ class _Reader:
         self._leaves()
         for position, node in enumerate(model.graph.node):
             self._node(position, node, used)
-        outputs = [self._value(v.name, f"output `{v.name}`", used) for v in model.graph.output]
+        outputs = [self._value(v.name, partial("output `{}`".format, v.name), used) for v in model.graph.output]
         self.graph.set_outputs(outputs)
         if any(node.domain not in ("", "ai.onnx") and operator_name(node.domain, node.op_type) in self.dialect.infer for node in model.graph.node):
             infer_types(self.graph, self.dialect)  # the package infers nothing for foreign domains, nor behind them
@@ -139,7 +141,7 @@ class _Reader:
         except InputError as error:
             raise InputError(error.message, path=self.path, help=error.help) from None
 
-    def _value(self, name: str, reader: str, used: set[str]) -> int:
+    def _value(self, name: str, reader: Callable[[], str], used: set[str]) -> int:
         """The node that makes a value; a result that is used for the first time gets its projection."""
         used.add(name)
         node = self.values.get(name)
@@ -152,42 +154,43 @@ class _Reader:
         guess = did_you_mean(name, [*self.values, *self.parts])
         later = any(name in node.output for node in self.model.graph.node)
         if later:
-            raise self.fail(f"{reader} reads `{name}`, which a later node makes", help="sort the nodes: operands first")
-        raise self.fail(f"{reader} reads `{name}`, which nothing makes", help=f"did you mean `{guess}`?" if guess else "")
+            raise self.fail(f"{reader()} reads `{name}`, which a later node makes", help="sort the nodes: operands first")
+        raise self.fail(f"{reader()} reads `{name}`, which nothing makes", help=f"did you mean `{guess}`?" if guess else "")
 
     def _node(self, position: int, node: Any, used: set[str]) -> None:
-        place = f"node {position}" + (f" `{node.name}`" if node.name else "")
-        operator = operator_name(node.domain, node.op_type)
-        if not node.op_type:
-            raise self.fail("the node has no operator", place)
-        reader = f"{place} ({operator})"
-        for name in node.output:
+        type, domain, inputs, outputs = node.op_type, node.domain, list(node.input), list(node.output)
+        refuse_bytes_among((type, domain, *inputs, *outputs), self.path)
+        operator = operator_name(domain, type)
+        reader = partial(_shown, position, node)
+        if not type:
+            raise self.fail("the node has no operator", f"node {position}")
+        for name in outputs:
             if name and (name in self.values or name in self.parts):
-                raise self.fail(f"{reader} makes `{name}`, which exists already", help="every value has one maker")
-        if operator == "Constant" and len(node.output) == 1 and not node.input and self._constant(position, node):
+                raise self.fail(f"{reader()} makes `{name}`, which exists already", help="every value has one maker")
+        if type == "Constant" and operator == type and len(outputs) == 1 and not inputs and self._constant(position, node):
             return
-        attrs: dict[str, Any] = {a.name: attribute_value(a, node.op_type) for a in node.attribute}
-        operands = [self._value(name, reader, used) if name else ABSENT for name in node.input]
+        attrs: dict[str, Any] = {a.name: attribute_value(a, type) for a in node.attribute}
+        operands = [self._value(name, reader, used) if name else ABSENT for name in inputs]
         while operands and operands[-1] == ABSENT:
             operands.pop()
         if not node.overload:
             operator = self._in_todays_terms(operator, node, attrs, operands)
         operands += [self._value(name, reader, used) for name in captures_of(attrs.values())]
         signature = self.dialect.get(operator)
-        several = signature.results != "tensor" if signature is not None else len(node.output) > 1
+        several = signature.results != "tensor" if signature is not None else len(outputs) > 1
         kept = attrs or NO_ATTRS
         record = NodeRecord(position, node, kept)
         if not several:
-            name = next(iter(node.output), "")
+            name = next(iter(outputs), "")
             call = self.graph.add(operator, operands, kept, self.types.get(name), name or None)
             if name:
                 self.values[name] = call
-            for index, extra in enumerate(node.output[1:], 1):
-                raise self.fail(f"{reader} has {index + 1} results (`{extra}`), its operator has one")
+            if len(outputs) > 1:
+                raise self.fail(f"{reader()} has {len(outputs)} results (`{outputs[1]}`), its operator has one")
         else:
-            types = tuple([self.types.get(name) for name in node.output])
+            types = tuple([self.types.get(name) for name in outputs])
             call = self.graph.add(operator, operands, kept, TupleType(_padded(types, signature)), None)
-            self.parts.update((name, (call, k)) for k, name in enumerate(node.output) if name)
+            self.parts.update((name, (call, k)) for k, name in enumerate(outputs) if name)
         self.graph.extras[call] = {KEY: record}
         if node.metadata_props and (origin := stated_origin(node)) is not None:
             self.graph.extras[call]["origin"] = origin
@@ -246,6 +249,10 @@ class _Reader:
         made = self.graph.add_const(tensor, TensorType(tensor.shape, tensor.element))
         self.graph.extras[made] = {KEY: NodeRecord(-1, None, None, tensor, attribute=True)}
         return made
+
+
+def _shown(position: int, node: Any) -> str:
+    return f"node {position}" + (f" `{node.name}`" if node.name else "") + f" ({operator_name(node.domain, node.op_type)})"
 
 
 def _padded(types: tuple[Type | None, ...], signature: Signature | None) -> tuple[Type | None, ...]:

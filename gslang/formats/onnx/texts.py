@@ -6,11 +6,10 @@ from collections.abc import Iterator
 from typing import Any
 
 from gslang.base.diagnostics import InputError
-from gslang.dialect.onnx.attributes import graphs_of
 
 
 def refuse_bytes(model: Any, path: str) -> None:
-    """Raise `InputError` for a name in a model that is no UTF-8 text."""
+    """Raise `InputError` for a name in a model that is no UTF-8 text. Names in its nodes are left to who reads these."""
     for entry in model.opset_import:
         _check(entry.domain, "a domain", path)
     for function in model.functions:
@@ -20,7 +19,15 @@ def refuse_bytes(model: Any, path: str) -> None:
             _check(name, "a value of a function", path)
         _nodes(function.node, path)
     _check(model.graph.name, "the name of the graph", path)
-    _graph(model.graph, path)
+    _values(model.graph, path)
+    for node in model.graph.node:
+        _attributes(node, path)
+
+
+def refuse_bytes_among(texts: tuple[Any, ...], path: str) -> None:
+    """The same for some names."""
+    if bytes in map(type, texts):
+        _check(next(text for text in texts if type(text) is bytes), "a name in a node", path)
 
 
 def _check(text: Any, what: str, path: str) -> None:
@@ -29,6 +36,11 @@ def _check(text: Any, what: str, path: str) -> None:
 
 
 def _graph(graph: Any, path: str) -> None:
+    _values(graph, path)
+    _nodes(graph.node, path)
+
+
+def _values(graph: Any, path: str) -> None:
     for value in (*graph.input, *graph.output, *graph.value_info):
         _check(value.name, "the name of a value", path)
         for dimension in value.type.tensor_type.shape.dim:
@@ -40,7 +52,6 @@ def _graph(graph: Any, path: str) -> None:
             _check(entry.value, "a place of external data", path)
     for annotation in graph.quantization_annotation:
         _check(annotation.tensor_name, "the name of a tensor", path)
-    _nodes(graph.node, path)
 
 
 def _tensors(graph: Any) -> Iterator[Any]:
@@ -51,13 +62,17 @@ def _tensors(graph: Any) -> Iterator[Any]:
 
 def _nodes(nodes: Any, path: str) -> None:
     for node in nodes:
-        for text in (node.op_type, node.domain, node.name, node.overload, *node.input, *node.output):
-            if type(text) is not str:
-                _check(text, "a name in a node", path)
-        for attribute in node.attribute:
-            _check(attribute.name, "the name of an attribute", path)
-            _check(attribute.ref_attr_name, "the name of an attribute", path)
-            if attribute.HasField("t"):
-                _check(attribute.t.name, "the name of a tensor", path)
-        for inner in graphs_of(node):
+        refuse_bytes_among((node.op_type, node.domain, node.name, node.overload, *node.input, *node.output), path)
+        _attributes(node, path)
+
+
+def _attributes(node: Any, path: str) -> None:
+    for attribute in node.attribute:
+        if type(attribute.name) is not str or type(attribute.ref_attr_name) is not str:
+            raise InputError("the name of an attribute is no UTF-8 text", path=path, help="the file is damaged")
+        if attribute.HasField("t"):
+            _check(attribute.t.name, "the name of a tensor", path)
+        if attribute.HasField("g"):
+            _graph(attribute.g, path)
+        for inner in attribute.graphs:
             _graph(inner, path)

@@ -9,7 +9,7 @@ import math
 from typing import Any, Final
 
 from gslang.dialect.onnx.dtypes import type_of
-from gslang.dialect.tensor_type import Type
+from gslang.dialect.tensor_type import UNKNOWN, TensorType, Type
 
 _LARGE: Final = 1024  # elements
 
@@ -19,11 +19,18 @@ def inferred_types(model: Any) -> tuple[dict[str, Type], str | None]:
     from onnx.shape_inference import infer_shapes
 
     stated = _types_in(model.graph)
+    if all(_is_complete(stated.get(name)) for node in model.graph.node for name in node.output if name):
+        return stated, None
     try:
         inferred = infer_shapes(_without_weights(model), check_type=False, strict_mode=False, data_prop=True)
     except Exception as error:  # the package's own errors, and protobuf's for what is too large
         return stated, f"types are those that the model states: {str(error).strip().splitlines()[0] if str(error).strip() else error}"
     return _merged(_types_in(inferred.graph), stated), None
+
+
+def _is_complete(type: Type | None) -> bool:
+    """Whether inference has nothing to add."""
+    return isinstance(type, TensorType) and type.dtype is not None and type.shape is not None and UNKNOWN not in type.shape
 
 
 def _merged(inferred: dict[str, Type], stated: dict[str, Type]) -> dict[str, Type]:
