@@ -2,16 +2,15 @@
 
 The surface has one expression syntax for patterns and attribute values; which one is meant follows from the names in it
 (language.md §3). Calls and infix signs with a tensor in them make nodes (`patterns` on the source side, `targets` on the
-target side), everything else makes values (`values`). Functions are expanded here.
+target side; `calls` tells which), everything else makes values (`values`).
 """
 
 from __future__ import annotations
 
 from gslang.base.suggest import did_you_mean
+from gslang.check import attributes, calls, patterns, targets, values
 from gslang.check import checked as ir
-from gslang.check import patterns, targets, values
 from gslang.check.context import (
-    BUILTIN_ARGUMENTS,
     KINDS,
     BlockOf,
     Denotation,
@@ -20,16 +19,12 @@ from gslang.check.context import (
     Lowering,
     NodeOf,
     NodesOf,
-    OperatorOf,
     Stop,
     TargetOf,
     ValueOf,
     is_tensor,
 )  # fmt: skip
 from gslang.syntax import nodes as n
-
-FACTS = {"shape": "tuple", "dtype": "dtype", "ndim": "int", "value": "array", "index": "int", "op": "any", "kind": "str"}
-TENSOR_OR_BUILTIN = frozenset(("sum", "prod", "min", "max", "any", "all", "abs"))
 
 
 def denote(low: Lowering, expr: n.Expr, *, ordered: bool = False) -> Denotation:
@@ -40,7 +35,7 @@ def denote(low: Lowering, expr: n.Expr, *, ordered: bool = False) -> Denotation:
         case n.Literal(value):
             return ValueOf(ir.Const(value), values.type_of(value))
         case n.Attribute():
-            return _attribute(low, expr)
+            return attributes.attribute(low, expr)
         case n.Projection(base, index):
             return _project(low, expr, denote(low, base), ValueOf(ir.Const(index), "int"))
         case n.Index(base, index):
@@ -48,7 +43,7 @@ def denote(low: Lowering, expr: n.Expr, *, ordered: bool = False) -> Denotation:
         case n.Slice(base, lower, upper, step):
             return _slice(low, expr, base, (lower, upper, step))
         case n.Call():
-            return _call(low, expr, ordered)
+            return calls.call(low, expr, ordered)
         case n.Unary("ordered", operand):
             return denote(low, operand, ordered=True)
         case n.Unary("keep", operand):
@@ -56,7 +51,7 @@ def denote(low: Lowering, expr: n.Expr, *, ordered: bool = False) -> Denotation:
         case n.Unary("-", operand):
             what = denote(low, operand)
             if is_tensor(what):
-                return _make_call(low, expr, low.dialect.infix["neg"], (n.Positional(operand, span=operand.span),), [what])
+                return calls.make_call(low, expr, low.dialect.infix["neg"], (n.Positional(operand, span=operand.span),), [what])
             return values.unary(low, expr, "-", what)
         case n.Unary(operator, operand):
             return values.unary(low, expr, operator, denote(low, operand))
@@ -66,7 +61,7 @@ def denote(low: Lowering, expr: n.Expr, *, ordered: bool = False) -> Denotation:
             a, b = denote(low, left), denote(low, right)
             if is_tensor(a) or is_tensor(b):
                 arguments = (n.Positional(left, span=left.span), n.Positional(right, span=right.span))
-                return _make_call(low, expr, low.dialect.infix[operator], arguments, [a, b], ordered)
+                return calls.make_call(low, expr, low.dialect.infix[operator], arguments, [a, b], ordered)
             return values.binary(low, expr, operator, a, b)
         case n.Binary(("and" | "or") as operator, _, _):
             return values.logical(low, expr, operator)
@@ -135,128 +130,6 @@ def _name(low: Lowering, expr: n.Name, name: str) -> Denotation:
     if name in KINDS and low.side == "source" and name != "op":
         return patterns.inline_kind(low, expr, name, ())
     low.unknown_name(name, expr.span)
-
-
-def _attribute(low: Lowering, expr: n.Attribute) -> Denotation:
-    base = denote(low, expr.base)
-    field = expr.field
-    match base:
-        case NodeOf(place, node):
-            return ValueOf(ir.NodeAttr(place, node, field), attribute_type(low, expr, node))
-        case InstanceOf(block, place):
-            return template_name(low, expr, block, field, place)
-        case BlockOf(block, None):
-            what = template_name(low, expr, block, field, ir.OWN)
-            if isinstance(what, NodeOf):
-                return NodesOf(block, what.node)
-            assert isinstance(what, ValueOf)
-            local = low.new_local()
-            place = ir.At(block, ir.Local(local))
-            inner = template_name(low, expr, block, field, place)
-            assert isinstance(inner, ValueOf)
-            return ValueOf(ir.Comprehension(inner.value, (local,), ir.Instances(block), None), "tuple")
-        case TargetOf():
-            low.stop(
-                "E0502", f"`{field}` of a new node is not known yet", expr.span,
-                "compute it from the nodes of the source",
-            )  # fmt: skip
-        case ValueOf(_, kind):
-            low.stop("E0502", f"a value ({kind}) has no attribute `{field}`", expr.span)
-    low.stop("E0502", f"this has no attribute `{field}`", expr.span)
-
-
-def template_name(low: Lowering, expr: n.Attribute, block: int, field: str, place: ir.Place) -> Denotation:
-    """A name of a template, for the instance that `place` means."""
-    template = low.templates[block]
-    what = template.names.get(field)
-    if isinstance(what, Lost):
-        raise Stop
-    if what is None and isinstance(place, ir.First) and field in template.declared:
-        what = low.add_ahead(template, field, expr.span)
-    match what:
-        case NodeOf(_, node):
-            return NodeOf(place, node) if low.patterns[node].block is not None else what
-        case ValueOf(value, kind):
-            return ValueOf(moved(value, place), kind)
-        case None:
-            guess = did_you_mean(field, template.names)
-            low.stop(
-                "E0201", f"the template has no name `{field}`", expr.field_span,
-                f"did you mean `{guess}`?" if guess else f"its names: {', '.join(f'`{x}`' for x in template.names) or 'none'}",
-            )  # fmt: skip
-    return what
-
-
-def moved(value: ir.Value, place: ir.Place) -> ir.Value:
-    """A template's value as seen for another instance."""
-    match value:
-        case ir.Let(_, number):
-            return ir.Let(place, number)
-        case ir.Captured(_, number):
-            return ir.Captured(place, number)
-        case ir.NodeAttr(_, node, name):
-            return ir.NodeAttr(place, node, name)
-    return value
-
-
-def attribute_type(low: Lowering, expr: n.Attribute, node: int) -> str:
-    """Check that `p.field` can exist, and give its type."""
-    field = expr.field
-    pattern = low.patterns[node]
-    branches = patterns.without_alternatives(low, node)
-    if any(node in template.ahead.values() for template in low.templates):
-        return "any"  # `first.NAME` inside its own definition
-    if field in ("shape", "dtype", "ndim", "op", "kind"):
-        return FACTS[field]
-    found: list[str] = []
-    for branch in branches:
-        part = low.patterns[branch]
-        match part:
-            case ir.CallNode(operators=operators, variable=variable):
-                kinds = [kind for name in operators if (kind := _declared(low, name, field)) is not None]
-                wanted = len(operators) if variable is None or not _by_trait(low, variable) else 1
-                if len(kinds) < max(1, wanted):
-                    _no_attribute(low, expr, operators)
-                found += kinds
-            case ir.LeafNode(kind=kind) if field == "value" and kind in ("const", "any"):
-                found.append("array")
-            case ir.ProjNode() if field == "index":
-                found.append("int")
-            case ir.LeafNode(kind="any") if field == "index":
-                found.append("int")
-            case _:
-                low.stop(
-                    "E0502", f"`{pattern.name or 'this node'}` has no attribute `{field}`", expr.field_span,
-                    "what every node has: `shape`, `dtype`, `ndim`, `kind`, `op`",
-                )  # fmt: skip
-    return found[0] if found and all(kind == found[0] for kind in found) else "any"
-
-
-def _declared(low: Lowering, operator: str, field: str) -> str | None:
-    signature = low.dialect.get(operator)
-    if signature is None:
-        return "any"
-    if field in signature.attributes:
-        return values.declared_type(signature.attributes[field].types)
-    for operand in signature.operands:
-        if operand.name == field and operand.attribute is not None:
-            return values.declared_type(operand.attribute.types)
-    return None
-
-
-def _by_trait(low: Lowering, variable: str) -> bool:
-    return variable in low.trait_variables
-
-
-def _no_attribute(low: Lowering, expr: n.Attribute, operators: tuple[str, ...]) -> None:
-    lacking = next(name for name in operators if _declared(low, name, expr.field) is None)
-    signature = low.dialect.operators[lacking]
-    guess = did_you_mean(expr.field, [*signature.attributes, "shape", "dtype", "ndim"])
-    listed = ", ".join(f"`{name}`" for name in signature.attributes) or "none"
-    low.stop(
-        "E0303", f"`{lacking}` has no attribute `{expr.field}`", expr.field_span,
-        f"did you mean `{guess}`?" if guess else f"its attributes: {listed}",
-    )  # fmt: skip
 
 
 # ── projections, items, slices ────────────────────────────────────────────────────────────────────────────────
@@ -420,163 +293,3 @@ def _match(low: Lowering, expr: n.Match) -> Denotation:
     kinds = {f.type for f in forced if f is not None}
     kind = kinds.pop() if len(kinds) == 1 else "any"
     return ValueOf(ir.SelectValue(what.place, what.node, tuple(None if f is None else f.value for f in forced)), kind)
-
-
-# ── calls ─────────────────────────────────────────────────────────────────────────────────────────────────────
-
-
-def dotted(expr: n.Expr) -> str | None:
-    """`a.b.c` as one name, if it is nothing but names."""
-    parts: list[str] = []
-    while isinstance(expr, n.Attribute):
-        parts.append(expr.field)
-        expr = expr.base
-    if not isinstance(expr, n.Name):
-        return None
-    return ".".join([expr.id, *reversed(parts)])
-
-
-def _call(low: Lowering, expr: n.Call, ordered: bool) -> Denotation:
-    """Before `(` stands, in this order: an operator variable, a `fn`, an operator, a built-in, a kind."""
-    name = dotted(expr.callee)
-    if name is None:
-        low.stop("E0304", "this cannot be called", expr.callee.span)
-    known = low.look_up(name)
-    if isinstance(known, Lost) and name not in low.dialect.operators:
-        raise Stop
-    if isinstance(known, OperatorOf):
-        low.used_inputs.add(name)
-        return _make_call(low, expr, known, expr.arguments, None, ordered)
-    if name == "distinct":
-        return values.distinct(low, expr)
-    if name == "splat" or name == "const" and name not in low.functions:
-        if low.side == "source":
-            return patterns.constant_call(low, expr, name)
-        return targets.constant_call(low, expr, name)
-    if name in low.functions:
-        return _expand(low, expr, low.functions[name])
-    if name in ("any", "var", "input", "param") and all(isinstance(a, n.Keyword) for a in expr.arguments):
-        if low.side == "source":
-            return patterns.inline_kind(low, expr, name, expr.arguments)
-    short = name.removeprefix(low.dialect.name + ".")
-    operator = name if name in low.dialect.operators else short
-    if operator in low.dialect.operators:
-        if operator in BUILTIN_ARGUMENTS and (operator not in TENSOR_OR_BUILTIN or not _has_tensor(low, expr)) and name == short:
-            return values.builtin(low, expr, operator)
-        return _make_call(low, expr, operator, expr.arguments, None, ordered)
-    if name in BUILTIN_ARGUMENTS:
-        return values.builtin(low, expr, name)
-    if isinstance(known, (NodeOf, TargetOf, ValueOf)):
-        low.stop("E0304", f"`{name}` is bound to something that cannot be called, and no operator has this name", expr.callee.span)
-    guess = did_you_mean(name, [*low.dialect.operators, *low.functions, *BUILTIN_ARGUMENTS])
-    low.stop(
-        "E0301", f"unknown operator `{name}`", expr.callee.span,
-        f"did you mean `{guess}`?" if guess else f"declare it: `op {name}(x: tensor) -> tensor;`",
-    )  # fmt: skip
-
-
-def _has_tensor(low: Lowering, expr: n.Call) -> bool:
-    """True if an argument is a tensor node (looked at without leaving a trace)."""
-    for argument in expr.arguments:
-        if isinstance(argument, n.Positional) and _looks_like_tensor(low, argument.value):
-            return True
-    return False
-
-
-def _looks_like_tensor(low: Lowering, expr: n.Expr) -> bool:
-    match expr:
-        case n.Name(name):
-            return is_tensor(low.look_up(name))
-        case n.Call(callee):
-            name = dotted(callee) or ""
-            known = low.look_up(name)
-            if isinstance(known, OperatorOf):
-                return True
-            if name in low.functions:
-                return any(_looks_like_tensor(low, a.value) for a in expr.arguments if isinstance(a, n.Positional))
-            short = name.removeprefix(low.dialect.name + ".")
-            if short in TENSOR_OR_BUILTIN:
-                return _has_tensor(low, expr)
-            return short in low.dialect.operators and short not in BUILTIN_ARGUMENTS
-        case n.Unary(_, operand):
-            return _looks_like_tensor(low, operand)
-        case n.Binary(operator, left, right) if operator in ("+", "-", "*", "/", "|"):
-            return _looks_like_tensor(low, left) or _looks_like_tensor(low, right)
-        case n.Projection(base, _) | n.Index(base, _):
-            return _looks_like_tensor(low, base)
-        case n.Attribute(base, field):
-            if isinstance(base, (n.Name, n.Index)):
-                what = low.look_up(base.id) if isinstance(base, n.Name) else None
-                if isinstance(what, InstanceOf):
-                    return is_tensor(low.templates[what.block].names.get(field))
-            return False
-        case n.Walrus(_, value):
-            return _looks_like_tensor(low, value)
-        case n.Conditional(then, _, otherwise):
-            return _looks_like_tensor(low, then) or _looks_like_tensor(low, otherwise)
-    return False
-
-
-def _expand(low: Lowering, expr: n.Call, function: n.FnDecl) -> Denotation:
-    """A call of a `fn`: its body with the arguments' meanings for its parameters; its own nodes are new at each use."""
-    name = function.name.id
-    if name in low.expanding:
-        loop = " → ".join([*low.expanding[low.expanding.index(name) :], name])
-        low.stop("E0306", f"`{name}` calls itself: {loop}", expr.span, "functions are expanded; there is no recursion")
-    given: dict[str, Denotation] = {}
-    parameters = [p.name.id for p in function.parameters]
-    positional = 0
-    for argument in expr.arguments:
-        match argument:
-            case n.Positional(value):
-                if positional < len(parameters):
-                    given[parameters[positional]] = denote(low, value)
-                positional += 1
-            case n.Keyword(key, value) if key in parameters:
-                given[key] = denote(low, value)
-            case n.Keyword(key, _):
-                guess = did_you_mean(key, parameters)
-                low.stop("E0305", f"`{name}` has no parameter `{key}`", argument.span, f"did you mean `{guess}`?" if guess else None)
-            case _:
-                low.stop("E0305", "a function takes plain arguments", argument.span)
-    if positional > len(parameters) or len(given) != len(parameters):
-        many = "s" if len(parameters) != 1 else ""
-        low.stop(
-            "E0305", f"`{name}` takes {len(parameters)} argument{many}, got {max(positional, len(given))}", expr.span,
-            related=(_label(function.name, "declared here"),),
-        )  # fmt: skip
-    for parameter, what in ((p, given[p.name.id]) for p in function.parameters):
-        if parameter.type is not None and parameter.type.id == "tensor" and isinstance(what, ValueOf) and what.type in ("str", "tuple"):
-            low.error("E0501", f"`{parameter.name.id}` of `{name}` is a tensor", expr.span)
-    before = low.expanding
-    low.expanding = (*before, name)
-    low.overlay.append({"": ValueOf(ir.Const(None)), **given})
-    count = len(low.diagnostics)
-    try:
-        return denote(low, function.body)
-    finally:
-        low.overlay.pop()
-        low.expanding = before
-        if len(low.diagnostics) > count and not before:
-            low.diagnostics[count:] = [_at_use(d, expr, name) for d in low.diagnostics[count:]]
-
-
-def _at_use(diagnostic, expr: n.Call, name: str):  # type: ignore[no-untyped-def]
-    from dataclasses import replace
-
-    return replace(diagnostic, related=(*diagnostic.related, _label(expr, f"in this use of `{name}`")))
-
-
-def _label(node: n.Node, text: str):  # type: ignore[no-untyped-def]
-    from gslang.base.diagnostics import Label
-
-    return Label(node.span, text)
-
-
-def _make_call(
-    low: Lowering, expr: n.Expr, operator: str | OperatorOf, arguments: tuple[n.Argument, ...],
-    known: list[Denotation] | None, ordered: bool = False,
-) -> Denotation:  # fmt: skip
-    if low.side == "source":
-        return patterns.make_call(low, expr, operator, arguments, known, ordered)
-    return targets.make_call(low, expr, operator, arguments, known)

@@ -7,9 +7,9 @@ from dataclasses import replace
 from gslang.base.diagnostics import Label
 from gslang.base.source import Span
 from gslang.base.suggest import did_you_mean
+from gslang.check import attributes, values
 from gslang.check import checked as ir
 from gslang.check import denote as d
-from gslang.check import values
 from gslang.check.context import (
     BlockOf,
     Denotation,
@@ -388,7 +388,7 @@ def _spread(low: Lowering, signatures: list[Signature], spread: n.Spread, explic
         if name in explicit:
             continue
         if spread.fields is not None:
-            d.attribute_type(low, n.Attribute(spread.base, name, span, span=spread.span), what.node)
+            attributes.attribute_type(low, n.Attribute(spread.base, name, span, span=spread.span), what.node)
             if not known_attribute(low, signatures, signatures[0].name, name, span):
                 continue
         found.append(ir.Constraint(name, ir.Equals(ir.NodeAttr(what.place, what.node, name)), spread.span))

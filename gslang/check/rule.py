@@ -7,10 +7,10 @@ from dataclasses import replace
 
 from gslang.base.diagnostics import Diagnostic, Label
 from gslang.base.suggest import did_you_mean
+from gslang.check import calls, patterns, targets, values
 from gslang.check import checked as ir
 from gslang.check import denote as d
 from gslang.check import marks as marking
-from gslang.check import patterns, targets, values
 from gslang.check.context import BlockOf, Lost, Lowering, NodesOf, OperatorOf, Stop, TargetOf
 from gslang.check.opsets import check_range
 from gslang.check.order import check_order, children
@@ -142,7 +142,7 @@ def _admitted(low: Lowering, expr: n.Expr, shown: str) -> list[str]:
         case n.Unary("not", operand):
             excluded = set(_admitted(low, operand, shown))
             return [name for name in sorted(low.dialect.operators) if name not in excluded]
-    name = d.dotted(expr)
+    name = calls.dotted(expr)
     if name is None:
         low.stop("E0310", "an operator variable takes traits and operators", expr.span)
     if name in low.dialect.operators and name not in TRAITS:
@@ -162,7 +162,7 @@ def _names_trait(expr: n.Expr) -> bool:
             return _names_trait(left) or _names_trait(right)
         case n.Unary():
             return True
-    return d.dotted(expr) in TRAITS
+    return calls.dotted(expr) in TRAITS
 
 
 # ── sides ─────────────────────────────────────────────────────────────────────────────────────────────────────

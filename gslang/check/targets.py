@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from gslang.base.suggest import did_you_mean
+from gslang.check import attributes, patterns, values
 from gslang.check import checked as ir
 from gslang.check import denote as d
-from gslang.check import patterns, values
 from gslang.check.context import (
     BlockOf,
     Denotation,
@@ -188,7 +188,7 @@ def _spread(
     else:
         wanted = [(f.id, f.span) for f in spread.fields]
         for name, span in wanted:
-            d.attribute_type(low, n.Attribute(spread.base, name, span, span=spread.span), what.node)
+            attributes.attribute_type(low, n.Attribute(spread.base, name, span, span=spread.span), what.node)
             patterns.known_attribute(low, signatures, signatures[0].name, name, span)
     return [(name, ir.NodeAttr(what.place, what.node, name)) for name, _ in wanted if name not in explicit]
 

@@ -1,0 +1,135 @@
+"""`p.name`: what a node has as attributes, and the names of templates (`first.w`, `branch[0].w`, `branch.w`)."""
+
+from __future__ import annotations
+
+from gslang.base.suggest import did_you_mean
+from gslang.check import checked as ir
+from gslang.check import denote as d
+from gslang.check import patterns, values
+from gslang.check.context import BlockOf, Denotation, InstanceOf, Lost, Lowering, NodeOf, NodesOf, Stop, TargetOf, ValueOf
+from gslang.syntax import nodes as n
+
+FACTS = {"shape": "tuple", "dtype": "dtype", "ndim": "int", "value": "array", "index": "int", "op": "any", "kind": "str"}
+
+
+def attribute(low: Lowering, expr: n.Attribute) -> Denotation:
+    """`base.field`: a fact about a node, or a name of a template."""
+    base = d.denote(low, expr.base)
+    field = expr.field
+    match base:
+        case NodeOf(place, node):
+            return ValueOf(ir.NodeAttr(place, node, field), attribute_type(low, expr, node))
+        case InstanceOf(block, place):
+            return template_name(low, expr, block, field, place)
+        case BlockOf(block, None):
+            what = template_name(low, expr, block, field, ir.OWN)
+            if isinstance(what, NodeOf):
+                return NodesOf(block, what.node)
+            assert isinstance(what, ValueOf)
+            local = low.new_local()
+            place = ir.At(block, ir.Local(local))
+            inner = template_name(low, expr, block, field, place)
+            assert isinstance(inner, ValueOf)
+            return ValueOf(ir.Comprehension(inner.value, (local,), ir.Instances(block), None), "tuple")
+        case TargetOf():
+            low.stop(
+                "E0502", f"`{field}` of a new node is not known yet", expr.span,
+                "compute it from the nodes of the source",
+            )  # fmt: skip
+        case ValueOf(_, kind):
+            low.stop("E0502", f"a value ({kind}) has no attribute `{field}`", expr.span)
+    low.stop("E0502", f"this has no attribute `{field}`", expr.span)
+
+
+def template_name(low: Lowering, expr: n.Attribute, block: int, field: str, place: ir.Place) -> Denotation:
+    """A name of a template, for the instance that `place` means."""
+    template = low.templates[block]
+    what = template.names.get(field)
+    if isinstance(what, Lost):
+        raise Stop
+    if what is None and isinstance(place, ir.First) and field in template.declared:
+        what = low.add_ahead(template, field, expr.span)
+    match what:
+        case NodeOf(_, node):
+            return NodeOf(place, node) if low.patterns[node].block is not None else what
+        case ValueOf(value, kind):
+            return ValueOf(moved(value, place), kind)
+        case None:
+            guess = did_you_mean(field, template.names)
+            low.stop(
+                "E0201", f"the template has no name `{field}`", expr.field_span,
+                f"did you mean `{guess}`?" if guess else f"its names: {', '.join(f'`{x}`' for x in template.names) or 'none'}",
+            )  # fmt: skip
+    return what
+
+
+def moved(value: ir.Value, place: ir.Place) -> ir.Value:
+    """A template's value as seen for another instance."""
+    match value:
+        case ir.Let(_, number):
+            return ir.Let(place, number)
+        case ir.Captured(_, number):
+            return ir.Captured(place, number)
+        case ir.NodeAttr(_, node, name):
+            return ir.NodeAttr(place, node, name)
+    return value
+
+
+def attribute_type(low: Lowering, expr: n.Attribute, node: int) -> str:
+    """Check that `p.field` can exist, and give its type."""
+    field = expr.field
+    pattern = low.patterns[node]
+    branches = patterns.without_alternatives(low, node)
+    if any(node in template.ahead.values() for template in low.templates):
+        return "any"  # `first.NAME` inside its own definition
+    if field in ("shape", "dtype", "ndim", "op", "kind"):
+        return FACTS[field]
+    found: list[str] = []
+    for branch in branches:
+        part = low.patterns[branch]
+        match part:
+            case ir.CallNode(operators=operators, variable=variable):
+                kinds = [kind for name in operators if (kind := _declared(low, name, field)) is not None]
+                wanted = len(operators) if variable is None or not _by_trait(low, variable) else 1
+                if len(kinds) < max(1, wanted):
+                    _no_attribute(low, expr, operators)
+                found += kinds
+            case ir.LeafNode(kind=kind) if field == "value" and kind in ("const", "any"):
+                found.append("array")
+            case ir.ProjNode() if field == "index":
+                found.append("int")
+            case ir.LeafNode(kind="any") if field == "index":
+                found.append("int")
+            case _:
+                low.stop(
+                    "E0502", f"`{pattern.name or 'this node'}` has no attribute `{field}`", expr.field_span,
+                    "what every node has: `shape`, `dtype`, `ndim`, `kind`, `op`",
+                )  # fmt: skip
+    return found[0] if found and all(kind == found[0] for kind in found) else "any"
+
+
+def _declared(low: Lowering, operator: str, field: str) -> str | None:
+    signature = low.dialect.get(operator)
+    if signature is None:
+        return "any"
+    if field in signature.attributes:
+        return values.declared_type(signature.attributes[field].types)
+    for operand in signature.operands:
+        if operand.name == field and operand.attribute is not None:
+            return values.declared_type(operand.attribute.types)
+    return None
+
+
+def _by_trait(low: Lowering, variable: str) -> bool:
+    return variable in low.trait_variables
+
+
+def _no_attribute(low: Lowering, expr: n.Attribute, operators: tuple[str, ...]) -> None:
+    lacking = next(name for name in operators if _declared(low, name, expr.field) is None)
+    signature = low.dialect.operators[lacking]
+    guess = did_you_mean(expr.field, [*signature.attributes, "shape", "dtype", "ndim"])
+    listed = ", ".join(f"`{name}`" for name in signature.attributes) or "none"
+    low.stop(
+        "E0303", f"`{lacking}` has no attribute `{expr.field}`", expr.field_span,
+        f"did you mean `{guess}`?" if guess else f"its attributes: {listed}",
+    )  # fmt: skip

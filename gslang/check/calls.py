@@ -1,0 +1,168 @@
+"""What stands before `(`: an operator, an operator variable, a `fn`, a built-in function, a kind. Functions are expanded here."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from gslang.base.diagnostics import Diagnostic, Label
+from gslang.base.suggest import did_you_mean
+from gslang.check import checked as ir
+from gslang.check import denote as d
+from gslang.check import patterns, targets, values
+from gslang.check.context import BUILTIN_ARGUMENTS, Denotation, InstanceOf, Lost, Lowering, NodeOf, OperatorOf, Stop, TargetOf, ValueOf, is_tensor
+from gslang.syntax import nodes as n
+
+TENSOR_OR_BUILTIN = frozenset(("sum", "prod", "min", "max", "any", "all", "abs"))
+
+
+def dotted(expr: n.Expr) -> str | None:
+    """`a.b.c` as one name, if it is nothing but names."""
+    parts: list[str] = []
+    while isinstance(expr, n.Attribute):
+        parts.append(expr.field)
+        expr = expr.base
+    if not isinstance(expr, n.Name):
+        return None
+    return ".".join([expr.id, *reversed(parts)])
+
+
+def call(low: Lowering, expr: n.Call, ordered: bool) -> Denotation:
+    """Before `(` stands, in this order: an operator variable, a `fn`, an operator, a built-in, a kind."""
+    name = dotted(expr.callee)
+    if name is None:
+        low.stop("E0304", "this cannot be called", expr.callee.span)
+    known = low.look_up(name)
+    if isinstance(known, Lost) and name not in low.dialect.operators:
+        raise Stop
+    if isinstance(known, OperatorOf):
+        low.used_inputs.add(name)
+        return make_call(low, expr, known, expr.arguments, None, ordered)
+    if name == "distinct":
+        return values.distinct(low, expr)
+    if name == "splat" or name == "const" and name not in low.functions:
+        if low.side == "source":
+            return patterns.constant_call(low, expr, name)
+        return targets.constant_call(low, expr, name)
+    if name in low.functions:
+        return _expand(low, expr, low.functions[name])
+    if name in ("any", "var", "input", "param") and all(isinstance(a, n.Keyword) for a in expr.arguments):
+        if low.side == "source":
+            return patterns.inline_kind(low, expr, name, expr.arguments)
+    short = name.removeprefix(low.dialect.name + ".")
+    operator = name if name in low.dialect.operators else short
+    if operator in low.dialect.operators:
+        if operator in BUILTIN_ARGUMENTS and (operator not in TENSOR_OR_BUILTIN or not _has_tensor(low, expr)) and name == short:
+            return values.builtin(low, expr, operator)
+        return make_call(low, expr, operator, expr.arguments, None, ordered)
+    if name in BUILTIN_ARGUMENTS:
+        return values.builtin(low, expr, name)
+    if isinstance(known, (NodeOf, TargetOf, ValueOf)):
+        low.stop("E0304", f"`{name}` is bound to something that cannot be called, and no operator has this name", expr.callee.span)
+    guess = did_you_mean(name, [*low.dialect.operators, *low.functions, *BUILTIN_ARGUMENTS])
+    low.stop(
+        "E0301", f"unknown operator `{name}`", expr.callee.span,
+        f"did you mean `{guess}`?" if guess else f"declare it: `op {name}(x: tensor) -> tensor;`",
+    )  # fmt: skip
+
+
+def _has_tensor(low: Lowering, expr: n.Call) -> bool:
+    """True if an argument is a tensor node (looked at without leaving a trace)."""
+    for argument in expr.arguments:
+        if isinstance(argument, n.Positional) and _looks_like_tensor(low, argument.value):
+            return True
+    return False
+
+
+def _looks_like_tensor(low: Lowering, expr: n.Expr) -> bool:
+    match expr:
+        case n.Name(name):
+            return is_tensor(low.look_up(name))
+        case n.Call(callee):
+            name = dotted(callee) or ""
+            known = low.look_up(name)
+            if isinstance(known, OperatorOf):
+                return True
+            if name in low.functions:
+                return any(_looks_like_tensor(low, a.value) for a in expr.arguments if isinstance(a, n.Positional))
+            short = name.removeprefix(low.dialect.name + ".")
+            if short in TENSOR_OR_BUILTIN:
+                return _has_tensor(low, expr)
+            return short in low.dialect.operators and short not in BUILTIN_ARGUMENTS
+        case n.Unary(_, operand):
+            return _looks_like_tensor(low, operand)
+        case n.Binary(operator, left, right) if operator in ("+", "-", "*", "/", "|"):
+            return _looks_like_tensor(low, left) or _looks_like_tensor(low, right)
+        case n.Projection(base, _) | n.Index(base, _):
+            return _looks_like_tensor(low, base)
+        case n.Attribute(base, field):
+            if isinstance(base, (n.Name, n.Index)):
+                what = low.look_up(base.id) if isinstance(base, n.Name) else None
+                if isinstance(what, InstanceOf):
+                    return is_tensor(low.templates[what.block].names.get(field))
+            return False
+        case n.Walrus(_, value):
+            return _looks_like_tensor(low, value)
+        case n.Conditional(then, _, otherwise):
+            return _looks_like_tensor(low, then) or _looks_like_tensor(low, otherwise)
+    return False
+
+
+def _expand(low: Lowering, expr: n.Call, function: n.FnDecl) -> Denotation:
+    """A call of a `fn`: its body with the arguments' meanings for its parameters; its own nodes are new at each use."""
+    name = function.name.id
+    if name in low.expanding:
+        loop = " → ".join([*low.expanding[low.expanding.index(name) :], name])
+        low.stop("E0306", f"`{name}` calls itself: {loop}", expr.span, "functions are expanded; there is no recursion")
+    given: dict[str, Denotation] = {}
+    parameters = [p.name.id for p in function.parameters]
+    positional = 0
+    for argument in expr.arguments:
+        match argument:
+            case n.Positional(value):
+                if positional < len(parameters):
+                    given[parameters[positional]] = d.denote(low, value)
+                positional += 1
+            case n.Keyword(key, value) if key in parameters:
+                given[key] = d.denote(low, value)
+            case n.Keyword(key, _):
+                guess = did_you_mean(key, parameters)
+                low.stop("E0305", f"`{name}` has no parameter `{key}`", argument.span, f"did you mean `{guess}`?" if guess else None)
+            case _:
+                low.stop("E0305", "a function takes plain arguments", argument.span)
+    if positional > len(parameters) or len(given) != len(parameters):
+        many = "s" if len(parameters) != 1 else ""
+        low.stop(
+            "E0305", f"`{name}` takes {len(parameters)} argument{many}, got {max(positional, len(given))}", expr.span,
+            related=(_label(function.name, "declared here"),),
+        )  # fmt: skip
+    for parameter, what in ((p, given[p.name.id]) for p in function.parameters):
+        if parameter.type is not None and parameter.type.id == "tensor" and isinstance(what, ValueOf) and what.type in ("str", "tuple"):
+            low.error("E0501", f"`{parameter.name.id}` of `{name}` is a tensor", expr.span)
+    before = low.expanding
+    low.expanding = (*before, name)
+    low.overlay.append({"": ValueOf(ir.Const(None)), **given})
+    count = len(low.diagnostics)
+    try:
+        return d.denote(low, function.body)
+    finally:
+        low.overlay.pop()
+        low.expanding = before
+        if len(low.diagnostics) > count and not before:
+            low.diagnostics[count:] = [_at_use(one, expr, name) for one in low.diagnostics[count:]]
+
+
+def _at_use(diagnostic: Diagnostic, expr: n.Call, name: str) -> Diagnostic:
+    return replace(diagnostic, related=(*diagnostic.related, _label(expr, f"in this use of `{name}`")))
+
+
+def _label(node: n.Node, text: str) -> Label:
+    return Label(node.span, text)
+
+
+def make_call(
+    low: Lowering, expr: n.Expr, operator: str | OperatorOf, arguments: tuple[n.Argument, ...],
+    known: list[Denotation] | None, ordered: bool = False,
+) -> Denotation:  # fmt: skip
+    if low.side == "source":
+        return patterns.make_call(low, expr, operator, arguments, known, ordered)
+    return targets.make_call(low, expr, operator, arguments, known)
