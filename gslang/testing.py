@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from time import perf_counter
 
 from gslang.check import checked as ir
+from gslang.dialect.onnx.versions import OPSETS
 from gslang.engine.build import BuildError, build
 from gslang.engine.fixed_point import Limits, run_to_fixed_point
 from gslang.engine.meaning import with_meanings
@@ -70,6 +71,8 @@ def _run(program: ir.CheckedProgram, test: ir.CheckedTest, seed: int) -> str | N
 def build_graph(program: ir.CheckedProgram, test: ir.CheckedTest, side: ir.TargetGraph) -> Graph:
     """One side of a test as a graph. Raises `BuildError`, or what an evaluation may fail with."""
     graph = Graph(program.dialect.name, "test")
+    if test.opset is not None:
+        graph.meta[OPSETS] = {"": test.opset}
     kinds = {"input": INPUT, "param": PARAM, "const": PARAM}
     slots = [graph.add(kinds[kind], (), {}, type_, name) for name, kind, type_ in test.inputs]
     scope = Scope(_Frame(program, test, len(slots)), graph, slots)  # type: ignore[arg-type]

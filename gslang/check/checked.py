@@ -287,6 +287,7 @@ class CheckedTest:
     expected: TargetGraph | None
     lets: tuple[Value, ...]
     span: Span = field(compare=False, repr=False)
+    opset: int | None = None  # that the graphs state (ONNX)
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,7 +11,7 @@ from typing import Any, Final
 from gslang.base.diagnostics import Diagnostic, Label
 from gslang.base.source import Span
 from gslang.check import checked as ir
-from gslang.dialect.onnx.versions import OPSETS, domain_of, history, imported, misfit
+from gslang.dialect.onnx.versions import OPSETS, domain_of, history, imported, misfit, version_at
 
 _COMPARE: Final = {
     "==": lambda a, b: a == b, "!=": lambda a, b: a != b, "<": lambda a, b: a < b,
@@ -52,6 +52,8 @@ def check_range(rule: ir.CheckedRule, span: Span) -> list[Diagnostic]:
     versions = range(low if low is not None else 1, (high if high is not None else latest) + 1)
     if not versions:
         return [Diagnostic("E0702", "the range of `@opset` is empty", Label(span), help="the lower bound stands first: `@opset(11..13)`")]
+    if never := _never_there(rule, versions):
+        return [never]
     first: dict[int, list[int]] = {}
     why: dict[int, str] = {}
     for opset in versions:
@@ -72,6 +74,21 @@ def check_range(rule: ir.CheckedRule, span: Span) -> list[Diagnostic]:
             )  # fmt: skip
         )
     return found
+
+
+def _never_there(rule: ir.CheckedRule, versions: range) -> Diagnostic | None:
+    """A finding for a call of the source that no operator set of the range has; below alternatives it may be missing."""
+    below = {branch for node in rule.nodes if isinstance(node, ir.AltNode) for branch in node.branches}
+    if below:
+        return None
+    for node in rule.nodes:
+        if not isinstance(node, ir.CallNode) or len(node.operators) != 1 or domain_of(node.operators[0]):
+            continue
+        known = history().operators.get(node.operators[0])
+        if known and all(version_at(node.operators[0], opset) is None for opset in versions):
+            why = f"`{node.operators[0]}` needs operator set {known[0].since}" if known[0].since > versions[-1] else f"`{node.operators[0]}` is gone"
+            return Diagnostic("E0705", f"no operator set of `@opset` has this: {why}", Label(node.span), help="the rule never matches; change the range")
+    return None
 
 
 def decided(value: ir.Value, opset: int, lets: Sequence[ir.Value]) -> Any:

@@ -8,6 +8,7 @@ from gslang.base.diagnostics import Diagnostic, Label
 from gslang.base.suggest import did_you_mean
 from gslang.check import checked as ir
 from gslang.check import denote as d
+from gslang.check import marks as marking
 from gslang.check import patterns, targets
 from gslang.check.context import Lowering, NodeOf, Stop
 from gslang.dialect.dialect import Dialect
@@ -26,6 +27,7 @@ def check_test(
         found.append(Diagnostic("E0207", f"unknown rule `{name}`", Label(item.rule.span), help=f"did you mean `{guess}`?" if guess else None))
         return None
     low = Lowering(dialect, functions, [])
+    opset = _opset(low, item)
     inputs = []
     for declared in item.inputs:
         kind = declared.kind.id
@@ -56,7 +58,19 @@ def check_test(
         None if expected is None else ir.TargetGraph(*table, tuple(expected)),
         tuple(low.lets),
         item.span,
+        opset,
     )
+
+
+def _opset(low: Lowering, item: n.Test) -> int | None:
+    """The operator set that `@opset(11)` states for the test's graphs."""
+    marks = marking.read(low, item)
+    stated, highest = marks.opset
+    if stated != highest or (stated is not None and low.dialect.name != "onnx"):
+        span = next(a.span for a in item.annotations if a.name.id == "opset")
+        low.error("E0702", "a test of ONNX rules states one operator set", span, "`@opset(11) test …`")
+        return None
+    return stated
 
 
 def _side(low: Lowering, side: n.Side) -> list[int]:

@@ -42,16 +42,19 @@ def run(options: argparse.Namespace) -> int:
     stack = list(reversed(values))
     while stack:
         value = stack.pop()
-        if isinstance(value, tuple):
+        if isinstance(value, (tuple, list)):
             stack.extend(reversed(value))
         else:
             flat.append(value)
     if options.output:
-        write_weights(options.output, {f"out{k}": value for k, value in enumerate(flat)})
+        write_weights(options.output, {f"out{k}": value for k, value in enumerate(flat) if value is not None})
         return ExitCode.FINE
     import numpy
 
     for k, value in enumerate(flat):
+        if value is None:
+            sys.stdout.write(f"out{k}: none\n")
+            continue
         array = numpy.asarray(value)
         shown = numpy.array2string(array, threshold=20, precision=6)
         sys.stdout.write(f"out{k}: {array.dtype}{list(array.shape)}\n{shown}\n")

@@ -17,8 +17,13 @@ from gslang.syntax.parser import parse
 
 @dataclass(slots=True)
 class _Inside:
-    """What was met between a bracket and here. `clause`: an arrow or a `where`, behind which stand outputs or conditions."""
+    """What was met between a bracket and here. `block`: a brace, but not of a spread or of arms. `clause`: an arrow or a `where` clause in it.
 
+    `arms`: braces still to come that hold the arms of a `match`.
+    """
+
+    block: bool = False
+    arms: int = 0
     commas: int = 0
     loop: bool = False
     clause: bool = False
@@ -52,17 +57,20 @@ def _essence(found: Sequence[Token]) -> list[str]:
         last = kept[-1] if kept else ""
         if token.kind == "word" and last != ".":
             here.loop = here.loop or text == "for"
-            here.clause = here.clause or text == "where"
+            here.arms += text == "match"
+            here.clause = here.clause or text == "where" and last in (";", "{") and here.block
         elif token.kind == "sign":
             match text:
                 case "," if not here.loop:
                     here.commas += 1
-                case "=>" if len(stack) == 2:
+                case "=>" if len(stack) == 2 and here.block:
                     here.clause = True
                     if last == ";":
                         kept.pop()
                 case "(" | "[" | "{":
-                    stack.append(_Inside())
+                    arms = text == "{" and last != "." and here.arms > 0
+                    here.arms -= arms
+                    stack.append(_Inside(block=text == "{" and last != "." and not arms))
                 case ")" | "]" | "}":
                     body = here.clause and text == "}"
                     if last == ";" and body or last == "," and here.commas > 1 and kept[-2] != "," and not here.loop and not body:

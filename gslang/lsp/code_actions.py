@@ -11,6 +11,7 @@ from gslang.base.diagnostics import Diagnostic
 from gslang.base.resources import stdlib_path
 from gslang.lint.codes import LINTS
 from gslang.lsp import diagnostics as told
+from gslang.lsp.code_lenses import ADD_TEST
 from gslang.lsp.diagnostics import offset_of, range_of
 from gslang.lsp.document import Document
 from gslang.lsp.lookup import own
@@ -41,6 +42,12 @@ def code_actions(store: Store, document: Document, given: lsp.Range, context: ls
                 mended = [told.diagnostic(store, document, finding)]
                 edit = _workspace_edit(document, changes)
                 found.append(lsp.CodeAction(title, lsp.CodeActionKind.QuickFix, diagnostics=mended, is_preferred=sure or None, edit=edit))
+        for finding in here:
+            if finding.code == "L0109":
+                arguments = [document.uri, finding.primary.span.text]
+                command = lsp.Command("add a test", ADD_TEST, arguments=arguments)
+                mended = [told.diagnostic(store, document, finding)]
+                found.append(lsp.CodeAction("add a test that passes", lsp.CodeActionKind.QuickFix, diagnostics=mended, command=command))
         found += _suppressions(document, [*here, *_costly(document, context.diagnostics)])
     if fits("source.fixAll") and (wanted is not None or here):
         changes = every_safe_fix(document, findings)
@@ -60,6 +67,13 @@ def _workspace_edit(document: Document, changes: Sequence[Change]) -> lsp.Worksp
     line = "\r\n" if "\r\n" in document.text else "\n"
     edits = [lsp.TextEdit(range_of(document, a, b), text.replace("\n", line)) for a, b, text in changes]
     return lsp.WorkspaceEdit(changes={document.uri: edits})
+
+
+def insertion(document: Document, piece: Piece, text: str) -> lsp.WorkspaceEdit:
+    """An item put behind another one, with an empty line between them. For the document as it is now; clients check its version."""
+    line = document.text.find("\n", document.start_of(piece) + piece.tokens.all[-1].end)
+    at = line + 1 if line >= 0 else len(document.text)
+    return _workspace_edit(document, [(at, at, ("\n" if line >= 0 else "\n\n") + text)])
 
 
 def mends(store: Store, document: Document, finding: Diagnostic) -> Iterator[tuple[str, list[Change], bool]]:

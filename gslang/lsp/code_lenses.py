@@ -21,7 +21,7 @@ from gslang.testing import Outcome, run_tests
 if TYPE_CHECKING:
     from gslang.verify.verdict import Verdict
 
-RUN, VERIFY, MATCHES = "gslang.runTests", "gslang.verify", "gslang.countMatches"
+RUN, VERIFY, MATCHES, ADD_TEST = "gslang.runTests", "gslang.verify", "gslang.countMatches", "gslang.addTest"
 
 
 @dataclass(frozen=True, slots=True)

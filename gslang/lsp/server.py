@@ -23,13 +23,15 @@ from gslang.check.checked import CheckedRule
 from gslang.engine.meaning import with_meanings
 from gslang.graph.graph import Graph
 from gslang.lsp import code_lenses, folding, inlay_hints, links, navigation, semantic_tokens, symbols
-from gslang.lsp.code_actions import code_actions
+from gslang.lsp.code_actions import code_actions, insertion
 from gslang.lsp.completion import complete, resolve
 from gslang.lsp.diagnostics import shown
 from gslang.lsp.document import Document, edited
 from gslang.lsp.formatting import format_document
 from gslang.lsp.hover import hover
+from gslang.lsp.lookup import own
 from gslang.lsp.model import count_matches
+from gslang.lsp.new_test import new_test
 from gslang.lsp.signature_help import signature_help
 from gslang.lsp.store import Store, path_of
 from gslang.lsp.verdicts import find_verdict, known_verdict
@@ -360,6 +362,23 @@ def _lenses(server: Server) -> None:
             return {}
         _say(server, code_lenses.verdict_summary(verdict), verdict.verdict != "refuted")
         return {"verdict": verdict.verdict, "reason": verdict.reason}
+
+    @server.command(code_lenses.ADD_TEST)
+    async def add_test(*given: Any) -> str:
+        uri, name = (*map(str, given), "", "")[:2]
+        document = server.document(uri)
+        analysis = store.analysis(document) if document is not None else None
+        if document is None or analysis is None or name not in analysis.program.own_rules:
+            return ""
+        program = with_meanings(analysis.program)
+        text = await _beside(lambda: new_test(program, analysis.functions, name))
+        place = own(document).get(("rule", name))
+        if text is None or place is None:
+            server.window_show_message(lsp.ShowMessageParams(lsp.MessageType.Warning, f"no graph was found that makes a test of `{name}`"))
+            return ""
+        edit = insertion(document, place.piece, text)
+        await server.workspace_apply_edit_async(lsp.ApplyWorkspaceEditParams(edit, f"add a test of {name}"))
+        return text
 
     @server.command(code_lenses.MATCHES)
     async def count(*given: Any) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 
+import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
@@ -73,3 +74,29 @@ def test_the_proof_is_one(random: object, noise: str) -> None:
     after = read(changed)
     comments = [c.text for c in after.comments] == [c.text for c in before.comments]
     assert says_the_same(text, changed) == (comments and not after.diagnostics and same(before.program, after.program))
+
+
+@pytest.mark.parametrize(
+    "before, after, equal",
+    [
+        ("rule r(x): f(x, y) => x;", "rule r(x): f(\n x, y,\n) => x;", True),
+        ("rule r(x) { x; => x; }", "rule r(x) { x => x }", True),
+        ("rule r(x) { each a in 2 { b = x; where b; } x => x }", "rule r(x) { each a in 2 { b = x; where b } x => x }", True),
+        ("rule r(x): (x,) => x;", "rule r(x): (x) => x;", False),
+        ("rule r(x): (x,) => x;", "rule r(x): (x,,) => x;", False),
+        ("rule r(x): x[a] => x;", "rule r(x): x[a,] => x;", False),
+        ("rule r(x): [a for a, b in x] => x;", "rule r(x): [a for a, b in x,] => x;", False),
+        ("rule r(x) { each a in 2 { b = x; } x => x }", "rule r(x) { each a in 2 { b = x } x => x }", False),
+        ("rule r(x) { each a in 2 { b = where(); } x => x }", "rule r(x) { each a in 2 { b = where() } x => x }", False),
+        ("fn f(x) = match x { a => 1, b => 2 };", "fn f(x) = match x { a => 1, b => 2; };", False),
+        ("rule r(x): f(c.{in, where}) => x;", "rule r(x): f(c.{in, where;}) => x;", False),
+        ('test "t" for r { a, b => unchanged; }', 'test "t" for r { a, b => unchanged, }', False),
+        ("pass p { a; }", "pass p { a }", False),
+        ("## d\nrule r(x): x => x;", "## d\n\nrule r(x): x => x;", False),
+        ("#! d\nrule r(x): x => x;", "rule r(x): x => x;  #! d", False),
+    ],
+)
+def test_the_proof_on_its_edges(before: str, after: str, equal: bool) -> None:
+    assert not read(before).diagnostics
+    assert says_the_same(before, after) == equal
+    assert (not read(after).diagnostics and same(read(before).program, read(after).program)) == equal

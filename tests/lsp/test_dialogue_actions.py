@@ -25,7 +25,7 @@ def offered(client: Client, uri: str, text: str, only: list[str] | None = None, 
     if only:
         context["only"] = only
     actions = client.on("codeAction", uri, range=given, context=context)
-    return {a["title"]: after(text, a["edit"]["changes"][uri]) for a in actions}
+    return {a["title"]: after(text, a["edit"]["changes"][uri]) for a in actions if "edit" in a}
 
 
 @pytest.mark.parametrize(
@@ -93,6 +93,45 @@ def test_a_mend_says_what_it_mends(client: Client) -> None:
     actions = client.on("codeAction", uri, range=finding["range"], context={"diagnostics": [finding], "only": ["quickfix"]})
     (action,) = [a for a in actions if a["title"] == "write `nn.relu`"]
     assert action["isPreferred"] and action["kind"] == "quickfix" and action["diagnostics"] == [finding]
+
+
+TESTLESS = """\
+## Doc.
+rule sums(x, w1: var, w2: var(shape = w1.shape)) {
+    c1 = nn.conv2d(x, w1, strides = [2, 2]);
+    c2 = nn.conv2d(x, w2, c1.*);
+    c1 + c2 => nn.conv2d(x, w1 + w2, c1.*)
+}
+
+## Two users of one node.
+rule shared(x): nn.relu(nn.relu(x)) => nn.relu(x);
+"""
+
+
+@pytest.mark.parametrize("name", ["sums", "shared"])
+def test_a_test_is_written(client: Client, name: str) -> None:
+    """The test that is put into the file passes, and the finding is gone."""
+    uri = f"file:///nowhere/testless_{name}.gsl"
+    found = client.open(uri, TESTLESS)
+    line, character = place(TESTLESS, f"rule {name}", 6)
+    spot = {"line": line, "character": character}
+    assert [d["code"] for d in found] == ["L0109", "L0109"]
+    actions = client.on("codeAction", uri, range={"start": spot, "end": spot}, context={"diagnostics": found})
+    (command,) = [a["command"] for a in actions if a["title"] == "add a test that passes"]
+    client.ask("workspace/executeCommand", {"command": command["command"], "arguments": command["arguments"]})
+    edit = client.requests[-1]
+    assert edit["method"] == "workspace/applyEdit"
+    text = after(TESTLESS, edit["params"]["edit"]["changes"][uri])
+    assert check_source(Source("x", text)).ok and f'}}\n\ntest "an instance" for {name}' in text or name == "shared"
+    left = client.open(uri, text)
+    assert [d["code"] for d in left] == ["L0109"] and left[0]["range"]["start"]["line"] != line
+    assert client.ask("workspace/executeCommand", {"command": "gslang.runTests", "arguments": [uri, name]}) == {"passed": 1, "failed": 0}
+
+
+def test_no_test_for_what_has_no_instance(client: Client) -> None:
+    client.open("untitled:none", "## Doc.\nrule none_such(x): exp(x) where 1 == 2 => x;\n")
+    assert client.ask("workspace/executeCommand", {"command": "gslang.addTest", "arguments": ["untitled:none", "none_such"]}) == ""
+    assert any("no graph was found" in n["params"].get("message", "") for n in client.notices)
 
 
 # ── lenses ──
@@ -177,7 +216,7 @@ def test_matches_in_the_model_of_the_project(client: Client, tmp_path: Path, whe
     assert answer == "2 matches in net.relay"
 
 
-@pytest.mark.parametrize("command", ["gslang.runTests", "gslang.verify", "gslang.countMatches"])
+@pytest.mark.parametrize("command", ["gslang.runTests", "gslang.verify", "gslang.countMatches", "gslang.addTest"])
 @pytest.mark.parametrize("arguments", [[], ["file:///no/such.gsl"], ["file:///no/such.gsl", "x", "y", "z"], [1, None], None])
 def test_commands_with_wrong_arguments(client: Client, command: str, arguments: Any) -> None:
     client.ask("workspace/executeCommand", {"command": command, "arguments": arguments})

@@ -133,3 +133,18 @@ def test_the_command_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) ->
     assert '"first_difference": "b"' in report.read_text() and '"backend": "onnxruntime"' in report.read_text()
     assert main([rules, graph, "--check-numbers", "--dim", "N"]) == 2
     assert main(["run", graph, "--dim", "N=x"]) == 2
+
+
+def test_sequences_and_nothing(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Outputs that are no tensors are told part by part."""
+    nodes = [node("SequenceConstruct", ["x", "x"], ["s"])]
+    found = model(nodes, [value("x")], [helper.make_tensor_sequence_value_info("s", 1, None)])
+    onnx.save(found, tmp_path / "s.onnx")
+    kind = helper.make_optional_type_proto(helper.make_tensor_type_proto(1, (2,)))
+    nothing = model([node("Optional", [], ["o"], type=helper.make_tensor_type_proto(1, (2,)))], [], [helper.make_value_info("o", kind)])
+    onnx.save(nothing, tmp_path / "o.onnx")
+    for backend in ("onnxruntime", "reference"):
+        assert main(["run", str(tmp_path / "s.onnx"), "--backend", backend]) == 0
+        assert "out1: float32[2, 3]" in capsys.readouterr().out
+    assert main(["run", str(tmp_path / "o.onnx")]) in (0, 3)
+    assert "internal error" not in capsys.readouterr().err

@@ -145,6 +145,20 @@ def test_ranges_that_hold(rule: str) -> None:
     assert not check_source(Source("r.gsl", f"dialect onnx;\n{rule}")).diagnostics
 
 
+@pytest.mark.parametrize(
+    ("rule", "said"),
+    [
+        ("@opset(..13) rule r(x): Neg(HardSwish(x)) => Neg(x);", "`HardSwish` needs operator set 14"),
+        ("@opset(10..) rule r(x): Upsample(x, [1.0, 1.0]) => x;", "`Upsample` is gone"),
+        ("@opset(..14) rule r(x): Neg(HardSwish(x)) => Neg(x);", None),
+        ("@opset(..13) rule r(x): Neg(HardSwish(x) | Relu(x)) => Neg(x);", None),
+    ],
+)
+def test_sources_that_never_match(rule: str, said: str | None) -> None:
+    found = check_source(Source("r.gsl", f"dialect onnx;\n{rule}")).diagnostics
+    assert [d.code for d in found] == (["E0705"] if said else []) and (said is None or said in found[0].message)
+
+
 def test_an_empty_range() -> None:
     (found,) = check_source(Source("r.gsl", "dialect onnx;\n@opset(13..11) rule r(x): Neg(x) => Relu(x);")).diagnostics
     assert found.code == "E0702" and "empty" in found.message
@@ -176,3 +190,22 @@ def test_versions() -> None:
     assert type_misfit("Relu", 12, ("int32",)) and type_misfit("Relu", 14, ("int32",)) is None
     assert type_misfit("Add", 14, ("float32", "float16")) == "operands of `Add` are float32 and float16"
     assert type_misfit("Where", 16, ("bool", "float32", "float32")) is None
+
+
+def test_tests_may_state_an_operator_set() -> None:
+    from gslang.testing import run_tests
+
+    text = """dialect onnx;
+    rule gelu(x): Neg(x) => Gelu(x);
+    @once @opset(..12) rule old(x) { s = Squeeze(x, axes = [0]); s where opset < 12 => Squeeze(Identity(x), s.*) }
+    @opset(17) test "too old" for gelu { x: input float32[2]; Neg(x) => unchanged }
+    @opset(11) test "old" for old { x: input float32[1, 2]; Squeeze(x, axes = [0]) => Squeeze(Identity(x), axes = [0]) }
+    @opset(12) test "not old enough" for old { x: input float32[1, 2]; Squeeze(x, axes = [0]) => unchanged }
+    """
+    program = check_source(Source("t.gsl", text))
+    assert not program.diagnostics
+    problems = {o.title: o.problem for o in run_tests(program)}
+    assert problems == {"too old": None, "old": None, "not old enough": None}
+    for wrong in ("@opset(11..12)", "@opset"):
+        found = check_source(Source("t.gsl", text.replace("@opset(17) test", f"{wrong} test"))).diagnostics
+        assert [d.code for d in found] == ["E0702"]

@@ -258,10 +258,12 @@ class Case:
                 found, index = self.propose(constraint.test, "index")
                 if not found:
                     index = None
+        if index is None and self.rule.dialect.name == "onnx":
+            raise NotProved("any result of an operator")  # the later ones have no meaning here
         if index is None:
             index = self.world.facts.choices.choose(len(value))
         if type(index) is not int or not 0 <= index < len(value):
-            raise Impossible
+            raise NotProved(f"result {index} of a call")
         return self.graph.add(PROJ, (base,), Attributes(index=index), value[index])
 
     def leaf(self, number_: int, pattern: ir.LeafNode) -> int:
@@ -313,7 +315,8 @@ class Case:
             slot = self.scope.slot(value.place, value.node)
             if slot >= 0:
                 found = self.graph.attrs[slot].get(value.name)
-                return found if isinstance(found, Written) and self.alike(slot, operator, operands) else None
+                if isinstance(found, Written) and not (found.optional and self.world.reading) and self.alike(slot, operator, operands):
+                    return found
         return None
 
     def alike(self, slot: int, operator: str, operands: Sequence[Value]) -> bool:
@@ -327,7 +330,9 @@ class Case:
     def copied(self, slot: int, operator: str, operands: Sequence[Value], names: Sequence[str]) -> dict[str, Any]:
         """Attributes of a call in the source for another call."""
         own = self.graph.attrs[slot]
-        return dict(own.items()) if self.alike(slot, operator, operands) else {name: own[name] for name in own if name in names}
+        if self.alike(slot, operator, operands):
+            return {name: own[name] if self.world.reading and isinstance(value, Written) and value.optional else value for name, value in own.items()}
+        return {name: own[name] for name in own if name in names}
 
     def value(self, value: ir.Value) -> Any:
         """A value that must be there. Raises `Impossible` where it is unknown: the match does not count then."""
@@ -365,7 +370,7 @@ class Case:
         operands = [None if s == ABSENT else self.graph.tensor(s) for s in slots]
         attrs = self.attributes(call, operator, signature, operands)
         operands = with_attributes(signature, operands, attrs)
-        value = meaning_of(self.world, self.rule.dialect, operator, operands, attrs.plain())
+        value = meaning_of(self.world, self.rule.dialect, operator, operands, attrs.plain(True))
         return self.graph.add(operator, tuple(slots), attrs, value)
 
     def attributes(self, call: ir.CallNode, operator: str, signature: Signature, operands: list[Value]) -> Attributes:
@@ -583,7 +588,7 @@ class Case:
                 if spec.default is REQUIRED:
                     raise NotProved(f"`{operator}` without `{name}`")
                 attrs[name] = spec.default
-        return meaning_of(self.world, self.rule.dialect, operator, with_attributes(signature, operands, attrs), attrs.plain())
+        return meaning_of(self.world, self.rule.dialect, operator, with_attributes(signature, operands, attrs), attrs.plain(False))
 
 
 def _rank(value: Value) -> int | None:

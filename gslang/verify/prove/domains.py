@@ -23,8 +23,9 @@ class Written:
     Which way it is written becomes a case when the rule reads it.
     """
 
-    def __init__(self, choices: Choices, plain: Any, ways: Sequence[Callable[[], Any]]) -> None:
+    def __init__(self, choices: Choices, plain: Any, ways: Sequence[Callable[[], Any]], optional: bool = False) -> None:
         self.choices, self.plain, self.ways = choices, plain, ways
+        self.optional = optional  # it may be absent, then it demands nothing; in the target it must fit all the same
         self.chosen: tuple[Any, ...] = ()
 
     def resolved(self) -> Any:
@@ -45,8 +46,11 @@ class Attributes(dict[str, Any]):
         value = self.get(name, default)
         return value.plain if isinstance(value, Written) else value
 
-    def plain(self) -> dict[str, Any]:
-        return {name: value.plain if isinstance(value, Written) else value for name, value in self.items()}
+    def plain(self, reading: bool) -> dict[str, Any]:
+        """What operators compute with; `reading`: of the call in the source that it was made for."""
+        return {
+            name: value if not isinstance(value, Written) else None if value.optional and reading else value.plain for name, value in self.items()
+        }
 
 
 # The least value of the numbers in an attribute that has a list of them.
@@ -88,7 +92,7 @@ def attribute(world: World, operator: str, spec: AttributeSpec, operands: Sequen
     if name == "units":
         if operator != "nn.dense" or len(operands[1].shape) != 2:
             raise Impossible if operator == "nn.dense" else NotProved("`units`")
-        return Written(choices, operands[1].shape[0], [lambda: None, lambda: world.facts.normal(operands[1].shape[0])])
+        return Written(choices, operands[1].shape[0], [lambda: None, lambda: world.facts.normal(operands[1].shape[0])], True)
     if name == "newshape":
         return AnyShape(fresh_shape(world, "new"))
     if name == "shape" and operator == "broadcast_to":
@@ -175,12 +179,12 @@ def _of_convolution(world: World, name: str, rank: int, operands: Sequence[Value
             return facts.size(name)
         case "channels":
             at = attrs.plain_or("kernel_layout", _KERNELS[rank][0]).index("O")
-            return Written(choices, operands[1].shape[at], [lambda: None, lambda: facts.normal(operands[1].shape[at])])
+            return Written(choices, operands[1].shape[at], [lambda: None, lambda: facts.normal(operands[1].shape[at])], True)
         case "kernel_size":
             layout = attrs.plain_or("kernel_layout", _KERNELS[rank][0])
             places = [k for k, letter in enumerate(layout) if letter not in "OI"]
             window = tuple(operands[1].shape[k] for k in places)
-            return Written(choices, window, [lambda: None, lambda: tuple(map(facts.normal, window))])
+            return Written(choices, window, [lambda: None, lambda: tuple(map(facts.normal, window))], True)
         case "data_layout":
             world.notes.add(f"layouts of data are {' and '.join(_DATA[rank])}")
             return _DATA[rank][choices.choose(2)]

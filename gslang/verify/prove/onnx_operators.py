@@ -443,7 +443,7 @@ def _of_convolution(world: World, name: str, rank: int, operands: Operands, choi
             return facts.size(name)
         case "kernel_shape":
             window = tuple(operands[1].shape[2:])
-            return Written(choices, window, [lambda: None, lambda: tuple(map(facts.normal, window))])
+            return Written(choices, window, [lambda: None, lambda: tuple(map(facts.normal, window))], True)
         case "auto_pad":
             world.notes.add("`auto_pad` is NOTSET or VALID")
             return ("NOTSET", "VALID")[choices.choose(2)]

@@ -50,8 +50,8 @@ def prove(rule: CheckedRule, steps: int = STEPS) -> Proof:
 
         try:
             all_cases(run, budget)
-        except RecursionError as error:
-            raise NotProved("the terms are too deep") from error
+        except (RecursionError, LookupError, ValueError, TypeError, AttributeError, ArithmeticError) as error:
+            raise NotProved(f"a case that the prover does not master: {error}") from error
         except TooMuch as error:
             reason = error
             break

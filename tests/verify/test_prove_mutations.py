@@ -1,0 +1,81 @@
+"""Shipped rules with one thing changed: what is proved then is never refuted by an instance."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+import gslang.api as api
+from gslang.check import checked as ir
+from gslang.verify.prove.paths import NotProved
+from gslang.verify.prove.prove import prove
+from gslang.verify.verdict import Settings, verify_now
+
+RULES = {**api.load("std.relay").known, **{f"onnx {name}": rule for name, rule in api.load("std.onnx").known.items()}}
+
+
+def mutations(rule: ir.CheckedRule) -> Iterator[tuple[str, ir.CheckedRule]]:
+    """Without a condition; without a constraint; with operands swapped; with another number in the target."""
+    for k in range(len(rule.where)):
+        yield f"without condition {k}", replace(rule, where=without(rule.where, k), where_spans=without(rule.where_spans, k))
+    for k, node in enumerate(rule.nodes):
+        for j in range(len(node.constraints)):
+            changed = replace(node, constraints=without(node.constraints, j))
+            yield f"without constraint {j} of node {k}", replace(rule, nodes=(*rule.nodes[:k], changed, *rule.nodes[k + 1 :]))
+    for k, target in enumerate(rule.target.targets):
+        if isinstance(target, ir.MakeCall) and len(target.operands) == 2:
+            yield f"target {k} swapped", with_target(rule, k, replace(target, operands=target.operands[::-1]))
+        if isinstance(target, ir.MakeCall):
+            for j, (name, value) in enumerate(target.attributes):
+                if isinstance(value, ir.Const) and type(value.value) is int:
+                    other = (*target.attributes[:j], (name, ir.Const(1 - value.value)), *target.attributes[j + 1 :])
+                    yield f"attribute {name} of target {k}", with_target(rule, k, replace(target, attributes=other))
+                if isinstance(value, ir.TupleValue) and len(value.items) == 2:
+                    other = (*target.attributes[:j], (name, ir.TupleValue(value.items[::-1])), *target.attributes[j + 1 :])
+                    yield f"attribute {name} of target {k} reversed", with_target(rule, k, replace(target, attributes=other))
+        if isinstance(target, ir.MakeTuple) and len(target.fields) == 2:
+            yield f"fields of target {k} swapped", with_target(rule, k, replace(target, fields=target.fields[::-1]))
+    if len(rule.target.outputs) == 2:
+        yield "outputs swapped", replace(rule, target=replace(rule.target, outputs=rule.target.outputs[::-1]))
+
+
+def without(items: tuple[Any, ...], k: int) -> tuple[Any, ...]:
+    return (*items[:k], *items[k + 1 :])
+
+
+def with_target(rule: ir.CheckedRule, k: int, target: ir.Target) -> ir.CheckedRule:
+    targets = rule.target.targets
+    return replace(rule, target=replace(rule.target, targets=(*targets[:k], target, *targets[k + 1 :])))
+
+
+def refuted_but_proved(rule: ir.CheckedRule, steps: int, wanted: int) -> list[str]:
+    found = []
+    for what, changed in mutations(rule):
+        try:
+            prove(changed, steps)
+        except NotProved:
+            continue
+        verdict = verify_now(changed, Settings(seconds=2, wanted=wanted, proof_steps=0))
+        if verdict.verdict == "refuted" and "does not fit" not in verdict.reason:
+            found.append(f"{what}: {verdict.reason}")
+    return found
+
+
+def test_there_are_mutations() -> None:
+    assert sum(1 for rule in RULES.values() for _ in mutations(rule)) > 300
+
+
+@pytest.mark.parametrize(
+    "name", ["bias_add_add", "two_conv_add", "parallel_dense", "parallel_dense_variadic", "split_concat", "trans_trans", "onnx gemm_add"]
+)
+def test_what_is_proved_is_not_refuted(name: str) -> None:
+    assert refuted_but_proved(RULES[name], 3_000, 24) == []
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("name", list(RULES))
+def test_what_is_proved_is_not_refuted_with_time(name: str) -> None:
+    assert refuted_but_proved(RULES[name], 30_000, 60) == []
