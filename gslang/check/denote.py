@@ -8,7 +8,7 @@ target side; `calls` tells which), everything else makes values (`values`).
 from __future__ import annotations
 
 from gslang.base.suggest import did_you_mean
-from gslang.check import attributes, calls, patterns, targets, values
+from gslang.check import attributes, calls, patterns, targets, templates, values
 from gslang.check import checked as ir
 from gslang.check.context import (
     KINDS,
@@ -195,7 +195,7 @@ def _comprehension(low: Lowering, expr: n.Comprehension) -> Denotation:
     """`[e for v in s]`: a value, or several targets. In a source, `[t[i] for i in ..]` is a template."""
     if isinstance(expr.source, n.Range) and expr.source.upper is None:
         if low.side == "source":
-            return patterns.short_template(low, expr)
+            return templates.short_template(low, expr)
         low.stop("E0606", "`..` without an end has no length here", expr.source.span, "write `range(n)` or an upper bound")
     source, names = _loop_names(low, expr)
     low.overlay.append(names)

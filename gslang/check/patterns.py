@@ -14,13 +14,10 @@ from gslang.check.context import (
     BlockOf,
     Denotation,
     InstanceOf,
-    Lost,
     Lowering,
     NodeOf,
     NodesOf,
     OperatorOf,
-    Stop,
-    Template,
     ValueOf,
 )  # fmt: skip
 from gslang.dialect.signature import OperandSpec, Signature
@@ -407,70 +404,3 @@ def spread_names(low: Lowering, node: int) -> list[str] | None:
 def movable(signature: Signature) -> list[str]:
     """Operands that may stand as attributes too."""
     return [operand.name for operand in signature.operands if operand.attribute is not None]
-
-
-# ── templates ─────────────────────────────────────────────────────────────────────────────────────────────────
-
-
-def each(low: Lowering, statement: n.Each) -> None:
-    """Lower an `each` block; its block is completed when it is known how it is consumed (`outputs`)."""
-    if low.side != "source":
-        low.stop("E0606", "`each` stands in a source; in a target repeat with `[e for b in name]`", statement.span)
-    if low.inside is not None:
-        low.stop("E0404", "`each` blocks do not nest", statement.span)
-    minimum, maximum = bounds(low, statement.bounds)
-    template = Template(len(low.templates), declared=frozenset(b.name.id for b in statement.statements))
-    low.templates.append(template)
-    low.inside = template
-    outer = dict(low.bound_at)
-    where: list[ir.Value] = []
-    try:
-        for bind in statement.statements:
-            try:
-                d.name_it(low, bind.name, low.settle_ahead(template, bind.name.id, d.denote(low, bind.value)))
-            except Stop:
-                low.bound_at.setdefault(bind.name.id, bind.name.span)
-                template.names.setdefault(bind.name.id, Lost())
-        for condition in statement.where:
-            where.append(values.value(low, condition).value)
-    finally:
-        low.inside = None
-        low.bound_at = {**low.bound_at, **outer}
-    low.blocks[template.block] = ir.Block(
-        statement.name.id, tuple(template.nodes), minimum, maximum, tuple(where), -1, False, statement.name.span
-    )
-    low.bind(statement.name, BlockOf(template.block))
-
-
-def bounds(low: Lowering, found: n.Range | n.Expr) -> tuple[ir.Value, ir.Value | None]:
-    if isinstance(found, n.Range):
-        if found.lower is not None and found.upper is not None and found.lower > found.upper:
-            low.error("E0501", "the lower bound is above the upper one", found.span)
-        return ir.Const(found.lower or 0), None if found.upper is None else ir.Const(found.upper)
-    count = values.value(low, found)
-    if count.type not in ("int", "any", "number"):
-        low.error("E0501", f"a number of instances is an int, this is a {count.type}", found.span)
-    return count.value, count.value
-
-
-def short_template(low: Lowering, expr: n.Comprehension) -> Denotation:
-    """`[split[i] for i in ..]`: a template of one node, consumed as the fields of a tuple."""
-    if len(expr.targets) != 1 or expr.condition is not None:
-        low.stop("E0506", "`[e for i in ..]` takes one variable and no condition", expr.span)
-    if low.inside is not None:
-        low.stop("E0404", "templates do not nest", expr.span)
-    assert isinstance(expr.source, n.Range)
-    minimum, maximum = bounds(low, expr.source)
-    template = Template(len(low.templates))
-    low.templates.append(template)
-    low.inside = template
-    low.overlay.append({expr.targets[0].id: ValueOf(ir.InstanceIndex(template.block), "int")})
-    try:
-        root = node_of(low, expr.element, d.denote(low, expr.element))
-    finally:
-        low.overlay.pop()
-        low.inside = None
-    low.blocks[template.block] = ir.Block(
-        expr.targets[0].id, tuple(template.nodes), minimum, maximum, (), root, False, expr.span
-    )
-    return low.add_pattern(ir.TupleNode(name=None, span=expr.span, block=None, fields=(ir.Splice(template.block, root),)))

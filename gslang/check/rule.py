@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from gslang.base.diagnostics import Diagnostic, Label
 from gslang.base.suggest import did_you_mean
-from gslang.check import calls, patterns, targets, values
+from gslang.check import calls, patterns, targets, templates, values
 from gslang.check import checked as ir
 from gslang.check import denote as d
 from gslang.check import marks as marking
@@ -172,7 +172,7 @@ def _statements(low: Lowering, side: n.Side) -> None:
     for statement in side.statements:
         try:
             if isinstance(statement, n.Each):
-                patterns.each(low, statement)
+                templates.each(low, statement)
             else:
                 d.name_it(low, statement.name, d.denote(low, statement.value))
         except Stop:
