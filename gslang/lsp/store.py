@@ -118,11 +118,15 @@ class Store:
         selected = self.selected(document)
         found = [d for d in analysis.program.diagnostics if document.holds(d.primary.span.source)]
         severity_of = self.configuration(folder_of(document)).severity_of
-        lints: list[Diagnostic] = list(lint(analysis, selected, costly))
-        if costly:
-            document.memo["costly"] = [finding for finding in lints if finding.code in COSTLY]
+        known = document.memo.get("lints")
+        if known is not None and known[0] is analysis and known[1] == selected:
+            lints: list[Diagnostic] = known[2]
         else:
-            lints += [f for f in document.memo.get("costly", ()) if f.code in selected and _still_there(document, f)]
+            lints = list(lint(analysis, selected, costly))
+            if costly:
+                document.memo["lints"] = (analysis, selected, lints)
+            elif known is not None:
+                lints += [f for f in known[2] if f.code in COSTLY and f.code in selected and _still_there(document, f)]
         found += [replace(finding, severity=severity_of(finding.code)) for finding in lints]
         return sorted(found, key=lambda d: (*document.range_of(d.primary.span), d.code, d.message))
 
