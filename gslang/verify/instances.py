@@ -87,7 +87,7 @@ def instances_on(rule: ir.CheckedRule, graphs: Iterable[Graph], search: Search) 
 def _attempt(rule: ir.CheckedRule, search: Search, seed: int) -> Instance | None:
     """One instance, or None. Where a condition fails that an equation could mend, it is tried again with that wish."""
     wishes: dict[tuple[int, str], Any] = {}
-    for _ in range(4):
+    for _ in range(6):
         search.attempts += 1
         making = Making(rule, seed, wishes)
         try:
@@ -103,7 +103,7 @@ def _attempt(rule: ir.CheckedRule, search: Search, seed: int) -> Instance | None
             return instance
         wish, why = _wish(rule, making)
         search.obstacles[why] += 1
-        if not wish or all(key in wishes for key in wish):
+        if not wish or all(key in wishes and repr(wishes[key]) == repr(value) for key, value in wish.items())  # arrays have no plain equality:
             return None
         wishes.update(wish)
     return None

@@ -249,7 +249,7 @@ def _pad(rng: Random, known: Shapes, given: Mapping[str, Any]) -> Answer:
     data = known[0] if known[0] is not None else some_shape(rng, len(pads) // 2) if pads else _shape(rng, known, 2)
     kind = rng.random()
     widths = [0 if kind < 0.2 or (kind < 0.7 and k % len(data) < 2 < len(data)) else rng.randrange(3) for k in range(2 * len(data))]
-    return _fill(known, data, (2 * len(data),)), {"%1": tuple(widths), "mode": "constant"}
+    return _fill(known, data, (2 * len(data),)), {"%1": tuple(widths), "%3": tuple(range(len(data))), "mode": "constant"}
 
 
 def _slice(rng: Random, known: Shapes, given: Mapping[str, Any]) -> Answer:

@@ -7,6 +7,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 from gslang.check import checked as ir
 from gslang.engine.values import FAILURES, evaluate, holds
 from gslang.verify.make import Making
@@ -77,7 +79,7 @@ def _every(element: ir.Value, local: int, source: ir.Value, making: Making) -> W
                 items, value = evaluate(source, making.scope), evaluate(bound, making.scope)
             except FAILURES:
                 return {}
-            return _assign(source, (value,) * len(items), making) if isinstance(items, tuple) else {}
+            return _assign(source, (value,) * len(items), making) if isinstance(items, (tuple, np.ndarray)) else {}
     return {}
 
 

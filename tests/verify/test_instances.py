@@ -1,0 +1,119 @@
+"""Instances: conditions that are solved, operators' samplers, a rule's own tests, rounding that is no difference."""
+
+from __future__ import annotations
+
+from random import Random
+
+import numpy as np
+import pytest
+
+import gslang.api as api
+from gslang.dialect.load import load_dialect
+from gslang.dialect.signature import TypeInferenceError
+from gslang.dialect.tensor_type import TensorType
+from gslang.evaluate.random_inputs import random_inputs
+from gslang.evaluate.run import EvaluationError, evaluate
+from gslang.graph.graph import Graph
+from gslang.graph.inference import infer_node
+from gslang.verify.instances import Search, instances
+from gslang.verify.onnx_samplers import ONNX_SAMPLERS, Only
+from gslang.verify.onnx_types import operand_type
+from gslang.verify.samplers import sample
+from gslang.verify.verdict import Settings, verify_now
+
+
+def found(text: str, attempts: int = 60) -> Search:
+    search = Search()
+    rules = api.parse_rules(text)
+    assert rules.diagnostics == ()
+    assert len(list(instances(rules.own["r"], search, 0, 10, attempts))) == search.found
+    return search
+
+
+@pytest.mark.parametrize(
+    "rule",
+    [
+        "rule r(x, c: const) { y = x * c; y where close(c.value, 2 ** 0.5, 1e-4) => x * c }",
+        "rule r(x, c: const) { y = x * c; y where numel(c.shape) == 1, c.ndim == 1 => x * c }",
+        "rule r(x, c: const) { y = x + c; y where c.ndim == 0, c.value <= -3 => x + c }",
+        "rule r(x, c: const(shape = (3,))) { y = x + c; y where all(v == 0 for v in c.value) => x + c }",
+        "rule r(x) { y = nn.relu(x); y where x.ndim == 4, x.shape[1] == 7, x.shape[2] > 9 => nn.relu(x) }",
+        "rule r(x) { y = nn.leaky_relu(x); y where y.alpha < -1.0 or y.alpha == 3.0 => nn.leaky_relu(x, y.*) }",
+        'rule r(x) { y = nn.relu(x); y where x.dtype in ("int8", "float16") => nn.relu(x) }',
+        "rule r(x) { y = concatenate((x, x), axis = 0); y where normalize_axis(y.axis, y.ndim) == 0, x.shape[0] == y.shape[1] => concatenate((x, x), axis = 0) }",
+        "dialect onnx;\nrule r(x, s) { y = Reshape(x, s); y where s.kind != \"const\", y.shape[0] == x.shape[0] => Reshape(x, s, y.*) }",
+        "dialect onnx;\nrule r(x, axes: const) { y = ReduceSum(x, axes); y where axes.shape == (1,), normalize_axis(axes.value[0], x.ndim) == x.ndim - 1 => ReduceSum(x, axes, y.*) }",
+        "dialect onnx;\nrule r(x, p: const) { y = Pad(x, p, none, none); y where all(d == 0 for d in p.value) => Pad(x, p, none, none, y.*) }",
+        'dialect onnx;\nrule r(x) { y = Cast(x); y where x.dtype == "int32", y.dtype == "float64" => Cast(x, y.*) }',
+    ],
+)  # fmt: skip
+def test_conditions_are_solved(rule: str) -> None:
+    assert found(rule).found >= 5
+
+
+def test_sizes_that_constraints_share_are_computed_before_they_are_read() -> None:
+    rule = "rule r(a: any(shape = ((n := _), n)), b: any(shape = (n, (m := _))), c: any(shape = (m, _))): nn.matmul(a, nn.matmul(b, c)) => nn.matmul(a, nn.matmul(b, c));"
+    search = found(rule.replace("nn.matmul(", "mm(").replace("rule r", "fn mm(a, b) = nn.matmul(a, b, transpose_a = false, transpose_b = false);\nrule r"))
+    assert search.found >= 50
+
+
+@pytest.mark.parametrize("operator", ONNX_SAMPLERS)
+def test_onnx_samplers_propose_what_can_be_computed(operator: str) -> None:
+    """Of thirty proposals, at least one in five is a call that ONNX types and computes."""
+    dialect = load_dialect("onnx")
+    signature = dialect.operators[operator]
+    computed = 0
+    for seed in range(30):
+        rng = Random(seed)
+        count = 2 if any(o.variadic for o in signature.operands) else len(signature.operands)
+        given = {"equation": "ij,jk->ik"} if operator == "Einsum" else {}
+        needed = [k for k in range(count) if operator not in ("Conv", "ConvTranspose") or k < 3]
+        needed = needed[:4] if operator == "Attention" else needed
+        shapes, extra = sample(rng, operator, signature.traits, [None] * len(needed), given, ONNX_SAMPLERS)
+        graph = Graph("onnx")
+        operands = []
+        for k in needed:
+            dtype = operand_type(operator, k, "float32")
+            value = extra.get(f"%{k}")
+            if value is None:
+                operands.append(graph.add_input(f"x{k}", TensorType(shapes[k], dtype)))
+            else:
+                array = np.asarray(value.value if isinstance(value, Only) else value).astype(dtype)
+                operands.append(graph.add_const(array, TensorType(tuple(array.shape), dtype)))
+        if operator == "Resize":
+            operands[1] = operands[2] = -1
+        attrs = {name: value for name, value in {**extra, **given}.items() if name in signature.attributes}
+        node = graph.add(operator, operands, attrs)
+        try:
+            graph.types[node] = infer_node(graph, dialect, node)
+            graph.set_outputs([node])
+            evaluate(graph, dialect, random_inputs(graph, 0))
+        except (TypeInferenceError, EvaluationError):
+            continue
+        computed += 1
+    assert computed >= 6
+
+
+def test_the_graphs_of_own_tests_are_instances() -> None:
+    rule = 'rule r(x, p: any(shape = (13, 11))) { y = x + p; nn.relu(y) where x.shape[0] * 7 == p.shape[0] * p.shape[1] + 11 * 3 => nn.relu(p + x) }\n'
+    test = 'test "sizes" for r { x: input float32[13, 11];  p: input float32[13, 11];  nn.relu(x + p) => nn.relu(p + x) }\n'
+    other = 'test "symbols" for s { x: input float32[n, m];  -(-x) => x }\n'
+    rules = api.parse_rules("rule s(x): -(-x) => x;\n" + rule + test + other)
+    s = verify_now(rules.own["s"], Settings(seconds=2, wanted=3), rules.programs)
+    assert s.coverage["own test"] == 1 and s.verdict in ("exact", "proved")
+    wrong = api.parse_rules('rule w(x): nn.relu(x) => x;\ntest "no change" for w { x: input float32[2]; y = nn.relu(x); nn.relu(y) => nn.relu(x) }\n')
+    assert verify_now(wrong.own["w"], Settings(seconds=2), wrong.programs).verdict == "refuted"
+
+
+@pytest.mark.parametrize("dtype", ["float16", "float32"])
+def test_rounding_is_no_difference(dtype: str) -> None:
+    right = f'rule r(x: any(dtype = "{dtype}"), y: any(shape = x.shape), z: any(shape = x.shape)): tanh((x + y) + z) * 100.0 => tanh(x + (y + z)) * 100.0;'
+    wrong = right.replace("=> tanh(x", "=> tanh(x * 1.01")
+    assert verify_now(api.parse_rules(right).own["r"], Settings(seconds=3)).verdict in ("tested", "exact", "proved")
+    assert verify_now(api.parse_rules(wrong).own["r"], Settings(seconds=3)).verdict == "refuted"
+
+
+def test_a_target_that_cannot_be_computed_refutes() -> None:
+    rules = api.parse_rules("dialect onnx;\nrule r(x, w) { c = Conv(x, w, none, group = 2); Neg(c) => Neg(Conv(x, w, none, c.*, group = 1)) }")
+    verdict = verify_now(rules.own["r"], Settings(seconds=3))
+    assert verdict.verdict == "refuted" and "where the source can" in verdict.reason
