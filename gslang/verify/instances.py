@@ -103,7 +103,7 @@ def _attempt(rule: ir.CheckedRule, search: Search, seed: int) -> Instance | None
             return instance
         wish, why = _wish(rule, making)
         search.obstacles[why] += 1
-        if not wish or all(key in wishes and repr(wishes[key]) == repr(value) for key, value in wish.items())  # arrays have no plain equality:
+        if not wish or all(key in wishes and repr(wishes[key]) == repr(value) for key, value in wish.items()):  # arrays have no plain equality
             return None
         wishes.update(wish)
     return None
