@@ -103,6 +103,7 @@ def _make(builder: _Builder, number: int) -> list[int]:
 
 
 def _integer(value: Any) -> int:
+    value = known_value(value)
     if isinstance(value, bool) or not isinstance(value, int) or value < 0:
         raise UnknownValue("not an index")
     return value

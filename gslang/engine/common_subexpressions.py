@@ -1,11 +1,16 @@
-"""`cse`: equal calls become one. Equal: operator, operands, and attributes completed with their defaults."""
+"""`cse`: equal calls become one. Equal: operator, operands, and attributes completed with their defaults.
+
+Small constants count as the same operand if they are the same bytes; large ones only if they are one node.
+"""
 
 from __future__ import annotations
 
 from typing import Any
 
 from gslang.dialect.dialect import Dialect
-from gslang.graph.graph import LEAVES, Graph
+from gslang.graph.graph import CONST, LEAVES, Graph
+
+_SMALL = 1024  # bytes of a constant that is compared by value
 
 
 def merge_equal_calls(graph: Graph, dialect: Dialect) -> int:
@@ -16,6 +21,7 @@ def merge_equal_calls(graph: Graph, dialect: Dialect) -> int:
     seen: dict[Any, int] = {}
     stateful = frozenset(dialect.by_trait.get("stateful", ()))
     gone = 0
+    same = _equal_constants(graph)
     for node in list(graph.ordered()):
         op = graph.op[node]
         if op in LEAVES or op in stateful or (graph.is_call(node) and dialect.get(op) is None):
@@ -24,14 +30,28 @@ def merge_equal_calls(graph: Graph, dialect: Dialect) -> int:
         attrs = graph.attrs[node]
         complete = signature.complete(attrs) if signature is not None else attrs
         try:
-            key = (op, graph.operands[node], tuple(sorted((name, _key(value)) for name, value in complete.items())))
+            operands = tuple([same.get(o, o) for o in graph.operands[node]]) if same else graph.operands[node]
+            key = (op, operands, tuple(sorted((name, _key(value)) for name, value in complete.items())))
             first = seen.setdefault(key, node)
         except TypeError:  # an attribute that has no hash or no order: not worth merging
             continue
         if first != node:
             graph.replace_uses({node: first})
-            gone += len(graph.remove_dead([node]))
+            graph.remove_dead([node])
+            gone += 1
     return gone
+
+
+def _equal_constants(graph: Graph) -> dict[int, int]:
+    """Small constants → the first one with the same type and bytes, where that is another."""
+    first: dict[Any, int] = {}
+    same: dict[int, int] = {}
+    for node, value in graph.values.items():
+        if graph.op[node] is CONST and getattr(value, "nbytes", _SMALL + 1) <= _SMALL and value.dtype.kind != "O":
+            known = first.setdefault((value.dtype.str, value.shape, value.tobytes(), graph.types[node]), node)
+            if known != node:
+                same[node] = known
+    return same
 
 
 def _key(value: Any) -> Any:

@@ -108,6 +108,7 @@ def _make_constants(edits: Edits, value: Any, dtype: str | None) -> int:
 
 def _project(edits: Edits, base: int, index: Any) -> int:
     """A projection; of a tuple that is written out, the field itself."""
+    index = known_value(index)
     if isinstance(index, bool) or not isinstance(index, int) or index < 0:
         raise UnknownValue("not an index")
     graph = edits.graph

@@ -5,18 +5,22 @@ from __future__ import annotations
 from typing import Any
 
 from gslang.dialect.dialect import Dialect
-from gslang.dialect.tensor_type import TensorType
+from gslang.dialect.signature import TypeInferenceError
+from gslang.dialect.tensor_type import TensorType, is_static
 from gslang.evaluate.spill import LARGE, Spilled, SpillFile, loaded
-from gslang.graph.graph import CONST, PARAM, PROJ, TUPLE, Graph
+from gslang.graph.graph import CONST, DEAD, LEAVES, PARAM, PROJ, TUPLE, Graph
+from gslang.graph.inference import contradiction, infer_node, refine
 
 LIMIT = 1 << 20
+STAYING = frozenset({"DequantizeLinear", "qnn.dequantize"})  # their results would take four times the room, and hide what is quantized
 
 
 def fold(graph: Graph, dialect: Dialect, *, limit_bytes: int | None = LIMIT) -> int:
     """Replace calls whose operands are all constants, or parameters with values, by their values. Returns how many.
 
     Only constants below: a constant; some parameter below: a new parameter. A result that is more than `limit_bytes`
-    larger than its operands stays a call. Stateful operators and those without evaluator stay. Unused parameters go.
+    larger than its operands stays a call. Stateful operators, those without evaluator, and dequantization stay. Unused
+    parameters go. What follows from the new values for types behind them is known afterwards.
     """
     from gslang.evaluate.run import EvaluationError, evaluate_node
 
@@ -48,7 +52,7 @@ def fold(graph: Graph, dialect: Dialect, *, limit_bytes: int | None = LIMIT) -> 
         if op[0] == "%":
             if op is not TUPLE and op is not PROJ:
                 continue
-        elif (signature := dialect.get(op)) is None or "stateful" in signature.traits:
+        elif (signature := dialect.get(op)) is None or "stateful" in signature.traits or op in STAYING:
             continue
         given = [value_of(o) if o >= 0 else None for o in operands]
         try:
@@ -66,15 +70,32 @@ def fold(graph: Graph, dialect: Dialect, *, limit_bytes: int | None = LIMIT) -> 
         folded.append(node)
     computed = set(folded)
     names = {name for name in graph.names if name}
-    done = 0
+    done: list[int] = []
     for node in folded:
         needed = node in graph.output_uses or any(user not in computed for user in graph.users[node])
         if not needed or isinstance(known[node], tuple):
             continue
         _replace(graph, node, origin[node], known[node], names)
-        done += 1
+        done.append(node)
     graph.remove_dead([n for n in order if not graph.users[n]])
-    return done
+    _infer_behind(graph, dialect, done, order)
+    return len(done)
+
+
+def _infer_behind(graph: Graph, dialect: Dialect, changed: list[int], order: list[int]) -> None:
+    """Types that were not known and follow now: a reshape's result has a shape once the shape is a constant."""
+    news = set(changed)
+    op, operands, types = graph.op, graph.operands, graph.types
+    for node in order if news else ():
+        if op[node] is DEAD or op[node] in LEAVES or news.isdisjoint(operands[node]) or (isinstance(type_ := types[node], TensorType) and is_static(type_.shape)):
+            continue
+        try:
+            inferred = infer_node(graph, dialect, node)
+        except TypeInferenceError:
+            continue
+        if contradiction(types[node], inferred) is None and (refined := refine(types[node], inferred)) is not types[node]:
+            types[node] = refined
+            news.add(node)
 
 
 def _is_plain(value: Any) -> bool:

@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from gslang.dialect.load import load_dialect
-from gslang.dialect.tensor_type import TensorType
+from gslang.dialect.tensor_type import UNKNOWN, TensorType
+from gslang.engine.common_subexpressions import merge_equal_calls
 from gslang.evaluate.fold import fold
 from gslang.evaluate.run import evaluate
 from gslang.graph.compare import count_operators
@@ -64,3 +65,36 @@ def test_stateful_operators_stay() -> None:
     graph.set_outputs([graph.add_proj(graph.add("nn.dropout", (k,)), 0)])
     infer_types(graph, RELAY)
     assert fold(graph, RELAY) == 0
+
+
+def test_types_behind_what_was_computed_are_known() -> None:
+    onnx = load_dialect("onnx")
+    graph = Graph("onnx")
+    x = graph.add_input("x", TensorType((2, 3), F32))
+    parts = [graph.add_const(np.array([size], np.int64), TensorType((1,), "int64")) for size in (3, 2)]
+    shape = graph.add("Concat", parts, {"axis": 0}, TensorType((2,), "int64"))
+    reshaped = graph.add("Reshape", (x, shape), {}, TensorType((UNKNOWN, UNKNOWN), F32))
+    graph.set_outputs([graph.add("Relu", (reshaped,), {}, TensorType((UNKNOWN, UNKNOWN), F32))])
+    assert fold(graph, onnx) == 1
+    assert graph.types[graph.outputs[0]] == graph.types[reshaped] == TensorType((3, 2), F32)
+
+
+def test_what_is_quantized_stays_so() -> None:
+    onnx = load_dialect("onnx")
+    graph = Graph("onnx")
+    w = graph.add_const(np.ones((2, 2), np.int8), TensorType((2, 2), "int8"))
+    scale = graph.add_const(np.array(0.5, F32), TensorType((), F32))
+    graph.set_outputs([graph.add("DequantizeLinear", (w, scale), {}, TensorType((2, 2), F32))])
+    assert fold(graph, onnx) == 0
+
+
+def test_equal_small_constants_are_equal_operands() -> None:
+    graph = Graph()
+    x = graph.add_input("x", TensorType((2, 2), F32))
+    sums = []
+    for value in (1.0, 1.0, 2.0):
+        k = graph.add_const(np.array(value, F32), TensorType((), F32))
+        sums.append(graph.add("add", (x, k), {}, TensorType((2, 2), F32)))
+    graph.set_outputs(sums)
+    assert merge_equal_calls(graph, RELAY) == 1
+    assert graph.outputs[0] == graph.outputs[1] != graph.outputs[2] and check_invariants(graph) == []
