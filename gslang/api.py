@@ -142,6 +142,7 @@ class Result:
             },
             "never_fired": [name for name, c in self.progress.counts.items() if not c.applications],
             "skipped": dict(self.progress.skipped),
+            "refused": dict(self.graph.meta.get("refused", {})),
             "applications": self.applications,
             "sweeps": self.progress.sweeps,
             "stop_reason": self.stop_reason.value,

@@ -302,4 +302,6 @@ def _refuse(graph: Graph, refuses: Callable[..., str | None], node: int, looked_
     there = tuple([k for k, o in enumerate(operands) if o >= 0])
     why = refuses(graph.meta, graph.op[node], graph.attrs[node], types, constant, there)
     if why is not None:
+        known = graph.meta.get("refused", {})
+        graph.meta["refused"] = {**known, why: known.get(why, 0) + 1}  # for the report
         raise UnknownValue(why)

@@ -6,10 +6,12 @@ from collections.abc import Iterator
 
 from gslang.base.diagnostics import Label
 from gslang.check import checked as ir
+from gslang.graph.graph import Graph
 from gslang.lint.generality import overlays
 from gslang.lint.linted_file import Finding, LintedFile, finding
 from gslang.lint.rule_pairs import candidate_pairs, twins
 from gslang.lint.shown_graph import as_json, as_statements
+from gslang.lint.small_run import apply_at
 from gslang.lint.witness import graphs_of, matching_nodes
 
 
@@ -21,7 +23,7 @@ def unreachable(file: LintedFile) -> Iterator[Finding]:
         if next(overlays(earlier.checked, later.checked), None) is None or twins(earlier, later):
             continue
         graph = next(iter(graphs_of(file, later.checked)), None)
-        if graph is not None and not set(matching_nodes(later.checked, graph)) <= set(matching_nodes(earlier.checked, graph)):
+        if graph is not None and not _taken(earlier.checked, later.checked, graph):
             continue
         reported.add(later.name)  # the first one that covers it is enough to know
         related = (Label(earlier.written.name.span, "more general, and tried first"),)
@@ -30,6 +32,12 @@ def unreachable(file: LintedFile) -> Iterator[Finding]:
             mend += f"; both match in {as_statements(graph)}"
         shown = None if graph is None else as_json(graph)
         yield finding("L0202", f"`{earlier.name}` takes every match of `{later.name}`", later.written.name.span, mend, related=related, graph=shown)
+
+
+def _taken(earlier: ir.CheckedRule, later: ir.CheckedRule, graph: Graph) -> bool:
+    """Whether the earlier rule matches, and can be applied, wherever the later one matches in a graph."""
+    own = set(matching_nodes(earlier, graph))
+    return all(node in own and apply_at(graph.copy(), earlier, node) for node in matching_nodes(later, graph))
 
 
 def _always_built(rule: ir.CheckedRule) -> bool:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 from lsprotocol import types as lsp
 
 from gslang.lsp.document import edited
@@ -17,6 +19,8 @@ def register(server: Server) -> None:
         store.unit = str(getattr(server.protocol.workspace.position_encoding, "value", server.protocol.workspace.position_encoding) or "utf-16")
         folders = [folder.uri for folder in params.workspace_folders or ()] or [params.root_uri or ""]
         store.roots = [path for uri in folders if uri and (path := path_of(uri)) is not None]
+        if not store.roots and params.root_path:
+            store.roots = [Path(params.root_path)]
 
     @server.feature(lsp.INITIALIZED)
     def initialized(params: lsp.InitializedParams) -> None:

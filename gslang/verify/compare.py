@@ -39,7 +39,7 @@ def compare(before: Graph, after: Graph, dialect: Dialect, rtol: float | None, s
     field, field_reason, certain, point = in_field(before, after, dialect, seed)
     numbers: bool | None = True
     reason, special, worst, failing = "", False, 0.0, None
-    for kind in ("normal", "positive", "spread", *(["point"] if point is not None else [])):
+    for kind in ("normal", "positive", "spread", "zeros", *(["point"] if point is not None else []), "special"):
         try:
             inputs = point if kind == "point" and point is not None else _inputs(before, seed, kind)
             with np.errstate(all="ignore"):
@@ -58,6 +58,9 @@ def compare(before: Graph, after: Graph, dialect: Dialect, rtol: float | None, s
                 failing = inputs
             break
         if agreement.equal:
+            continue
+        if kind == "special":
+            special = True
             continue
         if "NaN" in agreement.reason:
             special = True
@@ -102,7 +105,8 @@ def can_be_computed(graph: Graph, dialect: Dialect, seed: int) -> bool:
 
 
 def _inputs(graph: Graph, seed: int, kind: str) -> dict[str, Any]:
-    """Random values: normal; between a half and two; or normal, times eight (so that clips and saturations show)."""
+    """Random values: normal; between a half and two; normal, times eight (so that clips and saturations show); with zeros and
+    the smallest numbers among them; with infinities and NaN among them."""
     values = random_inputs(graph, seed)
     if kind == "normal":
         return values
@@ -110,8 +114,18 @@ def _inputs(graph: Graph, seed: int, kind: str) -> dict[str, Any]:
     for name, value in values.items():
         if value.dtype.kind != "f":
             changed[name] = value
+        elif kind in ("zeros", "special"):
+            changed[name] = _sprinkled(value, seed, kind)
         elif kind == "positive":
             changed[name] = (0.5 + np.abs(value) % 1.5).astype(value.dtype)
         else:
             changed[name] = (value * 8).astype(value.dtype)
     return changed
+
+
+def _sprinkled(value: Any, seed: int, kind: str) -> Any:
+    """Some elements replaced by zeros and denormal numbers, or by infinities and NaN."""
+    small = np.finfo(value.dtype).smallest_subnormal if value.dtype.name in ("float16", "float32", "float64") else 0.0
+    numbers = (0.0, -0.0, small, -small) if kind == "zeros" else (np.inf, -np.inf, np.nan)
+    rng = np.random.default_rng([seed, value.size])
+    return np.where(rng.random(value.shape) < 0.2, rng.choice(numbers, value.shape), value).astype(value.dtype)

@@ -11,6 +11,7 @@ from gslang.base.source import Source
 from gslang.check.check import check_source
 from gslang.lint.run_lints import _lint, selected_codes
 from gslang.lsp import analysis as analysis_module
+from gslang.lsp import store as store_module
 from gslang.lsp.pieces import Piece, cut
 from gslang.lsp.store import Store
 from gslang.syntax.parser import parse
@@ -104,6 +105,22 @@ def test_only_what_changed_is_judged_again(monkeypatch: pytest.MonkeyPatch) -> N
     assert checked == []  # all places have moved, no rule has changed
     store.findings(store.put(uri, changed.replace("fn plain(c) =", "fn plain(c) = true and"), 4), costly=False)
     assert 0 < len(checked) < 12 and "diamond_conv_add" not in checked  # only the rules that call it
+
+
+def test_a_text_that_did_not_change_is_not_linted_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    store = Store()
+    one = store.put("untitled:one", "## Doc.\nrule a(x): exp(x) => tanh(x);\n## Doc.\nrule b(x): tanh(x) => exp(x);\n", 1)
+    two = store.put("untitled:two", "## Doc.\nrule c(x): exp(x) => tanh(x);\n", 1)
+    runs: list[str] = []
+    run = store_module.lint
+    monkeypatch.setattr(store_module, "lint", lambda analysis, *rest: (runs.append(analysis.document.uri), run(analysis, *rest))[1])
+    before = store.findings(one)
+    assert [d.code for d in before].count("L0203") > 0
+    store.findings(two)
+    assert store.findings(one) == before and runs == ["untitled:one", "untitled:two"]
+    changed = store.put("untitled:one", one.text + "fn one(a) = a;\n", 2)
+    assert [d.code for d in store.findings(changed, costly=False)] == [d.code for d in before]  # the loop is still told, without looking for it
+    assert runs == ["untitled:one", "untitled:two", "untitled:one"]
 
 
 def test_a_broken_function_stays_what_it_was() -> None:

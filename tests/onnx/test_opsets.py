@@ -98,6 +98,7 @@ def test_what_is_decided_at_the_match(rule: str, opset: int, element: int, why: 
     rules = gslang.parse_rules(f"dialect onnx;\n{rule}")
     result = rules.apply(graph)
     assert result.applications == (why is None) and not result.failures
+    assert [reason.startswith(why or "") for reason in result.report()["refused"]] == ([] if why is None else [True])
     traced = rules.apply(graph, provenance=True)
     assert traced.applications == result.applications and not traced.failures
     (miss,) = rules["r"].why_not(graph)

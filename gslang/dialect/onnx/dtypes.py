@@ -10,6 +10,8 @@ from typing import Any, Final
 
 from gslang.dialect.tensor_type import UNKNOWN, Dimension, Symbol, TensorType
 
+_KNOWN: Final[dict[bytes, TensorType | None]] = {}
+_MOST: Final = 10_000  # types that are remembered
 _SPELLED: Final = {"FLOAT": "float32", "DOUBLE": "float64"}  # all others: the name in lower case
 
 
@@ -32,7 +34,16 @@ def element_type(dtype: str) -> int:
 
 
 def type_of(message: Any) -> TensorType | None:
-    """The type that a `TypeProto` states, or None where it is no dense tensor."""
+    """The type that a `TypeProto` states, or None where it is no dense tensor. Equal messages are read once."""
+    key = message.SerializeToString()
+    if key not in _KNOWN:
+        if len(_KNOWN) > _MOST:
+            _KNOWN.clear()
+        _KNOWN[key] = _type_of(message)
+    return _KNOWN[key]
+
+
+def _type_of(message: Any) -> TensorType | None:
     if message.WhichOneof("value") != "tensor_type":
         return None
     tensor = message.tensor_type

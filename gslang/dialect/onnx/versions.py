@@ -38,7 +38,7 @@ CHANGED_MEANING: Final = {
 
 @dataclass(frozen=True, slots=True)
 class Version:
-    """One version of an operator. `types[k]`: element types that operand k may have, None for any; `variables[k]`: operands
+    """One version of an operator. `kinds`: attribute → "INTS", "FLOAT", …. `many`: it has any number of results. `types[k]`: element types that operand k may have, None for any; `variables[k]`: operands
     with the same one have the same type. `defaults`: of its attributes, None for none."""
 
     since: int
@@ -48,6 +48,8 @@ class Version:
     types: tuple[frozenset[str] | None, ...]
     variables: tuple[str, ...]
     defaults: Mapping[str, Any]
+    kinds: Mapping[str, str]
+    many: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,13 +83,15 @@ def _version(schema: Any) -> Version:
     from gslang.dialect.onnx.attributes import attribute_value
 
     formals = schema.inputs
+    specs = sorted(schema.attributes.items())
     defaults = {
         name: attribute_value(spec.default_value, schema.name) if spec.default_value.type else None
-        for name, spec in sorted(schema.attributes.items()) if not spec.required
+        for name, spec in specs if not spec.required
     }  # fmt: skip
     return Version(
         schema.since_version, tuple(f.name for f in formals), schema.max_input, tuple(sorted(schema.attributes)),
         tuple(map(_element_types, formals)), tuple(f.type_str if f.is_homogeneous else "" for f in formals), defaults,
+        {name: spec.type.name for name, spec in specs}, any(f.option == f.option.Variadic for f in schema.outputs),
     )  # fmt: skip
 
 
@@ -140,7 +144,7 @@ def misfit(operator: str, opset: int, attributes: Mapping[str, Any], given: Cont
         return None
     then, now = version_at(operator, opset), versions[-1]
     if then is None:
-        return _no_version(operator, versions, opset)
+        return why_missing(operator, opset)
     if then is now:
         return None
     changed = CHANGED_MEANING.get(operator, 0)
@@ -156,7 +160,9 @@ def misfit(operator: str, opset: int, attributes: Mapping[str, Any], given: Cont
     return None
 
 
-def _no_version(operator: str, versions: tuple[Version, ...], opset: int) -> str:
+def why_missing(operator: str, opset: int) -> str:
+    """Why an operator set has not an operator that others have."""
+    versions = history().operators[operator]
     if versions[0].since > opset:
         return f"`{operator}` needs operator set {versions[0].since}"
     return f"`{operator}` is gone since operator set {history().gone[operator]}"

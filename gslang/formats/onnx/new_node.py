@@ -9,10 +9,10 @@ from __future__ import annotations
 from typing import Any
 
 from gslang.base.diagnostics import InputError
-from gslang.dialect.onnx.attributes import attribute_message, attribute_value, captures_of, rename_captures
+from gslang.dialect.onnx.attributes import attribute_message, captures_of, rename_captures
 from gslang.dialect.onnx.infer import operand_value
-from gslang.dialect.onnx.schemas import newest, schema_at, split_name
-from gslang.dialect.onnx.versions import VECTORS, former
+from gslang.dialect.onnx.schemas import split_name
+from gslang.dialect.onnx.versions import VECTORS, Version, former, history, version_at, why_missing
 from gslang.formats.onnx.names import Names
 from gslang.formats.onnx.provenance import state_origin
 from gslang.graph.graph import CONST, Graph
@@ -24,8 +24,8 @@ class NodeMaker:
         self.opsets = {"" if e.domain == "ai.onnx" else e.domain: e.version for e in model.opset_import} or {"": 1}
 
     def is_variadic(self, node: int) -> bool:
-        schema = newest(self.graph.op[node])
-        return schema is not None and any(f.option == f.option.Variadic for f in schema.outputs)
+        known = history().operators.get(self.graph.op[node])
+        return known is not None and known[-1].many
 
     def make(self, node: int, results: list[str]) -> tuple[list[Any], Any]:
         """`Constant` nodes that it needs, and the node. Raises `InputError` for what the model's version has not."""
@@ -34,7 +34,8 @@ class NodeMaker:
         graph, of = self.graph, self.names.of
         operator = graph.op[node]
         domain, type = split_name(operator)
-        schema, now = self._schema(operator, domain), newest(operator)
+        known = history().operators.get(operator)
+        then = self._version(operator, domain)
         captures = captures_of(graph.attrs[node].values())
         operands = graph.operands[node]
         if len(operands) < len(captures):
@@ -44,14 +45,14 @@ class NodeMaker:
         attrs = {name: value for name, value in graph.attrs[node].items() if value is not None}
         inputs = [of[o] if o >= 0 else "" for o in formal]
         before: list[Any] = []
-        if schema is not None and schema is not now:
-            self._old_operands(operator, schema, now, formal, inputs, attrs)
-            self._old_defaults(schema, now, attrs)
-        if schema is not None:
-            before = self._attributes_as_operands(node, schema, inputs, attrs)
+        if known is not None and then is not None:
+            if then is not known[-1]:
+                self._old_operands(operator, then, known[-1], formal, inputs, attrs)
+                _change_defaults(then, known[-1], attrs)
+            before = self._attributes_as_operands(node, then, inputs, attrs)
         for name in sorted(attrs):
-            kind = schema.attributes[name].type.name if schema is not None and name in schema.attributes else None
-            if schema is not None and kind is None:
+            kind = None if then is None else then.kinds.get(name)
+            if then is not None and kind is None:
                 raise InputError(f"`{operator}` has no attribute `{name}` in operator set {self.opsets.get(domain)}, which the model imports")
             message.attribute.append(attribute_message(name, attrs[name], type, kind))
         renamed = {old: of[o] for old, o in zip(captures, operands[len(formal) :]) if o >= 0 and of[o] != old}
@@ -64,57 +65,42 @@ class NodeMaker:
         state_origin(message, graph, node)
         return before, message
 
-    def _schema(self, operator: str, domain: str) -> Any:
-        import onnx.defs
-        from onnx import helper
-
+    def _version(self, operator: str, domain: str) -> Version | None:
+        """The operator in the model's version; None for one that no table knows. A domain that is new is imported."""
+        known = history().operators.get(operator)
         if domain not in self.opsets:
-            known = newest(operator)
-            version = known.since_version if known is not None else 1
-            self.opsets[domain] = version
-            self.model.opset_import.append(helper.make_opsetid(domain, version))
-        schema = schema_at(operator, self.opsets[domain])
-        if schema is None and newest(operator) is not None:
-            since = min(s.since_version for s in onnx.defs.get_all_schemas_with_history() if s.name == split_name(operator)[1] and s.domain == domain)
-            help = "convert the model with `onnx.version_converter`, or write the rule for older operators"
-            raise InputError(f"`{operator}` needs operator set {since}, the model imports {self.opsets[domain]}", help=help)
-        return schema
+            from onnx import helper
 
-    def _old_operands(self, operator: str, schema: Any, now: Any, formal: list[int], inputs: list[str], attrs: dict[str, Any]) -> None:
+            self.opsets[domain] = known[-1].since if known else 1
+            self.model.opset_import.append(helper.make_opsetid(domain, self.opsets[domain]))
+        then = version_at(operator, self.opsets[domain])
+        if known and then is None:
+            help = "convert the model with `onnx.version_converter`, or write the rule for older operators"
+            raise InputError(f"{why_missing(operator, self.opsets[domain])}, the model imports {self.opsets[domain]}", help=help)
+        return then
+
+    def _old_operands(self, operator: str, then: Version, now: Version, formal: list[int], inputs: list[str], attrs: dict[str, Any]) -> None:
         """Constant operands that the model's version takes as attributes."""
-        known = {f.name for f in schema.inputs}
-        for k in range(len(inputs) - 1, -1, -1):
-            if k >= len(now.inputs):
-                continue
-            operand = now.inputs[k].name
-            name = former(operator, operand, schema.attributes)
-            if operand in known or name is None or not inputs[k]:
+        for k in range(min(len(inputs), len(now.operands)) - 1, -1, -1):
+            operand = now.operands[k]
+            name = former(operator, operand, then.attributes)
+            if operand in then.operands or name is None or not inputs[k]:
                 continue
             value = self.graph.value(formal[k]) if self.graph.op[formal[k]] is CONST else None
             if value is None:
                 raise InputError(f"operand `{operand}` of `{operator}` is an attribute in the model's operator set, so it must be a constant")
-            if schema.attributes[name].type.name in ("INT", "INTS"):
+            if then.kinds[name] in ("INT", "INTS"):
                 value = value.astype("int64")
             attrs[name] = tuple(value.tolist()) if value.ndim and (operator, operand) not in VECTORS else value.item()
             inputs[k] = ""
 
-    def _old_defaults(self, schema: Any, now: Any, attrs: dict[str, Any]) -> None:
-        for name, spec in now.attributes.items():
-            then = schema.attributes.get(name)
-            if name in attrs or then is None or not spec.default_value.type:
-                continue
-            default = attribute_value(spec.default_value, now.name)
-            if not then.default_value.type or attribute_value(then.default_value, now.name) != default:
-                attrs[name] = default
-
-    def _attributes_as_operands(self, node: int, schema: Any, inputs: list[str], attrs: dict[str, Any]) -> list[Any]:
+    def _attributes_as_operands(self, node: int, then: Version, inputs: list[str], attrs: dict[str, Any]) -> list[Any]:
         """Attributes that the model's version takes as operands, as `Constant` nodes."""
         from onnx import NodeProto, helper
 
         made = []
-        places = {formal.name: k for k, formal in enumerate(schema.inputs)}
-        for name in [n for n in attrs if n not in schema.attributes and n in places]:
-            k = places[name]
+        for name in [n for n in attrs if n not in then.kinds and n in then.operands]:
+            k = then.operands.index(name)
             constant = self.names.fresh(name)
             first = self.graph.operands[node][:1]
             tensor = operand_value(attrs.pop(name), self.graph.types[first[0]] if first and first[0] >= 0 else None)
@@ -122,3 +108,13 @@ class NodeMaker:
             inputs.extend([""] * (k + 1 - len(inputs)))
             inputs[k] = constant
         return made
+
+
+def _change_defaults(then: Version, now: Version, attrs: dict[str, Any]) -> None:
+    """State defaults that have changed since; leave out what was always so before it could be said."""
+    for name, default in now.defaults.items():
+        if name in then.kinds:
+            if name not in attrs and default is not None and then.defaults.get(name) != default:
+                attrs[name] = default
+        elif name in attrs and attrs[name] == default and name not in then.operands:
+            del attrs[name]

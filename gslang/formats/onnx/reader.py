@@ -230,7 +230,7 @@ class _Reader:
         def type_of_operand(k: int) -> Type | None:
             return graph.types[operands[k]] if k < len(operands) and operands[k] >= 0 else None
 
-        if any(attribute.ref_attr_name for attribute in node.attribute):
+        if attrs and any(attribute.ref_attr_name for attribute in node.attribute):
             return f"ai.onnx.v{opset}.{operator}"  # what it does depends on who calls the function that it is in
         own = old_name(operator, opset, node, attrs, type_of_operand)
         if own is not None:

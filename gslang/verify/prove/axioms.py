@@ -1,7 +1,6 @@
 """What is known of functions of real numbers: the laws that the prover may use, each by name.
 
-`apply(name, arguments, laws)` is the function's value in normal form; `laws` collects the names of laws that hold only with an
-assumption. Functions that are not here are unknown functions. Maximum and minimum are a lattice: arguments that another
+`apply(name, arguments)` is the function's value in normal form; `assumptions` tells what the laws assume. Functions that are not here are unknown functions. Maximum and minimum are a lattice: arguments that another
 one dominates go away, nested ones are flattened, min(a, b) = −max(−a, −b), relu(x) = max(x, 0), |x| = max(x, −x).
 """
 
@@ -195,15 +194,13 @@ def apply(name: str, arguments: Sequence[Term]) -> Term:
     return unknown(name, *arguments)
 
 
-def assumptions(value: Term) -> set[str]:
-    """What the laws that may have been used on this term's functions assume."""
-    found: set[str] = set()
-    for atom in value.atoms():
-        if atom.kind == "fn":
-            found |= {"sqrt": {ROOT}, "log": {LOGARITHM}}.get(atom.name, set())
-        for argument in atom.args:
-            if isinstance(argument, Term):
-                found |= assumptions(argument)
-        if atom.kind == "group":
-            found.add("no denominator is 0")
-    return found
+# Operators → what the laws that are used for them assume.
+_ROOTS = frozenset({"sqrt", "rsqrt", "power", "Sqrt", "Pow", "ReduceL2", "nn.l2_normalize"})
+_QUOTIENTS = frozenset({"divide", "rsqrt", "Div", "Reciprocal"})
+_LOGARITHMS = frozenset({"log", "Log", "LogSoftmax", "Softplus", "nn.log_softmax"})
+
+
+def assumptions(operators: frozenset[str]) -> list[str]:
+    """What laws of real numbers that may be used for these operators assume."""
+    laws = ((_ROOTS, ROOT), (_LOGARITHMS, LOGARITHM), (_QUOTIENTS, "no denominator is 0"))
+    return [law for names, law in laws if names & operators]

@@ -315,7 +315,7 @@ class Case:
             slot = self.scope.slot(value.place, value.node)
             if slot >= 0:
                 found = self.graph.attrs[slot].get(value.name)
-                if isinstance(found, Written) and not (found.optional and self.world.reading) and self.alike(slot, operator, operands):
+                if isinstance(found, Written) and self.alike(slot, operator, operands):
                     return found
         return None
 
@@ -330,9 +330,7 @@ class Case:
     def copied(self, slot: int, operator: str, operands: Sequence[Value], names: Sequence[str]) -> dict[str, Any]:
         """Attributes of a call in the source for another call."""
         own = self.graph.attrs[slot]
-        if self.alike(slot, operator, operands):
-            return {name: own[name] if self.world.reading and isinstance(value, Written) and value.optional else value for name, value in own.items()}
-        return {name: own[name] for name in own if name in names}
+        return dict(own.items()) if self.alike(slot, operator, operands) else {name: own[name] for name in own if name in names}
 
     def value(self, value: ir.Value) -> Any:
         """A value that must be there. Raises `Impossible` where it is unknown: the match does not count then."""
@@ -388,7 +386,7 @@ class Case:
             else:
                 tests[constraint.field] = constraint.test
         attrs = Attributes()
-        for name, spec in signature.attributes.items():
+        for name, spec in sorted(signature.attributes.items(), key=lambda item: "layout" not in item[0]):  # others read layouts
             if name in given:
                 attrs[name] = given[name]
                 continue

@@ -47,7 +47,7 @@ class Attributes(dict[str, Any]):
         return value.plain if isinstance(value, Written) else value
 
     def plain(self, reading: bool) -> dict[str, Any]:
-        """What operators compute with; `reading`: of the call in the source that it was made for."""
+        """What operators compute with; `reading`: in the source, where what may be absent is taken to demand nothing."""
         return {
             name: value if not isinstance(value, Written) else None if value.optional and reading else value.plain for name, value in self.items()
         }

@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from time import perf_counter
 
-from gslang.check.checked import CheckedRule
+from gslang.check.checked import CallNode, CheckedRule, MakeCall
+from gslang.verify.prove.axioms import assumptions
 from gslang.verify.prove.case import Case
 from gslang.verify.prove.dtypes import compared
 from gslang.verify.prove.facts import Facts
@@ -31,6 +32,7 @@ def prove(rule: CheckedRule, steps: int = STEPS) -> Proof:
     """A proof that the rule's sides are equal, in at most so many steps. Raises `NotProved` with the reason."""
     began = perf_counter()
     best: Proof | None = None
+    laws = assumptions(operators_of(rule))
     budget = Budget(steps)
     reason = NotProved("no case fits the source")
     for most in RANKS:
@@ -57,12 +59,18 @@ def prove(rule: CheckedRule, steps: int = STEPS) -> Proof:
             break
         if looked_at:
             ranks = (f"ranks up to {most}",) if limited else ()
-            best = Proof(("numbers are real", *ranks, "sizes of at least 1", *sorted(notes)), looked_at, perf_counter() - began)
+            best = Proof(("numbers are real", *ranks, "sizes of at least 1", *laws, *sorted(notes)), looked_at, perf_counter() - began)
         if not limited:
             break
     if best is None:
         raise reason
     return best
+
+
+def operators_of(rule: CheckedRule) -> frozenset[str]:
+    """All operators that a rule's source or target may have."""
+    found = {name for node in rule.nodes if isinstance(node, CallNode) for name in node.operators}
+    return frozenset(found | {t.operator for t in rule.target.targets if isinstance(t, MakeCall) and isinstance(t.operator, str)})
 
 
 def _one_case(rule: CheckedRule, world: World) -> None:
