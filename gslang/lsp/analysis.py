@@ -1,7 +1,7 @@
 """The checked program of a document, found again after each edit without judging again what did not change.
 
 Says the same as `check.check`: a test holds them together on every shipped file and on edits of them. It differs where that helps
-who is typing: an item that cannot be read just now keeps its name, and a function or an operator that cannot be read
+who is typing: an item that cannot be read just now keeps its name, and a function, an operator or a dialect that cannot be read
 stays what it was before, so that the rest of the file is not covered with errors that follow.
 """
 
@@ -91,8 +91,7 @@ class _Check:
         passes: dict[str, ir.CheckedPass] = {}
         operators: list[Signature] = []
         broken = {name for piece in self.document.pieces if piece.keyword in ("rule", "pass") and not piece.items and (name := _name(piece))}
-        self.dialect, more = _dialect(program)
-        self.found += more
+        self.dialect = self._chosen_dialect(program)
         for item in program.items:
             if isinstance(item, n.Use):
                 _use(item, self.whole, self.importer, self.found, rules, passes, self.functions, operators, broken)
@@ -132,6 +131,17 @@ class _Check:
                 elif (piece.keyword, name) in good:
                     items.append(good[piece.keyword, name])
         return items
+
+    def _chosen_dialect(self, program: n.Program) -> Dialect:
+        """The dialect of the file; the one it had before while its name cannot be read or is none."""
+        dialect, found = _dialect(program)
+        self.found += found
+        declared = [piece for piece in self.document.pieces if piece.keyword == "dialect"]
+        if declared and (not declared[0].items or any(d.message.startswith("unknown dialect") for d in found)):
+            before: Dialect = self.document.memo.get("dialect", dialect)
+            return before
+        self.document.memo["dialect"] = dialect
+        return dialect
 
     def _doc(self) -> str | None:
         return "\n".join(doc for piece in self.document.pieces if (doc := piece.parsed.program.doc)) or None

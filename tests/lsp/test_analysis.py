@@ -133,6 +133,16 @@ def test_a_broken_function_stays_what_it_was() -> None:
     assert [d.code for d in store.findings(broken) if d.code[0] == "E"] == ["E0102"]
 
 
+@pytest.mark.parametrize("typed", ["dialect on;", "dialect onnx", "dialect ;"])
+def test_a_dialect_that_is_being_typed_stays_what_it_was(typed: str) -> None:
+    good = "dialect onnx;\n\n## Doc.\n@allow(L0109)\nrule a(x): Relu(Relu(x)) => Relu(x);\n"
+    store = Store()
+    assert store.findings(store.put("untitled:one", good, 1)) == []
+    changed = store.put("untitled:one", good.replace("dialect onnx;", typed), 2)
+    assert {d.code for d in store.findings(changed)} <= {"E0206", "E0102", "E0103"}
+    assert store.findings(store.put("untitled:one", good.replace("dialect onnx;", ""), 3))[0].code == "E0301"
+
+
 def test_pieces_are_the_text() -> None:
     chance = random.Random(3)
     signs = ["rule a(x): b => c;", "{", "}", "(", ")", ";", "test \"t\" for a {", "# c\n", "\n", "@once", "fn f(x) = x;", "é", "pass = 1", "op my.a(x: tensor) -> tensor;"]
