@@ -230,7 +230,8 @@ def _summary(result: Result, replayed: bool) -> None:
     for name, count in fired:
         sys.stderr.write(f"  {name:<36}{count:>6}\n")
     many = "s" * (result.applications != 1)
-    how = "replayed" if replayed else f"{result.progress.sweeps} sweep{"" if result.progress.sweeps == 1 else "s"} ({result.stop_reason.value})"
+    sweeps = result.progress.sweeps
+    how = "replayed" if replayed else f"{sweeps} sweep{'s' * (sweeps != 1)} ({result.stop_reason.value})"
     sys.stderr.write(
         f"{result.applications} application{many}, {how}; "
         f"{len(result.before)} nodes before, {len(result.graph)} after\n"
