@@ -39,6 +39,7 @@ E0307 an operand of the wrong kind
 E0308 an operator declaration that does not hold together
 E0309 several results must be projected
 E0310 an operator variable of the wrong kind
+E0311 an argument that is given twice
 E0401 a node is read before it is matched
 E0402 a name of an alternative outside its arm
 E0403 `match` needs an alternation

@@ -163,6 +163,12 @@ def make_call(
     low: Lowering, expr: n.Expr, operator: str | OperatorOf, arguments: tuple[n.Argument, ...],
     known: list[Denotation] | None, ordered: bool = False,
 ) -> Denotation:  # fmt: skip
+    seen: set[str] = set()
+    for argument in arguments:
+        if isinstance(argument, n.Keyword):
+            if argument.name in seen:
+                low.error("E0311", f"`{argument.name}` is given twice", argument.name_span, help="remove one of them")
+            seen.add(argument.name)
     if low.side == "source":
         return patterns.make_call(low, expr, operator, arguments, known, ordered)
     return targets.make_call(low, expr, operator, arguments, known)

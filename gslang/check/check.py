@@ -56,7 +56,7 @@ def check_module(source: Source, importer: Importer) -> Module:
     parsed = parse(source)
     found: list[Diagnostic] = list(parsed.diagnostics)
     program = parsed.program
-    dialect, found_dialect = _dialect(program)
+    dialect, found_dialect = dialect_of(program)
     found += found_dialect
     rules: dict[str, ir.CheckedRule] = {}
     passes: dict[str, ir.CheckedPass] = {}
@@ -66,8 +66,8 @@ def check_module(source: Source, importer: Importer) -> Module:
     with importer.reading(source.name):
         for item in program.items:
             if isinstance(item, n.Use):
-                _use(item, source, importer, found, rules, passes, functions, operators, broken)
-    own_functions = _functions(program, found)
+                use_module(item, source, importer, found, rules, passes, functions, operators, broken)
+    own_functions = functions_of(program, found)
     functions.update(own_functions)
     if operators:
         dialect = dialect.with_operators(operators)
@@ -125,7 +125,8 @@ def check_module(source: Source, importer: Importer) -> Module:
     return Module(result, functions, tuple(operators))
 
 
-def _dialect(program: n.Program) -> tuple[Dialect, list[Diagnostic]]:
+def dialect_of(program: n.Program) -> tuple[Dialect, list[Diagnostic]]:
+    """The dialect that a file names (`relay` if none), with the operators that it declares."""
     found: list[Diagnostic] = []
     chosen = "relay"
     for k, item in enumerate(i for i in program.items if isinstance(i, n.DialectItem)):
@@ -143,7 +144,8 @@ def _dialect(program: n.Program) -> tuple[Dialect, list[Diagnostic]]:
     return load_dialect(chosen), found
 
 
-def _functions(program: n.Program, found: list[Diagnostic]) -> dict[str, n.FnDecl]:
+def functions_of(program: n.Program, found: list[Diagnostic]) -> dict[str, n.FnDecl]:
+    """The functions that a file declares, by name."""
     result: dict[str, n.FnDecl] = {}
     for item in program.items:
         if isinstance(item, n.FnDecl):
@@ -160,10 +162,11 @@ def _functions(program: n.Program, found: list[Diagnostic]) -> dict[str, n.FnDec
     return result
 
 
-def _use(
+def use_module(
     item: n.Use, source: Source, importer: Importer, found: list[Diagnostic], rules: dict[str, ir.CheckedRule],
     passes: dict[str, ir.CheckedPass], functions: dict[str, n.FnDecl], operators: list[Signature], broken: set[str],
 ) -> None:  # fmt: skip
+    """Add what a `use` item imports to the tables; what cannot be found is reported."""
     modules, problem = importer.modules(item, source)
     if problem is not None:
         found.append(problem)

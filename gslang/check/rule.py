@@ -25,9 +25,9 @@ def check_rule(
     """The checked rule, or None if it has an error; and all findings."""
     low = Lowering(dialect, functions, [])
     marks = marking.read(low, rule)
-    inputs = [node for item in rule.inputs if (node := _input(low, item)) is not None]
-    _statements(low, rule.source)
-    outputs, output_block = _source_outputs(low, rule.source)
+    inputs = [node for item in rule.inputs if (node := lower_input(low, item)) is not None]
+    lower_statements(low, rule.source)
+    outputs, output_block = source_outputs(low, rule.source)
     where: list[ir.Value] = []
     spans = []
     for condition in rule.source.where:
@@ -37,19 +37,19 @@ def check_rule(
         except Stop:
             pass
     source_names = set(low.used_inputs)
-    target_outputs: list[int] = []
+    results: list[int] = []
     if not _has_error(low):
         low.side = "target"
-        _statements(low, rule.target)
-        target_outputs = _target_outputs(low, rule.target)
+        lower_statements(low, rule.target)
+        results = target_outputs(low, rule.target)
         for condition in rule.target.where:
             low.error("E0601", "conditions stand on the source side", condition.span, "move it behind the source's outputs")
     if _has_error(low):
         return None, low.diagnostics
     _check_inputs(low, rule, outputs, output_block, source_names)
-    _check_counts(low, rule, outputs, output_block, target_outputs)
+    _check_counts(low, rule, outputs, output_block, results)
     blocks = _finish_blocks(low, outputs, output_block, rule)
-    check_order(low, rule, outputs, output_block, blocks, where, list(zip(rule.source.where, where)), target_outputs, marks.disconnected)
+    check_order(low, rule, outputs, output_block, blocks, where, list(zip(rule.source.where, where)), results, marks.disconnected)
     if _has_error(low):
         return None, low.diagnostics
     checked = ir.CheckedRule(
@@ -65,9 +65,9 @@ def check_rule(
         captures=tuple(low.captures),
         where=tuple(where),
         where_spans=tuple(spans),
-        interior=_interior(low, outputs, blocks, output_block, target_outputs),
+        interior=_interior(low, outputs, blocks, output_block, results),
         target=ir.TargetGraph(
-            tuple(low.targets), tuple(low.target_names), tuple(low.target_spans), tuple(target_outputs)
+            tuple(low.targets), tuple(low.target_names), tuple(low.target_spans), tuple(results)
         ),
         dialect=dialect,
         span=rule.name.span,
@@ -90,7 +90,7 @@ def _has_error(low: Lowering) -> bool:
 # ── header ────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-def _input(low: Lowering, item: n.Input) -> int | None:
+def lower_input(low: Lowering, item: n.Input) -> int | None:
     """An input vertex as a pattern node; an operator variable is no node."""
     name, kind = item.name.id, item.kind
     try:
@@ -168,7 +168,8 @@ def _names_trait(expr: n.Expr) -> bool:
 # ── sides ─────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-def _statements(low: Lowering, side: n.Side) -> None:
+def lower_statements(low: Lowering, side: n.Side) -> None:
+    """The statements of a side; one that has an error leaves its name `Lost`."""
     for statement in side.statements:
         try:
             if isinstance(statement, n.Each):
@@ -180,7 +181,8 @@ def _statements(low: Lowering, side: n.Side) -> None:
             low.names.setdefault(statement.name.id, Lost())
 
 
-def _source_outputs(low: Lowering, side: n.Side) -> tuple[list[int], int | None]:
+def source_outputs(low: Lowering, side: n.Side) -> tuple[list[int], int | None]:
+    """The source's outputs as pattern nodes, or the block whose instances are the outputs."""
     outputs: list[int] = []
     block: int | None = None
     for item in side.outputs:
@@ -204,7 +206,8 @@ def _source_outputs(low: Lowering, side: n.Side) -> tuple[list[int], int | None]
     return outputs, block
 
 
-def _target_outputs(low: Lowering, side: n.Side) -> list[int]:
+def target_outputs(low: Lowering, side: n.Side) -> list[int]:
+    """The target's outputs, as targets."""
     outputs: list[int] = []
     for item in side.outputs:
         try:

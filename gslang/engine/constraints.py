@@ -67,9 +67,9 @@ def passes(test: ir.Test, found: Any, scope: Scope) -> bool:
         case ir.Equals(value):
             return equal(found, evaluate(value, scope))
         case ir.ConstantEquals(value):
-            return found.size == 1 and _equals_rounded(found, evaluate(value, scope))
+            return found.size == 1 and equals_rounded(found, evaluate(value, scope))
         case ir.SplatEquals(value):
-            return found.size > 0 and _equals_rounded(found, evaluate(value, scope))
+            return found.size > 0 and equals_rounded(found, evaluate(value, scope))
         case ir.Capture(number, inner):
             captures = scope.captures if scope.current is None else scope.current.captures
             captures[number] = found
@@ -133,7 +133,7 @@ def _rounded(value: int | float, dtype: Any) -> Any:
         return numpy.asarray(value, dtype=dtype).item()
 
 
-def _equals_rounded(array: Any, value: Any) -> bool:
+def equals_rounded(array: Any, value: Any) -> bool:
     """All elements equal `value` rounded to the array's dtype. A fraction never equals an integer."""
     if array.size == 1 and (type(value) is float or type(value) is int):
         key = (value, array.dtype)

@@ -52,7 +52,7 @@ def compile_rewriter(plan: MatchPlan) -> Callable[[Edits], Rewriter]:
     make = _compiled(plan, True)
     if make is not None:
         return lambda edits: make(edits.graph, edits)  # type: ignore[no-any-return]
-    return partial(_readable_rewriter, plan)
+    return partial(readable_rewriter, plan)
 
 
 def is_compiled(plan: MatchPlan) -> bool:
@@ -71,7 +71,7 @@ def _readable_matcher(plan: MatchPlan, graph: Graph) -> Matcher:
     return match
 
 
-def _readable_rewriter(plan: MatchPlan, edits: Edits) -> Rewriter:
+def readable_rewriter(plan: MatchPlan, edits: Edits) -> Rewriter:
     match = compile_matcher(plan)(edits.graph)
 
     def rewrite(start: int, seeds: list[int]) -> Any:

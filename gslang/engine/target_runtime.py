@@ -10,7 +10,7 @@ from gslang.dialect.dialect import Dialect
 from gslang.dialect.tensor_type import TensorType, TupleType, UnknownValue
 from gslang.engine.build import add_constant, fitted, known_value, normalised
 from gslang.engine.edits import MISSING, Edits, Known
-from gslang.engine.values import _plain
+from gslang.engine.values import plain
 from gslang.graph.graph import ABSENT, INDEX_ATTRS, PROJ, TUPLE
 
 
@@ -178,5 +178,5 @@ RUNTIME: dict[str, Any] = {
     "bound": _bound,
     "present": _present,
     "several": _several_items,
-    "plain": _plain,
+    "plain": plain,
 }

@@ -16,7 +16,7 @@ from gslang.dialect.onnx.versions import opset_for
 from gslang.dialect.tensor_type import UnknownValue
 from gslang.engine import values
 from gslang.engine.builtins import BUILTINS
-from gslang.engine.constraints import _equals_rounded
+from gslang.engine.constraints import equals_rounded
 from gslang.engine.plan import children
 
 
@@ -166,8 +166,8 @@ RUNTIME: dict[str, Any] = {
     "ndim_of": values.ndim_of,
     "dtype_of": values.dtype_of,
     "call_attribute": values.call_attribute,
-    "plain": values._plain,
-    "equals_rounded": _equals_rounded,
+    "plain": values.plain,
+    "equals_rounded": equals_rounded,
     "opset_for": opset_for,
 }
 

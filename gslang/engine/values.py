@@ -101,7 +101,7 @@ def evaluate(value: ir.Value, scope: Scope) -> Any:
                     result.append(evaluate(item, scope))
             return tuple(result)
         case ir.ItemValue(base, index):
-            return _plain(evaluate(base, scope)[evaluate(index, scope)])
+            return plain(evaluate(base, scope)[evaluate(index, scope)])
         case ir.SliceValue(base, lower, upper, step):
             low, high, stride = (None if v is None else evaluate(v, scope) for v in (lower, upper, step))
             return evaluate(base, scope)[low:high:stride]
@@ -119,7 +119,7 @@ def iterate(loop: ir.Comprehension | ir.Repeat, scope: Scope) -> Iterator[None]:
     names = loop.locals
     for item in evaluate(loop.source, scope):
         if len(names) == 1:
-            scope.locals[names[0]] = _plain(item)
+            scope.locals[names[0]] = plain(item)
         else:
             parts = tuple(item)
             if len(parts) != len(names):
@@ -213,7 +213,7 @@ def call_attribute(graph: Graph, dialect: Dialect, node: int, name: str) -> Any:
     raise UnknownValue(f"{graph.label(node)} has no attribute `{name}`")
 
 
-def _plain(value: Any) -> Any:
+def plain(value: Any) -> Any:
     """NumPy scalars as Python numbers."""
     item = getattr(value, "item", None)
     return item() if item is not None and getattr(value, "ndim", 1) == 0 else value

@@ -95,7 +95,7 @@ def _leaky(operands: Sequence[Any], attrs: Attrs) -> Any:
     return np.where(x > 0, x, x * x.dtype.type(attrs["alpha"])).astype(x.dtype)
 
 
-def _along(vector: Any, rank: int, axis: int) -> Any:
+def along(vector: Any, rank: int, axis: int) -> Any:
     shape = [1] * rank
     shape[axis] = -1
     return vector.reshape(shape)
@@ -103,12 +103,12 @@ def _along(vector: Any, rank: int, axis: int) -> Any:
 
 def _prelu(operands: Sequence[Any], attrs: Attrs) -> Any:
     x, alpha = operands
-    return np.where(x > 0, x, x * _along(alpha, x.ndim, attrs["axis"])).astype(x.dtype)
+    return np.where(x > 0, x, x * along(alpha, x.ndim, attrs["axis"])).astype(x.dtype)
 
 
 def _bias_add(operands: Sequence[Any], attrs: Attrs) -> Any:
     x, bias = operands
-    return (x + _along(bias, x.ndim, attrs["axis"])).astype(x.dtype, copy=False)
+    return (x + along(bias, x.ndim, attrs["axis"])).astype(x.dtype, copy=False)
 
 
 def _cast(operands: Sequence[Any], attrs: Attrs) -> Any:
@@ -124,7 +124,7 @@ def _full(operands: Sequence[Any], attrs: Attrs) -> Any:
 def _one_hot(operands: Sequence[Any], attrs: Attrs) -> Any:
     indices, on, off = operands
     axis = attrs["axis"] if attrs["axis"] >= 0 else attrs["axis"] + indices.ndim + 1
-    hot = np.expand_dims(indices, axis) == _along(np.arange(attrs["depth"]), indices.ndim + 1, axis)
+    hot = np.expand_dims(indices, axis) == along(np.arange(attrs["depth"]), indices.ndim + 1, axis)
     return np.where(hot, on, off).astype(numpy_dtype(attrs["dtype"]))
 
 

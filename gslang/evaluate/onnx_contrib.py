@@ -258,7 +258,7 @@ def q_concat(operands: Operands, attrs: Attrs) -> Any:
     return _coded(np.concatenate(values, axis=attrs["axis"]), scale, zero, zero.dtype)
 
 
-def _along(parameter: Any, x: Any, axis: int) -> Any:
+def along(parameter: Any, x: Any, axis: int) -> Any:
     if parameter is None or parameter.ndim == 0 or parameter.size == 1:
         return parameter if parameter is None else parameter.reshape(())
     return parameter.reshape(*(-1 if k == axis % x.ndim else 1 for k in range(x.ndim)))
@@ -267,12 +267,12 @@ def _along(parameter: Any, x: Any, axis: int) -> Any:
 def quantize(operands: Operands, attrs: Attrs) -> Any:
     x, scale, zero = (*operands, None)[:3]
     dtype = np.dtype(np.uint8) if zero is None else zero.dtype
-    return _coded(x, _along(scale, x, attrs["axis"]), _along(zero, x, attrs["axis"]), dtype)
+    return _coded(x, along(scale, x, attrs["axis"]), along(zero, x, attrs["axis"]), dtype)
 
 
 def dequantize(operands: Operands, attrs: Attrs) -> Any:
     x, scale, zero = (*operands, None)[:3]
-    return _real(x, _along(scale, x, attrs["axis"]), _along(zero, x, attrs["axis"]))
+    return _real(x, along(scale, x, attrs["axis"]), along(zero, x, attrs["axis"]))
 
 
 def bias_split_gelu(operands: Operands, attrs: Attrs) -> Any:

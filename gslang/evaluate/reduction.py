@@ -9,7 +9,7 @@ import numpy as np
 
 from gslang.dialect.dtypes import numpy_dtype
 from gslang.dialect.relay.reduction import reduced_axes
-from gslang.evaluate.elementwise import Evaluator, _along
+from gslang.evaluate.elementwise import Evaluator, along
 
 Attrs = Mapping[str, Any]
 
@@ -71,16 +71,16 @@ def _batch_norm(operands: Sequence[Any], attrs: Attrs) -> Any:
     shift = -mean * scale
     if attrs["center"]:
         shift = shift + beta
-    y = x * _along(scale, x.ndim, axis) + _along(shift, x.ndim, axis)
+    y = x * along(scale, x.ndim, axis) + along(shift, x.ndim, axis)
     return y.astype(x.dtype), mean, variance
 
 
 def _scaled(x: Any, y: Any, operands: Sequence[Any], attrs: Attrs) -> Any:
     axis = attrs["axis"]
     if attrs["scale"]:
-        y = y * _along(operands[1], x.ndim, axis)
+        y = y * along(operands[1], x.ndim, axis)
     if attrs["center"]:
-        y = y + _along(operands[2], x.ndim, axis)
+        y = y + along(operands[2], x.ndim, axis)
     return y.astype(x.dtype)
 
 

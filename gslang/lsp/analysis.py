@@ -14,7 +14,7 @@ from typing import Any
 from gslang.base.diagnostics import Diagnostic, Label
 from gslang.base.source import Source, Span
 from gslang.check import checked as ir
-from gslang.check.check import BUILTIN_STEPS, Module, _dialect, _functions, _use
+from gslang.check.check import BUILTIN_STEPS, Module, dialect_of, functions_of, use_module
 from gslang.check.imports import Importer
 from gslang.check.meaning import check_meaning
 from gslang.check.passes import check_pass
@@ -94,8 +94,8 @@ class _Check:
         self.dialect = self._chosen_dialect(program)
         for item in program.items:
             if isinstance(item, n.Use):
-                _use(item, self.whole, self.importer, self.found, rules, passes, self.functions, operators, broken)
-        self.functions.update(_functions(program, self.found))
+                use_module(item, self.whole, self.importer, self.found, rules, passes, self.functions, operators, broken)
+        self.functions.update(functions_of(program, self.found))
         if operators:
             self.dialect = self._kept("imported operators", tuple(operators), lambda: self.dialect.with_operators(operators))
         for piece, item in items:
@@ -134,7 +134,7 @@ class _Check:
 
     def _chosen_dialect(self, program: n.Program) -> Dialect:
         """The dialect of the file; the one it had before while its name cannot be read or is none."""
-        dialect, found = _dialect(program)
+        dialect, found = dialect_of(program)
         self.found += found
         declared = [piece for piece in self.document.pieces if piece.keyword == "dialect"]
         if declared and (not declared[0].items or any(d.message.startswith("unknown dialect") for d in found)):

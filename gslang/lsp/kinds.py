@@ -10,7 +10,7 @@ from dataclasses import replace
 from gslang.check import checked as ir
 from gslang.check.context import BlockOf, Denotation, InstanceOf, Lost, Lowering, NodeOf, NodesOf, OperatorOf, Stop, TargetOf, ValueOf
 from gslang.check.patterns import without_alternatives
-from gslang.check.rule import _input, _source_outputs, _statements, _target_outputs
+from gslang.check.rule import lower_input, lower_statements, source_outputs, target_outputs
 from gslang.dialect.tensor_type import TensorType
 from gslang.engine.build import BuildError
 from gslang.engine.meaning import with_meanings
@@ -38,13 +38,13 @@ def lowered(analysis: Analysis, piece: Piece) -> Lowering | None:
 def _lower(analysis: Analysis, rule: n.Rule) -> Lowering:
     low = Lowering(analysis.dialect, analysis.functions, [])
     for given in rule.inputs:
-        _input(low, given)
-    _statements(low, rule.source)
-    _source_outputs(low, rule.source)
+        lower_input(low, given)
+    lower_statements(low, rule.source)
+    source_outputs(low, rule.source)
     low.side = "target"
-    _statements(low, rule.target)
+    lower_statements(low, rule.target)
     try:
-        _target_outputs(low, rule.target)
+        target_outputs(low, rule.target)
     except Stop:
         pass
     return low

@@ -20,7 +20,7 @@ class _Absent(Exception):
 
 def known_verdict(program: CheckedProgram, name: str) -> Verdict | None:
     """The verdict of an earlier run with the usual settings on this rule with these tests. The key is that of `verify`."""
-    from gslang.verify.verdict import Settings, _content, _own_code
+    from gslang.verify.verdict import Settings, content_of, own_code
 
     rule = program.rules.get(name)
     if rule is None:
@@ -31,7 +31,7 @@ def known_verdict(program: CheckedProgram, name: str) -> Verdict | None:
         raise _Absent
 
     try:
-        return cached("verify", (_content(rule), _content(tests), repr(Settings()), _own_code()), absent)
+        return cached("verify", (content_of(rule), content_of(tests), repr(Settings()), own_code()), absent)
     except _Absent:
         return None
 

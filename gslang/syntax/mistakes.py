@@ -31,7 +31,8 @@ _FOREIGN = (
 _SHOWN = {
     "SEMICOLON": "`;`", "LPAR": "`(`", "RPAR": "`)`", "LSQB": "`[`", "RSQB": "`]`", "LBRACE": "`{`", "RBRACE": "`}`",
     "COMMA": "`,`", "COLON": "`:`", "EQUAL": "`=`", "ARROW": "`=>`", "RESULT_ARROW": "`->`", "DOT": "`.`", "NAME": "a name",
-    "INT": "a number", "STRING": "a string", "DOUBLE_DOT": "`..`", "BECOMES": "`:=`", "AT": "`@`",
+    "INT": "a number", "STRING": "a string", "DOUBLE_DOT": "`..`", "BECOMES": "`:=`", "AT": "`@`", "QUESTION": "`?`", "STAR": "`*`",
+    "BOTH_ARROW": "`<=>`", "FLOAT": "a number", "COMPARE": "a comparison",
 }  # fmt: skip
 
 _OPENING = {")": "(", "]": "[", "}": "{"}

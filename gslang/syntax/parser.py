@@ -137,7 +137,7 @@ def _nodes(
 ) -> tuple[list[n.Item], Diagnostic | None, tuple[int, int] | None]:
     from lark import Tree as LarkTree
 
-    from gslang.syntax.tree_to_nodes import DEEPEST, BadString, Reserved, TooDeep, _Builder
+    from gslang.syntax.tree_to_nodes import DEEPEST, BadString, Malformed, Reserved, TooDeep, _Builder
 
     builder = _Builder(source, lambda offset: _doc_before(source, docs, offset))
     items: list[n.Item] = []
@@ -155,6 +155,8 @@ def _nodes(
             span = Span(source, error.span.start, min(error.span.end, error.span.start + 1))
             message = f"{error.what} is reserved for a later version"
             return [], Diagnostic("E0108", message, Label(span), help="write a rule for each direction" if "<=>" in error.what else "write `fn name(…) = expression;`"), region
+        except Malformed as error:
+            return [], Diagnostic("E0102", error.message, Label(error.span), help=error.mend), region
         except BadString as error:
             return [], Diagnostic("E0104", "a bad escape in a string", Label(error.span), help=r"write `\\` for a backslash"), region
     return items, None, None

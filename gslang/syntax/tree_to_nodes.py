@@ -30,6 +30,14 @@ class Reserved(Exception):
         self.span, self.what = span, what
 
 
+class Malformed(Exception):
+    """What the grammar lets through and the language does not."""
+
+    def __init__(self, span: Span, message: str, mend: str) -> None:
+        super().__init__(message)
+        self.span, self.message, self.mend = span, message, mend
+
+
 class BadString(Exception):
     def __init__(self, span: Span) -> None:
         super().__init__("bad escape")
@@ -120,7 +128,9 @@ class _Builder:
         c = [x for x in c if not isinstance(x, n.Annotation)] + [x for x in c if isinstance(x, n.Annotation)]
         name = next(x for x in c if isinstance(x, n.Name))
         parameters = tuple(x for x in c if isinstance(x, n.Parameter))
-        results = next(x for x in c if isinstance(x, tuple) and x and isinstance(x[0], n.TypeName))
+        results = next((x for x in c if isinstance(x, tuple) and x and all(isinstance(part, n.TypeName) for part in x)), None)
+        if results is None:
+            raise Malformed(name.span, f"the results of `{name.id}` are no list of types", "write `-> tensor`, or `-> (tensor, tensor)`")
         meaning = next((x for x in c if isinstance(x, _Meaning)), _Meaning())
         traits = next((x for x in c if isinstance(x, list)), [])
         several = len(results) > 0 and getattr(results, "several", False)
@@ -285,6 +295,8 @@ class _Builder:
     def _projections(self, tree: Tree[Token], c: list[Any]) -> Any:
         base: Any = c[0]
         at = self.at(c[1]).start
+        if not str(c[1]).replace(".", "").isdigit():
+            raise Malformed(self.at(c[1]), "a projection has a number behind its point, without an exponent", "write `.2`")
         for digits in str(c[1]).split("."):
             at += len(digits)
             base = n.Projection(base, int(digits), span=Span(self.source, base.span.start, at))

@@ -79,7 +79,7 @@ def verify(rule: CheckedRule, settings: Settings = Settings(), programs: Sequenc
     `programs`: where to look for tests of the rule, whose graphs are instances, too.
     """
     tests = [test for program in programs for test in program.tests if test.rule == rule.name]
-    key = (_content(rule), _content(tests), repr(settings), _own_code())
+    key = (content_of(rule), content_of(tests), repr(settings), own_code())
     return cached("verify", key, lambda: verify_now(rule, settings, programs))
 
 
@@ -183,7 +183,7 @@ def _has_only_float32(graph: Graph) -> bool:
     return all(getattr(graph.types[n], "dtype", None) in (None, "float32") for n in graph.nodes() if graph.op[n] is not CONST)
 
 
-def _content(value: Any) -> str:
+def content_of(value: Any) -> str:
     """A text that is the same for equal rules in every process: sets are sorted, spans left out."""
     return "\n".join(_parts(value))
 
@@ -209,7 +209,7 @@ def _parts(value: Any) -> Iterator[str]:
 
 
 @lru_cache(maxsize=1)
-def _own_code() -> str:
+def own_code() -> str:
     """The state of the code that verdicts hang on, beyond what the cache itself looks at."""
     package = Path(__file__).resolve().parent.parent
     stamps = []
