@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import argparse
 import sys
+import warnings
 from functools import cache
 from typing import TYPE_CHECKING
 
@@ -43,7 +44,9 @@ def run(options: argparse.Namespace) -> int:
 
     names = options.rule or list(rules.own)
     settings = Settings(options.seconds, options.seed, max(1, options.instances), options.strict_special)
-    verdicts = _verdicts(options, rules, names, settings)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", RuntimeWarning)  # NumPy's, where random numbers make NaN
+        verdicts = _verdicts(options, rules, names, settings)
     sys.stdout.write(FORMATS[options.format](verdicts, {name: rules.known[name] for name in names}))
     least = ORDER.index(options.require) if options.require else ORDER.index("unknown")
     return ExitCode.FINDINGS if any(ORDER.index(v.verdict) < least for v in verdicts) else ExitCode.FINE
@@ -69,6 +72,7 @@ def _one(task: tuple[tuple[str, ...], str, Settings]) -> Verdict:
     """In a process of its own: the rules are loaded again there, their dialects hold functions."""
     from gslang.verify.verdict import verify
 
+    warnings.simplefilter("ignore", RuntimeWarning)
     files, name, settings = task
     rules = _loaded(files)
     return verify(rules.known[name], settings, rules.programs)

@@ -48,7 +48,8 @@ def _equal_constants(graph: Graph) -> dict[int, int]:
     same: dict[int, int] = {}
     for node, value in graph.values.items():
         if graph.op[node] is CONST and getattr(value, "nbytes", _SMALL + 1) <= _SMALL and value.dtype.kind != "O":
-            known = first.setdefault((value.dtype.str, value.shape, value.tobytes(), graph.types[node]), node)
+            array = graph.value(node)  # a lazy handle is loaded
+            known = first.setdefault((array.dtype.str, array.shape, array.tobytes(), graph.types[node]), node)
             if known != node:
                 same[node] = known
     return same

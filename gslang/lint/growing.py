@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from gslang.graph.compare import count_calls
 from gslang.lint.linted_file import Finding, LintedFile, finding
+from gslang.lint.pattern_walk import is_run
 from gslang.lint.shown_graph import as_json, as_statements
 from gslang.lint.small_run import by_start, run_small
 from gslang.lint.witness import graphs_of
@@ -13,7 +14,7 @@ from gslang.lint.witness import graphs_of
 
 def growing(file: LintedFile) -> Iterator[Finding]:
     for rule in file.rules:
-        if rule.checked.disconnected:
+        if not is_run(rule.checked):
             continue
         index = by_start([rule.checked])
         for graph in graphs_of(file, rule.checked):

@@ -8,6 +8,7 @@ from gslang.base.diagnostics import Label
 from gslang.base.source import Span
 from gslang.check import checked as ir
 from gslang.lint.linted_file import Finding, LintedFile, finding
+from gslang.lint.pattern_walk import is_run
 from gslang.lint.rebuilt import rebuilds_itself
 from gslang.lint.shown_graph import as_json, as_statements
 from gslang.lint.small_run import by_start, run_small
@@ -43,7 +44,7 @@ def _loops(file: LintedFile, names: tuple[str, ...], places: dict[str, Span], re
     rules = [file.program.rules[name] for name in names if name in file.program.rules]
     index = by_start(rules)
     for rule in rules:
-        if rule.disconnected or _shrinks(rule):
+        if not is_run(rule) or _shrinks(rule):
             continue
         for graph in graphs_of(file, rule):
             run = run_small(graph.copy(), file.program.dialect, index, 30 + 3 * len(graph))

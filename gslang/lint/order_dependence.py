@@ -15,6 +15,7 @@ from gslang.formats.json_graph import ids_of_nodes
 from gslang.graph.graph import Graph
 from gslang.lint.linted_file import Finding, LintedFile, LintedRule, finding
 from gslang.lint.overlap import overlaps
+from gslang.lint.pattern_walk import is_run
 from gslang.lint.shown_graph import as_json, as_statements, same_results
 from gslang.lint.small_run import Index, apply_at, by_start, run_small
 from gslang.lint.witness import inner_graph
@@ -54,12 +55,12 @@ def _inner_overlaps(file: LintedFile) -> Iterator[tuple[LintedRule, LintedRule, 
     """Pairs (outer, inner) with a graph and the nodes at which they match, that of the inner one being interior to the outer."""
     starting: dict[str, list[LintedRule]] = {}
     for rule in file.rules:
-        if not rule.checked.disconnected and not rule.checked.blocks:
+        if is_run(rule.checked) and not rule.checked.blocks:
             for start in plan_of(rule.checked).starts:
                 starting.setdefault(start, []).append(rule)
     budget = _MOST_PAIRS
     for outer in file.rules:
-        if outer.checked.disconnected or outer.checked.blocks:
+        if not is_run(outer.checked) or outer.checked.blocks:
             continue
         for at in sorted(outer.checked.interior):
             pattern = outer.checked.nodes[at]

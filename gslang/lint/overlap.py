@@ -9,6 +9,7 @@ from gslang.engine.plan import plan_of
 from gslang.formats.json_graph import ids_of_nodes
 from gslang.graph.graph import Graph
 from gslang.lint.linted_file import Finding, LintedFile, LintedRule, finding
+from gslang.lint.pattern_walk import is_run
 from gslang.lint.shown_graph import as_json, as_statements
 from gslang.lint.witness import common_graph, graphs_of, matching_nodes
 
@@ -25,7 +26,7 @@ def overlaps(file: LintedFile) -> Iterator[tuple[LintedRule, LintedRule, Graph, 
     """Pairs in the order of the file, with a graph and a node at which both match."""
     shelves: dict[str, list[LintedRule]] = {}
     for rule in file.rules:
-        if rule.checked.disconnected:
+        if not is_run(rule.checked):
             continue
         starts = plan_of(rule.checked).starts
         own = graphs_of(file, rule.checked) if any(start in shelves for start in starts) else []

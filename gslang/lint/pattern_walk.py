@@ -6,6 +6,13 @@ from gslang.check import checked as ir
 from gslang.engine.plan import children
 from gslang.lint.generality import roots_of
 
+_MOST_NODES = 200  # the readable matcher goes down a pattern by recursion
+
+
+def is_run(rule: ir.CheckedRule) -> bool:
+    """Whether lints run a rule on small graphs: one that sweeps, and that is no giant."""
+    return not rule.disconnected and len(rule.nodes) <= _MOST_NODES
+
 
 def match_order(rule: ir.CheckedRule) -> dict[int, int]:
     """Pattern node → its place in the order of matching: operands first, left to right."""

@@ -4,11 +4,18 @@ from __future__ import annotations
 
 from gslang.check import checked as ir
 
+_MOST_NODES = 200  # of larger rules nothing is said: each node is one level of recursion
+
+
+def is_small(rule: ir.CheckedRule) -> bool:
+    """Whether `rebuilt` may be asked about a rule."""
+    return max(len(rule.nodes), len(rule.target.targets)) <= _MOST_NODES
+
 
 def rebuilds_itself(rule: ir.CheckedRule) -> bool:
     """Whether each output of the target is that of the source again."""
     outputs, target = rule.outputs, rule.target
-    return bool(outputs) and len(outputs) == len(target.outputs) and all(rebuilt(rule, k, t) for k, t in zip(outputs, target.outputs))
+    return is_small(rule) and bool(outputs) and len(outputs) == len(target.outputs) and all(rebuilt(rule, k, t) for k, t in zip(outputs, target.outputs))
 
 
 def rebuilt(rule: ir.CheckedRule, k: int, t: int) -> bool:

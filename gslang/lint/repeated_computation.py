@@ -8,7 +8,7 @@ from gslang.base.diagnostics import Label
 from gslang.check import checked as ir
 from gslang.lint.linted_file import Finding, LintedFile, finding
 from gslang.lint.pattern_walk import always_matched, staying_nodes
-from gslang.lint.rebuilt import rebuilt
+from gslang.lint.rebuilt import is_small, rebuilt
 
 
 def repeated_computation(file: LintedFile) -> Iterator[Finding]:
@@ -40,7 +40,7 @@ def repeated_computation(file: LintedFile) -> Iterator[Finding]:
 
 def _stays_already(rule: ir.CheckedRule, k: int) -> ir.CallNode | None:
     """The matched node, if it stays in the graph, that a target builds over again."""
-    for node in sorted(staying_nodes(rule) & always_matched(rule)):
+    for node in sorted(staying_nodes(rule) & always_matched(rule)) if is_small(rule) else ():
         pattern = rule.nodes[node]
         if isinstance(pattern, ir.CallNode) and rebuilt(rule, node, k):
             signature = rule.dialect.get(pattern.operators[0])

@@ -12,6 +12,7 @@ from gslang.engine.interpret import matches
 from gslang.engine.plan import plan_of
 from gslang.engine.rewrite import Application, apply_match
 from gslang.graph.graph import Graph
+from gslang.lint.pattern_walk import is_run
 
 Index = Mapping[str, Sequence[ir.CheckedRule]]
 
@@ -28,7 +29,7 @@ def by_start(rules: Sequence[ir.CheckedRule]) -> Index:
     """Operator → rules that can start there, in order."""
     index: dict[str, list[ir.CheckedRule]] = {}
     for rule in rules:
-        if not rule.disconnected:
+        if is_run(rule):
             for start in plan_of(rule).starts:
                 index.setdefault(start, []).append(rule)
     return index

@@ -22,6 +22,7 @@ from gslang.engine.values import FAILURES, evaluate
 from gslang.graph.graph import ABSENT, INPUT, PARAM, PROJ, TUPLE, Graph
 from gslang.graph.inference import infer_node
 from gslang.lint.linted_file import LintedFile
+from gslang.lint.pattern_walk import is_run
 from gslang.lint.solving import solve
 
 Member = tuple[int, int]  # which rule, which pattern node
@@ -34,6 +35,8 @@ def graphs_of(file: LintedFile, rule: ir.CheckedRule) -> list[Graph]:
     """Graphs that a rule matches: those of its tests, else one made from its source."""
     from gslang.testing import build_graph
 
+    if not is_run(rule):
+        return []
     found = []
     for test in file.program.tests:
         if test.rule == rule.name and test.expected is not None:

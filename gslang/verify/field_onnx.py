@@ -25,7 +25,7 @@ Attrs = Mapping[str, Any]
 
 _MOVEMENT = frozenset({
     "Transpose", "Reshape", "Flatten", "Squeeze", "Unsqueeze", "Concat", "Split", "Slice", "Expand", "Tile", "Gather", "GatherElements",
-    "GatherND", "DepthToSpace", "SpaceToDepth", "Identity", "ReverseSequence", "Compress",
+    "GatherND", "DepthToSpace", "SpaceToDepth", "Identity", "ReverseSequence", "Compress", "SplitToSequence",
 })  # fmt: skip
 _SELECTION = frozenset({"MaxPool", "GlobalMaxPool", "ReduceMax", "ReduceMin", "Max", "Min"})
 _INTEGERS = frozenset({"Shape", "Size", "ArgMax", "ArgMin"})
@@ -101,10 +101,14 @@ def evaluate_onnx_in_field(graph: Graph, inputs: Mapping[str, Any], unknown: set
 
 
 def _value(call: _Call, op: str) -> Any:
+    if op == "SequenceAt" and isinstance(call.operands[0], tuple):
+        return call.operands[0][int(call.operands[1])]
     if not any(isinstance(o, Dual) for o in call.operands):
         return _plain(call, op)
     if op in _MOVEMENT:
         return _moved(call)
+    if op == "Resize" and call.attrs["mode"] == "nearest" and call.attrs["coordinate_transformation_mode"] != "tf_crop_and_resize":
+        return _resized(call)
     if op in _INTEGERS:
         return call.reference([o.real if isinstance(o, Dual) else o for o in call.operands])
     if op in _COMPARISONS:
@@ -112,7 +116,7 @@ def _value(call: _Call, op: str) -> Any:
     if op in _SELECTION:
         real = call.reference([o.real if isinstance(o, Dual) else o for o in call.operands])
         if isinstance(real, tuple):
-            raise NoField(f"`{op}` with positions")
+            return dual.selected(real[0], *[o for o in call.operands if isinstance(o, Dual)]), *real[1:]
         return dual.selected(real, *[o for o in call.operands if isinstance(o, Dual)])
     meaning = MEANINGS.get(op)
     if meaning is not None:
@@ -143,9 +147,20 @@ def _moved(call: _Call) -> Any:
     residue = np.concatenate([d.residue.reshape(-1) for d in duals])
     real = np.concatenate([np.asarray(d.real).reshape(-1) for d in duals])
     result = call.reference(places)
-    if isinstance(result, tuple):
+    if isinstance(result, (tuple, list)):
         return tuple(Dual(residue[np.asarray(r)], real[np.asarray(r)]) for r in result)
     return Dual(residue[np.asarray(result)], real[np.asarray(result)])
+
+
+def _resized(call: _Call) -> Dual:
+    """The nearest elements: their positions are carried, as floats that are whole."""
+    x = call.dual(0)
+    rest = [np.asarray(o.real, np.float32) if isinstance(o, Dual) else o for o in call.operands[1:]]
+    places = np.asarray(call.reference([np.arange(x.residue.size, dtype=np.float64).reshape(x.shape), *rest]))
+    place = places.astype(np.int64)
+    if not np.array_equal(place, places):
+        raise NoField("a resizing between elements")
+    return Dual(x.residue.reshape(-1)[place], np.asarray(x.real).reshape(-1)[place])
 
 
 def _compared(call: _Call, op: str) -> Any:

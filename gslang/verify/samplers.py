@@ -78,6 +78,14 @@ def _convolution(rank: int) -> Sampler:
         window = attrs.get("kernel_size") or tuple(rng.choice((1, 2, 3, 3)) for _ in letters)
         if rng.random() < 0.3:
             window = (3,) * rank if rng.random() < 0.7 else (1,) * rank
+        if layout[1] != "C" and not weight.get("O") and not attrs.get("channels") and not attrs.get("kernel_size") and rng.random() < 0.7:
+            # as many outputs as rows, and as many rows behind as before: a factor along the wrong axis fits
+            sizes[letters[0]] = data.get(letters[0]) or 4
+            out = sizes[letters[0]] // groups * groups
+            window = (rng.choice((1, 3)),) * rank
+            attrs.setdefault("strides", (1,) * rank)
+            attrs.setdefault("dilation", (1,) * rank)
+            attrs.setdefault("padding", tuple(k // 2 for k in window))
         kernel_sizes = {"O": out, "I": inner, **dict(zip(letters, window))}
         shapes = [known[0] or _place(rng, layout, sizes), known[1] or _place(rng, kernel, kernel_sizes)]
         if rng.random() < 0.15 and known[1] is None and known[0] is not None and len(known[0]) == rank + 2:

@@ -13,6 +13,7 @@ from gslang.base.diagnostics import Diagnostic
 from gslang.base.source import Source
 from gslang.check.check import check_source
 from gslang.formats.json_graph import read_json
+from gslang.lint.codes import LINTS
 from gslang.lint.linted_file import Finding, linted_file
 from gslang.lint.run_lints import lint_program, selected_codes
 from gslang.lint.witness import graphs_of, matching_nodes
@@ -75,6 +76,13 @@ def test_wide_sums_do_not_hang() -> None:
     assert [d.code for d in lint("\n".join(rules), "L0202", "L0206")] == ["L0206"]
     assert [d.code for d in lint("\n".join([rules[0], rules[1].replace("x14 + x15", "x14 * x15")]), "L0202", "L0206")] == []
     assert perf_counter() - began < 5
+
+
+def test_long_chains_are_walked_on_both_sides() -> None:
+    there = "".join(f"    a{k + 1} = exp(a{k});\n" for k in range(1500))
+    back = "".join(f"    b{k + 1} = exp(b{k});\n" for k in range(1, 1500))
+    text = f"rule long(a0) {{\n{there}    tanh(a1500)\n  =>\n    b1 = exp(a0);\n{back}    tanh(b1500)\n}}\n"
+    assert [d.code for d in lint(text, *(code for code in LINTS if code not in ("L0108", "L0109")))] == []
 
 
 def test_long_chains_are_walked() -> None:

@@ -26,6 +26,52 @@ def proved(text: str) -> bool:
     return True
 
 
+PROVED = [
+    "simplify_bias_add", "concretize_zeros_like", "concretize_broadcast_to_like", "two_conv_add", "parallel_two_conv", "parallel_conv_variadic",
+    "parallel_dense", "parallel_dense_variadic", "parallel_batch_matmul_variadic", "merge_element_wise", "merge_element_wise_variadic",
+    "eliminate_dropout", "trans_trans", "split_concat", "lower_l2_norm", "lower_layer_norm", "lower_batch_norm", "simplify_transpose",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("name", PROVED)
+def test_shipped_rules_are_proved(name: str) -> None:
+    assert prove(api.load("std.relay").known[name], 12_000).cases > 0
+
+
+@pytest.mark.parametrize(
+    "name", ["gemm_add", "transpose_nothing", "transposed_gemm", "matmul_add_to_gemm", "add_negative", "log_softmax", "parallel_matmul"]
+)
+def test_shipped_onnx_rules_are_proved(name: str) -> None:
+    assert prove(api.load("std.onnx").known[name], 6_000).cases > 0
+
+
+@pytest.mark.long
+def test_how_many_shipped_rules_are_proved() -> None:
+    def count(module: str) -> int:
+        found = 0
+        for rule in api.load(module).known.values():
+            try:
+                prove(rule)
+                found += 1
+            except NotProved:
+                pass
+        return found
+
+    assert count("std.relay") >= 24 and count("std.onnx") >= 44
+
+
+def test_assumptions_are_stated() -> None:
+    (rule,) = api.parse_rules("rule t(x): sqrt(x) * sqrt(x) => x;").own.values()
+    proof = prove(rule)
+    assert "√x·√x = x, for x ≥ 0" in proof.assumptions and "numbers are real" in proof.assumptions
+
+
+def test_the_same_proofs_every_time() -> None:
+    rule = api.load("std.relay").known["bias_add_add"]
+    first, second = prove(rule, 10_000), prove(rule, 10_000)
+    assert (first.assumptions, first.cases) == (second.assumptions, second.cases)
+
+
 def test_there_are_wrong_rules() -> None:
     assert len(WRONG) >= 90
 
@@ -54,6 +100,12 @@ def test_no_wrong_rule_is_proved_with_time(rule: CheckedRule) -> None:
         "rule t(x): sqrt(x) * sqrt(x) => x;",
         "rule t(x): log(exp(x)) => x;",
         "rule t(x: any(shape = (_, _))): transpose(transpose(x, axes = none), axes = none) => x;",
+        "rule t(x, y, z): (x + y) + z => x + (y + z);",
+        "rule t(x, y, z): x * (y + z) => x * y + x * z;",
+        "rule t(x, w: var, v: var(shape = w.shape, dtype = w.dtype)) { a = nn.dense(x, w); b = nn.dense(x, v, a.*); a + b => nn.dense(x, w + v, a.*) }",
+        "rule t(x: any(shape = (_, _)), y: any(shape = (_, _)), z: any(shape = (_, _))):"
+        ' nn.matmul(nn.matmul(x, y, out_dtype = "", units = none, transpose_a = false, transpose_b = false), z,'
+        ' out_dtype = "", units = none, transpose_a = false, transpose_b = false) => nn.matmul(x, nn.matmul(y, z));',
         "rule t(x, y: any(dtype = x.dtype)) { concatenate((x, y), axis = 0) => concatenate((x, y), axis = -x.ndim) }",
     ],
 )

@@ -1,0 +1,83 @@
+"""ONNX over the prime field: the real numbers beside the residues are what the reference implementation computes."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import gslang.api as api
+from gslang.evaluate.run import EvaluationError, evaluate
+from gslang.verify.dual import Dual, contracted, random_dual
+from gslang.verify.expand import CannotExpand, expanded
+from gslang.verify.field_onnx import MEANINGS, evaluate_onnx_in_field, random_point
+from gslang.verify.instances import Search, instances
+from gslang.verify.residues import PRIME, NoField, residue
+
+RULES = api.load("std.onnx").known
+UNIT = 1 << 28
+
+
+def checked_operators(name: str, wanted: int) -> set[str]:
+    """The operators in instances of a rule whose field values agree with the reference implementation."""
+    rule, seen = RULES[name], set()
+    count = 0
+    for instance in instances(rule, Search(), 0, 2.0, 40):
+        count += 1
+        if count > wanted:
+            break
+        try:
+            graph = expanded(instance.before, rule.dialect)
+            point = random_point(graph, np.random.default_rng([0, count]), True, UNIT)
+            unknown: set[str] = set()
+            exact = evaluate_onnx_in_field(graph, point, unknown, rule.dialect.get)
+            inputs = {k: v.real.astype(_dtype(graph, k)) if isinstance(v, Dual) else v for k, v in point.items()}
+            with np.errstate(all="ignore"):
+                plain = evaluate(graph, rule.dialect, inputs)
+        except (NoField, EvaluationError, CannotExpand):
+            continue
+        for left, right in zip(exact, plain):
+            value = left.real if isinstance(left, Dual) else left
+            assert np.shape(value) == np.shape(right), name
+            if isinstance(left, Dual):
+                scale = float(np.max(np.abs(right), initial=1.0))
+                rough = np.asarray(right).dtype.itemsize < 4 or any("cast" in u for u in unknown)
+                assert np.allclose(value, right, rtol=0, atol=(2e-2 if rough else 1e-3) * scale, equal_nan=True), name
+            else:
+                assert np.array_equal(value, right), name
+        seen |= {op for op in graph.op if op in MEANINGS}
+    return seen
+
+
+def _dtype(graph: Any, name: str) -> Any:
+    node = next(n for n in graph.nodes() if graph.names[n] == name)
+    return np.dtype(graph.types[node].dtype)
+
+
+def test_operators_compute_what_the_reference_does() -> None:
+    names = [
+        "conv_batch_norm", "conv_add", "conv_transpose_add", "gemm_add", "transposed_gemm", "layer_norm_shift", "rms_norm", "euclidean_norm",
+        "sum_of_squares", "log_softmax", "softmax", "swish", "softplus", "leaky_relu", "clip_relu", "power_one", "parallel_matmul", "pad_average_pool",
+        "batch_norm_add", "reduce_one", "where_true", "only_operand", "add_negative", "divide_by", "cast_cast",
+    ]  # fmt: skip
+    seen = set().union(*(checked_operators(name, 3) for name in names if name in RULES))
+    assert {"Conv", "ConvTranspose", "Gemm", "MatMul", "BatchNormalization", "LayerNormalization", "Softmax", "Clip", "ReduceSum"} <= seen
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("name", list(RULES))
+def test_operators_compute_what_the_reference_does_everywhere(name: str) -> None:
+    checked_operators(name, 20)
+
+
+def test_contractions_are_exact() -> None:
+    rng = np.random.default_rng(1)
+    a, b = random_dual((3, 5), rng, False, UNIT), random_dual((5, 2), rng, False, UNIT)
+    exact = [[sum(int(x) * int(y) for x, y in zip(row, column)) % PRIME for column in b.residue.T] for row in a.residue]
+    assert contracted("ij,jk->ik", a, b).residue.tolist() == exact
+
+
+def test_points_are_the_same_numbers_twice() -> None:
+    point = random_dual((50,), np.random.default_rng(2), False, UNIT)
+    assert [residue(v) for v in point.real.tolist()] == point.residue.tolist()
