@@ -164,3 +164,13 @@ def test_loops(tmp_path: Path) -> None:
     feeds = {"x": np.ones((2, 3), np.float32)}
     for a, b in zip(evaluate(gslang.from_onnx(found), load_dialect("onnx"), feeds), ReferenceEvaluator(found).run(None, feeds), strict=True):
         np.testing.assert_array_equal(a, b)
+
+
+def test_equal_initializers_are_equal_operands() -> None:
+    """`cse` compares small constants by value; those of a model are lazy handles."""
+    nodes = [node("Add", ["x", "a"], ["l"]), node("Add", ["x", "b"], ["r"]), node("Mul", ["l", "r"], ["y"])]
+    found = model(nodes, [value("x")], [value("y")], {"a": np.ones(3, np.float32), "b": np.ones(3, np.float32)})
+    rules = gslang.parse_rules("dialect onnx;\nrule r(x): Neg(Neg(x)) => x;\npass p { r; cse; }")
+    after = gslang.to_onnx(rules.apply(gslang.from_onnx(found), pass_name="p").graph)
+    assert ops(after) == ["Add", "Mul"] and [t.name for t in after.graph.initializer] == ["a"]
+    onnx.checker.check_model(after, full_check=True)
