@@ -88,8 +88,9 @@ def render_github(diagnostics: Sequence[Diagnostic]) -> str:
         message = d.message + (f" (help: {d.help})" if d.help else "")
         message = message.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
         kind = {"error": "error", "warning": "warning", "note": "notice"}[d.severity.value]
+        file = str(at["file"]).replace("%", "%25").replace(",", "%2C").replace(":", "%3A")  # as values of properties want them
         lines.append(
-            f"::{kind} file={at['file']},line={at['line']},col={at['column']},endLine={at['end_line']},"
+            f"::{kind} file={file},line={at['line']},col={at['column']},endLine={at['end_line']},"
             f"endColumn={at['end_column']},title={d.code}::{message}\n"
         )
     return "".join(lines)
