@@ -509,6 +509,34 @@ def _by_attributes(name: str) -> Callable[[_Call], Dual]:
     return meaning
 
 
+def _levels(call: _Call, array: Any, rank: int) -> Any:
+    """Scales or zero points ready to broadcast: one number, or one for each place along `axis`."""
+    if np.ndim(array) == 0 or np.size(array) == 1:
+        return np.reshape(array, ())
+    if np.ndim(array) != 1 or call.attrs.get("block_size"):
+        raise NoField("quantisation in blocks")
+    shape = [1] * rank
+    shape[int(call.attrs.get("axis", 1)) % rank] = -1
+    return np.reshape(array, shape)
+
+
+def _dequantize(call: _Call) -> Dual:
+    x, scale = np.asarray(call.operands[0]), call.dual(1)
+    zero = call.operands[2] if len(call.operands) > 2 else None
+    if x.dtype.kind not in "iu":
+        raise NoField("quantised numbers that are not whole")
+    levels = x.astype(np.int64) - (0 if zero is None else _levels(call, np.asarray(zero).astype(np.int64), x.ndim))
+    return constant(levels.astype(np.float64)) * scale.moved(lambda v: _levels(call, v, x.ndim))
+
+
+def _quantize(call: _Call) -> Any:
+    """Whole numbers; not where a quotient is so close to a half that its rounding may be wrong."""
+    x, scale = call.dual(0), call.dual(1)
+    quotient = x / scale.moved(lambda v: _levels(call, v, len(x.shape)))
+    rounded(quotient, np.round(quotient.real))
+    return call.reference([o.real.astype(np.float32) if isinstance(o, Dual) else o for o in call.operands])
+
+
 def _rounding(function: Callable[[Any], Any]) -> Callable[[_Call], Dual]:
     def meaning(call: _Call) -> Dual:
         x = call.dual(0)
@@ -554,6 +582,7 @@ MEANINGS: dict[str, Meaning] = {
     "MatMul": _matmul, "Gemm": _gemm, "Conv": _conv, "ConvTranspose": _conv_transpose, "AveragePool": _average_pool,
     **{name: _by_attributes(name) for name in ("Gelu", "Elu", "Selu", "Celu", "Softsign", "ThresholdedRelu")},
     **{name: _rounding(f) for name, f in (("Floor", np.floor), ("Ceil", np.ceil), ("Round", np.round))},
+    "QuantizeLinear": _quantize, "DequantizeLinear": _dequantize,
     "Sign": lambda c: dual.selected(np.sign(c.dual(0).real), number(-1), number(0), number(1)),
 }  # fmt: skip
 

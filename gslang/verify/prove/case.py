@@ -347,6 +347,8 @@ class Case:
             return self.evaluate(value)
         except UnknownValue:
             return None
+        except IndexError as error:  # a shape has fewer dimensions than the rule reads: no match
+            raise Impossible from error
 
     def call(self, number_: int, call: ir.CallNode) -> int:
         scope, choices = self.scope, self.world.facts.choices
