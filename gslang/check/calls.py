@@ -12,7 +12,7 @@ from gslang.check import patterns, targets, values
 from gslang.check.context import BUILTIN_ARGUMENTS, Denotation, InstanceOf, Lost, Lowering, NodeOf, OperatorOf, Stop, TargetOf, ValueOf, is_tensor
 from gslang.syntax import nodes as n
 
-TENSOR_OR_BUILTIN = frozenset(("sum", "prod", "min", "max", "any", "all", "abs"))
+TENSOR_OR_BUILTIN = frozenset(("cumsum", "sum", "prod", "min", "max", "any", "all", "abs"))
 
 
 def dotted(expr: n.Expr) -> str | None:
