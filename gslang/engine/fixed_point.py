@@ -7,15 +7,14 @@ reach it. A limit on applications ends a rule set that does not terminate, and s
 
 from __future__ import annotations
 
-import gc
 from collections import Counter, deque
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
 from time import perf_counter
 from typing import Any
 
+from gslang.base.collection import no_collection
 from gslang.check.checked import CheckedRule
 from gslang.check.opsets import why_unfit
 from gslang.engine.dispatch import Dispatch, can_ever_match, shapes_of
@@ -111,7 +110,7 @@ def run_to_fixed_point(
     most += progress.applications
     run = _Run(graph, starting, progress, most, limits.stop_after, observe)
     try:
-        with _no_collection():
+        with no_collection():
             return _sweeps(run, todo, ways, limits)
     finally:
         graph.additions.clear()  # nobody watches any more
@@ -133,18 +132,6 @@ def _sweeps(run: _Run, todo: list[int], ways: Ways, limits: Limits) -> Progress:
         graph.blocked.clear()
         if not todo:
             return progress
-
-
-@contextmanager
-def _no_collection() -> Iterator[None]:
-    """Rewriting makes no reference cycles, but many objects: Python would search them all for cycles again and again."""
-    enabled = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if enabled:
-            gc.enable()
 
 
 class _Entry:

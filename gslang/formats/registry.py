@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Final
 
 from gslang.base.atomic_write import write_text
+from gslang.base.collection import no_collection
 from gslang.base.diagnostics import InputError
 from gslang.base.suggest import did_you_mean
 from gslang.dialect.dialect import Dialect
@@ -41,9 +42,10 @@ def read_graph(
     shown = "<stdin>" if str(path) == STDIO else str(path)
     data = _read_bytes(path)
     format = input_format or (_sniffed(data) if str(path) == STDIO else format_of(path))
-    graph = graph_from_bytes(
-        data, shown, format, dialect=dialect, function=function, inline=inline, skip_unsupported=skip_unsupported
-    )
+    with no_collection():
+        graph = graph_from_bytes(
+            data, shown, format, dialect=dialect, function=function, inline=inline, skip_unsupported=skip_unsupported
+        )
     if params is not None:
         from gslang.formats.weights import attach_params
 

@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from sys import intern
 from typing import Any, ClassVar, Final
 
+from gslang.base.collection import no_collection
 from gslang.dialect.tensor_type import Type
 from gslang.graph.order import Order
 
@@ -239,7 +240,8 @@ class Graph:
         other = Graph(self.dialect, self.name)
         other.op, other.operands, other.attrs = self.op[:], self.operands[:], self.attrs[:]
         other.types, other.names = self.types[:], self.names[:]
-        other.users = [users.copy() for users in self.users]
+        with no_collection():
+            other.users = [users.copy() for users in self.users]
         other.outputs, other.output_uses = self.outputs[:], {node: uses[:] for node, uses in self.output_uses.items()}
         other.values, other.meta, other.dead = dict(self.values), dict(self.meta), self.dead
         other.extras = {node: dict(extra) for node, extra in self.extras.items()}
