@@ -104,7 +104,7 @@ def _emit_fresh(writer: Writer, place: Place, layout: Layout) -> None:
     writer.line(place, "if additions:")
     writer.line(inner, "for u in readers: note(u)")
     for old, now in pairs:
-        writer.line(place, f"users[{now}] = users[{old}]; users[{old}] = []")
+        writer.line(place, f"users[{now}], users[{old}] = users[{old}], users[{now}]")
         writer.line(place, f"names[{now}] = names[{old}]; names[{old}] = None")
         writer.line(place, f"if {old} in output_uses: G.replace_outputs({{{old}: {now}}})")
         writer.line(place, f"elif not users[{now}]: rest.append({now})")  # nobody used the old one
@@ -153,7 +153,7 @@ def _emit_removal(writer: Writer, place: Place, now: str | None = None) -> None:
     alone = " and ".join(f"len(users[v{k}]) == {len(_readers(rule, k))}{'' if now is None else f' and v{k} != {now}'}" for k in inside)
     writer.line(place, f"if {alone}:")
     for k in inside:
-        writer.line(place.deeper(), f"users[v{k}] = []")
+        writer.line(place.deeper(), f"users[v{k}].clear()")
     _emit_going(writer, place.deeper(), [*rule.outputs, *inside])
     writer.line(place, "else:")
     _emit_going(writer, place.deeper(), list(rule.outputs))
