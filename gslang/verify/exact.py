@@ -13,6 +13,7 @@ from gslang.verify.dual import Dual
 from gslang.verify.expand import CannotExpand, expanded
 from gslang.verify.field import DEGREE, depends_on_order, evaluate_in_field
 from gslang.verify.field import random_point as relay_point
+from gslang.verify.field_attention import LEFT_OUT
 from gslang.verify.field_onnx import evaluate_onnx_in_field, random_point
 from gslang.verify.residues import PRIME, NoField
 
@@ -41,7 +42,8 @@ def in_field(before: Graph, after: Graph, dialect: Dialect, seed: int) -> tuple[
     if point is not None:
         certain = not unknown and not any(_has_fraction(graph) for graph in (before, after))
         return False, "the sides differ over a prime field", certain, _as_inputs(before, point)
-    return True, ", ".join(sorted(unknown)), not any(depends_on_order(graph) or _ORDERED & set(graph.op) for graph in (before, after)), None
+    certain = LEFT_OUT not in unknown and not any(depends_on_order(graph) or _ORDERED & set(graph.op) for graph in (before, after))
+    return True, ", ".join(sorted(unknown)), certain, None
 
 
 def _as_inputs(graph: Graph, point: dict[str, Any]) -> dict[str, Any]:

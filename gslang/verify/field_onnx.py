@@ -18,6 +18,7 @@ from gslang.evaluate.run import EvaluationError
 from gslang.graph.graph import CONST, INPUT, PARAM, PROJ, TUPLE, Graph
 from gslang.verify import dual
 from gslang.verify.dual import Dual, chosen, constant, contracted, larger, number
+from gslang.verify.field_attention import ATTENTION, softmax
 from gslang.verify.field_order import rounded
 from gslang.verify.residues import NoField
 
@@ -310,9 +311,7 @@ def _same(call: _Call, x: Dual) -> Dual:
 
 
 def _softmax(call: _Call) -> Dual:
-    x = call.dual(0)
-    e = _exp(call, x)
-    return e / e.total((int(call.attrs.get("axis", -1)) % len(x.shape),), True)
+    return softmax(call, call.dual(0), int(call.attrs.get("axis", -1)))
 
 
 def _log_softmax(call: _Call) -> Dual:
@@ -582,7 +581,7 @@ MEANINGS: dict[str, Meaning] = {
     "MatMul": _matmul, "Gemm": _gemm, "Conv": _conv, "ConvTranspose": _conv_transpose, "AveragePool": _average_pool,
     **{name: _by_attributes(name) for name in ("Gelu", "Elu", "Selu", "Celu", "Softsign", "ThresholdedRelu")},
     **{name: _rounding(f) for name, f in (("Floor", np.floor), ("Ceil", np.ceil), ("Round", np.round))},
-    "QuantizeLinear": _quantize, "DequantizeLinear": _dequantize,
+    "QuantizeLinear": _quantize, "DequantizeLinear": _dequantize, **ATTENTION,
     "Sign": lambda c: dual.selected(np.sign(c.dual(0).real), number(-1), number(0), number(1)),
 }  # fmt: skip
 

@@ -312,7 +312,7 @@ def _attention(rng: Random, known: Shapes, given: Mapping[str, Any]) -> Answer:
     batch, heads, size = next(((s[0], s[1], s[3]) for s in known[:2] if s and len(s) == 4), (2, 3, 4))
     keys = next((s[2] for s in known[1:3] if s and len(s) == 4), 5)
     queries = known[0] or (batch, heads, 2, size)
-    return _fill(known, queries, (batch, heads, keys, size), (batch, heads, keys, 6), (queries[-2], keys)), {}
+    return _fill(known, queries, (batch, heads, keys, size), (batch, heads, keys, 6), (queries[-2], keys)), {"scale": rng.choice((None, 0.5, 2.0, 0.25))}
 
 
 def _dropout(rng: Random, known: Shapes, given: Mapping[str, Any]) -> Answer:
