@@ -17,6 +17,7 @@ import numpy as np
 from gslang.verify.residues import PRIME, NoField, inverse, mixed, residues
 
 CLOSE = 1e-7  # relative: reals closer than this are not told apart
+SMALL = 256  # of quotients that are known by what float32 makes of them: 1/6, 0.1
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -63,8 +64,26 @@ def number(value: float) -> Dual:
 
 
 def constant(array: Any) -> Dual:
-    """A tensor of floats: the fractions that they are."""
-    return Dual(residues(array), np.asarray(array, np.float64))
+    """A tensor of floats: the fractions that they are, or the quotients of small numbers that float32 rounds to them."""
+    real = np.asarray(array, np.float64)
+    top, bottom = _quotients(real)
+    residue = residues(np.where(bottom > 1, 0.0, real))
+    quotient = top % PRIME * inverse(bottom) % PRIME
+    return Dual(np.where(bottom > 1, quotient, residue), np.where(bottom > 1, top / bottom, real))
+
+
+def _quotients(real: Any) -> tuple[Any, Any]:
+    """Numerators and denominators up to `SMALL` of numbers that are such quotients in float32; 0 / 1 where there are none or no need."""
+    top, bottom = np.zeros(real.shape, np.int64), np.ones(real.shape, np.int64)
+    with np.errstate(all="ignore"):
+        fine = np.isfinite(real) & (np.abs(real) < SMALL) & (real != 0) & (real * (1 << 12) != np.round(real * (1 << 12)))
+        if not fine.any():
+            return top, bottom
+        for k in range(SMALL - 1, 2, -1):
+            near = np.round(np.where(fine, real, 0) * k)
+            found = fine & (near != 0) & (np.abs(near) < 1 << 12) & ((near / k).astype(np.float32) == real)
+            top, bottom = np.where(found, near.astype(np.int64), top), np.where(found, k, bottom)
+    return top, bottom
 
 
 def random_dual(shape: tuple[int, ...], rng: Any, positive: bool, unit: int) -> Dual:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -13,7 +14,8 @@ from gslang.verify.dual import Dual
 from gslang.verify.expand import CannotExpand, expanded
 from gslang.verify.field import DEGREE, depends_on_order, evaluate_in_field
 from gslang.verify.field import random_point as relay_point
-from gslang.verify.field_onnx import evaluate_onnx_in_field, random_point
+from gslang.verify.field_attention import LEFT_OUT
+from gslang.verify.field_onnx import EMPTY, LAWS, Meaning, evaluate_onnx_in_field, random_point
 from gslang.verify.residues import PRIME, NoField
 
 POINTS = 3
@@ -41,7 +43,8 @@ def in_field(before: Graph, after: Graph, dialect: Dialect, seed: int) -> tuple[
     if point is not None:
         certain = not unknown and not any(_has_fraction(graph) for graph in (before, after))
         return False, "the sides differ over a prime field", certain, _as_inputs(before, point)
-    return True, ", ".join(sorted(unknown)), not any(depends_on_order(graph) or _ORDERED & set(graph.op) for graph in (before, after)), None
+    certain = LEFT_OUT not in unknown and not any(depends_on_order(graph) or _ORDERED & set(graph.op) for graph in (before, after))
+    return True, ", ".join(sorted(unknown)), certain, None
 
 
 def _as_inputs(graph: Graph, point: dict[str, Any]) -> dict[str, Any]:
@@ -55,7 +58,7 @@ def _as_inputs(graph: Graph, point: dict[str, Any]) -> dict[str, Any]:
 
 _ORDERED = frozenset({
     "Relu", "Clip", "Max", "Min", "MaxPool", "GlobalMaxPool", "ReduceMax", "ReduceMin", "ReduceL1", "Abs", "LeakyRelu", "PRelu", "HardSigmoid",
-    "HardSwish", "Less", "LessOrEqual", "Greater", "GreaterOrEqual", "Equal", "ArgMax", "ArgMin",
+    "HardSwish", "com.microsoft.FusedConv", "Less", "LessOrEqual", "Greater", "GreaterOrEqual", "Equal", "ArgMax", "ArgMin",
 })  # fmt: skip
 
 
@@ -63,14 +66,20 @@ def _difference(before: Graph, after: Graph, dialect: Dialect, seed: int, unknow
     """A point where the sides differ, None if they are equal at all. Raises `NoField`."""
     if dialect.name == "onnx":
         try:
-            return _onnx_at_points(before, after, dialect, seed, unknown, False)
+            different = _onnx_at_points(before, after, dialect, seed, unknown, False)
+            if different is not None and LAWS.keys() & set(before.op) | LAWS.keys() & set(after.op):
+                found: set[str] = set()
+                if _onnx_at_points(before, after, dialect, seed, found, False, LAWS) is None:
+                    unknown |= found
+                    return None
+            return different
         except NoField as error:
             if "NaN" not in str(error) and "too close" not in str(error):
                 raise
             return _onnx_at_points(before, after, dialect, seed, unknown, True)
     if depends_on_order(before) or depends_on_order(after):
         for positive in (False, True):
-            found: set[str] = set()
+            found = set()
             try:
                 different = _relay_at_points(before, after, dialect, seed, found, positive, True)
             except NoField:
@@ -94,10 +103,12 @@ def _relay_at_points(
     return None
 
 
-def _onnx_at_points(before: Graph, after: Graph, dialect: Dialect, seed: int, unknown: set[str], positive: bool) -> dict[str, Any] | None:
+def _onnx_at_points(
+    before: Graph, after: Graph, dialect: Dialect, seed: int, unknown: set[str], positive: bool, laws: Mapping[str, Meaning] = EMPTY
+) -> dict[str, Any] | None:
     for point in range(POINTS):
         inputs = random_point(before, np.random.default_rng([seed, point]), positive, SCALES[point])
-        if not _equal(*(evaluate_onnx_in_field(graph, inputs, unknown, dialect.get) for graph in (before, after))):
+        if not _equal(*(evaluate_onnx_in_field(graph, inputs, unknown, dialect.get, laws) for graph in (before, after))):
             return inputs
     return None
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from math import prod
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -18,10 +19,14 @@ from gslang.evaluate.run import EvaluationError
 from gslang.graph.graph import CONST, INPUT, PARAM, PROJ, TUPLE, Graph
 from gslang.verify import dual
 from gslang.verify.dual import Dual, chosen, constant, contracted, larger, number
+from gslang.verify.field_attention import ATTENTION, softmax
+from gslang.verify.field_cast import cast
 from gslang.verify.field_order import rounded
 from gslang.verify.residues import NoField
 
 Attrs = Mapping[str, Any]
+Meaning = Callable[["_Call"], Any]
+EMPTY: Mapping[str, Meaning] = MappingProxyType({})
 
 _MOVEMENT = frozenset({
     "Transpose", "Reshape", "Flatten", "Squeeze", "Unsqueeze", "Concat", "Split", "Slice", "Expand", "Tile", "Gather", "GatherElements",
@@ -57,8 +62,8 @@ class _Call:
         return tuple(int(v) for v in np.asarray(value).reshape(-1).tolist())
 
     def real(self, name: str) -> Dual:
-        """A float attribute, as the float32 that it is."""
-        return number(float(np.float32(self.attrs[name])))
+        """A float attribute, as a constant."""
+        return constant(np.float32(self.attrs[name]))
 
     def function(self, name: str, real: Callable[..., Any] | None, *arguments: Dual) -> Dual:
         self.unknown.add(name.lower())
@@ -71,8 +76,10 @@ class _Call:
             raise NoField(str(error)) from error
 
 
-def evaluate_onnx_in_field(graph: Graph, inputs: Mapping[str, Any], unknown: set[str], signature_of: Callable[[str], Any]) -> list[Any]:
-    """The outputs as `Dual`s and plain arrays. Raises `NoField`."""
+def evaluate_onnx_in_field(
+    graph: Graph, inputs: Mapping[str, Any], unknown: set[str], signature_of: Callable[[str], Any], other: Mapping[str, Meaning] = EMPTY
+) -> list[Any]:
+    """The outputs as `Dual`s and plain arrays. `other`: meanings in place of the usual ones. Raises `NoField`."""
     values: dict[int, Any] = {}
     for node in graph.reverse_post_order():
         op = graph.op[node]
@@ -94,7 +101,7 @@ def evaluate_onnx_in_field(graph: Graph, inputs: Mapping[str, Any], unknown: set
             operands = [values[o] if o >= 0 else None for o in graph.operands[node]]
             call = _Call(graph, node, operands, signature.complete(graph.attrs[node]), unknown)
             try:
-                values[node] = _value(call, op)
+                values[node] = other[op](call) if op in other else _value(call, op)
             except (ValueError, TypeError, IndexError, KeyError, NotImplementedError, ArithmeticError) as error:
                 raise NoField(f"`{op}`: {error}") from error
     return [values[node] for node in graph.outputs]
@@ -118,7 +125,9 @@ def _value(call: _Call, op: str) -> Any:
         if isinstance(real, tuple):
             return dual.selected(real[0], *[o for o in call.operands if isinstance(o, Dual)]), *real[1:]
         return dual.selected(real, *[o for o in call.operands if isinstance(o, Dual)])
-    meaning = MEANINGS.get(op)
+    from gslang.verify.field_contrib import CONTRIB  # made of the meanings here
+
+    meaning = MEANINGS.get(op) or CONTRIB.get(op)
     if meaning is not None:
         return meaning(call)
     raise NoField(f"`{op}` has no meaning in a field")
@@ -127,7 +136,7 @@ def _value(call: _Call, op: str) -> Any:
 def _plain(call: _Call, op: str) -> Any:
     """Whole numbers and truth values, as the reference implementation has them; new floats are numbers."""
     if op == "Cast" and str(call.attrs.get("to")).startswith(("float", "bfloat")):
-        return constant(np.asarray(call.operands[0], np.float64))
+        return cast(call)
     result = call.reference(call.operands)
     array = np.asarray(result) if not isinstance(result, tuple) else None
     return constant(array) if array is not None and array.dtype.kind == "f" else result
@@ -260,20 +269,6 @@ def _where(call: _Call) -> Dual:
     return chosen(np.asarray(call.operands[0]), call.dual(1), call.dual(2))
 
 
-_WIDTH = {"float16": 2, "bfloat16": 1, "float32": 3, "float64": 4, "float": 3, "double": 4}
-
-
-def _cast(call: _Call) -> Any:
-    """To a wider float type: nothing. To a narrower one, or to whole numbers: an unknown function."""
-    x, to = call.dual(0), str(call.attrs.get("to"))
-    source = str(getattr(call.graph.types[call.graph.operands[call.node][0]], "dtype", None))
-    if source == to or _WIDTH.get(source, 9) < _WIDTH.get(to, 0) and source != "bfloat16":
-        return x
-    if to in _WIDTH:
-        return call.function(f"cast to {to}", lambda a: a, x)
-    raise NoField(f"a cast of floats to {to}")
-
-
 def _cast_like(call: _Call) -> Any:
     types = [getattr(call.graph.types[o], "dtype", None) for o in call.graph.operands[call.node]]
     if types[0] != types[1]:
@@ -310,9 +305,13 @@ def _same(call: _Call, x: Dual) -> Dual:
 
 
 def _softmax(call: _Call) -> Dual:
-    x = call.dual(0)
-    e = _exp(call, x)
-    return e / e.total((int(call.attrs.get("axis", -1)) % len(x.shape),), True)
+    return softmax(call, call.dual(0), int(call.attrs.get("axis", -1)))
+
+
+def _softmax_shifted(call: _Call) -> Dual:
+    """Of the differences to the first element, which is the same."""
+    x, axis = call.dual(0), int(call.attrs.get("axis", -1))
+    return softmax(call, x - x.moved(lambda v: np.take(v, [0], axis=axis)), axis)
 
 
 def _log_softmax(call: _Call) -> Dual:
@@ -558,7 +557,6 @@ def _two(combine: Callable[[Dual, Dual], Dual]) -> Callable[[_Call], Dual]:
     return lambda call: combine(call.dual(0), call.dual(1))
 
 
-Meaning = Callable[[_Call], Any]
 MEANINGS: dict[str, Meaning] = {
     **{name: _two(f) for name, f in _PRODUCT.items()},
     **{name: _unknown(name) for name in _REALS},
@@ -566,11 +564,11 @@ MEANINGS: dict[str, Meaning] = {
     "Pow": _power, "Sigmoid": lambda c: _sigmoid(c, c.dual(0)), "Softplus": lambda c: _softplus(c, c.dual(0)),
     "Swish": lambda c: c.dual(0) * _sigmoid(c, c.real("alpha") * c.dual(0)),
     "HardSigmoid": lambda c: _hard_sigmoid(c.dual(0), c.real("alpha"), c.real("beta")),
-    "HardSwish": lambda c: c.dual(0) * _hard_sigmoid(c.dual(0), number(float(np.float32(1 / 6))), number(0.5)),
+    "HardSwish": lambda c: c.dual(0) * _hard_sigmoid(c.dual(0), constant(np.float32(1 / 6)), number(0.5)),
     "Mish": lambda c: c.dual(0) * c.function("Tanh", np.tanh, _softplus(c, c.dual(0))),
     "Relu": lambda c: dual.maximum(c.dual(0), number(0)), "Abs": lambda c: dual.maximum(c.dual(0), -c.dual(0)), "Clip": _clip,
     "LeakyRelu": lambda c: _leaky(c.dual(0), c.real("alpha")), "PRelu": lambda c: _leaky(c.dual(0), c.dual(1)),
-    "Where": _where, "Cast": _cast, "CastLike": _cast_like, "Dropout": lambda c: c.dual(0), "Pad": _pad,
+    "Where": _where, "Cast": cast, "CastLike": _cast_like, "Dropout": lambda c: c.dual(0), "Pad": _pad,
     "ReduceSum": _reduction(_same, _same), "ReduceMean": _reduction(_same, _same, mean=True),
     "ReduceSumSquare": _reduction(lambda c, x: x * x, _same), "ReduceL2": _reduction(lambda c, x: x * x, _root),
     "ReduceL1": _reduction(lambda c, x: dual.maximum(x, -x), _same),
@@ -582,9 +580,12 @@ MEANINGS: dict[str, Meaning] = {
     "MatMul": _matmul, "Gemm": _gemm, "Conv": _conv, "ConvTranspose": _conv_transpose, "AveragePool": _average_pool,
     **{name: _by_attributes(name) for name in ("Gelu", "Elu", "Selu", "Celu", "Softsign", "ThresholdedRelu")},
     **{name: _rounding(f) for name, f in (("Floor", np.floor), ("Ceil", np.ceil), ("Round", np.round))},
-    "QuantizeLinear": _quantize, "DequantizeLinear": _dequantize,
+    "QuantizeLinear": _quantize, "DequantizeLinear": _dequantize, **ATTENTION,
     "Sign": lambda c: dual.selected(np.sign(c.dual(0).real), number(-1), number(0), number(1)),
 }  # fmt: skip
+
+# The same operators by a law: equality under either reading is equality.
+LAWS: Mapping[str, Meaning] = {"Softmax": _softmax_shifted, "LogSoftmax": lambda c: c.function("Log", np.log, _softmax_shifted(c))}
 
 
 def random_point(graph: Graph, rng: Any, positive: bool, unit: int) -> dict[str, Any]:

@@ -312,7 +312,18 @@ def _attention(rng: Random, known: Shapes, given: Mapping[str, Any]) -> Answer:
     batch, heads, size = next(((s[0], s[1], s[3]) for s in known[:2] if s and len(s) == 4), (2, 3, 4))
     keys = next((s[2] for s in known[1:3] if s and len(s) == 4), 5)
     queries = known[0] or (batch, heads, 2, size)
-    return _fill(known, queries, (batch, heads, keys, size), (batch, heads, keys, 6), (queries[-2], keys)), {}
+    return _fill(known, queries, (batch, heads, keys, size), (batch, heads, keys, 6), (queries[-2], keys)), {"scale": rng.choice((None, 0.5, 2.0, 0.25))}
+
+
+def _rotary(rng: Random, known: Shapes, given: Mapping[str, Any]) -> Answer:
+    """Four dimensions (batch, heads, length, size), with angles for each place and half of the size."""
+    angles = known[1] or known[2]
+    batch, length, half = angles if angles and len(angles) == 3 else (rng.choice((1, 2)), rng.choice((2, 5)), rng.choice((1, 2, 4)))
+    x = known[0] or (batch, rng.choice((1, 3)), length, half * 2)
+    if len(x) != 4:
+        return _fill(known, x, (batch, length, half), (batch, length, half)), {}
+    angles = (x[0], x[2], max(1, x[3] // 2))
+    return _fill(known, x, angles, angles), {"interleaved": rng.choice((0, 0, 1))}
 
 
 def _dropout(rng: Random, known: Shapes, given: Mapping[str, Any]) -> Answer:
@@ -350,6 +361,6 @@ ONNX_SAMPLERS: dict[str, Sampler] = {
     ),
     "Reshape": _reshape, "Expand": _expand, "Tile": _tile, "Pad": _pad, "Slice": _slice, "Gather": _gather, "CumSum": _cumsum, "Clip": _clip,
     "DepthToSpace": _blocks(True), "SpaceToDepth": _blocks(False), "Cast": _cast, "Attention": _attention, "Dropout": _dropout, "Einsum": _einsum,
-    "Resize": _resize,
+    "Resize": _resize, "RotaryEmbedding": _rotary,
     "QuantizeLinear": _quantize, "DequantizeLinear": _quantize,
 }  # fmt: skip

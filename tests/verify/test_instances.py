@@ -68,7 +68,7 @@ def test_onnx_samplers_propose_what_can_be_computed(operator: str) -> None:
         count = 2 if any(o.variadic for o in signature.operands) else len(signature.operands)
         given = {"equation": "ij,jk->ik"} if operator == "Einsum" else {}
         needed = [k for k in range(count) if operator not in ("Conv", "ConvTranspose") or k < 3]
-        needed = needed[:4] if operator == "Attention" else needed
+        needed = needed[: {"Attention": 4, "RotaryEmbedding": 3}.get(operator, count)]
         shapes, extra = sample(rng, operator, signature.traits, [None] * len(needed), given, ONNX_SAMPLERS)
         graph = Graph("onnx")
         operands = []

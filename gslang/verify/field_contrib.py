@@ -1,0 +1,86 @@
+"""Operators of onnxruntime's domain `com.microsoft` over a prime field, made of the standard's (`field_onnx`)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from gslang.verify import dual
+from gslang.verify.dual import Dual, constant, number
+from gslang.verify.field_onnx import MEANINGS, Meaning, _Call, _hard_sigmoid, _leaky, _root, _sigmoid, _standard, product
+from gslang.verify.residues import NoField
+
+
+def _fused_matmul(call: _Call) -> Dual:
+    """alpha · A B, either one transposed before."""
+    factors = []
+    for k, name in ((0, "A"), (1, "B")):
+        x = call.dual(k)
+        if call.attrs.get(f"transBatch{name}"):
+            x = x.moved(lambda v: np.moveaxis(v, 0, -2))  # [rows, batch…, columns]
+        if call.attrs[f"trans{name}"] and len(x.shape) > 1:
+            x = x.moved(lambda v: np.swapaxes(v, -1, -2))
+        factors.append(x)
+    return product(factors[0], factors[1]) * call.real("alpha")
+
+
+def _sum(x: Dual, *more: Dual | None) -> Dual:
+    for y in more:
+        x = x if y is None else x + y
+    return x
+
+
+def _activated(call: _Call, x: Dual) -> Dual:
+    """The activation of FusedConv and its parameters, with the defaults of the operator of that name."""
+    name = call.attrs.get("activation") or ""
+    given = [constant(np.float32(v)) for v in call.attrs.get("activation_params") or ()]
+    plain: dict[str, Callable[[], Dual]] = {
+        "": lambda: x,
+        "Relu": lambda: dual.maximum(x, number(0)),
+        "Tanh": lambda: call.function("Tanh", np.tanh, x),
+        "Sigmoid": lambda: _sigmoid(call, x),
+    }
+    if name in plain and not given:
+        return plain[name]()
+    if name == "LeakyRelu" and len(given) < 2:
+        return _leaky(x, *given or [constant(np.float32(0.01))])
+    if name == "Clip" and len(given) == 2:
+        return dual.minimum(dual.maximum(x, given[0]), given[1])
+    if name == "HardSigmoid" and len(given) in (0, 2):
+        alpha, beta = given or (constant(np.float32(0.2)), number(0.5))
+        return _hard_sigmoid(x, alpha, beta)
+    raise NoField(f"the activation `{name}` with {len(given)} parameters")
+
+
+def _fused_conv(call: _Call) -> Dual:
+    convolved = _Call(call.graph, call.node, call.operands[:3], call.attrs, call.unknown)
+    return _activated(call, _sum(MEANINGS["Conv"](convolved), call.optional(3)))
+
+
+def _skip_layer_norm(call: _Call) -> Any:
+    total = _sum(call.dual(0), call.dual(1), call.optional(4))
+    normal = _sum(_standard(call, total, (len(total.shape) - 1,)) * call.dual(2), call.optional(3))
+    mean = total.mean((-1,), True)
+    d = total - mean
+    return normal, mean, number(1) / _root(call, (d * d).mean((-1,), True) + call.real("epsilon")), total
+
+
+def _skip_rms_norm(call: _Call) -> Any:
+    total = _sum(call.dual(0), call.dual(1), call.optional(3))
+    root = _root(call, (total * total).mean((-1,), True) + call.real("epsilon"))
+    scale = number(1) / root
+    return total / root * call.dual(2), scale, scale, total
+
+
+def _quick_gelu(call: _Call) -> Dual:
+    x = call.dual(0)
+    return x * _sigmoid(call, call.real("alpha") * x)
+
+
+CONTRIB: dict[str, Meaning] = {
+    "com.microsoft.FusedMatMul": _fused_matmul, "com.microsoft.TransposeMatMul": _fused_matmul, "com.microsoft.FusedConv": _fused_conv,
+    "com.microsoft.SkipLayerNormalization": _skip_layer_norm, "com.microsoft.SkipSimplifiedLayerNormalization": _skip_rms_norm,
+    "com.microsoft.QuickGelu": _quick_gelu,
+}  # fmt: skip
