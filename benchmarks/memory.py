@@ -1,5 +1,5 @@
 """Memory of one rewriting as Python allocates it: `python -m benchmarks.memory JOB NODES` prints two numbers, bytes per
-operator call of the graph, and of what rewriting takes at its peak beyond it (the copy that it works on included)."""
+node of the graph (parameters are nodes too), and of what rewriting takes at its peak beyond it (the copy that it works on included)."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import sys
 import tracemalloc
 
 from benchmarks.cell import WARM_UP_NODES
-from benchmarks.families import FAMILY_OF_JOB, family_of
+from benchmarks.families import FAMILY_OF_JOB
 from benchmarks.models import model_file
 from benchmarks.tools.gslang_tool import Gslang
 
@@ -29,8 +29,7 @@ def bytes_per_node(job: str, nodes: int) -> tuple[float, float]:
     tool.rewrite(graph, rules)
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
-    calls = family_of(job).calls(nodes)
-    return loaded / calls, (peak - loaded) / calls
+    return loaded / len(graph), (peak - loaded) / len(graph)
 
 
 if __name__ == "__main__":

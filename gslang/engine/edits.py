@@ -205,33 +205,51 @@ def edits_of(graph: Graph, dialect: Dialect, watched: Collection[str] | None = N
                 note(user)
         return kept if len(kept) <= MANY_USERS else dict.fromkeys(kept)
 
+    def redirect_all(moved: dict[int, int], first: int, staying: Collection[int]) -> list[int]:
+        """The same for several outputs; a node that reads many of them is changed once. Returns the users that have changed."""
+        changed: dict[int, None] = {}
+        for old, now in moved.items():
+            kept: list[int] = []
+            for user in users[old]:
+                if user >= first or user in staying:
+                    kept.append(user)
+                    continue
+                changed[user] = None
+                readers = users[now]
+                if type(readers) is list and len(readers) < MANY_USERS and not additions:
+                    if user not in readers:
+                        readers.append(user)
+                else:
+                    add_user(now, user)
+            users[old] = kept if len(kept) <= MANY_USERS else dict.fromkeys(kept)
+        for user in changed:
+            operands[user] = tuple([moved.get(o, o) for o in operands[user]])
+        return list(changed)
+
     def replace(
         olds: Sequence[int], nows: Sequence[int], first: int, low: int | None, unused: bool, staying: Collection[int], seeds: list[int]
     ) -> list[int]:
         count = len(op)
         placed = False
+        if len(staying) > 8:
+            staying = frozenset(staying)
         if low is not None and count > first:
             high = min([label[u] for old in olds for u in users[old] if u < first and u not in staying], default=low + 2 * GAP)
             placed = low < high and label_new(first, low, high - 1)
         if not placed:
             _place(graph, olds, nows, first, staying)
         seeds.extend(range(first, count))
-        for old, now in zip(olds, nows):
-            if old != now:
-                settle(old, now, first, seeds)
-        if any([now in olds for now in nows]):  # outputs that change places: all at once
-            replaced = {old: now for old, now in zip(olds, nows) if old != now}
-            changed = graph.replace_uses(replaced, {*staying, *range(first, count)})
-            seeds += changed
-            for user in changed:
-                note(user)
+        moved = {old: now for old, now in zip(olds, nows) if old != now}
+        for old, now in moved.items():
+            settle(old, now, first, seeds)
+        if any([now in moved for now in nows]):  # outputs that change places: all at once
+            changed = graph.replace_uses(moved, {*staying, *range(first, count)})
         else:
-            output_uses = graph.output_uses
-            for old, now in zip(olds, nows):
-                if users[old]:
-                    users[old] = redirect(old, now, first, staying, seeds)
-                if old in output_uses:
-                    graph.replace_outputs({old: now})
+            changed = redirect_all(moved, first, staying)
+            graph.replace_outputs(moved)
+        seeds += changed
+        for user in changed if additions else ():
+            note(user)
         stack = [*olds, *[now for now in nows if now >= first and not users[now]]]
         if unused:
             stack += [node for node in range(first, count) if not users[node]]

@@ -11,7 +11,7 @@ The few rules that are beyond it (`NotCompiled`) are run by the readable matcher
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from functools import cache, partial
 from typing import Any
 
@@ -332,7 +332,9 @@ def _candidates_of(dialect: Any, graph: Graph, site: Any) -> Candidates:
     return Candidates(graph, site.levels, key_of)
 
 
-def _private(graph: Graph, interior: tuple[int, ...], matched: set[int], outputs: tuple[int, ...]) -> bool:
+def _private(graph: Graph, interior: tuple[int, ...], matched: set[int], outputs: Collection[int]) -> bool:
+    if len(outputs) > 8:
+        outputs = frozenset(outputs)
     for node in interior:
         if node >= 0 and node not in outputs:
             if node in graph.output_uses or any(user not in matched for user in graph.users[node]):
