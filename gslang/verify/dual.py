@@ -66,13 +66,13 @@ def number(value: float) -> Dual:
 def constant(array: Any) -> Dual:
     """A tensor of floats: the fractions that they are, or the quotients of small numbers that float32 rounds to them."""
     real = np.asarray(array, np.float64)
-    top, bottom = _quotients(real)
+    top, bottom = quotients(real)
     residue = residues(np.where(bottom > 1, 0.0, real))
     quotient = top % PRIME * inverse(bottom) % PRIME
     return Dual(np.where(bottom > 1, quotient, residue), np.where(bottom > 1, top / bottom, real))
 
 
-def _quotients(real: Any) -> tuple[Any, Any]:
+def quotients(real: Any) -> tuple[Any, Any]:
     """Numerators and denominators up to `SMALL` of numbers that are such quotients in float32; 0 / 1 where there are none or no need."""
     top, bottom = np.zeros(real.shape, np.int64), np.ones(real.shape, np.int64)
     with np.errstate(all="ignore"):

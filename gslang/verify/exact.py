@@ -10,7 +10,7 @@ import numpy as np
 from gslang.dialect.dialect import Dialect
 from gslang.dialect.dtypes import numpy_dtype
 from gslang.graph.graph import CONST, INPUT, PARAM, Graph
-from gslang.verify.dual import Dual
+from gslang.verify.dual import Dual, quotients
 from gslang.verify.expand import CannotExpand, expanded
 from gslang.verify.field import DEGREE, depends_on_order, evaluate_in_field
 from gslang.verify.field import random_point as relay_point
@@ -27,7 +27,7 @@ def in_field(before: Graph, after: Graph, dialect: Dialect, seed: int) -> tuple[
     """(equal, unknown functions or why it cannot be told, whether the answer is certain, inputs for which they differ).
 
     A difference is not certain if it may come from an unknown function or a rounded constant; equality is not if
-    it holds in those cases of sign only that the points fell into.
+    it holds in those cases of sign only that the points fell into, or for quotients that floats come near.
     """
     if _rounds(before) or _rounds(after):
         return None, "constants are rounded to another type than attributes", False, None
@@ -43,7 +43,9 @@ def in_field(before: Graph, after: Graph, dialect: Dialect, seed: int) -> tuple[
     if point is not None:
         certain = not unknown and not any(_has_fraction(graph) for graph in (before, after))
         return False, "the sides differ over a prime field", certain, _as_inputs(before, point)
-    certain = LEFT_OUT not in unknown and not any(depends_on_order(graph) or _ORDERED & set(graph.op) for graph in (before, after))
+    certain = LEFT_OUT not in unknown and not any(
+        depends_on_order(graph) or _ORDERED & set(graph.op) or _has_quotient(graph) for graph in (before, after)
+    )
     return True, ", ".join(sorted(unknown)), certain, None
 
 
@@ -123,6 +125,15 @@ def _rounds(graph: Graph) -> bool:
             if value.dtype.kind == "f" and value.dtype.name != "float32" and not np.array_equal(value, np.round(value * 16) / 16):
                 return True
     return False
+
+
+def _has_quotient(graph: Graph) -> bool:
+    """Whether a float is taken for a quotient that it only comes near (`dual.constant`)."""
+    if graph.dialect != "onnx":
+        return False
+    floats = [np.asarray(graph.value(node)) for node in graph.nodes() if graph.op[node] is CONST]
+    floats += [np.float32(v) for attrs in graph.attrs for v in (attrs or {}).values() if isinstance(v, float)]
+    return any(value.dtype.kind == "f" and bool((quotients(value.astype(np.float64))[1] > 1).any()) for value in floats)
 
 
 def _has_fraction(graph: Graph) -> bool:

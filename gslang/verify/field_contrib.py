@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from gslang.evaluate.elementwise import erf
 from gslang.verify import dual
 from gslang.verify.dual import Dual, constant, number
 from gslang.verify.field_onnx import MEANINGS, Meaning, _Call, _hard_sigmoid, _leaky, _root, _sigmoid, _standard, product
@@ -79,8 +80,14 @@ def _quick_gelu(call: _Call) -> Dual:
     return x * _sigmoid(call, call.real("alpha") * x)
 
 
+def _gelu(call: _Call, x: Dual) -> Dual:
+    """By erf; √½ is what float64 makes of it."""
+    return number(0.5) * x * (number(1) + call.function("Erf", erf, x * number(0.5**0.5)))
+
+
 CONTRIB: dict[str, Meaning] = {
     "com.microsoft.FusedMatMul": _fused_matmul, "com.microsoft.TransposeMatMul": _fused_matmul, "com.microsoft.FusedConv": _fused_conv,
     "com.microsoft.SkipLayerNormalization": _skip_layer_norm, "com.microsoft.SkipSimplifiedLayerNormalization": _skip_rms_norm,
-    "com.microsoft.QuickGelu": _quick_gelu,
+    "com.microsoft.QuickGelu": _quick_gelu, "com.microsoft.Gelu": lambda c: _gelu(c, c.dual(0)),
+    "com.microsoft.BiasGelu": lambda c: _gelu(c, c.dual(0) + c.dual(1)),
 }  # fmt: skip
