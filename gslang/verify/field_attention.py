@@ -13,7 +13,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from gslang.graph.graph import Graph
-from gslang.verify.dual import Dual, contracted, joined, number
+from gslang.verify.dual import Dual, constant, contracted, joined, number
 from gslang.verify.residues import NoField, residues
 
 LEFT_OUT = "exp that is 0 where a weight is below e⁻¹⁰⁴ of the largest"
@@ -62,11 +62,10 @@ def _fraction(call: Call, value: float) -> Dual:
         return number(value)
     if getattr(call.graph.types[call.graph.operands[call.node][0]], "dtype", None) not in ("float32", "float64"):
         raise NoField("a scale that is rounded")
-    for largest, error in ((4096, 2.0**-51), (64, 2.0**-23)):
-        near = Fraction(value).limit_denominator(largest)
-        if abs(float(near) / value - 1) < error:
-            return number(near.numerator) / number(near.denominator)
-    return number(float(np.float32(value)))
+    near = Fraction(value).limit_denominator(4096)
+    if abs(float(near) / value - 1) < 2.0**-51:
+        return number(near.numerator) / number(near.denominator)
+    return constant(np.asarray(np.float32(value)))
 
 
 def _scale(call: Call, size: int, given: Any) -> Dual:
