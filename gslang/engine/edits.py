@@ -233,7 +233,10 @@ def edits_of(graph: Graph, dialect: Dialect, watched: Collection[str] | None = N
         placed = False
         if len(staying) > 8:
             staying = frozenset(staying)
-        if low is not None and count > first:
+        if low is None:
+            low = max([label[o] for node in range(first, count) for o in operands[node] if 0 <= o < first], default=0)
+            low = max(low, *[label[now] for now in nows if now < first], 0)
+        if count > first:
             high = min([label[u] for old in olds for u in users[old] if u < first and u not in staying], default=low + 2 * GAP)
             placed = low < high and label_new(first, low, high - 1)
         if not placed:

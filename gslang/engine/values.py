@@ -267,13 +267,13 @@ _KNOWN = frozenset((int, str, bool, float, type(None), Symbol))
 
 def equal(a: Any, b: Any) -> bool:
     """Equality: floats after rounding to float32, unknown dimensions raise, tuples item by item (false beats unknown)."""
+    if type(a) is tuple and type(b) is tuple and a == b and _KNOWN.issuperset(map(type, a)):
+        return True  # the most frequent case
     if a is UNKNOWN or b is UNKNOWN:
         raise UnknownValue("an unknown dimension")
     if isinstance(a, tuple) and isinstance(b, tuple):
         if len(a) != len(b):
             return False
-        if a == b and _KNOWN.issuperset(map(type, a)):
-            return True
         unknown = False
         for x, y in zip(a, b):
             try:
