@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import gc
 import os
 import sys
 from collections.abc import Sequence
@@ -61,8 +60,6 @@ class Parser(argparse.ArgumentParser):
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command line; returns the exit code."""
-    if arguments is None:  # a process of our own, and a short one: graphs are many objects without a cycle among them
-        gc.set_threshold(200_000, 20, 50)
     given = list(sys.argv[1:] if arguments is None else arguments)
     try:
         return int(_run(given))

@@ -43,6 +43,7 @@ class Leaves:
         self.counts: list[int] = []
         self.join_axis: int | None = None  # of the concatenation whose fields are being made
         self.field_shape: Shape | None = None  # of the field whose instances are being made
+        self.rank: int | None = None  # that the transposition of the call that is made next needs
         self.hint: Any = None  # a value for the operand that is made next
         self.settled = False  # whether the rule fixes that value; None then stands for an absent operand
         self.samplers = ONNX_SAMPLERS if rule.dialect.name == "onnx" else SAMPLERS

@@ -160,13 +160,16 @@ class Making(Leaves):
         shapes: list[Shape | None] = []
         slots: dict[int, int] = {}
         given, later = self.attributes(number, call, operator, {})
+        rank, self.rank = self.rank if operator == "Reshape" else None, None
         axis = given.get("axis")
         self.join_axis = axis if operator == "concatenate" and isinstance(axis, int) else None
         for k, pattern in enumerate(call.operands):  # what is no leaf comes first: its shape decides about the leaves
             if isinstance(pattern, int) and not self.is_open_leaf(pattern):
+                self.rank = len(given["perm"]) if operator == "Transpose" and isinstance(given.get("perm"), tuple) else None
                 slots[k] = self.operand(operator, k, pattern, None)
+        self.rank = None
         given, later = self.attributes(number, call, operator, {})
-        proposed: dict[str, Any] = {}
+        proposed: dict[str, Any] = {} if rank is None else {"%rank": rank}
         order = list(enumerate(call.operands))
         if rng.random() < 0.4:  # a later operand may be the one whose shape is fixed
             order.reverse()

@@ -218,9 +218,14 @@ def _reshape(rng: Random, known: Shapes, given: Mapping[str, Any]) -> Answer:
         total = prod(d for d in wanted if d > 0) * (2 if -1 in wanted else 1)
         data = tuple(rng.choice((2, 3)) if d == 0 else 2 if d == -1 else d for d in wanted) if 0 in wanted or rng.random() < 0.4 else factors(rng, total)
         return _fill(known, data, (len(wanted),)), {}
+    if given.get("%rank") == 4 and (known[0] is None or len(known[0]) == 3) and wanted is None:  # heads
+        data = known[0] or (rng.choice((1, 2)), rng.choice((3, 3, 4)), rng.choice((4, 4, 6)))
+        return _fill(known, data, (4,)), {"%1": (rng.choice((0, data[0])), data[1], 2, data[2] // 2)}
     data = _shape(rng, known)
     kept = rng.choice((0, 0, 0, 1, 2))  # conditions often keep the first dimensions
     target = rng.choice(((*data[:kept], *factors(rng, prod(data[kept:]))), data))
+    if len(data) == 4 and rng.random() < 0.3:
+        target = (*data[:2], data[2] * data[3])
     if target and rng.random() < 0.3:
         k = rng.randrange(len(target))
         target = (*target[:k], -1, *target[k + 1 :])
