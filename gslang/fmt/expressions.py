@@ -150,7 +150,8 @@ def _without_last_comma(bracket: Bracket, before: Part | None) -> list[Part]:
 
 def _is_tuple_of_one(bracket: Bracket, before: Part | None) -> bool:
     commas = sum(_is_comma(item) for item in bracket.items)
-    return commas == 1 and bracket.open.text == "(" and not _follows_operand(before) and _is_comma(bracket.items[-1])
+    call = _follows_operand(before) and not (isinstance(before, Token) and before.text == "where")  # `where (x,)`: a clause, or a call
+    return commas == 1 and bracket.open.text == "(" and not call and _is_comma(bracket.items[-1])
 
 
 def is_loop(parts: Sequence[Part]) -> bool:

@@ -9,7 +9,7 @@ from pathlib import Path
 from time import process_time
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from gslang.base.source import Source
@@ -107,6 +107,7 @@ def expressions() -> st.SearchStrategy[str]:
 
 @settings(max_examples=40, deadline=None)
 @given(expressions(), expressions())
+@example("(x,)", "x")
 def test_random_rules(left: str, right: str) -> None:
     text = f"rule r(x) {{ y = {left}; y, {right} where {left}, {right} => {right}, {left} }}"
     once = formatted(text)
