@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
+from heapq import heapify, heappop, heappush
+from itertools import count
 from typing import Any
 
+from gslang.base.collection import no_collection
 from gslang.dialect.dialect import Dialect
 from gslang.dialect.signature import TypeInferenceError
-from gslang.dialect.tensor_type import TensorType, is_static
+from gslang.dialect.tensor_type import TensorType, Type, is_static
 from gslang.evaluate.spill import LARGE, Spilled, SpillFile, loaded
-from gslang.graph.graph import CONST, DEAD, LEAVES, PARAM, PROJ, TUPLE, Graph
+from gslang.graph.graph import ABSENT, CONST, LEAVES, PARAM, PROJ, TUPLE, Graph
 from gslang.graph.inference import contradiction, infer_node, refine
 
 LIMIT = 1 << 20
@@ -22,80 +26,130 @@ def fold(graph: Graph, dialect: Dialect, *, limit_bytes: int | None = LIMIT) -> 
     larger than its operands stays a call. Stateful operators, those without evaluator, and dequantization stay. Unused
     parameters go. What follows from the new values for types behind them is known afterwards.
     """
-    from gslang.evaluate.run import EvaluationError, evaluate_node
+    with no_collection():
+        values, variable, read = _compute(graph, dialect, graph.in_order(), limit_bytes)
+        unnamed = _fresh_names(graph)
+        leaves = {}
+        for node in read:
+            kind = PARAM if node in variable else CONST
+            leaves[node] = (kind, _contiguous(values[node]), _type_of(values[node], graph.types[node]))
+            if kind is PARAM and graph.names[node] is None:
+                graph.names[node] = next(unnamed)
+        graph.set_values(leaves, [node for node in values if node not in leaves])
+        _infer_behind(graph, dialect, read)
+    return len(read)
 
-    known: dict[int, Any] = {}  # node → value, intermediate ones included; None: a constant or parameter that is loaded when needed
+
+def _compute(graph: Graph, dialect: Dialect, order: list[int], limit_bytes: int | None) -> tuple[dict[int, Any], set[int], list[int]]:
+    """The values of calls, tuples and fields that depend on constants and parameters only; which nodes depend on
+    parameters; and which of the values others read, in order."""
+    import numpy
+
+    from gslang.evaluate.run import EvaluationError, node_evaluator
+
+    known: dict[int, Any] = {ABSENT: None, **graph.values}  # leaves as they are kept, then what is computed
+    values: dict[int, Any] = {}
+    variable = {node for node in graph.values if graph.op[node] is PARAM}
+    read: set[int] = set()
+    stays: dict[str, bool] = {TUPLE: False, PROJ: False}
+    ops, all_operands = graph.op, graph.operands
+    compute = node_evaluator(graph, dialect)
     file = SpillFile()
-    origin: dict[int, str] = {}  # node → CONST or PARAM
-    order = graph.reverse_post_order()
-    folded = []
-    all_operands, values = graph.operands, graph.values
 
-    def value_of(node: int) -> Any:
-        value = known[node]
-        if value is not None:
-            return loaded(value)
-        value = graph.value(node)
-        if value is not None and value.nbytes < LARGE:
+    def loaded_value(node: int) -> Any:
+        value = loaded(known[node]) if node in values or node < 0 else graph.value(node)
+        if type(value) is numpy.ndarray and value.nbytes < LARGE:
             known[node] = value
         return value
 
-    for node in order:
-        op = graph.op[node]
-        if op is CONST or op is PARAM:
-            if node in values:
-                known[node], origin[node] = None, op
-            continue
-        operands = all_operands[node]
-        if not all([o < 0 or o in known for o in operands]):
-            continue
-        if op[0] == "%":
-            if op is not TUPLE and op is not PROJ:
-                continue
-        elif (signature := dialect.get(op)) is None or "stateful" in signature.traits or op in STAYING:
-            continue
-        given = [value_of(o) if o >= 0 else None for o in operands]
+    def attempt(node: int, op: str, operands: tuple[int, ...]) -> Any:
+        """None: the node stays what it is."""
+        if op not in stays:
+            stays[op] = op[0] == "%" or (signature := dialect.get(op)) is None or "stateful" in signature.traits or op in STAYING
+        if stays[op]:
+            return None
+        given = [value if type(value := known[o]) is numpy.ndarray else loaded_value(o) for o in operands]
         try:
-            value = evaluate_node(graph, dialect, node, given)
+            value = compute(node, given)
         except EvaluationError:
-            continue
+            return None
+        if type(value) is numpy.ndarray and value.nbytes < LARGE and (limit_bytes is None or value.nbytes <= limit_bytes):
+            return value
         if not _is_plain(value):
-            continue
+            return None
         if limit_bytes is not None and (nbytes := _nbytes(value)) > limit_bytes:
             if nbytes > limit_bytes + sum(_nbytes(value) for value in dict(zip(operands, given)).values() if value is not None):
+                return None
+        whole = values.get(operands[0]) if op is PROJ else None
+        return whole[graph.attrs[node]["index"]] if isinstance(whole, tuple) else file.keep(value)
+
+    with numpy.errstate(all="ignore"):
+        for node in order:
+            op = ops[node]
+            if op in LEAVES:
                 continue
-        whole = known[operands[0]] if op is PROJ else None
-        known[node] = whole[graph.attrs[node]["index"]] if isinstance(whole, tuple) else file.keep(value)
-        origin[node] = PARAM if any([origin[o] is PARAM for o in operands if o >= 0]) else CONST
-        folded.append(node)
-    computed = set(folded)
+            operands = all_operands[node]
+            for operand in operands:
+                if operand not in known:
+                    break
+            else:
+                value = attempt(node, op, operands)
+                if value is not None:
+                    known[node] = values[node] = value
+                    if not variable.isdisjoint(operands):
+                        variable.add(node)
+                    continue
+            read.update(operands)
+    read.update(graph.outputs)
+    for node in [node for node, value in values.items() if type(value) is tuple][::-1]:
+        if node in read:  # a constant is a tensor: what makes a tuple for others stays, and reads what it is made of
+            del values[node]
+            read.update(all_operands[node])
+    return values, variable, [node for node in values if node in read]
+
+
+def _fresh_names(graph: Graph) -> Iterator[str]:
+    """Names for parameters that no node has."""
     names = {name for name in graph.names if name}
-    done: list[int] = []
-    for node in folded:
-        needed = node in graph.output_uses or any(user not in computed for user in graph.users[node])
-        if not needed or isinstance(known[node], tuple):
-            continue
-        _replace(graph, node, origin[node], known[node], names)
-        done.append(node)
-    graph.remove_dead([n for n in order if not graph.users[n]])
-    _infer_behind(graph, dialect, done, order)
-    return len(done)
+    return (name for k in count(len(names)) if (name := f"folded{k}") not in names)
 
 
-def _infer_behind(graph: Graph, dialect: Dialect, changed: list[int], order: list[int]) -> None:
+def _contiguous(value: Any) -> Any:
+    import numpy
+
+    return value if isinstance(value, Spilled) or value.flags.c_contiguous else numpy.ascontiguousarray(value)
+
+
+def _type_of(value: Any, stated: Type | None) -> TensorType:
+    """What is stated, as far as it is, since element types like bfloat16 are not NumPy's."""
+    if not isinstance(stated, TensorType) or stated.dtype is None:
+        return TensorType(tuple(value.shape), value.dtype.name)
+    return stated if stated.shape == value.shape else TensorType(tuple(value.shape), stated.dtype)
+
+
+def _infer_behind(graph: Graph, dialect: Dialect, changed: Iterable[int]) -> None:
     """Types that were not known and follow now: a reshape's result has a shape once the shape is a constant."""
-    news = set(changed)
-    op, operands, types = graph.op, graph.operands, graph.types
-    for node in order if news else ():
-        if op[node] is DEAD or op[node] in LEAVES or news.isdisjoint(operands[node]) or (isinstance(type_ := types[node], TensorType) and is_static(type_.shape)):
+    label, users, types = graph.ordered().label, graph.users, graph.types
+    waiting = [(label[user], user) for node in changed for user in users[node] if not _is_known(types[user])]
+    heapify(waiting)
+    looked_at: set[int] = set()
+    while waiting:
+        _, node = heappop(waiting)
+        if node in looked_at or _is_known(type_ := types[node]):
             continue
+        looked_at.add(node)
         try:
             inferred = infer_node(graph, dialect, node)
         except TypeInferenceError:
             continue
-        if contradiction(types[node], inferred) is None and (refined := refine(types[node], inferred)) is not types[node]:
+        if contradiction(type_, inferred) is None and (refined := refine(type_, inferred)) is not type_:
             types[node] = refined
-            news.add(node)
+            for user in users[node]:
+                heappush(waiting, (label[user], user))
+
+
+def _is_known(type_: Type | None) -> bool:
+    return isinstance(type_, TensorType) and is_static(type_.shape)
 
 
 def _is_plain(value: Any) -> bool:
@@ -105,20 +159,3 @@ def _is_plain(value: Any) -> bool:
 
 def _nbytes(value: Any) -> int:
     return sum(_nbytes(v) for v in value) if isinstance(value, tuple) else int(value.nbytes)
-
-
-def _replace(graph: Graph, node: int, kind: str, value: Any, names: set[str]) -> None:
-    import numpy
-
-    old = graph.types[node]
-    dtype = old.dtype if isinstance(old, TensorType) and old.dtype else value.dtype.name
-    array = value if isinstance(value, Spilled) else numpy.ascontiguousarray(value).reshape(value.shape)
-    below = [o for o in graph.operands[node] if o >= 0]
-    graph.set_value(node, kind, array, TensorType(tuple(array.shape), dtype))
-    if kind is PARAM and graph.names[node] is None:
-        count = len(names)
-        while f"folded{count}" in names:
-            count += 1
-        graph.names[node] = f"folded{count}"
-        names.add(f"folded{count}")
-    graph.remove_dead(below)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
@@ -12,8 +12,11 @@ from gslang.dialect.tensor_type import TensorType, TupleType, Type
 from gslang.engine.build import BuildError
 from gslang.engine.meaning import value_graph
 from gslang.engine.values import FAILURES
+from gslang.evaluate.elementwise import Evaluator
 from gslang.evaluate.relay import EVALUATE
 from gslang.graph.graph import CONST, INPUT, PARAM, PROJ, TUPLE, Graph
+
+NodeEvaluator = Callable[[int, list[Any]], Any]
 
 
 class EvaluationError(Exception):
@@ -22,26 +25,44 @@ class EvaluationError(Exception):
 
 def evaluate_node(graph: Graph, dialect: Dialect, node: int, operands: list[Any]) -> Any:
     """The value of one call, tuple or projection. Raises `EvaluationError`."""
-    op = graph.op[node]
-    if op is TUPLE:
-        return tuple(operands)
-    if op is PROJ:
-        return operands[0][graph.attrs[node]["index"]]
-    function = EVALUATE.get(op)
-    signature = dialect.get(op)
-    if dialect.name == "onnx" and (signature is None or signature.meaning is None):
-        from gslang.evaluate.onnx import evaluate_onnx_node
+    with np.errstate(all="ignore"):
+        return node_evaluator(graph, dialect)(node, operands)
 
-        return evaluate_onnx_node(graph, node, operands)
-    if function is None and signature is not None and signature.meaning is not None:
-        return _by_meaning(graph, dialect, node, operands)
-    if function is None or signature is None:
-        raise EvaluationError(f"`{op}` of {graph.label(node)} cannot be computed: no evaluator is known for it")
-    try:
-        with np.errstate(all="ignore"):
-            return function(operands, signature.complete(graph.attrs[node]))
-    except (ValueError, TypeError, IndexError, KeyError, NotImplementedError, ArithmeticError, MemoryError) as error:
-        raise EvaluationError(f"`{op}` of {graph.label(node)} cannot be computed: {error}") from error
+
+def node_evaluator(graph: Graph, dialect: Dialect) -> NodeEvaluator:
+    """Computes nodes of a graph from their operands' values; raises `EvaluationError`.
+
+    What an operator with its attributes needs is looked up once. Call it under `numpy.errstate(all="ignore")`.
+    """
+    ops, attributes = graph.op, graph.attrs
+    known: dict[tuple[str, int], tuple[Evaluator, Mapping[str, Any], Mapping[str, Any]]] = {}
+
+    def compute(node: int, operands: list[Any]) -> Any:
+        op, given = ops[node], attributes[node]
+        found = known.get((op, id(given)))
+        if found is None:
+            if op is TUPLE:
+                return tuple(operands)
+            if op is PROJ:
+                return operands[0][given["index"]]
+            function = EVALUATE.get(op)
+            signature = dialect.get(op)
+            if signature is None or signature.meaning is None:
+                if dialect.name == "onnx":
+                    from gslang.evaluate.onnx import evaluate_onnx_node
+
+                    return evaluate_onnx_node(graph, node, operands)
+                if function is None or signature is None:
+                    raise EvaluationError(f"`{op}` of {graph.label(node)} cannot be computed: no evaluator is known for it")
+            elif function is None:
+                return _by_meaning(graph, dialect, node, operands)
+            found = known[op, id(given)] = (function, signature.complete(given), given)  # the last keeps the identity its own
+        try:
+            return found[0](operands, found[1])
+        except (ValueError, TypeError, IndexError, KeyError, NotImplementedError, ArithmeticError, MemoryError) as error:
+            raise EvaluationError(f"`{op}` of {graph.label(node)} cannot be computed: {error}") from error
+
+    return compute
 
 
 def _by_meaning(graph: Graph, dialect: Dialect, node: int, operands: list[Any]) -> Any:
@@ -83,18 +104,20 @@ def evaluate(graph: Graph, dialect: Dialect, inputs: Mapping[str, Any]) -> list[
     for node in graph.outputs:
         waiting[node] += 1
     values: dict[int, Any] = {}
-    for node in order:
-        op = graph.op[node]
-        if op in (INPUT, PARAM, CONST):
-            values[node] = _leaf(graph, node, inputs)
-            continue
-        operands = [values[o] if o >= 0 else None for o in graph.operands[node]]
-        values[node] = evaluate_node(graph, dialect, node, operands)
-        for operand in set(graph.operands[node]):
-            if operand >= 0:
-                waiting[operand] -= 1
-                if not waiting[operand]:
-                    del values[operand]
+    compute = node_evaluator(graph, dialect)
+    with np.errstate(all="ignore"):
+        for node in order:
+            op = graph.op[node]
+            if op in (INPUT, PARAM, CONST):
+                values[node] = _leaf(graph, node, inputs)
+                continue
+            operands = [values[o] if o >= 0 else None for o in graph.operands[node]]
+            values[node] = compute(node, operands)
+            for operand in set(graph.operands[node]):
+                if operand >= 0:
+                    waiting[operand] -= 1
+                    if not waiting[operand]:
+                        del values[operand]
     return [values[node] for node in graph.outputs]
 
 

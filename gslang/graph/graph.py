@@ -333,6 +333,28 @@ class Graph:
         self.dead += len(removed)
         return removed
 
+    def set_values(self, leaves: Mapping[int, tuple[str, Any, Type | None]], gone: Iterable[int]) -> None:
+        """Turn nodes in place into constants or parameters (kind, value, type), and remove the nodes `gone`, which only
+        these and one another read, with what only they read."""
+        op, operands, attrs, types, users = self.op, self.operands, self.attrs, self.types, self.users
+        away = set(gone)
+        below: dict[int, None] = {}
+        for node, (kind, value, type_) in leaves.items():
+            below.update(dict.fromkeys(operands[node]))
+            op[node], operands[node], attrs[node] = kind, (), NO_ATTRS
+            types[node], self.values[node] = type_, value
+        for node in gone:
+            below.update(dict.fromkeys(operands[node]))
+            op[node], operands[node], attrs[node], users[node] = DEAD, (), NO_ATTRS, []
+            if self.order is not None:
+                self.order.remove(node)
+        self.dead += len(away)
+        left = [node for node in below if node >= 0 and node not in away]
+        for node in left:
+            for user in [user for user in users[node] if user in away or user in leaves]:
+                self.drop_user(node, user)
+        self.remove_dead(left)
+
     def set_value(self, node: int, op: str, value: Any, type: Type | None) -> None:
         """Turn a node in place into a constant or parameter with this value (constant folding)."""
         for operand in self.operands[node]:

@@ -98,3 +98,28 @@ def test_equal_small_constants_are_equal_operands() -> None:
     graph.set_outputs(sums)
     assert merge_equal_calls(graph, RELAY) == 1
     assert graph.outputs[0] == graph.outputs[1] != graph.outputs[2] and check_invariants(graph) == []
+
+
+def test_what_a_kept_tuple_is_made_of_is_computed() -> None:
+    graph = Graph()
+    w = graph.add_param("w", TensorType((4096,), F32), np.ones(4096, F32))
+    fields = [graph.add("exp", (graph.add(op, (w,)),)) for op in ("sin", "cos")]
+    pair = graph.add_tuple(fields)
+    graph.set_outputs([pair, graph.add("concatenate", (graph.add_tuple(fields * 2),), {"axis": 0})])
+    infer_types(graph, RELAY)
+    assert fold(graph, RELAY) == 3
+    assert check_invariants(graph) == []
+    assert count_operators(graph) == {"tuples": 1, "variables": 3}
+    assert [graph.op[n] for n in graph.operands[pair]] == [PARAM, PARAM]
+
+
+def test_parameters_that_others_read_stay() -> None:
+    graph = Graph()
+    x = graph.add_input("x", TensorType((2,), F32))
+    w = graph.add_param("w", TensorType((2,), F32), np.ones(2, F32))
+    unused = graph.add("exp", (w,))  # no output depends on it
+    graph.set_outputs([graph.add("add", (x, w)), graph.add("add", (x, graph.add("sin", (w,))))])
+    infer_types(graph, RELAY)
+    assert fold(graph, RELAY) == 1
+    assert check_invariants(graph) == []
+    assert graph.op[w] is PARAM and graph.op[unused] == "%dead"

@@ -127,6 +127,25 @@ class GraphMachine(RuleBasedStateMachine):
         self.graph.set_value(node, CONST, 1.0, TYPE)
         self.model[node] = ()
 
+    @precondition(lambda self: any(self.model.values()))
+    @rule(data=st.data())
+    def fold_with_what_only_it_reads(self, data: st.DataObject) -> None:
+        node = data.draw(st.sampled_from([n for n, operands in self.model.items() if operands]))
+        gone = {
+            o for o in self.model[node] if o >= 0 and self.model[o] and o not in self.outputs
+            and all(user == node for user, operands in self.model.items() if o in operands)
+        }  # fmt: skip
+        self.graph.set_values({node: (CONST, 1.0, TYPE)}, sorted(gone))
+        below = list(self.model[node]) + [o for n in gone for o in self.model[n]]
+        self.model[node] = ()
+        for n in gone:
+            del self.model[n]
+        while below:
+            o = below.pop()
+            unused = o in self.model and o not in self.outputs and not any(o in operands for operands in self.model.values())
+            if unused and self.graph.names[o] is None:
+                below.extend(self.model.pop(o))
+
     @rule(data=st.data())
     def copy(self, data: st.DataObject) -> None:
         """Go on with the copy; what happens to it must not show in the original."""
