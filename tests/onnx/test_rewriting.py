@@ -127,7 +127,7 @@ def test_new_initializers_raise_the_ir_version_to_4() -> None:
 def test_models_older_than_operator_sets() -> None:
     found = model([node("Neg", ["x"], ["y"])], [value("x")], [value("y")], ir=1)
     del found.opset_import[:]
-    for rule, version, imported in (("Abs(x)", 1, []), ("PRelu(x, 0.5)", 4, [("", 1)]), ("com.microsoft.Gelu(x)", 4, [("com.microsoft", 1), ("", 1)])):
+    for rule, version, imported in (("Abs(x)", 1, []), ("Sum(x, 1.0)", 4, [("", 1)]), ("com.microsoft.Gelu(x)", 4, [("com.microsoft", 1), ("", 1)])):
         rules = gslang.parse_rules(f"dialect onnx;\nrule r(x): Neg(x) => {rule};")
         after = gslang.to_onnx(rules.apply(gslang.from_onnx(found)).graph)
         assert (after.ir_version, [(entry.domain, entry.version) for entry in after.opset_import]) == (version, imported)
