@@ -114,10 +114,34 @@ def test_dtypes_are_names() -> None:
     assert [a.i for n in after.graph.node for a in n.attribute] == [11, 1]
 
 
-def test_new_constants_before_ir_4_are_nodes() -> None:
+def test_new_initializers_raise_the_ir_version_to_4() -> None:
+    """Before 4 they would have to be inputs, and change the model's interface."""
     found = model([node("Neg", ["x"], ["y"])], [value("x")], [value("y")], ir=3)
     after = rewritten("rule r(x): Neg(x) => x * -1.0;", found)
-    assert ops(after) == ["Constant", "Mul"] and not after.graph.initializer
+    onnx.checker.check_model(after, full_check=True)
+    assert ops(after) == ["Mul"] and len(after.graph.initializer) == 1 and after.ir_version == 4
+    assert list(after.graph.input) == list(found.graph.input) and list(after.opset_import) == list(found.opset_import)
+    assert rewritten("@once rule r(x): Neg(x) => Identity(Neg(x));", found).ir_version == 3
+
+
+def test_models_older_than_operator_sets() -> None:
+    found = model([node("Neg", ["x"], ["y"])], [value("x")], [value("y")], ir=1)
+    del found.opset_import[:]
+    for rule, version, imported in (("Abs(x)", 1, []), ("Sum(x, 1.0)", 4, [("", 1)]), ("com.microsoft.Gelu(x)", 4, [("com.microsoft", 1), ("", 1)])):
+        rules = gslang.parse_rules(f"dialect onnx;\nrule r(x): Neg(x) => {rule};")
+        after = gslang.to_onnx(rules.apply(gslang.from_onnx(found)).graph)
+        assert (after.ir_version, [(entry.domain, entry.version) for entry in after.opset_import]) == (version, imported)
+        onnx.checker.check_model(after)
+    assert gslang.to_onnx(gslang.from_onnx(found)) == found
+
+
+def test_new_constants_in_bodies_before_ir_4_are_nodes() -> None:
+    """A body's initializers would have to be its inputs, and the bodies of an `If` have none."""
+    found = branching()
+    found.ir_version = 3
+    after = rewritten("rule r(x): Neg(x) => x * -1.0;", found)
+    body = next(a.g for a in after.graph.node[-1].attribute if a.name == "else_branch")
+    assert [n.op_type for n in body.node] == ["Constant", "Mul"] and not body.initializer and after.ir_version == 3
 
 
 def test_shapes_are_inferred_with_symbols() -> None:

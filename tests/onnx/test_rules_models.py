@@ -39,7 +39,8 @@ def test_light_models_shrink_and_stay_valid(path: Path) -> None:
     model = onnx.load(path)
     after = applied(model, "inference")
     onnx.checker.check_model(after, full_check=True)
-    assert count(after).total() < count(model).total()
+    assert len(after.graph.node) < len(model.graph.node)  # constants count
+    assert after.ir_version == 4 and [v.name for v in after.graph.input] == [v.name for v in model.graph.input if v in after.graph.input]
     assert not count(after)["Dropout"] and not count(after)["Unsqueeze"]
 
 

@@ -88,7 +88,8 @@ class _Outside:
         shown: set[str] = set()
         for name in body.captures:
             self._show(model.graph, name, self.values[name], large, shown)
-        inner = read_message(model, self.record.path, self.record.folder, self.dialect, frozenset(self.taken))
+        whole_ir = self.record.message.ir_version  # before 4, a body has as few initializers as it has inputs
+        inner = read_message(model, self.record.path, self.record.folder, self.dialect, frozenset(self.taken), 0 < whole_ir < 4)
         for name in large:
             _make_constant(inner, name, self.graph, self.values[name])
         self.rewrite(inner)

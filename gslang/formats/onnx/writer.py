@@ -21,6 +21,7 @@ from gslang.dialect.onnx.tensors import OnnxTensor, stored_type, tensor_message
 from gslang.dialect.onnx.versions import OPSETS
 from gslang.dialect.tensor_type import TensorType, TupleType
 from gslang.formats.onnx.external import Pending, placed
+from gslang.formats.onnx.model_versions import import_operator_sets, raise_ir_version
 from gslang.formats.onnx.names import Names
 from gslang.formats.onnx.new_node import NodeMaker
 from gslang.formats.onnx.provenance import state_origin
@@ -84,12 +85,11 @@ def _written(graph: Graph, deferred: bool) -> tuple[Any, dict[str, Pending]]:
             if field.name != "graph" and not (field.name == "functions" and record.functions is not None):
                 _copy_field(model, field, value)
         model.functions.extend(record.functions or ())
-        known = {"" if e.domain == "ai.onnx" else e.domain for e in model.opset_import}
-        model.opset_import.extend(
-            onnx.helper.make_opsetid(domain, version) for domain, version in graph.meta.get(OPSETS, {}).items() if domain not in known
-        )
+        import_operator_sets(model, graph.meta.get(OPSETS, {}))
     writer = _Writer(graph, model, deferred)
     writer.write()
+    stated = {value.name for value in model.graph.input}
+    raise_ir_version(model, any(tensor.name not in stated for tensor in writer.new_tensors))
     return model, writer.pending
 
 
@@ -250,14 +250,14 @@ class _Writer:
         elif record is not None and record.attribute or not (old and graph.names[node] == name):
             self._new_tensor(node, name)
 
-    def _new_tensor(self, node: int, name: str, is_input: bool = False) -> None:
-        """A new constant: an initializer; before IR 4, where those are inputs too, a `Constant` node unless it is one; so is an output."""
+    def _new_tensor(self, node: int, name: str) -> None:
+        """A new constant: an initializer, or a `Constant` node where it is an output or initializers cannot be."""
         from onnx import NodeProto, helper
 
         graph = self.graph
         value = graph.values.get(node)
         only_nodes = self.record is not None and self.record.constants_are_nodes
-        as_node = 0 < self.model.ir_version < 4 and not is_input or only_nodes or (node in graph.output_uses and graph.op[node] is CONST)
+        as_node = only_nodes or (node in graph.output_uses and graph.op[node] is CONST)
         if isinstance(value, OnnxTensor):
             tensor = type(value.message)()
             tensor.CopyFrom(value.message)
@@ -340,7 +340,7 @@ class _Writer:
         stated = {v.name for v in written.input}
         nodes, self.nodes = self.nodes, []
         for name, node in changed.items():
-            self._new_tensor(node, name, name in stated)
+            self._new_tensor(node, name)
         written.node.extend([*self.nodes, *nodes])
         for node in graph.nodes():  # inputs that the model did not have
             if graph.op[node] is INPUT and of[node] not in stated:

@@ -1,0 +1,45 @@
+"""Which operator sets and which IR version a written model states: those it had, and what new parts of it ask for.
+
+Before IR version 4 every initializer is an input too. A new initializer that were one would change the model's interface, and a
+`Constant` node in its place would be a node more than before; so a model with new initializers has IR version 4, which says
+nothing else about older parts. Operator sets are stated since IR version 3, which models before it have implied version 1 of.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+_INITIALIZERS_ALONE: Final = 4  # the first IR version in which an initializer need not be an input
+_OPERATOR_SETS: Final = 3  # the first IR version in which a model imports operator sets
+
+
+def import_operator_sets(model: Any, opsets: Mapping[str, int]) -> None:
+    """Import what `opsets` has and the model has not (domain → version, the default domain is "")."""
+    from onnx import helper
+
+    known = {"" if entry.domain == "ai.onnx" else entry.domain for entry in model.opset_import}
+    missing = {domain: version for domain, version in opsets.items() if domain not in known}
+    if _implies_operator_set(model) and missing == {"": 1}:
+        return
+    model.opset_import.extend(helper.make_opsetid(domain, version) for domain, version in missing.items())
+
+
+def raise_ir_version(model: Any, new_initializers: bool) -> None:
+    """Give a complete model the IR version that it needs. `new_initializers`: it has some that are no inputs, and had not.
+
+    A model that states no IR version keeps to that.
+    """
+    from onnx import helper
+
+    if not 0 < model.ir_version < _INITIALIZERS_ALONE:
+        return
+    implied = _implies_operator_set(model)
+    if new_initializers or (implied and model.opset_import):
+        model.ir_version = _INITIALIZERS_ALONE
+        if implied and not any(entry.domain in ("", "ai.onnx") for entry in model.opset_import):
+            model.opset_import.append(helper.make_opsetid("", 1))
+
+
+def _implies_operator_set(model: Any) -> bool:
+    return bool(model.ir_version < _OPERATOR_SETS)
