@@ -32,7 +32,7 @@ from gslang.engine.plan import MatchPlan, children
 from gslang.engine.rewrite import Failure, apply_match
 from gslang.engine.scope import Instance, Scope
 from gslang.engine.target_runtime import RUNTIME as TARGET_RUNTIME
-from gslang.engine.value_code import RUNTIME, Namespace, NotCompiled, truth_code
+from gslang.engine.value_code import RUNTIME, Namespace, NotCompiled, equal_attributes, truth_code
 from gslang.engine.values import FAILURES, equal
 from gslang.graph.graph import CONST, DEAD, INPUT, NO_ATTRS, PARAM, PROJ, TUPLE, VARIABLES, Graph
 
@@ -354,6 +354,8 @@ def _convex(graph: Graph, inputs: tuple[int, ...], outputs: tuple[int, ...]) -> 
 def _same_attributes(graph: Graph, dialect: Any, a: int, b: int, without: tuple[str, ...]) -> bool:
     if a < 0 or b < 0:
         return False
+    if a == b or (graph.op[a] == graph.op[b] and equal_attributes(graph.attrs[a], graph.attrs[b])):
+        return True
     sides = []
     for node in (a, b):
         signature = dialect.operators.get(graph.op[node])

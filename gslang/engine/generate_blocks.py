@@ -8,17 +8,17 @@ way in which the instance matches, so a template with a choice of its own is com
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from dataclasses import replace
 from typing import Any
 
 from gslang.check import checked as ir
 from gslang.engine.code_writer import Place, Rest, Step, Writer, below, chain, go
 from gslang.engine.conditions import is_blocked
-from gslang.engine.generate_forward import forward
-from gslang.engine.generate_nodes import match_step, may_be_absent
+from gslang.engine.generate_forward import forward, ways
+from gslang.engine.generate_nodes import constraint_codes, match_step, may_be_absent
 from gslang.engine.plan import mentions_first
-from gslang.engine.value_code import NotCompiled, code_of, constraint_code, truth_code
+from gslang.engine.value_code import NotCompiled, code_of, truth_code
 from gslang.graph.graph import Graph
 
 
@@ -40,16 +40,13 @@ def _check_instance(writer: Writer, place: Place, block: ir.Block) -> None:
     """The block's own conditions; on the first instance also the constraints that read `first`."""
     names, rule = writer.names, writer.plan.rule
     if names.inside == "first":
-        late = [
-            constraint_code(c, k, names)
-            for k in block.nodes if k in writer.plan.deferred for c in rule.nodes[k].constraints if mentions_first(c)
-        ]  # fmt: skip
-        writer.conditions(place, late)
+        late = [(k, [c for c in rule.nodes[k].constraints if mentions_first(c)]) for k in block.nodes if k in writer.plan.deferred]
+        writer.conditions(place, [code for k, constraints in late for code in constraint_codes(writer, k, constraints)])
     writer.conditions(place, [truth_code(condition, names) for condition in block.where])
 
 
-def _instance_function(writer: Writer, place: Place, number: int, root: int, mode: str) -> str:
-    """`def instance(n, x): …`: match template node `root` at graph node `n` as instance number `x`."""
+def _instance_function(writer: Writer, place: Place, number: int, root: int, mode: str, refused: Sequence[str] = ()) -> str:
+    """`def instance(n, x): …`: match template node `root` at graph node `n` as instance number `x`, unless one of `refused` holds."""
     block = writer.plan.rule.blocks[number]
     nodes = _template_nodes(writer, root)
     name = writer.name("instance")
@@ -61,6 +58,8 @@ def _instance_function(writer: Writer, place: Place, number: int, root: int, mod
 
     def end(writer: Writer, place: Place, rest: Rest) -> None:
         _check_instance(writer, place, block)
+        for bad in refused:
+            writer.check(place, bad)
         writer.line(place, f"return {_table(nodes)}")
 
     go(writer, inner, chain([match_step(root, "n"), end], None))
@@ -149,8 +148,7 @@ def _sequence_step(splice: ir.Splice, expression: str) -> Step:
             writer.line(inner, f"if {table} is None: break")
             writer.line(inner, f"I{number}.append({table})")
             distinct = _distinct(writer, splice.node)
-            if distinct:
-                writer.line(inner, f"taken.update([{table}[k] for k in {distinct!r}])")
+            _take(writer, inner, table, distinct)
             writer.line(place, f"else: {index} = None")
             writer.check(place, f"{index} is not None")
             writer.spliced.add(number)
@@ -167,16 +165,28 @@ def _first_done(number: int, root: int) -> Step:
         nodes = _template_nodes(writer, root)
         writer.line(place, f"I{number} = [{_table(nodes)}]")
         distinct = _distinct(writer, root)
-        if distinct:
-            writer.line(place, f"taken.update([I{number}[0][k] for k in {distinct!r}])")
+        _take(writer, place, f"I{number}[0]", distinct)
         place = replace(place, certain=place.certain - set(nodes))
         go(writer, place, rest)
 
     return emit
 
 
+def _take(writer: Writer, place: Place, table: str, nodes: tuple[int, ...]) -> None:
+    """Other instances cannot have these nodes."""
+    if len(nodes) == 1:
+        writer.line(place, f"taken.add({table}[{nodes[0]}])")
+    elif nodes:
+        writer.line(place, f"taken.update([{table}[k] for k in {nodes!r}])")
+
+
 def _distinct(writer: Writer, root: int) -> tuple[int, ...]:
     return tuple(k for k in _template_nodes(writer, root) if k in writer.plan.distinct)
+
+
+def _may_be_computed(pattern: ir.Pattern) -> bool:
+    """Whether an input may depend on others, so that a match with it may not be convex."""
+    return isinstance(pattern, ir.LeafNode) and pattern.kind == "any"
 
 
 # ── as outputs ────────────────────────────────────────────────────────────────────────────────────────────────
@@ -196,18 +206,29 @@ def output_block_step(number: int) -> Step:
         writer.line(place, f"x{number} = 0")
         writer.line(place, "taken = ()")
 
+        there = all(map(writer.names.is_there, [*nodes, *outside]))
+        private = []
+        if there and not _has_choices(writer, nodes):  # else it matters which of the ways to match an instance is private
+            matched_here = f"({''.join(f'v{k}, ' for k in [*nodes, *outside])})"
+            private = [f"v{k} in G.output_uses or len(users[v{k}]) > 1 and not all([u in {matched_here} for u in users[v{k}]])" for k in interior]
+            interior = ()
+        checks = bool(interior) or not there or any(_may_be_computed(rule.nodes[k]) for k in leaves)
+        admitted = f"growing.admits({{}}, {{}}, ({''.join(f'v{k}, ' for k in outside)}))"
+
         def extend(writer: Writer, place: Place, rest: Rest) -> None:
+            _enough_users(writer, place, block, frozenset(outside))
             _check_instance(writer, place, block)
-            outer = ", ".join(f"v{k}" for k in outside)
-            writer.line(place, f"outer = ({outer}{',' if outside else ''})")
-            writer.line(place, f"growing = Growing(G, ({''.join(f'v{k}, ' for k in outer_leaves)}), {interior!r}, {leaves!r})")
+            for bad in private:
+                writer.check(place, bad)
             writer.line(place, f"I{number} = [{_table(nodes)}]")
-            writer.check(place, f"not growing.admits(I{number}[0], v{block.root}, outer)")
+            if checks:
+                writer.line(place, f"growing = Growing(G, ({''.join(f'v{k}, ' for k in outer_leaves)}), {interior!r}, {leaves!r})")
+                writer.check(place, f"not {admitted.format(f'I{number}[0]', f'v{block.root}')}")
             matched = sorted((place.certain | place.started) & writer.plan.distinct)
             writer.line(place, f"taken = {{{', '.join([*(f'v{k}' for k in matched), '-9'])}}}")
             place = replace(place, certain=place.certain - set(nodes))
             writer.names.inside = "next"
-            function = _instance_function(writer, place, number, block.root, "next")
+            function = _instance_function(writer, place, number, block.root, "next", private)
             most = "None"
             if block.maximum is not None:
                 writer.names.inside = None
@@ -224,10 +245,10 @@ def output_block_step(number: int) -> Step:
                     writer.line(inner, f"if len(I{number}) >= {most}: break")
                 writer.line(inner, f"if {candidate} in taken: continue")
                 writer.line(inner, f"table = {function}({candidate}, len(I{number}))")
-                writer.line(inner, f"if table is None or not growing.admits(table, {candidate}, outer): continue")
+                refused = f" or not {admitted.format('table', candidate)}" if checks else ""
+                writer.line(inner, f"if table is None{refused}: continue")
                 writer.line(inner, f"I{number}.append(table)")
-                if distinct:
-                    writer.line(inner, f"taken.update([table[k] for k in {distinct!r}])")
+                _take(writer, inner, "table", distinct)
 
             forward(writer, place, block.root, body, frozenset(outside))
             writer.names.inside = None
@@ -238,6 +259,13 @@ def output_block_step(number: int) -> Step:
         go(writer, place, chain([match_step(block.root, "start"), extend], rest))
 
     return emit
+
+
+def _enough_users(writer: Writer, place: Place, block: ir.Block, known: frozenset[int]) -> None:
+    """Each instance goes up from a shared node through a node of its own, so that node has as many users as there are instances."""
+    if isinstance(block.minimum, ir.Const) and block.minimum.value > 1:
+        for base, _ in ways(writer, block.root, known)[:1]:
+            writer.check(place, f"len(users[v{base}]) < {block.minimum.value}")
 
 
 class Growing:
@@ -262,7 +290,7 @@ class Growing:
             matched = set(table.values())
             for k in self._interior:
                 slot = table[k]
-                if slot != root and (slot in graph.output_uses or any([u not in matched and u not in outer for u in users[slot]])):
+                if slot >= 0 and slot != root and (slot in graph.output_uses or any([u not in matched and u not in outer for u in users[slot]])):
                     return False
         inner = [n for k in self._leaves if (n := table[k]) >= 0 and operands[n]]
         if root in self._inner_inputs or root in inner:

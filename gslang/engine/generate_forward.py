@@ -19,19 +19,19 @@ from gslang.graph.graph import PROJ, TUPLE
 
 def forward(writer: Writer, place: Place, node: int, body: Callable[[Place, str], None], known: frozenset[int]) -> None:
     """Emit the loop over candidates for pattern node `node`; `known`: nodes that are matched on every way to here."""
-    ways = _ways(writer, node, known)
-    if not ways:
+    lower = ways(writer, node, known)
+    if not lower:
         raise NotCompiled("no matched node lies below")
     key_code, key_parts = _fixed(writer, node, known)
     found = writer.name("found")
     known_lists = dict(writer.listed)
-    for number, (base, levels) in enumerate(ways):
-        test = " and ".join(f"len(users[v{base}]) <= len(users[v{other}])" for other, _ in ways[number + 1 :])
-        inner = place if len(ways) == 1 else place.deeper()
-        if len(ways) > 1:
-            writer.line(place, "else:" if number + 1 == len(ways) else f"{'elif' if number else 'if'} {test}:")
+    for number, (base, levels) in enumerate(lower):
+        test = " and ".join(f"len(users[v{base}]) <= len(users[v{other}])" for other, _ in lower[number + 1 :])
+        inner = place if len(lower) == 1 else place.deeper()
+        if len(lower) > 1:
+            writer.line(place, "else:" if number + 1 == len(lower) else f"{'elif' if number else 'if'} {test}:")
         _list_candidates(writer, inner, found, base, levels, writer.site(Site(levels, tuple(key_parts))), key_code)
-        if len(ways) == 1:
+        if len(lower) == 1:
             writer.listed[base, levels] = found
     candidate = writer.name("n")
     loop(writer, place, f"for {candidate} in {found}:", lambda inner: body(inner, candidate))
@@ -62,7 +62,7 @@ def _list_candidates(
     writer.line(inner, f"    {found} = ()")
 
 
-def _ways(writer: Writer, node: int, known: frozenset[int]) -> list[tuple[int, tuple[frozenset[str], ...]]]:
+def ways(writer: Writer, node: int, known: frozenset[int]) -> list[tuple[int, tuple[frozenset[str], ...]]]:
     """The shortest ways up to `node`: (matched node below, operators of each step)."""
     nodes = writer.plan.rule.nodes
     layer: list[tuple[int, tuple[frozenset[str], ...]]] = [(node, ())]

@@ -6,6 +6,7 @@ function (a continuation). Every pattern node has one variable for the whole mat
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 from gslang.check import checked as ir
@@ -70,28 +71,32 @@ def _codes(writer: Writer, node: int, early: bool | None = None) -> list[str]:
     constraints = writer.plan.rule.nodes[node].constraints
     if writer.names.inside == "first" and node in writer.plan.deferred:
         constraints = tuple(c for c in constraints if not mentions_first(c))  # tested when the instance is complete
-    chosen = [c for c in constraints if early is None or _reads_only_itself(c) == early]
-    alike: dict[int, list[ir.Constraint]] = {}
+    return constraint_codes(writer, node, [c for c in constraints if early is None or _reads_only_itself(c) == early])
+
+
+def constraint_codes(writer: Writer, node: int, chosen: Sequence[ir.Constraint | ir.SameAttributes]) -> list[str]:
+    """Constraints on a node as code; calls that were given the same attributes need no comparison one by one."""
+    alike: dict[str, list[ir.Constraint]] = {}
     for constraint in chosen:
         if (other := _copied_from(writer, node, constraint)) is not None:
             alike.setdefault(other, []).append(constraint)  # type: ignore[arg-type]
     codes = [constraint_code(c, node, writer.names) for c in chosen if not any(c in group for group in alike.values())]
     for other, group in alike.items():
         one_by_one = " and ".join(constraint_code(c, node, writer.names) for c in group)
-        codes.append(f"(equal_attributes(attrs[v{node}], attrs[v{other}]) or {one_by_one})")
+        codes.append(f"(equal_attributes(attrs[v{node}], attrs[{other}]) or {one_by_one})")
     return codes
 
 
-def _copied_from(writer: Writer, node: int, constraint: ir.Constraint | ir.SameAttributes) -> int | None:
-    """The other call, where a constraint says that an attribute is that of another call of the same operator (`c.*`)."""
+def _copied_from(writer: Writer, node: int, constraint: ir.Constraint | ir.SameAttributes) -> str | None:
+    """The slot of the other call, where a constraint says that an attribute is that of another call of the same operator (`c.*`)."""
     nodes = writer.plan.rule.nodes
     match constraint:
-        case ir.Constraint(field, ir.Equals(ir.NodeAttr(ir.Own(), other, name))) if field == name and nodes[other].block is None:
+        case ir.Constraint(field, ir.Equals(ir.NodeAttr(ir.Own() | ir.First() as place, other, name))) if field == name:
             mine, theirs = nodes[node], nodes[other]
             if isinstance(mine, ir.CallNode) and isinstance(theirs, ir.CallNode) and mine.operators == theirs.operators:
                 signature = writer.plan.rule.dialect.get(mine.operators[0])
                 plain = signature is not None and all(o.name != field for o in signature.operands)
-                return other if plain and len(mine.operators) == 1 and writer.names.is_there(other) else None
+                return writer.names.slot(place, other) if plain and len(mine.operators) == 1 and writer.names.is_there(other) else None
     return None
 
 

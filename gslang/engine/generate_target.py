@@ -13,7 +13,7 @@ from gslang.check import checked as ir
 from gslang.engine.build import fitted, normalised
 from gslang.engine.code_writer import Place, Writer
 from gslang.engine.target_runtime import AllBut, AttributeMemo, Only, TypeTable
-from gslang.engine.value_code import NotCompiled, code_of, truth_code
+from gslang.engine.value_code import NotCompiled, code_of, instances_code, truth_code
 from gslang.graph.graph import INDEX_ATTRS, MANY_USERS
 
 
@@ -188,12 +188,22 @@ def _make_many(state: _State, place: Place, result: str, what: ir.Target, made: 
             below = _one(state, place, base, made, always)
             writer.line(place, f"{result} = projections(E, {below})")
         case ir.Repeat(element, variables, source, condition, inner):
-            item = writer.name("item")
+            match state.target.targets[element]:
+                case ir.SourceNode(ir.At(block, ir.Local(number)), node) if source == ir.Instances(block) and variables == (number,) and condition is None:
+                    writer.line(place, f"{result} = [i[{node}] for i in I{block}]")
+                    return
             kept, names.keeps_lets = names.keeps_lets, False
             writer.line(place, f"{result} = []")
-            writer.line(place, f"for {item} in {code_of(source, names)}:")
+            item = writer.name("item")
+            if isinstance(source, ir.Instances) and len(variables) == 1:
+                names.over[variables[0]] = source.block
+                writer.line(place, f"for {instances_code(variables[0], source.block)}:")
+            else:
+                writer.line(place, f"for {item} in {code_of(source, names)}:")
             body = place.deeper()
-            if len(variables) == 1:
+            if isinstance(source, ir.Instances) and len(variables) == 1:
+                pass
+            elif len(variables) == 1:
                 writer.line(body, f"l{variables[0]} = plain({item})")
             else:
                 writer.line(body, f"{', '.join(f'l{v}' for v in variables)}{',' if variables else ''} = several({item}, {len(variables)})")
@@ -277,7 +287,7 @@ def _attributes(state: _State, place: Place, call: ir.MakeCall) -> tuple[str, st
         operator = f"w_{call.operator[1]}"
     copied, computed = _copied(state, call)
     parts = [f"attrs[present({names.slot(spread.place, spread.node)})]" for spread in call.spreads]
-    parts += [f"attrs[v{node}]" for node, _ in copied]
+    parts += [f"attrs[{slot}]" for slot, _ in copied]
     chosen = [AllBut(spread.without) for spread in call.spreads] + [Only(frozenset(wanted)) for _, wanted in copied]
     memo = names.constant(AttributeMemo(rule.dialect, chosen, tuple(name for name, _ in computed)))
     values = "".join(f"{code_of(value, names)}, " for _, value in computed)
@@ -286,19 +296,19 @@ def _attributes(state: _State, place: Place, call: ir.MakeCall) -> tuple[str, st
     return operator, f"{both}[0]", f"{both}[1]"
 
 
-def _copied(state: _State, call: ir.MakeCall) -> tuple[list[tuple[int, list[str]]], list[tuple[str, ir.Value]]]:
-    """Attributes that are taken over from a matched call of the same operator as they stand, and the others."""
-    rule = state.writer.plan.rule
-    groups: dict[int, list[str]] = {}
+def _copied(state: _State, call: ir.MakeCall) -> tuple[list[tuple[str, list[str]]], list[tuple[str, ir.Value]]]:
+    """Attributes that are taken over from a matched call of the same operator as they stand, by its slot, and the others."""
+    rule, names = state.writer.plan.rule, state.writer.names
+    groups: dict[str, list[str]] = {}
     computed: list[tuple[str, ir.Value]] = []
     for name, value in call.attributes:
         match value:
-            case ir.NodeAttr(ir.Own(), node, field) if field == name and node in state.writer.sure and rule.nodes[node].block is None:
+            case ir.NodeAttr(place, node, field) if field == name and node in state.writer.sure and names.is_there(node):
                 pattern = rule.nodes[node]
                 if isinstance(pattern, ir.CallNode) and pattern.operators == (call.operator,):
                     signature = rule.dialect.operators.get(pattern.operators[0])
                     if signature is not None and name in signature.attributes and all(o.name != name for o in signature.operands):
-                        groups.setdefault(node, []).append(name)
+                        groups.setdefault(names.slot(place, node), []).append(name)
                         continue
         computed.append((name, value))
     return list(groups.items()), computed

@@ -11,7 +11,7 @@ from gslang.dialect.tensor_type import TensorType, TupleType, UnknownValue
 from gslang.engine.build import add_constant, fitted, known_value, normalised
 from gslang.engine.edits import MISSING, Edits, Known
 from gslang.engine.values import plain
-from gslang.graph.graph import ABSENT, INDEX_ATTRS, PROJ, TUPLE
+from gslang.graph.graph import ABSENT, INDEX_ATTRS, MANY_USERS, PROJ, TUPLE, Graph
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,7 +129,23 @@ def _projections(edits: Edits, base: int) -> list[int]:
         if not isinstance(type_, TupleType):
             raise UnknownValue("how many parts there are is not known")
         count = len(type_.fields)
+        if count <= MANY_USERS and not graph.users[base] and base not in graph.additions:
+            return _fields_of_new(graph, base, type_)
     return [_project(edits, base, index) for index in range(count)]
+
+
+def _fields_of_new(graph: Graph, base: int, type_: TupleType) -> list[int]:
+    """A projection for each field of a tuple that nobody reads yet."""
+    count, first = len(type_.fields), len(graph.op)
+    made = list(range(first, first + count))
+    graph.op.extend([PROJ] * count)
+    graph.operands.extend([(base,)] * count)
+    graph.attrs.extend(INDEX_ATTRS[:count])
+    graph.types.extend(type_.fields)
+    graph.names.extend([None] * count)
+    graph.users.extend([[] for _ in made])
+    graph.users[base] = made[:]  # type: ignore[assignment]
+    return made
 
 
 def _first_dtype(types: list[Any], nodes: tuple[int, ...]) -> str | None:

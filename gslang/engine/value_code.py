@@ -37,6 +37,7 @@ class Namespace:
     inside: str | None = None
     lets: dict[int, str] = field(default_factory=dict)
     keeps_lets: bool = False  # not inside a `lambda`, which could not set the variable
+    over: dict[int, int] = field(default_factory=dict)  # variable that counts the instances of a block → the block; `i3` is then the instance
     uncertain: frozenset[int] | None = None  # nodes that a match may lack: below alternatives, or optional
 
     def is_there(self, node: int) -> bool:
@@ -55,9 +56,19 @@ class Namespace:
                     raise NotCompiled("an instance's node outside it")
                 return f"s[{node}]" if self.inside == "let" else f"v{node}"
             case ir.First(block):
-                return f"v{node}" if self.inside == "first" else f"first(I{block})[{node}]"
+                return f"v{node}" if self.inside == "first" else f"{self._first(block)}[{node}]"
+            case ir.At(block, ir.Local(number)) if self.over.get(number) == block:
+                return f"i{number}[{node}]"
+            case ir.At(block, ir.Const(0)) if self.inside is None:
+                return f"{self._first(block)}[{node}]"
             case ir.At(block, index):
                 return f"at(I{block}, {code_of(index, self)})[{node}]"
+
+    def _first(self, block: int) -> str:
+        """The first instance, when instances are matched; a block may have none."""
+        least = self.rule.blocks[block].minimum
+        surely = block == self.rule.output_block or self.inside == "next" or (isinstance(least, ir.Const) and least.value >= 1)
+        return f"I{block}[0]" if surely else f"first(I{block})"
 
     def constant(self, value: Any) -> str:
         """Source for a value: a literal where its `repr` is one, else a name."""
@@ -159,7 +170,6 @@ RUNTIME: dict[str, Any] = {
     "truth": values.truth,
     "BINARY": values.BINARY,
     "COMPARE": values.COMPARE,
-    "BUILTINS": BUILTINS,
     "FAILURES": values.FAILURES,
     "read": values.read_attribute,
     "shape_of": values.shape_of,
@@ -261,6 +271,10 @@ def code_of(value: ir.Value, names: Namespace) -> str:
             return f"{code(base)}[slice({bounds})]"
         case ir.RangeValue(lower, upper):
             return f"tuple(range({code(lower)}, {code(upper)} + 1))"
+        case ir.Comprehension(element, (number,), ir.Instances(block), condition):
+            names.over[number] = block
+            where = "" if condition is None else f" if truth({code(condition)})"
+            return f"tuple([{code(element)} for {instances_code(number, block)}{where}])"
         case ir.Comprehension(element, variables, source, condition):
             target = ", ".join(f"l{v}" for v in variables)
             where = "" if condition is None else f" if truth({code(condition)})"
@@ -269,8 +283,13 @@ def code_of(value: ir.Value, names: Namespace) -> str:
             names.keeps_lets = kept
             return f"tuple([{code(element)} for {target} in {run_over}{where}])"
         case ir.Builtin(name, arguments):
-            return f"BUILTINS[{name!r}]({', '.join(map(code, arguments))})"
+            return f"{names.constant(BUILTINS[name])}({', '.join(map(code, arguments))})"
     raise NotCompiled(type(value).__name__)
+
+
+def instances_code(number: int, block: int) -> str:
+    """`… in …` of a loop in which `l3` counts the instances of a block, and `i3` is each."""
+    return f"l{number}, i{number} in enumerate(I{block})"
 
 
 def truth_code(value: ir.Value, names: Namespace) -> str:
@@ -297,8 +316,10 @@ def _attribute(slot: str, node: int, name: str, names: Namespace) -> str:
 def _call_attribute(pattern: ir.CallNode, slot: str, name: str, names: Namespace) -> str:
     if len(pattern.operators) == 1:
         signature = names.rule.dialect.get(pattern.operators[0])
-        if signature is not None and name in signature.defaults and all(o.name != name for o in signature.operands):
-            return f"attrs[{slot}].get({name!r}, {names.constant(signature.defaults[name])})"
+        if signature is not None and name in signature.attributes and all(o.name != name for o in signature.operands):
+            if name in signature.defaults:
+                return f"attrs[{slot}].get({name!r}, {names.constant(signature.defaults[name])})"
+            return f"attrs[{slot}][{name!r}]"
     return f"call_attribute(G, D, {slot}, {name!r})"
 
 
