@@ -1,6 +1,7 @@
 """The language server as an object: its documents, what it has told the client, and when it tells more.
 
-Edits are judged at once; lints that hold items against each other, and other files that import the edited one, wait until nobody types.
+Edits are judged at once. Other files that import the edited one wait until nobody types, and so do lints that hold items against each
+other: these run in a process of their own (`lint_process`), so that whoever types meanwhile is answered as fast as ever.
 """
 
 from __future__ import annotations
@@ -22,6 +23,7 @@ from gslang.graph.graph import Graph
 from gslang.lsp.code_lenses import Ran
 from gslang.lsp.diagnostics import shown
 from gslang.lsp.document import Document
+from gslang.lsp.lint_process import LintProcess
 from gslang.lsp.store import Store
 
 _PAUSE = 0.4  # seconds without an edit, after which costly lints run
@@ -65,31 +67,47 @@ class Server(LanguageServer):
         self.ran: dict[tuple[str, str, str], Ran] = {}
         self.graphs: dict[str, tuple[float, Graph]] = {}
         self.counts: dict[tuple[str, str, str], tuple[CheckedRule, int, str]] = {}
+        self.lints = LintProcess(self.store, lambda document: self.tell(document, True, False))
         self._waiting: asyncio.TimerHandle | None = None
+        self._edits = 0
 
     def document(self, uri: str) -> Document | None:
         return self.store.get(uri)
 
-    def tell(self, document: Document, costly: bool) -> None:
-        """Publish the findings of an open document, unless they are what was published before."""
+    def tell(self, document: Document, costly: bool, edited: bool) -> None:
+        """Publish the findings of an open document: those of an edited one always, others if they are not what was published before."""
         found = shown(self.store, document, self.store.findings(document, costly))
-        if self.told.get(document.uri) != found or not costly:
+        if edited or self.told.get(document.uri) != found:
             self.told[document.uri] = found
             self.text_document_publish_diagnostics(lsp.PublishDiagnosticsParams(document.uri, found, document.version))
         for problem in self.store.problems:
             self.window_show_message(lsp.ShowMessageParams(lsp.MessageType.Warning, problem))
         self.store.problems.clear()
 
-    def settle(self) -> None:
-        """After a pause: everything about all open documents."""
+    def edited(self, document: Document) -> None:
+        """Publish what is quickly found of a new version, and the rest after a pause."""
+        self.tell(document, False, True)
+        self.lints.stop_stale()
+        self.settle(document.uri)
+
+    def settle(self, first: str = "") -> None:
+        """After a pause: everything about all open documents, beginning with that of the given URI."""
+        self._edits += 1
         if self._waiting is not None:
             self._waiting.cancel()
-        self._waiting = asyncio.get_running_loop().call_later(_PAUSE, self._settled)
+        self._waiting = asyncio.get_running_loop().call_later(_PAUSE, lambda: asyncio.ensure_future(self._settled(first)))
 
-    def _settled(self) -> None:
-        self._waiting = None
-        for document in list(self.store.open.values()):
-            self.tell(document, True)
+    async def _settled(self, first: str) -> None:
+        edits, slow = self._edits, []
+        for uri in sorted(self.store.open, key=lambda uri: uri != first):
+            if document := self.store.open.get(uri):
+                self.tell(document, self.store.linted(document), False)
+                if not self.store.linted(document):
+                    slow.append(document)
+            await asyncio.sleep(0)  # who has asked something meanwhile is answered
+            if self._edits != edits:
+                return
+        self.lints.ask(slow)
 
 
 def serve() -> None:

@@ -17,6 +17,7 @@ from gslang.base.source import Source, Span
 from gslang.check.check import Module
 from gslang.check.imports import Importer
 from gslang.lint.configuration import Configuration, find_configuration
+from gslang.lint.linted_file import Finding
 from gslang.lint.run_lints import selected_codes
 from gslang.lsp.analysis import Analysis, analyse
 from gslang.lsp.document import Document, folder_of, open_document
@@ -101,6 +102,11 @@ class Store:
             if document is not None:
                 yield document
 
+    def known(self) -> Iterator[Document]:
+        """The open documents, and the files that were read."""
+        yield from self.open.values()
+        yield from self._disk.values()
+
     # ── what is known of them ──
 
     def analysis(self, document: Document) -> Analysis:
@@ -120,15 +126,25 @@ class Store:
         severity_of = self.configuration(folder_of(document)).severity_of
         known = document.memo.get("lints")
         if known is not None and known[0] is analysis and known[1] == selected:
-            lints: list[Diagnostic] = known[2]
+            lints: list[Finding] = known[2]
         else:
-            lints = list(lint(analysis, selected, costly))
+            lints = lint(analysis, selected, costly)
             if costly:
                 document.memo["lints"] = (analysis, selected, lints)
             elif known is not None:
                 lints += [f for f in known[2] if f.code in COSTLY and f.code in selected and _still_there(document, f)]
         found += [replace(finding, severity=severity_of(finding.code)) for finding in lints]
         return sorted(found, key=lambda d: (*document.range_of(d.primary.span), d.code, d.message))
+
+    def linted(self, document: Document) -> bool:
+        """Whether all lints of this version are known, or none of them takes long."""
+        analysis, selected = self.analysis(document), self.selected(document)
+        known = document.memo.get("lints")
+        return known is not None and known[0] is analysis and known[1] == selected or not analysis.program.ok or not selected & COSTLY
+
+    def keep_lints(self, document: Document, found: list[Finding]) -> None:
+        """What all lints found in this version, worked out elsewhere."""
+        document.memo["lints"] = (self.analysis(document), self.selected(document), found)
 
     def selected(self, document: Document) -> frozenset[str]:
         configuration = self.configuration(folder_of(document))
@@ -149,7 +165,7 @@ class Store:
 
     def locate(self, span: Span) -> tuple[Document, int, int] | None:
         """The document of a span and its offsets there."""
-        for document in (*self.open.values(), *self._disk.values()):
+        for document in self.known():
             if document.holds(span.source):
                 return (document, *document.range_of(span))
         return None

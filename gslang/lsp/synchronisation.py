@@ -34,8 +34,7 @@ def register(server: Server) -> None:
     @server.feature(lsp.TEXT_DOCUMENT_DID_OPEN)
     def did_open(params: lsp.DidOpenTextDocumentParams) -> None:
         given = params.text_document
-        server.tell(store.put(given.uri, given.text, given.version), False)
-        server.settle()
+        server.edited(store.put(given.uri, given.text, given.version))
 
     @server.feature(lsp.TEXT_DOCUMENT_DID_CHANGE)
     def did_change(params: lsp.DidChangeTextDocumentParams) -> None:
@@ -51,8 +50,7 @@ def register(server: Server) -> None:
             else:
                 text = change.text
             lines = type(lines)(text, store.unit)
-        server.tell(store.put(document.uri, text, params.text_document.version), False)
-        server.settle()
+        server.edited(store.put(document.uri, text, params.text_document.version))
 
     @server.feature(lsp.TEXT_DOCUMENT_DID_CLOSE)
     def did_close(params: lsp.DidCloseTextDocumentParams) -> None:

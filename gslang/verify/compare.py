@@ -21,8 +21,8 @@ _WIDE_TOLERANCE = 1e-6  # relative: what constants of type float32 may differ by
 class Finding:
     """`field`: True equal, False different, None not computable (`field_reason`). `numbers`: likewise in floating point.
 
-    `certain`: the field's answer does not hang on a function that was taken as unknown, nor on cases of sign. `special`: only NaN or infinities
-    differ. `inputs` and `max_abs` belong to a difference in floating point.
+    `certain`, `limits`: of the field's answer (`exact.Exactly`). `special`: only NaN or infinities differ. `inputs` and `max_abs`
+    belong to a difference in floating point.
     """
 
     field: bool | None
@@ -33,10 +33,13 @@ class Finding:
     special: bool = False
     max_abs: float = 0.0
     inputs: dict[str, Any] | None = None
+    limits: tuple[str, ...] = ()
 
 
 def compare(before: Graph, after: Graph, dialect: Dialect, rtol: float | None, seed: int) -> Finding:
-    field, field_reason, certain, point = in_field(before, after, dialect, seed)
+    """What both sides compute, over a prime field and for several kinds of floats. `rtol`: of the rule's `@approximate`."""
+    exactly = in_field(before, after, dialect, seed)
+    point = exactly.point
     numbers: bool | None = True
     reason, special, worst, failing = "", False, 0.0, None
     for kind in ("normal", "positive", "spread", "zeros", *(["point"] if point is not None else []), "special"):
@@ -69,7 +72,7 @@ def compare(before: Graph, after: Graph, dialect: Dialect, rtol: float | None, s
             continue
         numbers, reason, worst, failing = False, agreement.reason, agreement.max_abs, inputs
         break
-    return Finding(field, field_reason, certain, numbers, reason, special, worst, failing)
+    return Finding(exactly.equal, exactly.reason, exactly.certain, numbers, reason, special, worst, failing, exactly.limits)
 
 
 def _is_rounding(before: Graph, after: Graph, dialect: Dialect, inputs: dict[str, Any], rtol: float | None) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -10,43 +11,61 @@ import numpy as np
 from gslang.dialect.dialect import Dialect
 from gslang.dialect.dtypes import numpy_dtype
 from gslang.graph.graph import CONST, INPUT, PARAM, Graph
-from gslang.verify.dual import Dual, quotients
 from gslang.verify.expand import CannotExpand, expanded
-from gslang.verify.field import DEGREE, depends_on_order, evaluate_in_field
-from gslang.verify.field import random_point as relay_point
-from gslang.verify.field_attention import LEFT_OUT
-from gslang.verify.field_onnx import EMPTY, LAWS, Meaning, evaluate_onnx_in_field, random_point
-from gslang.verify.residues import PRIME, NoField
+from gslang.verify.field.call import Meaning
+from gslang.verify.field.dual import Dual, quotients, rounds_root
+from gslang.verify.field.onnx import EMPTY, evaluate_onnx_in_field
+from gslang.verify.field.onnx_attention import LEFT_OUT
+from gslang.verify.field.onnx_normalise import LAWS
+from gslang.verify.field.points import random_point
+from gslang.verify.field.relay import DEGREE, depends_on_order, evaluate_in_field
+from gslang.verify.field.residues import PRIME, NoField
 
 POINTS = 3
 SCALES = (1 << 28, 1 << 24, 1 << 31)  # of the points: numbers below 4, below 64, below a half, so that thresholds lie between them
 BOUND = (DEGREE / PRIME) ** POINTS  # 7e-18: the chance that sides which differ agree at all points
 
 
-def in_field(before: Graph, after: Graph, dialect: Dialect, seed: int) -> tuple[bool | None, str, bool, dict[str, Any] | None]:
-    """(equal, unknown functions or why it cannot be told, whether the answer is certain, inputs for which they differ).
+BY_SIGN = "in cases of sign"
+BY_ROUNDING = "with floats as the quotients and roots that they come near"
 
-    A difference is not certain if it may come from an unknown function or a rounded constant; equality is not if
-    it holds in those cases of sign only that the points fell into, or for quotients that floats come near.
+
+@dataclass(frozen=True, slots=True)
+class Exactly:
+    """`equal`: None where it cannot be told. `reason`: why not, or the unknown functions. `point`: inputs for which the sides differ.
+
+    `certain`: a difference does not come from an unknown function or a rounded constant; equality holds without `limits`.
+    `limits`: equality holds in those cases of sign that the points fell into, or for numbers that floats come near.
     """
+
+    equal: bool | None
+    reason: str
+    certain: bool = False
+    point: dict[str, Any] | None = None
+    limits: tuple[str, ...] = ()
+
+
+def in_field(before: Graph, after: Graph, dialect: Dialect, seed: int) -> Exactly:
+    """Whether both graphs compute the same at random points of a prime field."""
     if _rounds(before) or _rounds(after):
-        return None, "constants are rounded to another type than attributes", False, None
+        return Exactly(None, "constants are rounded to another type than attributes")
     unknown: set[str] = set()
     try:
         before, after = expanded(before, dialect), expanded(after, dialect)
     except CannotExpand as error:
-        return None, str(error), False, None
+        return Exactly(None, str(error))
     try:
         point = _difference(before, after, dialect, seed, unknown)
     except NoField as error:
-        return None, str(error), False, None
+        return Exactly(None, str(error))
     if point is not None:
         certain = not unknown and not any(_has_fraction(graph) for graph in (before, after))
-        return False, "the sides differ over a prime field", certain, _as_inputs(before, point)
-    certain = LEFT_OUT not in unknown and not any(
-        depends_on_order(graph) or _ORDERED & set(graph.op) or _has_quotient(graph) for graph in (before, after)
-    )
-    return True, ", ".join(sorted(unknown)), certain, None
+        return Exactly(False, "the sides differ over a prime field", certain, _as_inputs(before, point))
+    sides = (before, after)
+    by_sign = any(depends_on_order(graph) or _ORDERED & set(graph.op) for graph in sides)
+    by_rounding = any(_has_rounded(graph) for graph in sides)
+    limits = (*[BY_SIGN] * by_sign, *[BY_ROUNDING] * by_rounding)
+    return Exactly(True, ", ".join(sorted(unknown)), LEFT_OUT not in unknown and not limits, None, limits)
 
 
 def _as_inputs(graph: Graph, point: dict[str, Any]) -> dict[str, Any]:
@@ -95,7 +114,7 @@ def _relay_at_points(
     before: Graph, after: Graph, dialect: Dialect, seed: int, unknown: set[str], positive: bool, order: bool
 ) -> dict[str, Any] | None:
     for point in range(POINTS):
-        values = relay_point(before, np.random.default_rng([seed, point]), positive, SCALES[point])
+        values = random_point(before, np.random.default_rng([seed, point]), positive, SCALES[point])
         inputs = {name: v.residue if isinstance(v, Dual) else v for name, v in values.items()}
         reals = {name: v.real if isinstance(v, Dual) else v for name, v in values.items()} if order else None
         left, right = (evaluate_in_field(graph, dialect, inputs, reals) for graph in (before, after))
@@ -127,13 +146,14 @@ def _rounds(graph: Graph) -> bool:
     return False
 
 
-def _has_quotient(graph: Graph) -> bool:
-    """Whether a float is taken for a quotient that it only comes near (`dual.constant`)."""
+def _has_rounded(graph: Graph) -> bool:
+    """Whether a float is taken for a number that it only comes near (`dual.constant`)."""
     if graph.dialect != "onnx":
         return False
     floats = [np.asarray(graph.value(node)) for node in graph.nodes() if graph.op[node] is CONST]
     floats += [np.float32(v) for attrs in graph.attrs for v in (attrs or {}).values() if isinstance(v, float)]
-    return any(value.dtype.kind == "f" and bool((quotients(value.astype(np.float64))[1] > 1).any()) for value in floats)
+    reals = [value.astype(np.float64) for value in floats if value.dtype.kind == "f"]
+    return any(bool((quotients(real)[1] > 1).any()) or bool(rounds_root(real).any()) for real in reals)
 
 
 def _has_fraction(graph: Graph) -> bool:

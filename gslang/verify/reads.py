@@ -13,24 +13,25 @@ from gslang.dialect.signature import Signature
 def leaves_read_by(rule: ir.CheckedRule, number: int) -> list[int]:
     """The leaves outside blocks whose attributes or captures the constraints of node `number` read, itself left out."""
     found: list[int] = []
-    for item in _parts(rule.nodes[number].constraints):
+    for item in parts(rule.nodes[number].constraints):
         match item:
             case ir.NodeAttr(ir.Own(), node, _):
                 found.append(node)
             case ir.Captured(capture=capture):
-                found += [k for k, node in enumerate(rule.nodes) if any(isinstance(p, ir.Capture) and p.capture == capture for p in _parts(node.constraints))]
+                found += [k for k, node in enumerate(rule.nodes) if any(isinstance(p, ir.Capture) and p.capture == capture for p in parts(node.constraints))]
     return [k for k in dict.fromkeys(found) if k != number and isinstance(rule.nodes[k], ir.LeafNode) and rule.nodes[k].block is None]
 
 
-def _parts(item: Any) -> Iterator[Any]:
+def parts(item: Any) -> Iterator[Any]:
+    """Every dataclass inside a part of a checked rule, itself included."""
     if is_dataclass(item) and not isinstance(item, type):
         yield item
         for f in fields(item):
             if f.name != "span":
-                yield from _parts(getattr(item, f.name))
+                yield from parts(getattr(item, f.name))
     elif isinstance(item, tuple):
         for part in item:
-            yield from _parts(part)
+            yield from parts(part)
 
 
 def operator_that_samples(signature: Signature, known: Collection[str]) -> str:

@@ -22,7 +22,7 @@ from time import perf_counter
 from typing import Any
 
 from gslang.base.cache import cached, digest
-from gslang.check.checked import CheckedProgram, CheckedRule
+from gslang.check.checked import Builtin, CheckedProgram, CheckedRule
 from gslang.formats.json_graph import write_json
 from gslang.graph.graph import CONST, Graph
 from gslang.verify.compare import Finding, can_be_computed, compare
@@ -32,6 +32,7 @@ from gslang.verify.own_tests import test_graphs
 from gslang.verify.paste import as_test
 from gslang.verify.prove.paths import NotProved
 from gslang.verify.prove.prove import STEPS, prove
+from gslang.verify.reads import parts
 
 ORDER = ("refuted", "unknown", "tested", "exact", "proved")  # from bad to good
 
@@ -119,13 +120,16 @@ def verify_now(rule: CheckedRule, settings: Settings = Settings(), programs: Seq
     if not good:
         return Verdict(rule.name, "unknown", f"no instance was found: {search.obstacle}", None, 0, seconds, coverage)
     verdict, reason = _judge(good)
+    nearness = ", where `close` is equality" if _has_nearness(rule) else ""
+    if verdict == "exact":
+        reason += nearness
     if verdict in ("exact", "tested") and settings.proof_steps:
         try:
             proof = prove(rule, settings.proof_steps)
         except NotProved:
             pass
         else:
-            reason = "for " + ", ".join(proof.assumptions) + ("; differs on NaN and infinities only" if "NaN" in reason else "")
+            reason = "for " + ", ".join(proof.assumptions) + nearness + ("; differs on NaN and infinities only" if "NaN" in reason else "")
             return Verdict(rule.name, "proved", reason, 0.0, count, perf_counter() - began, coverage)
         seconds = perf_counter() - began
     return Verdict(rule.name, verdict, reason, BOUND if verdict == "exact" else None, count, seconds, coverage)
@@ -148,12 +152,17 @@ def _judge(good: list[Finding]) -> tuple[str, str]:
     undecided = [f for f in good if f.field is False]
     if equal and not undecided:
         unknown = sorted({name for f in equal for name in f.field_reason.split(", ") if name})
-        order = "" if all(f.certain for f in equal) else ", in cases of sign"
-        return "exact", (f"for any {', '.join(unknown)}" if unknown else "as rational functions") + order + special
+        limits = sorted({limit for f in equal for limit in f.limits})
+        return "exact", ", ".join([f"for any {', '.join(unknown)}" if unknown else "as rational functions", *limits]) + special
     if any(f.numbers is True for f in good):
         why = undecided[0].field_reason if undecided else next(f.field_reason for f in good)
         return "tested", why + special
     return "unknown", "no instance can be computed: " + next((f.number_reason for f in good if f.numbers is None), "")
+
+
+def _has_nearness(rule: CheckedRule) -> bool:
+    """Whether a condition lets numbers pass that are near to another one: instances take that one."""
+    return any(isinstance(part, Builtin) and part.name == "close" for part in (*parts(rule.where), *parts(rule.lets)))
 
 
 def _counterexample(rule: CheckedRule, instance: Instance, finding: Finding | None) -> Counterexample:

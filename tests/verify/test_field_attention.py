@@ -12,9 +12,10 @@ from gslang.dialect.tensor_type import TensorType
 from gslang.evaluate.run import evaluate
 from gslang.graph.graph import ABSENT, INPUT, PROJ, Graph
 from gslang.graph.inference import infer_node
-from gslang.verify.dual import Dual
-from gslang.verify.field_onnx import evaluate_onnx_in_field, random_point
-from gslang.verify.residues import NoField
+from gslang.verify.field.dual import Dual
+from gslang.verify.field.onnx import evaluate_onnx_in_field
+from gslang.verify.field.points import random_point
+from gslang.verify.field.residues import NoField
 
 ONNX = load_dialect("onnx")
 HEADS = ((2, 3, 4, 5), (2, 3, 6, 5), (2, 3, 6, 7))

@@ -9,10 +9,10 @@ from gslang.dialect.load import load_dialect
 from gslang.dialect.tensor_type import TensorType
 from gslang.evaluate.run import evaluate
 from gslang.graph.graph import INPUT, PROJ, Graph
-from gslang.verify.dual import Dual, constant, number, random_dual
-from gslang.verify.field_cast import holds
-from gslang.verify.field_onnx import evaluate_onnx_in_field
-from gslang.verify.residues import PRIME
+from gslang.verify.field.dual import Dual, constant, number, random_dual
+from gslang.verify.field.onnx import evaluate_onnx_in_field
+from gslang.verify.field.onnx_cast import holds
+from gslang.verify.field.residues import PRIME
 
 ONNX = load_dialect("onnx")
 X, ROW = (2, 3, 4), (4,)
@@ -53,8 +53,16 @@ def test_constants_that_are_rounded_quotients() -> None:
     for top, bottom in ((1, 6), (-1, 3), (13, 10), (100, 137)):
         value = constant(np.float32(top / bottom))
         assert int(value.residue) * bottom % PRIME == top % PRIME
-    for plain in (0.0, 0.25, 3.0, float(np.float32(0.70710678)), float(np.float32(1e-5)), 1 / 3 + 1e-6):
+    for plain in (0.0, 0.25, 3.0, float(np.float32(0.7072)), float(np.float32(1e-5)), 1 / 3 + 1e-6):
         assert int(constant(np.float64(plain)).residue) == int(number(plain).residue)
+
+
+def test_constants_that_are_rounded_roots() -> None:
+    for root, square in ((2**0.5, 2), (-(2**0.5), 2), (0.5**0.5, 0.5), (8**0.5, 8)):
+        value = constant(np.float32(root))
+        assert int(value.residue) ** 2 % PRIME == int(number(square).residue) and float(value.real) == pytest.approx(root, abs=1e-15)
+    one, two = constant(np.float32(-(2**0.5))), constant(np.float32(2**0.5))
+    assert int((one + two).residue) == 0
 
 
 @pytest.mark.parametrize("wide, narrow, answer", [

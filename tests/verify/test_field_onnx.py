@@ -8,12 +8,16 @@ import numpy as np
 import pytest
 
 import gslang.api as api
+from gslang.dialect.load import load_dialect
+from gslang.dialect.tensor_type import TensorType
 from gslang.evaluate.run import EvaluationError, evaluate
-from gslang.verify.dual import Dual, contracted, random_dual
+from gslang.graph.graph import INPUT, Graph
 from gslang.verify.expand import CannotExpand, expanded
-from gslang.verify.field_onnx import MEANINGS, evaluate_onnx_in_field, random_point
+from gslang.verify.field.dual import Dual, contracted, random_dual
+from gslang.verify.field.onnx import MEANINGS, evaluate_onnx_in_field
+from gslang.verify.field.points import random_point
+from gslang.verify.field.residues import PRIME, NoField, residue
 from gslang.verify.instances import Search, instances
-from gslang.verify.residues import PRIME, NoField, residue
 
 RULES = api.load("std.onnx").known
 UNIT = 1 << 28
@@ -81,3 +85,16 @@ def test_contractions_are_exact() -> None:
 def test_points_are_the_same_numbers_twice() -> None:
     point = random_dual((50,), np.random.default_rng(2), False, UNIT)
     assert [residue(v) for v in point.real.tolist()] == point.residue.tolist()
+
+
+@pytest.mark.parametrize("name, attrs", [
+    ("Elu", {"alpha": 0.5}), ("Selu", {"alpha": 1.5, "gamma": 0.75}), ("Celu", {"alpha": 0.25}), ("Softsign", {}), ("ThresholdedRelu", {"alpha": 0.5}),
+    ("Gelu", {}), ("Gelu", {"approximate": "tanh"}),
+])  # fmt: skip
+def test_functions_with_attributes_have_their_true_real_values(name: str, attrs: dict[str, object]) -> None:
+    graph, dialect = Graph("onnx"), load_dialect("onnx")
+    graph.set_outputs([graph.add(name, (graph.add(INPUT, (), {}, TensorType((40,), "float32"), "x"),), attrs)])
+    x = random_dual((40,), np.random.default_rng(3), False, UNIT)
+    (exact,) = evaluate_onnx_in_field(graph, {"x": x}, set(), dialect.get)
+    (plain,) = evaluate(graph, dialect, {"x": x.real.astype(np.float32)})
+    assert np.allclose(exact.real, plain, atol=1e-5)

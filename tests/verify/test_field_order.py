@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 import gslang.api as api
-from gslang.verify.dual import Dual, larger, maximum, number, selected
-from gslang.verify.residues import PRIME, NoField
+from gslang.verify.field.dual import Dual, larger, maximum, number, selected
+from gslang.verify.field.residues import PRIME, NoField
 from gslang.verify.verdict import Settings, verify_now
 
 ONLY_INSTANCES = Settings(seconds=3, wanted=8, proof_steps=0)

@@ -9,8 +9,8 @@ import pytest
 
 import gslang.api as api
 from gslang.cli.main import main
-from gslang.verify.field import _bilinear
-from gslang.verify.residues import PRIME, inverse, mixed, residue
+from gslang.verify.field.relay import _bilinear
+from gslang.verify.field.residues import PRIME, inverse, mixed, residue
 from gslang.verify.verdict import Settings, verify_now
 
 ONLY_INSTANCES = Settings(proof_steps=0)

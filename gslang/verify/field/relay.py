@@ -1,4 +1,4 @@
-"""Evaluating a graph over a prime field: two sides that are equal as polynomials agree, others differ almost surely.
+"""Relay operators over a prime field: two sides that are equal as polynomials agree, others differ almost surely.
 
 Tensors hold residues modulo `PRIME` (int64). Ring operators are computed exactly, division multiplies by the inverse.
 Every other element-wise function is an unknown function: a hash of its name, its attributes and its argument, the same on both
@@ -6,7 +6,7 @@ sides. Equality under all of these functions implies equality under the true one
 true function may have a property that the two sides use), so `Evaluation.uninterpreted` tells whether there were any.
 
 Bound (Schwartz 1980, Zippel 1979): if two sides of total degree d differ, they agree at a random point with a chance of at
-most d / PRIME. Hashes are taken for independent uniform residues. Order (`max`, `less`): `field_order`.
+most d / PRIME. Hashes are taken for independent uniform residues. Order (`max`, `less`): `relay_order`.
 """
 
 from __future__ import annotations
@@ -18,19 +18,14 @@ from typing import Any
 
 import numpy as np
 
-from gslang.check.checked import Meaning
 from gslang.dialect.dialect import Dialect
 from gslang.dialect.signature import Signature
 from gslang.dialect.tensor_type import TensorType, is_static
-from gslang.engine.build import BuildError
-from gslang.engine.meaning import value_graph
-from gslang.engine.values import FAILURES
 from gslang.evaluate.relay import EVALUATE
 from gslang.evaluate.run import EvaluationError, evaluate_node
 from gslang.graph.graph import CONST, INPUT, PARAM, PROJ, TUPLE, Graph
-from gslang.verify.dual import random_dual
-from gslang.verify.field_order import ORDERED, ordered
-from gslang.verify.residues import PRIME, NoField, inverse, mixed, residue, residues
+from gslang.verify.field.relay_order import ORDERED, ordered
+from gslang.verify.field.residues import PRIME, NoField, inverse, mixed, residue, residues
 
 DEGREE = 1 << 12  # more than any rule's target has; each side is a rational function of a small degree
 
@@ -95,7 +90,7 @@ def evaluate_in_field(graph: Graph, dialect: Dialect, inputs: Mapping[str, Any],
                     near = [rough[o] if o >= 0 else None for o in graph.operands[node]]
                     found = ordered(op, operands, near, attrs)
                     rough[node] = _roughly(graph, dialect, node, near)
-                values[node] = found if found is not None else _call(graph, node, op, signature, dialect, operands, attrs, unknown)
+                values[node] = found if found is not None else _call(graph, node, op, signature, operands, attrs, unknown)
             except (ValueError, TypeError, IndexError, KeyError, NotImplementedError, ArithmeticError) as error:
                 raise NoField(f"`{op}`: {error}") from error
     return Evaluation([values[node] for node in graph.outputs], unknown)
@@ -148,8 +143,8 @@ def _plain(op: str, operands: Sequence[Any], attrs: Attrs) -> Any:
     return EVALUATE[op](operands, attrs)
 
 
-def _call(graph: Graph, node: int, op: str, signature: Signature, dialect: Dialect, operands: list[Any], attrs: Attrs, unknown: set[str]) -> Any:
-    traits, meaning = signature.traits, signature.meaning
+def _call(graph: Graph, node: int, op: str, signature: Signature, operands: list[Any], attrs: Attrs, unknown: set[str]) -> Any:
+    traits = signature.traits
     if op in ("zeros", "ones"):
         return np.full(attrs["shape"], int(op == "ones"), np.int64)
     if op == "full":
@@ -169,8 +164,6 @@ def _call(graph: Graph, node: int, op: str, signature: Signature, dialect: Diale
     special = _SPECIAL.get(op)
     if special is not None:
         return special(operands, attrs, unknown)
-    if op not in EVALUATE and meaning is not None and meaning.rule.target.outputs:
-        return _by_meaning(graph, node, meaning, dialect, operands, attrs, unknown)
     given = _readable(attrs)
     if op in _SYMMETRIC_REDUCTIONS:
         unknown.add(op)
@@ -192,19 +185,6 @@ def _call(graph: Graph, node: int, op: str, signature: Signature, dialect: Diale
         unknown.add(op)
         return _whole(op, operands, given, _type_shape(graph, node))
     raise NoField(f"`{op}` has no meaning in a field")
-
-
-def _by_meaning(graph: Graph, node: int, meaning: Meaning, dialect: Dialect, operands: list[Any], attrs: Attrs, unknown: set[str]) -> Any:
-    """A call of a declared operator: the residues of its declared value."""
-    types = [graph.types[o] if o >= 0 else None for o in graph.operands[node]]
-    try:
-        inner = value_graph(meaning, dialect, types, attrs)
-    except (BuildError, *FAILURES) as error:
-        raise NoField(f"`{graph.op[node]}`: {error}") from error
-    assert inner is not None  # the caller looked: there are outputs
-    result = evaluate_in_field(inner, dialect, {str(k): value for k, value in enumerate(operands)})
-    unknown |= result.uninterpreted
-    return result.outputs[0]
 
 
 def _whole(op: str, operands: Sequence[Any], given: str, shape: tuple[int, ...]) -> Any:
@@ -326,19 +306,3 @@ _SPECIAL: dict[str, Special] = {
     "nn.instance_norm": _instance_norm, "nn.group_norm": _group_norm, "nn.l2_normalize": _l2_normalize, "cast": _cast,
     "nn.dropout": lambda o, a, u: (o[0], np.ones_like(o[0])),
 }  # fmt: skip
-
-
-def random_point(graph: Graph, rng: Any, positive: bool, unit: int) -> dict[str, Any]:
-    """A random `Dual` for each input and parameter without values (truth values as they are). Raises `NoField`."""
-    point: dict[str, Any] = {}
-    for node in graph.nodes():
-        if graph.op[node] not in (INPUT, PARAM) or node in graph.values:
-            continue
-        type_ = graph.types[node]
-        if isinstance(type_, TensorType) and type_.dtype == "bool":
-            point[str(graph.names[node])] = rng.random(_type_shape(graph, node)) < 0.5
-        elif not isinstance(type_, TensorType) or type_.dtype is None or not type_.dtype.startswith("float"):
-            raise NoField(f"an input of type {type_}")
-        else:
-            point[str(graph.names[node])] = random_dual(_type_shape(graph, node), rng, positive, unit)
-    return point

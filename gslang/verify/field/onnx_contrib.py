@@ -1,4 +1,4 @@
-"""Operators of onnxruntime's domain `com.microsoft` over a prime field, made of the standard's (`field_onnx`)."""
+"""Operators of onnxruntime's domain `com.microsoft` over a prime field, made of the standard's."""
 
 from __future__ import annotations
 
@@ -7,14 +7,16 @@ from typing import Any
 
 import numpy as np
 
-from gslang.evaluate.elementwise import erf
-from gslang.verify import dual
-from gslang.verify.dual import Dual, constant, number
-from gslang.verify.field_onnx import MEANINGS, Meaning, _Call, _hard_sigmoid, _leaky, _root, _sigmoid, _standard, product
-from gslang.verify.residues import NoField
+from gslang.verify.field import dual
+from gslang.verify.field.call import Call, Meaning
+from gslang.verify.field.dual import Dual, constant, number
+from gslang.verify.field.onnx_elementwise import gelu, gelu_by_tanh, hard_sigmoid, leaky, root, sigmoid
+from gslang.verify.field.onnx_normalise import standardised
+from gslang.verify.field.onnx_windows import convolution, product
+from gslang.verify.field.residues import NoField
 
 
-def _fused_matmul(call: _Call) -> Dual:
+def _fused_matmul(call: Call) -> Dual:
     """alpha · A B, either one transposed before."""
     factors = []
     for k, name in ((0, "A"), (1, "B")):
@@ -33,7 +35,7 @@ def _sum(x: Dual, *more: Dual | None) -> Dual:
     return x
 
 
-def _activated(call: _Call, x: Dual) -> Dual:
+def _activated(call: Call, x: Dual) -> Dual:
     """The activation of FusedConv and its parameters, with the defaults of the operator of that name."""
     name = call.attrs.get("activation") or ""
     given = [constant(np.float32(v)) for v in call.attrs.get("activation_params") or ()]
@@ -41,53 +43,52 @@ def _activated(call: _Call, x: Dual) -> Dual:
         "": lambda: x,
         "Relu": lambda: dual.maximum(x, number(0)),
         "Tanh": lambda: call.function("Tanh", np.tanh, x),
-        "Sigmoid": lambda: _sigmoid(call, x),
+        "Sigmoid": lambda: sigmoid(call, x),
     }
     if name in plain and not given:
         return plain[name]()
     if name == "LeakyRelu" and len(given) < 2:
-        return _leaky(x, *given or [constant(np.float32(0.01))])
+        return leaky(x, *given or [constant(np.float32(0.01))])
     if name == "Clip" and len(given) == 2:
         return dual.minimum(dual.maximum(x, given[0]), given[1])
     if name == "HardSigmoid" and len(given) in (0, 2):
         alpha, beta = given or (constant(np.float32(0.2)), number(0.5))
-        return _hard_sigmoid(x, alpha, beta)
+        return hard_sigmoid(x, alpha, beta)
     raise NoField(f"the activation `{name}` with {len(given)} parameters")
 
 
-def _fused_conv(call: _Call) -> Dual:
-    convolved = _Call(call.graph, call.node, call.operands[:3], call.attrs, call.unknown)
-    return _activated(call, _sum(MEANINGS["Conv"](convolved), call.optional(3)))
+def _fused_conv(call: Call) -> Dual:
+    convolved = Call(call.graph, call.node, call.operands[:3], call.attrs, call.unknown)
+    return _activated(call, _sum(convolution(convolved), call.optional(3)))
 
 
-def _skip_layer_norm(call: _Call) -> Any:
+def _skip_layer_norm(call: Call) -> Any:
     total = _sum(call.dual(0), call.dual(1), call.optional(4))
-    normal = _sum(_standard(call, total, (len(total.shape) - 1,)) * call.dual(2), call.optional(3))
+    normal = _sum(standardised(call, total, (len(total.shape) - 1,)) * call.dual(2), call.optional(3))
     mean = total.mean((-1,), True)
     d = total - mean
-    return normal, mean, number(1) / _root(call, (d * d).mean((-1,), True) + call.real("epsilon")), total
+    return normal, mean, number(1) / root(call, (d * d).mean((-1,), True) + call.real("epsilon")), total
 
 
-def _skip_rms_norm(call: _Call) -> Any:
+def _skip_rms_norm(call: Call) -> Any:
     total = _sum(call.dual(0), call.dual(1), call.optional(3))
-    root = _root(call, (total * total).mean((-1,), True) + call.real("epsilon"))
-    scale = number(1) / root
-    return total / root * call.dual(2), scale, scale, total
+    size = root(call, (total * total).mean((-1,), True) + call.real("epsilon"))
+    scale = number(1) / size
+    return total / size * call.dual(2), scale, scale, total
 
 
-def _quick_gelu(call: _Call) -> Dual:
+def _quick_gelu(call: Call) -> Dual:
     x = call.dual(0)
-    return x * _sigmoid(call, call.real("alpha") * x)
+    return x * sigmoid(call, call.real("alpha") * x)
 
 
-def _gelu(call: _Call, x: Dual) -> Dual:
-    """By erf; √½ is what float64 makes of it."""
-    return number(0.5) * x * (number(1) + call.function("Erf", erf, x * number(0.5**0.5)))
+def _fast_gelu(call: Call) -> Dual:
+    return gelu_by_tanh(call, _sum(call.dual(0), call.optional(1)))
 
 
 CONTRIB: dict[str, Meaning] = {
     "com.microsoft.FusedMatMul": _fused_matmul, "com.microsoft.TransposeMatMul": _fused_matmul, "com.microsoft.FusedConv": _fused_conv,
     "com.microsoft.SkipLayerNormalization": _skip_layer_norm, "com.microsoft.SkipSimplifiedLayerNormalization": _skip_rms_norm,
-    "com.microsoft.QuickGelu": _quick_gelu, "com.microsoft.Gelu": lambda c: _gelu(c, c.dual(0)),
-    "com.microsoft.BiasGelu": lambda c: _gelu(c, c.dual(0) + c.dual(1)),
+    "com.microsoft.QuickGelu": _quick_gelu, "com.microsoft.Gelu": lambda c: gelu(c, c.dual(0)),
+    "com.microsoft.BiasGelu": lambda c: gelu(c, c.dual(0) + c.dual(1)), "com.microsoft.FastGelu": _fast_gelu,
 }  # fmt: skip

@@ -1,4 +1,4 @@
-"""Attention and rotary positions over a prime field (`field_onnx`), composed of sums, products and one unknown function.
+"""Attention and rotary positions over a prime field (`onnx`), composed of sums, products and one unknown function.
 
 A weight is `exp` of a score; keys that a mask hides weigh nothing, and so do numbers that stand for a score, if they are so far below
 the largest that no float tells their weight from 0. Not here: lengths of padding (`nonpad_kv_seqlen`, `key_padding_mask`), caches of com.microsoft.
@@ -6,36 +6,18 @@ the largest that no float tells their weight from 0. Not here: lengths of paddin
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable
 from fractions import Fraction
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 
-from gslang.graph.graph import Graph
-from gslang.verify.dual import Dual, constant, contracted, joined, number
-from gslang.verify.residues import NoField, residues
+from gslang.verify.field.call import Call, Meaning
+from gslang.verify.field.dual import Dual, constant, contracted, joined, number
+from gslang.verify.field.residues import NoField, residues
 
 LEFT_OUT = "exp that is 0 where a weight is below e⁻¹⁰⁴ of the largest"
 _LOW, _BELOW = -1e4, 104.0  # a score is left out below this number, and so far below the largest: float32 has exp(−104) = 0
-
-
-class Call(Protocol):
-    """What is asked of a call (`field_onnx`)."""
-
-    @property
-    def graph(self) -> Graph: ...
-    @property
-    def node(self) -> int: ...
-    @property
-    def operands(self) -> Sequence[Any]: ...
-    @property
-    def attrs(self) -> Mapping[str, Any]: ...
-    @property
-    def unknown(self) -> set[str]: ...
-    def dual(self, k: int) -> Dual: ...
-    def optional(self, k: int) -> Dual | None: ...
-    def function(self, name: str, real: Callable[..., Any] | None, *arguments: Dual) -> Dual: ...
 
 
 def softmax(call: Call, scores: Dual, axis: int = -1, visible: Any = None) -> Dual:
@@ -192,6 +174,6 @@ def _rotary(call: Call) -> Dual:
     return y.moved(_merged) if flat else y
 
 
-ATTENTION: dict[str, Callable[[Call], Any]] = {
+ATTENTION: dict[str, Meaning] = {
     "Attention": _attention, "com.microsoft.MultiHeadAttention": _multi_head, "RotaryEmbedding": _rotary,
 }  # fmt: skip

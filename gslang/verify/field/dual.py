@@ -14,9 +14,12 @@ from typing import Any
 
 import numpy as np
 
-from gslang.verify.residues import PRIME, NoField, inverse, mixed, residues
+from gslang.verify.field.residues import PRIME, NoField, inverse, mixed, residues
+from gslang.verify.field.residues import residue as residue_of
 
 CLOSE = 1e-7  # relative: reals closer than this are not told apart
+ROOT_OF_2 = 1 << 16  # its square, 2³², is 2 modulo 2³¹ − 1
+_SHIFTS = range(-4, 5)  # powers of 2 by which √2 is known
 SMALL = 256  # of quotients that are known by what float32 makes of them: 1/6, 0.1
 
 
@@ -64,12 +67,30 @@ def number(value: float) -> Dual:
 
 
 def constant(array: Any) -> Dual:
-    """A tensor of floats: the fractions that they are, or the quotients of small numbers that float32 rounds to them."""
+    """A tensor of floats: the fractions that they are, or what float32 rounds to them: a quotient of small numbers, √2 times a power of 2."""
     real = np.asarray(array, np.float64)
     top, bottom = quotients(real)
-    residue = residues(np.where(bottom > 1, 0.0, real))
-    quotient = top % PRIME * inverse(bottom) % PRIME
-    return Dual(np.where(bottom > 1, quotient, residue), np.where(bottom > 1, top / bottom, real))
+    result = Dual(residues(np.where(bottom > 1, 0.0, real)), real)
+    result = chosen(bottom > 1, Dual(top % PRIME * inverse(bottom) % PRIME, top / bottom), result)
+    for shift in _SHIFTS:
+        found = _is_root(real, shift)
+        if found.any():
+            residue = ROOT_OF_2 * residue_of(2.0**shift) % PRIME
+            result = chosen(found, Dual(np.sign(real).astype(np.int64) * residue % PRIME, np.sign(real) * _root(shift)), result)
+    return result
+
+
+def rounds_root(real: Any) -> Any:
+    """Whether each number is what float32 makes of √2 times a power of 2, as which `constant` takes it."""
+    return np.any([_is_root(real, shift) for shift in _SHIFTS], axis=0)
+
+
+def _root(shift: int) -> float:
+    return float(2.0 ** (shift + 0.5))
+
+
+def _is_root(real: Any, shift: int) -> Any:
+    return np.abs(real) == float(np.float32(_root(shift)))
 
 
 def quotients(real: Any) -> tuple[Any, Any]:
@@ -142,6 +163,18 @@ def maximum(a: Dual, b: Dual) -> Dual:
 
 def minimum(a: Dual, b: Dual) -> Dual:
     return chosen(larger(a, b), b, a)
+
+
+def rounded(x: Dual, result: Any) -> Any:
+    """The residues of `result`, which are whole numbers made of x by rounding; not where x is so close to one that the rounding may be wrong, unless it is that number."""
+    whole = np.asarray(result).astype(np.int64)
+    nearest = np.round(x.real)
+    twice = np.round(x.real * 2)  # halves matter to `round`
+    exact = x.residue % PRIME == nearest.astype(np.int64) % PRIME
+    close = (np.abs(x.real * 2 - twice) <= CLOSE * np.maximum(np.abs(x.real), 1)) & ~exact
+    if close.any():
+        raise NoField("a rounding is too close")
+    return np.where(exact, nearest.astype(np.int64), whole) % PRIME
 
 
 def joined(parts: Sequence[Dual], axis: int) -> Dual:

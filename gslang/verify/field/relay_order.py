@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 
 from gslang.evaluate.relay import EVALUATE
-from gslang.verify.dual import CLOSE, Dual, larger, maximum, number, selected
-from gslang.verify.residues import PRIME, NoField, inverse, mixed
+from gslang.verify.field.dual import Dual, larger, maximum, number, rounded, selected
+from gslang.verify.field.residues import PRIME, NoField, inverse, mixed
 
 SELECTIONS = frozenset({
     "maximum", "minimum", "max", "min", "nn.relu", "clip", "abs", "sign", "nn.leaky_relu", "sort",
@@ -71,15 +71,3 @@ def ordered(op: str, residues: Sequence[Any], reals: Sequence[Any], attrs: Mappi
             result = np.where(values[0].real > 0, values[0].real, scaled.real)
             candidates.append(scaled)
     return selected(result, *candidates).residue
-
-
-def rounded(x: Dual, result: Any) -> Any:
-    """Whole numbers; not where x is so close to one that the rounding may be wrong, unless it is that number."""
-    whole = np.asarray(result).astype(np.int64)
-    nearest = np.round(x.real)
-    twice = np.round(x.real * 2)  # halves matter to `round`
-    exact = x.residue % PRIME == nearest.astype(np.int64) % PRIME
-    close = (np.abs(x.real * 2 - twice) <= CLOSE * np.maximum(np.abs(x.real), 1)) & ~exact
-    if close.any():
-        raise NoField("a rounding is too close")
-    return np.where(exact, nearest.astype(np.int64), whole) % PRIME

@@ -1,4 +1,4 @@
-"""Conversions between types of numbers over a prime field (`field_onnx`)."""
+"""Conversions between types of numbers over a prime field (`onnx`)."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 
 from gslang.graph.graph import Graph
-from gslang.verify.dual import CLOSE, Dual, constant
-from gslang.verify.field_attention import Call
-from gslang.verify.residues import PRIME, NoField
+from gslang.verify.field.call import Call
+from gslang.verify.field.dual import CLOSE, Dual, constant
+from gslang.verify.field.residues import PRIME, NoField
 
 _FLOATS = {"float16": (11, 16), "bfloat16": (8, 128), "float32": (24, 128), "float64": (53, 1024)}  # bits, largest exponent
 _SAME = {"float": "float32", "double": "float64"}
@@ -40,6 +40,11 @@ def _held(graph: Graph, node: int) -> str:
     return _type(graph, node)
 
 
+def narrowed(call: Call, x: Dual, to: str) -> Dual:
+    """Rounded to a smaller type of floats: an unknown function, near enough to none at all in real numbers."""
+    return call.function(f"cast to {to}", lambda a: a, x)
+
+
 def cast(call: Call) -> Any:
     """To a type that holds every value: nothing. To other floats: an unknown function; to whole numbers: towards 0."""
     value, to = call.operands[0], str(call.attrs.get("to"))
@@ -47,7 +52,7 @@ def cast(call: Call) -> Any:
     to = _SAME.get(to, to)
     source = _held(call.graph, call.graph.operands[call.node][0])
     if to in _FLOATS:
-        return x if holds(to, source) else call.function(f"cast to {to}", lambda a: a, x)
+        return x if holds(to, source) else narrowed(call, x, to)
     if to == "bool":
         return x.residue != 0
     if to.startswith(("int", "uint")):

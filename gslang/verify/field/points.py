@@ -1,0 +1,39 @@
+"""Random points of a prime field for the inputs of a graph."""
+
+from __future__ import annotations
+
+from math import prod
+from typing import Any
+
+from gslang.dialect.tensor_type import TensorType, is_static
+from gslang.graph.graph import INPUT, PARAM, Graph
+from gslang.verify.field.dual import random_dual
+from gslang.verify.field.residues import NoField
+
+LARGEST = 1 << 20  # elements of one input
+
+
+def random_point(graph: Graph, rng: Any, positive: bool, unit: int) -> dict[str, Any]:
+    """A value for each input and parameter that has none, by name: a random `Dual` for floats (multiples of 1/`unit`, on both sides
+    of 0 unless `positive`), truth values; in ONNX, whose whole numbers say shapes and positions, small ones. Raises `NoField`.
+    """
+    point: dict[str, Any] = {}
+    for node in graph.nodes():
+        if graph.op[node] in (INPUT, PARAM) and node not in graph.values:
+            point[str(graph.names[node])] = _value(graph, graph.types[node], rng, positive, unit)
+    return point
+
+
+def _value(graph: Graph, type_: Any, rng: Any, positive: bool, unit: int) -> Any:
+    if not isinstance(type_, TensorType) or type_.dtype is None or not is_static(type_.shape):
+        raise NoField(f"an input of type {type_}")
+    shape = tuple(d for d in type_.shape or () if isinstance(d, int))
+    if prod(shape) > LARGEST:
+        raise NoField("an input is too large")
+    if type_.dtype.startswith(("float", "bfloat")):
+        return random_dual(shape, rng, positive, unit)
+    if type_.dtype == "bool":
+        return rng.random(shape) < 0.5
+    if type_.dtype.startswith(("int", "uint")) and graph.dialect == "onnx":
+        return rng.integers(0, 3, shape).astype(type_.dtype)
+    raise NoField(f"an input of type {type_}")
