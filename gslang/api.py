@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 from time import perf_counter
 from typing import TYPE_CHECKING, Any
@@ -19,7 +19,7 @@ from gslang.engine.conditions import output_slots
 from gslang.engine.fixed_point import Limits, Observer, Progress, StopReason, limit_message
 from gslang.engine.interpret import matches as find_matches
 from gslang.engine.meaning import infer_by_meaning, with_meanings
-from gslang.engine.passes import run_steps
+from gslang.engine.passes import FOLD_LIMIT, run_steps
 from gslang.engine.plan import plan_of
 from gslang.engine.rewrite import Application, Failure, describe
 from gslang.formats.registry import read_graph, write_graph
@@ -27,8 +27,14 @@ from gslang.graph.compare import count_calls
 from gslang.graph.graph import Graph
 
 if TYPE_CHECKING:
-    from gslang.engine.replay import TraceEntry
+    from gslang.engine.replay import Places, TraceEntry
     from gslang.engine.why_not import Miss
+    from gslang.formats.onnx.inner_runs import BodyCount
+
+
+Watch = Callable[[str, Graph], Observer]
+"""Asked, before a graph is changed, who is to be told what happens to it. The path is "" for the graph itself; graphs inside of an
+ONNX model have paths like `y/then_branch` (a body of the node that makes `y`) and `local.F()` (a function)."""
 
 
 def _picture(graph: Graph) -> str:
@@ -108,13 +114,17 @@ class RuleHandle:
 
 @dataclass
 class Result:
-    """What a run did. `graph` is the rewritten copy; `applications` counts; `failures` are applications that were undone."""
+    """What a run did. `graph` is the rewritten copy; `applications` counts; `failures` are applications that were undone.
+
+    `bodies`: what happened inside of an ONNX model, by path (see `Watch`); `applications` are those of the whole.
+    """
 
     graph: Graph
     progress: Progress
     before: Graph
     seconds: dict[str, float] = field(default_factory=dict)
     numbers: dict[str, Any] | None = None
+    bodies: dict[str, BodyCount] = field(default_factory=dict)
 
     @property
     def applications(self) -> int:
@@ -148,6 +158,10 @@ class Result:
             "stop_reason": self.stop_reason.value,
             "nodes": {"before": len(self.before), "after": len(self.graph)},
             "calls": {"before": count_calls(self.before), "after": count_calls(self.graph)},
+            "bodies": {
+                path: {"applications": body.applications, "calls": {"before": dict(body.before), "after": dict(body.after)}}
+                for path, body in self.bodies.items()
+            },
             "seconds": {name: round(value, 6) for name, value in self.seconds.items()},
             "numbers": self.numbers or {"checked": False},
         }
@@ -213,54 +227,60 @@ class RuleSet:
     def apply(
         self, graph: Graph, *, rules: Sequence[str] | None = None, skip: Sequence[str] = (), pass_name: str | None = None,
         once: bool = False, sweeps: int | None = None, limit: int | None = None, stop_after: int | None = None,
-        fold: bool = False, observe: Observer | None = None, provenance: bool = False, progress: Progress | None = None,
-        subgraphs: bool = True,
+        fold: bool = False, fold_limit: int | None = FOLD_LIMIT, watch: Watch | None = None, provenance: bool = False,
+        progress: Progress | None = None, subgraphs: bool = True,
     ) -> Result:  # fmt: skip
         """Rewrite a copy of `graph` to a fixed point (or `once`, or `sweeps` times). `fold` pre-computes afterwards.
 
+        `fold_limit`: bytes that a pre-computed constant may take above those it is computed from; None: any number.
         `provenance`: new nodes tell where they come from, in `extras[node]["origin"]`. `progress` may be looked at while this runs.
-        `subgraphs`: in the bodies and local functions of an ONNX model too, unless somebody observes, who knows this graph only.
+        `subgraphs`: in the bodies and local functions of an ONNX model too, after the graph around them.
         """
         began = perf_counter()
         after = graph.copy()
-        subgraphs = subgraphs and observe is None and _has_insides(after)
-        if provenance:
-            observe = _noting_origins(after, observe)
         steps = self.steps(pass_name, rules, skip)
         if fold:
             steps = (*steps, Step((), "fold"))
         limits = Limits(limit, 1 if once else sweeps, stop_after)
-        progress = run_steps(after, self.dialect, steps, self.known, folder(self.dialect), limits, progress, observe)
-        if subgraphs:
-            self._rewrite_insides(after, steps, limits, progress, provenance)
-        return Result(after, progress, graph, {"rewrite": perf_counter() - began})
+        folding = folder(self.dialect, fold_limit)
 
-    def _rewrite_insides(self, graph: Graph, steps: Sequence[Step], limits: Limits, progress: Progress, provenance: bool) -> None:
-        """Bodies and local functions of an ONNX model, innermost last; then the graph again, if they read less of it now."""
-        from gslang.formats.onnx.bodies import rewrite_insides
+        def run(part: Graph, limits: Limits, observe: Observer | None, progress: Progress | None = None) -> Progress:
+            return run_steps(part, self.dialect, steps, self.known, folding, limits, progress, observe)
 
-        def run(inner: Graph) -> None:
-            if limits.stop_after is not None and progress.applications >= limits.stop_after:
-                return
-            left = None if limits.stop_after is None else limits.stop_after - progress.applications
-            observe = _noting_origins(inner, None, progress.applications) if provenance else None
-            own = Limits(limits.applications, limits.sweeps, left)
-            progress.include(run_steps(inner, self.dialect, steps, self.known, folder(self.dialect), own, None, observe))
-            if _has_insides(inner):
-                rewrite_insides(inner, self.dialect, run)
+        def observer(path: str, part: Graph, before: int) -> Observer | None:
+            return _observer(path, part, watch, provenance, before)
 
-        if rewrite_insides(graph, self.dialect, run):
-            run_steps(graph, self.dialect, steps, self.known, folder(self.dialect), limits, progress)
+        observe = observer("", after, 0)
+        progress = run(after, limits, observe, progress)
+        bodies: dict[str, BodyCount] = {}
+        if subgraphs and _has_insides(after):
+            from gslang.formats.onnx.inner_runs import run_inside
 
-    def replay(self, graph: Graph, entries: Iterable[TraceEntry], observe: Observer | None = None, provenance: bool = False) -> Result:
+            changed, bodies = run_inside(after, self.dialect, run, limits, progress, observer)
+            if changed:  # the graph may read less than before
+                run(after, limits, observe, progress)
+        return Result(after, progress, graph, {"rewrite": perf_counter() - began}, bodies=bodies)
+
+    def replay(self, graph: Graph, entries: Iterable[TraceEntry], watch: Watch | None = None, provenance: bool = False) -> Result:
         """Apply a trace (`engine.replay`) to a copy of `graph`. Raises `ReplayError` where it does not fit."""
-        from gslang.engine.replay import replay
+        from gslang.engine.replay import ReplayError, places_of, replay
+        from gslang.formats.onnx.inner_runs import Entries, replay_inside
 
         began = perf_counter()
-        after = graph.copy()
-        if provenance:
-            observe = _noting_origins(after, observe)
-        progress = replay(after, self.dialect, self.known, entries, folder(self.dialect), observe)
+        after, progress, rest = graph.copy(), Progress(), Entries(entries)
+
+        def redo(path: str, part: Graph, observe: Observer | None, places: Places | None = None) -> None:
+            replay(part, self.dialect, self.known, rest.of(path), partial(folder, self.dialect), progress, observe, places)
+
+        observe, places = _observer("", after, watch, provenance, 0), places_of(after)
+        redo("", after, observe, places)
+        if rest.next is not None and _has_insides(after):
+            replay_inside(
+                after, self.dialect, rest, lambda path, inner: redo(path, inner, _observer(path, inner, watch, provenance, 0))
+            )
+            redo("", after, observe, places)
+        if rest.next is not None:
+            raise ReplayError(rest.next.line, f"there is no body `{rest.next.body}` here")
         return Result(after, progress, graph, {"rewrite": perf_counter() - began})
 
 
@@ -272,15 +292,24 @@ def _has_insides(graph: Graph) -> bool:
     return has_insides(graph)
 
 
-def _noting_origins(graph: Graph, also: Observer | None, before: int = 0) -> Observer:
-    """An observer that notes at each new node which application made it, from what. `before`: applications elsewhere."""
+def _observer(path: str, graph: Graph, watch: Watch | None, provenance: bool, before: int) -> Observer | None:
+    """Who is told what happens to one graph of a model; `before`: applications elsewhere, which its own are counted on from."""
+    watching = None if watch is None else watch(path, graph)
+    told = _noting_origins(graph, watching) if provenance else watching
+    if told is None or not before:
+        return told
+    return lambda number, what: told(before + number, what)
+
+
+def _noting_origins(graph: Graph, also: Observer | None) -> Observer:
+    """An observer that notes at each new node which application made it, from what."""
     from gslang.engine.replay import ids_of
 
     ids = ids_of(graph)
 
     def observe(number: int, what: Application | str) -> None:
         if not isinstance(what, str):
-            origin = {"rule": what.rule, "application": before + number, "from": [ids(n) for n in what.removed] or [ids(n) for n in what.outputs]}
+            origin = {"rule": what.rule, "application": number, "from": [ids(n) for n in what.removed] or [ids(n) for n in what.outputs]}
             for node in what.added:
                 graph.extras.setdefault(node, {})["origin"] = origin
         if also is not None:
@@ -294,13 +323,13 @@ def _without(step: Step, skip: set[str], only: set[str] | None) -> Step:
     return Step(rules, step.builtin, tuple(_without(inner, skip, only) for inner in step.nested))
 
 
-def folder(dialect: Dialect) -> Callable[[Graph], int]:
-    """Constant folding for passes; NumPy is loaded only if it runs."""
+def folder(dialect: Dialect, limit: int | None = FOLD_LIMIT) -> Callable[[Graph], int]:
+    """Constant folding for passes (`evaluate.fold`); NumPy is loaded only if it runs."""
 
     def fold(graph: Graph) -> int:
         from gslang.evaluate.fold import fold as run
 
-        return run(graph, dialect)
+        return run(graph, dialect, limit_bytes=limit)
 
     return fold
 

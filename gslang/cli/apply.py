@@ -6,16 +6,17 @@ import argparse
 import json
 import sys
 from time import perf_counter
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from gslang.base.diagnostics import InputError
 from gslang.cli.main import ExitCode
 from gslang.cli.numbers import add_number_options, compare_graphs, sizes_of
 from gslang.cli.progress import shown
 from gslang.cli.shared import add_graph_options, check_names, load_graph, load_rules, show_findings
+from gslang.engine.passes import FOLD_LIMIT
 
 if TYPE_CHECKING:
-    from gslang.api import Result, RuleSet
+    from gslang.api import Result, RuleSet, Watch
     from gslang.graph.graph import Graph
 
 
@@ -48,14 +49,22 @@ def add_run_options(parser: argparse.ArgumentParser) -> None:
     sweeps.add_argument("--passes", type=_positive, metavar="N", help="at most N sweeps")
     parser.add_argument("--limit", type=_positive, metavar="N", help="at most N applications (10 × nodes + 1000)")
     parser.add_argument("--fold", action="store_true", help="pre-compute what depends on constants and parameters only")
+    parser.add_argument(
+        "--fold-limit", type=_bytes, default=FOLD_LIMIT, metavar="SIZE", help="how much larger than what it is made of a pre-computed constant may be: bytes, 64K, 4M, 2G, none (1M)"
+    )
 
 
 def run_options(options: argparse.Namespace) -> dict[str, Any]:
     """The arguments of `RuleSet.apply` that `add_run_options` reads."""
     return {
         "rules": options.rule, "skip": options.skip, "pass_name": options.pass_name, "once": options.once, "sweeps": options.passes,
-        "limit": options.limit, "fold": options.fold,
+        "limit": options.limit, "fold": options.fold, "fold_limit": options.fold_limit,
     }  # fmt: skip
+
+
+_CHOOSING_NOTHING: Final[dict[str, Any]] = {
+    "rules": None, "skip": [], "pass_name": None, "once": False, "sweeps": None, "limit": None, "fold": False, "fold_limit": FOLD_LIMIT,
+}  # fmt: skip
 
 
 def wrong_names(rules: RuleSet, options: argparse.Namespace) -> str | None:
@@ -79,6 +88,17 @@ def _natural(text: str) -> int:
     return number
 
 
+_UNITS: Final = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30}
+
+
+def _bytes(text: str) -> int | None:
+    """A number of bytes, in binary units; None for `none`."""
+    if text.lower() == "none":
+        return None
+    digits = text.rstrip("KMGkmg")
+    return _natural(digits) * _UNITS[text[len(digits) :].upper()]
+
+
 def run(options: argparse.Namespace) -> int:
     began = perf_counter()
     from gslang.engine.fixed_point import Progress
@@ -97,19 +117,19 @@ def run(options: argparse.Namespace) -> int:
     compiled = perf_counter()
     graph = load_graph(options.graph, options, rules.dialect)
     loaded = perf_counter()
-    trace = observe = None
+    trace = watch = None
     if options.trace:
         from gslang.cli.trace_file import open_trace
 
-        trace = open_trace(options.trace, graph)
-        observe = trace.observe
+        trace = open_trace(options.trace, options.fold_limit)
+        watch = trace.watch
     if options.replay:
-        result = _replayed(rules, graph, options, observe)
+        result = _replayed(rules, graph, options, watch)
     else:
         progress = Progress()
         with shown(progress):
             result = rules.apply(
-                graph, **run_options(options), stop_after=options.stop_after, observe=observe,
+                graph, **run_options(options), stop_after=options.stop_after, watch=watch,
                 provenance=options.provenance, progress=progress, subgraphs=not options.no_subgraphs,
             )  # fmt: skip
     result.seconds = {"load": loaded - compiled, "compile": compiled - began, **result.seconds}
@@ -123,7 +143,7 @@ def run(options: argparse.Namespace) -> int:
         report = json.dumps(result.report(), indent=2, ensure_ascii=False) + "\n"
         sys.stdout.write(report) if options.report == "-" else _write_file(options.report, report)
     if trace is not None:
-        trace.save(result.graph)
+        trace.save(_target_format(options))
     _summary(result, replayed=bool(options.replay))
     return code
 
@@ -134,18 +154,18 @@ def _conflict(options: argparse.Namespace) -> str | None:
         return f"gslc: {wrong}\n"
     if options.report == "-" and options.output in (None, "-"):
         return "gslc: the graph and the report cannot both go to stdout\n  help: give the graph a file with -o\n"
-    if options.replay and (any(run_options(options).values()) or options.stop_after is not None):
+    if options.replay and (run_options(options) != _CHOOSING_NOTHING or options.stop_after is not None):
         return "gslc: a trace says what is applied: --replay goes without options that choose rules, folding or limits\n"
     return None
 
 
-def _replayed(rules: RuleSet, graph: Graph, options: argparse.Namespace, observe: Any) -> Result:
+def _replayed(rules: RuleSet, graph: Graph, options: argparse.Namespace, watch: Watch | None) -> Result:
     """The trace applied again. Raises `InputError` at the line that does not fit."""
     from gslang.cli.trace_file import read_trace
     from gslang.engine.replay import ReplayError
 
     try:
-        return rules.replay(graph, read_trace(options.replay), observe, options.provenance)
+        return rules.replay(graph, read_trace(options.replay), watch, options.provenance)
     except ReplayError as error:
         help = "a trace fits the graph, the rules and the version that it was written with"
         raise InputError(str(error), path=options.replay, place=f"{error.line}:1", help=help) from None
@@ -190,16 +210,24 @@ def _numbers_agree(rules: RuleSet, before: Graph, result: Result, options: argpa
 
 
 def _write(options: argparse.Namespace, result: Result) -> None:
-    from gslang.formats.registry import format_of, graph_text, write_graph
+    from gslang.formats.registry import graph_text, write_graph
 
     if options.output is not None and options.output != "-":
         write_graph(result.graph, options.output, options.output_format, external=options.external)
-        if format_of(options.output, options.output_format) == "relay":
+        if _target_format(options) == "relay":
             _write_weights(options, result.graph)
         return
-    name = options.output_format or options.input_format or ("json" if options.graph == "-" else format_of(options.graph, None))
-    sys.stdout.write(graph_text(result.graph, name))
+    sys.stdout.write(graph_text(result.graph, _target_format(options)))
     sys.stdout.flush()
+
+
+def _target_format(options: argparse.Namespace) -> str:
+    """The format that the graph is written in."""
+    from gslang.formats.registry import format_of
+
+    if options.output is not None and options.output != "-":
+        return format_of(options.output, options.output_format)
+    return str(options.output_format or options.input_format or ("json" if options.graph == "-" else format_of(options.graph, None)))
 
 
 def _write_weights(options: argparse.Namespace, graph: Graph) -> None:

@@ -20,9 +20,11 @@ from gslang.base.diagnostics import InputError
 from gslang.cli.apply import add_run_options, run_options, wrong_names
 from gslang.cli.main import ExitCode
 from gslang.cli.shared import add_graph_options, load_graph, load_rules, show_findings
+from gslang.engine.passes import FOLD_LIMIT
 
 if TYPE_CHECKING:
     from gslang.api import RuleSet
+    from gslang.engine.fixed_point import Observer
     from gslang.engine.replay import TraceEntry
     from gslang.engine.rewrite import Application
     from gslang.graph.graph import Graph
@@ -74,14 +76,18 @@ def _recorded(rules: RuleSet, graph: Graph, options: argparse.Namespace) -> tupl
     """The whole run: its trace, and the graph at the end."""
     from gslang.engine.replay import TraceEntry, ids_of, told
 
-    ids = ids_of(graph)
     entries: list[TraceEntry] = []
 
-    def observe(number: int, what: Application | str) -> None:
-        step, said = (what, {}) if isinstance(what, str) else (None, told(number, what, ids))
-        entries.append(TraceEntry(len(entries) + 1, step, said))
+    def watch(path: str, graph: Graph) -> Observer:
+        ids = ids_of(graph)
 
-    return entries, rules.apply(graph, **run_options(options), observe=observe).graph
+        def observe(number: int, what: Application | str) -> None:
+            step, said = (what, {}) if isinstance(what, str) else (None, told(number, what, ids))
+            entries.append(TraceEntry(len(entries) + 1, step, said, path, options.fold_limit))
+
+        return observe
+
+    return entries, rules.apply(graph, **run_options(options), watch=watch).graph
 
 
 def _applications(entries: list[TraceEntry]) -> int:
@@ -91,9 +97,10 @@ def _applications(entries: list[TraceEntry]) -> int:
 def _told(rules: RuleSet, entries: list[TraceEntry], bad: int, why: str, options: argparse.Namespace) -> str:
     """Name the culprit: its rule and place, what went and came, and how to see it again."""
     entry, number = entries[bad - 1], _applications(entries[:bad])
+    where = f" in `{entry.body}`" if entry.body else ""
     if entry.step is not None:
         return (
-            f"the built-in step `{entry.step}` after application {number} is the first after which the check fails\n"
+            f"the built-in step `{entry.step}`{where} after application {number} is the first after which the check fails\n"
             f"  {why}\n"
             f"  before   {_command_line(options)} --stop-after {number}\n"
         )
@@ -102,7 +109,7 @@ def _told(rules: RuleSet, entries: list[TraceEntry], bad: int, why: str, options
     return (
         f"application {number} is the first after which the check fails: rule `{said['rule']}` ({rules.known[said['rule']].span})\n"
         f"  {why}\n"
-        f"  at       {', '.join(said['outputs'])}\n"
+        f"  at       {', '.join(said['outputs'])}{where}\n"
         f"  removed  {', '.join(said['removed']) or '-'}\n"
         f"  added    {added or '-'}\n"
         f"  see it   {_command_line(options)} --stop-after {number}\n"
@@ -117,6 +124,7 @@ def _command_line(options: argparse.Namespace) -> str:
         for value in values if isinstance(values, list) else [] if values is None else [values]:
             words += [f"--{option.removesuffix('_name').replace('_', '-')}", str(value)]
     words += ["--function", options.function] if options.function != "main" else []
+    words += ["--fold-limit", str(options.fold_limit).lower()] if options.fold_limit != FOLD_LIMIT else []
     words += [f"--{option}" for option in ("once", "fold", "inline") if getattr(options, option)]
     return shlex.join(words)
 

@@ -9,12 +9,14 @@ from __future__ import annotations
 import json
 import tempfile
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO, Any, BinaryIO, NoReturn
 
 from gslang.base.atomic_write import write_atomically
 from gslang.base.diagnostics import InputError
+from gslang.engine.fixed_point import Observer
+from gslang.engine.passes import FOLD_LIMIT
 from gslang.engine.replay import TraceEntry, ids_of, told
 from gslang.engine.rewrite import Application
 from gslang.graph.graph import Graph
@@ -25,31 +27,42 @@ _KEYS = ("application", "rule", "outputs", "removed", "added", "replaced", "bind
 
 @dataclass(slots=True)
 class Trace:
-    """A trace that is being written to `path`. `observe` is told what happens."""
+    """A trace that is being written to `path`; `watch` is asked who is told what happens to a graph (`api.Watch`)."""
 
     path: str
-    ids: Callable[[int], str]
+    fold_limit: int | None
     spool: IO[bytes]
     lines: int = 0
+    graphs: dict[str, tuple[Graph, Callable[[int], str]]] = field(default_factory=dict)  # by path, those that something happened to
 
-    def observe(self, number: int, what: Application | str) -> None:
-        entry = {"step": what, "after": number} if isinstance(what, str) else told(number, what, self.ids)
-        self.spool.write(json.dumps(entry, ensure_ascii=False).encode() + b"\n")
-        self.lines += 1
+    def watch(self, path: str, graph: Graph) -> Observer:
+        ids = ids_of(graph)
+        where = {"body": path} if path else {}
 
-    def save(self, graph: Graph) -> None:
-        """Write the file: the run has ended with `graph`. Raises `InputError`."""
-        from gslang.formats.json_graph import ids_of_nodes
+        def observe(number: int, what: Application | str) -> None:
+            self.graphs[path] = graph, ids
+            if isinstance(what, str):
+                limit = {"limit": self.fold_limit} if what == "fold" and self.fold_limit != FOLD_LIMIT else {}
+                entry = {"step": what, **where, **limit, "after": number}
+            else:
+                entry = {**told(number, what, ids), **where}
+            self.spool.write(json.dumps(entry, ensure_ascii=False).encode() + b"\n")
+            self.lines += 1
 
-        written = {self.ids(node): id for node, id in ids_of_nodes(graph).items() if self.ids(node) != id}
+        return observe
+
+    def save(self, format: str) -> None:
+        """Write the file: the run has ended, and its graph is written in `format`. Raises `InputError`."""
+        written = {path: _written_ids(graph, ids, "onnx" if path else format) for path, (graph, ids) in self.graphs.items()}
         self.spool.seek(0)
 
         def copy(file: BinaryIO) -> None:
             for line in self.spool:
                 entry = json.loads(line)
                 if "rule" in entry:
+                    ids = written[entry.get("body", "")]
                     nodes = [item["id"] for item in entry["added"]] + entry["outputs"]
-                    entry["written"] = {id: written[id] for id in nodes if id in written}
+                    entry["written"] = {id: ids[id] for id in nodes if id in ids}
                 entry["lines"] = self.lines
                 file.write(json.dumps(entry, ensure_ascii=False).encode() + b"\n")
 
@@ -59,13 +72,26 @@ class Trace:
             raise _unwritable(self.path, error) from None
 
 
-def open_trace(path: str, graph: Graph) -> Trace:
-    """A trace of a run on `graph`, which is not changed yet. Raises `InputError`."""
+def _written_ids(graph: Graph, ids: Callable[[int], str], format: str) -> dict[str, str]:
+    """Ids in the trace → ids in the file, where these differ."""
+    if format == "onnx":
+        from gslang.formats.onnx.names import Names
+
+        found = Names(graph).of
+    else:
+        from gslang.formats.json_graph import ids_of_nodes
+
+        found = ids_of_nodes(graph)
+    return {ids(node): id for node, id in found.items() if ids(node) != id}
+
+
+def open_trace(path: str, fold_limit: int | None) -> Trace:
+    """A trace that goes to `path`. Raises `InputError`."""
     try:
         spool: Any = tempfile.TemporaryFile(dir=Path(path).parent)
     except OSError as error:
         raise _unwritable(path, error) from None
-    return Trace(path, ids_of(graph), spool)
+    return Trace(path, fold_limit, spool)
 
 
 def _unwritable(path: str, error: OSError) -> InputError:
@@ -104,11 +130,17 @@ def _entry(path: str, number: int, text: bytes) -> tuple[TraceEntry, int]:
     lines = data.get("lines")
     if type(lines) is not int:
         fail("`lines` is the number of lines of the trace")
+    body = data.get("body", "")
+    if not isinstance(body, str):
+        fail("`body` is a path")
     if data.get("step") in ("fold", "cse"):
-        return TraceEntry(number, data["step"], {}), lines
+        limit = data.get("limit", FOLD_LIMIT)
+        if limit is not None and type(limit) is not int:
+            fail("`limit` is a number of bytes, or null")
+        return TraceEntry(number, data["step"], {}, body, limit), lines
     if missing := [key for key in _KEYS if key not in data]:
         fail(f"`{missing[0]}` is missing")
     outputs = data["outputs"]
     if not isinstance(data["rule"], str) or not isinstance(outputs, list) or not outputs or not all(isinstance(id, str) for id in outputs):
         fail("`rule` is a name, and `outputs` are ids, at least one")
-    return TraceEntry(number, None, {key: data[key] for key in _KEYS}), lines
+    return TraceEntry(number, None, {key: data[key] for key in _KEYS}, body), lines

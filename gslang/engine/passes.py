@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from typing import Final
 
 from gslang.check.checked import CheckedRule, Step
 from gslang.dialect.dialect import Dialect
@@ -12,6 +13,9 @@ from gslang.graph.graph import Graph
 
 Fold = Callable[[Graph], int]
 """Folds what depends on constants and parameters only; returns how many calls it computed."""
+
+FOLD_LIMIT: Final = 1 << 20
+"""How many bytes larger than the constants it is computed from a constant may be, if nobody says otherwise."""
 
 _ROUNDS = 1000  # of a `repeat` that mixes rules and built-ins
 

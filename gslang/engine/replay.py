@@ -2,7 +2,8 @@
 
 A matcher finds the same match at the same place of the same graph, so rule and first output are enough to apply an entry
 again; all else that it says is compared, so that another graph, other rules or an edited trace are noticed where they part.
-Built-in steps of passes are done again as they are. Not here: the file (`cli.trace_file`).
+Built-in steps of passes are done again as they are. Not here: the file (`cli.trace_file`), graphs inside the graph
+(`gslang.api`).
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from gslang.engine.common_subexpressions import merge_equal_calls
 from gslang.engine.edits import Edits, edits_of
 from gslang.engine.fixed_point import Observer, Progress, RuleCount
 from gslang.engine.generate import Matcher, compile_matcher
-from gslang.engine.passes import Fold
+from gslang.engine.passes import FOLD_LIMIT, Fold
 from gslang.engine.plan import plan_of
 from gslang.engine.rewrite import Application, Failure, apply_match
 from gslang.engine.scope import Scope
@@ -33,11 +34,16 @@ Said = Mapping[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class TraceEntry:
-    """An entry of a trace, in its line `line`: a built-in `step` (`fold`, `cse`), or else what was `said` of an application."""
+    """An entry of a trace, in its line `line`: a built-in `step` (`fold`, `cse`), or else what was `said` of an application.
+
+    `body`: the path of the graph inside the graph where it was done, "" for the graph itself. `fold_limit`: that of a `fold`.
+    """
 
     line: int
     step: str | None
     said: Said
+    body: str = ""
+    fold_limit: int | None = FOLD_LIMIT
 
 
 class ReplayError(Exception):
@@ -80,14 +86,30 @@ def _bound(value: Any, ids: Callable[[int], str]) -> Any:
     return ids(value) if isinstance(value, int) else [{name: ids(node) for name, node in table.items()} for table in value]
 
 
-def replay(
-    graph: Graph, dialect: Dialect, rules: Mapping[str, CheckedRule], entries: Iterable[TraceEntry], fold: Fold,
-    observe: Observer | None = None,
-) -> Progress:  # fmt: skip
-    """Apply the entries in order, changing `graph`. Raises `ReplayError` at the first one that does not fit."""
-    progress = Progress()
+@dataclass(frozen=True, slots=True)
+class Places:
+    """Ids of a graph's nodes in a trace and, the other way round, the nodes that were told so far."""
+
+    ids: Callable[[int], str]
+    nodes: dict[str, int]
+
+
+def places_of(graph: Graph) -> Places:
+    """Call it before anything is applied to `graph`."""
     ids = ids_of(graph)
-    numbers = {ids(node): node for node in range(len(graph.op))}
+    return Places(ids, {ids(node): node for node in range(len(graph.op))})
+
+
+def replay(
+    graph: Graph, dialect: Dialect, rules: Mapping[str, CheckedRule], entries: Iterable[TraceEntry], fold: Callable[[int | None], Fold],
+    progress: Progress, observe: Observer | None = None, places: Places | None = None,
+) -> None:  # fmt: skip
+    """Apply the entries in order, changing `graph`. Raises `ReplayError` at the first one that does not fit.
+
+    `fold` gives what folds with a limit. `progress` counts on; `places` are those of before, where entries of this graph have been
+    applied already.
+    """
+    places = places or places_of(graph)
     machines: dict[str, tuple[Matcher, Edits]] = {}
     for entry in entries:
         if entry.step is not None:
@@ -95,12 +117,12 @@ def replay(
                 observe(progress.applications, entry.step)
             machines.clear()  # matchers watch what rules do to the graph, not what built-in steps do
             graph.additions.clear()
-            (fold(graph) if entry.step == "fold" else merge_equal_calls(graph, dialect))
+            (fold(entry.fold_limit)(graph) if entry.step == "fold" else merge_equal_calls(graph, dialect))
             continue
-        application = _apply(entry, graph, rules, numbers, machines)
+        application = _apply(entry, graph, rules, places.nodes, machines)
         progress.applications += 1
-        _compare(entry, told(progress.applications, application, ids))
-        numbers.update((ids(node), node) for node in application.added)
+        _compare(entry, told(progress.applications, application, places.ids))
+        places.nodes.update((places.ids(node), node) for node in application.added)
         count = progress.counts.setdefault(application.rule, RuleCount())
         count.candidates += 1
         count.matches += 1
@@ -108,7 +130,6 @@ def replay(
         if observe is not None:
             observe(progress.applications, application)
     graph.additions.clear()
-    return progress
 
 
 def _apply(

@@ -11,19 +11,20 @@ from gslang.base.collection import no_collection
 from gslang.dialect.dialect import Dialect
 from gslang.dialect.signature import TypeInferenceError
 from gslang.dialect.tensor_type import TensorType, Type, is_static
+from gslang.engine.passes import FOLD_LIMIT
+from gslang.evaluate.growth import Growth, nbytes_of, worth_computing
 from gslang.evaluate.spill import LARGE, Spilled, SpillFile, loaded
 from gslang.graph.graph import ABSENT, CONST, LEAVES, PARAM, PROJ, TUPLE, Graph
 from gslang.graph.inference import contradiction, infer_node, refine
 
-LIMIT = 1 << 20
 STAYING = frozenset({"DequantizeLinear", "qnn.dequantize"})  # their results would take four times the room, and hide what is quantized
 
 
-def fold(graph: Graph, dialect: Dialect, *, limit_bytes: int | None = LIMIT) -> int:
+def fold(graph: Graph, dialect: Dialect, *, limit_bytes: int | None = FOLD_LIMIT) -> int:
     """Replace calls whose operands are all constants, or parameters with values, by their values. Returns how many.
 
     Only constants below: a constant; some parameter below: a new parameter. A result that is more than `limit_bytes`
-    larger than its operands stays a call. Stateful operators, those without evaluator, and dequantization stay. Unused
+    larger than the constants that it is computed from stays a call (`growth`); None: there is no limit. Stateful operators, those without evaluator, and dequantization stay. Unused
     parameters go. What follows from the new values for types behind them is known afterwards.
     """
     with no_collection():
@@ -50,8 +51,8 @@ def _compute(graph: Graph, dialect: Dialect, order: list[int], limit_bytes: int 
     known: dict[int, Any] = {ABSENT: None, **graph.values}  # leaves as they are kept, then what is computed
     values: dict[int, Any] = {}
     variable = {node for node in graph.values if graph.op[node] is PARAM}
-    read: set[int] = set()
-    stays: dict[str, bool] = {TUPLE: False, PROJ: False}
+    large: set[int] = set()
+    growth = Growth(limit_bytes, lambda node: nbytes_of(known[node]))
     ops, all_operands = graph.op, graph.operands
     compute = node_evaluator(graph, dialect)
     file = SpillFile()
@@ -62,50 +63,64 @@ def _compute(graph: Graph, dialect: Dialect, order: list[int], limit_bytes: int 
             known[node] = value
         return value
 
-    def attempt(node: int, op: str, operands: tuple[int, ...]) -> Any:
+    def attempt(node: int, operands: tuple[int, ...]) -> Any:
         """None: the node stays what it is."""
-        if op not in stays:
-            stays[op] = op[0] == "%" or (signature := dialect.get(op)) is None or "stateful" in signature.traits or op in STAYING
-        if stays[op]:
-            return None
         given = [value if type(value := known[o]) is numpy.ndarray else loaded_value(o) for o in operands]
         try:
             value = compute(node, given)
         except EvaluationError:
             return None
-        if type(value) is numpy.ndarray and value.nbytes < LARGE and (limit_bytes is None or value.nbytes <= limit_bytes):
-            return value
-        if not _is_plain(value):
+        plain = type(value) is numpy.ndarray
+        if not plain and not _is_plain(value):
             return None
-        if limit_bytes is not None and (nbytes := _nbytes(value)) > limit_bytes:
-            if nbytes > limit_bytes + sum(_nbytes(value) for value in dict(zip(operands, given)).values() if value is not None):
-                return None
-        whole = values.get(operands[0]) if op is PROJ else None
+        nbytes = value.nbytes if plain else nbytes_of(value)
+        if growth.is_large(node, operands, nbytes):
+            large.add(node)
+        elif plain and nbytes < LARGE:
+            return value
+        whole = values.get(operands[0]) if ops[node] is PROJ else None
         return whole[graph.attrs[node]["index"]] if isinstance(whole, tuple) else file.keep(value)
 
     with numpy.errstate(all="ignore"):
-        for node in order:
-            op = ops[node]
-            if op in LEAVES:
-                continue
+        for node in worth_computing(graph, _computable(graph, dialect, order), limit_bytes):
             operands = all_operands[node]
-            for operand in operands:
-                if operand not in known:
-                    break
-            else:
-                value = attempt(node, op, operands)
+            if all([operand in known for operand in operands]):
+                value = attempt(node, operands)
                 if value is not None:
                     known[node] = values[node] = value
                     if not variable.isdisjoint(operands):
                         variable.add(node)
-                    continue
-            read.update(operands)
-    read.update(graph.outputs)
-    for node in [node for node, value in values.items() if type(value) is tuple][::-1]:
-        if node in read:  # a constant is a tensor: what makes a tuple for others stays, and reads what it is made of
+    read = set(graph.outputs)
+    for node in order:
+        if node not in values and ops[node] not in LEAVES:
+            read.update(all_operands[node])
+    for node in [node for node, value in values.items() if node in large or type(value) is tuple][::-1]:
+        if node in read:  # it stays, and reads what it is made of: too large, or a tuple, which no constant is
             del values[node]
             read.update(all_operands[node])
     return values, variable, [node for node in values if node in read]
+
+
+def _computable(graph: Graph, dialect: Dialect, order: list[int]) -> list[int]:
+    """Calls, tuples and fields that depend on constants and parameters with values alone, in order."""
+    found: list[int] = []
+    known = {ABSENT, *graph.values}
+    stays: dict[str, bool] = {TUPLE: False, PROJ: False}
+    ops, all_operands = graph.op, graph.operands
+    for node in order:
+        op = ops[node]
+        if op in LEAVES:
+            continue
+        for operand in all_operands[node]:
+            if operand not in known:
+                break
+        else:
+            if op not in stays:
+                stays[op] = op[0] == "%" or (signature := dialect.get(op)) is None or "stateful" in signature.traits or op in STAYING
+            if not stays[op]:
+                known.add(node)
+                found.append(node)
+    return found
 
 
 def _fresh_names(graph: Graph) -> Iterator[str]:
@@ -155,7 +170,3 @@ def _is_known(type_: Type | None) -> bool:
 def _is_plain(value: Any) -> bool:
     """Arrays and tuples of arrays; not the sequences and optional values of ONNX."""
     return all(map(_is_plain, value)) if isinstance(value, tuple) else hasattr(value, "nbytes")
-
-
-def _nbytes(value: Any) -> int:
-    return sum(_nbytes(v) for v in value) if isinstance(value, tuple) else int(value.nbytes)

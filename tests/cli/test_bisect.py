@@ -42,7 +42,7 @@ def first_wrong(folder: Path) -> int:
     """Found the slow way: which application of the run is the wrong rule's."""
     applied: list[str] = []
     rules = gslang.load(folder / "rules.gsl")
-    rules.apply(gslang.read(folder / "graph.json"), observe=lambda _, what: applied.append(what if isinstance(what, str) else what.rule))
+    rules.apply(gslang.read(folder / "graph.json"), watch=lambda *_: lambda _, what: applied.append(what if isinstance(what, str) else what.rule))
     return applied.index("wrong") + 1
 
 

@@ -95,7 +95,7 @@ def test_all_cases_are_replayed(cases: str, rule_file: str | Path, at_least: int
             entries.append(TraceEntry(number, None, json.loads(json.dumps(told(number, what, ids)))))
 
         untraced = write_json(rules.apply(before, limit=50).graph)
-        assert write_json(rules.apply(before, limit=50, observe=observe).graph) == untraced, case["name"]
+        assert write_json(rules.apply(before, limit=50, watch=lambda _, graph: observe).graph) == untraced, case["name"]
         assert write_json(rules.replay(before, entries).graph) == untraced, case["name"]
         half = rules.apply(before, limit=50, stop_after=len(entries) // 2)
         assert write_json(rules.replay(before, entries[: len(entries) // 2]).graph) == write_json(half.graph), case["name"]

@@ -202,8 +202,9 @@ def test_provenance_and_limits() -> None:
     rules = gslang.parse_rules(f"dialect onnx;\n{RULES}")
     assert rules.apply(gslang.from_onnx(found), stop_after=2).applications == 2
     assert rules.apply(gslang.from_onnx(found)).applications == 3
-    numbers: list[int] = []
-    assert rules.apply(gslang.from_onnx(found), observe=lambda number, what: numbers.append(number)).applications == 1, "who observes knows one graph"
+    seen: list[tuple[str, int]] = []
+    rules.apply(gslang.from_onnx(found), watch=lambda path, graph: lambda number, what: seen.append((path, number)))
+    assert seen == [("", 1), ("y/else_branch", 2), ("y/then_branch", 3)], "applications are numbered over the whole model"
 
 
 # ── functions ─────────────────────────────────────────────────────────────────────────────────────────────────────

@@ -14,17 +14,19 @@ from typing import Any, Final
 from gslang.dialect.dialect import Dialect
 from gslang.dialect.onnx.attributes import Body, all_names, body_of, captures_of
 from gslang.dialect.onnx.dtypes import type_message
+from gslang.dialect.onnx.schemas import operator_name
 from gslang.dialect.onnx.tensors import OnnxTensor
 from gslang.dialect.onnx.versions import OPSETS
 from gslang.dialect.tensor_type import TensorType
 from gslang.formats.onnx.reader import read_message
-from gslang.formats.onnx.records import KEY, ModelRecord, NodeRecord, model_record
+from gslang.formats.onnx.records import KEY, ModelRecord, NodeRecord, model_record, node_record
 from gslang.formats.onnx.writer import onnx_model
-from gslang.graph.graph import CONST, Graph
+from gslang.graph.graph import CONST, PROJ, Graph
 
 _SMALL: Final = 1024  # elements of a constant that inference may look at
 
-Rewrite = Callable[[Graph], None]
+Rewrite = Callable[[str, Graph], None]
+"""Changes a graph inside a model; told its path: `y/then_branch` is a body of the node that makes `y`, `local.F()` a function."""
 
 
 def has_insides(graph: Graph) -> bool:
@@ -35,8 +37,21 @@ def has_insides(graph: Graph) -> bool:
     return bool(record.local_functions()) or any(isinstance(part, Body) for node in graph.nodes() for part in _parts(graph.attrs[node]))
 
 
-def rewrite_insides(graph: Graph, dialect: Dialect, rewrite: Rewrite) -> int:
-    """Let `rewrite` change each body and local function of a graph; returns how many it did change."""
+def insides(graph: Graph, dialect: Dialect) -> list[tuple[str, Graph]]:
+    """All bodies and local functions of a graph with their paths, those inside of others too, outer ones first. `graph` stays as it is."""
+    found: list[tuple[str, Graph]] = []
+
+    def note(path: str, inner: Graph) -> None:
+        found.append((path, inner))
+        if has_insides(inner):
+            rewrite_insides(inner, dialect, note, f"{path}/")
+
+    rewrite_insides(graph.copy(), dialect, note)
+    return found
+
+
+def rewrite_insides(graph: Graph, dialect: Dialect, rewrite: Rewrite, prefix: str = "") -> int:
+    """Let `rewrite` change each body and local function of a graph; returns how many it did change. `prefix`: of their paths."""
     record = model_record(graph)
     if record is None:
         return 0
@@ -47,16 +62,27 @@ def rewrite_insides(graph: Graph, dialect: Dialect, rewrite: Rewrite) -> int:
         if not any(isinstance(part, Body) for part in _parts(attrs)):
             continue
         inside = _Outside(graph, node, record, dialect, rewrite, taken)
-        new = {name: inside.rewritten(value) for name, value in attrs.items()}
+        place = prefix + _result_name(graph, node)
+        new = {name: inside.rewritten(f"{place}/{name}", value) for name, value in attrs.items()}
         if inside.changed:
             _exchange(graph, node, new)
             changed += inside.changed
-    changed += _rewrite_functions(graph, record, dialect, rewrite, taken)
+    changed += _rewrite_functions(graph, record, dialect, rewrite)
     if changed:
         known = model_record(graph)
         assert known is not None
         graph.meta[KEY] = replace(known, taken=frozenset(taken))
     return changed
+
+
+def _result_name(graph: Graph, node: int) -> str:
+    """The name of a call's first result that has one."""
+    if name := graph.names[node]:
+        return name
+    record = node_record(graph, node)
+    if record is not None and record.message is not None:
+        return next((name for name in record.message.output if name), graph.label(node))
+    return next((name for user in sorted(graph.users[node]) if graph.op[user] is PROJ and (name := graph.names[user])), graph.label(node))
 
 
 def _parts(attrs: Mapping[str, Any]) -> list[Any]:
@@ -73,15 +99,15 @@ class _Outside:
         self.values = dict(zip(captures, operands[len(operands) - len(captures) :]))
         self.changed = 0
 
-    def rewritten(self, value: Any) -> Any:
+    def rewritten(self, path: str, value: Any) -> Any:
         match value:
             case Body():
-                return self._body(value)
+                return self._body(path, value)
             case tuple() if any(isinstance(part, Body) for part in value):
-                return tuple([self._body(part) if isinstance(part, Body) else part for part in value])
+                return tuple([self._body(f"{path}[{k}]", part) if isinstance(part, Body) else part for k, part in enumerate(value)])
         return value
 
-    def _body(self, body: Body) -> Body:
+    def _body(self, path: str, body: Body) -> Body:
         model = _around(self.record)
         model.graph.ParseFromString(body.data)
         large: list[str] = []
@@ -92,7 +118,7 @@ class _Outside:
         inner = read_message(model, self.record.path, self.record.folder, self.dialect, frozenset(self.taken), 0 < whole_ir < 4)
         for name in large:
             _make_constant(inner, name, self.graph, self.values[name])
-        self.rewrite(inner)
+        self.rewrite(path, inner)
         written = onnx_model(inner)
         for field in (written.graph.input, written.graph.initializer):
             kept = [item for item in field if item.name not in shown]
@@ -165,7 +191,7 @@ def _import(graph: Graph, written: Any) -> None:
 # ── functions ─────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-def _rewrite_functions(graph: Graph, record: ModelRecord, dialect: Dialect, rewrite: Rewrite, taken: set[str]) -> int:
+def _rewrite_functions(graph: Graph, record: ModelRecord, dialect: Dialect, rewrite: Rewrite) -> int:
     """Local functions; their inputs have no types. Names in them are their own."""
     functions = list(record.local_functions())
     changed = 0
@@ -181,7 +207,7 @@ def _rewrite_functions(graph: Graph, record: ModelRecord, dialect: Dialect, rewr
         for name in function.output:
             model.graph.output.add(name=name)
         inner = read_message(model, record.path, record.folder, dialect, frozenset(), constants_are_nodes=True)
-        rewrite(inner)
+        rewrite(f"{operator_name(function.domain, function.name)}{':' * bool(function.overload)}{function.overload}()", inner)
         written = onnx_model(inner)
         if list(written.graph.node) == list(function.node):
             continue

@@ -5,15 +5,20 @@ from __future__ import annotations
 from typing import Any
 
 from gslang.dialect.onnx.attributes import all_names
+from gslang.dialect.tensor_type import TupleType
 from gslang.formats.onnx.records import model_record
 from gslang.graph.graph import CONST, INPUT, LEAVES, PARAM, PROJ, Graph
 
 
 class Names:
-    """`of`: node → the name of its value. `identities`: (node, name) of outputs that need a copy under another name."""
+    """`of`: node → the name of its value. `several`: calls with several results, whose values are those of projections.
 
-    def __init__(self, graph: Graph, several: frozenset[int]) -> None:
+    `identities`: (node, name) of outputs that need a copy under another name.
+    """
+
+    def __init__(self, graph: Graph) -> None:
         self.graph = graph
+        self.several = frozenset([node for node in graph.nodes() if graph.is_call(node) and _has_several(graph, node)])
         record = model_record(graph)
         self.taken: set[str] = set() if record is None else set(all_names(record.message.graph)) | record.taken
         self._next: dict[str, int] = {}
@@ -21,10 +26,10 @@ class Names:
         self.of: dict[int, str] = {}
         self.identities: list[tuple[int, str]] = []
         self.outputs = _output_names(graph, record)
-        self._give(several)
+        self._give()
 
-    def _give(self, several: frozenset[int]) -> None:
-        graph = self.graph
+    def _give(self) -> None:
+        graph, several = self.graph, self.several
         owned: dict[str, int] = {}
         for node in graph.nodes():
             name = graph.names[node]
@@ -66,6 +71,10 @@ class Names:
     def node_name(self, operator: str, results: list[str]) -> str:
         """A new node is called as its first result if that name is new too."""
         return results[0] if results and results[0] in self._made else self.fresh(operator)
+
+
+def _has_several(graph: Graph, node: int) -> bool:
+    return isinstance(graph.types[node], TupleType) or any(graph.op[user] is PROJ for user in graph.users[node])
 
 
 def _base(graph: Graph, node: int) -> str:

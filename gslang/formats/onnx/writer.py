@@ -107,10 +107,7 @@ class _Writer:
         self.graph, self.model, self.deferred = graph, model, deferred
         self.pending: dict[str, Pending] = {}
         self.record = model_record(graph)
-        self.several = frozenset(
-            node for node in graph.nodes() if graph.is_call(node) and (isinstance(graph.types[node], TupleType) or _projected(graph, node))
-        )
-        self.names = Names(graph, self.several)
+        self.names = Names(graph)
         self.maker = NodeMaker(graph, model, self.names)
         self.nodes: list[Any] = []
         self.new_tensors: list[Any] = []
@@ -217,7 +214,7 @@ class _Writer:
     def _results(self, node: int, message: Any) -> list[str]:
         """Names of a call's results; those that nothing reads keep what they had."""
         graph, of = self.graph, self.names.of
-        if node not in self.several:
+        if node not in self.names.several:
             return [of[node]]
         results = [] if message is None else list(message.output)
         type_ = graph.types[node]
@@ -363,10 +360,6 @@ class _Writer:
         added = place.add()
         added.name = name
         added.type.CopyFrom(type_message(type))
-
-
-def _projected(graph: Graph, node: int) -> bool:
-    return any(graph.op[user] is PROJ for user in graph.users[node])
 
 
 def _with_bodies(message: Any, now: Any, before: Any) -> Any:
