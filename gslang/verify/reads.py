@@ -23,13 +23,13 @@ def leaves_read_by(rule: ir.CheckedRule, number: int) -> list[int]:
 
 
 def parts(item: Any) -> Iterator[Any]:
-    """Every dataclass inside a part of a checked rule, itself included."""
+    """Every dataclass inside a value, a constraint, a node or several of them, itself included."""
     if is_dataclass(item) and not isinstance(item, type):
         yield item
         for f in fields(item):
-            if f.name != "span":
+            if f.name not in ("span", "spans", "where_spans", "dialect"):
                 yield from parts(getattr(item, f.name))
-    elif isinstance(item, tuple):
+    elif isinstance(item, (tuple, list)):
         for part in item:
             yield from parts(part)
 

@@ -7,8 +7,7 @@ a position lies in. What is equal for the first and for any later instance is eq
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass, fields, is_dataclass
+from dataclasses import dataclass
 from typing import Any
 
 from gslang.check import checked as ir
@@ -17,6 +16,7 @@ from gslang.verify.prove.relay_movement import cut, plain_axis
 from gslang.verify.prove.sizes import is_number, text_of
 from gslang.verify.prove.tensors import Index, Tensor, World
 from gslang.verify.prove.terms import Term
+from gslang.verify.reads import parts
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -102,21 +102,9 @@ def split_family(world: World, x: Tensor, sizes: Family, axis: int) -> Family:
     return Family(sizes.block, cut(x, place, 0, sizes.first), cut(x, place, before(world, sizes), sizes.later))
 
 
-def parts_of(item: Any) -> Iterator[Any]:
-    """All parts of a rule's value, constraint or node."""
-    if is_dataclass(item) and not isinstance(item, type):
-        yield item
-        for f in fields(item):
-            if f.name not in ("span", "spans", "where_spans", "dialect"):
-                yield from parts_of(getattr(item, f.name))
-    elif isinstance(item, (tuple, frozenset)):
-        for part in item:
-            yield from parts_of(part)
-
-
 def check_blocks(rule: ir.CheckedRule) -> None:
     """Raises `NotProved` for rules whose blocks say more than is looked at here."""
-    for part in parts_of((rule.nodes, rule.where, rule.lets, rule.target, rule.blocks)):
+    for part in parts((rule.nodes, rule.where, rule.lets, rule.target, rule.blocks)):
         match part:
             case ir.InstanceIndex():
                 raise NotProved("the number of an instance is read")
@@ -124,7 +112,7 @@ def check_blocks(rule: ir.CheckedRule) -> None:
                 raise NotProved("an instance of a certain number is read")
             case ir.Splice():
                 raise NotProved("the instances of a block are operands in the source")
-    for part in parts_of((rule.nodes, [block.where for block in rule.blocks])):
+    for part in parts((rule.nodes, [block.where for block in rule.blocks])):
         if isinstance(part, (ir.Instances, ir.Length)):
             raise NotProved("a constraint on all instances")
     for block in rule.blocks:

@@ -12,6 +12,8 @@ from gslang.verify.prove.dtypes import compared
 from gslang.verify.prove.facts import Facts
 from gslang.verify.prove.families import Family
 from gslang.verify.prove.paths import Budget, Choices, Impossible, NotProved, TooMuch, all_cases
+from gslang.verify.prove.source import Source
+from gslang.verify.prove.target import Target
 from gslang.verify.prove.tensors import Tensor, Value, World
 from gslang.verify.prove.totals import same
 
@@ -75,8 +77,8 @@ def operators_of(rule: CheckedRule) -> frozenset[str]:
 
 def _one_case(rule: CheckedRule, world: World) -> None:
     case = Case(rule, world)
-    before = case.source()
-    after = case.target()
+    before = Source(case).outputs()
+    after = Target(case).outputs()
     if len(before) != len(after):
         raise NotProved("another number of outputs")
     for left, right in zip(before, after):

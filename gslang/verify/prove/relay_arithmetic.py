@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from gslang.dialect.relay.movement import parse_layout
 from gslang.verify.prove.axioms import apply, maximum, square_root
 from gslang.verify.prove.paths import NotProved
-from gslang.verify.prove.relay_movement import inserted, plain_axis, reshaped, transposed
-from gslang.verify.prove.sizes import product, text_of
+from gslang.verify.prove.relay_movement import plain_axis, reshaped, transposed
+from gslang.verify.prove.sizes import product
 from gslang.verify.prove.tensors import Index, Tensor, Value, World
 from gslang.verify.prove.terms import ZERO, Term, inverse, of_size
 from gslang.verify.prove.totals import total
@@ -391,6 +390,3 @@ ARITHMETIC: dict[str, Any] = {
 
 def _no_mask(index: Index) -> Term:
     raise NotProved("the mask of a dropout")
-
-
-__all__ = ["ARITHMETIC", "COMPARISONS", "elementwise", "inserted", "parse_layout", "text_of"]

@@ -7,17 +7,35 @@ sizes is answered from what is known, or by a case distinction. A polynomial wit
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping
-from typing import TYPE_CHECKING, Any, Union
+from typing import Any, Union
 
 from gslang.verify.prove.paths import NotProved
-
-if TYPE_CHECKING:
-    from gslang.verify.prove.facts import Facts
 
 Product = tuple[str, ...]  # sorted names, repeated for powers
 Terms = dict[Product, int]
 Number = Union[int, "Size"]
+
+
+class Knowledge(ABC):
+    """What sizes ask about themselves; `facts` answers."""
+
+    @abstractmethod
+    def equal(self, a: Number, b: Number) -> bool:
+        """a = b: known, or decided for this case."""
+
+    @abstractmethod
+    def at_least(self, a: Number, b: Number) -> bool:
+        """a ≥ b: known, or decided for this case."""
+
+    @abstractmethod
+    def floor(self, a: Number, b: Number) -> Any:
+        """⌊a / b⌋ for positive b."""
+
+    @abstractmethod
+    def parts_of(self, name: str) -> tuple[Any, ...]:
+        """What a composed quantity is made of."""
 
 
 class Size:
@@ -25,7 +43,7 @@ class Size:
 
     __slots__ = ("_text", "facts", "terms")
 
-    def __init__(self, terms: Terms, facts: Facts) -> None:
+    def __init__(self, terms: Terms, facts: Knowledge) -> None:
         self.terms, self.facts = terms, facts
         self._text = ""
 
@@ -126,7 +144,7 @@ def terms_of(value: Number) -> Terms:
     return value.terms if isinstance(value, Size) else {(): value} if value else {}
 
 
-def made(terms: Mapping[Product, int], facts: Facts) -> Any:
+def made(terms: Mapping[Product, int], facts: Knowledge) -> Any:
     """A polynomial, as `int` where it is one."""
     kept = {p: c for p, c in terms.items() if c}
     if not kept:
@@ -136,14 +154,14 @@ def made(terms: Mapping[Product, int], facts: Facts) -> Any:
     return Size(kept, facts)
 
 
-def add(a: Number, b: Number, facts: Facts) -> Any:
+def add(a: Number, b: Number, facts: Knowledge) -> Any:
     result = dict(terms_of(a))
     for p, c in terms_of(b).items():
         result[p] = result.get(p, 0) + c
     return made(result, facts)
 
 
-def multiply(a: Number, b: Number, facts: Facts) -> Any:
+def multiply(a: Number, b: Number, facts: Knowledge) -> Any:
     result: Terms = {}
     for p, c in terms_of(a).items():
         for q, d in terms_of(b).items():
@@ -170,7 +188,7 @@ def without(p: Product, q: Product) -> Product | None:
     return tuple(left)
 
 
-def divide(a: Number, b: Number, facts: Facts) -> tuple[Any, Any]:
+def divide(a: Number, b: Number, facts: Knowledge) -> tuple[Any, Any]:
     """(q, r) with a = b·q + r: as much as the leading term of b goes into terms of a."""
     divisor = terms_of(b)
     lead = max(divisor, key=lambda p: (len(p), p))
@@ -191,7 +209,7 @@ def divide(a: Number, b: Number, facts: Facts) -> tuple[Any, Any]:
     return made(quotient, facts), rest
 
 
-def linear(value: Number, name: str, facts: Facts) -> tuple[Any, Any] | None:
+def linear(value: Number, name: str, facts: Knowledge) -> tuple[Any, Any] | None:
     """(A, B) with value = A·name + B, where neither has `name`; None where a power of it occurs."""
     inner: Terms = {}
     outer: Terms = {}

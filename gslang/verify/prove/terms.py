@@ -13,7 +13,7 @@ from fractions import Fraction
 from typing import Any, Union
 
 from gslang.verify.prove.paths import NotProved
-from gslang.verify.prove.sizes import Number, Size, terms_of, text_of
+from gslang.verify.prove.sizes import Number, Size, text_of
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -239,6 +239,3 @@ def sizes_of(atom: Atom) -> Iterable[Any]:
     for _, size in atom.variables:
         if isinstance(size, Size):
             yield size
-
-
-__all__ = ["Atom", "Factors", "Term", "terms_of"]

@@ -17,8 +17,8 @@ from typing import Any
 from gslang.verify.prove.axioms import apply
 from gslang.verify.prove.facts import Facts
 from gslang.verify.prove.paths import NotProved
-from gslang.verify.prove.sizes import Number, Size, linear, names_in, text_of
-from gslang.verify.prove.terms import ONE, ZERO, Atom, Factors, Term, guard, inverse, number, of_atom, of_size, read, rebuilt, term
+from gslang.verify.prove.sizes import Knowledge, Number, Size, linear, names_in, text_of
+from gslang.verify.prove.terms import ONE, ZERO, Atom, Factors, Term, guard, of_atom, of_size, read, rebuilt, term
 
 Variables = tuple[tuple[str, Any], ...]  # (position, size)
 _MOST_ORDERS = 720
@@ -175,7 +175,7 @@ def _hidden(name: str, value: Number, facts: Facts) -> bool:
     return False
 
 
-def all_names(value: Number, facts: Facts) -> set[str]:
+def all_names(value: Number, facts: Knowledge) -> set[str]:
     """The quantities in a size, those inside quotients included."""
     found: set[str] = set()
     for name in names_in(value):
@@ -305,6 +305,3 @@ def same(a: Term, b: Term, facts: Facts) -> bool:
             cleared = cleared + term({rest: c}) * group.args[0].power(most + own)
         difference = up_to_date(cleared, facts)
     return False
-
-
-__all__ = ["inverse", "number", "same", "total", "up_to_date"]

@@ -1,0 +1,46 @@
+"""Constants of a rule as symbolic tensors: vectors of sizes, and attributes that stand for operands."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from gslang.dialect.signature import Signature
+from gslang.verify.prove.domains import Attributes
+from gslang.verify.prove.paths import NotProved
+from gslang.verify.prove.reals import as_term
+from gslang.verify.prove.sizes import Size
+from gslang.verify.prove.tensors import Tensor, Value, constant
+from gslang.verify.prove.terms import Term
+
+
+def unreadable(index: tuple[Any, ...]) -> Term:
+    raise NotProved("an element of a constant vector")
+
+
+def vector(items: tuple[Any, ...], dtype: Any) -> Tensor:
+    """A constant vector; its elements can be read as numbers by operators that take a shape."""
+
+    def at(index: tuple[Any, ...]) -> Term:
+        if type(index[0]) is int:
+            return as_term(items[index[0]])
+        raise NotProved("an element of a constant vector")
+
+    return Tensor((len(items),), dtype, at, None, None, items)
+
+
+def default_dtype(value: Any) -> str:
+    if isinstance(value, bool):
+        return "bool"
+    return "int64" if isinstance(value, (int, Size)) else "float32"
+
+
+def with_attributes(signature: Signature, operands: list[Value], attrs: Attributes) -> list[Value]:
+    """The operands, with those that stand as attributes in their places."""
+    result = list(operands)
+    for k, spec in enumerate(signature.operands):
+        if spec.attribute is not None and spec.name in attrs and spec.name not in signature.attributes:
+            value = attrs[spec.name]
+            result += [None] * (k + 1 - len(result))
+            if value is not None:
+                result[k] = vector(value, "int64") if isinstance(value, tuple) else constant(as_term(value), (), operands[0].dtype)
+    return result

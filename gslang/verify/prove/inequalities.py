@@ -1,0 +1,213 @@
+"""Inequalities that are known of sizes, and those that follow.
+
+An inequality is a polynomial that is at least 0. `proves` subtracts multiples of known inequalities until what is left has no
+quantity with a negative coefficient; it may fail to see what is true, never the other way round.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from math import gcd
+from typing import Any
+
+from gslang.verify.prove.paths import Choices
+from gslang.verify.prove.sizes import Knowledge, Number, Size, add, divide, linear, made, multiply, names_in, terms_of, text_of
+
+_LONGEST = 5  # terms of an inequality that is tried
+_STEPS = 12  # of one attempt to prove an inequality
+_DEPTH = 5
+
+
+class _Found:
+    """What was found out from what is known, until that changes."""
+
+    __slots__ = ("about", "least", "long", "nonnegative", "normal", "proved")
+
+    def __init__(self) -> None:
+        self.normal: dict[str, Any] = {}
+        self.proved: dict[str, bool] = {}
+        self.nonnegative: dict[str, bool] = {}
+        self.about: dict[str, list[Any]] | None = None  # quantity → short inequalities that mention it
+        self.long: list[Any] = []  # the other inequalities
+        self.least: dict[str, int] = {}  # text without its number → how small it can be
+
+
+class Inequalities(Knowledge):
+    """`known`: polynomials that are at least 0; `equations`: quantity → what it equals. `order`: quantity → when it was made."""
+
+    def __init__(self, choices: Choices) -> None:
+        self.choices = choices
+        self.equations: dict[str, Any] = {}
+        self.known: list[Any] = []
+        self.assumed: list[list[Any]] = []  # the same, while `assuming`
+        self.order: dict[str, int] = {}
+        self.version = 0
+        self._found = _Found()
+        self._left = 0
+
+    def _named(self, name: str) -> Any:
+        self.order.setdefault(name, len(self.order))
+        return Size({(name,): 1}, self)
+
+    def _changed(self) -> None:
+        """Something is known that was not: what was found before may be found to be more now."""
+        self.version += 1
+        self._found = _Found()
+
+    # ── what is known ──
+
+    @contextmanager
+    def _bare(self) -> Iterator[None]:
+        """Without what is only assumed for the moment: what is learned holds beyond it."""
+        before, self.assumed = self.assumed, []
+        if before:
+            self._found = _Found()
+        try:
+            yield
+        finally:
+            self.assumed = before
+            if before:
+                self._found = _Found()
+
+    @contextmanager
+    def assuming(self, *values: Number) -> Iterator[None]:
+        """Inside, each value is at least 0, too."""
+        before, found = self.version, self._found
+        self.assumed.append([self._primitive(v) for v in values if isinstance(v, Size)])
+        self._found = _Found()
+        try:
+            yield
+        finally:
+            self.assumed.pop()
+            self._found = found if self.version == before else _Found()
+
+    def _all_known(self) -> Iterator[Any]:
+        for facts in reversed(self.assumed):
+            yield from facts
+        yield from self.known
+
+    def _primitive(self, value: Size) -> Any:
+        """The same inequality without a common factor: 2x + 1 ≥ 0 is x ≥ 0."""
+        common = gcd(*(c for p, c in value.terms.items() if p))
+        return value if common == 1 else made({p: c // common for p, c in value.terms.items()}, self)
+
+    # ── what follows ──
+
+    def proves(self, value: Number) -> bool:
+        """Whether value ≥ 0 follows from what is known. False: not found."""
+        value = self.replaced_equations(value)
+        value = self._primitive(value) if isinstance(value, Size) else value
+        if not isinstance(value, Size):
+            return value >= 0
+        proved = self._found.proved
+        if value.text not in proved:
+            self._left = _STEPS
+            proved[value.text] = self._proves(value, _DEPTH, set())
+        return proved[value.text]
+
+    def replaced_equations(self, value: Number) -> Any:
+        """`normal` without simplifying quotients (which asks `proves` in turn)."""
+        if not isinstance(value, Size) or not (self.equations.keys() & names_in(value)):
+            return value
+        result: Any = 0
+        for p, c in value.terms.items():
+            factor: Any = c
+            for name in p:
+                factor = factor * (self.equations[name] if name in self.equations else Size({(name,): 1}, self))
+            result = result + factor
+        return self.replaced_equations(result) if text_of(result) != value.text else result
+
+    def _proves(self, value: Number, depth: int, seen: set[str]) -> bool:
+        if type(value) is int:
+            return value >= 0
+        assert isinstance(value, Size)
+        if all(c >= 0 for c in value.terms.values()) and all(self._at_least_0(n) for n in names_in(value)):
+            return True
+        self._about("")
+        rest_text, number = _apart(value)
+        if self._found.least.get(rest_text, -1 - number) + number >= 0:
+            return True
+        if depth == 0 or self._left <= 0 or value.text in seen:
+            return False
+        self.choices.budget.spend()
+        if len(value.terms) >= _LONGEST:
+            for fact in self._found.long:
+                rest = value - fact
+                if type(rest) is int or len(rest.terms) <= 2:
+                    if self._proves(rest, 1, seen):
+                        return True
+        self._left -= 1
+        seen.add(value.text)
+        negative = min((p for p, c in value.terms.items() if c < 0), key=lambda p: (-len(p), p), default=())
+        for name in sorted(negative or names_in(value), key=lambda n: -self.order.get(n, 0)):
+            parts = linear(value, name, self)
+            if parts is None:
+                continue
+            for fact in self._about(name):
+                rest = self._less(value, parts[0], fact, name, depth, seen)
+                if rest is not None and self._proves(rest, depth - 1, seen):
+                    return True
+        return False
+
+    def _less(self, value: Size, coefficient: Number, fact: Size, name: str, depth: int, seen: set[str]) -> Any:
+        """value − k·fact without `name`, for a k that is at least 0; None where there is none."""
+        own = linear(fact, name, self)
+        if own is None or not terms_of(own[0]):
+            return None
+        k: Any
+        if type(own[0]) is int:
+            if type(coefficient) is int:
+                if coefficient % own[0]:
+                    return None
+                k = coefficient // own[0]
+            elif abs(own[0]) == 1:
+                k = coefficient * own[0]
+            else:
+                return None
+        else:
+            k, remainder = divide(coefficient, own[0], self)
+            if type(remainder) is not int or remainder:
+                return None
+        if type(k) is int:
+            if k <= 0:
+                return None
+        elif not self._proves(k, min(depth - 1, 3), set()):
+            return None
+        return add(value, multiply(k, -fact, self), self)
+
+    def _about(self, name: str) -> list[Any]:
+        """Known inequalities that mention a quantity, the shortest first."""
+        found = self._found
+        if found.about is None:
+            found.about = {}
+            seen: set[str] = set()
+            for fact in self._all_known():
+                fact = self.replaced_equations(fact)
+                if isinstance(fact, Size) and fact.text not in seen:
+                    seen.add(fact.text)
+                    rest, number = _apart(fact)
+                    found.least[rest] = max(found.least.get(rest, -number), -number)
+                    if len(fact.terms) > _LONGEST:
+                        found.long.append(fact)
+                        continue
+                    for other in sorted(names_in(fact)):
+                        found.about.setdefault(other, []).append(fact)
+            for facts in found.about.values():
+                facts.sort(key=lambda f: len(f.terms))
+        return found.about.get(name, [])
+
+    def _at_least_0(self, name: str) -> bool:
+        """Whether a quantity is at least 0 by a fact of its own."""
+        if name not in self._found.nonnegative:
+            self._found.nonnegative[name] = any(
+                fact.terms.get((name,)) == 1 and len(fact.terms) - (() in fact.terms) == 1 and fact.terms.get((), 0) <= 0
+                for fact in self._about(name)
+            )
+        return self._found.nonnegative[name]
+
+
+def _apart(value: Size) -> tuple[str, int]:
+    """The text without the number, and the number."""
+    number = value.terms.get((), 0)
+    return "+".join(f"{c}*{'*'.join(p)}" for p, c in sorted(value.terms.items()) if p), number

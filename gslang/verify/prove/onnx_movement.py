@@ -1,0 +1,107 @@
+"""ONNX operators that move elements, over symbolic tensors."""
+
+from __future__ import annotations
+
+from itertools import combinations
+
+from gslang.verify.prove.domains import fresh_shape
+from gslang.verify.prove.onnx_operands import Attrs, Meaning, Operands, axes_operand, operand, whole_numbers
+from gslang.verify.prove.paths import NotProved
+from gslang.verify.prove.relay_movement import (
+    broadcast_to_shape,
+    concatenated,
+    cut,
+    inserted,
+    new_shape,
+    plain_axis,
+    reshaped,
+    transposed,
+    without_axes,
+)  # fmt: skip
+from gslang.verify.prove.sizes import product, text_of
+from gslang.verify.prove.tensors import Value, World
+
+
+def _reshape(world: World, operands: Operands, attrs: Attrs) -> Value:
+    x, shape = operands[0], operand(operands, 1)
+    if shape is None:
+        raise NotProved("a reshape without a shape")
+    if shape.items is not None:
+        return reshaped(world, x, new_shape(world, x.shape, shape.items, bool(attrs["allowzero"])))
+    key = f"shape for {', '.join(text_of(world.facts.normal(d)) for d in x.shape)}"
+    return reshaped(world, x, whole_numbers(world, shape, key, lambda: fresh_shape(world, "new")))
+
+
+def _transpose(world: World, operands: Operands, attrs: Attrs) -> Value:
+    x, axes = operands[0], attrs["perm"]
+    rank = len(x.shape)
+    order = tuple(range(rank))[::-1] if axes is None else tuple(plain_axis(world, a, rank) for a in axes)
+    world.need_true(sorted(order) == list(range(rank)), "the axes of a transpose")
+    return transposed(x, order)
+
+
+def _flatten(world: World, operands: Operands, attrs: Attrs) -> Value:
+    x, axis = operands[0], attrs["axis"]
+    rank = len(x.shape)
+    world.need_true(-rank <= axis <= rank, "the axis of Flatten")
+    axis = axis + rank if axis < 0 else axis
+    return reshaped(world, x, (world.facts.normal(product(x.shape[:axis])), world.facts.normal(product(x.shape[axis:]))))
+
+
+def _squeeze(world: World, operands: Operands, attrs: Attrs) -> Value:
+    x = operands[0]
+    axes = axes_operand(world, operands, 1, attrs, len(x.shape))
+    if axes is None:
+        axes = tuple(k for k, d in enumerate(x.shape) if world.facts.equal(d, 1))
+    for a in axes:
+        world.need_equal(x.shape[a], 1, "a squeezed axis")
+    return without_axes(x, axes)
+
+
+def _unsqueeze(world: World, operands: Operands, attrs: Attrs) -> Value:
+    x = operands[0]
+    new = operand(operands, 1)
+    if new is None or new.items is None and new.leaf is None:
+        raise NotProved("new axes that are not known")
+    count = world.facts.choices.choose(3) if new.items is None else len(new.items)
+    rank = len(x.shape) + count
+    if new.items is None:
+        world.notes.add("at most two axes are inserted at once, named from the front in order")
+    subsets = list(combinations(range(rank), count))
+    found = whole_numbers(world, new, f"new of {len(x.shape)}", lambda: subsets[world.facts.choices.choose(len(subsets))])
+    world.need_true(len(found) == count, "the number of new axes")
+    axes = sorted(plain_axis(world, a, rank) for a in found)
+    world.need_true(len(set(axes)) == len(axes), "an axis twice")
+    for a in axes:
+        x = inserted(x, a, 1)
+    return x
+
+
+def _split(world: World, operands: Operands, attrs: Attrs) -> Value:
+    x, sizes = operands[0], operand(operands, 1)
+    axis = plain_axis(world, attrs["axis"], len(x.shape))
+    if sizes is None or sizes.items is None:
+        raise NotProved("a split into parts that are not known")
+    world.need_equal(sum(sizes.items), x.shape[axis], "the parts of a split")
+    parts, begin = [], 0
+    for size in sizes.items:
+        world.need(size, "a part of a split")
+        parts.append(cut(x, axis, begin, size))
+        begin = begin + size
+    return tuple(parts)
+
+
+def _expand(world: World, operands: Operands, attrs: Attrs) -> Value:
+    x, shape = operands
+    wanted = whole_numbers(world, shape, f"expanded {len(x.shape)}", lambda: fresh_shape(world, "wide"))
+    return broadcast_to_shape(world, x, world.broadcast(x.shape, wanted))
+
+
+def _concat(world: World, operands: Operands, attrs: Attrs) -> Value:
+    return concatenated(world, [o for o in operands if o is not None], attrs["axis"])
+
+
+MOVEMENT: dict[str, Meaning] = {
+    "Identity": lambda w, o, a: o[0], "Dropout": lambda w, o, a: (o[0],), "Transpose": _transpose, "Reshape": _reshape, "Flatten": _flatten,
+    "Squeeze": _squeeze, "Unsqueeze": _unsqueeze, "Concat": _concat, "Split": _split, "Expand": _expand,
+}  # fmt: skip

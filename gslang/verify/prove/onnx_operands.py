@@ -1,0 +1,48 @@
+"""Whole-number operands of ONNX calls over symbolic tensors: axes and shapes.
+
+Where an operand says which axes, or which shape, and its value is not known, every value is a case: it is chosen once for each input
+and each shape that it is applied to, so that source and target see the same.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from itertools import combinations
+from typing import Any
+
+from gslang.verify.prove.paths import NotProved
+from gslang.verify.prove.relay_movement import plain_axis
+from gslang.verify.prove.tensors import Value, World
+
+Operands = Sequence[Value]
+Attrs = dict[str, Any]
+Meaning = Callable[[World, Operands, Attrs], Value]
+
+
+def operand(operands: Operands, k: int) -> Any:
+    """Operand k, None where it is absent."""
+    return operands[k] if k < len(operands) else None
+
+
+def whole_numbers(world: World, tensor: Any, key: str, choose: Callable[[], tuple[Any, ...]]) -> tuple[Any, ...]:
+    """The elements of a vector: known, or chosen for this case under `key`."""
+    if tensor.items is not None:
+        return tuple(tensor.items)
+    if tensor.leaf is None:
+        raise NotProved("a shape or axes that are computed")
+    chosen = tensor.leaf.chosen
+    if key not in chosen:
+        if not world.reading:
+            raise NotProved("a shape or axes that the source does not use in this way")
+        chosen[key] = choose()
+    return tuple(chosen[key])
+
+
+def axes_operand(world: World, operands: Operands, k: int, attrs: Attrs, rank: int) -> tuple[int, ...] | None:
+    """Axes that operand k (or the attribute, in older versions) says, counted from the front; None where there is none."""
+    tensor = operand(operands, k)
+    if tensor is None:
+        return None
+    subsets = [s for n in range(rank + 1) for s in combinations(range(rank), n)]
+    found = whole_numbers(world, tensor, f"axes of {rank}", lambda: subsets[world.facts.choices.choose(len(subsets))])
+    return tuple(plain_axis(world, a, rank) for a in found)

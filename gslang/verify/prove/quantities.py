@@ -1,0 +1,224 @@
+"""Quantities of one case, and polynomials over them in a normal form.
+
+Besides sizes and positions there are quotients rounded down, common sizes of broadcast dimensions (`join`) and positions in
+dimensions that are broadcast (`within`): named by what they are made of, and simplified where enough is known.
+
+Positions that a sum runs over (`bound`) must not be distinguished by cases: `mentions_bound` tells, and `terms` uses guards.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from gslang.verify.prove.inequalities import Inequalities
+from gslang.verify.prove.paths import Choices, NotProved
+from gslang.verify.prove.sizes import Number, Product, Size, divide, made, multiply, names_in, terms_of, text_of, without
+
+
+class Quantities(Inequalities):
+    """`products`: product of quantities → what it equals; `floors`, `joins`, `withins`: quantity → what it is made of."""
+
+    def __init__(self, choices: Choices) -> None:
+        super().__init__(choices)
+        self.products: dict[Product, Any] = {}
+        self.floors: dict[str, tuple[Any, Any]] = {}
+        self.joins: dict[str, tuple[Any, ...]] = {}
+        self.withins: dict[str, tuple[Any, Any]] = {}
+        self.ranges: dict[str, Any] = {}  # position → the size that it is below
+        self.bounds: set[str] = set()  # positions that sums run over
+        self.count = 0
+
+    def size(self, name: str, least: int | None = 1) -> Any:
+        """A new size of which only a lower bound is known, if any."""
+        self.count += 1
+        result = self._named(f"{name}.{self.count}")
+        if least is not None:
+            self.known.append(result - least)
+            self._changed()
+        return result
+
+    def position(self, size: Number, bound: bool = False) -> Any:
+        """A new position below `size`, of which it must be known that it is positive."""
+        with self._bare():
+            if not self.proves(self.normal(size) - 1):
+                raise NotProved(f"a range may be empty: {text_of(size)}")
+        self.count += 1
+        name = f"@{self.count}"
+        result = self._named(name)
+        if bound:
+            self.bounds.add(name)
+        self.known += [result, size - 1 - result]
+        self.ranges[name] = size
+        self._changed()
+        return result
+
+    def within(self, position: Number, size: Number) -> Any:
+        """The position in a dimension that is broadcast: `position`, but 0 where `size` is 1."""
+        size, position = self.normal(size), self.normal(position)
+        if type(size) is int and size == 1 or type(position) is int and position == 0:
+            return 0
+        if isinstance(position, Size) and len(position.terms) == 1:
+            ((p, c),) = position.terms.items()
+            if c == 1 and len(p) == 1 and p[0] in self.ranges and text_of(self.normal(self.ranges[p[0]])) == text_of(size):
+                return position
+        if self.proves(size - 2):
+            return position
+        if (
+            isinstance(position, Size)
+            and len(position.terms) == 1
+            and (inner := next(iter(position.terms)))
+            and inner[0] in self.withins
+            and len(inner) == 1
+        ):
+            below, wide = self.withins[inner[0]]  # where `wide` is 1, so is `size`
+            if position.terms[inner] == 1 and text_of(self.normal(self.join(self.normal(wide), size))) == text_of(self.normal(wide)):
+                return self.within(below, size)
+        name = f"within({text_of(position)}, {text_of(size)})"
+        if name not in self.order:
+            self.withins[name] = (position, size)
+            result = self._named(name)
+            self.known += [result, position - result, size - 1 - result]
+            self._changed()
+        return self._named(name)
+
+    def floor(self, a: Number, b: Number) -> Any:
+        """⌊a / b⌋ for positive b."""
+        if type(a) is int and type(b) is int:
+            if b == 0:
+                raise ZeroDivisionError
+            return a // b
+        if type(b) is int and b == 1:
+            return a
+        if not self.proves(b - 1):
+            if not self.at_least(b, 1):
+                raise NotProved("a quotient by what may not be positive")
+        quotient, rest = self._divided(a, b)
+        if type(rest) is int and rest == 0 or self.proves(rest) and self.proves(b - 1 - rest):
+            return quotient
+        if self.proves(-1 - rest) and self.proves(rest + b):
+            return quotient - 1
+        terms = terms_of(rest)
+        if len(terms) == 1:
+            ((p, c),) = terms.items()
+            if c == 1 and len(p) == 1 and p[0] in self.floors:  # ⌊⌊x / y⌋ / b⌋ = ⌊x / (y·b)⌋
+                inner, divisor = self.floors[p[0]]
+                return quotient + self.floor(inner, divisor * b)
+        name = f"floor({text_of(rest)}, {text_of(b)})"
+        self.floors[name] = (rest, b)
+        new = name not in self.order
+        result = self._named(name)
+        if new:
+            self.known += [rest - b * result, b * result + b - 1 - rest]
+            self._changed()
+        if not self._at_least_0(name) and self.proves(rest):
+            (self.assumed[-1] if self.assumed else self.known).append(result)
+            self._changed()
+        return quotient + result
+
+    def _divided(self, a: Number, b: Number) -> tuple[Any, Any]:
+        if type(b) is int:
+            whole = made({p: c // b for p, c in terms_of(a).items()}, self)
+            return whole, a - b * whole
+        return divide(a, b, self)
+
+    def join(self, a: Number, b: Number) -> Any:
+        """The size that two dimensions broadcast to; that they do is known or asked for elsewhere."""
+        if text_of(a) == text_of(b):
+            return a
+        if type(a) is int and a == 1:
+            return b
+        if type(b) is int and b == 1:
+            return a
+        if self.proves(a - 2):
+            return a
+        if self.proves(b - 2):
+            return b
+        parts: dict[str, Any] = {}
+        for value in (a, b):
+            names = terms_of(value)
+            only = next(iter(names)) if len(names) == 1 else ()
+            inside = self.joins.get(only[0]) if len(only) == 1 and names[only] == 1 else None
+            parts.update({text_of(part): part for part in inside or (value,)})
+        name = "join(" + ", ".join(sorted(parts)) + ")"
+        self.joins[name] = tuple(parts[key] for key in sorted(parts))
+        new = name not in self.order
+        result = self._named(name)
+        if new:
+            self.known += [result - part for part in self.joins[name]]
+            self._changed()
+        return result
+
+    def mentions_bound(self, value: Number) -> bool:
+        return any(self._mentions(name) for name in names_in(value))
+
+    def _mentions(self, name: str) -> bool:
+        parts = self.parts_of(name)
+        return name in self.bounds or any(self.mentions_bound(part) for part in parts)
+
+    def parts_of(self, name: str) -> tuple[Any, ...]:
+        """What a composed quantity is made of."""
+        return self.floors.get(name) or self.withins.get(name) or self.joins.get(name) or ()
+
+    # ── normal form ──
+
+    def normal(self, value: Number) -> Any:
+        """The value with everything that is known put in."""
+        if not isinstance(value, Size):
+            return value
+        found = self._found.normal
+        if value.text not in found:
+            result = self._normal(value)
+            found[value.text] = result
+        return found[value.text]
+
+    def _normal(self, value: Size) -> Any:
+        self.choices.budget.spend()
+        current: Any = value
+        for _ in range(40):
+            before = text_of(current)
+            current = self.replaced(current, self.equations)
+            if self.products and isinstance(current, Size):
+                current = self._products_replaced(current)
+            if text_of(current) == before:
+                return current
+        raise NotProved("equations go round in circles")
+
+    def replaced(self, value: Number, what: Mapping[str, Any]) -> Any:
+        """The value with quantities replaced, also inside quotients and joins, which are simplified."""
+        if not isinstance(value, Size):
+            return value
+        again = self.normal if what is self.equations else lambda part: self.replaced(part, what)
+        result: Any = 0
+        for p, c in value.terms.items():
+            factor: Any = c
+            for name in p:
+                if name in what:
+                    factor = factor * what[name]
+                elif name in self.floors:
+                    a, b = self.floors[name]
+                    factor = factor * self.floor(again(a), again(b))
+                elif name in self.withins:
+                    a, b = self.withins[name]
+                    factor = factor * self.within(again(a), again(b))
+                elif name in self.joins:
+                    joined: Any = 1
+                    for part in self.joins[name]:
+                        joined = self.join(joined, again(part))
+                    factor = factor * joined
+                else:
+                    factor = factor * Size({(name,): 1}, self)
+            result = result + factor
+        return result
+
+    def _products_replaced(self, value: Size) -> Any:
+        result: Any = 0
+        for p, c in value.terms.items():
+            for product, new in self.products.items():
+                rest = without(p, product)
+                if rest is not None:
+                    result = result + multiply(made({rest: c}, self), new, self)
+                    break
+            else:
+                result = result + made({p: c}, self)
+        return result

@@ -1,0 +1,267 @@
+"""The source of a rule in one case: its nodes as symbolic tensors, held to the rule's constraints and conditions."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from gslang.check import checked as ir
+from gslang.dialect.signature import Signature
+from gslang.dialect.tensor_type import UnknownValue
+from gslang.engine.constraints import passes
+from gslang.engine.scope import UNBOUND, Instance
+from gslang.engine.values import FAILURES, call_attribute, read_attribute
+from gslang.graph.graph import ABSENT, CONST, INPUT, PROJ, TUPLE
+from gslang.verify.prove.case import Case
+from gslang.verify.prove.constants import with_attributes
+from gslang.verify.prove.domains import Attributes, Written, fresh
+from gslang.verify.prove.families import Family
+from gslang.verify.prove.operators import RANKS_OF_OPERANDS, meaning_of, open_attribute
+from gslang.verify.prove.paths import Impossible, NotProved
+from gslang.verify.prove.reals import as_term
+from gslang.verify.prove.sizes import Size, is_number
+from gslang.verify.prove.symbolic_graph import Leaf
+from gslang.verify.prove.tensors import Value
+
+
+class Source:
+    """The source of a case."""
+
+    def __init__(self, case: Case) -> None:
+        self.case, self.rule, self.world, self.graph, self.scope = case, case.rule, case.world, case.graph, case.scope
+
+    def outputs(self) -> list[Value]:
+        """The outputs of the source. Raises `Impossible` where nothing matches in this case, `NotProved` where that cannot be told."""
+        outputs = [self.node(number_) for number_ in self.rule.outputs]
+        for number_, block in enumerate(self.rule.blocks):
+            self.instances(number_, block)
+        for number_, pattern in enumerate(self.rule.nodes):
+            if pattern.block is None and self.scope.slots[number_] >= 0 and not isinstance(pattern, ir.AltNode):
+                self.test(number_, pattern)
+        for condition in self.rule.where:
+            if not self.case.holds(condition):
+                raise Impossible
+        if self.rule.output_block is not None:
+            root = self.rule.blocks[self.rule.output_block].root
+            first, later = (self.graph.tensor(i.slots[root]) for i in self.scope.instances[self.rule.output_block])
+            return [Family(self.rule.output_block, first, later)]
+        return [self.graph.tensor(slot) for slot in outputs]
+
+    def instances(self, number_: int, block: ir.Block) -> None:
+        """The first instance of a block, and a later one."""
+        scope = self.scope
+        for k in range(2):
+            scope.current = Instance(k)
+            self.node(block.root)
+            for node in block.nodes:
+                self.node(node)
+            scope.instances[number_].append(scope.current)
+        for instance in scope.instances[number_]:
+            scope.current = instance
+            for node in block.nodes:
+                if instance.slots.get(node, UNBOUND) >= 0 and not isinstance(self.rule.nodes[node], ir.AltNode):
+                    self.test(node, self.rule.nodes[node])
+            for condition in block.where:
+                if not self.case.holds(condition):
+                    raise Impossible
+        scope.current = None
+
+    def node(self, number_: int) -> int:
+        scope = self.scope
+        slots = scope.slots if self.rule.nodes[number_].block is None else scope.current.slots
+        if self.bound(slots, number_) == UNBOUND:
+            match self.rule.nodes[number_]:
+                case ir.AltNode(branches=branches):
+                    k = self.world.facts.choices.choose(len(branches))
+                    (scope.chosen if slots is scope.slots else scope.current.chosen)[number_] = k
+                    slot = self.node(branches[k])
+                case ir.LeafNode() as leaf:
+                    slot = self.leaf(number_, leaf)
+                case ir.CallNode() as call:
+                    slot = self.call(number_, call)
+                case ir.TupleNode(fields=fields):
+                    inner = tuple(self.node(f) for f in fields if isinstance(f, int))
+                    slot = self.graph.add(TUPLE, inner, Attributes(), tuple(self.graph.values[s] for s in inner))
+                case ir.ProjNode(base=base) as projection:
+                    slot = self.projection(number_, projection, self.node(base))
+            slots[number_] = slot
+        return int(slots[number_])
+
+    @staticmethod
+    def bound(slots: Any, number_: int) -> int:
+        return int(slots[number_] if isinstance(slots, list) else slots.get(number_, UNBOUND))
+
+    # ── leaves ──
+
+    def leaf(self, number_: int, pattern: ir.LeafNode) -> int:
+        choices = self.world.facts.choices
+        if pattern.kind == "op":
+            raise NotProved("an operator variable stands as a tensor")
+        if pattern.optional and choices.choose(2) == 1:
+            return ABSENT
+        leaf = Leaf(self.world, f"{pattern.name or 'x'}{number_}_{'' if pattern.block is None else scope_index(self.scope)}")
+        for constraint in pattern.constraints:
+            if not isinstance(constraint, ir.Constraint):
+                continue
+            test = constraint.test
+            while isinstance(test, ir.Capture):
+                test = test.test
+            if constraint.field == "value" and isinstance(test, (ir.ConstantEquals, ir.SplatEquals)):
+                leaf.value = as_term(self.case.value(test.value))
+                leaf.ones = isinstance(test, ir.ConstantEquals)
+            elif constraint.field == "value" and not isinstance(test, ir.Anything):
+                raise NotProved("a constant with several elements")
+            elif constraint.field == "shape" and isinstance(test, ir.TupleTest) and not any(isinstance(i, ir.Rest) for i in test.items):
+                leaf.rank = len(test.items)
+                leaf.known = tuple(self.known_item(item) for item in test.items)
+            elif constraint.field == "shape" and isinstance(test, ir.Equals):
+                known = self.case.try_value(test.value)
+                leaf.given = known if isinstance(known, tuple) and all(is_number(d) for d in known) else None
+            elif constraint.field == "dtype" and isinstance(test, ir.Equals):
+                known = self.case.try_value(test.value)
+                leaf.dtype = known if known is not None else leaf.dtype
+            elif constraint.field == "ndim" and isinstance(test, ir.Equals):
+                known = self.case.try_value(test.value)
+                leaf.rank = known if type(known) is int else None
+        return self.graph.add(CONST if pattern.kind == "const" else INPUT, (), Attributes(), leaf)
+
+    def known_item(self, item: Any) -> Any:
+        """A size that a pattern of a shape fixes; None where it does not, or reads what is not there yet."""
+        if isinstance(item, ir.Equals):
+            value = self.case.try_value(item.value)
+            if isinstance(value, Size) or type(value) is int and value >= 1:
+                return value
+        return None
+
+    # ── calls ──
+
+    def call(self, number_: int, call: ir.CallNode) -> int:
+        scope, choices = self.scope, self.world.facts.choices
+        operator = scope.variables.get(call.variable) if call.variable else None
+        if operator is None:
+            operator = call.operators[choices.choose(len(call.operators))]
+            if call.variable:
+                scope.variables[call.variable] = operator
+        signature = self.rule.dialect.operators[operator]
+        slots: list[int] = []
+        for pattern in call.operands:
+            if isinstance(pattern, ir.Splice):
+                raise NotProved("operands from a block")
+            slots.append(ABSENT if pattern is None else self.node(pattern))
+        for slot, rank in zip(slots, RANKS_OF_OPERANDS.get(operator, ())):
+            leaf = self.graph.values[slot] if slot != ABSENT else None
+            if rank is not None and isinstance(leaf, Leaf) and leaf.tensor is None and leaf.given is None:
+                leaf.demand(rank)
+        operands = [None if s == ABSENT else self.graph.tensor(s) for s in slots]
+        attrs = self.attributes(call, operator, signature, operands)
+        operands = with_attributes(signature, operands, attrs)
+        value = meaning_of(self.world, self.rule.dialect, operator, operands, attrs.plain(True))
+        return self.graph.add(operator, tuple(slots), attrs, value)
+
+    def attributes(self, call: ir.CallNode, operator: str, signature: Signature, operands: list[Value]) -> Attributes:
+        given: dict[str, Any] = {}
+        tests: dict[str, ir.Test] = {}
+        for constraint in call.constraints:
+            if isinstance(constraint, ir.SameAttributes):
+                other = self.scope.slot(constraint.place, constraint.node)
+                if other < 0 and isinstance(constraint.place, ir.First) and self.scope.current is not None and self.scope.current.index == 0:
+                    continue  # the first instance and itself
+                if other < 0:
+                    raise NotProved("attributes of what comes later")
+                own = self.case.copied(other, operator, operands, list(signature.attributes))
+                given.update({name: v for name, v in own.items() if name not in constraint.without})
+            else:
+                tests[constraint.field] = constraint.test
+        attrs = Attributes()
+        for name, spec in sorted(signature.attributes.items(), key=lambda item: "layout" not in item[0]):  # others read layouts
+            if name in given:
+                attrs[name] = given[name]
+                continue
+            found, chosen = False, None
+            test = tests.get(name)
+            if isinstance(test, ir.Equals) and (copied := self.case.as_written(test.value, operator, operands)) is not None:
+                attrs[name] = copied
+                continue
+            if test is not None:
+                found, chosen = self.propose(test, name)
+            attrs[name] = chosen if found else open_attribute(self.world, self.rule.dialect, operator, spec, operands, attrs)
+        for operand in signature.operands:
+            if operand.attribute is not None and operand.name in tests:
+                found, chosen = self.propose(tests[operand.name], operand.name)
+                if not found:
+                    raise NotProved("an operand that stands as an attribute and may be any")
+                attrs[operand.name] = chosen
+        return attrs
+
+    def propose(self, test: ir.Test, name: str) -> tuple[bool, Any]:
+        """(True, the value that passes) where the test says enough; what it gives is tested again."""
+        match test:
+            case ir.Equals(value):
+                try:
+                    return True, self.case.evaluate(value)
+                except UnknownValue:
+                    return False, None
+            case ir.Capture(_, inner):
+                return self.propose(inner, name)
+            case ir.OneOf(tests):
+                return self.propose(tests[self.world.facts.choices.choose(len(tests))], name)
+            case ir.IfTest(condition, then, otherwise):
+                return self.propose(then if self.case.holds(condition) else otherwise, name)
+            case ir.TupleTest(items) if not any(isinstance(i, ir.Rest) for i in items):
+                result = []
+                for item in items:
+                    found, chosen = (False, None) if isinstance(item, ir.Rest) else self.propose(item, name)
+                    result.append(chosen if found else fresh(self.world, name))
+                return True, tuple(result)
+        return False, None
+
+    def projection(self, number_: int, node: ir.ProjNode, base: int) -> int:
+        value = self.graph.values[base]
+        if not isinstance(value, tuple):
+            raise NotProved("a projection of what is no tuple")
+        index: Any = None
+        for constraint in node.constraints:
+            if isinstance(constraint, ir.Constraint) and constraint.field == "index":
+                found, index = self.propose(constraint.test, "index")
+                if not found:
+                    index = None
+        if index is None and self.rule.dialect.name == "onnx":
+            raise NotProved("any result of an operator")  # the later ones have no meaning here
+        if index is None:
+            index = self.world.facts.choices.choose(len(value))
+        if type(index) is not int or not 0 <= index < len(value):
+            raise NotProved(f"result {index} of a call")
+        return self.graph.add(PROJ, (base,), Attributes(index=index), value[index])
+
+    # ── constraints ──
+
+    def test(self, number_: int, pattern: ir.Pattern) -> None:
+        """Hold a node to its constraints."""
+        scope = self.scope
+        slot = scope.slots[number_] if pattern.block is None else scope.current.slots[number_]
+        for constraint in pattern.constraints:
+            if isinstance(constraint, ir.SameAttributes):
+                continue  # copied
+            if constraint.field == "value":
+                continue  # built in
+            if isinstance(constraint.test, ir.Equals) and isinstance(constraint.test.value, ir.NodeAttr) and isinstance(pattern, ir.CallNode):
+                other = scope.slot(constraint.test.value.place, constraint.test.value.node)
+                given = self.graph.attrs[other].get(constraint.test.value.name) if other >= 0 else None
+                if isinstance(given, Written) and self.graph.attrs[slot].get(constraint.field) is given:
+                    continue  # copied
+            try:
+                if isinstance(pattern, ir.CallNode):
+                    found = call_attribute(self.graph, self.rule.dialect, slot, constraint.field)  # type: ignore[arg-type]
+                else:
+                    found = read_attribute(self.graph, self.rule.dialect, slot, constraint.field)  # type: ignore[arg-type]
+                ok = passes(constraint.test, found, scope)
+            except (TypeError, AttributeError) as error:
+                raise NotProved(f"a constraint that cannot be read: {error}") from error
+            except FAILURES:
+                ok = False
+            if not ok:
+                raise Impossible
+
+
+def scope_index(scope: Any) -> str:
+    """Which instance a name is in."""
+    return "first_" if scope.current.index == 0 else "later_"

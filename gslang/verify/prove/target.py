@@ -1,0 +1,162 @@
+"""The target of a rule in one case: what it builds on the tensors of the source."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from gslang.check import checked as ir
+from gslang.dialect.signature import REQUIRED
+from gslang.engine.scope import UNBOUND
+from gslang.engine.values import iterate, truth
+from gslang.graph.graph import ABSENT
+from gslang.verify.prove.case import Case
+from gslang.verify.prove.constants import default_dtype, unreadable, vector, with_attributes
+from gslang.verify.prove.domains import Attributes
+from gslang.verify.prove.families import Family
+from gslang.verify.prove.operators import meaning_of
+from gslang.verify.prove.paths import Impossible, NotProved
+from gslang.verify.prove.reals import as_term
+from gslang.verify.prove.sizes import is_number
+from gslang.verify.prove.symbolic_graph import ConstantValue
+from gslang.verify.prove.tensors import Tensor, Value, constant
+from gslang.verify.prove.values import FamilyValues, instances_of
+
+
+class Target:
+    """The target of a case whose source was read. `made`: what each of its nodes stands for."""
+
+    def __init__(self, case: Case) -> None:
+        self.case, self.rule, self.world, self.graph, self.scope = case, case.rule, case.world, case.graph, case.scope
+        self.made: dict[int, list[Any]] = {}
+
+    def outputs(self) -> list[Value]:
+        """The outputs of the target. Raises `Impossible` where the rule is not applied, `NotProved` where that cannot be told."""
+        self.world.reading = False
+        return [value for output in self.rule.target.outputs for value in self.several(output)]
+
+    def several(self, number_: int) -> list[Any]:
+        if number_ not in self.made:
+            self.made[number_] = list(self.make(number_))
+        return self.made[number_]
+
+    def one(self, number_: int) -> Any:
+        values = self.several(number_)
+        if len(values) != 1:
+            raise NotProved("a sequence stands where one value is wanted")
+        return values[0]
+
+    def make(self, number_: int) -> Iterator[Any]:
+        scope, rule = self.scope, self.rule
+        match rule.target.targets[number_]:
+            case ir.SourceNode(place, node):
+                slot = scope.slot(place, node)
+                if slot == UNBOUND:
+                    raise Impossible
+                yield None if slot == ABSENT else self.graph.tensor(slot)
+            case ir.Absent():
+                yield None
+            case ir.MakeConst() as made:
+                yield self.constant(made, None)
+            case ir.MakeCall() as call:
+                yield self.new_call(call)
+            case ir.MakeTuple(fields):
+                yield tuple(value for f in fields for value in self.several(f))
+            case ir.MakeProj(base, index):
+                whole = self.one(base)
+                if isinstance(whole, Family) and isinstance(self.case.evaluate, FamilyValues):
+                    yield whole.first if self.case.evaluate.number_of(index) == 0 else whole.later
+                    return
+                k = self.case.value(index)
+                if not isinstance(whole, tuple) or type(k) is not int or not 0 <= k < len(whole):
+                    raise NotProved("a projection that may not be there")
+                yield whole[k]
+            case ir.Projections(base):
+                whole = self.one(base)
+                if isinstance(whole, Family):
+                    yield whole
+                    return
+                if not isinstance(whole, tuple):
+                    raise NotProved("projections of what is no tuple")
+                yield from whole
+            case ir.SpliceInstances(block, node):
+                first, later = (self.graph.tensor(i.slots[node]) for i in scope.instances[block])
+                yield Family(block, first, later)
+            case ir.Repeat(element, (local,), source, None, renewed) if isinstance(self.case.evaluate, FamilyValues) and instances_of(source) is not None:
+                results = []
+                self.case.evaluate.over_instances.add(local)
+                for k in (0, 1):
+                    scope.locals[local] = k
+                    for target in renewed:
+                        self.made.pop(target, None)
+                    results.append(self.one(element))
+                self.case.evaluate.over_instances.discard(local)
+                block_ = instances_of(source)
+                assert block_ is not None
+                yield Family(block_, *results)
+            case ir.Repeat() as repeat:
+                for _ in iterate(repeat, scope):
+                    for inner in repeat.inner:
+                        self.made.pop(inner, None)
+                    yield from self.several(repeat.element)
+            case ir.ChooseTarget(condition, then, otherwise):
+                yield from self.several(then if truth(self.case.value(condition)) else otherwise)
+            case ir.SelectTarget(place, node, arms):
+                arm = arms[scope.branch(place, node)]
+                if arm is None:
+                    raise Impossible
+                yield from self.several(arm)
+            case other:
+                raise NotProved(f"{type(other).__name__} in a target")
+
+    def constant(self, made: ir.MakeConst, dtype: Any) -> Value:
+        value = self.case.value(made.value)
+        if made.dtype is not None:
+            dtype = self.case.value(made.dtype)
+        if made.as_tuple:
+            return tuple(constant(as_term(item), (), dtype or default_dtype(item)) for item in value)
+        if isinstance(value, Family):
+            return Tensor((), dtype or "int64", unreadable, None, None, (value,))
+        if isinstance(value, tuple):
+            if made.splat_shape is not None or not all(is_number(v) or isinstance(v, float) for v in value):
+                raise NotProved("a constant of several dimensions")
+            return vector(value, dtype or default_dtype(value[0] if value else 0))
+        shape = () if made.splat_shape is None else self.case.value(made.splat_shape)
+        if isinstance(value, ConstantValue):
+            return Tensor(value.leaf.resolved().shape, dtype or value.leaf.dtype, value.leaf.resolved().at)
+        return constant(as_term(value), shape, dtype or default_dtype(value))
+
+    def new_call(self, call: ir.MakeCall) -> Value:
+        scope = self.scope
+        operator = call.operator if isinstance(call.operator, str) else scope.variables[call.operator[1]]
+        operands: list[Any] = []
+        waiting: list[tuple[int, ir.MakeConst]] = []
+        for part in call.operands:
+            target = self.rule.target.targets[part]
+            if isinstance(target, ir.MakeConst) and target.dtype is None and part not in self.made:
+                waiting.append((len(operands), target))
+                operands.append(None)
+            else:
+                operands += self.several(part)
+        dtype = next((o.dtype for o in operands if isinstance(o, Tensor)), None)
+        for place, made in waiting:
+            operands[place] = self.constant(made, dtype)
+        signature = self.rule.dialect.operators.get(operator)
+        if signature is None:
+            raise NotProved(f"`{operator}` is not declared")
+        attrs = Attributes()
+        for spread in call.spreads:
+            slot = scope.slot(spread.place, spread.node)
+            if slot < 0:
+                raise Impossible
+            own = self.case.copied(slot, operator, operands, list(signature.attributes))
+            attrs.update({n: v for n, v in own.items() if n not in spread.without and n in signature.attributes})
+        for name, value in call.attributes:
+            copied = self.case.as_written(value, operator, operands)
+            attrs[name] = self.case.value(value) if copied is None else copied
+        for name, spec in signature.attributes.items():
+            if name not in attrs:
+                if spec.default is REQUIRED:
+                    raise NotProved(f"`{operator}` without `{name}`")
+                attrs[name] = spec.default
+        return meaning_of(self.world, self.rule.dialect, operator, with_attributes(signature, operands, attrs), attrs.plain(False))
