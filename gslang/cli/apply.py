@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import json
 import sys
+from collections.abc import Iterator
 from time import perf_counter
 from typing import TYPE_CHECKING, Any, Final
 
@@ -16,7 +17,8 @@ from gslang.cli.shared import add_graph_options, check_names, load_graph, load_r
 from gslang.engine.passes import FOLD_LIMIT
 
 if TYPE_CHECKING:
-    from gslang.api import Result, RuleSet, Watch
+    from gslang.api import Result, RuleSet
+    from gslang.cli.trace_file import Trace
     from gslang.graph.graph import Graph
 
 
@@ -117,19 +119,18 @@ def run(options: argparse.Namespace) -> int:
     compiled = perf_counter()
     graph = load_graph(options.graph, options, rules.dialect)
     loaded = perf_counter()
-    trace = watch = None
+    trace = None
     if options.trace:
         from gslang.cli.trace_file import open_trace
 
         trace = open_trace(options.trace, options.fold_limit)
-        watch = trace.watch
     if options.replay:
-        result = _replayed(rules, graph, options, watch)
+        result = _replayed(rules, graph, options, trace)
     else:
         progress = Progress()
         with shown(progress):
             result = rules.apply(
-                graph, **run_options(options), stop_after=options.stop_after, watch=watch,
+                graph, **run_options(options), stop_after=options.stop_after, watch=None if trace is None else trace.watch,
                 provenance=options.provenance, progress=progress, subgraphs=not options.no_subgraphs,
             )  # fmt: skip
     result.seconds = {"load": loaded - compiled, "compile": compiled - began, **result.seconds}
@@ -159,13 +160,19 @@ def _conflict(options: argparse.Namespace) -> str | None:
     return None
 
 
-def _replayed(rules: RuleSet, graph: Graph, options: argparse.Namespace, watch: Watch | None) -> Result:
+def _replayed(rules: RuleSet, graph: Graph, options: argparse.Namespace, trace: Trace | None) -> Result:
     """The trace applied again. Raises `InputError` at the line that does not fit."""
     from gslang.cli.trace_file import read_trace
-    from gslang.engine.replay import ReplayError
+    from gslang.engine.replay import ReplayError, TraceEntry
+
+    def entries() -> Iterator[TraceEntry]:
+        for entry in read_trace(options.replay):
+            if trace is not None:
+                trace.fold_limit = entry.fold_limit
+            yield entry
 
     try:
-        return rules.replay(graph, read_trace(options.replay), watch, options.provenance)
+        return rules.replay(graph, entries(), None if trace is None else trace.watch, options.provenance)
     except ReplayError as error:
         help = "a trace fits the graph, the rules and the version that it was written with"
         raise InputError(str(error), path=options.replay, place=f"{error.line}:1", help=help) from None

@@ -1,4 +1,7 @@
-"""List matches, change nothing: gslc match rules.gsl graph.json"""
+"""List matches, change nothing: gslc match rules.gsl graph.json
+
+In an ONNX model those in bodies and local functions too, behind those of the graph around them.
+"""
 
 from __future__ import annotations
 
@@ -14,6 +17,8 @@ if TYPE_CHECKING:
     from gslang.api import Match, RuleSet
     from gslang.engine.why_not import Miss
     from gslang.graph.graph import Graph
+
+    Place = tuple[str, Graph]  # the path of a graph inside a model, and the graph
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -36,24 +41,45 @@ def run(options: argparse.Namespace) -> int:
         return ExitCode.USAGE
     graph = load_graph(options.graph, options, rules.dialect)
     names = options.rule or list(rules.own)
+    places = _places(graph, rules)
     if options.why_not is not None:
-        return _why_not(rules, graph, names, options)
-    found = [match for name in names for match in rules[name].matches(graph)]
+        return _why_not(rules, places, names, options)
+    found = _matches(rules, places, names)
     if options.format == "json":
-        _write_json([_as_dict(match) for match in found], [])
+        _write_json([_as_dict(path, match) for path, match in found], [])
         return ExitCode.FINE
-    for m in found:
+    for path, m in found:
         bound = ", ".join(f"{name} = {where}" for name, where in m.nodes.items())
         counts = ", ".join(f"{len(items)} × {name}" for name, items in m.instances.items())
-        sys.stdout.write(f"{m.rule} at {', '.join(m.outputs)}: {', '.join(part for part in (bound, counts) if part)}\n")
+        said = ", ".join(part for part in (bound, counts) if part)
+        sys.stdout.write(f"{m.rule} at {', '.join(m.outputs)}{_in(path)}: {said}\n")
     sys.stderr.write(f"{len(found)} match{'es' * (len(found) != 1)}\n")
     if not found:
         sys.stderr.write("  help: `--why-not` tells what stood in the way\n")
     return ExitCode.FINE
 
 
-def _as_dict(match: Match) -> dict[str, Any]:
-    return {"rule": match.rule, "outputs": list(match.outputs), "nodes": match.nodes, "instances": match.instances}
+def _places(graph: Graph, rules: RuleSet) -> list[Place]:
+    """The graph, and what is inside of it, by path ("" for the graph itself)."""
+    if "onnx" not in graph.meta:
+        return [("", graph)]
+    from gslang.formats.onnx.bodies import insides
+
+    return [("", graph), *insides(graph, rules.dialect)]
+
+
+def _in(path: str) -> str:
+    return f" in {path}" if path else ""
+
+
+def _matches(rules: RuleSet, places: list[Place], names: list[str]) -> list[tuple[str, Match]]:
+    return [(path, match) for name in names for path, graph in places for match in rules[name].matches(graph)]
+
+
+def _as_dict(path: str, match: Match) -> dict[str, Any]:
+    return {
+        "rule": match.rule, **({"body": path} if path else {}), "outputs": list(match.outputs), "nodes": match.nodes, "instances": match.instances,
+    }  # fmt: skip
 
 
 def _write_json(matches: list[dict[str, Any]], misses: list[dict[str, Any]]) -> None:
@@ -63,42 +89,54 @@ def _write_json(matches: list[dict[str, Any]], misses: list[dict[str, Any]]) -> 
 # ── why not ───────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-def _why_not(rules: RuleSet, graph: Graph, names: list[str], options: argparse.Namespace) -> int:
+def _why_not(rules: RuleSet, places: list[Place], names: list[str], options: argparse.Namespace) -> int:
     from gslang.base.suggest import did_you_mean
 
-    node = None
+    asked: list[tuple[Place, int | None]] = [(place, None) for place in places]
     if options.why_not:
-        ids = {graph.label(n): n for n in graph.nodes()}
-        node = ids.get(options.why_not)
-        if node is None:
-            guess = did_you_mean(options.why_not, list(ids)[:10_000])
+        ids = [(place, {place[1].label(n): n for n in place[1].nodes()}) for place in places]
+        asked = [(place, found[options.why_not]) for place, found in ids if options.why_not in found]
+        if not asked:
+            guess = did_you_mean(options.why_not, [id for _, found in ids for id in found][:10_000])
             sys.stderr.write(f"gslc: there is no node `{options.why_not}`\n" + (f"  help: did you mean `{guess}`?\n" if guess else ""))
             return ExitCode.USAGE
-    misses = {name: rules[name].why_not(graph, node, options.limit) for name in names}
+    misses = {name: _nearest(rules, asked, name, options.limit) for name in names}
     if options.format == "json":
-        matches = [_as_dict(match) for name in names for match in rules[name].matches(graph)]
-        _write_json(matches, [_miss_dict(graph, miss) for found in misses.values() for miss in found if miss.reason != "matches"])
+        matches = [_as_dict(path, match) for path, match in _matches(rules, places, names)]
+        _write_json(matches, [_miss_dict(place, miss) for found in misses.values() for place, miss in found if miss.reason != "matches"])
         return ExitCode.FINE
-    absent = [] if options.rule else [name for name, found in misses.items() if found[0].reason == "no-candidate"]
-    near = sorted((name for name in names if name not in absent), key=lambda name: -misses[name][0].matched / misses[name][0].of)
-    sys.stdout.write("\n".join(_told(graph, name, misses[name]) for name in near))
+    absent = [] if options.rule else [name for name, found in misses.items() if found[0][1].reason == "no-candidate"]
+    near = sorted((name for name in names if name not in absent), key=lambda name: -_nearness(misses[name][0][1]))
+    sys.stdout.write("\n".join(_told(name, misses[name]) for name in near))
     if absent:
-        where = "in the graph" if node is None else f"around `{options.why_not}`"
+        where = "in the graph" if not options.why_not else f"around `{options.why_not}`"
         sys.stdout.write(("\n" if near else "") + f"nothing {where} can be the first output of: {', '.join(absent)}\n")
     return ExitCode.FINE
 
 
-def _told(graph: Graph, name: str, misses: list[Miss]) -> str:
+def _nearest(rules: RuleSet, asked: list[tuple[Place, int | None]], name: str, limit: int) -> list[tuple[Place, Miss]]:
+    """The nearest misses of a rule in all places together, best first; places without a candidate only if there is no other."""
+    found = [(place, miss) for place, node in asked for miss in rules[name].why_not(place[1], node, limit)]
+    candidates = [item for item in found if item[1].reason != "no-candidate"] or found[:1]
+    candidates.sort(key=lambda item: (item[1].reason != "matches", -_nearness(item[1])))  # equal ones as they come: outer places first
+    return candidates[: max(limit, 1)]
+
+
+def _nearness(miss: Miss) -> float:
+    return miss.matched / miss.of
+
+
+def _told(name: str, misses: list[tuple[Place, Miss]]) -> str:
     """The misses of a rule as text: for each how far it came, the place in the rule, what was expected and found."""
     from gslang.base.diagnostics import Label
     from gslang.base.render import excerpt
 
     lines = []
-    for miss in misses:
+    for (path, graph), miss in misses:
         if miss.reason == "matches":
-            lines.append(f"{name} matches at {graph.label(miss.start)}")
+            lines.append(f"{name} matches at {graph.label(miss.start)}{_in(path)}")
             continue
-        at = f" at {graph.label(miss.start)}" if miss.start >= 0 else ""
+        at = f" at {graph.label(miss.start)}{_in(path)}" if miss.start >= 0 else ""
         lines.append(f"{name}{at}: {miss.matched} of {miss.of} [{miss.reason}]")
         width = len(str(miss.span.line_column[0]))
         lines += [f"  {line}" for line in excerpt(Label(miss.span), width)]
@@ -109,10 +147,11 @@ def _told(graph: Graph, name: str, misses: list[Miss]) -> str:
     return "\n".join(lines) + "\n"
 
 
-def _miss_dict(graph: Graph, miss: Miss) -> dict[str, Any]:
+def _miss_dict(place: Place, miss: Miss) -> dict[str, Any]:
     line, column = miss.span.line_column
+    path, graph = place
     return {
-        "rule": miss.rule, "start": graph.label(miss.start) if miss.start >= 0 else None,
+        "rule": miss.rule, **({"body": path} if path else {}), "start": graph.label(miss.start) if miss.start >= 0 else None,
         "node": graph.label(miss.node) if miss.node >= 0 else None, "matched": miss.matched, "of": miss.of, "reason": miss.reason,
         "file": miss.span.source.name, "line": line, "column": column, "expected": miss.expected, "found": miss.found, "help": miss.help or None,
     }  # fmt: skip

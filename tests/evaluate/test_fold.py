@@ -59,6 +59,37 @@ def test_large_results_stay() -> None:
     assert fold(graph, RELAY, limit_bytes=None) == 1
 
 
+def test_what_follows_from_large_values_is_computed() -> None:
+    """The sum of 4096 × 4096 zeros is one number; the zeros are never kept, and another large value made of them stays too."""
+    graph = Graph()
+    zeros = graph.add("zeros", (), {"shape": (4096, 4096), "dtype": F32})
+    large = graph.add("exp", (zeros,))
+    graph.set_outputs([graph.add("sum", (large,)), graph.add("tanh", (large,))])
+    infer_types(graph, RELAY)
+    assert fold(graph, RELAY) == 1 and check_invariants(graph) == []
+    assert [graph.op[n] for n in graph.outputs] == [CONST, "tanh"] and graph.value(graph.outputs[0]) == 4096 * 4096
+    assert graph.op[zeros] == "zeros" and graph.op[large] == "exp"
+
+
+def test_nothing_enormous_is_computed_on_the_way() -> None:
+    graph = Graph()
+    zeros = graph.add("zeros", (), {"shape": (1 << 20, 1 << 20), "dtype": F32})
+    graph.set_outputs([graph.add("sum", (zeros,))])
+    infer_types(graph, RELAY)
+    assert fold(graph, RELAY) == 0
+
+
+def test_a_result_as_large_as_its_operands_is_computed() -> None:
+    graph = Graph()
+    w = graph.add_const(np.ones((1024, 1024), F32), TensorType((1024, 1024), F32))
+    half = graph.add("multiply", (w, graph.add_const(np.array(0.5, F32), TensorType((), F32))))
+    wide = graph.add("concatenate", (graph.add_tuple((half, half)),), {"axis": 0})
+    graph.set_outputs([half, wide])
+    infer_types(graph, RELAY)
+    assert fold(graph, RELAY) == 1 and [graph.op[n] for n in graph.outputs] == [CONST, "concatenate"]
+    assert fold(graph, RELAY, limit_bytes=4 << 20) == 1
+
+
 def test_stateful_operators_stay() -> None:
     graph = Graph()
     k = graph.add_const(np.array([1.0], F32), TensorType((1,), F32))
