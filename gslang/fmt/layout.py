@@ -175,6 +175,7 @@ class _Page:
         self.lines: list[str] = []
         self.current = ""
         self.waiting: list[str] = []
+        self.full = 0  # how long the current line was when the first of them came
 
     @property
     def room(self) -> int:
@@ -198,6 +199,12 @@ class _Page:
         self.current = " " * indent
 
     def trailing(self, text: str) -> None:
+        if self.waiting and not self.lines:  # above the first line it would stand among the documentation: signs behind go down instead
+            signs, self.current = self.current[self.full :].lstrip(), self.current[: self.full]
+            self.newline(0)
+            self.current = signs
+        if not self.waiting:
+            self.full = len(self.current)
         self.waiting.append(text)
 
     def above(self, texts: tuple[str | None, ...], indent: int) -> None:

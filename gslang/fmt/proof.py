@@ -82,7 +82,7 @@ def _essence(found: Sequence[Token]) -> list[str]:
 
 
 def _docs(found: Sequence[Token]) -> list[tuple[str, ...]]:
-    """The `##` lines right above the line where an item begins, item by item; then the `#!` lines of the file."""
+    """The `##` lines right above each item that begins its line; then the `#!` lines of the file."""
     begins = {first(item.parts[0]).start for item in items(tree(list(found[:-1])))}
     docs: list[tuple[str, ...]] = []
     run: list[str] = []
@@ -95,6 +95,7 @@ def _docs(found: Sequence[Token]) -> list[tuple[str, ...]]:
                 run.append(text)
         if token.start in begins:
             docs.append(tuple(run))
+        run = []
     docs.append(tuple(text for token in found for text in token.above if text is not None and text.startswith("#!")))
     return docs
 

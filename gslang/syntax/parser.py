@@ -163,8 +163,11 @@ def _nodes(
 
 
 def _doc_before(source: Source, docs: dict[int, str], offset: int) -> str | None:
-    """The `##` lines right above the item that begins at `offset`."""
-    line = source.position(offset)[0] - 1
+    """The `##` lines right above the item that begins at `offset`. Where it does not begin its line, they belong to what does."""
+    line, column = source.position(offset)
+    if source.line(line)[: column - 1].strip(" \t\ufeff"):
+        return None
+    line -= 1
     found: list[str] = []
     while line in docs:
         found.append(docs[line])

@@ -184,3 +184,21 @@ def test_range_formats_only_what_it_touches() -> None:
     text = "fn a( x )=x;\nfn b( x )=x;\nfn c( x )=x;\n"
     result = format_source(Source("t.gsl", text), (2, 2))
     assert result.text == "fn a( x )=x;\nfn b(x) = x;\nfn c( x )=x;\n"
+
+
+@pytest.mark.parametrize("text", ["dialect p ## x\n; # c\n", "## doc\nuse std.relay # x\n; # c\n", "## doc\ndialect p ## x\n; # c\n", "rule r(x # a\n) # b\n: x => x;\n"])
+def test_a_comment_inside_of_an_item_is_not_its_documentation(text: str) -> None:
+    """Two comments on what becomes one line, and nothing above that line but the documentation."""
+    shown = format_source(Source("t.gsl", text)).text
+    before, after = parse(Source("t.gsl", text)), parse(Source("t.gsl", shown or ""))
+    assert [c.text for c in after.comments] == [c.text for c in before.comments]
+    assert [getattr(i, "doc", None) for i in after.program.items] == [getattr(i, "doc", None) for i in before.program.items]
+    assert shown == format_source(Source("t.gsl", shown or "")).text
+
+
+def test_documentation_is_that_of_the_item_that_begins_below_it() -> None:
+    """Not of one that begins on the last line of another, whose inner comments these are."""
+    text = "## a\nrule a(x) {\n    ## inside\n    x => x } rule b(x): x => x;\n## c\nrule c(x): x => x; rule d(x): x => x;\n## e\n@allow(L0101) rule e(x): x => x;\n"
+    for one in (text, format_source(Source("t.gsl", text)).text or ""):
+        items = parse(Source("t.gsl", one)).program.items
+        assert [getattr(i, "doc", None) for i in items] == ["a", None, "c", None, "e"]
