@@ -123,7 +123,6 @@ class Lowering:
     trait_variables: set[str] = field(default_factory=set)  # declared by traits: an attribute need not be in all operators
     lets: list[ir.Value] = field(default_factory=list)
     captures: list[str] = field(default_factory=list)
-    capture_of: dict[int, int] = field(default_factory=dict)  # capture → pattern node that makes it
     templates: list[Template] = field(default_factory=list)
     blocks: dict[int, ir.Block] = field(default_factory=dict)
     inside: Template | None = None  # the template being lowered

@@ -150,18 +150,10 @@ def project(low: Lowering, expr: n.Expr, base: NodeOf, index: ir.Test) -> NodeOf
 
 def alternatives(low: Lowering, expr: n.Binary) -> Denotation:
     """`a | b | …`; a choice between values is no pattern."""
-    parts: list[n.Expr] = []
-    stack: list[n.Expr] = [expr]
-    while stack:
-        part = stack.pop()
-        if isinstance(part, n.Binary) and part.operator == "|":
-            stack += (part.right, part.left)
-        else:
-            parts.append(part)
     if low.side != "source":
         low.stop("E0506", "`|` makes alternatives of a source pattern", expr.span, "in a target write `match p { a => …, b => … }`")
     branches, names = [], []
-    for part in parts:
+    for part in values.branches_of(expr):
         what = d.denote(low, part)
         branches.append(node_of(low, part, what))
         names.append(part.name.id if isinstance(part, n.Walrus) else part.id if isinstance(part, n.Name) else None)

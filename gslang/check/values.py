@@ -210,6 +210,19 @@ def builtin(low: Lowering, expr: n.Call, name: str) -> ValueOf:
 # ── constraints ───────────────────────────────────────────────────────────────────────────────────────────────
 
 
+def branches_of(expr: n.Binary) -> list[n.Expr]:
+    """The operands of `a | b | …`, in order."""
+    branches: list[n.Expr] = []
+    stack: list[n.Expr] = [expr]
+    while stack:
+        part = stack.pop()
+        if isinstance(part, n.Binary) and part.operator == "|":
+            stack += (part.right, part.left)
+        else:
+            branches.append(part)
+    return branches
+
+
 def test(low: Lowering, expr: n.Expr | n.Star) -> ir.Test:
     """What a source demands of an attribute."""
     match expr:
@@ -221,15 +234,7 @@ def test(low: Lowering, expr: n.Expr | n.Star) -> ir.Test:
             low.bind(name, ValueOf(ir.Captured(ir.OWN, number)))
             return ir.Capture(number, test(low, inner))
         case n.Binary("|"):
-            branches: list[n.Expr] = []
-            stack: list[n.Expr] = [expr]
-            while stack:
-                part = stack.pop()
-                if isinstance(part, n.Binary) and part.operator == "|":
-                    stack += (part.right, part.left)
-                else:
-                    branches.append(part)
-            return ir.OneOf(tuple(test(low, b) for b in branches))
+            return ir.OneOf(tuple(test(low, branch) for branch in branches_of(expr)))
         case n.TupleExpr(items) if _has_hole(expr):
             parts: list[ir.Test | ir.Rest] = []
             for item in items:

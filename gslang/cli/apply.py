@@ -13,7 +13,8 @@ from gslang.base.diagnostics import InputError
 from gslang.cli.main import ExitCode
 from gslang.cli.numbers import add_number_options, compare_graphs, sizes_of
 from gslang.cli.progress import shown
-from gslang.cli.shared import add_graph_options, check_names, load_graph, load_rules, show_findings
+from gslang.cli.shared import add_graph_options, load_graph
+from gslang.cli.usable_rules import usable_rules
 from gslang.engine.passes import FOLD_LIMIT
 
 if TYPE_CHECKING:
@@ -69,13 +70,6 @@ _CHOOSING_NOTHING: Final[dict[str, Any]] = {
 }  # fmt: skip
 
 
-def wrong_names(rules: RuleSet, options: argparse.Namespace) -> str | None:
-    """A message for the first rule or pass among the options that there is not."""
-    return check_names(rules, [*(options.rule or ()), *options.skip], "rule", list(rules.known)) or check_names(
-        rules, [options.pass_name] if options.pass_name else [], "pass", list(rules.passes)
-    )
-
-
 def _positive(text: str) -> int:
     number = int(text)
     if number < 1:
@@ -105,14 +99,14 @@ def run(options: argparse.Namespace) -> int:
     began = perf_counter()
     from gslang.engine.fixed_point import Progress
 
-    rules = load_rules([options.rules])
-    if show_findings(rules, options):
-        return ExitCode.FINDINGS
+    rules = usable_rules([options.rules], options)
+    if isinstance(rules, ExitCode):
+        return rules
     if options.graph is None:
         count = len(rules)
         sys.stderr.write(f"{options.rules}: {count} rule{'s' * (count != 1)}, no errors\n")
         return ExitCode.FINE
-    wrong = wrong_names(rules, options) or _conflict(options)
+    wrong = _conflict(options)
     if wrong:
         sys.stderr.write(wrong)
         return ExitCode.USAGE

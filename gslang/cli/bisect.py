@@ -17,9 +17,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from gslang.base.diagnostics import InputError
-from gslang.cli.apply import add_run_options, run_options, wrong_names
+from gslang.cli.apply import add_run_options, run_options
 from gslang.cli.main import ExitCode
-from gslang.cli.shared import add_graph_options, load_graph, load_rules, show_findings
+from gslang.cli.shared import add_graph_options, load_graph
+from gslang.cli.usable_rules import usable_rules
 from gslang.engine.passes import FOLD_LIMIT
 
 if TYPE_CHECKING:
@@ -43,12 +44,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    rules = load_rules([options.rules])
-    if show_findings(rules, options):
-        return ExitCode.FINDINGS
-    if wrong := wrong_names(rules, options):
-        sys.stderr.write(wrong)
-        return ExitCode.USAGE
+    rules = usable_rules([options.rules], options)
+    if isinstance(rules, ExitCode):
+        return rules
     graph = load_graph(options.graph, options, rules.dialect)
     check = _numbers(rules, graph, options.seed) if options.check == "numbers" else _command(options)
     if why := check(graph):

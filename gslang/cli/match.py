@@ -11,7 +11,8 @@ import sys
 from typing import TYPE_CHECKING, Any
 
 from gslang.cli.main import ExitCode
-from gslang.cli.shared import add_graph_options, check_names, load_graph, load_rules, show_findings
+from gslang.cli.shared import add_graph_options, load_graph
+from gslang.cli.usable_rules import usable_rules
 
 if TYPE_CHECKING:
     from gslang.api import Match, RuleSet
@@ -32,13 +33,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    rules = load_rules([options.rules])
-    if show_findings(rules, options):
-        return ExitCode.FINDINGS
-    wrong = check_names(rules, options.rule or (), "rule", list(rules.known))
-    if wrong:
-        sys.stderr.write(wrong)
-        return ExitCode.USAGE
+    rules = usable_rules([options.rules], options)
+    if isinstance(rules, ExitCode):
+        return rules
     graph = load_graph(options.graph, options, rules.dialect)
     names = options.rule or list(rules.own)
     places = _places(graph, rules)

@@ -8,7 +8,7 @@ import sys
 from xml.sax.saxutils import quoteattr
 
 from gslang.cli.main import ExitCode
-from gslang.cli.shared import check_names, load_rules, show_findings
+from gslang.cli.usable_rules import usable_rules
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -21,13 +21,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace) -> int:
     from gslang.testing import run_tests
 
-    rules = load_rules(options.rules)
-    if show_findings(rules, options):
-        return ExitCode.FINDINGS
-    wrong = check_names(rules, options.rule or (), "rule", list(rules.known))
-    if wrong:
-        sys.stderr.write(wrong)
-        return ExitCode.USAGE
+    rules = usable_rules(options.rules, options)
+    if isinstance(rules, ExitCode):
+        return rules
     chosen = frozenset(options.rule) if options.rule else None
     outcomes = [o for program in rules.programs for o in run_tests(program, chosen, options.seed)]
     failed = [o for o in outcomes if not o.passed]

@@ -12,7 +12,8 @@ from functools import cache
 from typing import TYPE_CHECKING
 
 from gslang.cli.main import ExitCode
-from gslang.cli.shared import check_names, load_rules, show_findings
+from gslang.cli.shared import load_rules
+from gslang.cli.usable_rules import usable_rules
 
 if TYPE_CHECKING:
     from gslang.api import RuleSet
@@ -32,13 +33,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    rules = load_rules(options.rules)
-    if show_findings(rules, options):
-        return ExitCode.FINDINGS
-    wrong = check_names(rules, options.rule or (), "rule", list(rules.known))
-    if wrong:
-        sys.stderr.write(wrong)
-        return ExitCode.USAGE
+    rules = usable_rules(options.rules, options)
+    if isinstance(rules, ExitCode):
+        return rules
     from gslang.verify.report import FORMATS
     from gslang.verify.verdict import ORDER, Settings
 

@@ -28,10 +28,6 @@ def is_float(name: str) -> bool:
     return name.startswith(("float", "bfloat"))
 
 
-def is_integer(name: str) -> bool:
-    return name.startswith(("int", "uint"))
-
-
 def numpy_dtype_exists(name: str) -> bool:
     """True if values of this type can be held (no NumPy needed to know)."""
     return name in PLAIN or name in _HELD

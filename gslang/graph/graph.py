@@ -37,8 +37,6 @@ INDEX_ATTRS: Final[list[Mapping[str, Any]]] = [{"index": i} for i in range(64)]
 # Up to this many users a list, beyond it a dict (ordered, constant-time removal); both iterate and have `len`.
 MANY_USERS: Final = 16
 
-Users = "list[int] | dict[int, None]"
-
 
 class Graph:
     """A computation graph. `outputs` lists result nodes in order and may name a node more than once.
@@ -203,13 +201,6 @@ class Graph:
                 node = below[0]
                 if node < 0:
                     break
-
-    def successors(self, node: int) -> list[int]:
-        """Users of a node as a subsequence of the order (thesis, definition 2.8)."""
-        users = self.users[node]
-        if len(users) < 2:
-            return list(users)
-        return sorted(users, key=self.ordered().label.__getitem__)
 
     def ordered(self) -> Order:
         """The maintained order; at first use it is the reverse post-order, unreachable nodes last."""

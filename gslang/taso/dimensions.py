@@ -6,7 +6,6 @@ shape is said in terms of inputs before it. Not here: which equations an operato
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 WHOLE = -1  # as an axis: the whole shape of an input whose rank is open
@@ -65,7 +64,3 @@ class System:
         self.solved[u] = value
         self.unsolved = [self.reduced(size) for size in self.unsolved]
         return True
-
-    def demand_equal(self, left: Iterable[Size], right: Iterable[Size]) -> None:
-        for a, b in zip(left, right):
-            self.demand(a, b)

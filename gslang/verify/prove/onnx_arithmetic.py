@@ -9,7 +9,7 @@ from gslang.verify.prove.axioms import apply, maximum, minimum, square_root
 from gslang.verify.prove.onnx_operands import Attrs, Meaning, Operands, axes_operand, operand
 from gslang.verify.prove.paths import NotProved
 from gslang.verify.prove.reals import as_term
-from gslang.verify.prove.relay_arithmetic import averaged, convolved, elementwise, multiplied, reduced, standardised
+from gslang.verify.prove.relay_arithmetic import averaged, convolved, elementwise, multiplied, reduced, softmax, standardised
 from gslang.verify.prove.relay_movement import inserted, plain_axis, transposed, without_axes
 from gslang.verify.prove.tensors import Index, Tensor, Value, World, constant
 from gslang.verify.prove.terms import ONE, ZERO, Term, inverse, number
@@ -86,16 +86,8 @@ def _reduction(kind: str) -> Meaning:
     return meaning
 
 
-def _softmax(world: World, operands: Operands, attrs: Attrs) -> Value:
-    x = operands[0]
-    axis = plain_axis(world, attrs["axis"], len(x.shape))
-    e = elementwise(world, "exp", [x], x.dtype)
-    whole = reduced(world, e, (axis,), True)
-    return Tensor(x.shape, x.dtype, lambda index: e.at(index) * inverse(whole.at((*index[:axis], 0, *index[axis + 1 :]))))
-
-
 def _log_softmax(world: World, operands: Operands, attrs: Attrs) -> Value:
-    y = _softmax(world, operands, attrs)
+    y = softmax(world, operands[0], attrs["axis"])
     return elementwise(world, "log", [y], y.dtype)
 
 
@@ -226,7 +218,7 @@ ARITHMETIC: dict[str, Meaning] = {
     "Reciprocal": _unary("reciprocal"), "Sigmoid": _unary("sigmoid"), "Swish": _swish, "Softplus": _softplus, "LeakyRelu": _leaky,
     "Sum": _n_ary("add"), "Max": _n_ary("maximum"), "Min": _n_ary("minimum"), "Mean": _n_ary("add", mean=True), "Clip": _clip,
     "ReduceSum": _reduction("sum"), "ReduceMean": _reduction("mean"), "ReduceMax": _reduction("max"), "ReduceMin": _reduction("min"),
-    "ReduceProd": _reduction("prod"), "ReduceSumSquare": _reduction("square"), "ReduceL2": _reduction("norm"), "Softmax": _softmax,
+    "ReduceProd": _reduction("prod"), "ReduceSumSquare": _reduction("square"), "ReduceL2": _reduction("norm"), "Softmax": lambda w, o, a: softmax(w, o[0], a["axis"]),
     "LogSoftmax": _log_softmax, "MatMul": _matmul, "Gemm": _gemm, "Conv": _conv, "BatchNormalization": _batch_norm,
     "InstanceNormalization": _instance_norm, "LayerNormalization": _layer_norm, "RMSNormalization": _rms_norm,
     "GlobalAveragePool": _global_average,

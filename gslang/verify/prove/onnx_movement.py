@@ -13,9 +13,9 @@ from gslang.verify.prove.relay_movement import (
     cut,
     inserted,
     new_shape,
+    permuted,
     plain_axis,
     reshaped,
-    transposed,
     without_axes,
 )  # fmt: skip
 from gslang.verify.prove.sizes import product, text_of
@@ -30,14 +30,6 @@ def _reshape(world: World, operands: Operands, attrs: Attrs) -> Value:
         return reshaped(world, x, new_shape(world, x.shape, shape.items, bool(attrs["allowzero"])))
     key = f"shape for {', '.join(text_of(world.facts.normal(d)) for d in x.shape)}"
     return reshaped(world, x, whole_numbers(world, shape, key, lambda: fresh_shape(world, "new")))
-
-
-def _transpose(world: World, operands: Operands, attrs: Attrs) -> Value:
-    x, axes = operands[0], attrs["perm"]
-    rank = len(x.shape)
-    order = tuple(range(rank))[::-1] if axes is None else tuple(plain_axis(world, a, rank) for a in axes)
-    world.need_true(sorted(order) == list(range(rank)), "the axes of a transpose")
-    return transposed(x, order)
 
 
 def _flatten(world: World, operands: Operands, attrs: Attrs) -> Value:
@@ -102,6 +94,6 @@ def _concat(world: World, operands: Operands, attrs: Attrs) -> Value:
 
 
 MOVEMENT: dict[str, Meaning] = {
-    "Identity": lambda w, o, a: o[0], "Dropout": lambda w, o, a: (o[0],), "Transpose": _transpose, "Reshape": _reshape, "Flatten": _flatten,
+    "Identity": lambda w, o, a: o[0], "Dropout": lambda w, o, a: (o[0],), "Transpose": lambda w, o, a: permuted(w, o[0], a["perm"]), "Reshape": _reshape, "Flatten": _flatten,
     "Squeeze": _squeeze, "Unsqueeze": _unsqueeze, "Concat": _concat, "Split": _split, "Expand": _expand,
 }  # fmt: skip

@@ -109,9 +109,9 @@ def mean(world: World, operands: Operands, attrs: Attrs) -> Value:
     return averaged(world, operands[0], axes_of(world, attrs, len(operands[0].shape)), attrs["keepdims"])
 
 
-def softmax(world: World, operands: Operands, attrs: Attrs) -> Value:
-    x = operands[0]
-    axis = plain_axis(world, attrs["axis"], len(x.shape))
+def softmax(world: World, x: Tensor, written: Any) -> Tensor:
+    """exp over its sum along an axis."""
+    axis = plain_axis(world, written, len(x.shape))
     e = elementwise(world, "exp", [x], x.dtype)
     whole = reduced(world, e, (axis,), True)
     return Tensor(x.shape, x.dtype, lambda index: e.at(index) * inverse(whole.at((*index[:axis], 0, *index[axis + 1 :]))))
@@ -380,7 +380,7 @@ ARITHMETIC: dict[str, Any] = {
     "nn.bias_add": bias_add, "nn.dense": dense, "nn.matmul": matmul, "nn.batch_matmul": batch_matmul,
     **{f"nn.conv{k}d": convolution(k) for k in (1, 2, 3)},
     **{kind: reduction(kind) for kind in ("sum", "max", "min", "prod")}, "mean": mean,
-    "nn.softmax": softmax, "nn.log_softmax": log_softmax, "nn.batch_norm": batch_norm, "nn.layer_norm": layer_norm,
+    "nn.softmax": lambda w, o, a: softmax(w, o[0], a["axis"]), "nn.log_softmax": log_softmax, "nn.batch_norm": batch_norm, "nn.layer_norm": layer_norm,
     "nn.instance_norm": instance_norm, "nn.group_norm": group_norm, "nn.l2_normalize": l2_normalize,
     "nn.dropout": lambda w, o, a: (o[0], Tensor(o[0].shape, o[0].dtype, _no_mask)),
     "collapse_sum_like": lambda w, o, a: collapse(w, o[0], o[1].shape),

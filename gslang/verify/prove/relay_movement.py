@@ -31,8 +31,8 @@ def transposed(x: Tensor, axes: Sequence[int]) -> Tensor:
     return Tensor(tuple(x.shape[a] for a in axes), x.dtype, at, None, x.splat)
 
 
-def transpose(world: World, operands: Operands, attrs: Attrs) -> Value:
-    x, axes = operands[0], attrs["axes"]
+def permuted(world: World, x: Tensor, axes: Sequence[int] | None) -> Tensor:
+    """A transpose by axes as they are written: reversed without any."""
     rank = len(x.shape)
     order = tuple(range(rank))[::-1] if axes is None else tuple(plain_axis(world, a, rank) for a in axes)
     world.need_true(sorted(order) == list(range(rank)), "the axes of a transpose")
@@ -336,7 +336,7 @@ def filled(world: World, shape: Sequence[Any], value: Any, dtype: Any) -> Tensor
 
 
 MOVEMENT: dict[str, Any] = {
-    "transpose": transpose, "reshape": reshape, "contrib_reverse_reshape": reverse_reshape, "reshape_like": reshape_like,
+    "transpose": lambda w, o, a: permuted(w, o[0], a["axes"]), "reshape": reshape, "contrib_reverse_reshape": reverse_reshape, "reshape_like": reshape_like,
     "expand_dims": expand_dims, "squeeze": squeeze, "concatenate": concatenate, "stack": stack, "split": split,
     "strided_slice": strided_slice, "nn.pad": pad, "layout_transform": layout_transform, "matrix_set_diag": matrix_set_diag,
     "broadcast_to": lambda w, o, a: broadcast_to_shape(w, o[0], a["shape"]),

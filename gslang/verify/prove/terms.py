@@ -38,7 +38,6 @@ class Atom:
 
 
 Factors = tuple[tuple[Atom, int], ...]  # sorted by key
-Coefficient = Fraction
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -1,0 +1,32 @@
+"""The rules that a verb works with: loaded, without errors, and with the names that its options ask for."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from gslang.cli.main import ExitCode
+from gslang.cli.shared import check_names, load_rules, show_findings
+
+if TYPE_CHECKING:
+    from gslang.api import RuleSet
+
+
+def usable_rules(files: Sequence[str], options: argparse.Namespace) -> RuleSet | ExitCode:
+    """The rules of files, folders, modules or `-`, or the exit code if a verb cannot go on with them: findings and names of rules or
+    passes that there are not (`--rule`, `--skip`, `--pass`, as far as the verb has them) are written to stderr.
+
+    Raises `InputError` for files that cannot be read.
+    """
+    rules = load_rules(files)
+    if show_findings(rules, options):
+        return ExitCode.FINDINGS
+    asked = [*(options.rule or ()), *getattr(options, "skip", ())]
+    pass_name: str | None = getattr(options, "pass_name", None)
+    wrong = check_names(rules, asked, "rule", list(rules.known)) or check_names(rules, [pass_name] if pass_name else [], "pass", list(rules.passes))
+    if wrong:
+        sys.stderr.write(wrong)
+        return ExitCode.USAGE
+    return rules
