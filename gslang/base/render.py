@@ -13,6 +13,10 @@ from gslang.base.diagnostics import Diagnostic, Label, Severity
 _COLOURS = {"error": "\x1b[1;31m", "warning": "\x1b[1;33m", "note": "\x1b[1;36m", "blue": "\x1b[1;34m", "off": "\x1b[0m"}
 
 
+_WIDEST = 200  # characters of a source line that are shown, from at most so many before the place:
+_BEFORE = 80
+
+
 def render_text(diagnostics: Sequence[Diagnostic], color: bool = False) -> str:
     """The findings with source excerpts, one after the other; empty if there are none."""
     return "\n".join(_one(diagnostic, color) for diagnostic in diagnostics)
@@ -38,7 +42,13 @@ def excerpt(label: Label, width: int, arrow: str = "-->", mark: str = "^", paint
     line, column = span.line_column
     bar = f"{paint['blue']}|{paint['off']}"
     text = span.source.line(line)
-    before, shown = text[: column - 1], text[column - 1 : column - 1 + max(1, span.end - span.start)]
+    end = column - 1 + max(1, span.end - span.start)
+    left = max(0, column - 1 - _BEFORE) if len(text) > _WIDEST else 0
+    right = min(len(text), left + _WIDEST)
+    before, shown = text[left : column - 1], text[column - 1 : min(end, right)]
+    text = text[left:right] + "…" * (right < len(text))
+    if left:
+        before, text = f"…{before}", f"…{text}"
     marks = " " * _columns(before) + mark * max(1, _columns(shown))
     where = f"{' ' * width}{paint['blue']}{arrow}{paint['off']} {span.source.name}:{line}:{column}"
     tail = f"{marks} {label.text}".rstrip()

@@ -81,6 +81,9 @@ def _failed(error: Exception) -> int:
     if isinstance(error, InputError):
         sys.stderr.write(f"gslc: {error}\n")
         return ExitCode.BAD_INPUT
+    if isinstance(error, MemoryError):
+        sys.stderr.write(f"gslc: there is not enough memory for this{f' ({error})' if str(error) else ''}\n")
+        return ExitCode.BAD_INPUT
     if os.environ.get("GSLANG_DEBUG"):
         import traceback
 

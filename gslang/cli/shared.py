@@ -13,7 +13,10 @@ from gslang.base.diagnostics import InputError
 if TYPE_CHECKING:
     from gslang.api import RuleSet
     from gslang.base.diagnostics import Diagnostic
+    from gslang.base.source import Source
+    from gslang.check.checked import CheckedProgram
     from gslang.graph.graph import Graph
+    from gslang.syntax.parser import Parsed
 
 
 def colored(options: argparse.Namespace) -> bool:
@@ -23,10 +26,12 @@ def colored(options: argparse.Namespace) -> bool:
     return sys.stderr.isatty() and "NO_COLOR" not in os.environ
 
 
-def load_rules(names: Sequence[str]) -> RuleSet:
-    """Rules by file, folder, module or `-`; errors in them are findings, not exceptions. Raises `InputError`."""
+def load_rules(names: Sequence[str], parsed: dict[Source, Parsed] | None = None) -> RuleSet:
+    """Rules by file, folder, module or `-`; errors in them are findings, not exceptions. Raises `InputError`.
+
+    `parsed` receives the syntax of files that had to be parsed.
+    """
     from gslang.api import RuleSet
-    from gslang.base.source import Source
     from gslang.base.suggest import did_you_mean
     from gslang.check.modules import load_module, module_names
     from gslang.engine.meaning import with_meanings
@@ -34,15 +39,10 @@ def load_rules(names: Sequence[str]) -> RuleSet:
     programs = []
     for name in names:
         if name == "-":
-            from gslang.check.check import check_source
-
-            try:
-                programs.append(check_source(Source("<stdin>", sys.stdin.buffer.read().decode("utf-8"))))
-            except UnicodeDecodeError:
-                raise InputError("not UTF-8", path="<stdin>") from None
+            programs.append(_from_stdin())
             continue
         try:
-            programs += load_module(name)
+            programs += load_module(name, parsed)
         except FileNotFoundError:
             guess = did_you_mean(name, module_names())
             raise InputError("there is no such rule file", path=name, help=f"did you mean `{guess}`?" if guess else "") from None
@@ -51,6 +51,17 @@ def load_rules(names: Sequence[str]) -> RuleSet:
     if not programs:
         raise InputError("there is no .gsl file in this folder", path=names[0])
     return RuleSet(tuple(map(with_meanings, programs)))
+
+
+def _from_stdin() -> CheckedProgram:
+    from gslang.base.source import Source
+    from gslang.check.check import check_source
+    from gslang.syntax.parser import source_of
+
+    source = source_of("<stdin>", sys.stdin.buffer.read())
+    if isinstance(source, Source):
+        return check_source(source)
+    raise InputError(source.message, path=str(source.primary.span), help=source.help or "")
 
 
 def show_findings(rules: RuleSet, options: argparse.Namespace) -> bool:

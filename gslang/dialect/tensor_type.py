@@ -109,11 +109,12 @@ class TensorType(_Interned):
 
 
 class TupleType(_Interned):
-    """The type of a tuple; a field is None when nothing is known about it."""
+    """The type of a tuple; a field is None when nothing is known about it. `depth`: levels of tuples, at least 1."""
 
-    __slots__ = ("fields",)
+    __slots__ = ("depth", "fields")
     __match_args__ = ("fields",)
     fields: tuple[Type | None, ...]
+    depth: int
 
     def __new__(cls, fields: tuple[Type | None, ...]) -> TupleType:
         known = _TUPLE_TYPES.get(fields)
@@ -121,6 +122,7 @@ class TupleType(_Interned):
             return known
         new = object.__new__(cls)
         object.__setattr__(new, "fields", fields)
+        object.__setattr__(new, "depth", 1 + max([f.depth for f in fields if isinstance(f, TupleType)], default=0))
         return _TUPLE_TYPES.setdefault(fields, new)
 
     def __reduce__(self) -> Any:

@@ -52,6 +52,11 @@ def compare_values(before: Any, after: Any, rtol: float | None = None) -> Agreem
 
 
 def _flat(value: Any) -> list[Any]:
-    if isinstance(value, (list, tuple)):
-        return [array for item in value for array in _flat(item)]
-    return [np.asarray(value)]
+    arrays, stack = [], [value]
+    while stack:
+        item = stack.pop()
+        if isinstance(item, (list, tuple)):
+            stack += reversed(item)
+        else:
+            arrays.append(np.asarray(item))
+    return arrays

@@ -16,6 +16,7 @@ from gslang.evaluate.run import EvaluationError
 from gslang.graph.graph import INPUT, PARAM, Graph
 
 _SYMBOLIC = 2  # the size of a symbolic or unknown dimension that nothing fixes
+_MOST_ELEMENTS = 2**32  # of one input: 32 GiB while they are drawn
 _POSITIVE_OPERANDS = {
     "sqrt": (0,), "rsqrt": (0,), "log": (0,), "nn.batch_norm": (4,), "log2": (0,), "log10": (0,),
     "Sqrt": (0,), "Log": (0,), "BatchNormalization": (4,),
@@ -42,6 +43,8 @@ def random_inputs(graph: Graph, seed: int = 0, dims: Mapping[str, int] | None = 
             d if isinstance(d, int) else (dims or {}).get(d.name, _SYMBOLIC) if isinstance(d, Symbol) else _SYMBOLIC
             for d in type_.shape
         )
+        if math.prod(shape) > _MOST_ELEMENTS:
+            raise EvaluationError(f"`{name}` is {type_}: too large for a value")
         rng = np.random.default_rng([seed, zlib.crc32(name.encode())])
         values[name] = _sample(graph, node, rng, shape, numpy_dtype(type_.dtype), dims)
     return values

@@ -59,7 +59,7 @@ def node_evaluator(graph: Graph, dialect: Dialect) -> NodeEvaluator:
             found = known[op, id(given)] = (function, signature.complete(given), given)  # the last keeps the identity its own
         try:
             return found[0](operands, found[1])
-        except (ValueError, TypeError, IndexError, KeyError, NotImplementedError, ArithmeticError, MemoryError) as error:
+        except (ValueError, TypeError, IndexError, KeyError, AttributeError, NotImplementedError, ArithmeticError, MemoryError) as error:
             raise EvaluationError(f"`{op}` of {graph.label(node)} cannot be computed: {error}") from error
 
     return compute

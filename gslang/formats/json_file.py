@@ -3,13 +3,20 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import Any, Final, NoReturn
 
+from gslang.base.decode import decoded
 from gslang.base.diagnostics import InputError
 from gslang.base.suggest import did_you_mean
 from gslang.formats.weights import WeightsFile, open_weights
+
+_STRING: Final = r'"(?:[^"\\]|\\.)*"'
+_SPECIAL: Final = re.compile(rf"{_STRING}|(?P<it>NaN|-?Infinity)", re.DOTALL)
+_LONG: Final = re.compile(rf"{_STRING}|(?P<it>-?\d{{2000,}})", re.DOTALL)
+_HALF: Final = re.compile(r"\\u[dD][89a-fA-F]")
 
 
 class JsonFile:
@@ -58,10 +65,7 @@ def escaped(key: str) -> str:
 def parse(file: JsonFile, data: str | bytes) -> Any:
     """The document. Raises `InputError` with line and column for what is no JSON, with a pointer for a repeated key."""
     if isinstance(data, bytes):
-        try:
-            data = data.decode("utf-8-sig")
-        except UnicodeDecodeError as error:
-            file.fail(f"byte {error.start}", "this is not UTF-8", "save the file as UTF-8")
+        data = decoded(data, file.path)
     repeated: list[tuple[dict[str, Any], str]] = []
 
     def pairs(items: list[tuple[str, Any]]) -> dict[str, Any]:
@@ -71,7 +75,7 @@ def parse(file: JsonFile, data: str | bytes) -> Any:
         return result
 
     def constant(name: str) -> NoReturn:
-        file.fail("", f"`{name}` is not JSON", 'write the strings "nan", "inf", "-inf"')
+        file.fail(_place_of(_SPECIAL, data), f"`{name}` is not JSON", 'write the strings "nan", "inf", "-inf"')
 
     try:
         document = json.loads(data, object_pairs_hook=pairs, parse_constant=constant)
@@ -81,12 +85,39 @@ def parse(file: JsonFile, data: str | bytes) -> Any:
         file.fail(f"{error.lineno}:{error.colno}", f"not JSON: {message}", "is the file cut off?" if cut_off else "")
     except RecursionError:
         file.fail("", "nested too deeply for a graph")
-    except ValueError as error:  # an integer with thousands of digits
-        file.fail("", f"not JSON: {str(error).partition(';')[0]}")
+    except ValueError:  # Python reads no integers with thousands of digits
+        file.fail(_place_of(_LONG, data), "a number with thousands of digits")
+    if _HALF.search(data):
+        _refuse_halves(file, document)
     if repeated:
         holder, key = repeated[0]
         file.fail(f"{_pointer_to(document, holder)}/{escaped(key)}", f"the key `{key}` stands twice in one object")
     return document
+
+
+def _place_of(wanted: re.Pattern[str], text: str) -> str:
+    """"line:column" of the first such token outside of strings."""
+    for found in wanted.finditer(text):
+        if found.lastgroup:
+            line_start = text.rfind("\n", 0, found.start()) + 1
+            return f"{text.count(chr(10), 0, line_start) + 1}:{found.start() - line_start + 1}"
+    return ""
+
+
+def _refuse_halves(file: JsonFile, document: Any) -> None:
+    """No text that is written as UTF-8 can hold half of a surrogate pair."""
+    stack: list[tuple[str, Any]] = [("", document)]
+    while stack:
+        pointer, value = stack.pop()
+        if isinstance(value, dict):
+            for key, item in reversed(value.items()):
+                stack += [(f"{pointer}/{escaped(key)}", item), (pointer, key)]
+        elif isinstance(value, list):
+            stack += [(f"{pointer}/{k}", item) for k, item in reversed([*enumerate(value)])]
+        elif isinstance(value, str) and any("\ud800" <= c <= "\udfff" for c in value):
+            half = next(c for c in value if "\ud800" <= c <= "\udfff")
+            place = pointer.encode("utf-8", "backslashreplace").decode("utf-8")
+            file.fail(place, f"`\\u{ord(half):04x}` is half of a character", "write both halves of the pair, or the character itself")
 
 
 def _first_repeated(keys: Iterable[str]) -> str:

@@ -37,8 +37,10 @@ _REPEATED: Final = 1000  # characters of attributes or a type, up to which equal
 _LEAF_OPS: Final = {"input": INPUT, "param": PARAM, "const": CONST}
 # Type names that values cannot be held of, but graphs may name.
 _OTHER_DTYPE: Final = re.compile(
-    r"(u?int|b?float|complex)\d+(x\d+)?|e\dm\d_float8|float8_?e\dm\d\w*|custom\[.*\]\d+|string|handle"
+    r"u?int\d+(x\d+)?|(b?float|complex)(4|8|16|32|64|80|128)(x\d+)?|e\dm\d_float8|float8_?e\dm\d\w*|custom\[.*\]\d+|string|handle"
 )
+_LARGEST: Final = 2**63 - 1  # dimension: files of other tools hold 64 bits
+_DEEPEST: Final = 100  # levels of lists in attributes, of tuples in types, of anything under the user's own keys
 _GUESSED_FROM: Final = 5000  # ids that a guess looks at: guessing is quadratic in their length
 
 
@@ -66,7 +68,12 @@ class _Reader:
         self.types: dict[str, TensorType] = {}  # by text
 
     def read(self, data: str | bytes) -> Graph:
-        top = parse(self.file, data)
+        try:
+            return self._read(parse(self.file, data))
+        except RecursionError:
+            self.fail("", "nested too deeply for a graph")
+
+    def _read(self, top: Any) -> Graph:
         if not isinstance(top, dict):
             self.fail("", "a graph is one JSON object")
         for key, wanted in (("format", FORMAT), ("version", VERSION)):
@@ -98,7 +105,7 @@ class _Reader:
             if not isinstance(value, str) or not value:
                 self.fail(f"/{key}", f"expected a name, got {_shown(value)}")
         self.graph = Graph(dialect, name)
-        self.graph.meta = {key: value for key, value in top.items() if key.startswith("x-")}
+        self.graph.meta = self._own_keys("", top)
         given = self._given_dialect
         self.dialect = given if given is None or isinstance(given, Dialect) else given(dialect)
         if self.dialect is not None and self.dialect.name != dialect:
@@ -133,10 +140,21 @@ class _Reader:
             else:
                 node = self._projection(at, entry, operands, name)
         if not plain:
-            self.graph.extras[node] = _own(entry)
+            self.graph.extras[node] = self._own_keys(at, entry)
         if "origin" in entry:
             self.graph.extras.setdefault(node, {})["origin"] = self._origin(f"{at}/origin", entry["origin"])
         self.ids[name] = node
+
+    def _own_keys(self, at: str, holder: Mapping[str, Any]) -> dict[str, Any]:
+        """The user's own keys, whose values anything may be that can be written again."""
+        own = _own(holder)
+        for key, value in own.items():
+            level, depth = [value], 0
+            while level := [part for item in level if isinstance(item, (dict, list)) for part in _parts(item)]:
+                depth += 1
+                if depth > _DEEPEST:
+                    self.fail(f"{at}/{escaped(key)}", f"nested more than {_DEEPEST} levels deep")
+        return own
 
     def _origin(self, at: str, origin: Any) -> dict[str, Any]:
         """Which application of which rule made the node, from what. The nodes it was made from are gone: any ids will do."""
@@ -193,12 +211,21 @@ class _Reader:
         if not isinstance(attrs, dict) and attrs is not NO_ATTRS:
             self.fail(f"{at}/attrs", f"expected an object, got {_shown(attrs)}")
         key = (op, len(operands), repr(attrs))
+        if ABSENT in operands:
+            self._check_absent(at, op, operands)
         given = self.attributes.get(key)
         if given is None:
             given = self._attributes(at, op, attrs, len(operands))
             if len(key[2]) < _REPEATED:
                 self.attributes[key] = given
         return self.graph.add(op, operands, given, self._declared_type(at, entry), name)
+
+    def _check_absent(self, at: str, op: str, operands: list[int]) -> None:
+        """Only an optional operand may be left out. (What stands for a variadic one is the operator's matter.)"""
+        signature = self.dialect.get(op) if self.dialect is not None else None
+        for spec, operand, k in zip(signature.operands if signature is not None else (), operands, range(len(operands))):
+            if operand == ABSENT and not (spec.optional or spec.variadic):
+                self.fail(f"{at}/inputs/{k}", f"`{op}` cannot do without its operand `{spec.name}`", "give the id of a node")
 
     def _attributes(self, at: str, op: str, attrs: Mapping[str, Any], operands: int) -> Mapping[str, Any]:
         given: Mapping[str, Any] = {
@@ -276,7 +303,7 @@ class _Reader:
         if not isinstance(shape, list):
             self.fail(at, f"expected a list of dimensions, or null for an unknown rank, got {_shown(shape)}")
         return tuple([
-            dim if type(dim) is int and dim >= 0 else self._dimension(f"{at}/{k}", dim) for k, dim in enumerate(shape)
+            dim if type(dim) is int and 0 <= dim <= _LARGEST else self._dimension(f"{at}/{k}", dim) for k, dim in enumerate(shape)
         ])  # fmt: skip
 
     def _dimension(self, at: str, dim: Any) -> Dimension:
@@ -284,11 +311,13 @@ class _Reader:
             return UNKNOWN
         if isinstance(dim, str) and dim:
             return Symbol(dim)
-        self.fail(at, f"a dimension is a number from 0, a name, or null, not {_shown(dim)}")
+        self.fail(at, f"a dimension is a number from 0 to 2^63 - 1, a name, or null, not {_shown(dim)}")
 
-    def _attribute(self, at: str, value: Any) -> Any:
+    def _attribute(self, at: str, value: Any, depth: int = 0) -> Any:
         if isinstance(value, list):
-            return tuple([self._attribute(f"{at}/{k}", item) for k, item in enumerate(value)])
+            if depth == _DEEPEST:
+                self.fail(at, f"lists nested more than {_DEEPEST} levels deep")
+            return tuple([self._attribute(f"{at}/{k}", item, depth + 1) for k, item in enumerate(value)])
         if not isinstance(value, dict):
             return value
         inner = value.get("tensor")
@@ -350,6 +379,10 @@ def fresh_names(graph: Graph, order: list[int]) -> dict[int, str]:
 
 def _line(value: Any) -> str:
     return json.dumps(value, ensure_ascii=False, allow_nan=False)
+
+
+def _parts(value: dict[str, Any] | list[Any]) -> list[Any]:
+    return list(value.values()) if isinstance(value, dict) else value
 
 
 def _own(data: Mapping[str, Any]) -> dict[str, Any]:

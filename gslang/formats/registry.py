@@ -11,6 +11,7 @@ from typing import Final
 
 from gslang.base.atomic_write import write_text
 from gslang.base.collection import no_collection
+from gslang.base.decode import decoded
 from gslang.base.diagnostics import InputError
 from gslang.base.suggest import did_you_mean
 from gslang.dialect.dialect import Dialect
@@ -79,7 +80,7 @@ def graph_from_bytes(
             if relay.name != "relay":
                 raise InputError(f"Relay text is of dialect `relay`, the rules are of dialect `{relay.name}`", path=path)
             return read_relay(
-                _decoded(data, path), path,
+                decoded(data, path), path,
                 function=function, inline=inline, skip_unsupported=skip_unsupported, dialect=relay,
             )  # fmt: skip
         case "onnx":
@@ -206,13 +207,6 @@ def _neighbour(path: Path) -> str:
 def _sniffed(data: bytes) -> str:
     """Standard input has no suffix: an object is JSON, all else Relay text."""
     return "json" if data.removeprefix(b"\xef\xbb\xbf").lstrip()[:1] == b"{" else "relay"
-
-
-def _decoded(data: bytes, path: str) -> str:
-    try:
-        return data.decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        raise InputError(f"byte {error.start} is not UTF-8", path=path, help="save the file as UTF-8") from None
 
 
 def _to_stdout(text: str) -> None:

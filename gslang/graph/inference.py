@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Final
 
 from gslang.dialect.dialect import Dialect
 from gslang.dialect.signature import TypeInferenceError
@@ -11,6 +11,7 @@ from gslang.graph.graph import CONST, LEAVES, PROJ, TUPLE, Graph
 
 # What inference may raise for operands and attributes that nobody foresaw: a layout without an axis that the operator
 # needs, a rank below the declared one, three numbers where a pair is wanted. Files of users hold such things.
+_DEEPEST_TUPLE: Final = 100  # levels: nothing is said about tuples nested deeper, so that types can be walked by recursion
 _MISFITS = (LookupError, ArithmeticError, ValueError, TypeError, AttributeError)
 
 
@@ -23,7 +24,8 @@ def infer_node(graph: Graph, dialect: Dialect, node: int, looked_at: list[int] |
     """
     op, operands, types = graph.op[node], graph.operands[node], graph.types
     if op is TUPLE:
-        return TupleType(tuple([types[o] for o in operands]))
+        made = TupleType(tuple([types[o] for o in operands]))
+        return made if made.depth <= _DEEPEST_TUPLE else None
     if op is PROJ:
         base = types[operands[0]]
         if isinstance(base, TupleType):

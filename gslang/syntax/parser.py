@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from gslang.base.cache import cache_folder
+from gslang.base.decode import not_text
 from gslang.base.diagnostics import Diagnostic, Label
 from gslang.base.resources import grammar_path
 from gslang.base.source import Source, Span
@@ -37,19 +38,23 @@ class Parsed:
 
 def read_source(path: str | Path) -> Source | Diagnostic:
     """The text of a file. A file that is no UTF-8 is a diagnostic; one that cannot be opened raises `OSError`."""
-    data = Path(path).read_bytes()
+    return source_of(str(path), Path(path).read_bytes())
+
+
+def source_of(name: str, data: bytes) -> Source | Diagnostic:
+    """The text in a file's bytes, its line ends (also those of other systems) as line feeds; or that it is no UTF-8."""
     try:
         text = data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
-        head = Source(str(path), data[: error.start].decode("utf-8", "replace"))
+        head = Source(name, _line_feeds(data[: error.start].decode("utf-8-sig", "replace")))
+        message, help = not_text(data, error.start)
         at = len(head.text)
-        return Diagnostic(
-            "E0101",
-            f"byte 0x{data[error.start]:02x} is not UTF-8",
-            Label(Span(head, at, at)),
-            help="save the file as UTF-8",
-        )
-    return Source(str(path), text.replace("\r\n", "\n"))
+        return Diagnostic("E0101", message, Label(Span(head, at, at)), help=help)
+    return Source(name, _line_feeds(text))
+
+
+def _line_feeds(text: str) -> str:
+    return text.replace("\r\n", "\n").replace("\r", "\n")
 
 
 @lru_cache(maxsize=1)

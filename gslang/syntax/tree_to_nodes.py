@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable
+from math import isinf
 from typing import Any
 
 from lark import Token, Tree
@@ -11,6 +12,7 @@ from lark import Token, Tree
 from gslang.base.source import Source, Span
 from gslang.syntax import nodes as n
 
+_MOST_DIGITS = 1000  # of an integer; Python itself reads some thousands
 DEEPEST = 200  # levels of nesting that later stages may walk by recursion
 
 
@@ -219,7 +221,7 @@ class _Builder:
         return n.Each(self.name(c[0]), c[1], statements, c[-1] or (), span=self.span(tree))
 
     def _range(self, tree: Tree[Token], c: list[Any]) -> Any:
-        low, high = (None if t is None else int(t) for t in c)
+        low, high = (None if t is None else self.integer(t) for t in c)
         span = self.span(tree)
         return n.Range(low, high, span=span)
 
@@ -250,7 +252,7 @@ class _Builder:
         )  # fmt: skip
 
     def _dimension(self, tree: Tree[Token], c: list[Any]) -> Any:
-        return int(c[0]) if c[0].type == "INT" else str(c[0])
+        return self.integer(c[0]) if c[0].type == "INT" else str(c[0])
 
     def _expected(self, tree: Tree[Token], c: list[Any]) -> Any:
         statements = tuple(x for x in c if isinstance(x, n.Bind))
@@ -290,7 +292,7 @@ class _Builder:
         return n.Attribute(c[0], c[1].id, c[1].span, span=self.span(tree))
 
     def _projection(self, tree: Tree[Token], c: list[Any]) -> Any:
-        return n.Projection(c[0], int(c[1]), span=self.span(tree))
+        return n.Projection(c[0], self.integer(c[1]), span=self.span(tree))
 
     def _projections(self, tree: Tree[Token], c: list[Any]) -> Any:
         base: Any = c[0]
@@ -299,7 +301,7 @@ class _Builder:
             raise Malformed(self.at(c[1]), "a projection has a number behind its point, without an exponent", "write `.2`")
         for digits in str(c[1]).split("."):
             at += len(digits)
-            base = n.Projection(base, int(digits), span=Span(self.source, base.span.start, at))
+            base = n.Projection(base, self.integer(c[1], digits), span=Span(self.source, base.span.start, at))
             at += 1
         return base
 
@@ -369,10 +371,20 @@ class _Builder:
         return self.name(c[0])
 
     def _integer(self, tree: Tree[Token], c: list[Any]) -> Any:
-        return n.Literal(int(c[0]), str(c[0]), span=self.span(tree))
+        return n.Literal(self.integer(c[0]), str(c[0]), span=self.span(tree))
 
     def _float(self, tree: Tree[Token], c: list[Any]) -> Any:
-        return n.Literal(float(c[0]), str(c[0]), span=self.span(tree))
+        value = float(c[0])
+        if isinf(value):
+            raise Malformed(self.at(c[0]), f"`{c[0]}` is too large for a number", "floats reach to about 1.8e308")
+        return n.Literal(value, str(c[0]), span=self.span(tree))
+
+    def integer(self, token: Token, digits: str | None = None) -> int:
+        """The number that a token is, or that `digits`, a part of it, are."""
+        text = str(token) if digits is None else digits
+        if len(text) > _MOST_DIGITS:
+            raise Malformed(self.at(token), f"a number of {len(text)} digits", f"write at most {_MOST_DIGITS} digits")
+        return int(text)
 
     def _string(self, tree: Tree[Token], c: list[Any]) -> Any:
         return n.Literal(self.string(c[0]), str(c[0]), span=self.span(tree))

@@ -81,7 +81,7 @@ def test_files_that_cannot_be_read(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="cannot be read: is a directory"):
         read_graph(tmp_path / "folder.json")
     (tmp_path / "bad.relay").write_bytes(b"\xff")
-    with pytest.raises(InputError, match="byte 0 is not UTF-8"):
+    with pytest.raises(InputError, match="bad.relay:1:1: byte 0xff is not UTF-8"):
         read_graph(tmp_path / "bad.relay")
 
 

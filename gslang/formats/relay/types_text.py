@@ -30,7 +30,7 @@ def read_type(tokens: list[str], at: int, depth: int = 0) -> tuple[Type | None, 
     if token.startswith("Tensor[("):
         found = _compact(token)
         if found is None:
-            raise TypeProblem(at, "a tensor type such as `Tensor[(1, 64), float32]`")
+            raise TypeProblem(at, "a tensor type such as `Tensor[(1, 64), float32]`, of dimensions that are numbers from 0 (at most 18 digits) or `?`")
         return found, at + 1
     if depth > MAX_DEPTH:
         raise TypeProblem(at, f"a type with at most {MAX_DEPTH} levels")

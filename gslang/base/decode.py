@@ -1,0 +1,32 @@
+"""Bytes of a user's file → text. Everything is UTF-8, with or without a byte order mark.
+
+Not here: line ends, which are each format's own matter.
+"""
+
+from __future__ import annotations
+
+from gslang.base.diagnostics import InputError
+
+
+def decoded(data: bytes, path: str) -> str:
+    """The text of a file. Raises `InputError` with the line and column of the first byte that is no UTF-8."""
+    try:
+        return data.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        before = data[: error.start].removeprefix(b"\xef\xbb\xbf").decode("utf-8")
+        line, column = before.count("\n") + 1, len(before) - (before.rfind("\n") + 1) + 1
+        message, help = not_text(data, error.start)
+        raise InputError(message, path=path, place=f"{line}:{column}", help=help) from None
+
+
+def not_text(data: bytes, at: int) -> tuple[str, str]:
+    """What to say about bytes that are no UTF-8 from offset `at` on, and how to mend it."""
+    message = f"byte 0x{data[at]:02x} is not UTF-8"
+    if data[:2] in (b"\xff\xfe", b"\xfe\xff"):
+        return message, "this is UTF-16: save the file as UTF-8"
+    if b"\0" in data[:4096]:
+        return message, "is this a text file?"
+    letter = data[at : at + 1].decode("latin-1")
+    if letter.isalpha():
+        return message, f"in Latin-1 it would be `{letter}`: save the file as UTF-8"
+    return message, "save the file as UTF-8"

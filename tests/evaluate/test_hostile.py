@@ -1,0 +1,37 @@
+"""Graphs that no machine can evaluate, or only just."""
+
+from __future__ import annotations
+
+import pytest
+
+from gslang.dialect.load import load_dialect
+from gslang.evaluate.agree import compare_values
+from gslang.evaluate.random_inputs import random_inputs
+from gslang.evaluate.run import EvaluationError, evaluate
+from gslang.formats.dot import write_dot
+from gslang.graph.builder import Builder
+
+
+def test_an_input_too_large_to_draw() -> None:
+    build = Builder(load_dialect("relay"))
+    graph = build.finish(build.call("nn.relu", build.input("x", (10**9, 10**9))))
+    with pytest.raises(EvaluationError, match="`x` is float32.*too large"):
+        random_inputs(graph)
+
+
+def test_tuples_in_tuples() -> None:
+    build = Builder(load_dialect("relay"))
+    node = build.input("x", (2,))
+    for _ in range(5000):
+        node = build.pack(node)
+    graph = build.finish(node)
+    assert len(str(graph.types[node])) < 400 and write_dot(graph).count("->") == 5000
+    inputs = random_inputs(graph)
+    assert compare_values(evaluate(graph, build.dialect, inputs), evaluate(graph, build.dialect, inputs)).equal
+
+
+def test_an_operand_that_is_absent() -> None:
+    build = Builder(load_dialect("relay"))
+    graph = build.finish(build.graph.add("nn.relu", (-1,), {}))
+    with pytest.raises(EvaluationError, match="`nn.relu` of .* cannot be computed"):
+        evaluate(graph, build.dialect, {})
