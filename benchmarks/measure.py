@@ -146,6 +146,7 @@ def whole_gslc(job: str, path: Path, out: Path) -> list[str]:
 def spawn(command: Sequence[str], seconds: float) -> tuple[int, float, float, str]:
     """Run a command: its status (-9 if it was stopped), seconds, peak MB, and the end of what it wrote to standard error."""
     environment = {**os.environ, "OMP_NUM_THREADS": "1", "PYTHONHASHSEED": "0", "PYTHONPATH": str(ROOT)}
+    environment.pop("PYTHONDONTWRITEBYTECODE", None)  # installed packages have their bytecode, so the checkout shall too
     with tempfile.TemporaryFile() as errors:
         began = perf_counter()
         process = subprocess.Popen(

@@ -12,8 +12,9 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 from gslang.dialect.tensor_type import UNKNOWN, Symbol, UnknownValue
-from gslang.engine.values import read_attribute, round_float32
+from gslang.engine.values import read_attribute
 from gslang.graph.graph import DEAD, Graph
+from gslang.graph.scalar import round_float32
 
 _EXACT = 1 << 24  # integers up to here are float32 numbers
 

@@ -9,6 +9,7 @@ from gslang.dialect.tensor_type import UNKNOWN
 from gslang.engine.scope import Scope
 from gslang.engine.values import FAILURES, call_attribute, equal, evaluate, read_attribute, truth
 from gslang.graph.graph import CONST, INPUT, PARAM
+from gslang.graph.scalar import Scalar, as_element
 
 
 def satisfied(constraint: ir.Constraint | ir.SameAttributes, node: ir.Pattern, slot: int, scope: Scope) -> bool:
@@ -135,6 +136,10 @@ def _rounded(value: int | float, dtype: Any) -> Any:
 
 def equals_rounded(array: Any, value: Any) -> bool:
     """All elements equal `value` rounded to the array's dtype. A fraction never equals an integer."""
+    if type(array) is Scalar:
+        if type(value) is float or type(value) is int:
+            return array.number == as_element(value, array.dtype_name)
+        array = array.load()
     if array.size == 1 and (type(value) is float or type(value) is int):
         key = (value, array.dtype)
         if key not in _ROUNDED:

@@ -18,6 +18,8 @@ from gslang.engine import values
 from gslang.engine.builtins import BUILTINS
 from gslang.engine.constraints import equals_rounded
 from gslang.engine.plan import children
+from gslang.graph.graph import CONST, Graph
+from gslang.graph.scalar import Scalar
 
 
 class NotCompiled(Exception):
@@ -150,6 +152,14 @@ def equal_attributes(a: Any, b: Any) -> bool:
         return False
 
 
+def constant_of(graph: Graph, node: int) -> Any:
+    """What a constant is compared by: a number as it was read, or the array."""
+    value = graph.values.get(node)
+    if type(value) is Scalar and graph.op[node] is CONST:
+        return value
+    return values.constant_value(graph, node)
+
+
 def select(chosen: int, arms: Sequence[Callable[[], Any] | None]) -> Any:
     arm = arms[chosen] if chosen >= 0 else None
     if arm is None:
@@ -178,6 +188,7 @@ RUNTIME: dict[str, Any] = {
     "call_attribute": values.call_attribute,
     "plain": values.plain,
     "equals_rounded": equals_rounded,
+    "constant_of": constant_of,
     "opset_for": opset_for,
 }
 
@@ -339,6 +350,8 @@ def constraint_code(constraint: ir.Constraint | ir.SameAttributes, number: int, 
         found = f"attrs[{slot}]['index']"
     elif constraint.field in ("shape", "dtype", "ndim"):
         found = f"{constraint.field}_of(types[{slot}])"
+    elif constraint.field == "value" and isinstance(constraint.test, (ir.ConstantEquals, ir.SplatEquals)):
+        found = f"constant_of(G, {slot})"
     else:
         found = f"read(G, D, {slot}, {constraint.field!r})"
     return test_code(constraint.test, found, names)

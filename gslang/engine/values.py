@@ -6,8 +6,6 @@ out of range, a division by zero, layouts that do not fit), into "does not hold"
 
 from __future__ import annotations
 
-import math
-import struct
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -18,6 +16,7 @@ from gslang.dialect.tensor_type import UNKNOWN, Symbol, TensorType, UnknownValue
 from gslang.engine.builtins import BUILTINS
 from gslang.engine.scope import UNBOUND, Scope
 from gslang.graph.graph import ABSENT, CONST, PROJ, Graph
+from gslang.graph.scalar import round_float32
 
 # What a failing evaluation may raise; all of it means "unknown".
 FAILURES = (UnknownValue, ArithmeticError, LookupError, ValueError, TypeError, AttributeError, MemoryError)
@@ -169,13 +168,17 @@ def read_attribute(graph: Graph, dialect: Dialect, node: int, name: str) -> Any:
         case "kind":
             return graph.kind(node)
         case "value" if graph.op[node] is CONST:
-            array = graph.value(node)
-            if array is None:
-                raise UnknownValue(f"the value of {graph.label(node)} is not known")
-            return array
+            return constant_value(graph, node)
         case "index" if graph.op[node] is PROJ:
             return graph.attrs[node]["index"]
     return call_attribute(graph, dialect, node, name)
+
+
+def constant_value(graph: Graph, node: int) -> Any:
+    array = graph.value(node) if graph.op[node] is CONST else None
+    if array is None:
+        raise UnknownValue(f"the value of {graph.label(node)} is not known")
+    return array
 
 
 def shape_of(type: Any) -> Any:
@@ -252,14 +255,6 @@ BINARY: dict[str, Callable[[Any, Any], Any]] = {
     "%": lambda a, b: a % b,
     "**": _power,
 }
-
-
-def round_float32(x: float) -> float:
-    """The nearest float32, as a Python float."""
-    try:
-        return float(struct.unpack("f", struct.pack("f", x))[0])
-    except OverflowError:
-        return math.copysign(math.inf, x)
 
 
 _KNOWN = frozenset((int, str, bool, float, type(None), Symbol))

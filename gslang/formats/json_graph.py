@@ -19,6 +19,7 @@ from gslang.formats.json_file import JsonFile, escaped, parse
 from gslang.formats.json_values import plain_value, read_value, value_entry
 from gslang.graph.graph import ABSENT, CONST, INPUT, NO_ATTRS, PARAM, TUPLE, Graph
 from gslang.graph.inference import infer_types
+from gslang.graph.scalar import Scalar
 
 FORMAT: Final = "gsl-graph"
 VERSION: Final = 1
@@ -404,7 +405,8 @@ def _entry(graph: Graph, node: int, ids: Mapping[int, str]) -> dict[str, Any]:
     if kind != "tuple":
         entry.update(_type_entry(type, required=kind in _LEAF_OPS))
     if node in graph.values:
-        entry["value"] = value_entry(graph.value(node), type.dtype if isinstance(type, TensorType) else None)
+        value = graph.values[node]
+        entry["value"] = value_entry(value if isinstance(value, Scalar) else graph.value(node), type.dtype if isinstance(type, TensorType) else None)
     elif kind == "const":
         entry["value"] = None
     extra = graph.extras.get(node)

@@ -18,6 +18,7 @@ from gslang.dialect.call_check import SPECIAL_FLOATS
 from gslang.dialect.dtypes import is_float, numpy_dtype, numpy_dtype_exists
 from gslang.dialect.tensor_type import TensorType, is_static
 from gslang.formats.json_file import JsonFile
+from gslang.graph.scalar import Scalar, as_element
 
 _INLINE: Final = 64  # values of up to so many elements are written as lists, larger ones as base64
 
@@ -30,6 +31,10 @@ def read_value(file: JsonFile, at: str, value: Any, type: TensorType) -> Any:
     if dtype is None or not numpy_dtype_exists(dtype):
         file.fail(at, f"values of type `{dtype}` cannot be held")
     extents = tuple([int(d) for d in shape if isinstance(d, int)])
+    if extents == () and dtype in Scalar.dtypes and isinstance(value, (int, float)) and not isinstance(value, bool) and not _unfit(value, dtype):
+        number = as_element(value, dtype)
+        if number is not None and math.isfinite(number):
+            return Scalar(number, dtype)
     if not isinstance(value, dict):
         return _from_lists(file, at, value, extents, dtype)
     match sorted(value):
@@ -130,7 +135,9 @@ def _from_file(file: JsonFile, at: str, name: Any, key: Any, declared: TensorTyp
 
 
 def value_entry(array: Any, dtype: str | None = None) -> Any:
-    """An array as JSON: lists for small ones, base64 for the rest. `dtype` is the declared type's name."""
+    """An array, or a number, as JSON: lists for small ones, base64 for the rest. `dtype` is the declared type's name."""
+    if type(array) is Scalar:
+        return array.number
     import numpy
 
     array = numpy.asarray(array)
