@@ -20,7 +20,7 @@ from gslang.dialect.dialect import Dialect
 from gslang.dialect.load import dialect_names, load_dialect
 from gslang.dialect.signature import Signature
 from gslang.syntax import nodes as n
-from gslang.syntax.parser import parse, read_source
+from gslang.syntax.parser import read_source
 
 BUILTIN_STEPS = ("fold", "cse")
 
@@ -53,7 +53,7 @@ def _nothing(name: str, problem: Diagnostic) -> ir.CheckedProgram:
 
 def check_module(source: Source, importer: Importer) -> Module:
     """Parse and check one file with all that it imports."""
-    parsed = parse(source)
+    parsed = importer.parse(source)
     found: list[Diagnostic] = list(parsed.diagnostics)
     program = parsed.program
     dialect, found_dialect = dialect_of(program)

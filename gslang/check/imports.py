@@ -12,19 +12,26 @@ from gslang.base.source import Source
 from gslang.base.suggest import did_you_mean
 from gslang.check.modules import find_module, module_names
 from gslang.syntax import nodes as n
-from gslang.syntax.parser import read_source
+from gslang.syntax.parser import Parsed, parse, read_source
 
 if TYPE_CHECKING:
     from gslang.check.check import Module
 
 
 class Importer:
-    """The modules read so far, by path, and the chain of files being read."""
+    """The modules read so far, by path, and the chain of files being read. `parsed`: keeps what was parsed, for who wants the syntax too."""
 
-    def __init__(self, check: Callable[[Source, Importer], Module]) -> None:
+    def __init__(self, check: Callable[[Source, Importer], Module], parsed: dict[Source, Parsed] | None = None) -> None:
         self._check = check
+        self._parsed = parsed
         self._done: dict[str, Module] = {}
         self._chain: list[str] = []
+
+    def parse(self, source: Source) -> Parsed:
+        found = parse(source)
+        if self._parsed is not None:
+            self._parsed[source] = found
+        return found
 
     @contextmanager
     def reading(self, name: str) -> Iterator[None]:

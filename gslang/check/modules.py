@@ -6,14 +6,21 @@ What a run with known rules needs of this package is here and in `checked`; pars
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from gslang.base.cache import cached
 from gslang.base.resources import stdlib_path
 from gslang.check.checked import CheckedProgram
 
+if TYPE_CHECKING:
+    from gslang.base.source import Source
+    from gslang.syntax.parser import Parsed
 
-def load_module(name: str) -> list[CheckedProgram]:
+
+def load_module(name: str, parsed: dict[Source, Parsed] | None = None) -> list[CheckedProgram]:
     """The programs of a shipped module (`std.relay.conv`; a package includes its modules), a file, or a folder.
+
+    `parsed` receives the syntax of what had to be parsed for that.
 
     Raises `FileNotFoundError` if there is no such module.
     """
@@ -23,7 +30,7 @@ def load_module(name: str) -> list[CheckedProgram]:
         from gslang.check.check import check_file, check_module
         from gslang.check.imports import Importer
 
-        importer = Importer(check_module)
+        importer = Importer(check_module, parsed)
         return [check_file(path, importer) for path in paths]
 
     contents = [path.read_bytes() for path in paths]

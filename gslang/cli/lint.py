@@ -20,7 +20,9 @@ from gslang.cli.shared import load_rules
 
 if TYPE_CHECKING:
     from gslang.base.diagnostics import Diagnostic
+    from gslang.base.source import Source
     from gslang.lint.lint_paths import Choice, Linted
+    from gslang.syntax.parser import Parsed
 
 _FORMATS = ("text", "concise", "json", "sarif", "github", "junit", "gitlab")
 
@@ -105,8 +107,9 @@ def _lint(names: Sequence[str], choice: Choice, jobs: int, together: bool) -> li
     paths = _paths(names) if jobs > 1 and not together else None
     if paths is not None and len(paths) > 1:
         return lint_paths(paths, choice, jobs)
-    programs = load_rules(names).programs
-    files = lint_programs(programs, choice)
+    parsed: dict[Source, Parsed] = {}
+    programs = load_rules(names, parsed).programs
+    files = lint_programs(programs, choice, parsed)
     return with_joint_findings(files, programs, choice) if together else files
 
 
@@ -130,7 +133,8 @@ def _fixed(files: list[Linted], choice: Choice, options: argparse.Namespace) -> 
     from dataclasses import replace
 
     from gslang.base.resources import stdlib_path
-    from gslang.check.check import check_source
+    from gslang.check.check import check_module
+    from gslang.check.imports import Importer
     from gslang.lint.fixes import fix_source
     from gslang.lint.run_lints import lint_files
 
@@ -144,9 +148,11 @@ def _fixed(files: list[Linted], choice: Choice, options: argparse.Namespace) -> 
             continue
         configuration = choice.configuration_of(file.source.name)
         found = [d for d in file.found if not _allowed(d)]
+        parsed: dict[Source, Parsed] = {}
         fixed = fix_source(
-            file.source, found, check_source, lambda new, program: lint_files([(new, program)], configuration, cache=choice.cache), options.unsafe_fixes
-        )
+            file.source, found, lambda new: check_module(new, Importer(check_module, parsed)).program,
+            lambda new, program: lint_files([(new, program)], configuration, parsed=parsed, cache=choice.cache), options.unsafe_fixes,
+        )  # fmt: skip
         if fixed.count:
             name = file.source.name
             diffs += difflib.unified_diff(file.source.text.splitlines(keepends=True), fixed.text.splitlines(keepends=True), name, name)

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from gslang.base.diagnostics import Diagnostic
 from gslang.base.source import Source
 from gslang.check.checked import CheckedProgram
 from gslang.lint.configuration import Configuration, find_configuration
 from gslang.lint.run_lints import lint_files
+
+if TYPE_CHECKING:
+    from gslang.syntax.parser import Parsed
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,12 +46,12 @@ class Linted:
         return any(d.severity.value == "error" for d in self.errors)
 
 
-def lint_programs(programs: Iterable[CheckedProgram], choice: Choice) -> list[Linted]:
-    """The findings in programs that are loaded already. One with errors has none."""
+def lint_programs(programs: Iterable[CheckedProgram], choice: Choice, parsed: Mapping[Source, Parsed]) -> list[Linted]:
+    """The findings in programs that are loaded already. One with errors has none. `parsed`: the syntax of those that were parsed for that."""
     result = []
     for program in programs:
         source = source_of(program)
-        found = lint_files([(source, program)], choice.configuration_of(source.name), allowed=True, cache=choice.cache)
+        found = lint_files([(source, program)], choice.configuration_of(source.name), parsed=parsed, allowed=True, cache=choice.cache)
         result.append(Linted(source, len(program.own_rules), program.diagnostics, tuple(found)))
     return result
 
@@ -83,7 +87,11 @@ def lint_paths(paths: Sequence[str], choice: Choice, jobs: int) -> list[Linted]:
 def _lint_chunk(paths: Sequence[str], choice: Choice) -> list[Linted]:
     from gslang.check.modules import load_module
 
-    return [linted for path in paths for linted in lint_programs(load_module(path), choice)]
+    result = []
+    for path in paths:
+        parsed: dict[Source, Parsed] = {}
+        result += lint_programs(load_module(path, parsed), choice, parsed)
+    return result
 
 
 def source_of(program: CheckedProgram) -> Source:

@@ -6,10 +6,12 @@ What a file gave is kept by its content, so that files that did not change cost 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import lru_cache
 from pathlib import Path
+from types import MappingProxyType
+from typing import TYPE_CHECKING
 
 from gslang.base.cache import cached, digest
 from gslang.base.diagnostics import Diagnostic
@@ -19,6 +21,9 @@ from gslang.check.checked import CheckedProgram
 from gslang.lint.codes import LINTS
 from gslang.lint.configuration import Configuration
 from gslang.lint.linted_file import Finding
+
+if TYPE_CHECKING:
+    from gslang.syntax.parser import Parsed
 
 _USE = re.compile(r'\buse\s+"([^"\n]+)"')
 
@@ -54,14 +59,17 @@ def weight(selector: str) -> int:
 
 
 def lint_program(
-    source: Source, program: CheckedProgram, selected: frozenset[str], *, allowed: bool = False, cache: bool = True
+    source: Source, program: CheckedProgram, selected: frozenset[str], *, parsed: Parsed | None = None, allowed: bool = False, cache: bool = True
 ) -> list[Diagnostic]:
-    """The findings in one file, in order; with `allowed` also those that an `@allow` silences. A file with errors has none."""
+    """The findings in one file, in order; with `allowed` also those that an `@allow` silences. A file with errors has none.
+
+    `parsed`: the syntax of `source`, where it is known already.
+    """
     if not program.ok or not selected:
         return []
 
     def run() -> list[Finding]:
-        return _lint(source, program, selected)
+        return _lint(source, parsed, program, selected)
 
     found = cached("lint", [_state(), source.name, source.text, *_imported(source), *sorted(selected)], run) if cache else run()
     return [d for d in found if allowed or not d.allowed]
@@ -93,27 +101,28 @@ def _state() -> str:
     return digest(f"{path} {path.stat().st_size} {path.stat().st_mtime_ns}" for path in files)
 
 
-def _lint(source: Source, program: CheckedProgram, selected: frozenset[str]) -> list[Finding]:
+def _lint(source: Source, parsed: Parsed | None, program: CheckedProgram, selected: frozenset[str]) -> list[Finding]:
     from gslang.engine.meaning import with_meanings
     from gslang.lint.linted_file import linted_file
     from gslang.lint.registry import REGISTRY
     from gslang.lint.suppression import suppress
     from gslang.syntax.parser import parse
 
-    file = linted_file(source, parse(source).program, with_meanings(program))
+    file = linted_file(source, (parsed or parse(source)).program, with_meanings(program))
     found = [diagnostic for code, lint in REGISTRY.items() if code in selected for diagnostic in lint(file)]
     return sorted(suppress(file, found, selected), key=lambda d: d.order)
 
 
 def lint_files(
-    files: Iterable[tuple[Source, CheckedProgram]], configuration: Configuration, *, allowed: bool = False, cache: bool = True
+    files: Iterable[tuple[Source, CheckedProgram]], configuration: Configuration, *, parsed: Mapping[Source, Parsed] = MappingProxyType({}),
+    allowed: bool = False, cache: bool = True,
 ) -> list[Diagnostic]:
-    """The findings in several files, each with the lints and severities that the configuration has for it."""
+    """The findings in several files, each with the lints and severities that the configuration has for it. `parsed`: what was parsed already."""
     found: list[Diagnostic] = []
     for source, program in files:
         ignore = (*configuration.ignore, *configuration.ignored_in(source.name))
         selected = selected_codes(configuration.select, ignore)
-        for diagnostic in lint_program(source, program, selected, allowed=allowed, cache=cache):
+        for diagnostic in lint_program(source, program, selected, parsed=parsed.get(source), allowed=allowed, cache=cache):
             severity = configuration.severity_of(diagnostic.code)
             found.append(diagnostic if severity is diagnostic.severity else replace(diagnostic, severity=severity))
     return sorted(found, key=lambda d: d.order)
