@@ -271,3 +271,26 @@ def test_files_that_run_together(bad: Path, tmp_path: Path, capsys: pytest.Captu
         ["b.gsl:3:6", "L0203 these rules go round for ever"],
         ["c.gsl:3:6", "L0206 `again` says the same as `general`"],
     ]
+
+
+@pytest.mark.parametrize("more", [(), ("--no-cache",), ("--fix",)])
+def test_each_text_is_parsed_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, more: tuple[str, ...]) -> None:
+    """By the checker; the lints take what it read. `--fix` parses each text that it makes, and what is there."""
+    from gslang.base.cache import cache_folder
+    from gslang.syntax import parser
+
+    cache_folder.cache_clear()
+    monkeypatch.setenv("GSLANG_CACHE", str(tmp_path / "cache"))
+    rules, user = tmp_path / "bad.gsl", tmp_path / "user.gsl"
+    rules.write_text(BAD)
+    user.write_text('use "./bad.gsl";\nrule r(x): exp(x) => tanh(x);\n')
+    texts: list[str] = []
+    attempt = parser._attempt
+    monkeypatch.setattr(parser, "_attempt", lambda source, *rest: (texts.append(source.text), attempt(source, *rest))[1])
+    main(["lint", str(rules), *more])
+    own = [text for text in texts if "twice" in text]
+    assert own and sorted(set(own)) == sorted(own)
+    texts.clear()
+    main(["lint", str(user), "--no-cache"])
+    assert len([text for text in texts if "rule r(x)" in text]) == 1
+    cache_folder.cache_clear()
