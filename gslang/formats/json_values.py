@@ -15,7 +15,7 @@ from typing import Any, Final
 
 from gslang.base.diagnostics import InputError
 from gslang.dialect.call_check import SPECIAL_FLOATS
-from gslang.dialect.dtypes import is_float, numpy_dtype, numpy_dtype_exists
+from gslang.dialect.dtypes import PLAIN, is_float, numpy_dtype, numpy_dtype_exists
 from gslang.dialect.tensor_type import TensorType, is_static
 from gslang.formats.json_file import JsonFile
 from gslang.graph.scalar import Scalar, as_element
@@ -48,6 +48,9 @@ def read_value(file: JsonFile, at: str, value: Any, type: TensorType) -> Any:
 def _from_lists(file: JsonFile, at: str, value: Any, shape: tuple[int, ...], dtype: str) -> Any:
     import numpy
 
+    array = _numbers(value, shape, dtype)
+    if array is not None:
+        return array
     items = [value]
     for depth, extent in enumerate(shape):
         for k, item in enumerate(items):
@@ -67,6 +70,23 @@ def _from_lists(file: JsonFile, at: str, value: Any, shape: tuple[int, ...], dty
             if not isinstance(items[k], str):
                 file.fail(_item_pointer(at, k, shape), f"{_short(items[k])} is too large for {dtype}")
     return array.reshape(shape)
+
+
+def _numbers(value: Any, shape: tuple[int, ...], dtype: str) -> Any:
+    """The array of nested lists in which all is plainly as it should be; None where each element has to be looked at."""
+    import numpy
+
+    if "True" in (text := repr(value)) or "False" in text:  # NumPy would make them numbers
+        return None
+    try:
+        array = numpy.array(value)
+    except (ValueError, OverflowError):
+        return None
+    if array.shape != shape or dtype == "bool" or dtype not in PLAIN or array.dtype != (numpy.float64 if is_float(dtype) else numpy.int64):
+        return None
+    with numpy.errstate(over="ignore"):
+        held = array.astype(numpy_dtype(dtype))
+    return held if (numpy.isfinite(held) if is_float(dtype) else held == array).all() else None
 
 
 def _unfit(item: Any, dtype: str) -> str | None:
