@@ -1,14 +1,14 @@
-"""Diagnostics as text for people, and as JSON, SARIF and workflow commands for machines."""
+"""Diagnostics as text for people, and as JSON and workflow commands for machines."""
 
 from __future__ import annotations
 
 import json
 import unicodedata
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
-from gslang.base.codes import CODES
-from gslang.base.diagnostics import Diagnostic, Label, Severity
+from gslang.base.diagnostics import Diagnostic, Label
+from gslang.base.render_ci import relative_path
 
 _COLOURS = {"error": "\x1b[1;31m", "warning": "\x1b[1;33m", "note": "\x1b[1;36m", "blue": "\x1b[1;34m", "off": "\x1b[0m"}
 
@@ -98,44 +98,9 @@ def render_github(diagnostics: Sequence[Diagnostic]) -> str:
         message = d.message + (f" (help: {d.help})" if d.help else "")
         message = message.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
         kind = {"error": "error", "warning": "warning", "note": "notice"}[d.severity.value]
-        file = str(at["file"]).replace("%", "%25").replace(",", "%2C").replace(":", "%3A")  # as values of properties want them
+        file = relative_path(at["file"]).replace("%", "%25").replace(",", "%2C").replace(":", "%3A")  # as values of properties want them
         lines.append(
             f"::{kind} file={file},line={at['line']},col={at['column']},endLine={at['end_line']},"
             f"endColumn={at['end_column']},title={d.code}::{message}\n"
         )
     return "".join(lines)
-
-
-def render_sarif(diagnostics: Sequence[Diagnostic], version: str, titles: Mapping[str, str] = {}) -> str:
-    """SARIF 2.1.0, one run; paths relative to the working directory. `titles`: of codes that are not the checker's."""
-    from urllib.parse import quote
-
-    from gslang.base.render_ci import fingerprints, relative_path
-
-    used = sorted({d.code for d in diagnostics})
-    known = {code: info.title for code, info in CODES.items()} | dict(titles)
-    rules = [{"id": code, "shortDescription": {"text": known.get(code, code)}} for code in used]
-    level = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.NOTE: "note"}
-    results = []
-    for d, fingerprint in zip(diagnostics, fingerprints(diagnostics)):
-        at = _place(d.primary)
-        path = quote(relative_path(at["file"]))
-        location: dict[str, Any] = {"uri": path}
-        if not path.startswith("/"):
-            location["uriBaseId"] = "SRCROOT"
-        region = {"startLine": at["line"], "startColumn": at["column"], "endLine": at["end_line"], "endColumn": at["end_column"]}
-        text = d.message + (f"\nhelp: {d.help}" if d.help else "")
-        results.append({
-            "ruleId": d.code, "ruleIndex": used.index(d.code), "level": level[d.severity], "message": {"text": text},
-            "locations": [{"physicalLocation": {"artifactLocation": location, "region": region}}],
-            "partialFingerprints": {"gslang/v1": fingerprint},
-        })  # fmt: skip
-    document = {
-        "$schema": "https://json.schemastore.org/sarif-2.1.0.json",
-        "version": "2.1.0",
-        "runs": [{
-            "tool": {"driver": {"name": "gslang", "version": version, "rules": rules}},
-            "columnKind": "unicodeCodePoints", "results": results,
-        }],
-    }  # fmt: skip
-    return json.dumps(document, indent=2, ensure_ascii=False) + "\n"

@@ -11,8 +11,10 @@ from typing import TYPE_CHECKING, Any, Final
 
 from gslang.base.diagnostics import InputError
 from gslang.cli.main import ExitCode
-from gslang.cli.numbers import add_number_options, compare_graphs, sizes_of
+from gslang.cli.numbers import add_number_options, compare_graphs, refuse_unknown_sizes, sizes_of
+from gslang.cli.option_types import natural, positive, size_in_bytes
 from gslang.cli.progress import shown
+from gslang.cli.refusals import refuse_graph_output, refuse_output, refuse_two_stdins
 from gslang.cli.shared import add_graph_options, load_graph
 from gslang.cli.usable_rules import usable_rules
 from gslang.engine.passes import FOLD_LIMIT
@@ -33,7 +35,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--report", metavar="FILE", help="write counts and times as JSON (`-`: to stdout, with -o)")
     parser.add_argument("--trace", metavar="FILE", help="write each application as a line of JSON")
     parser.add_argument("--replay", metavar="FILE", help="apply a trace again, without searching")
-    parser.add_argument("--stop-after", type=_natural, metavar="N", help="stop after N applications")
+    parser.add_argument("--stop-after", type=natural, metavar="N", help="stop after N applications")
     parser.add_argument("--provenance", action="store_true", help="new nodes say which application made them from what (JSON, ONNX)")
     parser.add_argument("--output-format", metavar="F", help="json, relay or dot (that of the input, or by OUT's suffix)")
     parser.add_argument("--external", choices=("keep", "copy", "inline"), default="keep", help="external data of an ONNX model (keep)")
@@ -49,11 +51,11 @@ def add_run_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--pass", dest="pass_name", metavar="NAME", help="run this pass")
     sweeps = parser.add_mutually_exclusive_group()
     sweeps.add_argument("--once", action="store_true", help="one sweep")
-    sweeps.add_argument("--passes", type=_positive, metavar="N", help="at most N sweeps")
-    parser.add_argument("--limit", type=_positive, metavar="N", help="at most N applications (10 × nodes + 1000)")
+    sweeps.add_argument("--passes", type=positive, metavar="N", help="at most N sweeps")
+    parser.add_argument("--limit", type=positive, metavar="N", help="at most N applications (10 × nodes + 1000)")
     parser.add_argument("--fold", action="store_true", help="pre-compute what depends on constants and parameters only")
     parser.add_argument(
-        "--fold-limit", type=_bytes, default=FOLD_LIMIT, metavar="SIZE", help="how much larger than what it is made of a pre-computed constant may be: bytes, 64K, 4M, 2G, none (1M)"
+        "--fold-limit", type=size_in_bytes, default=FOLD_LIMIT, metavar="SIZE", help="how much larger than what it is made of a pre-computed constant may be: bytes, 64K, 4M, 2G, none (1M)"
     )
 
 
@@ -70,35 +72,11 @@ _CHOOSING_NOTHING: Final[dict[str, Any]] = {
 }  # fmt: skip
 
 
-def _positive(text: str) -> int:
-    number = int(text)
-    if number < 1:
-        raise ValueError
-    return number
-
-
-def _natural(text: str) -> int:
-    number = int(text)
-    if number < 0:
-        raise ValueError
-    return number
-
-
-_UNITS: Final = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30}
-
-
-def _bytes(text: str) -> int | None:
-    """A number of bytes, in binary units; None for `none`."""
-    if text.lower() == "none":
-        return None
-    digits = text.rstrip("KMGkmg")
-    return _natural(digits) * _UNITS[text[len(digits) :].upper()]
-
-
 def run(options: argparse.Namespace) -> int:
     began = perf_counter()
     from gslang.engine.fixed_point import Progress
 
+    refuse_two_stdins(options.rules, options.graph)
     rules = usable_rules([options.rules], options)
     if isinstance(rules, ExitCode):
         return rules
@@ -106,12 +84,18 @@ def run(options: argparse.Namespace) -> int:
         count = len(rules)
         sys.stderr.write(f"{options.rules}: {count} rule{'s' * (count != 1)}, no errors\n")
         return ExitCode.FINE
-    wrong = _conflict(options)
-    if wrong:
-        sys.stderr.write(wrong)
+    sizes = sizes_of(options)
+    wrong = f"gslc: {sizes}\n" if isinstance(sizes, str) else _conflict(options)
+    if wrong or isinstance(sizes, str):
+        sys.stderr.write(wrong or "")
         return ExitCode.USAGE
+    refuse_graph_output(options.output, options.output_format)
+    for path in (options.trace, options.report if options.report != "-" else None):
+        if path is not None:
+            refuse_output(path)
     compiled = perf_counter()
     graph = load_graph(options.graph, options, rules.dialect)
+    refuse_unknown_sizes(graph, sizes)
     loaded = perf_counter()
     trace = None
     if options.trace:
@@ -145,10 +129,10 @@ def run(options: argparse.Namespace) -> int:
 
 def _conflict(options: argparse.Namespace) -> str | None:
     """Why these options do not go together, or what one of them cannot be."""
-    if isinstance(wrong := sizes_of(options), str):
-        return f"gslc: {wrong}\n"
     if options.report == "-" and options.output in (None, "-"):
         return "gslc: the graph and the report cannot both go to stdout\n  help: give the graph a file with -o\n"
+    if options.trace == "-":
+        return "gslc: a trace goes to a file\n  help: --trace trace.jsonl\n"
     if options.replay and (run_options(options) != _CHOOSING_NOTHING or options.stop_after is not None):
         return "gslc: a trace says what is applied: --replay goes without options that choose rules, folding or limits\n"
     return None

@@ -19,6 +19,8 @@ from typing import TYPE_CHECKING, Any
 from gslang.base.diagnostics import InputError
 from gslang.cli.apply import add_run_options, run_options
 from gslang.cli.main import ExitCode
+from gslang.cli.option_types import natural
+from gslang.cli.refusals import refuse_two_stdins
 from gslang.cli.shared import add_graph_options, load_graph
 from gslang.cli.usable_rules import usable_rules
 from gslang.engine.passes import FOLD_LIMIT
@@ -30,6 +32,7 @@ if TYPE_CHECKING:
     from gslang.engine.rewrite import Application
     from gslang.graph.graph import Graph
 
+_NOT_RUN = (126, 127)  # the shell's exit codes for a command that it may not execute or does not find
 Check = Callable[["Graph"], str | None]
 """Why a graph is wrong, or None."""
 
@@ -39,11 +42,15 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("graph", help="a .json or .relay graph")
     parser.add_argument("--check", required=True, metavar="CMD|numbers", help="`numbers`, or a command that fails on a wrong graph (`{}`: its file)")
     add_run_options(parser)
-    parser.add_argument("--seed", type=int, default=0, metavar="N", help="of the random inputs (0)")
+    parser.add_argument("--seed", type=natural, default=0, metavar="N", help="of the random inputs (0)")
     add_graph_options(parser)
 
 
 def run(options: argparse.Namespace) -> int:
+    if not options.check.strip():
+        sys.stderr.write("gslc bisect: the check is empty\n  help: --check numbers, or --check 'COMMAND {}'\n")
+        return ExitCode.USAGE
+    refuse_two_stdins(options.rules, options.graph)
     rules = usable_rules([options.rules], options)
     if isinstance(rules, ExitCode):
         return rules
@@ -163,6 +170,8 @@ def _command(options: argparse.Namespace) -> Check:
             quoted = shlex.quote(file)
             command = options.check.replace("{}", quoted) if "{}" in options.check else f"{options.check} {quoted}"
             ran: Any = subprocess.run(command, shell=True, capture_output=True, check=False)
+            if ran.returncode in _NOT_RUN:
+                raise InputError(f"the check cannot be run: {options.check}", help="is it on the path, and may it be executed?")
             said = ran.stderr.decode(errors="replace").strip().splitlines()
             return None if ran.returncode == 0 else f"the command fails with exit code {ran.returncode}" + (f": {said[-1]}" if said else "")
 

@@ -16,7 +16,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     from gslang import __version__
-    from gslang.base import render
+    from gslang.base import render, render_sarif
 
     rules = load_rules(options.rules)
     if options.format == "text":
@@ -30,7 +30,7 @@ def run(options: argparse.Namespace) -> int:
         case "json":
             sys.stdout.write(render.render_json(found))
         case "sarif":
-            sys.stdout.write(render.render_sarif(found, __version__))
+            sys.stdout.write(render_sarif.render_sarif(found, __version__))
         case "github":
             sys.stdout.write(render.render_github(found))
         case _:

@@ -5,8 +5,12 @@ from __future__ import annotations
 import argparse
 import sys
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from gslang.cli.main import ExitCode
+
+if TYPE_CHECKING:
+    from gslang.check.checked import CheckedProgram
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -26,7 +30,10 @@ def run(options: argparse.Namespace) -> int:
         return ExitCode.FINE
     from gslang.check.modules import load_module
 
-    shipped = {name: program for program in load_module("std.relay") for name in program.own_rules}
+    shipped: dict[str, CheckedProgram] = {}
+    for module in ("std.relay", "std.onnx", "std.onnxruntime"):
+        if options.what not in shipped:
+            shipped |= {name: program for program in load_module(module) for name in program.own_rules if name not in shipped}
     if options.what in shipped:
         program = shipped[options.what]
         rule = program.rules[options.what]
@@ -38,6 +45,6 @@ def run(options: argparse.Namespace) -> int:
         sys.stdout.write(source[start : end if end >= 0 else len(source)].rstrip() + "\n")
         return ExitCode.FINE
     guess = did_you_mean(options.what, [*CODES, *LINTS, *shipped])
-    help = f"did you mean `{guess}`?" if guess else "codes look like E0401; rules are listed by `gslc match std.relay …`"
+    help = f"did you mean `{guess}`?" if guess else "codes look like E0401; docs/rules.md lists the shipped rules"
     sys.stderr.write(f"gslc explain: `{options.what}` is neither a code nor a shipped rule\n  help: {help}\n")
     return ExitCode.USAGE

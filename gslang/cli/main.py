@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import errno
 import os
 import sys
 from collections.abc import Sequence
@@ -61,18 +62,33 @@ class Parser(argparse.ArgumentParser):
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command line; returns the exit code."""
     given = list(sys.argv[1:] if arguments is None else arguments)
+    _open_streams()
     try:
-        return int(_run(given))
+        code = int(_run(given))
+        sys.stdout.flush()
+        return code
     except SystemExit as stop:
         return int(stop.code or 0) if isinstance(stop.code, int) or stop.code is None else ExitCode.USAGE
     except KeyboardInterrupt:
         sys.stderr.write("gslc: interrupted\n")
         return 130
     except BrokenPipeError:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        _close_output()
         return ExitCode.FINE
     except Exception as error:
         return _failed(error)
+
+
+def _open_streams() -> None:
+    """Streams that whoever started this process closed are empty ones."""
+    for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
+        if getattr(sys, name) is None:
+            setattr(sys, name, open(os.devnull, mode, encoding="utf-8"))
+
+
+def _close_output() -> None:
+    """What is still to be written goes nowhere, so that the end of the process does not try it once more."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def _failed(error: Exception) -> int:
@@ -83,6 +99,12 @@ def _failed(error: Exception) -> int:
         return ExitCode.BAD_INPUT
     if isinstance(error, MemoryError):
         sys.stderr.write(f"gslc: there is not enough memory for this{f' ({error})' if str(error) else ''}\n")
+        return ExitCode.BAD_INPUT
+    if isinstance(error, OSError):
+        what = f"{error.filename}: " if error.filename is not None else ""
+        sys.stderr.write(f"gslc: {what}{(error.strerror or str(error)).lower()}\n")
+        if error.errno in (errno.ENOSPC, errno.EIO, errno.EBADF):
+            _close_output()
         return ExitCode.BAD_INPUT
     if os.environ.get("GSLANG_DEBUG"):
         import traceback

@@ -11,6 +11,8 @@ import sys
 from typing import TYPE_CHECKING, Any
 
 from gslang.cli.main import ExitCode
+from gslang.cli.option_types import natural
+from gslang.cli.refusals import refuse_two_stdins
 from gslang.cli.shared import add_graph_options, load_graph
 from gslang.cli.usable_rules import usable_rules
 
@@ -27,12 +29,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("graph", help="a .json or .relay graph")
     parser.add_argument("--rule", action="append", metavar="NAME", help="only this rule (may be repeated)")
     parser.add_argument("--why-not", nargs="?", const="", metavar="NODE", help="tell the nearest misses (of patterns that NODE would be part of)")
-    parser.add_argument("--limit", type=int, default=5, metavar="N", help="misses to show for each rule (5)")
+    parser.add_argument("--limit", type=natural, default=5, metavar="N", help="misses to show for each rule (5)")
     parser.add_argument("--format", choices=("text", "json"), default="text")
     add_graph_options(parser)
 
 
 def run(options: argparse.Namespace) -> int:
+    refuse_two_stdins(options.rules, options.graph)
     rules = usable_rules([options.rules], options)
     if isinstance(rules, ExitCode):
         return rules

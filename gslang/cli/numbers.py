@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
 from gslang.base.diagnostics import InputError
+from gslang.cli.option_types import natural
 
 if TYPE_CHECKING:
     from gslang.dialect.dialect import Dialect
@@ -19,7 +20,7 @@ _MOST_SHARED: Final = 20_000  # values that are compared one by one
 
 
 def add_number_options(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--seed", type=int, default=0, metavar="N", help="of the random inputs (0)")
+    parser.add_argument("--seed", type=natural, default=0, metavar="N", help="of the random inputs (0)")
     parser.add_argument("--dim", action="append", default=[], metavar="NAME=N", help="size of a symbolic dimension (2)")
     parser.add_argument("--backend", choices=BACKENDS, default="auto", help="what computes ONNX graphs: onnxruntime if it is installed (auto)")
 
@@ -29,10 +30,25 @@ def sizes_of(options: argparse.Namespace) -> dict[str, int] | str:
     sizes = {}
     for item in options.dim:
         name, _, size = item.partition("=")
-        if not name or not size.isdigit():
-            return f"`--dim {item}`: expected NAME=N"
+        if not name or not (size.isascii() and size.isdigit() and len(size) <= 18):
+            return f"`--dim {item}`: expected NAME=N, N a number from 0"
         sizes[name] = int(size)
     return sizes
+
+
+def refuse_unknown_sizes(graph: Graph, sizes: Mapping[str, int]) -> None:
+    """Raises `InputError` for a size of a dimension that no input or parameter has: it would fix nothing."""
+    from gslang.base.suggest import did_you_mean
+    from gslang.dialect.tensor_type import Symbol, TensorType
+    from gslang.graph.graph import LEAVES
+
+    types = [graph.types[node] for node in graph.nodes() if graph.op[node] in LEAVES]
+    known = dict.fromkeys(d.name for t in types if isinstance(t, TensorType) for d in t.shape or () if isinstance(d, Symbol))
+    for name in sizes:
+        if name not in known:
+            guess = did_you_mean(name, known)
+            help = f"did you mean `{guess}`?" if guess else f"symbolic dimensions: {', '.join(known) or 'none'}"
+            raise InputError(f"`--dim {name}={sizes[name]}`: the graph has no dimension `{name}`", help=help)
 
 
 def outputs_of(graph: Graph, dialect: Dialect, inputs: Mapping[str, Any], backend: str) -> list[Any]:

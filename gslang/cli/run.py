@@ -7,7 +7,8 @@ import sys
 
 from gslang.base.diagnostics import InputError
 from gslang.cli.main import ExitCode
-from gslang.cli.numbers import add_number_options, outputs_of, sizes_of
+from gslang.cli.numbers import add_number_options, outputs_of, refuse_unknown_sizes, sizes_of
+from gslang.cli.refusals import refuse_output
 from gslang.cli.shared import add_graph_options, load_graph
 
 
@@ -23,13 +24,18 @@ def run(options: argparse.Namespace) -> int:
     from gslang.dialect.load import load_dialect
     from gslang.evaluate.random_inputs import random_inputs
     from gslang.evaluate.run import EvaluationError
-    from gslang.formats.weights import open_weights, write_weights
+    from gslang.formats.weights import is_weights_name, open_weights, write_weights
 
     dims = sizes_of(options)
     if isinstance(dims, str):
         sys.stderr.write(f"gslc run: {dims}\n")
         return ExitCode.USAGE
+    if options.output is not None:
+        refuse_output(options.output)
+        if not is_weights_name(options.output):
+            raise InputError("this is no weights file by its name", path=options.output, help="use .npz or .safetensors")
     graph = load_graph(options.graph, options)
+    refuse_unknown_sizes(graph, dims)
     dialect = load_dialect(graph.dialect)
     try:
         inputs = random_inputs(graph, options.seed, dims)
@@ -46,7 +52,7 @@ def run(options: argparse.Namespace) -> int:
             stack.extend(reversed(value))
         else:
             flat.append(value)
-    if options.output:
+    if options.output is not None:
         write_weights(options.output, {f"out{k}": value for k, value in enumerate(flat) if value is not None})
         return ExitCode.FINE
     import numpy

@@ -6,6 +6,7 @@ import argparse
 import os
 import sys
 from collections.abc import Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from gslang.base.diagnostics import InputError
@@ -17,6 +18,9 @@ if TYPE_CHECKING:
     from gslang.check.checked import CheckedProgram
     from gslang.graph.graph import Graph
     from gslang.syntax.parser import Parsed
+
+
+_GRAPHS = (".json", ".relay", ".onnx")  # suffixes of what is often given in the place of rules
 
 
 def colored(options: argparse.Namespace) -> bool:
@@ -38,14 +42,19 @@ def load_rules(names: Sequence[str], parsed: dict[Source, Parsed] | None = None)
 
     programs = []
     for name in names:
+        if not name:
+            raise InputError("the name of the rules is empty", help="give a .gsl file, a folder, `-` or a shipped module")
         if name == "-":
             programs.append(_from_stdin())
             continue
+        if Path(name).suffix.lower() in _GRAPHS and Path(name).is_file():
+            raise InputError("this is a graph, not a rule file", path=name, help="the rules come first: gslc RULES GRAPH")
         try:
             programs += load_module(name, parsed)
         except FileNotFoundError:
             guess = did_you_mean(name, module_names())
-            raise InputError("there is no such rule file", path=name, help=f"did you mean `{guess}`?" if guess else "") from None
+            help = f"did you mean `{guess}`?" if guess else "" if "." in name else "`gslc --help` lists the verbs"
+            raise InputError("there is no such rule file", path=name, help=help) from None
         except (OSError, ValueError) as error:
             raise InputError(f"cannot be read: {error}", path=name) from None
     if not programs:

@@ -8,6 +8,7 @@ import sys
 from xml.sax.saxutils import quoteattr
 
 from gslang.cli.main import ExitCode
+from gslang.cli.option_types import natural
 from gslang.cli.usable_rules import usable_rules
 
 
@@ -15,7 +16,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("rules", nargs="+", help=".gsl files, folders, or shipped modules")
     parser.add_argument("--rule", action="append", metavar="NAME", help="only tests of this rule (may be repeated)")
     parser.add_argument("--format", choices=("text", "json", "junit"), default="text")
-    parser.add_argument("--seed", type=int, default=0, metavar="N", help="of the random inputs (0)")
+    parser.add_argument("--seed", type=natural, default=0, metavar="N", help="of the random inputs (0)")
 
 
 def run(options: argparse.Namespace) -> int:

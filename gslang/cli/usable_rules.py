@@ -26,6 +26,8 @@ def usable_rules(files: Sequence[str], options: argparse.Namespace) -> RuleSet |
     asked = [*(options.rule or ()), *getattr(options, "skip", ())]
     pass_name: str | None = getattr(options, "pass_name", None)
     wrong = check_names(rules, asked, "rule", list(rules.known)) or check_names(rules, [pass_name] if pass_name else [], "pass", list(rules.passes))
+    if not wrong and options.rule and set(options.rule) <= set(getattr(options, "skip", ())):
+        wrong = "gslc: no rule is left: each of those with --rule is skipped\n"
     if wrong:
         sys.stderr.write(wrong)
         return ExitCode.USAGE

@@ -171,6 +171,14 @@ def format_of(path: str | Path, given: str | None = None) -> str:
     raise InputError("which format this is cannot be told from its name", path=str(path), help=help)
 
 
+def known_output_format(path: str | Path, given: str | None = None) -> str:
+    """The format that a graph is to be written in, by suffix unless given. Raises `InputError` if there is none such."""
+    name = format_of(path, given)
+    if name not in WRITABLE:
+        raise _unknown_format(name, WRITABLE)
+    return name
+
+
 def named_dialect(name: str, path: str = "", place: str = "") -> Dialect:
     """A shipped dialect. Raises `InputError` if there is none of this name."""
     try:
@@ -183,6 +191,8 @@ def named_dialect(name: str, path: str = "", place: str = "") -> Dialect:
 def _read_bytes(path: str | Path) -> bytes:
     if str(path) == STDIO:
         return sys.stdin.buffer.read()
+    if not str(path):
+        raise InputError("the name of the graph's file is empty")
     try:
         return Path(path).read_bytes()
     except FileNotFoundError:

@@ -171,6 +171,11 @@ class _Safetensors(WeightsFile):
         return len(self._names)
 
 
+def is_weights_name(path: str | Path) -> bool:
+    """Whether a file of this name would be a weights file."""
+    return Path(path).suffix.lower() in (".npz", ".safetensors")
+
+
 def _unknown_suffix(path: str | Path) -> InputError:
     return InputError("this is no weights file by its name", path=str(path), help="use .npz or .safetensors")
 

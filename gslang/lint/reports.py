@@ -1,6 +1,6 @@
 """Findings for machines, with what only lints know: the graph that shows a finding, its fix, and whether an `@allow` silences it.
 
-The plain part of each format is `base.render`'s.
+The plain part of each format is `base.render`'s and `base.render_sarif`'s.
 """
 
 from __future__ import annotations
@@ -9,16 +9,13 @@ import json
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
-from urllib.parse import quote
 
 from gslang.base import render
-from gslang.base.diagnostics import Diagnostic, Fix, Label, Severity
-from gslang.base.render_ci import relative_path
+from gslang.base.diagnostics import Diagnostic, Fix
+from gslang.base.render_sarif import artifact, described, region, sarif_document
 from gslang.base.source import Span
-from gslang.lint.codes import LINTS
+from gslang.lint.codes import LINTS, LintInfo
 from gslang.lint.linted_file import Finding
-
-_LEVEL = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.NOTE: "note"}
 
 
 def json_report(found: Sequence[Diagnostic]) -> str:
@@ -48,20 +45,8 @@ def _place(span: Span) -> dict[str, Any]:
 
 def sarif_report(found: Sequence[Diagnostic], version: str) -> str:
     """SARIF 2.1.0: rules with their pages, related places, fixes; what an `@allow` silences is there, marked as suppressed."""
-    titles = {code: info.title for code, info in LINTS.items()}
-    document = json.loads(render.render_sarif(found, version, titles))
-    run = document["runs"][0]
-    run["originalUriBaseIds"] = {"SRCROOT": {"description": {"text": "the working directory of gslc"}}}
-    for rule in run["tool"]["driver"]["rules"]:
-        info = LINTS.get(rule["id"])
-        if info is not None:
-            page = (Path(__file__).parent / "explain" / f"{info.code}.md").read_text(encoding="utf-8")
-            rule["name"] = info.name
-            rule["help"] = {"text": f"gslc explain {info.code}", "markdown": page}
-            rule["defaultConfiguration"] = {"enabled": info.default, "level": "warning"}
-    for result, d in zip(run["results"], found):
-        if d.related:
-            result["relatedLocations"] = [_location(label, k) for k, label in enumerate(d.related)]
+    document = sarif_document(found, version, {code: _described(info) for code, info in LINTS.items()})
+    for result, d in zip(document["runs"][0]["results"], found):
         if d.fix is not None:
             result["fixes"] = [_sarif_fix(d.fix)]
         if isinstance(d, Finding) and d.allowed:
@@ -71,19 +56,9 @@ def sarif_report(found: Sequence[Diagnostic], version: str) -> str:
     return json.dumps(document, indent=2, ensure_ascii=False) + "\n"
 
 
-def _artifact(span: Span) -> dict[str, Any]:
-    path = quote(relative_path(span.source.name))
-    return {"uri": path} if path.startswith("/") else {"uri": path, "uriBaseId": "SRCROOT"}
-
-
-def _region(span: Span) -> dict[str, Any]:
-    at = _place(span)
-    return {"startLine": at["line"], "startColumn": at["column"], "endLine": at["end_line"], "endColumn": at["end_column"]}
-
-
-def _location(label: Label, number: int) -> dict[str, Any]:
-    location: dict[str, Any] = {"id": number, "physicalLocation": {"artifactLocation": _artifact(label.span), "region": _region(label.span)}}
-    return {**location, "message": {"text": label.text}} if label.text else location
+def _described(info: LintInfo) -> dict[str, Any]:
+    page = (Path(__file__).parent / "explain" / f"{info.code}.md").read_text(encoding="utf-8")
+    return {**described(info.code, info.title, page, "warning", info.default), "name": info.name}
 
 
 def _sarif_fix(fix: Fix) -> dict[str, Any]:
@@ -91,8 +66,8 @@ def _sarif_fix(fix: Fix) -> dict[str, Any]:
     artifacts: dict[str, dict[str, Any]] = {}
     for edit in fix.edits:
         name = edit.span.source.name
-        artifacts[name] = _artifact(edit.span)
-        changes.setdefault(name, []).append({"deletedRegion": _region(edit.span), "insertedContent": {"text": edit.text}})
+        artifacts[name] = artifact(edit.span)
+        changes.setdefault(name, []).append({"deletedRegion": region(edit.span), "insertedContent": {"text": edit.text}})
     return {"description": {"text": fix.title}, "artifactChanges": [{"artifactLocation": artifacts[n], "replacements": changes[n]} for n in changes]}
 
 

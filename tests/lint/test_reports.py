@@ -46,7 +46,45 @@ def test_sarif_of_files_elsewhere_has_no_base(capsys: pytest.CaptureFixture[str]
     jsonschema.Draft7Validator(SCHEMA).validate(document)
     results = document["runs"][0]["results"]  # type: ignore[index]
     locations = [result["locations"][0]["physicalLocation"]["artifactLocation"] for result in results]
-    assert locations and all(location["uri"].startswith("/") and "uriBaseId" not in location for location in locations)
+    assert locations and all(location == {"uri": (BAD / "late.gsl").as_uri()} for location in locations)
+    (tmp_path / "below").mkdir()
+    monkeypatch.chdir(tmp_path / "below")
+    (tmp_path / "ä b.gsl").write_text("rule r(x): exp(x) => tanh(x);\n", encoding="utf-8")
+    for name in ("../ä b.gsl", str(tmp_path / "ä b.gsl")):
+        (result, *_) = report(capsys, name, "--format", "sarif")["runs"][0]["results"]  # type: ignore[index]
+        assert result["locations"][0]["physicalLocation"]["artifactLocation"] == {"uri": (tmp_path / "ä b.gsl").as_uri()}
+
+
+@pytest.mark.parametrize("verb", ["lint", "check"])
+def test_sarif_has_what_code_scanning_needs(verb: str, capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What GitHub requires or recommends: descriptions and help of each rule, its index, relative addresses, regions from 1, fingerprints
+    that do not move with the lines."""
+    monkeypatch.chdir(tmp_path)
+    text = "rule twice(x): nn.relu(nn.rely(x)) => nn.relu(x);\nrule w(x): nn.relu(nn.rely(x)) => nn.relu(x);\n"
+    text = text if verb == "check" else text.replace("nn.rely", "nn.relu")
+    prints = []
+    for lines in ("", "# a line above\n\n"):
+        (tmp_path / "rules.gsl").write_text(lines + text, encoding="utf-8")
+        main([verb, "rules.gsl", "--format", "sarif"])
+        document = json.loads(capsys.readouterr().out)
+        jsonschema.Draft7Validator(SCHEMA).validate(document)
+        assert document["$schema"].endswith("sarif-2.1.0.json") and document["version"] == "2.1.0"
+        (run,) = document["runs"]
+        rules = run["tool"]["driver"]["rules"]
+        for rule in rules:
+            assert rule["help"]["text"] == f"gslc explain {rule['id']}" and rule["help"]["markdown"].startswith(f"# {rule['id']}: ")
+            assert len(rule["fullDescription"]["text"]) > len(rule["shortDescription"]["text"]) / 2 > 5
+            assert "```" not in rule["fullDescription"]["text"] and len(rule["fullDescription"]["text"]) < 1024
+            assert rule["defaultConfiguration"]["level"] in ("warning", "error") and rule["properties"]["problem.severity"] in ("warning", "error")
+        assert len(run["results"]) > 1
+        for result in run["results"]:
+            assert rules[result["ruleIndex"]]["id"] == result["ruleId"] and result["level"] in ("error", "warning", "note")
+            (location,) = result["locations"]
+            assert location["physicalLocation"]["artifactLocation"] == {"uri": "rules.gsl", "uriBaseId": "SRCROOT"}
+            assert all(value >= 1 for value in location["physicalLocation"]["region"].values())
+        prints.append([result["partialFingerprints"]["primaryLocationLineHash"] for result in run["results"]])
+        assert len(set(prints[-1])) == len(prints[-1])
+    assert prints[0] == prints[1]
 
 
 def test_sarif_of_errors_is_valid(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
