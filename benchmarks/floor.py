@@ -15,7 +15,7 @@ from benchmarks.measure import ROOT, Cell, Limits, Row, run_cells
 
 LEAST = {"tinygrad": 3.0, "onnxscript": 10.0}
 HAND_AT_MOST = 4.0
-FLAT_AT_MOST = 1.5
+FLAT_AT_MOST = 1.3
 BYTES_AT_MOST = 1000.0
 # job → peers, each with the job of gslang that does the same work as it does
 COMPARED = {
