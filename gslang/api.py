@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property, partial
+from functools import cached_property
 from pathlib import Path
 from time import perf_counter
 from typing import TYPE_CHECKING, Any
@@ -242,7 +242,7 @@ class RuleSet:
         if fold:
             steps = (*steps, Step((), "fold"))
         limits = Limits(limit, 1 if once else sweeps, stop_after)
-        folding = folder(self.dialect, fold_limit)
+        folding = folder(self.dialect)(fold_limit)
 
         def run(part: Graph, limits: Limits, observe: Observer | None, progress: Progress | None = None) -> Progress:
             return run_steps(part, self.dialect, steps, self.known, folding, limits, progress, observe)
@@ -267,10 +267,10 @@ class RuleSet:
         from gslang.formats.onnx.inner_runs import Entries, replay_inside
 
         began = perf_counter()
-        after, progress, rest = graph.copy(), Progress(), Entries(entries)
+        after, progress, rest, fold = graph.copy(), Progress(), Entries(entries), folder(self.dialect)
 
         def redo(path: str, part: Graph, observe: Observer | None, places: Places | None = None) -> None:
-            replay(part, self.dialect, self.known, rest.of(path), partial(folder, self.dialect), progress, observe, places)
+            replay(part, self.dialect, self.known, rest.of(path), fold, progress, observe, places)
 
         observe, places = _observer("", after, watch, provenance, 0), places_of(after)
         redo("", after, observe, places)
@@ -323,15 +323,22 @@ def _without(step: Step, skip: set[str], only: set[str] | None) -> Step:
     return Step(rules, step.builtin, tuple(_without(inner, skip, only) for inner in step.nested))
 
 
-def folder(dialect: Dialect, limit: int | None = FOLD_LIMIT) -> Callable[[Graph], int]:
-    """Constant folding for passes (`evaluate.fold`); NumPy is loaded only if it runs."""
+def folder(dialect: Dialect) -> Callable[[int | None], Callable[[Graph], int]]:
+    """For a limit in bytes what folds constants (`evaluate.fold`) and refines types, in passes; NumPy is loaded only if it runs."""
+    refine: Callable[[Graph], int] | None = None
 
-    def fold(graph: Graph) -> int:
-        from gslang.evaluate.fold import fold as run
+    def limited(limit: int | None) -> Callable[[Graph], int]:
+        def fold(graph: Graph) -> int:
+            nonlocal refine
+            from gslang.evaluate.fold import fold as run
+            from gslang.evaluate.known_types import refiner
 
-        return run(graph, dialect, limit_bytes=limit)
+            refine = refine or refiner(dialect)
+            return run(graph, dialect, limit_bytes=limit) + refine(graph)
 
-    return fold
+        return fold
+
+    return limited
 
 
 def load(name: str | Path) -> RuleSet:

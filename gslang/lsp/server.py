@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import os
+import sys
 from collections.abc import Generator
 from typing import Any
 
@@ -114,7 +116,9 @@ def serve() -> None:
     """Talk on standard input and output until the client says `exit`."""
     logging.basicConfig(level=logging.ERROR)
     logging.getLogger("pygls.protocol.json_rpc").addFilter(_is_no_answer)
-    make_server().start_io()
+    output = os.fdopen(os.dup(1), "wb")
+    os.dup2(2, 1)  # what a package prints goes to standard error, not between the messages
+    make_server().start_io(sys.stdin.buffer, output)
 
 
 def make_server() -> Server:

@@ -1,0 +1,49 @@
+"""Types that follow from what rules and folding have put into a graph: where an operand's shape has become known, so may those behind it.
+
+Rules type the nodes that they make; whoever reads these keeps the type that it had. Between the steps of a pass it gets what is known now.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from gslang.dialect.dialect import Dialect
+from gslang.dialect.signature import TypeInferenceError
+from gslang.dialect.tensor_type import TensorType, TupleType, Type, is_static
+from gslang.graph.graph import LEAVES, Graph
+from gslang.graph.inference import contradiction, infer_node, refine
+
+
+def refiner(dialect: Dialect) -> Callable[[Graph], int]:
+    """What refines the types of a graph and returns how many it did refine; nodes whose operands are as before are passed over."""
+    seen: dict[Graph, dict[int, tuple[Any, ...]]] = {}
+
+    def run(graph: Graph) -> int:
+        known = seen.setdefault(graph, {})
+        op, operands, types = graph.op, graph.operands, graph.types
+        count = 0
+        for node in graph.in_order():
+            if op[node] in LEAVES or is_settled(type_ := types[node]):
+                continue
+            now = (operands[node], *[types[o] if o >= 0 else None for o in operands[node]])
+            if known.get(node) == now:
+                continue
+            known[node] = now
+            try:
+                inferred = infer_node(graph, dialect, node)
+            except TypeInferenceError:
+                continue
+            if contradiction(type_, inferred) is None and (refined := refine(type_, inferred)) is not type_ and refined != type_:
+                types[node] = refined
+                count += 1
+        return count
+
+    return run
+
+
+def is_settled(type_: Type | None) -> bool:
+    """Whether nothing is left to be known."""
+    if isinstance(type_, TupleType):
+        return all([is_settled(field) for field in type_.fields])
+    return isinstance(type_, TensorType) and type_.dtype is not None and is_static(type_.shape)
