@@ -28,28 +28,36 @@ class BuildError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Edits:
-    """`add(op, operands, attrs, known)` appends a typed node; `known` is a table for calls with these attributes, or None.
+    """The changes that rewriting makes to one graph, as functions over its columns.
 
-    `infer(node, known, key)` finds the type of a node that has no type yet, and notes it in the table, or in `looked_at` if it
-    depends on constants' values too. `misfit(olds, nows)` says
-    why these cannot take the outputs' place. `replace_one` and `replace` let them, and return the removed nodes: `first` is the
-    first new node, `low` the greatest label of what new nodes read (None: not known), `unused` says that some new node inside the target may
-    have no user, and `seeds` is added to. In `replace`, `staying` are matched nodes that keep what they read.
+    `first` is the first new node of an application, `low` the greatest label of what new nodes read (None: not known),
+    `unused` says that some new node inside the target may have no user, and `seeds` is what changed: it is added to.
+    `staying` are matched nodes that keep what they read.
     """
 
     graph: Graph
     dialect: Dialect
     add: Callable[[str, tuple[int, ...], Mapping[str, Any], Known | None], int]
+    """Appends a typed node: operator, operands, attributes, and the table of types of calls with these attributes, or None."""
     infer: Callable[[int, Known, tuple[Type | None, ...]], Type | None]
+    """The type of a node that has none yet, noted in the table, or the node in `looked_at` if constants' values matter too."""
     misfit: Callable[[Sequence[int], Sequence[int]], str | None]
+    """Why these nodes cannot take the outputs' place."""
     replace_one: Callable[[int, int, int, int | None, bool, list[int]], list[int]]
+    """`(old, now, first, low, unused, seeds)`: one takes the other's place; the removed nodes."""
     replace: Callable[[Sequence[int], Sequence[int], int, int | None, bool, Collection[int], list[int]], list[int]]
+    """`(olds, nows, first, low, unused, staying, seeds)`: the same for several outputs, all at once."""
     looked_at: list[int]
     note: Callable[[int], None]
+    """Tells those who group users by values that what a node reads has changed."""
     relevant: Callable[[tuple[str, ...]], tuple[int, ...]]
+    """Which of a target's operators some pattern has: only nodes with these need become seeds."""
     remove: Callable[[list[int], list[int]], list[int]]
+    """`(stack, seeds)`: removes what nobody uses, and then what only that used; what is still used becomes a seed."""
     place_new: Callable[[Sequence[int], Sequence[int], int], None]
+    """`(olds, nows, first)`: labels for the new nodes, whatever has to move for them."""
     refine_types: Callable[[Sequence[int], Sequence[int]], None]
+    """What is known of the old outputs' types is known of the new ones'."""
 
 
 MISSING: Final = object()  # no entry in a table of types
@@ -178,7 +186,7 @@ def edits_of(graph: Graph, dialect: Dialect, watched: Collection[str] | None = N
             seeds.extend(range(first, count))
         settle(old, now, first, seeds)
         if users[old]:
-            users[old] = redirect(old, now, first, (), seeds)
+            users[old] = redirect(old, now, first, seeds)
         if old in graph.output_uses:
             graph.replace_outputs({old: now})
         stack = [old] if users[now] or now < first else [old, now]  # nobody may have used the old one
@@ -186,11 +194,11 @@ def edits_of(graph: Graph, dialect: Dialect, watched: Collection[str] | None = N
             stack += [node for node in range(first, count) if not users[node]]
         return remove(stack, seeds)
 
-    def redirect(old: int, now: int, first: int, staying: Collection[int], seeds: list[int]) -> list[int] | dict[int, None]:
-        """Let the users of `old` read `now`, but new nodes and those in `staying`; returns these."""
+    def redirect(old: int, now: int, first: int, seeds: list[int]) -> list[int] | dict[int, None]:
+        """Let the users of `old` read `now`, but not new nodes; returns these."""
         kept: list[int] = []
         for user in users[old]:
-            if user >= first or user in staying:
+            if user >= first:
                 kept.append(user)
                 continue
             before = operands[user]

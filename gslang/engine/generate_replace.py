@@ -15,6 +15,7 @@ from gslang.engine.generate_stamp import Layout
 from gslang.engine.generate_target import may_leave_unused, stands_for_several
 from gslang.engine.plan import MatchPlan, children
 from gslang.graph.graph import MANY_USERS
+from gslang.graph.order import GAP
 
 
 def emit_replacement(
@@ -86,7 +87,7 @@ def _emit_fresh(writer: Writer, place: Place, layout: Layout) -> None:
         writer.line(place, f"if len(readers) == 1 and not ({others}): high = label[readers[0]] - 1")  # the most frequent case
         writer.line(place, "else:")
         writer.line(inner, f"readers = dict.fromkeys([{', '.join(f'*users[{old}]' for old in olds)}])")
-        writer.line(inner, "high = min([label[u] for u in readers], default=low + 0x20000000000) - 1")
+        writer.line(inner, f"high = min([label[u] for u in readers], default=low + {2 * GAP}) - 1")
     writer.line(place, f"step = (high - low) // {count}")
     writer.line(place, f"if step > 0 and len(label) == first_new: label.extend(range(high - step * {count - 1}, high + 1, step))")
     writer.line(place, f"else: place_new({shown_olds}, {shown_nows}, first_new)")

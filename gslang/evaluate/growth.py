@@ -37,7 +37,11 @@ class Growth:
 
 def worth_computing(graph: Graph, nodes: list[int], limit: int | None) -> list[int]:
     """Those of `nodes`, which are in order and depend on values alone, that are not large by their types or lead to such."""
-    sizes = {node: nbytes for node in nodes if (nbytes := _bytes_of(graph.types[node])) is not None and limit is not None and nbytes > limit}
+    if limit is None:
+        return nodes
+    types = graph.types
+    bytes_of_type = {type: _bytes_of(type) or 0 for type in {types[node] for node in nodes}}
+    sizes = {node: nbytes for node in nodes if (nbytes := bytes_of_type[types[node]]) > limit}
     if not sizes:
         return nodes
     values = graph.values
