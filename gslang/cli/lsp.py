@@ -23,5 +23,4 @@ def run(options: argparse.Namespace) -> int:
         return ExitCode.USAGE
     from gslang.lsp.server import serve
 
-    serve()
-    return ExitCode.FINE
+    return ExitCode.FINE if serve() else ExitCode.FINDINGS

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import threading
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -19,6 +21,7 @@ from gslang.lsp.server import Server
 from gslang.lsp.verdicts import find_verdict, known_verdict
 
 T = TypeVar("T")
+_TURN = asyncio.Lock()
 
 
 def register(server: Server) -> None:
@@ -110,8 +113,33 @@ async def _counted(server: Server, uri: str, name: str, model: Path) -> str:
 
 
 async def _beside(work: Callable[[], T]) -> T:
-    """Run something long in a thread, so that the editor is answered meanwhile."""
-    return await asyncio.get_running_loop().run_in_executor(None, work)
+    """Run something long in a thread, so that the editor is answered meanwhile; one at a time, since each takes turns with the answers.
+
+    The server may end before the thread does.
+    """
+    loop = asyncio.get_running_loop()
+    future: asyncio.Future[T] = loop.create_future()
+
+    def told(result: T | None, error: BaseException | None) -> None:
+        if future.done():
+            return  # nobody waits for it any more
+        if error is not None:
+            future.set_exception(error)
+        else:
+            future.set_result(result)  # type: ignore[arg-type]
+
+    def run() -> None:
+        result, failure = None, None
+        try:
+            result = work()
+        except BaseException as error:
+            failure = error
+        with suppress(RuntimeError):  # the server has ended
+            loop.call_soon_threadsafe(told, result, failure)
+
+    async with _TURN:
+        threading.Thread(target=run, daemon=True).start()
+        return await future
 
 
 def _say(server: Server, text: str, fine: bool) -> None:

@@ -29,6 +29,7 @@ from gslang.lsp.lint_process import LintProcess
 from gslang.lsp.store import Store
 
 _PAUSE = 0.4  # seconds without an edit, after which costly lints run
+_TURN = 0.0005  # seconds that a thread which verifies or runs tests may go on while a message waits
 
 
 class _Protocol(LanguageServerProtocol):
@@ -45,6 +46,16 @@ class _Protocol(LanguageServerProtocol):
     @lsp_method(lsp.TEXT_DOCUMENT_DID_CLOSE)
     def lsp_text_document__did_close(self, params: lsp.DidCloseTextDocumentParams) -> Generator[Any, Any, None]:
         yield self.fm.features[lsp.TEXT_DOCUMENT_DID_CLOSE], (params,), None
+
+    @lsp_method(lsp.SHUTDOWN)
+    def lsp_shutdown(self, *given: Any) -> Generator[Any, Any, None]:
+        """As pygls has it, which stumbles over requests that end while it cancels them."""
+        if (handler := self.fm.features.get(lsp.SHUTDOWN)) is not None:
+            yield handler, given, None
+        for number, future in list(self._request_futures.items()):
+            if number != self.msg_id and not future.done():
+                future.cancel()
+        self._shutdown = True
 
     def structure_message(self, data: dict[str, Any]) -> Any:
         """A request that is not as it should be is answered with an error; pygls would leave its sender waiting."""
@@ -69,6 +80,7 @@ class Server(LanguageServer):
         self.ran: dict[tuple[str, str, str], Ran] = {}
         self.graphs: dict[str, tuple[float, Graph]] = {}
         self.counts: dict[tuple[str, str, str], tuple[CheckedRule, int, str]] = {}
+        self.exited = False
         self.lints = LintProcess(self.store, lambda document: self.tell(document, True, False))
         self._waiting: asyncio.TimerHandle | None = None
         self._edits = 0
@@ -112,13 +124,16 @@ class Server(LanguageServer):
         self.lints.ask(slow)
 
 
-def serve() -> None:
-    """Talk on standard input and output until the client says `exit`."""
+def serve() -> bool:
+    """Talk on standard input and output until the client says `exit` or is gone; False if it said that without asking for `shutdown` before."""
     logging.basicConfig(level=logging.ERROR)
     logging.getLogger("pygls.protocol.json_rpc").addFilter(_is_no_answer)
     output = os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)  # what a package prints goes to standard error, not between the messages
-    make_server().start_io(sys.stdin.buffer, output)
+    sys.setswitchinterval(_TURN)
+    server = make_server()
+    server.start_io(sys.stdin.buffer, output)
+    return not server.exited or bool(server.protocol._shutdown)
 
 
 def make_server() -> Server:

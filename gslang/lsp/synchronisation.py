@@ -31,6 +31,10 @@ def register(server: Server) -> None:
             registration = lsp.Registration("gslang.files", lsp.WORKSPACE_DID_CHANGE_WATCHED_FILES, options)
             server.client_register_capability(lsp.RegistrationParams([registration]))
 
+    @server.feature(lsp.EXIT)
+    def exit(params: None) -> None:
+        server.exited = True
+
     @server.feature(lsp.TEXT_DOCUMENT_DID_OPEN)
     def did_open(params: lsp.DidOpenTextDocumentParams) -> None:
         given = params.text_document

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+import time
 
 import pytest
 
@@ -11,7 +12,7 @@ from gslang.base.source import Source
 from gslang.cli.main import main
 from gslang.lsp import snippets
 from gslang.syntax.parser import parse
-from tests.lsp.client import ROOT, Client
+from tests.lsp.client import LONG, ROOT, Client
 
 
 def test_without_pygls(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
@@ -30,6 +31,27 @@ def test_a_client_that_goes_away() -> None:
     process = subprocess.Popen([sys.executable, "-m", "gslang", "lsp"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, cwd=ROOT)
     _, errors = process.communicate(b"", timeout=60)
     assert process.returncode == 0 and errors == b""
+
+
+def test_exit_without_shutdown_is_told() -> None:
+    client = Client()
+    client.say("exit", None)
+    assert client.process.wait(LONG) == 1 and client.stderr == ""
+
+
+def test_the_end_does_not_wait_for_a_verification() -> None:
+    """All rules of a file are asked about at once: together they would take much longer than the end may."""
+    text = (ROOT / "stdlib_rules" / "onnx" / "normalization.gsl").read_text(encoding="utf-8")
+    client = Client()
+    client.open("untitled:slow", text)
+    rules = [line.split()[1].split("(")[0] for line in text.splitlines() if line.startswith("rule ")]
+    for number, rule in enumerate(rules):
+        params = {"command": "gslang.verify", "arguments": ["untitled:slow", rule]}
+        client._send({"id": f"verify {number}", "method": "workspace/executeCommand", "params": params})
+    client.at("hover", "untitled:slow", 0, 0)
+    begin = time.monotonic()
+    assert client.close() == 0 and client.stderr == ""
+    assert time.monotonic() - begin < 10
 
 
 def test_a_client_without_snippets_and_levels() -> None:
