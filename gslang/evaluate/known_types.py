@@ -1,6 +1,7 @@
 """Types that follow from what rules and folding have put into a graph: where an operand's shape has become known, so may those behind it.
 
 Rules type the nodes that they make; whoever reads these keeps the type that it had. Between the steps of a pass it gets what is known now.
+In ONNX graphs that is also what follows from shapes of which some numbers are known (`partial_values`).
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ from typing import Any
 from gslang.dialect.dialect import Dialect
 from gslang.dialect.signature import TypeInferenceError
 from gslang.dialect.tensor_type import TensorType, TupleType, Type, is_static
+from gslang.evaluate.partial_values import Partial, partial_value, shape_by_values
 from gslang.graph.graph import LEAVES, Graph
 from gslang.graph.inference import contradiction, infer_node, refine
 
@@ -22,11 +24,14 @@ def refiner(dialect: Dialect) -> Callable[[Graph], int]:
     def run(graph: Graph) -> int:
         known = seen.setdefault(graph, {})
         op, operands, types = graph.op, graph.operands, graph.types
+        parts: dict[int, Partial] = {}
         count = 0
         for node in graph.in_order():
+            if graph.dialect == "onnx" and (part := partial_value(graph, node, parts)) is not None:
+                parts[node] = part
             if op[node] in LEAVES or is_settled(type_ := types[node]):
                 continue
-            now = (operands[node], *[types[o] if o >= 0 else None for o in operands[node]])
+            now = (operands[node], *[(types[o], parts.get(o)) if o >= 0 else None for o in operands[node]])
             if known.get(node) == now:
                 continue
             known[node] = now
@@ -34,7 +39,11 @@ def refiner(dialect: Dialect) -> Callable[[Graph], int]:
                 inferred = infer_node(graph, dialect, node)
             except TypeInferenceError:
                 continue
-            if contradiction(type_, inferred) is None and (refined := refine(type_, inferred)) is not type_ and refined != type_:
+            refined = type_
+            for more in (inferred, shape_by_values(graph, node, parts)):
+                if contradiction(refined, more) is None:
+                    refined = refine(refined, more)
+            if refined is not type_ and refined != type_:
                 types[node] = refined
                 count += 1
         return count
