@@ -69,7 +69,7 @@ def lint_program(
         return []
 
     def run() -> list[Finding]:
-        return _lint(source, parsed, program, selected)
+        return _lint(source, program, selected, parsed)
 
     found = cached("lint", [_state(), source.name, source.text, *_imported(source), *sorted(selected)], run) if cache else run()
     return [d for d in found if allowed or not d.allowed]
@@ -101,7 +101,7 @@ def _state() -> str:
     return digest(f"{path} {path.stat().st_size} {path.stat().st_mtime_ns}" for path in files)
 
 
-def _lint(source: Source, parsed: Parsed | None, program: CheckedProgram, selected: frozenset[str]) -> list[Finding]:
+def _lint(source: Source, program: CheckedProgram, selected: frozenset[str], parsed: Parsed | None = None) -> list[Finding]:
     from gslang.engine.meaning import with_meanings
     from gslang.lint.linted_file import linted_file
     from gslang.lint.registry import REGISTRY
