@@ -1,4 +1,5 @@
-"""Safe fixes of the corpus: they converge, mend what they are for, keep comments, and leave what rules match as it was."""
+"""Safe fixes of the corpus: they converge, mend what they are for, keep comments, and leave what rules match, and what
+they make of it, as it was."""
 
 from __future__ import annotations
 
@@ -9,10 +10,13 @@ import pytest
 from gslang.base.diagnostics import Diagnostic
 from gslang.base.source import Source
 from gslang.check.check import check_source
-from gslang.check.checked import CheckedProgram
+from gslang.check.checked import CheckedProgram, CheckedRule
+from gslang.formats.json_graph import write_json
+from gslang.graph.graph import Graph
 from gslang.lint.fixes import fix_source
 from gslang.lint.linted_file import linted_file
 from gslang.lint.run_lints import lint_program
+from gslang.lint.small_run import by_start, run_small
 from gslang.lint.witness import graphs_of, matching_nodes
 from gslang.syntax.parser import parse
 from tests.lint.test_corpus import BAD, DEFAULT, also
@@ -40,3 +44,11 @@ def test_fixes(path: Path) -> None:
     for name in program.own_rules:
         for graph in graphs_of(file, program.rules[name]):
             assert set(matching_nodes(program.rules[name], graph)) == set(matching_nodes(after.rules[name], graph))
+            assert _applied(program.rules[name], graph) == _applied(after.rules[name], graph)
+
+
+def _applied(rule: CheckedRule, graph: Graph) -> str:
+    """What the rule makes of a graph, at most three times."""
+    changed = graph.copy()
+    run_small(changed, rule.dialect, by_start([rule]), 3)
+    return write_json(changed)
