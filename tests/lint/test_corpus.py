@@ -63,14 +63,14 @@ def test_near_misses_are_not_found(path: Path) -> None:
 
 def test_shipped_rules_have_no_findings() -> None:
     found = []
-    for program in (*load_module("std.relay"), *load_module("std.onnx")):
+    for program in (*load_module("std.relay"), *load_module("std.onnx"), *load_module("std.onnxruntime")):
         source = read_source(program.name)
         assert isinstance(source, Source)
         found += [f"{d.primary.span}: {d.code} {d.message}" for d in lint_program(source, program, DEFAULT)]
     assert found == []
 
 
-@pytest.mark.parametrize("package", ["std.relay", "std.onnx"])
+@pytest.mark.parametrize("package", ["std.relay", "std.onnx", "std.onnxruntime"])
 def test_shipped_rules_fit_together(package: str) -> None:
     """`gslc std.relay model` runs the rules of all its files as one set."""
     found = lint_together([(source_of(program), program) for program in load_module(package)], DEFAULT)
