@@ -41,7 +41,6 @@ class Search:
     attempts: int = 0
     found: int = 0
     obstacles: Counter[str] = field(default_factory=Counter)
-    coverage: Counter[str] = field(default_factory=Counter)
 
     @property
     def obstacle(self) -> str:
@@ -61,7 +60,6 @@ def instances(rule: ir.CheckedRule, search: Search, seed: int, seconds: float, a
         found = _attempt(rule, search, seed * 1_000_003 + k)
         if found is not None:
             search.found += 1
-            search.coverage.update(found.features)
             yield found
 
 
@@ -79,7 +77,6 @@ def instances_on(rule: ir.CheckedRule, graphs: Iterable[Graph], search: Search) 
             if result is not None:
                 failure = result.message if isinstance(result, Failure) else None
                 search.found += 1
-                search.coverage["own test"] += 1
                 yield Instance(-1 - k, before, None if failure is not None else graph, failure, ("own test",))
                 break
 

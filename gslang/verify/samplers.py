@@ -65,12 +65,12 @@ def _convolution(rank: int) -> Sampler:
 
     def sample(rng: Random, known: Shapes, given: Mapping[str, Any]) -> Answer:
         attrs = dict(given)
-        layout = attrs.setdefault("data_layout", rng.choice(("NC" + letters,) * 4 + ("N" + letters + "C",)))
+        layout = attrs.setdefault("data_layout", rng.choice(("NC" + letters,) * 2 + ("N" + letters + "C",)))
         kernel = attrs.setdefault("kernel_layout", rng.choice(("OI" + letters,) * 4 + (letters + "IO",)))
         data = dict(zip(layout, known[0])) if known[0] is not None else {}
         weight = dict(zip(kernel, known[1])) if known[1] is not None else {}
         groups = attrs.setdefault("groups", rng.choice((1, 1, 1, 2)))
-        inner = weight.get("I") or (data["C"] // max(1, groups) if data.get("C") else rng.choice((2, 3)))
+        inner = weight.get("I") or (data["C"] // max(1, groups) if data.get("C") else rng.choice((1, 2, 3) if groups > 1 else (2, 3)))
         out = weight.get("O") or attrs.get("channels") or rng.choice((1, 2, 3)) * groups
         if not weight.get("O") and data.get("C") == inner and groups == 1 and rng.random() < 0.3:
             out = inner
@@ -209,7 +209,7 @@ def _reshape(rng: Random, known: Shapes, attrs: Mapping[str, Any]) -> Answer:
     if target and rng.random() < 0.3:
         k = rng.randrange(len(target))
         target = (*target[:k], -1, *target[k + 1 :])
-    elif shape and rng.random() < 0.3:
+    elif shape and rng.random() < 0.4:
         target = (0, -1) if len(shape) > 1 else (-1,)
     return [shape], {"newshape": target}
 

@@ -7,7 +7,7 @@
 * `refuted`: an instance where they differ, or where the target has other types than the source.
 * `unknown`: no instance was found, or none can be computed. `reason` tells.
 
-Not here: how rules and options come from the command line (`cli/verify`), how proofs are found (`prove`).
+Not here: what instances say (`evidence`), how rules and options come from the command line (`cli/verify`), how proofs are found (`prove`).
 """
 
 from __future__ import annotations
@@ -16,7 +16,6 @@ import dataclasses
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
-from itertools import chain
 from pathlib import Path
 from time import perf_counter
 from typing import Any
@@ -24,31 +23,18 @@ from typing import Any
 from gslang.base.cache import cached, digest
 from gslang.check.checked import Builtin, CheckedProgram, CheckedRule
 from gslang.formats.json_graph import write_json
-from gslang.graph.graph import CONST, Graph
-from gslang.verify.compare import Finding, can_be_computed, compare
+from gslang.graph.graph import Graph
+from gslang.verify.compare import Finding
+from gslang.verify.evidence import Settings, gather
 from gslang.verify.exact import BOUND
-from gslang.verify.instances import Instance, Search, instances, instances_on
-from gslang.verify.own_tests import test_graphs
+from gslang.verify.instances import Instance
 from gslang.verify.paste import as_test
 from gslang.verify.prove.paths import NotProved
-from gslang.verify.prove.prove import STEPS, prove
+from gslang.verify.prove.prove import prove
 from gslang.verify.reads import parts
 
+_SPECIAL = "; differs on NaN and infinities only"
 ORDER = ("refuted", "unknown", "tested", "exact", "proved")  # from bad to good
-
-
-@dataclass(frozen=True, slots=True)
-class Settings:
-    """`seconds`: the most time for the instances of one rule; `proof_steps`: of a search for a proof (0: none).
-
-    `wanted`: how many instances to look at. `special`: NaN and infinities refute too.
-    """
-
-    seconds: float = 10.0
-    seed: int = 0
-    wanted: int = 24
-    special: bool = False
-    proof_steps: int = STEPS
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,69 +71,34 @@ def verify(rule: CheckedRule, settings: Settings = Settings(), programs: Sequenc
 
 
 def verify_now(rule: CheckedRule, settings: Settings = Settings(), programs: Sequence[CheckedProgram] = ()) -> Verdict:
+    """The same without a look at earlier verdicts."""
     began = perf_counter()
-    search = Search()
-    good: list[Finding] = []
-    bad: list[tuple[Instance, Finding | None, str]] = []
-    end = began + settings.seconds
-    misfits_elsewhere: list[Instance] = []
-    drawn = instances(rule, search, settings.seed, settings.seconds, 60 * settings.wanted)
-    for instance in chain(instances_on(rule, test_graphs(rule, programs), search), drawn):
-        if instance.after is None:
-            if _has_only_float32(instance.before) and can_be_computed(instance.before, rule.dialect, settings.seed):
-                bad.append((instance, None, f"the target does not fit the source: {instance.failure}"))
-            else:
-                misfits_elsewhere.append(instance)
-        else:
-            finding = compare(instance.before, instance.after, rule.dialect, rule.approximate, settings.seed)
-            if why := refutes(finding, settings.special):
-                bad.append((instance, finding, why))
-            else:
-                good.append(finding)
-        if len(bad) >= 6 or len(good) + len(bad) >= settings.wanted or perf_counter() > end or bad and perf_counter() > began + 0.5:
-            break
-    seconds = perf_counter() - began
-    coverage = dict(sorted(search.coverage.items()))
-    if misfits_elsewhere:
-        coverage["not applied, types do not fit"] = len(misfits_elsewhere)
-    if misfits_elsewhere and not good and not bad:  # then it can never be applied
-        bad = [(instance, None, f"the target does not fit the source: {instance.failure}") for instance in misfits_elsewhere[:6]]
-    count = len(good) + len(bad)
-    if bad:
-        instance, shown, why = min(bad, key=lambda item: (item[1] is None, _size(item[0].before), item[0].seed))
-        example = _counterexample(rule, instance, shown)
-        return Verdict(rule.name, "refuted", why, None, count, seconds, coverage, example)
-    if not good:
-        return Verdict(rule.name, "unknown", f"no instance was found: {search.obstacle}", None, 0, seconds, coverage)
-    verdict, reason = _judge(good)
+    evidence = gather(rule, settings, programs)
+    coverage = dict(sorted(evidence.coverage.items()))
+    count = len(evidence.good) + len(evidence.bad)
+
+    def verdict(name: str, reason: str, bound: float | None = None, example: Counterexample | None = None) -> Verdict:
+        return Verdict(rule.name, name, reason, bound, count, perf_counter() - began, coverage, example)
+
+    if evidence.bad:
+        instance, finding, why = min(evidence.bad, key=lambda item: (item[1] is None, _size(item[0].before), item[0].seed))
+        return verdict("refuted", why, example=_counterexample(rule, instance, finding))
+    if not evidence.good:
+        return verdict("unknown", f"no instance was found: {evidence.obstacle}")
+    name, reason = _judge(evidence.good)
     nearness = ", where `close` is equality" if _has_nearness(rule) else ""
-    if verdict == "exact":
-        reason += nearness
-    if verdict in ("exact", "tested") and settings.proof_steps:
+    if name in ("exact", "tested") and settings.proof_steps:
         try:
             proof = prove(rule, settings.proof_steps)
         except NotProved:
             pass
         else:
-            reason = "for " + ", ".join(proof.assumptions) + nearness + ("; differs on NaN and infinities only" if "NaN" in reason else "")
-            return Verdict(rule.name, "proved", reason, 0.0, count, perf_counter() - began, coverage)
-        seconds = perf_counter() - began
-    return Verdict(rule.name, verdict, reason, BOUND if verdict == "exact" else None, count, seconds, coverage)
-
-
-def refutes(finding: Finding, special: bool = False) -> str:
-    """Why an instance refutes its rule; empty if it does not."""
-    if finding.numbers is False and not (finding.field is True and finding.certain):
-        return f"the sides compute different values: {finding.number_reason}"
-    if special and finding.special:
-        return "the sides differ in NaN or infinities"
-    if finding.numbers is None and finding.field is False and finding.certain:
-        return finding.field_reason
-    return ""
+            return verdict("proved", "for " + ", ".join(proof.assumptions) + nearness + (_SPECIAL if _SPECIAL in reason else ""), 0.0)
+    return verdict(name, reason + nearness, BOUND) if name == "exact" else verdict(name, reason)
 
 
 def _judge(good: list[Finding]) -> tuple[str, str]:
-    special = "; differs on NaN and infinities only" if any(f.special for f in good) else ""
+    special = _SPECIAL if any(f.special for f in good) else ""
     equal = [f for f in good if f.field is True]
     undecided = [f for f in good if f.field is False]
     if equal and not undecided:
@@ -186,10 +137,6 @@ def _size(graph: Graph) -> int:
             size *= d if isinstance(d, int) else 2
         total += size + 1
     return total
-
-
-def _has_only_float32(graph: Graph) -> bool:
-    return all(getattr(graph.types[n], "dtype", None) in (None, "float32") for n in graph.nodes() if graph.op[n] is not CONST)
 
 
 def content_of(value: Any) -> str:

@@ -1,0 +1,79 @@
+"""Which instances are compared first: those that show what few before them did.
+
+Drawing an instance is cheap, comparing its two sides is not. Most draws of a rule look alike (the usual layout, one group), and a mistake may show
+in the others only; so what looks like earlier ones waits until some more have been drawn.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from itertools import combinations, islice, takewhile
+from time import perf_counter
+from typing import Any
+
+import numpy as np
+
+from gslang.dialect.dialect import Dialect
+from gslang.graph.graph import CONST, Graph
+from gslang.verify.instances import Instance
+
+DRAWN = 6  # times as many instances are drawn as are compared
+AT_ONCE = 6  # one in so many is compared as it comes
+_ALIKE = 2  # calls of one operator that are told apart
+
+
+def varied(drawn: Iterator[Instance], wanted: int, dialect: Dialect, until: float) -> Iterator[Instance]:
+    """All instances of `drawn`: some as they come, then of the first `DRAWN` · `wanted` always the one that shows most of what was seen least.
+
+    `until`: when to stop looking for more to choose from, by `perf_counter`.
+    """
+    first: list[Instance] = []
+    for instance in islice(drawn, wanted // AT_ONCE):
+        first.append(instance)
+        yield instance
+    pool = [*first, *takewhile(lambda _: perf_counter() < until, islice(drawn, (DRAWN - 1) * wanted))]
+    shown = _differences([written_ways(instance.before, dialect) for instance in pool])
+    seen: Counter[str] = Counter(text for own in shown[: len(first)] for text in own)
+    left = list(range(len(first), len(pool)))
+    while left:
+        best = max(left, key=lambda k: (sum(1 / (1 + seen[text]) for text in shown[k]), -k))
+        left.remove(best)
+        seen.update(shown[best])
+        yield pool[best]
+    yield from drawn
+
+
+def _differences(written: list[list[str]]) -> list[list[str]]:
+    """Of each list what not all have, and the pairs of it."""
+    counts = Counter(text for own in written for text in set(own))
+    apart = [[text for text in dict.fromkeys(own) if counts[text] < len(written)] for own in written]
+    return [[*own, *(f"{a}, {b}" for a, b in combinations(own, 2))] for own in apart]
+
+
+def written_ways(graph: Graph, dialect: Dialect) -> list[str]:
+    """How attributes and whole-number operands of each call are written: which text, a default, with 0 or negative numbers."""
+    found: list[str] = []
+    calls: Counter[str] = Counter()
+    for node in graph.reverse_post_order():
+        op = graph.op[node]
+        signature = dialect.get(op)
+        if signature is None:
+            continue
+        name = f"{op} {min(calls[op], _ALIKE)}"
+        calls[op] += 1
+        given = signature.complete(graph.attrs[node])
+        found += [f"{name} {key} {_way(given.get(key), spec.default)}" for key, spec in signature.attributes.items()]
+        for k, operand in enumerate(graph.operands[node]):
+            if operand >= 0 and graph.op[operand] is CONST and (value := np.asarray(graph.value(operand))).dtype.kind == "i" and value.size <= 16:
+                found.append(f"{name} {k} {_way(tuple(value.reshape(-1).tolist()), None)}")
+    return found
+
+
+def _way(value: Any, default: Any) -> str:
+    if isinstance(value, (str, bool)):
+        return str(value)
+    if value is None or value == default:
+        return "default"
+    numbers = [v for v in (value if isinstance(value, tuple) else (value,)) if isinstance(v, (int, float))]
+    return f"{'with 0 ' * any(v == 0 for v in numbers)}{'negative' * any(v < 0 for v in numbers)}"
