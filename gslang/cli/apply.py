@@ -10,6 +10,7 @@ from time import perf_counter
 from typing import TYPE_CHECKING, Any, Final
 
 from gslang.base.diagnostics import InputError
+from gslang.cli.graph_output import add_output_options, output_graph
 from gslang.cli.main import ExitCode
 from gslang.cli.numbers import add_number_options, compare_graphs, refuse_unknown_sizes, sizes_of
 from gslang.cli.option_types import natural, positive, size_in_bytes
@@ -37,10 +38,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--replay", metavar="FILE", help="apply a trace again, without searching")
     parser.add_argument("--stop-after", type=natural, metavar="N", help="stop after N applications")
     parser.add_argument("--provenance", action="store_true", help="new nodes say which application made them from what (JSON, ONNX)")
-    parser.add_argument("--output-format", metavar="F", help="json, relay or dot (that of the input, or by OUT's suffix)")
-    parser.add_argument("--external", choices=("keep", "copy", "inline"), default="keep", help="external data of an ONNX model (keep)")
     parser.add_argument("--no-subgraphs", action="store_true", help="leave bodies and local functions of an ONNX model alone")
-    parser.add_argument("--output-params", metavar="FILE", help="where values of parameters go beside Relay text (OUT with .npz)")
+    add_output_options(parser)
     add_graph_options(parser)
 
 
@@ -116,13 +115,13 @@ def run(options: argparse.Namespace) -> int:
     if options.check_numbers and not _numbers_agree(rules, graph, result, options):
         code = ExitCode.FINDINGS
     writing = perf_counter()
-    _write(options, result)
+    output_graph(result.graph, options, _target_format(options, graph))
     result.seconds["write"] = perf_counter() - writing
     if options.report:
         report = json.dumps(result.report(), indent=2, ensure_ascii=False) + "\n"
         sys.stdout.write(report) if options.report == "-" else _write_file(options.report, report)
     if trace is not None:
-        trace.save(_target_format(options))
+        trace.save(_target_format(options, graph))
     _summary(result, replayed=bool(options.replay))
     return code
 
@@ -194,39 +193,14 @@ def _numbers_agree(rules: RuleSet, before: Graph, result: Result, options: argpa
     return agreement.equal
 
 
-def _write(options: argparse.Namespace, result: Result) -> None:
-    from gslang.formats.registry import graph_text, write_graph
-
-    if options.output is not None and options.output != "-":
-        write_graph(result.graph, options.output, options.output_format, external=options.external)
-        if _target_format(options) == "relay":
-            _write_weights(options, result.graph)
-        return
-    sys.stdout.write(graph_text(result.graph, _target_format(options)))
-    sys.stdout.flush()
-
-
-def _target_format(options: argparse.Namespace) -> str:
-    """The format that the graph is written in."""
+def _target_format(options: argparse.Namespace, graph: Graph) -> str:
+    """The format that the graph is written in: by default that in which it came."""
     from gslang.formats.registry import format_of
 
     if options.output is not None and options.output != "-":
         return format_of(options.output, options.output_format)
-    return str(options.output_format or options.input_format or ("json" if options.graph == "-" else format_of(options.graph, None)))
-
-
-def _write_weights(options: argparse.Namespace, graph: Graph) -> None:
-    """Relay text has no place for parameters' values: they go into an .npz file beside it (or `--output-params`)."""
-    from pathlib import Path
-
-    from gslang.formats.weights import write_weights
-    from gslang.graph.graph import PARAM
-
-    weights = {str(graph.names[n]): graph.value(n) for n in graph.reverse_post_order() if graph.op[n] is PARAM and n in graph.values}
-    if weights:
-        path = options.output_params or str(Path(options.output).with_suffix(".npz"))
-        write_weights(path, weights)
-        sys.stderr.write(f"values of {len(weights)} parameters are in {path}\n")
+    read_as = ("relay" if "relay" in graph.meta else "json") if options.graph == "-" else format_of(options.graph, options.input_format)
+    return str(options.output_format or options.input_format or read_as)
 
 
 def _write_file(path: str, text: str) -> None:

@@ -130,7 +130,7 @@ def _command_line(options: argparse.Namespace) -> str:
             words += [f"--{option.removesuffix('_name').replace('_', '-')}", str(value)]
     words += ["--function", options.function] if options.function != "main" else []
     words += ["--fold-limit", str(options.fold_limit).lower()] if options.fold_limit != FOLD_LIMIT else []
-    words += [f"--{option}" for option in ("once", "fold", "inline") if getattr(options, option)]
+    words += [f"--{option.replace('_', '-')}" for option in ("once", "fold", "inline", "skip_unsupported") if getattr(options, option)]
     return shlex.join(words)
 
 

@@ -4,20 +4,21 @@ from __future__ import annotations
 
 import argparse
 
+from gslang.cli.graph_output import add_output_options, output_graph
 from gslang.cli.main import ExitCode
+from gslang.cli.refusals import refuse_graph_output
 from gslang.cli.shared import add_graph_options, load_graph
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("graph", help="a .json, .relay or .onnx graph")
     parser.add_argument("-o", "--output", required=True, metavar="OUT", help=".json, .relay, .onnx or .dot")
-    parser.add_argument("--external", choices=("keep", "copy", "inline"), default="keep", help="external data of an ONNX model (keep)")
-    parser.add_argument("--output-format", metavar="F", help="json, relay or dot, where the suffix does not tell")
+    add_output_options(parser)
     add_graph_options(parser)
 
 
 def run(options: argparse.Namespace) -> int:
-    from gslang.formats.registry import write_graph
-
-    write_graph(load_graph(options.graph, options), options.output, options.output_format, external=options.external)
+    refuse_graph_output(options.output, options.output_format)
+    graph = load_graph(options.graph, options)
+    output_graph(graph, options, "relay" if graph.dialect == "relay" else "json")
     return ExitCode.FINE

@@ -87,6 +87,7 @@ def add_graph_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--input-format", metavar="F", help="json or relay, where the suffix does not tell")
     parser.add_argument("--function", default="main", metavar="NAME", help="which function of a Relay module (main)")
     parser.add_argument("--inline", action="store_true", help="inline calls of global functions")
+    parser.add_argument("--skip-unsupported", action="store_true", help="other functions of the module may be what cannot be read")
     parser.add_argument("--params", metavar="FILE", help="values of parameters (.npz, .safetensors)")
 
 
@@ -94,14 +95,11 @@ def load_graph(path: str, options: argparse.Namespace, dialect: Any = None) -> G
     from gslang.formats.registry import read_graph
 
     graph = read_graph(
-        path, input_format=options.input_format, dialect=dialect, function=options.function, inline=options.inline
-    )
+        path, input_format=options.input_format, dialect=dialect, function=options.function, inline=options.inline,
+        skip_unsupported=options.skip_unsupported, params=options.params,
+    )  # fmt: skip
     for warning in graph.meta.get("warnings", ()):
         sys.stderr.write(f"warning: {warning}\n")
-    if options.params:
-        from gslang.formats.weights import attach_params
-
-        attach_params(graph, options.params)
     return graph
 
 

@@ -11,6 +11,7 @@ import math
 from collections.abc import Mapping
 from typing import Any, Final
 
+from gslang.dialect.dtypes import dtype_exists
 from gslang.dialect.signature import REQUIRED, AttributeSpec, AttributeType, Signature
 
 MISFIT: Final = object()
@@ -56,7 +57,7 @@ def _check_operands(signature: Signature, count: int) -> None:
     if not least <= count <= most:
         wanted = f"{least}" if least == most else f"at least {least}" if most == math.inf else f"{least} to {most}"
         names = ", ".join(o.name for o in specs)
-        raise CallError(f"`{signature.name}` has {wanted} operands ({names}), not {count}")
+        raise CallError(f"`{signature.name}` has {wanted} operand{'s' * (wanted != '1')} ({names}), not {count}")
 
 
 def conform(value: Any, spec: AttributeSpec) -> Any:
@@ -82,8 +83,10 @@ def _is(value: Any, type: AttributeType, depth: int, optional: bool) -> bool:
             return isinstance(value, float)
         case "bool":
             return isinstance(value, bool)
-        case "str" | "dtype":
+        case "str":
             return isinstance(value, str)
+        case "dtype":
+            return isinstance(value, str) and dtype_exists(value)
         case "tensor":
             return hasattr(value, "dtype") or hasattr(value, "load")
     return True

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+from functools import lru_cache
 from typing import Any, Final
 
 # Names whose NumPy type is spelled the same.
@@ -31,3 +33,15 @@ def is_float(name: str) -> bool:
 def numpy_dtype_exists(name: str) -> bool:
     """True if values of this type can be held (no NumPy needed to know)."""
     return name in PLAIN or name in _HELD
+
+
+# Names of types that graphs speak of but whose values cannot be held.
+_OTHER: Final = re.compile(
+    r"u?int\d{1,3}(x\d+)?|(b?float|complex)(4|8|16|32|64|80|128)(x\d+)?|e\dm\d_float8|float\d_?e\dm\d\w*|custom\[.*\]\d+|string|handle"
+)
+
+
+@lru_cache(maxsize=256)
+def dtype_exists(name: str) -> bool:
+    """True if this is the name of a data type, also of one whose values cannot be held."""
+    return numpy_dtype_exists(name) or _OTHER.fullmatch(name) is not None

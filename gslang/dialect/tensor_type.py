@@ -63,6 +63,7 @@ class Symbol(_Opaque):
         return (Symbol, (self.name,))
 
 
+LARGEST_DIMENSION: Final = 2**63 - 1  # what all file formats can hold
 Dimension = Union[int, Symbol, UnknownDimension]
 Shape = tuple[Dimension, ...]
 

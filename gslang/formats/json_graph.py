@@ -6,15 +6,14 @@ Errors name the JSON pointer of the place and what was expected there. Arrays ar
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Callable, Mapping
 from typing import Any, Final
 
 from gslang.base.suggest import did_you_mean
 from gslang.dialect.call_check import CallError, checked_attributes
 from gslang.dialect.dialect import Dialect
-from gslang.dialect.dtypes import PLAIN, numpy_dtype_exists
-from gslang.dialect.tensor_type import UNKNOWN, Dimension, Symbol, TensorType, TupleType, Type, UnknownDimension
+from gslang.dialect.dtypes import PLAIN, dtype_exists
+from gslang.dialect.tensor_type import LARGEST_DIMENSION, UNKNOWN, Dimension, Symbol, TensorType, TupleType, Type, UnknownDimension
 from gslang.formats.json_file import JsonFile, escaped, parse
 from gslang.formats.json_values import plain_value, read_value, value_entry
 from gslang.graph.graph import ABSENT, CONST, INPUT, NO_ATTRS, PARAM, TUPLE, Graph
@@ -36,11 +35,6 @@ _ORIGIN: Final = {"rule": "a rule's name", "application": "a number from 1", "fr
 _KEY_SETS: Final = {kind: frozenset(keys) for kind, keys in _KEYS.items()}
 _REPEATED: Final = 1000  # characters of attributes or a type, up to which equal ones are read once
 _LEAF_OPS: Final = {"input": INPUT, "param": PARAM, "const": CONST}
-# Type names that values cannot be held of, but graphs may name.
-_OTHER_DTYPE: Final = re.compile(
-    r"u?int\d+(x\d+)?|(b?float|complex)(4|8|16|32|64|80|128)(x\d+)?|e\dm\d_float8|float8_?e\dm\d\w*|custom\[.*\]\d+|string|handle"
-)
-_LARGEST: Final = 2**63 - 1  # dimension: files of other tools hold 64 bits
 _DEEPEST: Final = 100  # levels of lists in attributes, of tuples in types, of anything under the user's own keys
 _GUESSED_FROM: Final = 5000  # ids that a guess looks at: guessing is quadratic in their length
 
@@ -293,7 +287,7 @@ class _Reader:
         dtype = entry["dtype"]
         if dtype is not None and not isinstance(dtype, str):
             self.fail(f"{at}/dtype", f"expected the name of a type, got {_shown(dtype)}")
-        if dtype is not None and not numpy_dtype_exists(dtype) and not _OTHER_DTYPE.fullmatch(dtype):
+        if dtype is not None and not dtype_exists(dtype):
             guess = did_you_mean(dtype, PLAIN)
             self.fail(f"{at}/dtype", f"there is no type `{dtype}`", f"did you mean `{guess}`?" if guess else "")
         return TensorType(self._shape(f"{at}/shape", entry["shape"]), dtype)
@@ -304,7 +298,7 @@ class _Reader:
         if not isinstance(shape, list):
             self.fail(at, f"expected a list of dimensions, or null for an unknown rank, got {_shown(shape)}")
         return tuple([
-            dim if type(dim) is int and 0 <= dim <= _LARGEST else self._dimension(f"{at}/{k}", dim) for k, dim in enumerate(shape)
+            dim if type(dim) is int and 0 <= dim <= LARGEST_DIMENSION else self._dimension(f"{at}/{k}", dim) for k, dim in enumerate(shape)
         ])  # fmt: skip
 
     def _dimension(self, at: str, dim: Any) -> Dimension:

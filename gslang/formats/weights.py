@@ -83,7 +83,7 @@ class _Npz(WeightsFile):
             self._zip = zipfile.ZipFile(path)
         except FileNotFoundError:
             raise InputError("there is no such file", path=path) from None
-        except (OSError, ValueError, zipfile.BadZipFile) as error:
+        except Exception as error:  # whatever a damaged archive makes zipfile raise
             raise InputError(f"this is no .npz file: {error}", path=path) from None
         self._members = {name[:-4]: name for name in self._zip.namelist() if name.endswith(".npy")}
         self._types: dict[str, TensorType] = {}
@@ -221,10 +221,10 @@ def _write_npz(file: Any, arrays: Mapping[str, Any]) -> None:
 
 
 def param_values(graph: Graph) -> dict[str, Any]:
-    """Name → array of every parameter that has both, in the graph's numbering."""
+    """Name → array of every parameter that something depends on and that has both, in the graph's numbering."""
     return {
         name: graph.value(node)
-        for node in graph.nodes()
+        for node in graph.reverse_post_order()
         if graph.op[node] is PARAM and node in graph.values and (name := graph.names[node]) is not None
     }
 

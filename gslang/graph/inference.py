@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import Any, Final
 
 from gslang.dialect.dialect import Dialect
+from gslang.dialect.dtypes import dtype_exists
 from gslang.dialect.signature import TypeInferenceError
-from gslang.dialect.tensor_type import UNKNOWN, Symbol, TensorType, TupleType, Type, UnknownValue
+from gslang.dialect.tensor_type import LARGEST_DIMENSION, UNKNOWN, Symbol, TensorType, TupleType, Type, UnknownValue
 from gslang.graph.graph import CONST, LEAVES, PROJ, TUPLE, Graph
 
 # What inference may raise for operands and attributes that nobody foresaw: a layout without an axis that the operator
@@ -52,12 +54,27 @@ def infer_node(graph: Graph, dialect: Dialect, node: int, looked_at: list[int] |
     given = graph.attrs[node]
     attrs = signature.complete(given) if signature.defaults else given
     try:
-        return infer(tuple([types[o] if o >= 0 else None for o in operands]), attrs, value_of)
+        inferred = infer(tuple([types[o] if o >= 0 else None for o in operands]), attrs, value_of)
     except UnknownValue:
         return None
     except _MISFITS as error:
         reason = f"no {error}" if isinstance(error, KeyError) else str(error)
         raise TypeInferenceError(f"operands and attributes do not fit the operator ({reason})") from error
+    if inferred is not None and (why := _impossible(inferred)):
+        raise TypeInferenceError(why)
+    return inferred
+
+
+@lru_cache(maxsize=8192)
+def _impossible(type: Type) -> str | None:
+    """Why no value can have a type, or None."""
+    if isinstance(type, TupleType):
+        return next((why for field in type.fields if field is not None and (why := _impossible(field))), None)
+    if type.dtype is not None and not dtype_exists(type.dtype):
+        return f"there is no data type `{type.dtype}`"
+    if any(d.__class__ is int and not 0 <= d <= LARGEST_DIMENSION for d in type.shape or ()):
+        return f"the result would be {type}"
+    return None
 
 
 def contradiction(known: Type | None, inferred: Type | None) -> str | None:

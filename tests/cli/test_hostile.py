@@ -127,3 +127,34 @@ def test_interrupted(folder: Path) -> None:
         else:
             assert process.returncode == 130 and said.endswith("gslc: interrupted\n")
     assert {p.suffix for p in folder.iterdir()} <= {"", ".json", ".gsl"}
+
+
+WEIGHTED = """def @main(%x: Tensor[(2, 3), float32], %w: Tensor[(?, ?), float32]) { nn.relu(nn.dense(%x, %w)) }
+def @odd[A](%f: fn(A) -> A) { %f }
+"""
+
+
+def test_converting_to_relay_text_keeps_the_weights(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    import numpy as np
+
+    Path("g.relay").write_text(WEIGHTED)
+    np.savez("w.npz", w=np.ones((4, 3), "float32"))
+    assert main(["convert", "g.relay", "-o", "o.relay"]) == 3
+    assert "give `--skip-unsupported`" in capsys.readouterr().err
+    assert main(["convert", "g.relay", "--skip-unsupported", "--params", "w.npz", "-o", "o.json"]) == 0
+    types = {node["id"]: node["shape"] for node in json.loads(Path("o.json").read_text())["nodes"]}
+    assert types["w"] == [4, 3] and types["n0"] == [2, 4]  # the file says what the graph leaves open
+    assert main(["convert", "o.json", "-o", "o.relay"]) == 0 and "value of 1 parameter is in o.npz" in capsys.readouterr().err
+    assert np.load("o.npz")["w"].shape == (4, 3)
+    assert main(["convert", "o.json", "-o", "-"]) == 0
+    captured = capsys.readouterr()
+    assert "no place for the value of 1 parameter" in captured.err and captured.out.startswith("#[version")
+    np.savez("wrong.npz", w=np.ones((4, 5), "float32"))
+    assert main(["convert", "g.relay", "--skip-unsupported", "--params", "wrong.npz", "-o", "o.json"]) == 3
+    assert "with the shapes of wrong.npz" in capsys.readouterr().err
+
+
+def test_relay_text_from_stdin_gives_relay_text(folder: Path) -> None:
+    (folder / "g.relay").write_text("def @main(%x: Tensor[(2), float32]) { nn.relu(nn.relu(%x)) }")
+    done = _shell("cat g.relay | gslc r.gsl -", folder)
+    assert done.returncode == 0 and done.stdout.startswith("def @main") and done.stdout.count("nn.relu") == 1

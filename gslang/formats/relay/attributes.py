@@ -8,6 +8,7 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
+from gslang.base.diagnostics import InputError
 from gslang.dialect.dialect import Dialect
 from gslang.dialect.signature import AttributeSpec, Signature
 from gslang.formats.relay.literals import LiteralError, attribute_number, write_float
@@ -207,14 +208,14 @@ def write_value(value: Any, as_float: bool, six_digits: bool) -> str:
         return value if REFERENCE.fullmatch(value) or value[:1] == "@" else write_string(value)
     if isinstance(value, (tuple, list)):
         return "[" + ", ".join([write_value(item, as_float, six_digits) for item in value]) + "]"
-    raise TypeError(f"an attribute value of type {type(value).__name__} cannot be written as Relay text")
+    raise InputError(f"an attribute value of type {type(value).__name__} cannot be written as Relay text")
 
 
 def written_attributes(attrs: Mapping[str, Any], signature: Signature | None, six_digits: bool) -> Iterator[str]:
     """The attributes to print: of a known operator in the order of declaration and without defaults, else all."""
     for name in attrs:
         if name != WHOLE_ATTRS and not is_word(name):
-            raise TypeError(f"an attribute called `{name}` cannot be written as Relay text")
+            raise InputError(f"an attribute called `{name}` cannot be written as Relay text")
     if signature is None:
         for name, value in attrs.items():
             if name != WHOLE_ATTRS:

@@ -23,6 +23,7 @@ from gslang.formats.relay.lexer import END
 from gslang.formats.relay.literals import LiteralError
 from gslang.formats.relay.metadata import REFERENCE, MetadataError
 from gslang.formats.relay.module import CALL, FN, GLOBAL, WHOLE_ATTRS
+from gslang.formats.relay.naming import is_of_memory_dialect
 from gslang.formats.relay.scope import Scope
 from gslang.graph.graph import CONST, INPUT, NO_ATTRS, TUPLE
 
@@ -112,7 +113,7 @@ class Body(Scope):
         """An operator's or global function's name in front of `(`."""
         if token in self.context.constructors:
             self.problems.unsupported(at, "an ADT constructor", f"`{token}`")
-        if token.startswith(("memory.", "vm.")) and token != "vm.shape_of":
+        if is_of_memory_dialect(token):
             self.problems.unsupported(at, "the memory dialect", f"`{token}`")
         return token
 

@@ -52,10 +52,15 @@ def function_name(name: str) -> str:
     return text if text[:1].isalpha() or text[:1] == "_" else "f" + text
 
 
+def is_of_memory_dialect(operator: str) -> bool:
+    """True for operators that manage memory: they are no computation, and are not read."""
+    return operator.startswith(("memory.", "vm.")) and operator != "vm.shape_of"
+
+
 @lru_cache(maxsize=4096)
 def is_word(name: str) -> bool:
     """True if an operator (`@f` for a function) or attribute may have this name in Relay text."""
-    return name not in _RESERVED and (name[:1].isalpha() or name[:1] in "_@") and tokenise(name)[:2] == [name, END]
+    return name not in _RESERVED and not is_of_memory_dialect(name) and (name[:1].isalpha() or name[:1] in "_@") and tokenise(name)[:2] == [name, END]
 
 
 def _reads_back(name: str) -> bool:

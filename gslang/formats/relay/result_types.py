@@ -7,8 +7,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from gslang.dialect.call_check import CallError, checked_attributes
 from gslang.dialect.dialect import Dialect
-from gslang.dialect.signature import TypeInferenceError
+from gslang.dialect.signature import Signature, TypeInferenceError
 from gslang.dialect.tensor_type import Type
 from gslang.graph.graph import LEAVES, TUPLE, Graph
 from gslang.graph.inference import contradiction, infer_node, refine
@@ -33,6 +34,10 @@ def complete_types(graph: Graph, dialect: Dialect | None, claims: Mapping[int, T
                 inferred = infer_node(graph, dialect or _NOTHING, node)
             except TypeInferenceError as error:
                 findings.append((node, f"`{graph.op[node]}` does not fit its operands: {error}"))
+            else:
+                signature = dialect.get(graph.op[node]) if dialect is not None else None
+                if signature is not None and (why := _undeclared(signature, graph, node)) is not None:
+                    findings.append((node, why))
         if graph.op[node] is TUPLE or known is None:
             known = inferred
         else:
@@ -43,6 +48,15 @@ def complete_types(graph: Graph, dialect: Dialect | None, claims: Mapping[int, T
         else:
             graph.types[node] = refine(known, claim)
     return findings
+
+
+def _undeclared(signature: Signature, graph: Graph, node: int) -> str | None:
+    """How a call differs from its operator's declaration, or None."""
+    try:
+        checked_attributes(signature, len(graph.operands[node]), graph.attrs[node])
+    except CallError as error:
+        return str(error)
+    return None
 
 
 _NOTHING = Dialect("", {})

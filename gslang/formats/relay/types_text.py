@@ -6,13 +6,14 @@ import re
 from functools import lru_cache
 from typing import Final
 
-from gslang.dialect.tensor_type import UNKNOWN, Dimension, Symbol, TensorType, TupleType, Type
+from gslang.dialect.dtypes import dtype_exists
+from gslang.dialect.tensor_type import LARGEST_DIMENSION, UNKNOWN, Dimension, Symbol, TensorType, TupleType, Type
 from gslang.formats.relay.lexer import DTYPE, END, tokenise
 
 MAX_DEPTH: Final = 100
 _DTYPE: Final = re.compile(DTYPE)
 _META: Final = re.compile(r"meta\[[^\[\]\s]*\]\[\d+\]")
-_DIMENSION: Final = re.compile(r"(\d{1,18})(?:i(?:32|64)?)?")
+_DIMENSION: Final = re.compile(r"(\d{1,19})(?:i(?:32|64)?)?")
 _WIDTHLESS: Final = {"int": "int32", "uint": "uint32", "float": "float32"}
 
 
@@ -30,11 +31,11 @@ def read_type(tokens: list[str], at: int, depth: int = 0) -> tuple[Type | None, 
     if token.startswith("Tensor[("):
         found = _compact(token)
         if found is None:
-            raise TypeProblem(at, "a tensor type such as `Tensor[(1, 64), float32]`, of dimensions that are numbers from 0 (at most 18 digits) or `?`")
+            raise TypeProblem(at, "a tensor type such as `Tensor[(1, 64), float32]`, of dimensions that are numbers from 0 to 2^63 - 1 or `?`")
         return found, at + 1
     if depth > MAX_DEPTH:
         raise TypeProblem(at, f"a type with at most {MAX_DEPTH} levels")
-    if _DTYPE.fullmatch(token):
+    if _DTYPE.fullmatch(token) and dtype_exists(_WIDTHLESS.get(token, token)):
         return TensorType((), _WIDTHLESS.get(token, token)), at + 1
     if token == "Tensor":
         return _tensor(tokens, at)
@@ -67,12 +68,13 @@ def _compact(token: str) -> TensorType | None:
         if dimension is None:
             return None
         shape.append(dimension)
-    return TensorType(tuple(shape), _WIDTHLESS.get(dtype, dtype))
+    dtype = _WIDTHLESS.get(dtype, dtype)
+    return TensorType(tuple(shape), dtype) if dtype_exists(dtype) else None
 
 
 def _dimension(token: str) -> Dimension | None:
-    if found := _DIMENSION.fullmatch(token):
-        return int(found[1])
+    if (found := _DIMENSION.fullmatch(token)) and (number := int(found[1])) <= LARGEST_DIMENSION:
+        return number
     if token == "?":
         return UNKNOWN
     if _META.fullmatch(token):
@@ -105,7 +107,7 @@ def _tensor(tokens: list[str], at: int) -> tuple[Type, int]:
 
 def _dtype(tokens: list[str], at: int) -> tuple[str, int]:
     token = tokens[at]
-    if _DTYPE.fullmatch(token):
+    if _DTYPE.fullmatch(token) and dtype_exists(_WIDTHLESS.get(token, token)):
         return _WIDTHLESS.get(token, token), at + 1
     if token == "custom" and tokens[at + 1] == "[" and tokens[at + 3] == "]":
         return f"custom[{tokens[at + 2]}]{tokens[at + 4]}", at + 5

@@ -188,7 +188,7 @@ class _Writer:
             if op is INPUT or op is PARAM:
                 continue
             if op == GLOBAL:
-                self.atoms[node] = str(graph.attrs[node]["name"])
+                self.atoms[node] = str(self._carried(node, "name"))
                 continue
             if op is CONST:
                 self.atoms[node] = self._constant(node)
@@ -268,6 +268,8 @@ class _Writer:
             raise InputError(f"`{graph.label(node)}`: `{op}` with an operand left out in the middle cannot be written as Relay text")
         callee = op
         if op == CALL:
+            if not given or graph.op[given[0]] not in (FN, GLOBAL, CALL, PROJ, INPUT):
+                raise InputError(f"`{graph.label(node)}`: a call of what is no function cannot be written as Relay text")
             callee = self.atoms[given.pop(0)]
         if not is_word(callee) and op != CALL:
             raise InputError(f"`{graph.label(node)}`: an operator called `{op}` cannot be written as Relay text")
@@ -276,16 +278,24 @@ class _Writer:
         try:
             if attrs:
                 parts += written_attributes(attrs, signature, self.six_digits)
-        except TypeError as error:
-            raise InputError(f"`{graph.label(node)}`: {error}") from None
+        except InputError as error:
+            raise InputError(f"`{graph.label(node)}`: {error.message}") from None
         return f"{callee}({', '.join(parts)})"
 
     # ── text that is carried ──────────────────────────────────────────────────────────────────────────────────────
 
+    def _carried(self, node: int, attribute: str) -> Any:
+        """What only Relay text knows of a node. A graph from another format may lack it. Raises `InputError`."""
+        try:
+            return self.graph.attrs[node][attribute]
+        except KeyError:
+            message = f"`{self.graph.label(node)}`: `{self.graph.op[node]}` without `{attribute}` cannot be written as Relay text"
+            raise InputError(message) from None
+
     def _nested(self, node: int, indent: str) -> str:
         graph = self.graph
         operands = graph.operands[node]
-        text = str(graph.attrs[node]["text"])
+        text = str(self._carried(node, "text"))
         if self.comments:
             text = str(graph.extras.get(node, {}).get("commented", text))
         base = self.counter

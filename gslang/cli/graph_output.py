@@ -1,0 +1,42 @@
+"""Where a graph goes: a file or standard output, and for Relay text, which has no place for them, values of parameters beside it."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from gslang.graph.graph import Graph
+
+
+def add_output_options(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--output-format", metavar="F", help="json, relay or dot (that of the input, or by OUT's suffix)")
+    parser.add_argument("--external", choices=("keep", "copy", "inline"), default="keep", help="external data of an ONNX model (keep)")
+    parser.add_argument("--output-params", metavar="FILE", help="where values of parameters go beside Relay text (OUT with .npz)")
+
+
+def output_graph(graph: Graph, options: argparse.Namespace, to_stdout: str) -> None:
+    """Write a graph where `-o` and its like say; `to_stdout` is the format for standard output. Raises `InputError`."""
+    from gslang.formats.registry import format_of, write_graph
+
+    path: str | None = options.output if options.output != "-" else None
+    name = options.output_format or (to_stdout if path is None else format_of(path))
+    write_graph(graph, path, name, external=options.external)
+    if name == "relay":
+        _write_weights(graph, options.output_params or (str(Path(path).with_suffix(".npz")) if path is not None else None))
+
+
+def _write_weights(graph: Graph, path: str | None) -> None:
+    from gslang.formats.weights import param_values, write_weights
+
+    values = param_values(graph)
+    if not values:
+        return
+    what = f"value{'s' * (len(values) != 1)} of {len(values)} parameter{'s' * (len(values) != 1)}"
+    if path is None:
+        sys.stderr.write(f"warning: Relay text has no place for the {what}\n  help: --output-params weights.npz, or -o\n")
+        return
+    write_weights(path, values)
+    sys.stderr.write(f"{what} {'is' if len(values) == 1 else 'are'} in {path}\n")
