@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from gslang.base.diagnostics import Diagnostic, Label
-from gslang.base.render_ci import relative_path
+from gslang.base.relative_path import relative_path
 
 _COLOURS = {"error": "\x1b[1;31m", "warning": "\x1b[1;33m", "note": "\x1b[1;36m", "blue": "\x1b[1;34m", "off": "\x1b[0m"}
 

@@ -4,24 +4,12 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
 from collections.abc import Sequence
-from pathlib import Path, PurePath
 from typing import Any
 from xml.sax.saxutils import escape, quoteattr
 
 from gslang.base.diagnostics import Diagnostic, Severity
-
-
-def relative_path(name: str, root: Path | None = None) -> str:
-    """A file below `root` (the working directory) relative to it, with slashes; others as they are."""
-    path = PurePath(name)
-    if path.is_absolute():
-        try:
-            path = path.relative_to(root or Path(os.getcwd()))
-        except ValueError:
-            pass
-    return path.as_posix()
+from gslang.base.relative_path import relative_path
 
 
 def fingerprints(diagnostics: Sequence[Diagnostic]) -> list[str]:

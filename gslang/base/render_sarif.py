@@ -10,7 +10,8 @@ from urllib.parse import quote
 
 from gslang.base.codes import CODES
 from gslang.base.diagnostics import Diagnostic, Label, Severity
-from gslang.base.render_ci import fingerprints, relative_path
+from gslang.base.relative_path import relative_path
+from gslang.base.render_ci import fingerprints
 from gslang.base.source import Span
 
 _PAGES = Path(__file__).parent.parent / "check" / "explain"

@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 from xml.sax.saxutils import escape, quoteattr
 
-from gslang.base.render_ci import relative_path
+from gslang.base.relative_path import relative_path
 from gslang.check.checked import CheckedRule
 from gslang.verify.verdict import ORDER, Verdict
 

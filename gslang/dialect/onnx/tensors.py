@@ -7,17 +7,19 @@ from __future__ import annotations
 
 import math
 from pathlib import Path, PurePosixPath, PureWindowsPath
-from typing import Any
+from typing import Any, Final
 
 from gslang.base.diagnostics import InputError
 from gslang.dialect.dtypes import PLAIN, numpy_dtype, numpy_dtype_exists
 from gslang.dialect.onnx.dtypes import dtype_name, element_type
 
+_SMALL: Final = 64  # elements of arrays that stay loaded: rules look at scalars, shapes and axes again and again
+
 
 class OnnxTensor:
     """A `TensorProto`: `shape`, `dtype` (NumPy's, None where it has none), `load()`. Equal if the messages are."""
 
-    __slots__ = ("_key", "dtype", "element", "folder", "message", "shape")
+    __slots__ = ("_key", "_small", "dtype", "element", "folder", "message", "shape")
 
     def __init__(self, message: Any, folder: str = "") -> None:
         self.message = message
@@ -26,6 +28,7 @@ class OnnxTensor:
         self.element = dtype_name(message.data_type)
         self.dtype = numpy_dtype(self.element) if self.element and numpy_dtype_exists(self.element) else None
         self._key: bytes | None = None
+        self._small: Any = None
 
     @property
     def key(self) -> bytes:
@@ -55,13 +58,20 @@ class OnnxTensor:
         """The array, in the NumPy type that holds its element type. Raises `InputError` if the data is not there."""
         from onnx import numpy_helper
 
+        if self._small is not None:
+            return self._small
         if self.external:
             return self._mapped()
         try:
             array = numpy_helper.to_array(self.message)
         except Exception as error:  # whatever the package raises for data that does not fit its shape
             raise InputError(f"the tensor `{self.message.name}` cannot be read: {error}") from None
-        return array if self.dtype is None or array.dtype == self.dtype else array.astype(self.dtype)
+        if self.dtype is not None and array.dtype != self.dtype:
+            array = array.astype(self.dtype)
+        if array.size <= _SMALL:
+            array.flags.writeable = False
+            self._small = array
+        return array
 
     def data_file(self) -> tuple[Path, int, int | None]:
         """File, offset and length (None: to its end) of external data. Raises `InputError` for a path outside."""
