@@ -86,7 +86,7 @@ def _is(value: Any, type: AttributeType, depth: int, optional: bool) -> bool:
         case "str":
             return isinstance(value, str)
         case "dtype":
-            return isinstance(value, str) and dtype_exists(value)
+            return isinstance(value, str) and (not value or dtype_exists(value))  # "": that of the operands
         case "tensor":
             return hasattr(value, "dtype") or hasattr(value, "load")
     return True

@@ -168,6 +168,12 @@ def test_calls_that_fit_no_declaration_are_warned_of(before: str, after: str, wa
     assert any(warning in said for said in graph.meta["warnings"]), graph.meta["warnings"]
 
 
+def test_an_empty_data_type_is_that_of_the_operands() -> None:
+    text = RELAY.replace("channels=4", 'channels=4, out_dtype=""')
+    assert not graph_from_bytes(text.encode(), "f", "relay").meta.get("warnings")
+    read_and_written(text, "relay")
+
+
 @pytest.mark.parametrize("type", ["Tensor[(99999999999999999999, 3), float32]", "Tensor[(-1, 3), float32]", "Tensor[(1), float33]", "float0"])
 def test_types_that_nothing_has(type: str) -> None:
     with pytest.raises(InputError, match="f:1:15: expected .*type|f:1:15: .*the type"):
