@@ -12,7 +12,6 @@ from gslang.lsp.document import Document, folder_of
 from gslang.lsp.names import Mark, marks
 from gslang.lsp.pieces import Piece
 from gslang.lsp.store import Store
-from gslang.syntax import nodes as n
 
 SPACE = {"rule": "rule", "pass": "rule", "fn": "fn", "op": "op"}
 """Rules and passes share one namespace."""
@@ -131,11 +130,10 @@ def shipped_operator(store: Store, document: Document, name: str) -> Definition 
 
 
 def dialect_name(document: Document) -> str:
+    """The dialect that a file names, wherever it does; the checker says where it should."""
     for piece in document.pieces:
         if piece.keyword == "dialect":
             return next((mark.text for mark in marks(piece) if mark.role == "dialect"), "relay")
-        if piece.keyword and any(isinstance(item, n.Item) for item in piece.items):
-            break
     return "relay"
 
 
@@ -201,7 +199,7 @@ def references(store: Store, definition: Definition) -> Iterator[tuple[Document,
                 continue
             seen.add(document.name)
             for piece in document.pieces:
-                for mark in marks(piece):
+                for mark in marks(piece) if definition.mark.text in piece.text else ():
                     if mark.local is None and _may_be(definition, document, mark):
                         found = resolve(document, piece, mark)
                         if found is not None and found.same(definition):

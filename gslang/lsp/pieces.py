@@ -7,6 +7,8 @@ Pieces that did not change are kept, with all that was found out about them.
 
 from __future__ import annotations
 
+import io
+import pickle
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
@@ -49,6 +51,10 @@ class Piece:
 
     @cached_property
     def parsed(self) -> Parsed:
+        file: tuple[Piece, ...] | None = self.memo.pop("file", None)
+        if file is not None:
+            _parse_all(file)
+            return self.__dict__["parsed"]  # type: ignore[no-any-return]
         return parse(self.source)
 
     @property
@@ -78,17 +84,47 @@ def cut(name: str, text: str, old: Iterable[Piece] = ()) -> tuple[Piece, ...]:
 
 
 def cut_file(name: str, text: str) -> tuple[Piece, ...]:
-    """The pieces of a file on disk, parsed; from the cache where they were parsed before."""
+    """The pieces of a file on disk. As soon as one of them is to be parsed, all are: from the cache where they were before."""
+    pieces = cut(name, text)
+    for piece in pieces:
+        piece.memo["file"] = pieces
+    return pieces
 
-    def parsed() -> list[tuple[Source, str, Parsed]]:
-        return [(piece.source, piece.keyword, piece.parsed) for piece in cut(name, text)]
 
-    pieces = []
-    for source, keyword, found in cached("pieces", (name, text, str(Path(__file__).stat().st_mtime_ns)), parsed):
-        piece = Piece(source, keyword)
-        piece.__dict__["parsed"] = found
-        pieces.append(piece)
-    return tuple(pieces)
+def _parse_all(pieces: tuple[Piece, ...]) -> None:
+    for piece in pieces:
+        piece.memo.pop("file", None)
+
+    def parsed() -> bytes:
+        stream = io.BytesIO()
+        _Pickler(stream, pieces).dump([piece.parsed for piece in pieces])
+        return stream.getvalue()
+
+    texts = (piece.text for piece in pieces)
+    data = cached("pieces", (pieces[0].source.name, *texts, str(Path(__file__).stat().st_mtime_ns)), parsed)
+    if not all("parsed" in piece.__dict__ for piece in pieces):
+        for piece, found in zip(pieces, _Unpickler(io.BytesIO(data), pieces).load()):
+            piece.__dict__["parsed"] = found
+
+
+class _Pickler(pickle.Pickler):
+    """Texts go as numbers of pieces: what is read again speaks of the pieces that are there."""
+
+    def __init__(self, stream: io.BytesIO, pieces: tuple[Piece, ...]) -> None:
+        super().__init__(stream, pickle.HIGHEST_PROTOCOL)
+        self._numbers = {id(piece.source): number for number, piece in enumerate(pieces)}
+
+    def persistent_id(self, given: Any) -> int | None:
+        return self._numbers.get(id(given)) if isinstance(given, Source) else None
+
+
+class _Unpickler(pickle.Unpickler):
+    def __init__(self, stream: io.BytesIO, pieces: tuple[Piece, ...]) -> None:
+        super().__init__(stream)
+        self._pieces = pieces
+
+    def persistent_load(self, number: int) -> Source:
+        return self._pieces[number].source
 
 
 def _places(text: str) -> Iterator[tuple[int, str]]:

@@ -74,7 +74,8 @@ def workspace_symbols(store: Store, query: str) -> list[lsp.WorkspaceSymbol]:
                 continue
             seen.add(document.name)
             for piece, start in zip(document.pieces, document.starts):
-                name = head(piece)
+                # whose text has not even the letters need not be scanned for its name: thousands of files can be searched
+                name = head(piece) if piece.keyword and _has_letters(piece.text.lower(), query.lower()) else None
                 if name is not None and name.role != "test" and _has_letters(name.text.lower(), query.lower()):
                     symbol = lsp.WorkspaceSymbol(location_of(document, start + name.start, start + name.end), name.text, _KINDS[name.role])
                     symbol.container_name = document.name.rsplit("/", 1)[-1]

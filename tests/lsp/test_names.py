@@ -5,15 +5,20 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from lsprotocol import types as lsp
 
+from gslang.base.cache import cache_folder
 from gslang.check.context import BUILTIN_ARGUMENTS, KINDS
 from gslang.check.marks import KNOWN
 from gslang.dialect.signature import TRAITS
 from gslang.highlight.words import words as grammar_words
 from gslang.lint.linted_file import walk
-from gslang.lsp import words
+from gslang.lsp import pieces, words
 from gslang.lsp.names import marks
-from gslang.lsp.pieces import cut, cut_file
+from gslang.lsp.navigation import all_references
+from gslang.lsp.pieces import Piece, cut, cut_file
+from gslang.lsp.store import Store
+from gslang.lsp.symbols import workspace_symbols
 from gslang.syntax import nodes as n
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -103,3 +108,34 @@ def test_words_are_those_of_the_language() -> None:
     assert set(words.TRAITS) == set(TRAITS)
 
 
+
+
+def test_searching_a_workspace_parses_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Counted: symbols, references and the dialect of a file are found from tokens alone, so that large workspaces can be searched."""
+    for k in range(30):
+        (tmp_path / f"f{k}.gsl").write_text(f'dialect relay;\nuse "./base.gsl";\nrule r{k}(x): exp(x) where f(1) == {k} => x;\n')
+    (tmp_path / "base.gsl").write_text("fn f(a) = a;\n")
+    store = Store()
+    store.roots = [tmp_path]
+    base = store.file(tmp_path / "base.gsl")
+    assert base is not None
+    monkeypatch.setattr(Piece.parsed, "func", lambda piece: pytest.fail(f"parsed: {piece.text}"))
+    assert [symbol.name for symbol in workspace_symbols(store, "r29")] == ["r29"]
+    assert len(all_references(store, base, lsp.Position(0, 3), True)) == 31
+
+
+def test_files_on_disk_are_parsed_as_a_whole_and_from_the_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What comes from the cache speaks of the pieces that are there, also where two have the same text."""
+    monkeypatch.setenv("GSLANG_CACHE", str(tmp_path / "cache"))
+    cache_folder.cache_clear()
+    text = "## A.\nrule a(x): exp(x) => x;\n# same\nrule b(x): exp(x) => x;\n# same\nrule b(x): exp(x) => x;\nrule broken(x): => ;\n"
+    parsed: list[str] = []
+    parse_piece = pieces.parse
+    monkeypatch.setattr(pieces, "parse", lambda source: (parsed.append(source.text), parse_piece(source))[1])
+    for count in (4, 4):
+        some = pieces.cut_file("f.gsl", text)
+        assert len(some[2].items) == 1 and len(parsed) == count
+        for piece in some:
+            assert all(item.span.source is piece.source for item in piece.items)
+            assert piece.parsed == parse_piece(piece.source)
+    cache_folder.cache_clear()
