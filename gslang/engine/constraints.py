@@ -14,6 +14,16 @@ from gslang.graph.scalar import Scalar, as_element
 
 def satisfied(constraint: ir.Constraint | ir.SameAttributes, node: ir.Pattern, slot: int, scope: Scope) -> bool:
     """True only if the constraint on `node`, which matched graph node `slot`, is known to hold."""
+    if node.block is not None or scope.current is None:
+        return _satisfied(constraint, node, slot, scope)
+    within, scope.current = scope.current, None  # it was reached through an instance, but is the whole match's, with its captures
+    try:
+        return _satisfied(constraint, node, slot, scope)
+    finally:
+        scope.current = within
+
+
+def _satisfied(constraint: ir.Constraint | ir.SameAttributes, node: ir.Pattern, slot: int, scope: Scope) -> bool:
     graph, dialect = scope.graph, scope.rule.dialect
     try:
         if isinstance(constraint, ir.SameAttributes):

@@ -55,6 +55,7 @@ class Progress:
     skipped: dict[str, str] = field(default_factory=dict)  # rule → why the graph's operator set does not admit it
     recent: deque[str] = field(default_factory=lambda: deque(maxlen=256))  # rules of the latest applications, newest last
     made_by: dict[int, str] = field(default_factory=dict)  # node → rule, for rules under `@once`
+    given_limit: int | None = None  # of applications, where somebody gave one
 
     def include(self, other: Progress) -> None:
         """Add what was done in another graph, a part of this one."""
@@ -93,7 +94,7 @@ def run_to_fixed_point(
 ) -> Progress:
     """Apply `rules` together to a fixed point, changing `graph`. `observe` is told each application (number from 1)."""
     progress = progress or Progress()
-    progress.stop_reason = StopReason.FIXED_POINT
+    progress.stop_reason, progress.given_limit = StopReason.FIXED_POINT, limits.applications
     unfit = {rule.name: why for rule in rules if (why := why_unfit(rule, graph.meta))}
     progress.skipped.update(unfit)
     plans = [plan_of(rule) for rule in rules if not rule.disconnected and rule.name not in unfit]
@@ -230,8 +231,11 @@ def _sweep(run: _Run, todo: Iterable[int]) -> list[int]:
 
 
 def limit_message(progress: Progress) -> str:
-    """Which rules kept firing when the limit was reached, and the loop they go round in."""
+    """Which rules kept firing when the limit was reached, and the loop they go round in. A limit that was given proves no loop."""
     often = Counter(progress.recent)
+    if progress.given_limit is not None:
+        count = f"{progress.given_limit} application{'s' if progress.given_limit != 1 else ''}"
+        return f"stopped at the limit of {count} that was given; there may be more to do; the latest: {' → '.join(firing_loop(progress.recent))}"
     names = ", ".join(f"`{name}` ({often[name]} of the last {sum(often.values())})" for name in sorted(often, key=lambda n: (-often[n], n)))
     return (
         f"the rules do not terminate: stopped after {progress.applications} applications; "

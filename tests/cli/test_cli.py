@@ -119,6 +119,8 @@ def test_bad_input_says_where_and_how_to_mend_it(folder: Path, arguments: list[s
 def test_rules_that_do_not_terminate(folder: Path) -> None:
     (folder / "loop.gsl").write_text("rule a(x): exp(x) => tanh(x);\nrule b(x): tanh(x) => exp(x);\n")
     done = gslc("loop.gsl", "g.json", "--limit", "20", "-o", "out.json", cwd=folder)
+    assert done.returncode == 1 and "stopped at the limit of 20 applications that was given" in done.stderr and "a → b → a" in done.stderr
+    done = gslc("loop.gsl", "g.json", "-o", "out.json", cwd=folder)
     assert done.returncode == 1 and "do not terminate" in done.stderr and "→" in done.stderr
 
 

@@ -71,7 +71,9 @@ def test_what_ends_is_not_stopped() -> None:
 def test_operands_that_are_swapped_for_ever() -> None:
     progress, _ = run(SWAPS, 50, "subtract")
     assert progress.stop_reason is StopReason.APPLICATION_LIMIT
-    assert "`swaps` (50 of the last 50)" in limit_message(progress)
+    assert limit_message(progress) == "stopped at the limit of 50 applications that was given; there may be more to do; the latest: swaps → swaps"
+    progress, _ = run(SWAPS, None, "subtract")
+    assert "`swaps` (256 of the last 256)" in limit_message(progress)
 
 
 def test_once_ends_what_grows() -> None:

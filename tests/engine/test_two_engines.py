@@ -18,6 +18,7 @@ from gslang.engine.fixed_point import Limits, run_to_fixed_point
 from gslang.engine.plan import plan_of
 from gslang.formats.json_graph import read_json, write_json
 from gslang.graph.graph import Graph
+from gslang.testing import build_graph
 from tests.engine.test_fixed_point import random_run
 
 CASES = Path(__file__).parent.parent / "cases"
@@ -82,3 +83,35 @@ def test_which_rules_are_left_to_the_readable_engine() -> None:
     """A rule that drops out of the generated engine would only be slow, so nothing else would tell."""
     left = [rule.name for rule in SHIPPED if not generate.is_compiled(plan_of(rule))]
     assert left == ["dispatch_tuple"]  # two templates over one tuple
+
+
+def test_a_capture_outside_a_template_that_is_reached_through_it(tmp_path: Path) -> None:
+    """The split is first seen from an instance, but its axis is the whole match's."""
+    (tmp_path / "r.gsl").write_text("""dialect relay;
+rule same(x) {
+    s = split(x, axis = (a := _));
+    each part in 2.. { item = s[index]; }
+    concatenate((*part.item,), axis = (b := _)) where a == b, len(part) == s.indices_or_sections
+  =>
+    x
+}
+test "same axis" for same {
+    x: input float32[4, 6];
+    s = split(x, indices_or_sections = 3, axis = 1);
+    nn.relu(concatenate((s.0, s.1, s.2), axis = 1))
+  =>
+    nn.relu(x)
+}
+test "another axis" for same {
+    x: input float32[4, 6];
+    s = split(x, indices_or_sections = 2, axis = 1);
+    nn.relu(concatenate((s.0, s.1), axis = 0))
+  =>
+    unchanged
+}
+""")
+    program = check_file(tmp_path / "r.gsl")
+    rule = program.rules["same"]
+    assert generate.is_compiled(plan_of(rule))
+    for test, applications in zip(program.tests, (1, 0)):
+        assert both_ways(build_graph(program, test, test.source), [rule])[1][0][3] == applications
