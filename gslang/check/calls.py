@@ -58,11 +58,17 @@ def call(low: Lowering, expr: n.Call, ordered: bool) -> Denotation:
         return values.builtin(low, expr, name)
     if isinstance(known, (NodeOf, TargetOf, ValueOf)):
         low.stop("E0304", f"`{name}` is bound to something that cannot be called, and no operator has this name", expr.callee.span)
-    guess = did_you_mean(name, [*low.dialect.operators, *low.functions, *BUILTIN_ARGUMENTS])
+    guess = _with_prefix(name, low) or did_you_mean(name, [*low.dialect.operators, *low.functions, *BUILTIN_ARGUMENTS])
     low.stop(
         "E0301", f"unknown operator `{name}`", expr.callee.span,
         f"did you mean `{guess}`?" if guess else f"declare it: `op {name}(x: tensor) -> tensor;`",
     )  # fmt: skip
+
+
+def _with_prefix(name: str, low: Lowering) -> str | None:
+    """The operator `nn.relu` for `relu` or `ReLU`: the one whose last part is this name."""
+    wanted = name.rpartition(".")[2].lower()
+    return min((known for known in low.dialect.operators if known.rpartition(".")[2].lower() == wanted), key=len, default=None)
 
 
 def _has_tensor(low: Lowering, expr: n.Call) -> bool:

@@ -11,6 +11,7 @@ from gslang.base.source import Span
 from gslang.base.suggest import did_you_mean
 from gslang.check import checked as ir
 from gslang.dialect.dialect import Dialect
+from gslang.dialect.dtypes import dtype_exists
 from gslang.syntax import nodes as n
 
 
@@ -185,7 +186,8 @@ class Lowering:
 
     def unknown_name(self, name: str, span: Span) -> NoReturn:
         guess = did_you_mean(name, self.visible())
-        self.stop("E0201", f"unknown name `{name}`", span, f"did you mean `{guess}`?" if guess else None)
+        mend = f"did you mean `{guess}`?" if guess else f'data types are strings: `"{name}"`' if dtype_exists(name) else None
+        self.stop("E0201", f"unknown name `{name}`", span, mend)
 
     def new_local(self) -> int:
         self.locals += 1

@@ -26,6 +26,9 @@ from gslang.check.context import (
 )  # fmt: skip
 from gslang.syntax import nodes as n
 
+# Operators that only values have → the dialects' operators that compute the same of tensors.
+_OPERATORS_OF_VALUES = {"**": ("power", "Pow"), "//": ("floor_divide",), "%": ("mod", "Mod")}
+
 
 def denote(low: Lowering, expr: n.Expr, *, ordered: bool = False) -> Denotation:
     """What `expr` stands for. Reports errors and raises `Stop` where nothing sensible can be said."""
@@ -66,7 +69,12 @@ def denote(low: Lowering, expr: n.Expr, *, ordered: bool = False) -> Denotation:
         case n.Binary(("and" | "or") as operator, _, _):
             return values.logical(low, expr, operator)
         case n.Binary(operator, left, right):
-            return values.binary(low, expr, operator, denote(low, left), denote(low, right))
+            a, b = denote(low, left), denote(low, right)
+            if is_tensor(a) or is_tensor(b):
+                known = [name for name in _OPERATORS_OF_VALUES.get(operator, ()) if name in low.dialect.operators]
+                mend = f"call the operator: `{known[0]}(x, y)`" if known else None
+                low.stop("E0505", f"`{operator}` is for values, not for nodes", expr.span, mend)
+            return values.binary(low, expr, operator, a, b)
         case n.Comparison():
             return values.comparison(low, expr)
         case n.Conditional(then, condition, otherwise):

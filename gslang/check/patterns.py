@@ -54,7 +54,7 @@ def leaf(low: Lowering, span: Span, kind: str, arguments: tuple[n.Argument, ...]
     constraints: list[ir.Constraint | ir.SameAttributes] = []
     for argument in arguments:
         if not isinstance(argument, n.Keyword):
-            low.error("E0501", f"a kind is constrained by name: `{kind}(shape = …)`", argument.span)
+            low.error("E0501", f"a kind is constrained by name: `{kind}({'value' if kind == 'const' else 'shape'} = …)`", argument.span)
             continue
         if argument.name not in LEAF_FACTS:
             guess = did_you_mean(argument.name, LEAF_FACTS)
@@ -189,7 +189,8 @@ def make_call(
     if isinstance(expr, n.Call) and expr.optional:
         inner = next((o for o in operands if isinstance(o, int)), None)
         if inner is None or len([o for o in operands if o is not None]) != 1:
-            low.stop("E0302", "an optional operator has exactly one operand: `nn.relu?(p)`", expr.span)
+            mend = f"write out what is left without it: `{shown}(p, …) | p`"
+            low.stop("E0302", "an optional operator has exactly one operand: `nn.relu?(p)`", expr.span, mend)
         choice = low.add_pattern(ir.AltNode(name=None, span=expr.span, block=low.block, branches=(node.node, inner)))
         low.branch_names[choice.node] = (None, None)
         return choice
@@ -322,8 +323,17 @@ def check_count(low: Lowering, expr: n.Expr, signature: Signature, count: int, s
     via = f" (one of `{variable}`)" if variable else ""
     low.stop(
         "E0302", f"`{signature.name}`{via} takes {wanted} operand{'s' if wanted != '1' else ''}, got {count}", expr.span,
-        f"its operands: {', '.join(f'`{o.name}`' for o in signature.operands)}", related=related,
+        _operands_named(signature, most is not None and count > most), related=related,
     )  # fmt: skip
+
+
+def _operands_named(signature: Signature, too_many: bool) -> str:
+    """Which operands an operator takes; attributes are not among them."""
+    names = ", ".join(f"`{o.name}`" for o in signature.operands)
+    said = f"its operands: {names}" if names else "it has no operands"
+    if too_many and signature.attributes:
+        said += f"; attributes are given by name: `{next(iter(signature.attributes))} = …`"
+    return said
 
 
 def _constraints(

@@ -11,7 +11,7 @@ from gslang.check import calls, patterns, targets, templates, values
 from gslang.check import checked as ir
 from gslang.check import denote as d
 from gslang.check import marks as marking
-from gslang.check.context import BlockOf, Lost, Lowering, NodesOf, OperatorOf, Stop, TargetOf
+from gslang.check.context import BlockOf, Lost, Lowering, NodesOf, OperatorOf, Stop, TargetOf, ValueOf
 from gslang.check.opsets import check_range
 from gslang.check.order import check_order, children
 from gslang.dialect.dialect import Dialect
@@ -193,10 +193,15 @@ def source_outputs(low: Lowering, side: n.Side) -> tuple[list[int], int | None]:
                     block = what.block
                     low.blocks[block] = replace(low.blocks[block], root=what.node, as_outputs=True)
                     continue
+                if isinstance(what, BlockOf):
+                    mend = "name the node of its template that is the output: `*branch.conv`"
+                    low.stop("E0607", "a block has no nodes of its own", item.span, mend)
                 low.stop("E0607", "a sequence is the only output of its side", item.span)
             what = d.denote(low, item)
             if isinstance(what, BlockOf | NodesOf):
                 low.stop("E0607", "write `*` before a sequence", item.span)
+            if isinstance(what, ValueOf):
+                low.stop("E0603", "a value cannot be an output", item.span, "an output is a call, a tuple or a projection")
             node = patterns.node_of(low, item, what)
             if isinstance(low.patterns[node], ir.LeafNode):
                 low.stop("E0603", "an input cannot be an output", item.span, "an output is a call, a tuple or a projection")

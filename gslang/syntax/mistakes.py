@@ -32,15 +32,28 @@ _SHOWN = {
     "SEMICOLON": "`;`", "LPAR": "`(`", "RPAR": "`)`", "LSQB": "`[`", "RSQB": "`]`", "LBRACE": "`{`", "RBRACE": "`}`",
     "COMMA": "`,`", "COLON": "`:`", "EQUAL": "`=`", "ARROW": "`=>`", "RESULT_ARROW": "`->`", "DOT": "`.`", "NAME": "a name",
     "INT": "a number", "STRING": "a string", "DOUBLE_DOT": "`..`", "BECOMES": "`:=`", "AT": "`@`", "QUESTION": "`?`", "STAR": "`*`",
+    "BAR": "`|`", "PLUS": "`+`", "MINUS": "`-`", "SLASH": "`/`", "DOUBLE_SLASH": "`//`", "PERCENT": "`%`", "POWER": "`**`", "HOLE": "`_`",
     "BOTH_ARROW": "`<=>`", "FLOAT": "a number", "COMPARE": "a comparison",
 }  # fmt: skip
 
+# Words in front of a name that other languages want there.
+_WORDS = {"return": "outputs stand last, by themselves: `… c => …`", "let": "write `name = pattern;`", "auto": "write `name = pattern;`"}
+_WORD_BEFORE = re.compile(r"[;{]\s*(return|let|auto)\s+\Z")
+_IN_WHERE = re.compile(r"\bwhere\b[^;{}]*\Z(?<!=>)")
+_ITEMS = {"RULE", "FN", "PASS"}
+_ITEM_WORDS = {
+    "rule": "rule", "rewrite": "rule", "pattern": "rule", "rules": "rule", "import": "use", "include": "use", "from": "use", "using": "use",
+    "function": "fn", "func": "fn", "fun": "fn", "operator": "op", "let": "fn", "passes": "pass", "tests": "test", "fn": "fn", "op": "op",
+    "pass": "pass", "test": "test", "use": "use", "dialect": "dialect",
+}  # fmt: skip
+_CAPTURE = re.compile(r"\(\s*(\w+)\s*:=[^()]*\Z")
 _OPENING = {")": "(", "]": "[", "}": "{"}
 
 
 def explain_syntax_error(source: Source, text: str, at: int, error: UnexpectedInput) -> Diagnostic:
     """The diagnostic of a place where parsing cannot go on."""
-    expected = {str(name) for name in (getattr(error, "expected", None) or getattr(error, "allowed", None) or ())}
+    accepted = getattr(error, "accepts", None) or getattr(error, "allowed", None) or getattr(error, "expected", None) or ()
+    expected = {str(name) for name in accepted}
     rest = text[at:]
     width = len(match.group()) if (match := re.match(r"\w+|=>|<=>|->|:=|[=!<>]=|\S", rest)) else 0
     here = Span(source, at, at + width)
@@ -50,11 +63,18 @@ def explain_syntax_error(source: Source, text: str, at: int, error: UnexpectedIn
     for pattern, message, mend in _FOREIGN:
         if pattern.match(rest) and not (message.startswith("`==`") and "EQUAL" not in expected and "COMMA" not in expected):
             return Diagnostic("E0106", message, Label(here), help=mend)
+    if word := _WORD_BEFORE.search(text, max(0, at - 40), at):
+        return Diagnostic("E0106", f"there is no `{word[1]}`", Label(Span(source, word.start(1), word.end(1))), help=_WORDS[word[1]])
+    if text[at : at + 1] == "=" and text[at : at + 2] != "=>" and _IN_WHERE.search(text, max(0, at - 1000), at):
+        return Diagnostic("E0106", "`=` binds a name; conditions compare with `==`", Label(here), help="write `==`")
     if text[at : at + 1] == "=" and "ARROW" in expected and text[at : at + 2] != "=>":
         return Diagnostic("E0106", "`=` binds a name; source and target are joined by `=>`", Label(here), help="write `=>`")
     if text[at : at + 1] == ">" and text[previous - 1 : previous] == "-":
         span = Span(source, previous - 1, at + 1)
         return Diagnostic("E0106", "`->` belongs to operator declarations; a rule is written with `=>`", Label(span), help="write `=>`")
+    if rest[:1] == "," and expected == {"RPAR"} and (capture := _CAPTURE.search(text, max(0, at - 200), at)):
+        message = f"`({capture[1]} := …)` takes one pattern"
+        return Diagnostic("E0106", message, Label(here), help=f"give each its parentheses: `(({capture[1]} := _), (other := _))`")
     if not rest.strip() or width == 0:
         return _at_the_end(source, text, at, expected)
     found = f"`{here.text if here.end <= len(source.text) else rest[:width]}`"
@@ -64,9 +84,32 @@ def explain_syntax_error(source: Source, text: str, at: int, error: UnexpectedIn
             "E0103", "a `;` is missing", Label(gap, "expected `;` here"), related=(Label(here, f"before {found}"),),
             help="end statements and items with `;`",
         )  # fmt: skip
-    keyword = re.fullmatch(r"[A-Za-z_]+", rest[:width]) is not None and "NAME" in expected
-    help = f"`{rest[:width]}` is a keyword: choose another name" if keyword else None
+    help = _mend(text, at, rest[:width], text[:previous], expected)
     return Diagnostic("E0102", f"expected {_list(expected)}, found {found}", Label(here), help=help)
+
+
+def _mend(text: str, at: int, found: str, before: str, expected: set[str]) -> str | None:
+    """How to mend what `found` shows: what people write who come from elsewhere, or who were in a hurry."""
+    if _ITEMS <= expected:
+        if found == ";" and before.endswith("}"):
+            return "nothing follows a `}`: remove the `;`"
+        guess = _ITEM_WORDS.get(found.lower())
+        return f"write `{guess}`" if guess else None
+    if found == "=>" and before.endswith((";", "{")):
+        return "name the outputs before `=>`: `{ a = nn.relu(x); a => x }`"
+    if found == "=>" and "ELSE" in expected:
+        return "the conditions of a rule stand behind `where`: `nn.relu(x) where x.ndim == 2 => x`"
+    if found == "}" and "ARROW" in expected:
+        return "both sides stand in one pair of braces: `{ source => target }`"
+    if found == "-" and re.search(r"\b(rule|pass|fn)\s+\w+\Z", before):
+        return "names have letters, digits and `_`"
+    if expected == {"COLON"}:
+        return "give it a type: `x: tensor`, `k: int = 1`"
+    if expected == {"RESULT_ARROW"}:
+        return "say what it gives: `-> tensor`"
+    if re.fullmatch(r"[A-Za-z_]+", found) and "NAME" in expected:
+        return f"`{found}` is a keyword: choose another name"
+    return None
 
 
 def _at_the_end(source: Source, text: str, at: int, expected: set[str]) -> Diagnostic:
@@ -100,7 +143,7 @@ def _list(expected: set[str]) -> str:
         return "an expression"
     if {"RULE", "FN", "PASS"} <= expected:
         return "an item (`rule`, `fn`, `op`, `pass`, `test`, `use`)"
-    shown = sorted({_SHOWN.get(name, f"`{name.lower()}`") for name in expected if not name.startswith("__")})
+    shown = sorted({_SHOWN.get(name, f"`{name.lower()}`") for name in expected if not name.startswith("__") and name != "BOTH_ARROW"})
     if len(shown) > 4:
         first: list[str] = ["`;`", "`=>`", "`)`", "`]`", "`}`", "`,`", "`:`", "`=`", "a name"]
         shown = [s for s in first if s in shown][:3] or shown[:3]

@@ -227,3 +227,28 @@ def test_damaged_real_models(tmp_path: Path) -> None:
             for _ in range(random_.randrange(1, 6)):
                 damaged[random_.randrange(len(damaged))] = random_.randrange(256)
             outcome(bytes(damaged), tmp_path)
+
+
+def test_documentation_that_is_no_text_stays_as_it_is(tmp_path: Path) -> None:
+    """Written in Latin-1 by some old tool; names must be texts, documentation and metadata need not."""
+    found = model([node("Neg", ["x"], ["a"]), node("Neg", ["a"], ["y"])], [value("x")], [value("y")])
+    found.doc_string = found.graph.doc_string = "Gr__e" * 40
+    found.producer_name = "Gr__e"
+    found.metadata_props.add(key="Gr__e", value="gslang.")
+    found.graph.node[0].metadata_props.add(key="gslang.rule", value="Gr__e")
+    data = found.SerializeToString(deterministic=True).replace(b"Gr__e", b"Gr\xfc\xdfe")
+    (tmp_path / "m.onnx").write_bytes(data)
+    graph = gslang.read(tmp_path / "m.onnx")
+    gslang.write(graph, tmp_path / "o.onnx")
+    assert onnx.load(tmp_path / "o.onnx") == onnx.load(tmp_path / "m.onnx")
+    rules = gslang.parse_rules("dialect onnx;\nrule r(x): Neg(Neg(x)) => x;")
+    gslang.write(rules.apply(graph).graph, tmp_path / "p.onnx")
+    after = onnx.load(tmp_path / "p.onnx")
+    assert [n.op_type for n in after.graph.node] == ["Identity"] and after.doc_string == b"Gr\xfc\xdfe" * 40 == after.graph.doc_string
+
+
+def test_an_attribute_of_another_kind() -> None:
+    """`axes` is an operand today, and was a list of numbers; as a text it cannot be brought to today's form."""
+    found = model([node("Squeeze", ["x"], ["y"], name="s", axes="no")], [value("x", (1, 3))], [value("y", (3,))], opset=11)
+    with pytest.raises(InputError, match="`axes` of `Squeeze` is no number and no list of numbers"):
+        gslang.from_onnx(found)

@@ -26,12 +26,13 @@ def state_origin(message: Any, graph: Graph, node: int) -> None:
 
 def stated_origin(message: Any) -> dict[str, Any] | None:
     """The origin that a message states; None if it states none, or something else under these keys."""
-    found = {entry.key[len(_PREFIX) :]: entry.value for entry in message.metadata_props if entry.key.startswith(_PREFIX)}
+    texts = [(entry.key, entry.value) for entry in message.metadata_props if type(entry.key) is type(entry.value) is str]  # bytes are no UTF-8
+    found = {key[len(_PREFIX) :]: value for key, value in texts if key.startswith(_PREFIX)}
     if not all(key in found for key in _KEYS):
         return None
     try:
         application, nodes = json.loads(found["application"]), json.loads(found["from"])
-    except ValueError:
+    except (ValueError, RecursionError):
         return None
     if type(application) is not int or not isinstance(nodes, list) or not all(isinstance(name, str) for name in nodes):
         return None

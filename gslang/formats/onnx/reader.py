@@ -237,6 +237,9 @@ class _Reader:
             return own
         spelled_type(operator, opset, attrs)
         for place, value in former_attributes(operator, opset, attrs):
+            if not all([isinstance(part, (int, float)) for part in (value if isinstance(value, tuple) else (value,))]):
+                what = self.dialect.operators[operator].operands[place].name
+                raise self.fail(f"`{what}` of `{operator}` is no number and no list of numbers", f"node `{node.name}`" * bool(node.name), "the file is damaged")
             operands += [ABSENT] * (place + 1 - len(operands))
             if operands[place] == ABSENT:
                 vector = (operator, self.dialect.operators[operator].operands[place].name) in VECTORS

@@ -1,4 +1,7 @@
-"""Whether the texts of a model are texts: protobuf hands out bytes where a file has something else than UTF-8."""
+"""Whether the texts of a model are texts: protobuf hands out bytes where a file has something else than UTF-8.
+
+Names must be texts; documentation need not, and stays as it is.
+"""
 
 from __future__ import annotations
 
@@ -76,3 +79,16 @@ def _attributes(node: Any, path: str) -> None:
             _graph(attribute.g, path)
         for inner in attribute.graphs:
             _graph(inner, path)
+
+
+def encoded_text(field: int, text: bytes) -> bytes:
+    """A message with nothing but a text, in protobuf's encoding, in field number `field`."""
+    return _varint(field << 3 | 2) + _varint(len(text)) + text
+
+
+def _varint(number: int) -> bytes:
+    digits = bytearray()
+    while number > 0x7F:
+        digits.append(number & 0x7F | 0x80)
+        number >>= 7
+    return bytes([*digits, number])

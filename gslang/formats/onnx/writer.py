@@ -26,6 +26,7 @@ from gslang.formats.onnx.names import Names
 from gslang.formats.onnx.new_node import NodeMaker
 from gslang.formats.onnx.provenance import state_origin
 from gslang.formats.onnx.records import model_record, node_record
+from gslang.formats.onnx.texts import encoded_text
 from gslang.graph.graph import CONST, INPUT, PARAM, PROJ, TUPLE, Graph
 
 _LARGE: Final = 1 << 20  # bytes of a new tensor that wait until the model is written
@@ -98,6 +99,8 @@ def _copy_field(target: Any, field: Any, value: Any) -> None:
         getattr(target, field.name).CopyFrom(value)
     elif hasattr(value, "extend"):
         getattr(target, field.name).extend(value)
+    elif isinstance(value, bytes) and field.type == field.TYPE_STRING:  # no UTF-8, as in the file: protobuf takes it in no other way
+        target.MergeFromString(encoded_text(field.number, value))
     else:
         setattr(target, field.name, value)
 
