@@ -195,7 +195,8 @@ def _finish(random: Random, nodes: tuple[Node, ...], template: Template | None) 
             where.append(random.choice((("all equal", theirs[0]), ("some is", theirs[0], 0))))
         elif random.random() < 0.1:
             where.append(("even length",))
-    return Rule(nodes, tuple(outputs), keep, uses, template, tuple(where))
+    captured = frozenset(k for k in reachable(nodes, starts) if isinstance(n := nodes[k], Call) and n.operators[0] in WITH_AXIS and random.random() < 0.6)
+    return Rule(nodes, tuple(outputs), keep, uses, template, tuple(where), captured=captured)
 
 
 def _connected(nodes: tuple[Node, ...], outputs: list[int]) -> bool:

@@ -77,7 +77,8 @@ class Template:
 
 @dataclass(frozen=True)
 class Rule:
-    """`uses`: nodes that the target has as nodes. Conditions are tuples; `condition_text` shows all there are.
+    """`uses`: nodes that the target has as nodes. Conditions are tuples; `condition_text` shows all there are. `captured`: calls
+    whose axis has a name of its own (`c3 := …`), which then stands for `p3.axis`.
 
     `growing`: nodes that may have users which are yet to become part of the match, while a variadic output is matched.
     """
@@ -89,6 +90,7 @@ class Rule:
     template: Template | None
     where: tuple[tuple[Any, ...], ...]
     growing: frozenset[int] = frozenset()
+    captured: frozenset[int] = frozenset()
 
 
 # ── reading ───────────────────────────────────────────────────────────────────────────────────────────────────
@@ -227,17 +229,17 @@ def rule_text(rule: Rule, name: str = "r", targets: tuple[str, ...] | None = Non
             continue
         if k in unnamed:
             continue
-        text = f"p{k} = {'keep ' if k in rule.keep else ''}{_expression(rule, node)};"
+        text = f"p{k} = {'keep ' if k in rule.keep else ''}{_expression(rule, k, node)};"
         (block if k in inside else lines).append(text)
         if template is not None and k == template.nodes[-1]:
             if template.where:
-                block.append(f"where {', '.join(condition_text(c) for c in template.where)};")
+                block.append(f"where {', '.join(condition_text(rule, c) for c in template.where)};")
             bounds = f"{template.minimum}..{'' if template.maximum is None else template.maximum}"
             lines.append(f"each f in {bounds} {{ {' '.join(block)} }}")
     if any(isinstance(n, Call) and n.variable for n in rule.nodes):
         header.append(f"f1: op({' | '.join(UNARY)})")
     outputs = f"*f.p{template.nodes[-1]}" if template is not None and template.outputs else ", ".join(f"p{k}" for k in rule.outputs)
-    where = f" where {', '.join(condition_text(c) for c in rule.where)}" if rule.where else ""
+    where = f" where {', '.join(condition_text(rule, c) for c in rule.where)}" if rule.where else ""
     return f"rule {name}({', '.join(header)}) {{ {' '.join(lines)} {outputs}{where} => {', '.join(targets or harmless_targets(rule))} }}"
 
 
@@ -258,7 +260,7 @@ def is_plain_input(rule: Rule, k: int) -> bool:
     return isinstance(node, Leaf) and node.value is None and not node.optional and not (rule.template is not None and k in rule.template.nodes)
 
 
-def _expression(rule: Rule, node: Node) -> str:
+def _expression(rule: Rule, number: int, node: Node) -> str:
     def name(k: int | Spread) -> str:
         if isinstance(k, Spread):
             return f"*f.p{k.node}"
@@ -268,8 +270,10 @@ def _expression(rule: Rule, node: Node) -> str:
     match node:
         case Call(operators, operands, axis, variable, ordered):
             arguments = [name(o) for o in operands]
-            if axis is not None:
-                arguments.append(f"axis = {_axis_text(axis)}")
+            if number in rule.captured:
+                arguments.append(f"axis = (c{number} := {'_' if axis is None else _axis_text(rule, axis)})")
+            elif axis is not None:
+                arguments.append(f"axis = {_axis_text(rule, axis)}")
             called = "f1" if variable else operators[0]
             return f"{'ordered ' if ordered else ''}{called}({', '.join(arguments)})"
         case Tuple(fields):
@@ -281,10 +285,10 @@ def _expression(rule: Rule, node: Node) -> str:
     raise AssertionError(node)
 
 
-def _axis_text(axis: tuple[Any, ...]) -> str:
+def _axis_text(rule: Rule, axis: tuple[Any, ...]) -> str:
     match axis:
         case ("same", node):
-            return f"p{node}.axis"
+            return _axis_of(rule, node)
         case ("first", node):
             return f"first.p{node}.axis"
         case ("index",):
@@ -294,18 +298,22 @@ def _axis_text(axis: tuple[Any, ...]) -> str:
     raise AssertionError(axis)
 
 
-def condition_text(condition: tuple[Any, ...]) -> str:
+def _axis_of(rule: Rule, node: int) -> str:
+    return f"c{node}" if node in rule.captured else f"p{node}.axis"
+
+
+def condition_text(rule: Rule, condition: tuple[Any, ...]) -> str:
     match condition:
         case ("distinct", *nodes):
             return f"distinct({', '.join(f'p{k}' for k in nodes)})"
         case ("equal", a, b):
-            return f"p{a}.axis == p{b}.axis"
+            return f"{_axis_of(rule, a)} == {_axis_of(rule, b)}"
         case ("is", a, value):
-            return f"p{a}.axis == {value}"
+            return f"{_axis_of(rule, a)} == {value}"
         case ("not", a, value):
-            return f"p{a}.axis != {value}"
+            return f"{_axis_of(rule, a)} != {value}"
         case ("or", a, b):
-            return f"({condition_text(a)} or {condition_text(b)})"
+            return f"({condition_text(rule, a)} or {condition_text(rule, b)})"
         case ("positive index",):
             return "index > 0"
         case ("same as first", a):
