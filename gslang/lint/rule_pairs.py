@@ -12,8 +12,8 @@ from gslang.lint.linted_file import LintedFile, LintedRule
 from gslang.lint.pattern_walk import match_order
 
 Key = tuple[str, ...]
-Demand = tuple[str, str, Hashable]
-"""Operator, attribute, value."""
+Demand = tuple[str, str, str, Hashable]
+"""Operator, attribute, how it compares, and with what."""
 
 
 def twins(earlier: LintedRule, later: LintedRule) -> bool:
@@ -45,16 +45,18 @@ def candidate_pairs(file: LintedFile) -> Iterator[tuple[LintedRule, LintedRule]]
 
 
 def demands_of(rule: ir.CheckedRule) -> tuple[Demand, ...]:
-    """What a source demands of attributes in so many words, each with the operator that has the attribute."""
+    """What a source demands of attributes in so many words, in constraints or conditions, each with the operator that has the attribute."""
     found: dict[Demand, None] = {}
-    for number in match_order(rule):
-        node = rule.nodes[number]
-        if not isinstance(node, ir.CallNode) or len(node.operators) != 1:
-            continue
-        for constraint in node.constraints:
+    operators = {k: node.operators[0] for k in match_order(rule) if isinstance(node := rule.nodes[k], ir.CallNode) and len(node.operators) == 1}
+    for number, operator in operators.items():
+        for constraint in rule.nodes[number].constraints:
             match constraint:
                 case ir.Constraint(field=field, test=ir.Equals(ir.Const(value))):
-                    found[node.operators[0], field, value] = None
+                    found[operator, field, "is", value] = None
+    for condition in rule.where:
+        match condition:
+            case ir.CompareValue(comparison, ir.NodeAttr(ir.OWN, number, name), ir.Const(value)) if number in operators:
+                found[operators[number], name, comparison, value] = None
     return tuple(found)
 
 
