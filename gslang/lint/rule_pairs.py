@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Hashable, Iterator
 
 from gslang.check import checked as ir
 from gslang.engine.plan import plan_of
 from gslang.lint.generality import overlays, roots_of, same_targets
 from gslang.lint.linted_file import LintedFile, LintedRule
+from gslang.lint.pattern_walk import match_order
 
 Key = tuple[str, ...]
+Demand = tuple[str, str, str, Hashable]
+"""Operator, attribute, how it compares, and with what."""
 
 
 def twins(earlier: LintedRule, later: LintedRule) -> bool:
@@ -22,17 +26,38 @@ def candidate_pairs(file: LintedFile) -> Iterator[tuple[LintedRule, LintedRule]]
     """(earlier, later) where the earlier one may be more general: found by operators of the root and of the operands below it.
 
     For each later rule, an earlier one with the same first operand operator, or one that leaves that operand open, is a candidate.
+    What the earlier one demands of attributes (`groups = 2`) the later one must demand too: it is looked for under the rarest such demand.
     """
-    shelves: dict[Key, list[LintedRule]] = {}
-    for rule in file.rules:
-        if rule.checked.disconnected:
-            continue
-        met: dict[int, LintedRule] = {}
+    rules = [rule for rule in file.rules if not rule.checked.disconnected]
+    demands = {id(rule): demands_of(rule.checked) for rule in rules}
+    often = Counter(demand for found in demands.values() for demand in found)
+    shelves: dict[Key, dict[Demand | None, list[int]]] = {}
+    for number, rule in enumerate(rules):
+        own = demands[id(rule)]
+        met: set[int] = set()
         for key in _lookups(rule.checked):
-            met.update({id(other): other for other in shelves.get(key, ())})
-        yield from ((other, rule) for other in met.values())
+            shelf = shelves.get(key, {})
+            met.update(other for demand in (None, *own) for other in shelf.get(demand, ()))
+        yield from ((rules[other], rule) for other in sorted(met))
+        rarest = min(own, key=lambda demand: often[demand], default=None)
         for start in plan_of(rule.checked).starts:
-            shelves.setdefault((start, *_below(rule.checked)), []).append(rule)
+            shelves.setdefault((start, *_below(rule.checked)), {}).setdefault(rarest, []).append(number)
+
+
+def demands_of(rule: ir.CheckedRule) -> tuple[Demand, ...]:
+    """What a source demands of attributes in so many words, in constraints or conditions, each with the operator that has the attribute."""
+    found: dict[Demand, None] = {}
+    operators = {k: node.operators[0] for k in match_order(rule) if isinstance(node := rule.nodes[k], ir.CallNode) and len(node.operators) == 1}
+    for number, operator in operators.items():
+        for constraint in rule.nodes[number].constraints:
+            match constraint:
+                case ir.Constraint(field=field, test=ir.Equals(ir.Const(value))):
+                    found[operator, field, "is", value] = None
+    for condition in rule.where:
+        match condition:
+            case ir.CompareValue(comparison, ir.NodeAttr(ir.OWN, number, name), ir.Const(value)) if number in operators:
+                found[operators[number], name, comparison, value] = None
+    return tuple(found)
 
 
 def _below(rule: ir.CheckedRule) -> Key:

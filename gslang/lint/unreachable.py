@@ -17,8 +17,9 @@ from gslang.lint.witness import graphs_of, matching_nodes
 
 def unreachable(file: LintedFile) -> Iterator[Finding]:
     reported: set[str] = set()
+    covers = {rule.name for rule in file.rules if not rule.checked.once and _always_built(rule.checked)}
     for earlier, later in candidate_pairs(file):
-        if later.checked.blocks or later.name in reported or earlier.checked.once or not _always_built(earlier.checked):
+        if later.checked.blocks or later.name in reported or earlier.name not in covers:
             continue
         if next(overlays(earlier.checked, later.checked), None) is None or twins(earlier, later):
             continue

@@ -13,11 +13,16 @@ from gslang.base.diagnostics import Diagnostic
 from gslang.base.source import Source
 from gslang.check.check import check_source
 from gslang.formats.json_graph import read_json
+from gslang.lint import duplicate as duplicate_module
+from gslang.lint import unreachable as unreachable_module
 from gslang.lint.codes import LINTS
 from gslang.lint.linted_file import Finding, linted_file
+from gslang.lint.rule_pairs import candidate_pairs
 from gslang.lint.run_lints import lint_program, selected_codes
 from gslang.lint.witness import graphs_of, matching_nodes
 from gslang.syntax.parser import parse
+
+BAD = Path(__file__).parent / "corpus" / "bad"
 
 
 def lint(text: str, *codes: str) -> list[Diagnostic]:
@@ -118,6 +123,30 @@ def test_what_is_covered_really_is() -> None:
         (graph,) = graphs_of(file, program.rules[later])
         own = set(matching_nodes(program.rules[later], graph))
         assert own and own <= set(matching_nodes(program.rules[earlier], graph))
+
+
+GROUPS = "".join(
+    f'rule r{k}(x, w) {{ c = nn.conv2d(x, w, groups = {groups}, data_layout = "NHWC"); nn.relu(c) => c }}\n' for k, groups in enumerate((2, 3, 2, 4))
+)
+
+
+@pytest.mark.parametrize("text", [*(p.read_text(encoding="utf-8") for p in sorted(BAD.glob("*.gsl"))), GROUPS])
+def test_no_pair_is_passed_over(text: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The tables by which pairs of rules are looked for leave out none that a comparison of all with all would find."""
+    source = Source("pairs.gsl", text)
+    program = check_source(source)
+    found = [(d.message, d.help) for d in lint_program(source, program, frozenset(("L0202", "L0206")), cache=False)]
+    for module in (unreachable_module, duplicate_module):
+        monkeypatch.setattr(module, "candidate_pairs", lambda file: [(a, b) for k, b in enumerate(file.rules) for a in file.rules[:k]])
+    assert found == [(d.message, d.help) for d in lint_program(source, program, frozenset(("L0202", "L0206")), cache=False)]
+    assert text is not GROUPS or [message for message, _ in found] == ["`r2` says the same as `r0`"]
+
+
+def test_rules_that_demand_other_values_are_no_pairs() -> None:
+    """Counted: fifty rules on the same operators, each for another number of groups, are not held against each other."""
+    text = "".join(f'rule r{k}(x, w) {{ c = nn.conv2d(x, w, groups = {k + 2}, data_layout = "NHWC"); nn.relu(c) => c }}\n' for k in range(50))
+    source = Source("groups.gsl", text)
+    assert list(candidate_pairs(linted_file(source, parse(source).program, check_source(source)))) == []
 
 
 @pytest.mark.long

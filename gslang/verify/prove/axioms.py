@@ -1,7 +1,8 @@
 """What is known of functions of real numbers: the laws that the prover may use, each by name.
 
-`apply(name, arguments)` is the function's value in normal form; `assumptions` tells what the laws assume. Functions that are not here are unknown functions. Maximum and minimum are a lattice: arguments that another
-one dominates go away, nested ones are flattened, min(a, b) = −max(−a, −b), relu(x) = max(x, 0), |x| = max(x, −x).
+`apply(name, arguments)` is the function's value in normal form; `assumptions` tells what the laws assume. Functions that are not here
+are unknown functions. Maximum and minimum are a lattice: arguments that another one dominates go away, nested ones are flattened,
+min(a, b) = −max(−a, −b), relu(x) = max(x, 0), |x| = max(x, −x). Truth values are 1 and 0.
 """
 
 from __future__ import annotations
@@ -156,48 +157,83 @@ def _sigmoid(x: Term) -> Term:
     return inverse(ONE + exponential(-x))
 
 
+def _mish(x: Term) -> Term:
+    return x * unknown("Tanh", logarithm(ONE + exponential(x)))
+
+
+def _hard_sigmoid(x: Term, alpha: Term, beta: Term) -> Term:
+    return minimum(maximum(alpha * x + beta, ZERO), ONE)
+
+
+def _hard_swish(x: Term) -> Term:
+    return x * _hard_sigmoid(x, number(Fraction(1, 6)), number(Fraction(1, 2)))
+
+
+def _where(condition: Term, then: Term, otherwise: Term) -> Term:
+    """Truth values are 1 and 0."""
+    if condition.constant is None:
+        return unknown("where", condition, then, otherwise)
+    return then if condition.constant else otherwise
+
+
+def _and(x: Term, y: Term) -> Term:
+    return _logic("And", x, y, neutral=1)
+
+
+def _or(x: Term, y: Term) -> Term:
+    return _logic("Or", x, y, neutral=0)
+
+
+def _logic(name: str, x: Term, y: Term, neutral: int) -> Term:
+    for one, other in ((x, y), (y, x)):
+        if one.constant is not None:
+            return other if one.constant == neutral else one
+    return unknown(name, *sorted((x, y), key=lambda term: term.key))
+
+
 Function = Callable[..., Term]
 FUNCTIONS: dict[str, Function] = {
     "add": lambda a, b: a + b, "subtract": lambda a, b: a - b, "multiply": lambda a, b: a * b, "divide": lambda a, b: a * inverse(b),
     "negative": lambda a: -a, "copy": lambda a: a, "sqrt": square_root, "rsqrt": lambda a: inverse(square_root(a)),
     "exp": exponential, "log": logarithm, "maximum": maximum, "minimum": minimum, "relu": lambda a: maximum(a, ZERO),
     "abs": lambda a: maximum(a, -a), "power": _power, "sigmoid": _sigmoid, "square": lambda a: a * a, "reciprocal": inverse,
-    "clip": lambda x, low, high: minimum(maximum(x, low), high),
+    "clip": lambda x, low, high: minimum(maximum(x, low), high), "Mish": _mish, "HardSigmoid": _hard_sigmoid, "HardSwish": _hard_swish,
+    "com.microsoft.QuickGelu": lambda x, alpha: x * _sigmoid(alpha * x),
+    "Where": _where, "where": _where, "And": _and, "Or": _or,
 }  # fmt: skip
-SYMMETRIC = frozenset(
-    {
-        "And",
-        "Or",
-        "Xor",
-        "Equal",
-        "BitwiseAnd",
-        "BitwiseOr",
-        "BitwiseXor",
-        "equal",
-        "not_equal",
-        "logical_and",
-        "logical_or",
-        "logical_xor",
-        "bitwise_and",
-        "bitwise_or",
-        "bitwise_xor",
-    }
-)
+SYMMETRIC = frozenset({
+    "Xor", "Equal", "BitwiseAnd", "BitwiseOr", "BitwiseXor", "equal", "not_equal", "logical_and", "logical_or", "logical_xor",
+    "bitwise_and", "bitwise_or", "bitwise_xor",
+})  # fmt: skip
+IDEMPOTENT = frozenset({"Floor", "Ceil", "Round", "Sign", "floor", "ceil", "round", "trunc", "sign"})
+INVOLUTION = frozenset({"Not", "BitwiseNot", "logical_not", "bitwise_not"})
 
 
 def apply(name: str, arguments: Sequence[Term]) -> Term:
     """The function of this name; an unknown one if no law is known of it."""
     if name in FUNCTIONS:
         return FUNCTIONS[name](*arguments)
+    if name in IDEMPOTENT and _made_by(name, arguments[0]) is not None:
+        return arguments[0]
+    if name in INVOLUTION and (inner := _made_by(name, arguments[0])) is not None:
+        return inner
     if name in SYMMETRIC:
         arguments = sorted(arguments, key=lambda x: x.key)
     return unknown(name, *arguments)
 
 
+def _made_by(name: str, x: Term) -> Term | None:
+    """The argument of the function of which x is a value; None for what is no value of it."""
+    alone = x.alone
+    if alone is None or alone[1] != 1 or alone[0].kind != "fn" or alone[0].name != name:
+        return None
+    return alone[0].args[0]  # type: ignore[no-any-return]
+
+
 # Operators → what the laws that are used for them assume.
 _ROOTS = frozenset({"sqrt", "rsqrt", "power", "Sqrt", "Pow", "ReduceL2", "nn.l2_normalize"})
 _QUOTIENTS = frozenset({"divide", "rsqrt", "Div", "Reciprocal"})
-_LOGARITHMS = frozenset({"log", "Log", "LogSoftmax", "Softplus", "nn.log_softmax"})
+_LOGARITHMS = frozenset({"log", "Log", "LogSoftmax", "Softplus", "Mish", "nn.log_softmax"})
 
 
 def assumptions(operators: frozenset[str]) -> list[str]:

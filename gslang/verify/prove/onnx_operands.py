@@ -45,4 +45,6 @@ def axes_operand(world: World, operands: Operands, k: int, attrs: Attrs, rank: i
         return None
     subsets = [s for n in range(rank + 1) for s in combinations(range(rank), n)]
     found = whole_numbers(world, tensor, f"axes of {rank}", lambda: subsets[world.facts.choices.choose(len(subsets))])
+    if tensor.leaf is not None and len(tensor.shape) == 1:
+        world.need_equal(tensor.shape[0], len(found), "the number of axes")
     return tuple(plain_axis(world, a, rank) for a in found)

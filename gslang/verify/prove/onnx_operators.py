@@ -12,16 +12,17 @@ from gslang.verify.prove.dtypes import Dtype
 from gslang.verify.prove.onnx_arithmetic import ARITHMETIC
 from gslang.verify.prove.onnx_movement import MOVEMENT
 from gslang.verify.prove.onnx_operands import Meaning, Operands
+from gslang.verify.prove.onnx_shapes import SHAPES
 from gslang.verify.prove.paths import Choices, NotProved
 from gslang.verify.prove.reals import Real, Token
 from gslang.verify.prove.tensors import Tensor, World
 
-ONNX: dict[str, Meaning] = {**MOVEMENT, **ARITHMETIC}
+ONNX: dict[str, Meaning] = {**MOVEMENT, **SHAPES, **ARITHMETIC}
 
 ONNX_RANKS: dict[str, tuple[int | None, ...]] = {
     "Gemm": (2, 2), "BatchNormalization": (None, 1, 1, 1, 1), "InstanceNormalization": (None, 1, 1), "Conv": (None, None, 1),
 }  # fmt: skip
-_TRUTHS = frozenset({"keepdims", "transA", "transB", "allowzero", "training_mode"})
+_TRUTHS = frozenset({"keepdims", "transA", "transB", "allowzero", "training_mode", "detect_negative", "detect_positive"})
 
 
 def onnx_attribute(world: World, operator: str, spec: AttributeSpec, operands: Operands, attrs: Attributes) -> Any:
@@ -43,6 +44,10 @@ def onnx_attribute(world: World, operator: str, spec: AttributeSpec, operands: O
         if order == tuple(range(rank))[::-1]:
             ways.append(lambda: None)
         return Written(choices, order, ways)
+    if operator == "Shape":
+        world.notes.add("`start` and `end` of a shape lie within the rank")
+        ends = (*range(-rank, rank + 1), *[None] * (name == "end"))
+        return ends[choices.choose(len(ends))]
     if operator in ("Conv", "ConvTranspose") and len(operands) > 1 and isinstance(operands[1], Tensor):
         return _of_convolution(world, name, len(operands[1].shape) - 2, operands, choices)
     if name in _TRUTHS:

@@ -13,7 +13,7 @@ from gslang.verify.prove.dtypes import Dtype
 from gslang.verify.prove.families import Family, Sums, joined_family, split_family
 from gslang.verify.prove.onnx_operators import ONNX, ONNX_RANKS, onnx_attribute
 from gslang.verify.prove.paths import NotProved
-from gslang.verify.prove.reals import Real
+from gslang.verify.prove.reals import Number, as_term
 from gslang.verify.prove.relay_arithmetic import ARITHMETIC, COMPARISONS, collapse, elementwise
 from gslang.verify.prove.relay_movement import MOVEMENT
 from gslang.verify.prove.sizes import Size
@@ -57,7 +57,7 @@ def meaning_of(world: World, dialect: Dialect, operator: str, operands: Sequence
     if operator == "cast":
         return cast(world, operands[0], attrs["dtype"])
     if operator == "clip":
-        bounds = [constant(_real(attrs[name]), (), operands[0].dtype) for name in ("a_min", "a_max")]
+        bounds = [constant(as_term(attrs[name]), (), operands[0].dtype) for name in ("a_min", "a_max")]
         return elementwise(world, "clip", [operands[0], *bounds], operands[0].dtype)
     if operator in _SAME:
         return operands[0]
@@ -89,10 +89,7 @@ def open_attribute(world: World, dialect: Dialect, operator: str, spec: Attribut
     return choose(world, operator, spec, operands, attrs)
 
 
-def _real(value: Any) -> Any:
-    from gslang.verify.prove.reals import as_term
-
-    return as_term(value)
+_OF_TRUTHS = frozenset({"And", "Or", "Xor", "Not"})
 
 
 def unknown_function(world: World, operator: str, operands: Sequence[Tensor], attrs: dict[str, Any]) -> Tensor:
@@ -100,9 +97,12 @@ def unknown_function(world: World, operator: str, operands: Sequence[Tensor], at
     compared = operands[1:] if operator in ("where", "Where") else operands
     for other in compared[1:]:
         world.need_same_dtype(compared[0].dtype, other.dtype)
+    if operator in _OF_TRUTHS:
+        world.need_same_dtype(operands[0].dtype, "bool")
     function = operator.removeprefix("nn.") if operator.removeprefix("nn.") in FUNCTIONS else operator
-    extra = [constant(_real(v), (), None) for v in attrs.values() if isinstance(v, (int, float, Real, Size)) and not isinstance(v, bool)]
-    plain = {k: v for k, v in attrs.items() if not (isinstance(v, (int, float, Real, Size)) and not isinstance(v, bool))}
+    numbers = {k: v for k, v in attrs.items() if isinstance(v, (int, float, Size, Number)) and not isinstance(v, bool)}
+    extra = [constant(as_term(v), (), None) for v in numbers.values()]
+    plain = {k: v for k, v in attrs.items() if k not in numbers}
     if plain:
         if any(isinstance(v, Dtype) for v in plain.values()):
             raise NotProved(f"`{operator}` to an element type that is not known")

@@ -12,9 +12,11 @@ from gslang.verify.prove.dtypes import compared
 from gslang.verify.prove.facts import Facts
 from gslang.verify.prove.families import Family
 from gslang.verify.prove.paths import Budget, Choices, Impossible, NotProved, TooMuch, all_cases
+from gslang.verify.prove.reals import as_term
 from gslang.verify.prove.source import Source
 from gslang.verify.prove.target import Target
 from gslang.verify.prove.tensors import Tensor, Value, World
+from gslang.verify.prove.terms import Term
 from gslang.verify.prove.totals import same
 
 RANKS = (2, 3, 4, 6)  # the largest rank of open tensors, as far as time allows: a rule that cannot be proved fails early
@@ -112,6 +114,10 @@ def _compare(world: World, left: Value, right: Value) -> None:
         raise NotProved(f"ranks {len(left.shape)} and {len(right.shape)}")
     for a, b in zip(left.shape, right.shape):
         world.need_equal(a, b, "shapes differ")
+    if left.items is not None and right.items is not None:
+        for a, b in zip(left.items, right.items):
+            _compare_elements(world, as_term(a), as_term(b))
+        return
     try:
         for size in left.shape:
             facts.learn(size - 1)
@@ -119,6 +125,9 @@ def _compare(world: World, left: Value, right: Value) -> None:
         return  # no elements
     sizes = [facts.normal(size) for size in left.shape]
     index = tuple(0 if type(size) is int and size == 1 else facts.position(size) for size in sizes)
-    a, b = left.at(index), right.at(index)
-    if not same(a, b, facts):
+    _compare_elements(world, left.at(index), right.at(index))
+
+
+def _compare_elements(world: World, a: Term, b: Term) -> None:
+    if not same(a, b, world.facts):
         raise NotProved(f"{a.key} ≠ {b.key}")

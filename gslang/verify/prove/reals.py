@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Protocol, runtime_checkable
 
 from gslang.verify.prove.paths import Choices, NotProved
 from gslang.verify.prove.sizes import Size
@@ -96,13 +96,22 @@ class Token:
         return not self == other
 
 
+@runtime_checkable
+class Number(Protocol):
+    """What stands for one real number."""
+
+    @property
+    def term(self) -> Term: ...
+
+
 def as_term(value: Any) -> Term:
-    if isinstance(value, Real):
-        return value.term
+    """A number as a term. Raises `NotProved` for what is none."""
     if isinstance(value, Term):
         return value
+    if isinstance(value, Number):
+        return value.term
     if isinstance(value, Size):
         return of_size(value)
-    if isinstance(value, (int, float)) and not isinstance(value, bool):
-        return number(value)
+    if isinstance(value, (int, float)):
+        return number(value)  # truth values are 1 and 0
     raise NotProved(f"{value!r} is no number")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 from gslang.dialect.tensor_type import TensorType
@@ -9,6 +10,7 @@ from gslang.graph.graph import CONST, INPUT, PROJ, TUPLE
 from gslang.verify.prove.domains import Attributes
 from gslang.verify.prove.dtypes import Dtype
 from gslang.verify.prove.paths import Impossible, NotProved
+from gslang.verify.prove.reals import Real
 from gslang.verify.prove.tensors import Tensor, Value, World
 from gslang.verify.prove.terms import Term, number, read
 
@@ -26,6 +28,7 @@ class Leaf:
         self.ones = False  # one element only
         self.tensor: Tensor | None = None
         self.chosen: dict[str, tuple[Any, ...]] = {}  # what its whole numbers say, where an operator asked
+        self.written: dict[int, int] = {}  # the same, as the rule sees them
 
     def demand(self, rank: int) -> None:
         """An operator takes tensors of this rank only."""
@@ -53,14 +56,30 @@ class Leaf:
 
 
 class ConstantValue:
-    """`v.value` of a constant of which nothing is known: equal to a number or not."""
+    """`v.value` of a constant of which nothing is known, or its part at position 0 of the first `taken` axes.
 
-    def __init__(self, leaf: Leaf) -> None:
-        self.leaf = leaf
+    One number can be compared and computed with, like any `Real`; a place that a call chose for this case is that number.
+    """
+
+    def __init__(self, leaf: Leaf, taken: int = 0) -> None:
+        self.leaf, self.taken = leaf, taken
+
+    @property
+    def term(self) -> Term:
+        """The number. Raises `NotProved` where there may be several."""
+        tensor = self.leaf.resolved()
+        if self.taken != len(tensor.shape):
+            raise NotProved("a constant's value is read")
+        return tensor.at((0,) * self.taken)
+
+    def real(self) -> Real:
+        return Real(self.term, self.leaf.world.facts.choices)
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, (int, float)) or isinstance(other, bool):
             raise NotProved("a constant's value is compared with something that is no number")
+        if self.taken:
+            return self.real() == other
         if self.leaf.resolved().shape:
             return False
         if self.leaf.world.facts.choices.choose(2):
@@ -72,12 +91,72 @@ class ConstantValue:
     def __ne__(self, other: object) -> bool:
         return not self == other
 
+    def __index__(self) -> int:
+        if self.leaf.resolved().shape or len(self.leaf.chosen) != 1:
+            raise NotProved("a constant's value is read")
+        ((place,),) = self.leaf.chosen.values()
+        return int(place)
+
+    def __getitem__(self, place: Any) -> Any:
+        shape = self.leaf.resolved().shape
+        if self.leaf.chosen and len(shape) == 1 and type(place) is int:
+            return self.chosen(place)
+        if type(place) is not int or place != 0 or self.taken >= len(self.leaf.resolved().shape):
+            raise NotProved("a constant's value is read")
+        return ConstantValue(self.leaf, self.taken + 1)
+
+    def chosen(self, place: int) -> int:
+        """An axis that a call chose for this case, written from the front or from the end."""
+        if len(self.leaf.chosen) != 1:
+            raise NotProved("axes of tensors of several ranks are read")
+        ((key, axes),) = self.leaf.chosen.items()
+        rank = int(key.removeprefix("axes of ")) if key.startswith("axes of ") else None
+        if rank is None or not 0 <= place < len(axes) or not self.leaf.world.facts.equal(self.leaf.resolved().shape[0], len(axes)):
+            raise NotProved("a constant's value is read")
+        if place not in self.leaf.written:
+            self.leaf.written[place] = axes[place] - rank * self.leaf.world.facts.choices.choose(2)
+        return int(self.leaf.written[place])
+
+    def __iter__(self) -> Iterator[ConstantValue]:
+        shape = self.leaf.resolved().shape
+        if self.taken >= len(shape) or not self.leaf.world.facts.equal(shape[self.taken], 1):
+            raise NotProved("a constant's value is read")
+        return iter((self[0],))
+
+    def __add__(self, other: Any) -> Any:
+        return self.real() + other
+
+    __radd__ = __add__
+
+    def __sub__(self, other: Any) -> Any:
+        return self.real() - other
+
+    def __rsub__(self, other: Any) -> Any:
+        return other - self.real()
+
+    def __mul__(self, other: Any) -> Any:
+        return self.real() * other
+
+    __rmul__ = __mul__
+
+    def __truediv__(self, other: Any) -> Any:
+        return self.real() / other
+
+    def __rtruediv__(self, other: Any) -> Any:
+        return other / self.real()
+
+    def __neg__(self) -> Any:
+        return -self.real()
+
+    def __lt__(self, other: Any) -> bool:
+        return bool(self.real() < other)
+
+    __le__ = __gt__ = __ge__ = __lt__  # cases of which nothing is remembered
+
     def _unreadable(self, *_: object) -> Any:
         raise NotProved("a constant's value is read")
 
-    __hash__ = __bool__ = __len__ = __getitem__ = __iter__ = __float__ = __int__ = __index__ = _unreadable  # type: ignore[assignment]
-    __lt__ = __le__ = __gt__ = __ge__ = __add__ = __radd__ = __sub__ = __rsub__ = __mul__ = __rmul__ = _unreadable
-    __truediv__ = __rtruediv__ = __neg__ = __mod__ = __floordiv__ = __pow__ = _unreadable
+    __hash__ = __bool__ = __len__ = __float__ = __int__ = __mod__ = __floordiv__ = __pow__ = _unreadable  # type: ignore[assignment]
 
 
 class Types:

@@ -107,7 +107,10 @@ def replace(value: Term, what: Mapping[str, Any], facts: Facts) -> Term:
 def total(kind: str, variables: Variables, body: Term, facts: Facts) -> Term:
     """The sum (or maximum, …) of `body` over all values of the positions."""
     if kind != "sum":
-        return _keyed(kind, variables, body, facts)
+        first: dict[str, Any] = {name: 0 for name, size in variables if type(size) is int and size == 1}  # the only position
+        rest = tuple(v for v in variables if v[0] not in first)
+        body = replace(body, first, facts) if first else body
+        return _keyed(kind, rest, body, facts) if rest else body
     result = ZERO
     for factors, c in body.parts.items():
         result = result + _sum(variables, factors, facts).scaled(c)

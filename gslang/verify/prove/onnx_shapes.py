@@ -1,0 +1,41 @@
+"""ONNX operators that speak of shapes, over symbolic tensors: their results are vectors of sizes, or one of them."""
+
+from __future__ import annotations
+
+from gslang.verify.prove.constants import vector
+from gslang.verify.prove.onnx_operands import Attrs, Meaning, Operands, whole_numbers
+from gslang.verify.prove.paths import NotProved
+from gslang.verify.prove.relay_movement import plain_axis
+from gslang.verify.prove.sizes import product
+from gslang.verify.prove.tensors import Value, World, constant
+from gslang.verify.prove.terms import of_size
+
+
+def _shape(world: World, operands: Operands, attrs: Attrs) -> Value:
+    sizes = tuple(world.facts.normal(size) for size in operands[0].shape)
+    return vector(sizes[attrs["start"] : attrs["end"]], "int64")
+
+
+def _size(world: World, operands: Operands, attrs: Attrs) -> Value:
+    return constant(of_size(world.facts.normal(product(operands[0].shape))), (), "int64")
+
+
+def _gather(world: World, operands: Operands, attrs: Attrs) -> Value:
+    """One of a vector of sizes, or several: which ones is a case."""
+    sizes, places = operands
+    if sizes.items is None or len(places.shape) > 1 or len(places.shape) == 1 and type(places.shape[0]) is not int:
+        raise NotProved("a gather of other than sizes")
+    world.need_true(plain_axis(world, attrs["axis"], 1) == 0, "the axis of a gather")
+    world.need_true(len(sizes.items) > 0, "a gather from nothing")
+    rank, count = len(sizes.items), 1 if not places.shape else places.shape[0]
+
+    def choose() -> tuple[int, ...]:
+        return tuple(world.facts.choices.choose(2 * rank) - rank for _ in range(count))
+
+    chosen = whole_numbers(world, places, f"places in {rank}", choose)
+    world.need_true(all(-rank <= k < rank for k in chosen), "a place that a vector has not")
+    found = tuple(sizes.items[k] for k in chosen)
+    return vector(found, "int64") if places.shape else constant(of_size(found[0]), (), "int64")
+
+
+SHAPES: dict[str, Meaning] = {"Shape": _shape, "Size": _size, "Gather": _gather}
