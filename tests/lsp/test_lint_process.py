@@ -154,3 +154,15 @@ def test_an_editor_is_answered_meanwhile(tmp_path: Path) -> None:
     assert late() == []
     client.until(lambda n: n["method"].endswith("publishDiagnostics") and {d["code"] for d in n["params"]["diagnostics"]} > quick)
     assert client.close() == 0 and client.stderr == ""
+
+
+def test_it_ends_with_the_server_whatever_it_is_at(store: Store, tmp_path: Path) -> None:
+    async def scenario(one: Talk) -> None:
+        one.process.ask([store.put((tmp_path / "slow.gsl").as_uri(), SLOW, 1)])
+        process = one.process._process
+        assert process is not None and process.stdin is not None
+        await asyncio.sleep(1)
+        process.stdin.close()  # as the system does when the server is gone
+        assert process.wait(2) == 0
+
+    talk(store, scenario)
