@@ -38,11 +38,13 @@ class Settings:
 @dataclass(slots=True)
 class Evidence:
     """`good`: instances whose sides agree, as far as can be told. `bad`: what refutes, with the reason. `unfit`: the rule would
-    not be applied, in another type than float32. `coverage`: feature → how many instances have it. `obstacle`: to drawing more."""
+    not be applied, in another type than float32. `drawn`: how many are no tests of the rule's own. `coverage`: feature → how many
+    instances have it. `obstacle`: to drawing more."""
 
     good: list[Finding] = field(default_factory=list)
     bad: list[tuple[Instance, Finding | None, str]] = field(default_factory=list)
     unfit: list[Instance] = field(default_factory=list)
+    drawn: int = 0
     coverage: Counter[str] = field(default_factory=Counter)
     obstacle: str = ""
 
@@ -55,6 +57,7 @@ def gather(rule: CheckedRule, settings: Settings, programs: Sequence[CheckedProg
     drawn = varied(drawn, settings.wanted, rule.dialect, began + settings.seconds / 2)
     for instance in chain(instances_on(rule, test_graphs(rule, programs), search), drawn):
         evidence.coverage.update(instance.features)
+        evidence.drawn += instance.seed >= 0
         _look_at(rule, instance, settings, evidence)
         taken, count = perf_counter() - began, len(evidence.good) + len(evidence.bad)
         if count >= settings.wanted or len(evidence.bad) >= _ENOUGH_BAD or taken > (_SECONDS_WHEN_BAD if evidence.bad else settings.seconds):

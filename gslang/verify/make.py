@@ -57,6 +57,15 @@ class Making(Leaves):
     def node(self, number: int, shape: Shape | None = None) -> int:
         if (slot := self.bound(number)) != UNBOUND:
             return slot
+        within = self.scope.current
+        if self.rule.nodes[number].block is None:
+            self.scope.current = None  # it may be reached through an instance, but is the whole match's, with its captures
+        try:
+            return self.made(number, shape)
+        finally:
+            self.scope.current = within
+
+    def made(self, number: int, shape: Shape | None) -> int:
         match self.rule.nodes[number]:
             case ir.LeafNode() as leaf:
                 return self.bind(number, self.leaf_after_what_it_reads(number, leaf, shape))

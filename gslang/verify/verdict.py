@@ -3,7 +3,7 @@
 * `proved`: both sides are equal for tensors of every size (`prove`), and no instance differs. `reason`: under which assumptions.
 * `exact`: on every instance that could be computed in a prime field both sides are equal there (`bound` is the chance of
   error of each), and no instance differs in any other way.
-* `tested`: the sides agree in floating point on every instance.
+* `tested`: the sides agree in floating point on every instance, or all instances are the rule's own tests.
 * `refuted`: an instance where they differ, or where the target has other types than the source.
 * `unknown`: no instance was found, or none can be computed. `reason` tells.
 
@@ -86,6 +86,8 @@ def verify_now(rule: CheckedRule, settings: Settings = Settings(), programs: Seq
     if not evidence.good:
         return verdict("unknown", f"no instance was found: {evidence.obstacle}")
     name, reason = _judge(evidence.good)
+    if name == "exact" and not evidence.drawn:
+        name, reason = "tested", f"on its own tests alone, since no other instance was found: {evidence.obstacle}"
     nearness = ", where `close` is equality" if _has_nearness(rule) else ""
     if name in ("exact", "tested") and settings.proof_steps:
         try:
