@@ -7,6 +7,8 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class CodeInfo:
+    """A code of the table: its title, and how severe it is."""
+
     code: str
     title: str
 

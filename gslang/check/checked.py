@@ -70,6 +70,8 @@ class CallNode(PatternNode):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TupleNode(PatternNode):
+    """A tuple in the source; a field may be all instances of a block."""
+
     fields: tuple[int | Splice, ...]
 
 
@@ -153,11 +155,15 @@ class MakeCall:
 
 @dataclass(frozen=True, slots=True)
 class MakeTuple:
+    """A tuple of the target."""
+
     fields: tuple[int, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class MakeProj:
+    """One field of a tuple of the target."""
+
     base: int
     index: Value
 
@@ -190,6 +196,8 @@ class Projections:
 
 @dataclass(frozen=True, slots=True)
 class ChooseTarget:
+    """`a if condition else b`."""
+
     condition: Value
     then: int
     otherwise: int
@@ -225,6 +233,8 @@ class TargetGraph:
 
 @dataclass(frozen=True, slots=True)
 class OpVariable:
+    """An operator variable `f: op(…)`."""
+
     name: str
     operators: tuple[str, ...]  # those that it may stand for
 
@@ -301,6 +311,8 @@ class Step:
 
 @dataclass(frozen=True, slots=True)
 class CheckedPass:
+    """A `pass` item."""
+
     name: str
     steps: tuple[Step, ...]
     doc: str | None
@@ -323,4 +335,5 @@ class CheckedProgram:
 
     @property
     def ok(self) -> bool:
+        """Whether no finding is an error."""
         return not any(d.severity.value == "error" for d in self.diagnostics)

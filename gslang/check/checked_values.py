@@ -127,12 +127,16 @@ class Instances:
 
 @dataclass(frozen=True, slots=True)
 class UnaryValue:
+    """`-a`, `not a`."""
+
     operator: str  # "-" "not"
     operand: Value
 
 
 @dataclass(frozen=True, slots=True)
 class BinaryValue:
+    """Arithmetic on numbers; `+` and `*` on sequences too."""
+
     operator: str  # "+ - * / // % **"
     left: Value
     right: Value
@@ -163,6 +167,8 @@ class AnyOf:
 
 @dataclass(frozen=True, slots=True)
 class IfValue:
+    """`a if condition else b`; an unknown condition makes it unknown."""
+
     condition: Value
     then: Value
     otherwise: Value
@@ -186,17 +192,23 @@ class SpreadValue:
 
 @dataclass(frozen=True, slots=True)
 class TupleValue:
+    """`(a, *b, …)` and `[a, …]`."""
+
     items: tuple[Value | SpreadValue, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class ItemValue:
+    """`base[index]`."""
+
     base: Value
     index: Value
 
 
 @dataclass(frozen=True, slots=True)
 class SliceValue:
+    """`base[lower:upper:step]`."""
+
     base: Value
     lower: Value | None
     upper: Value | None
@@ -244,6 +256,8 @@ class Anything:
 
 @dataclass(frozen=True, slots=True)
 class Equals:
+    """Equal to a value, floats as float32."""
+
     value: Value
 
 
@@ -276,6 +290,8 @@ class Rest:
 
 @dataclass(frozen=True, slots=True)
 class TupleTest:
+    """A tuple whose items pass."""
+
     items: tuple[Test | Rest, ...]
 
 
@@ -298,6 +314,8 @@ class OneOf:
 
 @dataclass(frozen=True, slots=True)
 class IfTest:
+    """One of two tests, by a condition."""
+
     condition: Value
     then: Test
     otherwise: Test
@@ -305,6 +323,8 @@ class IfTest:
 
 @dataclass(frozen=True, slots=True)
 class SelectTest:
+    """The test of the branch of alternation `node` that matched; None: none can pass."""
+
     place: Place
     node: int
     arms: tuple[Test | None, ...]

@@ -48,6 +48,8 @@ class BlockOf:
 
 @dataclass(frozen=True, slots=True)
 class InstanceOf:
+    """One instance of a block: `b[0]`, `first`."""
+
     block: int
     place: ir.Place
 
@@ -243,4 +245,5 @@ class Lowering:
 
 
 def is_tensor(what: Any) -> bool:
+    """Whether a name stands for a node rather than a value."""
     return isinstance(what, (NodeOf, TargetOf, NodesOf))

@@ -37,6 +37,7 @@ def why_unfit(rule: ir.CheckedRule, meta: Mapping[str, Any]) -> str | None:
 
 
 def shown_range(opset: tuple[int | None, int | None]) -> str:
+    """A range of operator sets as it is written."""
     low, high = opset
     if low == high:
         return str(low)

@@ -19,6 +19,7 @@ from gslang.syntax import nodes as n
 
 
 def children(node: ir.Pattern) -> list[int]:
+    """The pattern nodes directly below one."""
     match node:
         case ir.CallNode(operands=parts) | ir.TupleNode(fields=parts):
             return [p.node if isinstance(p, ir.Splice) else p for p in parts if p is not None]
@@ -55,6 +56,7 @@ def check_order(
     low: Lowering, rule: n.Rule, outputs: list[int], output_block: int | None, blocks: tuple[ir.Block, ...],
     where: list[ir.Value], conditions: list[tuple[n.Expr, ir.Value]], target_outputs: list[int], disconnected: bool,
 ) -> None:  # fmt: skip
+    """Report values that read what no order of matching can have found by then."""
     starts = list(outputs) if output_block is None else [blocks[output_block].root]
     order = reverse_post_order(low, starts)
     position = {node: k for k, node in enumerate(order)}

@@ -27,10 +27,12 @@ LEAF_FACTS = ("shape", "dtype", "ndim", "value")
 
 
 def rename(low: Lowering, node: int, name: str) -> None:
+    """Give a pattern node its name."""
     low.patterns[node] = replace(low.patterns[node], name=name)
 
 
 def keep(low: Lowering, expr: n.Unary, what: Denotation) -> Denotation:
+    """`keep p`: a node that may have other users."""
     if low.side != "source" or not isinstance(what, NodeOf):
         low.stop("E0504", "`keep` stands before a source pattern", expr.span)
     for node in [what.node, *without_alternatives(low, what.node)]:
@@ -78,6 +80,7 @@ def leaf(low: Lowering, span: Span, kind: str, arguments: tuple[n.Argument, ...]
 
 
 def inline_kind(low: Lowering, expr: n.Expr, kind: str, arguments: tuple[n.Argument, ...]) -> NodeOf:
+    """`const(…)`, `any(…)` and the like inside a pattern."""
     return leaf(low, expr.span, kind, arguments)
 
 
@@ -119,6 +122,7 @@ def node_of(low: Lowering, expr: n.Expr | n.Star, what: Denotation) -> int:
 
 
 def make_tuple(low: Lowering, expr: n.Expr, parts: list[tuple[n.Expr, Denotation]]) -> NodeOf:
+    """A tuple pattern."""
     fields: list[int | ir.Splice] = []
     for item, what in parts:
         if isinstance(item, n.Star):
@@ -129,6 +133,7 @@ def make_tuple(low: Lowering, expr: n.Expr, parts: list[tuple[n.Expr, Denotation
 
 
 def splice(low: Lowering, item: n.Star, what: Denotation, before: list[int | None | ir.Splice] | list[int | ir.Splice]) -> ir.Splice:
+    """`*b`: all instances of a block as operands or fields."""
     if not isinstance(what, NodesOf):
         low.stop("E0607", "`*` stands before a sequence of nodes: `*branch.conv`", item.span)
     if any(isinstance(part, ir.Splice) for part in before):

@@ -67,14 +67,17 @@ def parts_of(low: Lowering, parts: list[tuple[n.Expr, Denotation]]) -> list[int]
 
 
 def make_tuple(low: Lowering, expr: n.Expr, parts: list[tuple[n.Expr, Denotation]]) -> TargetOf:
+    """A tuple of the target."""
     return low.add_target(ir.MakeTuple(tuple(parts_of(low, parts))), expr.span)
 
 
 def project(low: Lowering, expr: n.Expr, base: Denotation, index: ir.Value) -> TargetOf:
+    """A projection in the target."""
     return low.add_target(ir.MakeProj(target_of(low, expr, base), index), expr.span)
 
 
 def choose(low: Lowering, expr: n.Expr, condition: ir.Value, then: tuple[n.Expr, Denotation], otherwise: tuple[n.Expr, Denotation]) -> TargetOf:
+    """`a if condition else b` in the target."""
     if low.side == "source":
         low.stop("E0504", "`if` makes no pattern", expr.span, "write alternatives: `a | b`")
     return low.add_target(ir.ChooseTarget(condition, target_of(low, *then), target_of(low, *otherwise)), expr.span)
@@ -98,6 +101,7 @@ def constant_call(low: Lowering, expr: n.Call, name: str) -> TargetOf:
 def make_call(
     low: Lowering, expr: n.Expr, operator: str | OperatorOf, arguments: tuple[n.Argument, ...], known: list[Denotation] | None
 ) -> TargetOf:
+    """A call in the target."""
     variable = operator.name if isinstance(operator, OperatorOf) else None
     operators = low.variables[variable].operators if variable is not None else (str(operator),)
     signatures = [low.dialect.operators[name] for name in operators]

@@ -40,6 +40,7 @@ def each(low: Lowering, statement: n.Each) -> None:
 
 
 def bounds(low: Lowering, found: n.Range | n.Expr) -> tuple[ir.Value, ir.Value | None]:
+    """The least and the largest number of instances that `each` states."""
     if isinstance(found, n.Range):
         if found.lower is not None and found.upper is not None and found.lower > found.upper:
             low.error("E0501", "the lower bound is above the upper one", found.span)

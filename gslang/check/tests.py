@@ -21,6 +21,7 @@ def check_test(
     item: n.Test, dialect: Dialect, functions: Mapping[str, n.FnDecl], rules: Mapping[str, ir.CheckedRule],
     broken: set[str], found: list[Diagnostic],
 ) -> ir.CheckedTest | None:  # fmt: skip
+    """A `test` item; None if a finding is an error."""
     name = item.rule.id
     if name not in rules and name not in broken:
         guess = did_you_mean(name, rules)

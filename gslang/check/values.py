@@ -49,6 +49,7 @@ def value(low: Lowering, expr: n.Expr) -> ValueOf:
 
 
 def force(low: Lowering, expr: n.Expr | n.Star, what: Denotation) -> ValueOf:
+    """What an expression denotes, as a value. An error where it is none."""
     match what:
         case ValueOf():
             return what
@@ -67,6 +68,7 @@ def force(low: Lowering, expr: n.Expr | n.Star, what: Denotation) -> ValueOf:
 
 
 def unary(low: Lowering, expr: n.Unary, operator: str, what: Denotation) -> ValueOf:
+    """`-a`, `not a`."""
     operand = force(low, expr.operand, what)
     if operator == "-":
         if operand.type not in NUMBERS:
@@ -80,6 +82,7 @@ def unary(low: Lowering, expr: n.Unary, operator: str, what: Denotation) -> Valu
 
 
 def binary(low: Lowering, expr: n.Binary, operator: str, left: Denotation, right: Denotation) -> ValueOf:
+    """Arithmetic."""
     a, b = force(low, expr.left, left), force(low, expr.right, right)
     kind = _binary_type(operator, a.type, b.type)
     if kind is None:
@@ -106,6 +109,7 @@ def _binary_type(operator: str, a: str, b: str) -> str | None:
 
 
 def logical(low: Lowering, expr: n.Binary, operator: str) -> ValueOf:
+    """`and`, `or`."""
     items: list[ir.Value] = []
     stack: list[n.Expr] = [expr]
     while stack:
@@ -121,6 +125,7 @@ _KINDS_OF = {"int": 1, "float": 1, "number": 1, "bool": 1, "str": 2, "dtype": 2,
 
 
 def comparison(low: Lowering, expr: n.Comparison) -> ValueOf:
+    """A chain of comparisons."""
     parts: list[ir.Value] = []
     left_expr: n.Expr = expr.first
     left: Any = _side(low, expr.first, expr.rest[0][1])
@@ -186,6 +191,7 @@ def distinct(low: Lowering, expr: n.Call) -> ValueOf:
 
 
 def builtin(low: Lowering, expr: n.Call, name: str) -> ValueOf:
+    """A call of a built-in function."""
     least, most = BUILTIN_ARGUMENTS[name]
     arguments: list[ValueOf] = []
     for argument in expr.arguments:

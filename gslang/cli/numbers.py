@@ -20,6 +20,7 @@ _MOST_SHARED: Final = 20_000  # values that are compared one by one
 
 
 def add_number_options(parser: argparse.ArgumentParser) -> None:
+    """Options of verbs that evaluate graphs."""
     parser.add_argument("--seed", type=natural, default=0, metavar="N", help="of the random inputs (0)")
     parser.add_argument("--dim", action="append", default=[], metavar="NAME=N", help="size of a symbolic dimension (2)")
     parser.add_argument("--backend", choices=BACKENDS, default="auto", help="what computes ONNX graphs: onnxruntime if it is installed (auto)")

@@ -41,7 +41,7 @@ def erf(x: Any) -> Any:
     """The error function, to about 1e-15 (W. J. Cody, "Rational Chebyshev approximation for the error function", 1969)."""
     y = np.asarray(x, dtype=np.float64)
     a = np.abs(y)
-    result = np.sign(y) * np.ones_like(y)
+    result = np.array(np.sign(y))  # an array, also of one number
     small = a <= 0.5
     z = y[small] ** 2
     p = [1.85777706184603153e-1, 3.16112374387056560e0, 1.13864154151050156e2, 3.77485237685302021e2, 3.20937758913846947e3]

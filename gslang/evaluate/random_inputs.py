@@ -1,4 +1,7 @@
-"""Values for a graph's inputs and parameters that have none, the same for the same name and seed."""
+"""Values for a graph's inputs, parameters and constants that have none, the same for the same name and seed.
+
+Relay text without its metadata has constants without values: rules cannot look at these, but numbers can be compared.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +16,7 @@ from gslang.dialect.dtypes import numpy_dtype, numpy_dtype_exists
 from gslang.dialect.tensor_type import Symbol, TensorType
 from gslang.evaluate.index_ranges import bounds_of
 from gslang.evaluate.run import EvaluationError
-from gslang.graph.graph import INPUT, PARAM, Graph
+from gslang.graph.graph import CONST, INPUT, PARAM, Graph
 
 _SYMBOLIC = 2  # the size of a symbolic or unknown dimension that nothing fixes
 _MOST_ELEMENTS = 2**32  # of one input: 32 GiB while they are drawn
@@ -24,14 +27,14 @@ _POSITIVE_OPERANDS = {
 
 
 def random_inputs(graph: Graph, seed: int = 0, dims: Mapping[str, int] | None = None) -> dict[str, Any]:
-    """Values by name. Floats are normal, parameters scaled by 1/√fan-in; variances and operands of roots are positive; integers
+    """Values by name. Floats are normal, parameters and constants scaled by 1/√fan-in; variances and operands of roots are positive; integers
     are small, indices within their axis (`index_ranges`).
 
     Raises `EvaluationError` where a type is not known.
     """
     values: dict[str, Any] = {}
     for node in graph.reverse_post_order():
-        if graph.op[node] not in (INPUT, PARAM) or node in graph.values:
+        if graph.op[node] not in (INPUT, PARAM, CONST) or node in graph.values:
             continue
         name = graph.names[node]
         type_ = graph.types[node]
@@ -64,7 +67,7 @@ def _sample(graph: Graph, node: int, rng: Any, shape: tuple[int, ...], dtype: An
             return rng.integers(*bounds, shape).astype(dtype)
         return rng.integers(0 if dtype.kind == "u" else -8, 8, shape).astype(dtype)
     array = rng.standard_normal(shape)
-    if graph.op[node] is PARAM and len(shape) >= 2:
+    if graph.op[node] is not INPUT and len(shape) >= 2:
         array = array / math.sqrt(max(1, math.prod(shape[1:])))
     if positive or (graph.names[node] or "").endswith(("_var", "variance", "moving_var", "running_var")):
         array = np.abs(array) + 0.5

@@ -25,6 +25,7 @@ class Builder:
         self.fill = fill
 
     def input(self, name: str, shape: Sequence[int], dtype: str = "float32") -> int:
+        """A new input."""
         return self.graph.add_input(name, TensorType(tuple(shape), dtype))
 
     def param(self, name: str, shape: Sequence[int], scale: float = 1.0) -> int:
@@ -49,6 +50,7 @@ class Builder:
         return node
 
     def pack(self, *fields: int) -> int:
+        """A tuple of nodes."""
         node = self.graph.add_tuple(fields)
         self.graph.types[node] = infer_node(self.graph, self.dialect, node)
         return node
@@ -67,6 +69,7 @@ class Builder:
         return tuple([d for d in type.shape if isinstance(d, int)])
 
     def finish(self, *outputs: int) -> Graph:
+        """The graph, with these outputs."""
         self.graph.set_outputs(outputs)
         return self.graph
 

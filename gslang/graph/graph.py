@@ -106,9 +106,11 @@ class Graph:
         return node
 
     def add_input(self, name: str, type: Type | None) -> int:
+        """A new input, which is returned."""
         return self.add(INPUT, (), NO_ATTRS, type, name)
 
     def add_param(self, name: str, type: Type | None, value: Any = None) -> int:
+        """A new parameter, which is returned."""
         node = self.add(PARAM, (), NO_ATTRS, type, name)
         if value is not None:
             self.values[node] = value
@@ -122,13 +124,16 @@ class Graph:
         return node
 
     def add_tuple(self, fields: Sequence[int], name: str | None = None, type: Type | None = None) -> int:
+        """A new tuple, which is returned."""
         return self.add(TUPLE, fields, NO_ATTRS, type, name)
 
     def add_proj(self, base: int, index: int, name: str | None = None, type: Type | None = None) -> int:
+        """A new projection, which is returned."""
         attrs = INDEX_ATTRS[index] if 0 <= index < 64 else {"index": index}
         return self.add(PROJ, (base,), attrs, type, name)
 
     def set_outputs(self, outputs: Iterable[int]) -> None:
+        """The result nodes, in order."""
         self.outputs = list(outputs)
         self.output_uses = {}
         for position, node in enumerate(self.outputs):
@@ -155,6 +160,7 @@ class Graph:
         return (n for n in range(len(op)) if op[n] is not DEAD)
 
     def is_call(self, node: int) -> bool:
+        """Whether a node is a call of an operator."""
         return self.op[node][0] != "%"
 
     def kind(self, node: int) -> str:

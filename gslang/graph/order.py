@@ -30,6 +30,7 @@ class Order:
         self.label = label
 
     def copy(self) -> Order:
+        """An independent copy."""
         other = Order((), 0)
         other.label = self.label[:]
         return other
@@ -39,6 +40,7 @@ class Order:
         return iter(sorted([node for node, at in enumerate(label) if at >= 0], key=label.__getitem__))
 
     def remove(self, node: int) -> None:
+        """Take a node out."""
         if node < len(self.label):
             self.label[node] = OUTSIDE
 

@@ -83,6 +83,7 @@ class Server(LanguageServer):
         self.exited = False
         self.lints = LintProcess(self.store, lambda document: self.tell(document, True, False))
         self._waiting: asyncio.TimerHandle | None = None
+        self._settling: asyncio.Future[None] | None = None  # held, or it could be thrown away half-way
         self._edits = 0
 
     def document(self, uri: str) -> Document | None:
@@ -109,7 +110,10 @@ class Server(LanguageServer):
         self._edits += 1
         if self._waiting is not None:
             self._waiting.cancel()
-        self._waiting = asyncio.get_running_loop().call_later(_PAUSE, lambda: asyncio.ensure_future(self._settled(first)))
+        self._waiting = asyncio.get_running_loop().call_later(_PAUSE, self._begin, first)
+
+    def _begin(self, first: str) -> None:
+        self._settling = asyncio.ensure_future(self._settled(first))
 
     async def _settled(self, first: str) -> None:
         edits, slow = self._edits, []

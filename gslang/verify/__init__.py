@@ -1,1 +1,1 @@
-"""Whether the two sides of a rule compute the same: instances, exact and floating comparison, verdicts."""
+"""Whether the two sides of a rule compute the same: instances, comparison over a prime field and in floating point, proofs, verdicts."""

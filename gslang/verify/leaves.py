@@ -49,10 +49,12 @@ class Leaves:
         self.samplers = ONNX_SAMPLERS if rule.dialect.name == "onnx" else SAMPLERS
 
     def bound(self, number: int) -> int:
+        """The graph node of a pattern node, in the current instance of its block; `UNBOUND` if there is none."""
         slots = self.scope.slots_of(self.rule.nodes[number].block)
         return slots[number] if isinstance(slots, list) else slots.get(number, UNBOUND)
 
     def bind(self, number: int, slot: int) -> int:
+        """Remember the graph node of a pattern node; it is returned."""
         self.scope.slots_of(self.rule.nodes[number].block)[number] = slot
         return slot
 
@@ -62,10 +64,12 @@ class Leaves:
         return Random(f"{self.rule.name} {self.seed} {number} {None if current is None else current.index}")
 
     def typed(self, slot: int) -> int:
+        """Infer the type of a new node, which is returned. Raises `TypeInferenceError`."""
         self.graph.types[slot] = infer_node(self.graph, self.rule.dialect, slot)
         return slot
 
     def shape_of(self, slot: int) -> Shape | None:
+        """The shape of a node (of the first field of a tuple), None where it is not known."""
         type_ = self.graph.types[slot] if slot >= 0 else None
         if isinstance(type_, TupleType):
             type_ = type_.fields[0] if type_.fields else None

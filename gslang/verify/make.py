@@ -55,6 +55,7 @@ class Making(Leaves):
     # ── nodes ──
 
     def node(self, number: int, shape: Shape | None = None) -> int:
+        """The graph node of a pattern node, made if it is not there. `shape`: what the operator above proposes for an open leaf."""
         if (slot := self.bound(number)) != UNBOUND:
             return slot
         within = self.scope.current
@@ -85,6 +86,7 @@ class Making(Leaves):
         raise AssertionError("a pattern node of no known kind: this is a bug in gslang")
 
     def projection(self, number: int, base: int) -> int:
+        """The field of a tuple that constraints ask for, else the one of this instance, else any."""
         type_ = self.graph.types[base]
         count = len(type_.fields) if isinstance(type_, TupleType) else 1
         current = self.scope.current
@@ -95,6 +97,7 @@ class Making(Leaves):
         return self.typed(self.graph.add_proj(base, index))
 
     def operands(self, patterns: tuple[int | None | ir.Splice, ...], shapes: Mapping[int, Shape]) -> list[int]:
+        """Operands (and fields) in order, each instance of a block for itself. `shapes`: proposals by place."""
         slots: list[int] = []
         for k, pattern in enumerate(patterns):
             if pattern is None:
@@ -155,6 +158,7 @@ class Making(Leaves):
     # ── calls ──
 
     def call(self, number: int, call: ir.CallNode) -> int:
+        """A call: operands that are no leaves first, then leaves of shapes that fit them, then attributes."""
         rng = self.dice(number)
         operator = self.scope.variables.get(call.variable) if call.variable else None
         if operator is None:
@@ -258,6 +262,7 @@ class Making(Leaves):
         return found
 
     def is_fixed_constant(self, pattern: int | None | ir.Splice) -> bool:
+        """Whether an operand is a leaf whose value the rule constrains."""
         node = self.rule.nodes[pattern] if isinstance(pattern, int) else None
         return isinstance(node, ir.LeafNode) and any(isinstance(c, ir.Constraint) and c.field == "value" for c in node.constraints)
 
@@ -274,9 +279,11 @@ class Making(Leaves):
         self.graph.types[slot] = TensorType(tuple(value.shape), type_.dtype)
 
     def is_float(self, slot: int) -> bool:
+        """Whether a node holds floats, as far as is known."""
         return slot < 0 or str(getattr(self.graph.types[slot], "dtype", "float")).startswith("float")
 
     def is_open_leaf(self, number: int) -> bool:
+        """Whether a pattern node is a leaf that is not made yet; of an alternation the branch that will be taken counts."""
         while isinstance(node := self.rule.nodes[number], ir.AltNode):
             if self.bound(number) != UNBOUND:
                 return False

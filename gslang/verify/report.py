@@ -34,6 +34,7 @@ def as_text(verdicts: Sequence[Verdict], rules: Mapping[str, CheckedRule]) -> st
 
 
 def as_json(verdicts: Sequence[Verdict], rules: Mapping[str, CheckedRule]) -> str:
+    """The document of `--format json` (docs/verify.md)."""
     return json.dumps({"rules": [_entry(v) for v in verdicts]}, indent=2, ensure_ascii=False) + "\n"
 
 

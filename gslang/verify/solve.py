@@ -29,6 +29,9 @@ def solve(condition: ir.Value, making: Making) -> Wish:
             for item in order:
                 if wish := solve(item, making):
                     return wish
+        case ir.SelectValue(place, node, arms):
+            arm = arms[making.scope.branch(place, node)]
+            return {} if arm is None else solve(arm, making)
         case ir.CompareValue(sign, left, right):
             return _compare(sign, left, right, making)
         case ir.Builtin("close", (left, right, *_)):

@@ -50,6 +50,8 @@ class Counterexample:
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
+    """`bound`: the chance of error of an exact verdict, 0 for a proof. `seconds`: taken altogether. `coverage`: feature → instances that have it."""
+
     rule: str
     verdict: str
     reason: str

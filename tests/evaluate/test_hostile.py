@@ -5,11 +5,13 @@ from __future__ import annotations
 import pytest
 
 from gslang.dialect.load import load_dialect
+from gslang.dialect.tensor_type import TensorType
 from gslang.evaluate.agree import compare_values
 from gslang.evaluate.random_inputs import random_inputs
 from gslang.evaluate.run import EvaluationError, evaluate
 from gslang.formats.dot import write_dot
 from gslang.graph.builder import Builder
+from gslang.graph.graph import CONST
 
 
 def test_an_input_too_large_to_draw() -> None:
@@ -35,3 +37,11 @@ def test_an_operand_that_is_absent() -> None:
     graph = build.finish(build.graph.add("nn.relu", (-1,), {}))
     with pytest.raises(EvaluationError, match="`nn.relu` of .* cannot be computed"):
         evaluate(graph, build.dialect, {})
+
+
+def test_a_constant_without_a_value_is_drawn() -> None:
+    build = Builder(load_dialect("relay"))
+    constant = build.graph.add(CONST, (), {}, TensorType((3,), "float32"), "meta[relay.Constant][0]")
+    graph = build.finish(build.call("add", build.input("x", (2, 3)), constant))
+    (value,) = evaluate(graph, build.dialect, random_inputs(graph))
+    assert value.shape == (2, 3) and (value == evaluate(graph, build.dialect, random_inputs(graph))[0]).all()

@@ -2,10 +2,17 @@
 
 from __future__ import annotations
 
+import re
+from pathlib import Path
+
+import pytest
+
 from gslang.base.diagnostics import Diagnostic, Edit, Fix, Label
 from gslang.base.source import Source, Span
 from gslang.check.check import check_source
+from gslang.check.checked import CheckedProgram
 from gslang.lint.fixes import apply_fixes, fix_source
+from gslang.lint.run_lints import lint_program
 
 TEXT = "rule a(x): nn.relu(nn.relu(x)) => nn.relu(x);\n"
 SOURCE = Source("a.gsl", TEXT)
@@ -36,3 +43,29 @@ def test_what_breaks_the_file_is_left_out() -> None:
     assert (fixed.text, fixed.count, fixed.remaining) == (TEXT.replace("rule a", "rule b"), 1, ())
     broken = fix_source(SOURCE, found[:1], check_source, lambda source, program: [])
     assert (broken.text, broken.count, broken.remaining) == (TEXT, 0, (found[0],))
+
+
+ROOT = Path(__file__).resolve().parents[2]
+PUT_IN = {
+    "L0101": (r"^(rule \w+\([^{]*\{\n)(?!    each)", r"\1    zz9 = 7 + 1;\n"),
+    "L0104": (r"^(    where )(?=\S)", r"\g<1>2 == 2, "),
+    "L0115": (r"^(rule \w+)", r"@allow(L0116)\n\1"),
+}
+
+
+@pytest.mark.parametrize("code", PUT_IN)
+@pytest.mark.parametrize("name", ["relay/conv.gsl", "relay/elementwise.gsl", "onnx/fusion_gemm.gsl"])
+def test_what_is_put_into_shipped_rules_is_taken_out_again(name: str, code: str) -> None:
+    """To the character: fixes leave no space, comma or empty line behind."""
+    text = (ROOT / "stdlib_rules" / name).read_text(encoding="utf-8")
+    worse, count = re.subn(*PUT_IN[code], text, flags=re.MULTILINE)
+    source = Source(name, worse)
+    selected = frozenset((code, "L0116"))
+    program = check_source(source)
+    assert program.ok and count
+
+    def lint(source: Source, program: CheckedProgram) -> list[Diagnostic]:
+        return lint_program(source, program, selected, cache=False)
+
+    fixed = fix_source(source, lint(source, program), check_source, lint)
+    assert fixed.count == count and fixed.text == text

@@ -31,6 +31,7 @@ CALLS = [
     ("SkipSimplifiedLayerNormalization", [X, X, ROW, ROW], {}),
     ("QuickGelu", [X], {"alpha": 0.7}),
     ("Gelu", [X], {}),
+    ("Gelu", [()], {}),
     ("BiasGelu", [X, ROW], {}),
 ]  # fmt: skip
 

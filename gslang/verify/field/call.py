@@ -24,12 +24,14 @@ class Call:
         self.graph, self.node, self.operands, self.attrs, self.unknown = graph, node, operands, attrs, unknown
 
     def dual(self, k: int) -> Dual:
+        """Operand k as floats. Raises `NoField` where it is absent or no float tensor."""
         value = self.operands[k] if k < len(self.operands) else None
         if not isinstance(value, Dual):
             raise NoField(f"operand {k + 1} of `{self.graph.op[self.node]}` is no float tensor")
         return value
 
     def optional(self, k: int) -> Dual | None:
+        """Operand k as floats, None where it is absent."""
         return self.dual(k) if k < len(self.operands) and self.operands[k] is not None else None
 
     def numbers(self, name: str, k: int | None = None) -> tuple[int, ...] | None:
@@ -46,10 +48,12 @@ class Call:
         return constant(np.float32(self.attrs[name]))
 
     def function(self, name: str, real: Callable[..., Any] | None, *arguments: Dual) -> Dual:
+        """An element-wise function without a law, noted as unknown; `real` is the true one."""
         self.unknown.add(name.lower())
         return dual.function(name, real, *arguments)
 
     def reference(self, operands: Sequence[Any]) -> Any:
+        """What the reference implementation of ONNX computes of these operands. Raises `NoField` where it refuses."""
         try:
             return evaluate_onnx_node(self.graph, self.node, list(operands))
         except EvaluationError as error:

@@ -48,6 +48,7 @@ class Dual:
 
     @property
     def shape(self) -> tuple[int, ...]:
+        """Of both arrays."""
         return tuple(self.residue.shape)
 
     def moved(self, function: Callable[[Any], Any]) -> Dual:
@@ -55,14 +56,17 @@ class Dual:
         return Dual(function(self.residue), function(self.real))
 
     def total(self, axes: tuple[int, ...] | None, keep: bool) -> Dual:
+        """The sum over axes, all of them for None."""
         return Dual(self.residue.sum(axis=axes, keepdims=keep) % PRIME, self.real.sum(axis=axes, keepdims=keep))
 
     def mean(self, axes: tuple[int, ...] | None, keep: bool) -> Dual:
+        """The mean over axes; the count is inverted in the field."""
         whole = self.total(axes, keep)
         return whole / number(self.residue.size // max(1, whole.residue.size))
 
 
 def number(value: float) -> Dual:
+    """One number, exactly the fraction that the float is."""
     return Dual(residues(np.float64(value)), np.asarray(float(value)))
 
 
@@ -154,14 +158,17 @@ def larger(a: Dual, b: Dual) -> Any:
 
 
 def chosen(condition: Any, a: Dual, b: Dual) -> Dual:
+    """`a` where the condition holds, else `b`; broadcast."""
     return Dual(np.where(condition, a.residue, b.residue), np.where(condition, a.real, b.real))
 
 
 def maximum(a: Dual, b: Dual) -> Dual:
+    """Element by element. Raises `NoField` where the order cannot be told."""
     return chosen(larger(a, b), a, b)
 
 
 def minimum(a: Dual, b: Dual) -> Dual:
+    """Element by element. Raises `NoField` where the order cannot be told."""
     return chosen(larger(a, b), b, a)
 
 
@@ -178,4 +185,5 @@ def rounded(x: Dual, result: Any) -> Any:
 
 
 def joined(parts: Sequence[Dual], axis: int) -> Dual:
+    """A concatenation."""
     return Dual(np.concatenate([p.residue for p in parts], axis), np.concatenate([p.real for p in parts], axis))

@@ -49,22 +49,27 @@ def _by_attributes(name: str, real: Callable[[Any, Attrs], Any]) -> Meaning:
 
 
 def exponential(call: Call, x: Dual) -> Dual:
+    """exp, an unknown function."""
     return call.function("Exp", np.exp, x)
 
 
 def root(call: Call, x: Dual) -> Dual:
+    """√x, an unknown function."""
     return call.function("Sqrt", np.sqrt, x)
 
 
 def sigmoid(call: Call, x: Dual) -> Dual:
+    """1 / (1 + exp(−x))."""
     return number(1) / (number(1) + exponential(call, -x))
 
 
 def softplus(call: Call, x: Dual) -> Dual:
+    """log(1 + exp(x))."""
     return call.function("Log", np.log, number(1) + exponential(call, x))
 
 
 def hard_sigmoid(x: Dual, alpha: Dual, beta: Dual) -> Dual:
+    """αx + β, cut at 0 and 1."""
     return dual.maximum(dual.minimum(alpha * x + beta, number(1)), number(0))
 
 
@@ -108,6 +113,7 @@ def _clip(call: Call) -> Dual:
 
 
 def leaky(x: Dual, slope: Dual) -> Dual:
+    """x, times a slope where it is negative."""
     return chosen(larger(number(0), x), slope * x, x)
 
 

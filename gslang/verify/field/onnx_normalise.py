@@ -55,12 +55,14 @@ def _log_softmax(call: Call) -> Dual:
 
 
 def along(vector: Dual, rank: int, axis: int = 1) -> Dual:
+    """A vector ready to broadcast along an axis of a tensor of that rank."""
     shape = [1] * rank
     shape[axis] = -1
     return vector.moved(lambda v: v.reshape(shape))
 
 
 def standardised(call: Call, x: Dual, axes: tuple[int, ...]) -> Dual:
+    """(x − mean) / √(variance + ε) over axes; ε is the attribute `epsilon`."""
     d = x - x.mean(axes, True)
     return d / root(call, (d * d).mean(axes, True) + call.real("epsilon"))
 

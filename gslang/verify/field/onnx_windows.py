@@ -63,6 +63,7 @@ def _padded(pads: Sequence[tuple[int, int]], fill: int) -> Callable[[Any], Any]:
 
 
 def convolution(call: Call) -> Dual:
+    """`Conv`: a sum over the places of the kernel, of slices that are multiplied by groups."""
     x, w, bias = call.dual(0), call.dual(1), call.optional(2)
     kernel = w.shape[2:]
     strides, dilations, before, after = _windows(call, x.shape[2:], kernel)

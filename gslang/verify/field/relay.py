@@ -34,6 +34,8 @@ Attrs = Mapping[str, Any]
 
 @dataclass(slots=True)
 class Evaluation:
+    """`outputs`: residues (tuples of them), one for each output. `uninterpreted`: names of functions that were taken as unknown."""
+
     outputs: list[Any]
     uninterpreted: set[str]
 
@@ -97,6 +99,7 @@ def evaluate_in_field(graph: Graph, dialect: Dialect, inputs: Mapping[str, Any],
 
 
 def depends_on_order(graph: Graph) -> bool:
+    """Whether an operator of the graph compares numbers."""
     return any(op in ORDERED for op in graph.op)
 
 

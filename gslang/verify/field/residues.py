@@ -21,6 +21,7 @@ def residue(value: float) -> int:
 
 
 def residues(array: Any) -> Any:
+    """The residues of an array of numbers. Raises `NoField` where one is not finite."""
     flat = np.asarray(array)
     if flat.dtype.kind == "f" and not np.isfinite(flat).all():
         raise NoField("a constant is not finite")

@@ -17,6 +17,7 @@ LOGARITHM = "log(x·y) = log x + log y and exp(log x) = x, for x, y > 0"
 
 
 def square_root(x: Term) -> Term:
+    """√x; the root itself for squares of fractions."""
     constant = x.constant
     if constant is not None and constant >= 0:
         for part in (constant.numerator, constant.denominator):
@@ -41,6 +42,7 @@ def _roots(items: list[tuple[Atom, int]]) -> Term | None:
 
 
 def exponential(x: Term) -> Term:
+    """exp(x); exp(n · log y) is yⁿ."""
     if not x.parts:
         return ONE
     alone = x.alone
@@ -60,6 +62,7 @@ def _exponentials(items: list[tuple[Atom, int]]) -> Term | None:
 
 
 def logarithm(x: Term) -> Term:
+    """log x, of products as a sum."""
     if x.constant == 1:
         return ZERO
     if len(x.parts) == 1:
@@ -119,6 +122,7 @@ def dominates(a: Term, b: Term, depth: int = 4) -> bool:
 
 
 def maximum(*arguments: Term) -> Term:
+    """The largest argument: a lattice, in normal form up to a positive factor and a common summand."""
     flat: dict[str, Term] = {}
     for argument in arguments:
         for x in _lattice(argument, 1) or (argument,):
@@ -141,6 +145,7 @@ def maximum(*arguments: Term) -> Term:
 
 
 def minimum(*arguments: Term) -> Term:
+    """−max(−a, −b, …)."""
     return -maximum(*(-a for a in arguments))
 
 

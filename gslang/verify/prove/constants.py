@@ -14,6 +14,7 @@ from gslang.verify.prove.terms import Term
 
 
 def unreadable(index: tuple[Any, ...]) -> Term:
+    """The elements of a vector of which only shape and type are known."""
     raise NotProved("an element of a constant vector")
 
 
@@ -29,6 +30,7 @@ def vector(items: tuple[Any, ...], dtype: Any) -> Tensor:
 
 
 def default_dtype(value: Any) -> str:
+    """The element type of a constant that is written without one."""
     if isinstance(value, bool):
         return "bool"
     return "int64" if isinstance(value, (int, Size)) else "float32"

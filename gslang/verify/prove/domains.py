@@ -68,6 +68,7 @@ def fresh(world: World, name: str) -> Any:
 
 
 def fresh_shape(world: World, name: str) -> tuple[Any, ...]:
+    """A shape that may be any: its rank is a case, its sizes are new."""
     rank = world.choose_rank()
     return tuple(world.facts.size(name) for _ in range(rank))
 

@@ -25,6 +25,7 @@ class Dtype:
         return self.root().name or "?"
 
     def root(self) -> Dtype:
+        """What stands for all element types that are known to equal this one."""
         here = self
         while here.parent is not None:
             here = here.parent

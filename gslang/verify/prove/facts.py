@@ -159,6 +159,7 @@ class Facts(Quantities):
         return False
 
     def surely_differ(self, difference: Number) -> bool:
+        """Whether a difference is known not to be 0."""
         difference = self.normal(difference)
         if type(difference) is int:
             return difference != 0

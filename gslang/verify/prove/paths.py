@@ -30,6 +30,7 @@ class Budget:
         self.left = left
 
     def spend(self, steps: int = 1) -> None:
+        """Take steps. Raises `TooMuch` when there are none left."""
         self.left -= steps
         if self.left < 0:
             raise TooMuch("it takes too many steps")

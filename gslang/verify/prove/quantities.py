@@ -150,6 +150,7 @@ class Quantities(Inequalities):
         return result
 
     def mentions_bound(self, value: Number) -> bool:
+        """Whether a position that a sum runs over occurs in it, also inside quotients."""
         return any(self._mentions(name) for name in names_in(value))
 
     def _mentions(self, name: str) -> bool:

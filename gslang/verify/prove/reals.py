@@ -19,6 +19,7 @@ class Real:
 
     @staticmethod
     def named(name: str, choices: Choices) -> Real:
+        """A new number of which nothing is known."""
         return Real(unknown(name), choices)
 
     def __hash__(self) -> int:
@@ -101,7 +102,8 @@ class Number(Protocol):
     """What stands for one real number."""
 
     @property
-    def term(self) -> Term: ...
+    def term(self) -> Term:
+        """The number in normal form."""
 
 
 def as_term(value: Any) -> Term:

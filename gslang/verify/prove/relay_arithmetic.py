@@ -7,6 +7,7 @@ from typing import Any
 
 from gslang.verify.prove.axioms import apply, maximum, square_root
 from gslang.verify.prove.paths import NotProved
+from gslang.verify.prove.reals import as_term
 from gslang.verify.prove.relay_movement import plain_axis, reshaped, transposed
 from gslang.verify.prove.sizes import product
 from gslang.verify.prove.tensors import Index, Tensor, Value, World
@@ -37,7 +38,7 @@ def elementwise(world: World, name: str, operands: Sequence[Tensor], dtype: Any)
 _REAL = frozenset({"divide", "sqrt", "rsqrt", "exp", "log", "power", "sigmoid", "reciprocal"})  # not for integers
 
 
-def binary(name: str) -> Any:
+def _binary(name: str) -> Any:
     def meaning(world: World, operands: Operands, attrs: Attrs) -> Value:
         world.need_same_dtype(operands[0].dtype, operands[1].dtype)
         return elementwise(world, name, operands, operands[0].dtype)
@@ -45,7 +46,7 @@ def binary(name: str) -> Any:
     return meaning
 
 
-def bias_add(world: World, operands: Operands, attrs: Attrs) -> Value:
+def _bias_add(world: World, operands: Operands, attrs: Attrs) -> Value:
     x, bias = operands
     axis = plain_axis(world, attrs["axis"], len(x.shape))
     world.need_true(len(bias.shape) == 1, "a bias is a vector")
@@ -80,7 +81,7 @@ def reduced(world: World, x: Tensor, axes: Sequence[int], keep: bool, kind: str 
     return Tensor(shape, x.dtype, at)
 
 
-def axes_of(world: World, attrs: Attrs, rank: int) -> tuple[int, ...]:
+def _axes_of(world: World, attrs: Attrs, rank: int) -> tuple[int, ...]:
     axis = attrs["axis"]
     if axis is None:
         axes = tuple(range(rank))
@@ -91,22 +92,23 @@ def axes_of(world: World, attrs: Attrs, rank: int) -> tuple[int, ...]:
     return tuple(k for k in range(rank) if k not in axes) if attrs.get("exclude") else axes
 
 
-def reduction(kind: str) -> Any:
+def _reduction(kind: str) -> Any:
     def meaning(world: World, operands: Operands, attrs: Attrs) -> Value:
-        return reduced(world, operands[0], axes_of(world, attrs, len(operands[0].shape)), attrs["keepdims"], kind)
+        return reduced(world, operands[0], _axes_of(world, attrs, len(operands[0].shape)), attrs["keepdims"], kind)
 
     return meaning
 
 
 def averaged(world: World, x: Tensor, axes: Sequence[int], keep: bool) -> Tensor:
+    """The mean over axes: the sum times one over the product of their sizes."""
     world.need_real(x.dtype)
     total_ = reduced(world, x, axes, keep)
     part = inverse(of_size(world.facts.normal(product(x.shape[a] for a in axes))))
     return Tensor(total_.shape, x.dtype, lambda index: total_.at(index) * part)
 
 
-def mean(world: World, operands: Operands, attrs: Attrs) -> Value:
-    return averaged(world, operands[0], axes_of(world, attrs, len(operands[0].shape)), attrs["keepdims"])
+def _mean(world: World, operands: Operands, attrs: Attrs) -> Value:
+    return averaged(world, operands[0], _axes_of(world, attrs, len(operands[0].shape)), attrs["keepdims"])
 
 
 def softmax(world: World, x: Tensor, written: Any) -> Tensor:
@@ -117,7 +119,7 @@ def softmax(world: World, x: Tensor, written: Any) -> Tensor:
     return Tensor(x.shape, x.dtype, lambda index: e.at(index) * inverse(whole.at((*index[:axis], 0, *index[axis + 1 :]))))
 
 
-def log_softmax(world: World, operands: Operands, attrs: Attrs) -> Value:
+def _log_softmax(world: World, operands: Operands, attrs: Attrs) -> Value:
     x = operands[0]
     axis = plain_axis(world, attrs["axis"], len(x.shape))
     whole = reduced(world, elementwise(world, "exp", [x], x.dtype), (axis,), True)
@@ -146,7 +148,7 @@ def contracted(world: World, size: Any, body: Any) -> Term:
     return total("sum", ((position.text[2:], world.facts.normal(size)),), body(position), world.facts)
 
 
-def dense(world: World, operands: Operands, attrs: Attrs) -> Value:
+def _dense(world: World, operands: Operands, attrs: Attrs) -> Value:
     x, w = operands
     world.need_true(len(x.shape) >= 1 and len(w.shape) == 2, "the operands of nn.dense")
     world.need_equal(x.shape[-1], w.shape[1], "the inner sizes of nn.dense")
@@ -159,7 +161,7 @@ def dense(world: World, operands: Operands, attrs: Attrs) -> Value:
     return Tensor((*x.shape[:-1], w.shape[0]), attrs["out_dtype"] or x.dtype, at)
 
 
-def matmul(world: World, operands: Operands, attrs: Attrs) -> Value:
+def _matmul(world: World, operands: Operands, attrs: Attrs) -> Value:
     a, b = operands
     world.need_true(len(a.shape) >= 2 and len(b.shape) == 2, "the operands of nn.matmul")
     rank = len(a.shape)
@@ -173,7 +175,7 @@ def matmul(world: World, operands: Operands, attrs: Attrs) -> Value:
     return Tensor((*a.shape[:-1], b.shape[1]), attrs["out_dtype"] or a.dtype, at)
 
 
-def batch_matmul(world: World, operands: Operands, attrs: Attrs) -> Value:
+def _batch_matmul(world: World, operands: Operands, attrs: Attrs) -> Value:
     a, b = operands
     world.need_true(len(a.shape) == len(b.shape) == 3, "the operands of nn.batch_matmul")
     a = transposed(a, [0, 2, 1]) if attrs["transpose_a"] else a
@@ -201,20 +203,20 @@ def multiplied(world: World, a: Tensor, b: Tensor, dtype: Any) -> Tensor:
 SPATIAL = {1: "W", 2: "HW", 3: "DHW"}
 
 
-def numbers(value: Any, rank: int) -> tuple[Any, ...]:
+def _numbers(value: Any, rank: int) -> tuple[Any, ...]:
     items = value if isinstance(value, tuple) else (value,)
     return items * rank if len(items) == 1 else items
 
 
 def both_sides(padding: Any, rank: int) -> list[tuple[Any, Any]]:
     """(before, after) per axis, whichever way Relay has them written."""
-    items = numbers(padding, rank)
+    items = _numbers(padding, rank)
     if len(items) == rank:
         return [(p, p) for p in items]
     return [(items[k], items[rank + k]) for k in range(rank)]
 
 
-def convolution(rank: int) -> Any:
+def _convolution(rank: int) -> Any:
     letters = SPATIAL[rank]
 
     def meaning(world: World, operands: Operands, attrs: Attrs) -> Value:
@@ -229,13 +231,13 @@ def convolution(rank: int) -> Any:
         world.need_true(len(x.shape) == len(w.shape) == rank + 2, "the ranks of a convolution's operands")
         x = transposed(x, [data.index(a) for a in "NC" + letters])
         w = transposed(w, [kernel.index(a) for a in "OI" + letters])
-        strides, dilation = numbers(attrs["strides"], rank), numbers(attrs["dilation"], rank)
+        strides, dilation = _numbers(attrs["strides"], rank), _numbers(attrs["dilation"], rank)
         pads = both_sides(attrs["padding"], rank)
         y = convolved(world, x, w, strides, dilation, pads, attrs["groups"])
         if attrs["channels"] is not None:
             world.need_equal(attrs["channels"], w.shape[0], "`channels`")
         if attrs["kernel_size"] is not None:
-            for a, b in zip(numbers(attrs["kernel_size"], rank), w.shape[2:]):
+            for a, b in zip(_numbers(attrs["kernel_size"], rank), w.shape[2:]):
                 world.need_equal(a, b, "`kernel_size`")
         y = Tensor(y.shape, attrs["out_dtype"] or x.dtype, y.at)
         return transposed(y, [("NC" + letters).index(a) for a in result])
@@ -300,7 +302,7 @@ def _scaled(world: World, y: Tensor, operands: Operands, attrs: Attrs) -> Tensor
     return Tensor(y.shape, y.dtype, at)
 
 
-def batch_norm(world: World, operands: Operands, attrs: Attrs) -> Value:
+def _batch_norm(world: World, operands: Operands, attrs: Attrs) -> Value:
     x: Tensor
     mean_: Tensor
     variance: Tensor
@@ -312,16 +314,10 @@ def batch_norm(world: World, operands: Operands, attrs: Attrs) -> Value:
 
     def at(index: Index) -> Term:
         c = (index[axis],)
-        return (x.at(index) - mean_.at(c)) * inverse(square_root(variance.at(c) + real(attrs["epsilon"])))
+        return (x.at(index) - mean_.at(c)) * inverse(square_root(variance.at(c) + as_term(attrs["epsilon"])))
 
     y = _scaled(world, Tensor(x.shape, x.dtype, at), operands, attrs)
     return (y, mean_, variance)
-
-
-def real(value: Any) -> Term:
-    from gslang.verify.prove.reals import as_term
-
-    return as_term(value)
 
 
 def standardised(world: World, x: Tensor, axes: Sequence[int], epsilon: Any) -> Tensor:
@@ -332,25 +328,25 @@ def standardised(world: World, x: Tensor, axes: Sequence[int], epsilon: Any) -> 
 
     def at(index: Index) -> Term:
         place = tuple(0 if k in axes else p for k, p in enumerate(index))
-        return d.at(index) * inverse(square_root(variance.at(place) + real(epsilon)))
+        return d.at(index) * inverse(square_root(variance.at(place) + as_term(epsilon)))
 
     return Tensor(x.shape, x.dtype, at)
 
 
-def layer_norm(world: World, operands: Operands, attrs: Attrs) -> Value:
+def _layer_norm(world: World, operands: Operands, attrs: Attrs) -> Value:
     x = operands[0]
     axis = plain_axis(world, attrs["axis"], len(x.shape))
     return _scaled(world, standardised(world, x, (axis,), attrs["epsilon"]), operands, attrs)
 
 
-def instance_norm(world: World, operands: Operands, attrs: Attrs) -> Value:
+def _instance_norm(world: World, operands: Operands, attrs: Attrs) -> Value:
     x = operands[0]
     axis = plain_axis(world, attrs["axis"], len(x.shape))
     axes = tuple(k for k in range(1, len(x.shape)) if k != axis)
     return _scaled(world, standardised(world, x, axes, attrs["epsilon"]), operands, attrs)
 
 
-def group_norm(world: World, operands: Operands, attrs: Attrs) -> Value:
+def _group_norm(world: World, operands: Operands, attrs: Attrs) -> Value:
     x, groups = operands[0], attrs["num_groups"]
     axis = plain_axis(world, attrs["axis"], len(x.shape))
     world.need(groups - 1, "groups")
@@ -363,25 +359,25 @@ def group_norm(world: World, operands: Operands, attrs: Attrs) -> Value:
     return _scaled(world, z, operands, attrs)
 
 
-def l2_normalize(world: World, operands: Operands, attrs: Attrs) -> Value:
+def _l2_normalize(world: World, operands: Operands, attrs: Attrs) -> Value:
     x: Tensor = operands[0]
-    axes = axes_of(world, {**attrs, "exclude": False}, len(x.shape))
+    axes = _axes_of(world, {**attrs, "exclude": False}, len(x.shape))
     square = reduced(world, elementwise(world, "multiply", [x, x], x.dtype), axes, True)
 
     def at(index: Index) -> Term:
         place = tuple(0 if k in axes else p for k, p in enumerate(index))
-        return x.at(index) * inverse(square_root(maximum(square.at(place), real(attrs["eps"]))))
+        return x.at(index) * inverse(square_root(maximum(square.at(place), as_term(attrs["eps"]))))
 
     return Tensor(x.shape, x.dtype, at)
 
 
 ARITHMETIC: dict[str, Any] = {
-    **{name: binary(name) for name in ("add", "subtract", "multiply", "divide", "maximum", "minimum", "power")},
-    "nn.bias_add": bias_add, "nn.dense": dense, "nn.matmul": matmul, "nn.batch_matmul": batch_matmul,
-    **{f"nn.conv{k}d": convolution(k) for k in (1, 2, 3)},
-    **{kind: reduction(kind) for kind in ("sum", "max", "min", "prod")}, "mean": mean,
-    "nn.softmax": lambda w, o, a: softmax(w, o[0], a["axis"]), "nn.log_softmax": log_softmax, "nn.batch_norm": batch_norm, "nn.layer_norm": layer_norm,
-    "nn.instance_norm": instance_norm, "nn.group_norm": group_norm, "nn.l2_normalize": l2_normalize,
+    **{name: _binary(name) for name in ("add", "subtract", "multiply", "divide", "maximum", "minimum", "power")},
+    "nn.bias_add": _bias_add, "nn.dense": _dense, "nn.matmul": _matmul, "nn.batch_matmul": _batch_matmul,
+    **{f"nn.conv{k}d": _convolution(k) for k in (1, 2, 3)},
+    **{kind: _reduction(kind) for kind in ("sum", "max", "min", "prod")}, "mean": _mean,
+    "nn.softmax": lambda w, o, a: softmax(w, o[0], a["axis"]), "nn.log_softmax": _log_softmax, "nn.batch_norm": _batch_norm, "nn.layer_norm": _layer_norm,
+    "nn.instance_norm": _instance_norm, "nn.group_norm": _group_norm, "nn.l2_normalize": _l2_normalize,
     "nn.dropout": lambda w, o, a: (o[0], Tensor(o[0].shape, o[0].dtype, _no_mask)),
     "collapse_sum_like": lambda w, o, a: collapse(w, o[0], o[1].shape),
     "nn.relu": lambda w, o, a: elementwise(w, "relu", o, o[0].dtype),

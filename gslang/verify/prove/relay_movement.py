@@ -22,6 +22,7 @@ def plain_axis(world: World, axis: Any, rank: int) -> int:
 
 
 def transposed(x: Tensor, axes: Sequence[int]) -> Tensor:
+    """Dimension k of the result is dimension `axes[k]` of the operand."""
     def at(index: Index) -> Term:
         places: list[Any] = [0] * len(axes)
         for k, axis in enumerate(axes):
@@ -72,7 +73,7 @@ def new_shape(world: World, shape: Sequence[Any], wanted: Sequence[Any], allowze
     return tuple(result)
 
 
-def reshape(world: World, operands: Operands, attrs: Attrs) -> Value:
+def _reshape(world: World, operands: Operands, attrs: Attrs) -> Value:
     x, wanted = operands[0], attrs["newshape"]
     if isinstance(wanted, AnyShape):
         return reshaped(world, x, wanted.for_input(world, x.shape))
@@ -100,14 +101,14 @@ class AnyShape:
     __eq__ = __ne__ = __len__ = __getitem__ = __iter__ = __hash__ = _unreadable  # type: ignore[assignment]
 
 
-def reverse_reshape(world: World, operands: Operands, attrs: Attrs) -> Value:
+def _reverse_reshape(world: World, operands: Operands, attrs: Attrs) -> Value:
     x, wanted = operands[0], attrs["newshape"]
     if isinstance(wanted, AnyShape):
         return reshaped(world, x, wanted.for_input(world, x.shape))
     return reshaped(world, x, new_shape(world, x.shape[::-1], wanted[::-1], attrs["allowzero"])[::-1])
 
 
-def reshape_like(world: World, operands: Operands, attrs: Attrs) -> Value:
+def _reshape_like(world: World, operands: Operands, attrs: Attrs) -> Value:
     x, like = operands
 
     def bound(value: Any, rank: int) -> int:
@@ -118,7 +119,7 @@ def reshape_like(world: World, operands: Operands, attrs: Attrs) -> Value:
     return reshaped(world, x, x.shape[:a] + like.shape[c:d] + x.shape[b:])
 
 
-def expand_dims(world: World, operands: Operands, attrs: Attrs) -> Value:
+def _expand_dims(world: World, operands: Operands, attrs: Attrs) -> Value:
     x, axis, count = operands[0], attrs["axis"], attrs["num_newaxis"]
     rank = len(x.shape)
     world.need_true(-rank - 1 <= axis <= rank and count >= 0, "the axis of expand_dims")
@@ -146,7 +147,7 @@ def without_axes(x: Tensor, axes: Sequence[int]) -> Tensor:
     return Tensor(tuple(d for k, d in enumerate(x.shape) if k not in axes), x.dtype, at, x.flat, x.splat)
 
 
-def squeeze(world: World, operands: Operands, attrs: Attrs) -> Value:
+def _squeeze(world: World, operands: Operands, attrs: Attrs) -> Value:
     x, axis = operands[0], attrs["axis"]
     if axis is None:
         axes = [k for k, d in enumerate(x.shape) if world.facts.equal(d, 1)]
@@ -158,6 +159,7 @@ def squeeze(world: World, operands: Operands, attrs: Attrs) -> Value:
 
 
 def concatenated(world: World, parts: Sequence[Tensor], axis: int) -> Tensor:
+    """Tensors joined along an axis, read by where a position lies."""
     first = parts[0]
     rank = len(first.shape)
     place = plain_axis(world, axis, rank)
@@ -185,12 +187,12 @@ def concatenated(world: World, parts: Sequence[Tensor], axis: int) -> Tensor:
     return Tensor((*first.shape[:place], total, *first.shape[place + 1 :]), first.dtype, at)
 
 
-def concatenate(world: World, operands: Operands, attrs: Attrs) -> Value:
+def _concatenate(world: World, operands: Operands, attrs: Attrs) -> Value:
     world.need_true(isinstance(operands[0], tuple) and len(operands[0]) > 0, "nothing to join")
     return concatenated(world, operands[0], attrs["axis"])
 
 
-def stack(world: World, operands: Operands, attrs: Attrs) -> Value:
+def _stack(world: World, operands: Operands, attrs: Attrs) -> Value:
     parts = operands[0]
     rank = len(parts[0].shape)
     axis = plain_axis(world, attrs["axis"], rank + 1)
@@ -209,7 +211,7 @@ def cut(x: Tensor, axis: int, begin: Any, size: Any, step: int = 1) -> Tensor:
     )  # fmt: skip
 
 
-def split(world: World, operands: Operands, attrs: Attrs) -> Value:
+def _split(world: World, operands: Operands, attrs: Attrs) -> Value:
     x, sections = operands[0], attrs["indices_or_sections"]
     axis = plain_axis(world, attrs["axis"], len(x.shape))
     size = world.facts.normal(x.shape[axis])
@@ -227,7 +229,7 @@ def split(world: World, operands: Operands, attrs: Attrs) -> Value:
     return tuple(cut(x, axis, a, b - a) for a, b in zip(bounds, bounds[1:]))
 
 
-def strided_slice(world: World, operands: Operands, attrs: Attrs) -> Value:
+def _strided_slice(world: World, operands: Operands, attrs: Attrs) -> Value:
     x = operands[0]
     axes = range(len(attrs["begin"])) if attrs["axes"] is None else [plain_axis(world, a, len(x.shape)) for a in attrs["axes"]]
     strides = attrs["strides"] or (1,)
@@ -245,13 +247,13 @@ def sliced(world: World, x: Tensor, axis: int, begin: Any, end: Any, step: Any) 
     if type(step) is not int or step < 1:
         raise NotProved("a slice with a negative or unknown step")
     size = x.shape[axis]
-    begin, end = (clipped(world, v, size) for v in (begin, end))
+    begin, end = (_clipped(world, v, size) for v in (begin, end))
     if not world.facts.at_least(end, begin):
         end = begin
     return cut(x, axis, begin, (end - begin + step - 1) // step, step)
 
 
-def clipped(world: World, value: Any, size: Any) -> Any:
+def _clipped(world: World, value: Any, size: Any) -> Any:
     if value is None:
         raise NotProved("an open end of a slice")
     if not world.facts.at_least(value, 0):
@@ -260,7 +262,7 @@ def clipped(world: World, value: Any, size: Any) -> Any:
     return value if world.facts.at_least(size, value) else size
 
 
-def pad(world: World, operands: Operands, attrs: Attrs) -> Value:
+def _pad(world: World, operands: Operands, attrs: Attrs) -> Value:
     x, widths = operands[0], attrs["pad_width"]
     world.need_true(len(widths) == len(x.shape), "the widths of a padding")
     if attrs["pad_mode"] != "constant":
@@ -298,6 +300,7 @@ def padded(world: World, x: Tensor, widths: Sequence[Any], fill: Any) -> Tensor:
 
 
 def broadcast_to_shape(world: World, x: Tensor, shape: Sequence[Any]) -> Tensor:
+    """A tensor broadcast to a shape that it must fit."""
     world.need_true(len(x.shape) <= len(shape), "a broadcast to fewer dimensions")
     result = world.broadcast(x.shape, shape)
     for a, b in zip(result, shape):
@@ -305,7 +308,7 @@ def broadcast_to_shape(world: World, x: Tensor, shape: Sequence[Any]) -> Tensor:
     return Tensor(tuple(shape), x.dtype, lambda index: world.element(x, shape, index), None, x.splat)
 
 
-def layout_transform(world: World, operands: Operands, attrs: Attrs) -> Value:
+def _layout_transform(world: World, operands: Operands, attrs: Attrs) -> Value:
     source, target = parse_layout(attrs["src_layout"]), parse_layout(attrs["dst_layout"])
     letters, wanted = [a for a, _ in source], [a for a, _ in target]
     if sorted(letters) != sorted(wanted) or len(set(letters)) != len(letters) or any(b for _, b in (*source, *target)):
@@ -314,7 +317,7 @@ def layout_transform(world: World, operands: Operands, attrs: Attrs) -> Value:
     return transposed(operands[0], [letters.index(a) for a in wanted])
 
 
-def matrix_set_diag(world: World, operands: Operands, attrs: Attrs) -> Value:
+def _matrix_set_diag(world: World, operands: Operands, attrs: Attrs) -> Value:
     x, diagonal = operands[:2]
     if attrs["k1"] != 0 or attrs["k2"] != 0 or len(x.shape) != 2 or len(diagonal.shape) != 1:
         raise NotProved("other diagonals than the main one of a matrix")
@@ -326,7 +329,7 @@ def matrix_set_diag(world: World, operands: Operands, attrs: Attrs) -> Value:
     return Tensor(x.shape, x.dtype, at)
 
 
-def filled(world: World, shape: Sequence[Any], value: Any, dtype: Any) -> Tensor:
+def _filled(world: World, shape: Sequence[Any], value: Any, dtype: Any) -> Tensor:
     for size in shape:
         world.need(size, "a size of a new tensor")
     if isinstance(value, Tensor):
@@ -336,14 +339,14 @@ def filled(world: World, shape: Sequence[Any], value: Any, dtype: Any) -> Tensor
 
 
 MOVEMENT: dict[str, Any] = {
-    "transpose": lambda w, o, a: permuted(w, o[0], a["axes"]), "reshape": reshape, "contrib_reverse_reshape": reverse_reshape, "reshape_like": reshape_like,
-    "expand_dims": expand_dims, "squeeze": squeeze, "concatenate": concatenate, "stack": stack, "split": split,
-    "strided_slice": strided_slice, "nn.pad": pad, "layout_transform": layout_transform, "matrix_set_diag": matrix_set_diag,
+    "transpose": lambda w, o, a: permuted(w, o[0], a["axes"]), "reshape": _reshape, "contrib_reverse_reshape": _reverse_reshape, "reshape_like": _reshape_like,
+    "expand_dims": _expand_dims, "squeeze": _squeeze, "concatenate": _concatenate, "stack": _stack, "split": _split,
+    "strided_slice": _strided_slice, "nn.pad": _pad, "layout_transform": _layout_transform, "matrix_set_diag": _matrix_set_diag,
     "broadcast_to": lambda w, o, a: broadcast_to_shape(w, o[0], a["shape"]),
     "broadcast_to_like": lambda w, o, a: broadcast_to_shape(w, o[0], o[1].shape),
     "nn.batch_flatten": lambda w, o, a: reshaped(w, o[0], (o[0].shape[0], product(o[0].shape[1:]))),
-    "zeros": lambda w, o, a: filled(w, a["shape"], ZERO, a["dtype"]), "ones": lambda w, o, a: filled(w, a["shape"], ONE, a["dtype"]),
-    "full": lambda w, o, a: filled(w, a["shape"], o[0], a["dtype"] or o[0].dtype),
-    "zeros_like": lambda w, o, a: filled(w, o[0].shape, ZERO, o[0].dtype), "ones_like": lambda w, o, a: filled(w, o[0].shape, ONE, o[0].dtype),
-    "full_like": lambda w, o, a: filled(w, o[0].shape, o[1], o[0].dtype),
+    "zeros": lambda w, o, a: _filled(w, a["shape"], ZERO, a["dtype"]), "ones": lambda w, o, a: _filled(w, a["shape"], ONE, a["dtype"]),
+    "full": lambda w, o, a: _filled(w, a["shape"], o[0], a["dtype"] or o[0].dtype),
+    "zeros_like": lambda w, o, a: _filled(w, o[0].shape, ZERO, o[0].dtype), "ones_like": lambda w, o, a: _filled(w, o[0].shape, ONE, o[0].dtype),
+    "full_like": lambda w, o, a: _filled(w, o[0].shape, o[1], o[0].dtype),
 }  # fmt: skip

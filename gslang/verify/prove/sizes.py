@@ -137,10 +137,12 @@ def _other(value: object) -> Any:
 
 
 def is_number(value: object) -> bool:
+    """Whether a value is a size or a plain whole number."""
     return isinstance(value, Size) or type(value) is int
 
 
 def terms_of(value: Number) -> Terms:
+    """The polynomial of a size or a plain number."""
     return value.terms if isinstance(value, Size) else {(): value} if value else {}
 
 
@@ -155,6 +157,7 @@ def made(terms: Mapping[Product, int], facts: Knowledge) -> Any:
 
 
 def add(a: Number, b: Number, facts: Knowledge) -> Any:
+    """a + b."""
     result = dict(terms_of(a))
     for p, c in terms_of(b).items():
         result[p] = result.get(p, 0) + c
@@ -162,6 +165,7 @@ def add(a: Number, b: Number, facts: Knowledge) -> Any:
 
 
 def multiply(a: Number, b: Number, facts: Knowledge) -> Any:
+    """a · b."""
     result: Terms = {}
     for p, c in terms_of(a).items():
         for q, d in terms_of(b).items():
@@ -171,10 +175,12 @@ def multiply(a: Number, b: Number, facts: Knowledge) -> Any:
 
 
 def text_of(value: Number) -> str:
+    """The same text for equal polynomials."""
     return value.text if isinstance(value, Size) else str(value)
 
 
 def names_in(value: Number) -> set[str]:
+    """The quantities that occur in a polynomial."""
     return {name for p in terms_of(value) for name in p}
 
 
@@ -225,6 +231,7 @@ def linear(value: Number, name: str, facts: Knowledge) -> tuple[Any, Any] | None
 
 
 def product(values: Iterable[Number]) -> Any:
+    """Of all values; 1 without any."""
     result: Any = 1
     for value in values:
         result = result * value

@@ -66,6 +66,7 @@ class Source:
         scope.current = None
 
     def node(self, number_: int) -> int:
+        """The node of the symbolic graph for a pattern node, made with its operands if it is not there."""
         scope = self.scope
         slots = scope.slots if self.rule.nodes[number_].block is None else scope.current.slots
         if self.bound(slots, number_) == UNBOUND:
@@ -88,11 +89,13 @@ class Source:
 
     @staticmethod
     def bound(slots: Any, number_: int) -> int:
+        """What a pattern node is bound to, `UNBOUND` if to nothing."""
         return int(slots[number_] if isinstance(slots, list) else slots.get(number_, UNBOUND))
 
     # ── leaves ──
 
     def leaf(self, number_: int, pattern: ir.LeafNode) -> int:
+        """An input or constant, with what its constraints fix of shape, type and value."""
         choices = self.world.facts.choices
         if pattern.kind == "op":
             raise NotProved("an operator variable stands as a tensor")
@@ -135,6 +138,7 @@ class Source:
     # ── calls ──
 
     def call(self, number_: int, call: ir.CallNode) -> int:
+        """A call: one operator of those allowed, its operands, its attributes, its meaning."""
         scope, choices = self.scope, self.world.facts.choices
         operator = scope.variables.get(call.variable) if call.variable else None
         if operator is None:
@@ -158,6 +162,7 @@ class Source:
         return self.graph.add(operator, tuple(slots), attrs, value)
 
     def attributes(self, call: ir.CallNode, operator: str, signature: Signature, operands: list[Value]) -> Attributes:
+        """All attributes of a call: copied, proposed by constraints, or open."""
         given: dict[str, Any] = {}
         tests: dict[str, ir.Test] = {}
         for constraint in call.constraints:
@@ -215,6 +220,7 @@ class Source:
         return False, None
 
     def projection(self, number_: int, node: ir.ProjNode, base: int) -> int:
+        """A field of a tuple: the one that constraints fix, else any."""
         value = self.graph.values[base]
         if not isinstance(value, tuple):
             raise NotProved("a projection of what is no tuple")

@@ -37,6 +37,7 @@ class Leaf:
         self.rank = rank
 
     def resolved(self) -> Tensor:
+        """The tensor that it stands for; its rank and sizes are settled with the first question."""
         if self.tensor is None:
             world = self.world
             shape = self.given
@@ -73,6 +74,7 @@ class ConstantValue:
         return tensor.at((0,) * self.taken)
 
     def real(self) -> Real:
+        """The number, to compute with."""
         return Real(self.term, self.leaf.world.facts.choices)
 
     def __eq__(self, other: object) -> bool:
@@ -189,6 +191,7 @@ class SymbolicGraph:
         self.kinds: dict[int, str] = {}
 
     def add(self, op: str, operands: tuple[int, ...], attrs: Attributes, value: Any) -> int:
+        """A new node, which is returned."""
         self.op.append(op)
         self.operands.append(operands)
         self.attrs.append(attrs)
@@ -196,6 +199,7 @@ class SymbolicGraph:
         return len(self.op) - 1
 
     def tensor(self, node: int) -> Value:
+        """The value of a node."""
         return self._resolved(self.values[node])
 
     def _resolved(self, value: Any) -> Value:
@@ -206,6 +210,7 @@ class SymbolicGraph:
         return value
 
     def value(self, node: int) -> Any:
+        """The value of a constant: known, or a `ConstantValue`."""
         leaf = self.values[node]
         if isinstance(leaf, Leaf) and leaf.value is not None and leaf.value.constant is not None and leaf.ones:
             constant_ = leaf.value.constant
@@ -215,9 +220,11 @@ class SymbolicGraph:
         return ConstantValue(leaf)
 
     def label(self, node: int) -> str:
+        """What messages call a node."""
         return self.op[node]
 
     def is_call(self, node: int) -> bool:
+        """Whether a node is neither a leaf nor a tuple nor a projection."""
         return not self.op[node].startswith("%")
 
     def kind(self, node: int) -> str:

@@ -36,17 +36,20 @@ class Target:
         return [value for output in self.rule.target.outputs for value in self.several(output)]
 
     def several(self, number_: int) -> list[Any]:
+        """What a target node stands for: as many values as it has."""
         if number_ not in self.made:
             self.made[number_] = list(self.make(number_))
         return self.made[number_]
 
     def one(self, number_: int) -> Any:
+        """The value of a target node that stands for one."""
         values = self.several(number_)
         if len(values) != 1:
             raise NotProved("a sequence stands where one value is wanted")
         return values[0]
 
     def make(self, number_: int) -> Iterator[Any]:
+        """The values of a target node, made anew."""
         scope, rule = self.scope, self.rule
         match rule.target.targets[number_]:
             case ir.SourceNode(place, node):
@@ -110,6 +113,7 @@ class Target:
                 raise NotProved(f"{type(other).__name__} in a target")
 
     def constant(self, made: ir.MakeConst, dtype: Any) -> Value:
+        """A constant of the target; `dtype`: that of the operands beside it."""
         value = self.case.value(made.value)
         if made.dtype is not None:
             dtype = self.case.value(made.dtype)
@@ -127,6 +131,7 @@ class Target:
         return constant(as_term(value), shape, dtype or default_dtype(value))
 
     def new_call(self, call: ir.MakeCall) -> Value:
+        """A call of the target. Constants without an element type take that of the first tensor among the operands."""
         scope = self.scope
         operator = call.operator if isinstance(call.operator, str) else scope.variables[call.operator[1]]
         operands: list[Any] = []

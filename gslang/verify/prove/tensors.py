@@ -67,6 +67,7 @@ class World:
             raise NotProved(f"{what}: {text_of(self.facts.normal(value))} may be below 0")
 
     def need_same_dtype(self, a: Any, b: Any) -> None:
+        """Element types that an operator demands to be equal."""
         if self.reading:
             unify(a, b)
         elif compared(a, b) is None:
@@ -82,6 +83,7 @@ class World:
             raise NotProved("arithmetic of integers that rounds")
 
     def need_true(self, condition: bool, what: str) -> None:
+        """What an operator demands, where it is known already."""
         if not condition:
             if self.reading:
                 raise Impossible
@@ -120,6 +122,7 @@ class World:
         return any(pair == sorted((text_of(facts.normal(x)), text_of(facts.normal(y)))) for x, y in facts.fitting_sizes)
 
     def broadcast(self, *shapes: Sequence[Any]) -> tuple[Any, ...]:
+        """The shape that several shapes broadcast to."""
         rank = max(len(s) for s in shapes)
         result: list[Any] = [1] * rank
         for shape in shapes:
@@ -178,6 +181,7 @@ class World:
         return tensor.at(self.unravelled(position, tensor.shape))
 
     def unravelled(self, position: Any, shape: Sequence[Any]) -> Index:
+        """The index of a position in row-major order."""
         index = []
         for k, size in enumerate(shape):
             stride = self.facts.normal(product(shape[k + 1 :]))
@@ -186,6 +190,7 @@ class World:
         return tuple(index)
 
     def ravelled(self, index: Index, shape: Sequence[Any]) -> Any:
+        """The position of an index in row-major order."""
         position: Any = 0
         for place, size in zip(index, shape):
             position = position * self.facts.normal(size) + place

@@ -72,9 +72,11 @@ class Term:
         return total + term(plain) if total.parts else term(plain)
 
     def scaled(self, factor: Fraction) -> Term:
+        """Times a fraction."""
         return term({factors: c * factor for factors, c in self.parts.items()})
 
     def power(self, exponent: int) -> Term:
+        """To a whole power; negative ones by `inverse`."""
         if exponent < 0:
             return inverse(self).power(-exponent)
         result = ONE
@@ -100,15 +102,18 @@ class Term:
 
     @property
     def level(self) -> int:
+        """How deep sums are nested in it."""
         return max((atom.level for factors in self.parts for atom, _ in factors), default=0)
 
     def atoms(self) -> Iterable[Atom]:
+        """All atoms of all summands."""
         for factors in self.parts:
             for atom, _ in factors:
                 yield atom
 
 
 def term(parts: Mapping[Factors, Fraction]) -> Term:
+    """A sum of products, without summands that vanish."""
     kept = {factors: c for factors, c in parts.items() if c}
     texts = sorted(f"{c}·{'·'.join(f'{a.key}^{e}' for a, e in factors)}" for factors, c in kept.items())
     return Term(kept, " + ".join(texts) or "0")
@@ -119,12 +124,14 @@ ONE = term({(): Fraction(1)})
 
 
 def number(value: Union[int, float, Fraction]) -> Term:
+    """A constant. Raises `NotProved` for infinities and NaN."""
     if isinstance(value, float) and value - value != 0:
         raise NotProved("a constant is not finite")
     return term({(): Fraction(value)})
 
 
 def of_atom(atom: Atom) -> Term:
+    """The atom itself."""
     return term({((atom, 1),): Fraction(1)})
 
 
@@ -161,6 +168,7 @@ def unknown(name: str, *arguments: Term) -> Term:
 
 
 def inverse(value: Term) -> Term:
+    """1 / x; of a sum as an atom of its own."""
     if not value.parts:
         return unknown("1/0")  # whatever it is, it is the same on both sides
     if len(value.parts) == 1:

@@ -90,12 +90,14 @@ class FamilyValues:
         return evaluate(value, self.scope)
 
     def constant(self, value: ir.Value) -> ir.Const:
+        """A value that is no family, ready to stand in an expression."""
         found = self(value)
         if isinstance(found, (Family, Sums)):
             raise NotProved("a sequence with an item for each instance")
         return ir.Const(found)
 
     def plain(self, value: ir.Value, read: Any) -> Any:
+        """An expression of which a part is known not to be a family."""
         if isinstance(read, (Family, Sums)):
             raise NotProved("a part of a sequence with an item for each instance")
         return evaluate(value, self.scope)
@@ -121,6 +123,7 @@ class FamilyValues:
         raise NotProved("an instance of a certain number is read")
 
     def let(self, place: ir.Place, number: int) -> Any:
+        """A named value, in the instance that it belongs to."""
         before, instance = self.scope.current, self.scope.current if isinstance(place, ir.Own) else self.scope.instance(place)
         self.scope.current = instance
         try:
@@ -129,6 +132,7 @@ class FamilyValues:
             self.scope.current = before
 
     def builtin(self, name: str, arguments: tuple[Any, ...]) -> Any:
+        """A built-in function: of a family where it has a meaning there."""
         first = arguments[0] if arguments else None
         if isinstance(first, Family):
             match name:
