@@ -12,11 +12,12 @@ from gslang.check.checked import CheckedProgram, CheckedRule
 from gslang.graph.graph import CONST, Graph
 from gslang.verify.compare import Finding, can_be_computed, compare
 from gslang.verify.instances import Instance, Search, instances, instances_on
-from gslang.verify.own_tests import test_graphs
+from gslang.verify.own_tests import graphs_near, test_graphs
 from gslang.verify.prove.prove import STEPS
 from gslang.verify.variety import varied
 
 _MOST_ATTEMPTS = 60  # to draw an instance, for each that is wanted
+_MOST_NEAR = 400  # attempts to change the sizes in a rule's own tests, where no other instance was found
 _ENOUGH_BAD = 6  # instances that refute: the smallest of them is shown
 _SECONDS_WHEN_BAD = 0.5  # for finding a smaller one
 
@@ -62,6 +63,14 @@ def gather(rule: CheckedRule, settings: Settings, programs: Sequence[CheckedProg
         taken, count = perf_counter() - began, len(evidence.good) + len(evidence.bad)
         if count >= settings.wanted or len(evidence.bad) >= _ENOUGH_BAD or taken > (_SECONDS_WHEN_BAD if evidence.bad else settings.seconds):
             break
+    if not evidence.drawn and evidence.good and not evidence.bad:
+        near = instances_on(rule, graphs_near(rule, programs, settings.seed, _MOST_NEAR), search)
+        for instance in near:
+            if evidence.drawn >= settings.wanted or perf_counter() - began > 2 * settings.seconds:
+                break
+            evidence.coverage["near an own test"] += 1
+            evidence.drawn += 1
+            _look_at(rule, instance, settings, evidence)
     if evidence.unfit:
         evidence.coverage["not applied, types do not fit"] = len(evidence.unfit)
     if evidence.unfit and not evidence.good and not evidence.bad:  # then it can never be applied
