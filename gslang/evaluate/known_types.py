@@ -20,6 +20,28 @@ from gslang.graph.inference import contradiction, infer_node, refine
 def refiner(dialect: Dialect) -> Callable[[Graph], int]:
     """What refines the types of a graph and returns how many it did refine; nodes whose operands are as before are passed over."""
     seen: dict[Graph, dict[int, tuple[Any, ...]]] = {}
+    found: dict[object, Type | None] = {}  # layers repeat: the same operator, attributes and operands
+
+    def inferred(graph: Graph, node: int, given: tuple[Any, ...], parts: dict[int, Partial]) -> Type | None:
+        """What the operands say together with what is stated."""
+        stated = graph.types[node]
+        try:
+            key = (graph.op[node], tuple(graph.attrs[node].items()), stated, *given)
+            if key in found:
+                return found[key]
+        except TypeError:  # an array among the attributes
+            key = ()
+        looked_at: list[int] = []
+        try:
+            result = stated
+            for more in (infer_node(graph, dialect, node, looked_at), shape_by_values(graph, node, parts)):
+                if contradiction(result, more) is None:
+                    result = refine(result, more)
+        except TypeInferenceError:
+            result = stated
+        if key and not looked_at:
+            found[key] = result
+        return result
 
     def run(graph: Graph) -> int:
         known = seen.setdefault(graph, {})
@@ -31,18 +53,12 @@ def refiner(dialect: Dialect) -> Callable[[Graph], int]:
                 parts[node] = part
             if op[node] in LEAVES or is_settled(type_ := types[node]):
                 continue
-            now = (operands[node], *[(types[o], parts.get(o)) if o >= 0 else None for o in operands[node]])
+            given = tuple([(types[o], parts.get(o)) if o >= 0 else None for o in operands[node]])
+            now = (operands[node], given)
             if known.get(node) == now:
                 continue
             known[node] = now
-            try:
-                inferred = infer_node(graph, dialect, node)
-            except TypeInferenceError:
-                continue
-            refined = type_
-            for more in (inferred, shape_by_values(graph, node, parts)):
-                if contradiction(refined, more) is None:
-                    refined = refine(refined, more)
+            refined = inferred(graph, node, given, parts)
             if refined is not type_ and refined != type_:
                 types[node] = refined
                 count += 1

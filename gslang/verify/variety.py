@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
-from itertools import combinations, islice, takewhile
+from itertools import combinations, islice
 from time import perf_counter
 from typing import Any
 
@@ -32,7 +32,11 @@ def varied(drawn: Iterator[Instance], wanted: int, dialect: Dialect, until: floa
     for instance in islice(drawn, wanted // AT_ONCE):
         first.append(instance)
         yield instance
-    pool = [*first, *takewhile(lambda _: perf_counter() < until, islice(drawn, (DRAWN - 1) * wanted))]
+    pool = list(first)
+    for instance in islice(drawn, (DRAWN - 1) * wanted):
+        pool.append(instance)
+        if perf_counter() > until:
+            break
     shown = _differences([written_ways(instance.before, dialect) for instance in pool])
     seen: Counter[str] = Counter(text for own in shown[: len(first)] for text in own)
     left = list(range(len(first), len(pool)))
@@ -76,4 +80,5 @@ def _way(value: Any, default: Any) -> str:
     if value is None or value == default:
         return "default"
     numbers = [v for v in (value if isinstance(value, tuple) else (value,)) if isinstance(v, (int, float))]
-    return f"{'with 0 ' * any(v == 0 for v in numbers)}{'negative' * any(v < 0 for v in numbers)}"
+    kinds = ["zero"] * any(v == 0 for v in numbers) + ["negative"] * any(v < 0 for v in numbers)
+    return " and ".join(kinds) or "positive"
