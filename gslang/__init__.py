@@ -16,13 +16,13 @@ from typing import TYPE_CHECKING, Any
 __version__ = "0.1.0"
 
 if TYPE_CHECKING:
-    from gslang.api import Match, Result, RuleError, RuleHandle, RuleSet, from_onnx, load, parse_rules, read, to_onnx, write
+    from gslang.api import Match, Result, RuleError, RuleHandle, RuleSet, UnknownNameError, from_onnx, load, parse_rules, read, to_onnx, write
     from gslang.base.diagnostics import InputError
     from gslang.graph.graph import Graph
 
 __all__ = [
-    "Graph", "InputError", "Match", "Result", "RuleError", "RuleHandle", "RuleSet", "from_onnx", "load", "parse_rules", "read", "to_onnx",
-    "write",
+    "Graph", "InputError", "Match", "Result", "RuleError", "RuleHandle", "RuleSet", "UnknownNameError", "from_onnx", "load", "parse_rules",
+    "read", "to_onnx", "write",
 ]  # fmt: skip
 
 

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from gslang.base.diagnostics import Diagnostic
 from gslang.base.source import Source
+from gslang.base.suggest import did_you_mean
 from gslang.check.checked import CheckedPass, CheckedProgram, CheckedRule, Step
 from gslang.check.modules import load_module
 from gslang.check.opsets import why_unfit
@@ -54,6 +55,20 @@ class RuleError(Exception):
 
         self.diagnostics = tuple(diagnostics)
         super().__init__("\n" + render_text(self.diagnostics))
+
+
+class UnknownNameError(KeyError):
+    """There is no rule or pass of this name; `str()` says which is meant, or which there are."""
+
+    def __init__(self, what: str, name: str, known: Iterable[str]) -> None:
+        super().__init__(name)
+        names = list(known)
+        guess = did_you_mean(name, names)
+        help = f"did you mean `{guess}`?" if guess else f"known: {', '.join(names[:20]) or 'none'}{', …' if len(names) > 20 else ''}"
+        self.message = f"there is no {what} `{name}`; {help}"
+
+    def __str__(self) -> str:
+        return self.message
 
 
 @dataclass(frozen=True)
@@ -206,6 +221,8 @@ class RuleSet:
         return tuple(sorted(unique.values(), key=lambda d: d.order))
 
     def __getitem__(self, name: str) -> RuleHandle:
+        if name not in self.known:
+            raise UnknownNameError("rule", name, self.known)
         return RuleHandle(self.known[name])
 
     def __iter__(self) -> Iterator[RuleHandle]:
@@ -215,12 +232,14 @@ class RuleSet:
         return len(self.own)
 
     def steps(self, pass_name: str | None, rules: Sequence[str] | None, skip: Sequence[str] = ()) -> tuple[Step, ...]:
-        """What to run: a pass, or all own rules together. Raises `KeyError` for an unknown name."""
+        """What to run: a pass, or all own rules together. Raises `UnknownNameError`."""
         for name in (*(rules or ()), *skip):
             if name not in self.known:
-                raise KeyError(name)
+                raise UnknownNameError("rule", name, self.known)
+        if pass_name is not None and pass_name not in self.passes:
+            raise UnknownNameError("pass", pass_name, self.passes)
         if pass_name is None:
-            chosen = tuple(rules) if rules else tuple(self.own)
+            chosen = tuple(self.own) if rules is None else tuple(rules)
             return (Step(tuple(name for name in chosen if name not in skip)),)
         return tuple(_without(step, set(skip), None if rules is None else set(rules)) for step in self.passes[pass_name].steps)
 
@@ -232,11 +251,16 @@ class RuleSet:
     ) -> Result:  # fmt: skip
         """Rewrite a copy of `graph` to a fixed point (or `once`, or `sweeps` times). `fold` pre-computes afterwards.
 
+        Raises `UnknownNameError` (a `KeyError`) for a rule or pass that there is not, and `ValueError` for a limit below its least.
+
         `fold_limit`: bytes that a pre-computed constant may take above those it is computed from; None: any number.
         `provenance`: new nodes tell where they come from, in `extras[node]["origin"]`. `progress` may be looked at while this runs.
         `subgraphs`: in the bodies and local functions of an ONNX model too, after the graph around them.
         """
         began = perf_counter()
+        for what, least, given in (("sweeps", 1, sweeps), ("limit", 1, limit), ("stop_after", 0, stop_after), ("fold_limit", 0, fold_limit)):
+            if given is not None and given < least:
+                raise ValueError(f"`{what}` is a number from {least}, not {given}")
         after = graph.copy()
         steps = self.steps(pass_name, rules, skip)
         if fold:
@@ -343,7 +367,10 @@ def folder(dialect: Dialect) -> Callable[[int | None], Callable[[Graph], int]]:
 
 def load(name: str | Path) -> RuleSet:
     """The rules of a `.gsl` file, a folder, or a shipped module (`std.relay`). Raises `RuleError`, `FileNotFoundError`."""
-    return _checked(RuleSet(tuple(map(with_meanings, load_module(str(name))))))
+    programs = load_module(str(name)) if str(name) else []
+    if not programs:
+        raise FileNotFoundError(f"there is no .gsl file in `{name}`")
+    return _checked(RuleSet(tuple(map(with_meanings, programs))))
 
 
 def parse_rules(text: str, name: str = "<rules>") -> RuleSet:
@@ -359,9 +386,15 @@ def _checked(rules: RuleSet) -> RuleSet:
     return rules
 
 
-def read(path: str | Path, **options: Any) -> Graph:
+def read(
+    path: str | Path, *, input_format: str | None = None, dialect: Dialect | None = None, function: str = "main", inline: bool = False,
+    skip_unsupported: bool = False, params: str | Path | None = None,
+) -> Graph:  # fmt: skip
     """Read a graph file (see `formats.registry.read_graph`). Raises `InputError`."""
-    return read_graph(str(path), **options)
+    return read_graph(
+        str(path), input_format=input_format, dialect=dialect, function=function, inline=inline, skip_unsupported=skip_unsupported,
+        params=params,
+    )  # fmt: skip
 
 
 def write(graph: Graph, path: str | Path) -> None:

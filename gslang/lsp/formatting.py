@@ -6,7 +6,6 @@ In a file with syntax errors the items that can be read are formatted, each wher
 from __future__ import annotations
 
 import re
-from difflib import SequenceMatcher
 
 from lsprotocol import types as lsp
 
@@ -14,6 +13,7 @@ from gslang.base.source import Source
 from gslang.fmt.format_source import FormatterBug, format_source
 from gslang.lsp.diagnostics import range_of
 from gslang.lsp.document import Document
+from gslang.lsp.line_edits import changed_lines
 from gslang.lsp.pieces import Piece
 
 _LINE = re.compile(r"[^\r\n]*(?:\r\n|\n|\r)|[^\r\n]+$")
@@ -76,18 +76,9 @@ def _edits(document: Document, result: str) -> list[lsp.TextEdit]:
     if result == document.text:
         return []
     old, new = _LINE.findall(document.text), _LINE.findall(result)
-    head = 0
-    while head < min(len(old), len(new)) and old[head] == new[head]:
-        head += 1
-    tail = 0
-    while tail < min(len(old), len(new)) - head and old[-1 - tail] == new[-1 - tail]:
-        tail += 1
     starts = [0]
     for line in old:
         starts.append(starts[-1] + len(line))
-    a, b = old[head : len(old) - tail], new[head : len(new) - tail]
-    edits = []
-    for tag, i1, i2, j1, j2 in SequenceMatcher(None, a, b, autojunk=False).get_opcodes():
-        if tag != "equal":
-            edits.append(lsp.TextEdit(range_of(document, starts[head + i1], starts[head + i2]), "".join(b[j1:j2])))
-    return edits
+    return [
+        lsp.TextEdit(range_of(document, starts[i1], starts[i2]), "".join(new[j1:j2])) for i1, i2, j1, j2 in changed_lines(old, new)
+    ]
