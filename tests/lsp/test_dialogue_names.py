@@ -178,6 +178,9 @@ def test_rename(project: Client, folder: Path, mark: str, skip: int, old: str, n
     [
         ("shared;", 1, "local_rule", "already"),
         ("c = nn", 0, "x", "already"),
+        ("twice(c)", 1, "exp", "operator `exp` already"),
+        ("twice(c)", 1, "len", "built-in"),
+        ("my.scale", 4, "nn.relu", "already"),
         ("c = nn", 0, "2c", "no name"),
         ("c = nn", 0, "where", "keyword"),
         ("c = nn", 0, "var", "meaning of its own"),
