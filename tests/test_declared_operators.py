@@ -117,3 +117,32 @@ def test_an_importing_file_has_the_meaning_too(tmp_path: Path) -> None:
     result = rules.apply(graph)
     assert result.applications == 1
     np.testing.assert_array_equal(evaluate(result.graph, rules.dialect, {"x0": X})[0], 2 * X)
+
+
+TYPED = """
+op my.opaque(x: tensor) -> tensor { shape = x.shape, dtype = x.dtype };
+op my.outer(x: tensor) -> tensor { value = my.opaque(x) + 1.0 };
+rule to_opaque(x): nn.relu(x) => my.opaque(x);
+rule to_outer(x): exp(x) => my.outer(x);
+test "typed, not computed" for to_opaque {
+    x: input float32[2];
+    nn.relu(x) => my.opaque(x)
+}
+test "through another's declaration" for to_outer {
+    x: input float32[2];
+    exp(x) => my.outer(x)
+}
+"""
+
+
+def test_an_operator_with_a_type_but_no_value_is_tested_in_structure_and_never_refuted() -> None:
+    from gslang.base.source import Source
+    from gslang.check.check import check_source
+    from gslang.testing import run_tests
+    from gslang.verify.verdict import Settings, verify
+
+    program = check_source(Source("typed.gsl", TYPED))
+    assert [(o.passed, o.problem) for o in run_tests(program)] == [(True, None), (True, None)]
+    for name in program.own_rules:
+        verdict = verify(program.rules[name], Settings(seconds=2, instances=3))
+        assert verdict.verdict == "unknown" and "no evaluator is known" in verdict.reason

@@ -51,7 +51,9 @@ def load_rules(names: Sequence[str], parsed: dict[Source, Parsed] | None = None)
             raise InputError("this is a graph, not a rule file", path=name, help="the rules come first: gslc RULES GRAPH")
         try:
             programs += load_module(name, parsed)
-        except FileNotFoundError:
+        except FileNotFoundError as error:
+            if Path(name).exists():  # it is another file that has gone meanwhile
+                raise InputError(f"cannot be read: {error}", path=name) from None
             guess = did_you_mean(name, module_names())
             help = f"did you mean `{guess}`?" if guess else "" if "." in name else "`gslc --help` lists the verbs"
             raise InputError("there is no such rule file", path=name, help=help) from None

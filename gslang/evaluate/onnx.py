@@ -17,7 +17,7 @@ from gslang.dialect.onnx.schemas import newest, opset_of_name, schema_at, split_
 from gslang.dialect.onnx.versions import OPSETS, history
 from gslang.dialect.tensor_type import TensorType, TupleType
 from gslang.evaluate.onnx_contrib import contrib_function
-from gslang.evaluate.run import EvaluationError
+from gslang.evaluate.run import EvaluationError, NoEvaluatorError
 from gslang.graph.graph import PROJ, Graph
 
 
@@ -30,7 +30,7 @@ def evaluate_onnx_node(graph: Graph, node: int, operands: list[Any]) -> Any:
         if known is not None:
             return known(operands, load_dialect("onnx").operators[graph.op[node]].complete(graph.attrs[node]))
         if split_name(graph.op[node])[0] == DOMAIN:
-            raise EvaluationError(f"`{graph.op[node]}` of {graph.label(node)} cannot be computed: no evaluator is known for it")
+            raise NoEvaluatorError(graph, node)
         names, several, evaluator, feeds = _prepared(graph, node, operands)
         results = evaluator.run(None, feeds)
     except EvaluationError:

@@ -23,6 +23,13 @@ class EvaluationError(Exception):
     """A node cannot be computed. The message names the node, its operator and what is missing."""
 
 
+class NoEvaluatorError(EvaluationError):
+    """Nobody says what an operator computes: a graph with it cannot be computed at all, on any values."""
+
+    def __init__(self, graph: Graph, node: int, why: str = "") -> None:
+        super().__init__(f"`{graph.op[node]}` of {graph.label(node)} cannot be computed: no evaluator is known for it{why}")
+
+
 def evaluate_node(graph: Graph, dialect: Dialect, node: int, operands: list[Any]) -> Any:
     """The value of one call, tuple or projection. Raises `EvaluationError`."""
     with np.errstate(all="ignore"):
@@ -53,13 +60,15 @@ def node_evaluator(graph: Graph, dialect: Dialect) -> NodeEvaluator:
 
                     return evaluate_onnx_node(graph, node, operands)
                 if function is None or signature is None:
-                    raise EvaluationError(f"`{op}` of {graph.label(node)} cannot be computed: no evaluator is known for it")
+                    raise NoEvaluatorError(graph, node)
             elif function is None:
                 return _by_meaning(graph, dialect, node, operands)
             found = known[op, id(given)] = (function, signature.complete(given), given)  # the last keeps the identity its own
         try:
             return found[0](operands, found[1])
-        except (ValueError, TypeError, IndexError, KeyError, AttributeError, NotImplementedError, ArithmeticError, MemoryError) as error:
+        except KeyError as error:
+            raise EvaluationError(f"`{op}` of {graph.label(node)} cannot be computed: it needs {error}") from error
+        except (ValueError, TypeError, IndexError, AttributeError, NotImplementedError, ArithmeticError, MemoryError) as error:
             raise EvaluationError(f"`{op}` of {graph.label(node)} cannot be computed: {error}") from error
 
     return compute
@@ -75,9 +84,11 @@ def _by_meaning(graph: Graph, dialect: Dialect, node: int, operands: list[Any]) 
     except (BuildError, *FAILURES) as error:
         raise EvaluationError(f"`{op}` of {graph.label(node)} cannot be computed: {error}") from error
     if inner is None:
-        raise EvaluationError(f"`{op}` of {graph.label(node)} cannot be computed: its declaration gives no `value`")
+        raise NoEvaluatorError(graph, node, ", its declaration gives no `value`")
     try:
         return evaluate(inner, dialect, {str(k): value for k, value in enumerate(operands)})[0]
+    except NoEvaluatorError as error:
+        raise NoEvaluatorError(graph, node, f": in its declaration, {error}") from error
     except EvaluationError as error:
         raise EvaluationError(f"`{op}` of {graph.label(node)} cannot be computed: in its declaration, {error}") from error
 
