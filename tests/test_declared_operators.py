@@ -144,5 +144,5 @@ def test_an_operator_with_a_type_but_no_value_is_tested_in_structure_and_never_r
     program = check_source(Source("typed.gsl", TYPED))
     assert [(o.passed, o.problem) for o in run_tests(program)] == [(True, None), (True, None)]
     for name in program.own_rules:
-        verdict = verify(program.rules[name], Settings(seconds=2, instances=3))
+        verdict = verify(program.rules[name], Settings(seconds=2))
         assert verdict.verdict == "unknown" and "no evaluator is known" in verdict.reason

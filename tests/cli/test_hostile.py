@@ -53,7 +53,7 @@ CASES = {
     "negative seed": ("r.gsl g.json --check-numbers --seed -1", 2, "--seed: expected a number from 0, not `-1`"),
     "no sweeps": ("r.gsl g.json --passes 0", 2, "--passes: expected a number from 1, not `0`"),
     "no size": ("r.gsl g.json --fold-limit KK", 2, "expected a size such as 1M"),
-    "unknown dimension": ("r.gsl g.json --check-numbers --dim m=3", 3, "the graph has no dimension `m`\n  help: did you mean `n`?"),
+    "unknown dimension": ("r.gsl g.json --check-numbers --dim m=3", 3, "the graph has no dimension `m`\n  help: symbolic dimensions: n"),
     "no number": ("run g.json --dim n=x", 2, "expected NAME=N, N a number from 0"),
     "weights by another name": ("run g.json -o o.txt", 3, "use .npz or .safetensors"),
     "run into no folder": ("run g.json -o no/o.npz", 3, "no/o.npz: cannot be written"),
