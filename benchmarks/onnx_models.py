@@ -39,12 +39,9 @@ SIDES: Final = {"batch": 2, "length": 7}
 
 def _gslang(source: str, target: str, pass_name: str, module: str = "std.onnx") -> None:
     import gslang
-    from gslang.evaluate.fold import fold
 
-    rules = gslang.load(module)
-    graph = gslang.read(source)
-    fold(graph, rules.dialect, limit_bytes=None)  # as the others do: whatever its size
-    gslang.write(rules.apply(graph, pass_name=pass_name).graph, target)
+    result = gslang.load(module).apply(gslang.read(source), pass_name=pass_name, fold_limit=None)  # constants of any size, as the others do
+    gslang.write(result.graph, target)
 
 
 def _onnxsim(source: str, target: str) -> None:
@@ -232,7 +229,7 @@ def page(rows: dict[str, tuple[int, dict[str, Outcome]]]) -> str:
         "# Nodes left", "",
         "Written by `make onnx-table`. Nodes without `Constant`s that each tool leaves of a model; **bold**: no tool leaves fewer. `≠`: the numbers differ",
         f"by more than {TOLERANCE} of the largest; `–`: the tool or onnxruntime fails on it. gslang: the better of the passes `inference` and `transformers`",
-        "of `std.onnx`, after folding constants of any size, as the other tools do. Dynamic: the batch (and the length, where there is one) is a symbol.",
+        "of `std.onnx`, with `--fold-limit none`, as the other tools fold. Dynamic: the batch (and the length, where there is one) is a symbol.",
         "The networks are those of `tests/onnx/networks` with half their widths, transformers with 2 layers; `light_*` come with the `onnx` package, their",
         "initializers taken out of the inputs. Numbers are compared in onnxruntime without optimizations. Fewer nodes are no promise of less time.", "",
         ", ".join(f"{name} {version(name)}" for name in ("onnx", "onnxsim", "onnxslim", "onnxoptimizer", "onnxscript", "onnxruntime")) + ".", "",
