@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 from gslang.cli.main import ExitCode
 from gslang.cli.shared import load_rules
+from gslang.cli.option_types import natural, positive
 from gslang.cli.usable_rules import usable_rules
 
 if TYPE_CHECKING:
@@ -25,9 +26,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--rule", action="append", metavar="NAME", help="only this rule (may be repeated)")
     parser.add_argument("--require", choices=("tested", "exact", "proved"), default=None, help="exit with 1 unless every rule is at least this")
     parser.add_argument("--seconds", type=float, default=10.0, metavar="S", help="the most time for one rule (10)")
-    parser.add_argument("--instances", type=int, default=24, metavar="N", help="how many instances to look at (24)")
-    parser.add_argument("--seed", type=int, default=0, metavar="N", help="of the instances and values (0)")
-    parser.add_argument("--jobs", type=int, default=1, metavar="N", help="processes (1)")
+    parser.add_argument("--instances", type=positive, default=24, metavar="N", help="how many instances to look at (24)")
+    parser.add_argument("--seed", type=natural, default=0, metavar="N", help="of the instances and values (0)")
+    parser.add_argument("--jobs", type=positive, default=1, metavar="N", help="processes (1)")
     parser.add_argument("--strict-special", action="store_true", help="differences in NaN and infinities refute, too")
     parser.add_argument("--format", choices=("text", "json", "sarif", "junit", "markdown"), default="text")
 
@@ -40,7 +41,7 @@ def run(options: argparse.Namespace) -> int:
     from gslang.verify.verdict import ORDER, Settings
 
     names = options.rule or list(rules.own)
-    settings = Settings(options.seconds, options.seed, max(1, options.instances), options.strict_special)
+    settings = Settings(options.seconds, options.seed, options.instances, options.strict_special)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", RuntimeWarning)  # NumPy's, where random numbers make NaN
         verdicts = _verdicts(options, rules, names, settings)
