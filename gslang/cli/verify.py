@@ -12,8 +12,8 @@ from functools import cache
 from typing import TYPE_CHECKING
 
 from gslang.cli.main import ExitCode
-from gslang.cli.shared import load_rules
 from gslang.cli.option_types import natural, positive
+from gslang.cli.shared import load_rules
 from gslang.cli.usable_rules import usable_rules
 
 if TYPE_CHECKING:
