@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from gslang.base.cache import cached
 from gslang.base.resources import stdlib_path
+from gslang.base.rule_files import rule_files
 from gslang.check.checked import CheckedProgram
 
 if TYPE_CHECKING:
@@ -36,13 +37,13 @@ def load_module(name: str, parsed: dict[Source, Parsed] | None = None) -> list[C
     contents = [path.read_bytes() for path in paths]
     if any(b'use "' in text for text in contents):
         return check()  # what such a file means also depends on files that only reading it would tell
-    shipped = [path.read_bytes() for path in sorted(stdlib_path().rglob("*.gsl"))]
+    shipped = [path.read_bytes() for path in rule_files(stdlib_path())]
     return cached("program", [*map(str, paths), *contents, *shipped], check)
 
 
 def _files(path: Path) -> list[Path]:
     if path.is_dir():
-        return sorted(path.rglob("*.gsl"))
+        return rule_files(path)
     if not path.exists():
         raise FileNotFoundError(str(path))
     return [path]
@@ -55,7 +56,7 @@ def find_module(name: str) -> list[Path]:
     """
     path = stdlib_path().joinpath(*name.split(".")[1:])
     if path.is_dir():
-        return sorted(p for p in path.rglob("*.gsl") if p.name != "ops.gsl")
+        return [p for p in rule_files(path) if p.name != "ops.gsl"]
     file = path.with_suffix(".gsl")
     if file.is_file():
         return [file]
@@ -66,7 +67,7 @@ def module_names() -> list[str]:
     """All shipped modules and packages."""
     root = stdlib_path()
     names = []
-    for path in sorted(root.rglob("*.gsl")):
+    for path in rule_files(root):
         if path.name != "ops.gsl":
             names.append("std." + ".".join(path.relative_to(root).with_suffix("").parts))
     return sorted({*names, *(".".join(name.split(".")[:2]) for name in names)})

@@ -8,6 +8,7 @@ import sys
 from pathlib import Path
 
 from gslang.base.diagnostics import InputError
+from gslang.base.rule_files import rule_files
 from gslang.cli.main import ExitCode
 
 
@@ -37,7 +38,7 @@ def _files(given: list[str]) -> list[str]:
     found: list[str] = []
     for name in given:
         if name != "-" and Path(name).is_dir():
-            found += [str(path) for path in sorted(Path(name).rglob("*.gsl"))]
+            found += [str(path) for path in rule_files(Path(name))]
         else:
             found.append(name)
     return list(dict.fromkeys(found))

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from gslang.base.diagnostics import InputError
+from gslang.base.rule_files import rule_files
 from gslang.cli.main import ExitCode
 from gslang.cli.shared import load_rules
 
@@ -119,7 +120,7 @@ def _paths(names: Sequence[str]) -> list[str] | None:
     for name in names:
         path = Path(name)
         if path.is_dir():
-            found += [str(p) for p in sorted(path.rglob("*.gsl"))]
+            found += [str(p) for p in rule_files(path)]
         elif path.is_file():
             found.append(name)
         else:

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 from gslang.base.cache import cached, digest
 from gslang.base.diagnostics import Diagnostic
 from gslang.base.resources import stdlib_path
+from gslang.base.rule_files import rule_files
 from gslang.base.source import Source
 from gslang.check.checked import CheckedProgram
 from gslang.lint.codes import LINTS
@@ -97,7 +98,7 @@ def _state() -> str:
     """A key for the code of lints and of what they run, and for the shipped rules that files may import."""
     package = Path(__file__).resolve().parent.parent
     folders = [package / name for name in ("lint", "engine", "graph", "evaluate", "formats")]
-    files = sorted([package / "testing.py", *(path for folder in folders for path in folder.rglob("*.py")), *stdlib_path().rglob("*.gsl")])
+    files = sorted([package / "testing.py", *(path for folder in folders for path in folder.rglob("*.py")), *rule_files(stdlib_path())])
     return digest(f"{path} {path.stat().st_size} {path.stat().st_mtime_ns}" for path in files)
 
 

@@ -13,6 +13,7 @@ from urllib.parse import unquote, urlsplit
 
 from gslang.base.diagnostics import Diagnostic, InputError, Label
 from gslang.base.resources import stdlib_path
+from gslang.base.rule_files import rule_files
 from gslang.base.source import Source, Span
 from gslang.check.check import Module
 from gslang.check.imports import Importer
@@ -97,7 +98,7 @@ class Store:
                             yield document
 
     def shipped_files(self) -> Iterator[Document]:
-        for path in sorted(stdlib_path().rglob("*.gsl")):
+        for path in rule_files(stdlib_path()):
             document = self.file(path)
             if document is not None:
                 yield document
