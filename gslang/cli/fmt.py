@@ -50,23 +50,25 @@ def _read(path: str) -> bytes:
     try:
         return Path(path).read_bytes()
     except OSError as error:
-        raise InputError(error.strerror or str(error), path=path) from error
+        raise InputError((error.strerror or str(error)).lower(), path=path) from error
 
 
 def _one(path: str, options: argparse.Namespace) -> ExitCode:
     """Format one file; what became of it."""
     from gslang.base.atomic_write import write_text
+    from gslang.base.diagnostics import Diagnostic
     from gslang.base.render import render_text
-    from gslang.base.source import Source
     from gslang.fmt.format_source import format_source
+    from gslang.syntax.parser import source_of
 
     data = _read(path)
-    try:
-        written = data.decode("utf-8")
-    except UnicodeDecodeError as error:
-        raise InputError(f"byte 0x{data[error.start]:02x} is not UTF-8", path=path, help="save the file as UTF-8") from error
     name = "<stdin>" if path == "-" else path
-    result = format_source(Source(name, written.removeprefix("\ufeff").replace("\r\n", "\n")), options.range)
+    source = source_of(name, data)
+    if isinstance(source, Diagnostic):
+        sys.stderr.write(render_text([source]))
+        return ExitCode.FINDINGS
+    written = data.decode("utf-8")
+    result = format_source(source, options.range)
     if result.text is None:
         sys.stderr.write(render_text(result.diagnostics))
         return ExitCode.FINDINGS
@@ -86,6 +88,6 @@ def _one(path: str, options: argparse.Namespace) -> ExitCode:
         try:
             write_text(Path(path).resolve(), result.text)
         except OSError as error:
-            raise InputError(error.strerror or str(error), path=path) from error
+            raise InputError(f"cannot be written: {(error.strerror or str(error)).lower()}", path=path) from error
         sys.stderr.write(f"formatted {name}\n")
     return ExitCode.FINE

@@ -25,7 +25,6 @@ class Application:
     added: tuple[int, ...]
     added_operators: tuple[str, ...]
     removed: tuple[int, ...]
-    removed_operators: tuple[str, ...]
     replaced: dict[int, int]
     bindings: dict[str, Any] = field(default_factory=dict)
 
@@ -42,7 +41,7 @@ class Failure:
 def apply_match(scope: Scope, edits: Edits, seeds: list[int], traced: bool = False) -> Application | Failure | bool | None:
     """Rewrite the graph at a valid match. None: a value that the target needs is not known, so this is no match.
 
-    With `traced` the application tells what the match bound and which operators went; else it is only True.
+    With `traced` the application tells what the match bound and what went; else it is only True.
     """
     rule, graph = scope.rule, scope.graph
     sources = output_slots(scope)
@@ -66,7 +65,6 @@ def apply_match(scope: Scope, edits: Edits, seeds: list[int], traced: bool = Fal
         return None  # nothing would change
     slots = {slot for _, slot in bound_slots(scope) if slot >= 0}
     bindings = describe(scope, lambda node: node) if traced else {}
-    operators = {slot: graph.op[slot] for slot in slots} if traced else {}
     if rule.output_block is None and len(sources) == 1:
         removed = edits.replace_one(sources[0], targets[0], first_new, None, True, seeds)
     else:
@@ -82,7 +80,6 @@ def apply_match(scope: Scope, edits: Edits, seeds: list[int], traced: bool = Fal
         added=tuple(added),
         added_operators=tuple(graph.op[node] for node in added),
         removed=tuple(gone),
-        removed_operators=tuple(operators.get(node, "") for node in gone),
         replaced={old: now for old, now in zip(sources, targets) if old != now},
         bindings=bindings,
     )

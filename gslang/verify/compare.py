@@ -10,7 +10,7 @@ import numpy as np
 from gslang.dialect.dialect import Dialect
 from gslang.evaluate.agree import compare_values
 from gslang.evaluate.random_inputs import random_inputs
-from gslang.evaluate.run import EvaluationError, evaluate
+from gslang.evaluate.run import EvaluationError, NoEvaluatorError, evaluate
 from gslang.graph.graph import Graph
 from gslang.verify.exact import in_field
 
@@ -56,7 +56,7 @@ def compare(before: Graph, after: Graph, dialect: Dialect, rtol: float | None, s
                 agreement = compare_values(left, evaluate(after, dialect, inputs), rtol)
         except EvaluationError as error:
             if kind == "normal":
-                known = "no evaluator" not in str(error)
+                known = not isinstance(error, NoEvaluatorError)
                 numbers, reason = False if known else None, f"the target cannot be computed where the source can: {error}" if known else str(error)
                 failing = inputs
             break
@@ -103,7 +103,7 @@ def can_be_computed(graph: Graph, dialect: Dialect, seed: int) -> bool:
     try:
         evaluate(graph, dialect, random_inputs(graph, seed))
     except EvaluationError as error:
-        return "no evaluator" in str(error)
+        return isinstance(error, NoEvaluatorError)
     return True
 
 

@@ -82,7 +82,7 @@ def _every(element: ir.Value, local: int, source: ir.Value, making: Making) -> W
                 items, value = evaluate(source, making.scope), evaluate(bound, making.scope)
             except FAILURES:
                 return {}
-            return _assign(source, (value,) * len(items), making) if isinstance(items, (tuple, np.ndarray)) else {}
+            return _assign(source, (value,) * len(items), making) if isinstance(items, tuple) or (isinstance(items, np.ndarray) and items.ndim) else {}
     return {}
 
 

@@ -39,10 +39,11 @@ def test_standard_input(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureF
     assert capsys.readouterr().out == "rule r(x): x => x;\n"
 
 
-def test_bad_files_and_usage(tmp_path: Path) -> None:
+def test_bad_files_and_usage(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["fmt", str(tmp_path / "none.gsl")]) == 3
     (tmp_path / "b.gsl").write_bytes(b"\xff")
-    assert main(["fmt", str(tmp_path / "b.gsl")]) == 3
+    assert main(["fmt", str(tmp_path / "b.gsl")]) == 1
+    assert "b.gsl:1:1" in (said := capsys.readouterr().err) and "E0101" in said and "save the file as UTF-8" in said
     assert main(["fmt", "--range", "3:1", str(tmp_path)]) == 2
 
 

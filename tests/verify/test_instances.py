@@ -117,3 +117,7 @@ def test_a_target_that_cannot_be_computed_refutes() -> None:
     rules = api.parse_rules("dialect onnx;\nrule r(x, w) { c = Conv(x, w, none, group = 2); Neg(c) => Neg(Conv(x, w, none, c.*, group = 1)) }")
     verdict = verify_now(rules.own["r"], Settings(seconds=3))
     assert verdict.verdict == "refuted" and "where the source can" in verdict.reason
+
+
+def test_conditions_on_all_elements_of_one_number() -> None:
+    assert found("rule r(x, z: const): x + z where all(v == 0 for v in z.value) => x;").found > 0
