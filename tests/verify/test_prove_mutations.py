@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
@@ -11,8 +12,8 @@ import pytest
 import gslang.api as api
 from gslang.check import checked as ir
 from gslang.verify.prove.paths import NotProved
-from gslang.verify.prove.prove import prove
-from gslang.verify.verdict import Settings, verify_now
+from gslang.verify.prove.prove import Proof, prove
+from gslang.verify.verdict import Settings, Verdict, verify_now
 
 RULES = {**api.load("std.relay").known, **{f"onnx {name}": rule for name, rule in api.load("std.onnx").known.items()}}
 
@@ -51,15 +52,26 @@ def with_target(rule: ir.CheckedRule, k: int, target: ir.Target) -> ir.CheckedRu
     return replace(rule, target=replace(rule.target, targets=(*targets[:k], target, *targets[k + 1 :])))
 
 
+def most(proof: Proof) -> int:
+    """The largest rank that a proof speaks of."""
+    return next((int(text.removeprefix("ranks up to ")) for text in proof.assumptions if text.startswith("ranks up to ")), 99)
+
+
+def rank_of(verdict: Verdict) -> int:
+    """The largest rank in the graph of a counterexample."""
+    assert verdict.counterexample is not None
+    return max(len(node.get("shape") or ()) for node in json.loads(verdict.counterexample.source)["nodes"])
+
+
 def refuted_but_proved(rule: ir.CheckedRule, steps: int, wanted: int) -> list[str]:
     found = []
     for what, changed in mutations(rule):
         try:
-            prove(changed, steps)
+            proof = prove(changed, steps)
         except NotProved:
             continue
         verdict = verify_now(changed, Settings(seconds=2, wanted=wanted, proof_steps=0))
-        if verdict.verdict == "refuted" and "does not fit" not in verdict.reason:
+        if verdict.verdict == "refuted" and "does not fit" not in verdict.reason and rank_of(verdict) <= most(proof):
             found.append(f"{what}: {verdict.reason}")
     return found
 
