@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from time import process_time
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gslang.lsp.line_edits import changed_lines
+from tests.counted import calls_of
 
 LINES = st.lists(st.sampled_from(["a\n", "b\n", "c\n", "d\n", "e\n", "f\n", "}\n", "\n"]), max_size=14)
 
@@ -35,9 +35,12 @@ def test_what_stays_is_not_replaced() -> None:
 
 
 def test_long_texts() -> None:
-    """Twelve thousand lines that are much alike, every fourth of them another one; and as many without a line that stands once."""
-    old = [f"rule r{k}(x) {{\n" if j == 0 else "  a\n" if j == 1 else "" if j == 2 else "}\n" for k in range(3000) for j in range(4)]
-    begin = process_time()
-    assert replaced(old, [line.replace("  a", "    a") for line in old])[1] == "    a\n"
-    assert replaced(["x\n", "}\n"] * 6000, ["y\n", "}\n"] * 6000) == ["y\n", "}\n"] * 6000
-    assert process_time() - begin < 2
+    """Lines that are much alike, every fourth of them another one; and as many without a line that stands once. Counted: effort
+    grows with the lines."""
+
+    def compare(rules: int) -> None:
+        old = [f"rule r{k}(x) {{\n" if j == 0 else "  a\n" if j == 1 else "" if j == 2 else "}\n" for k in range(rules) for j in range(4)]
+        assert replaced(old, [line.replace("  a", "    a") for line in old])[1] == "    a\n"
+        assert replaced(["x\n", "}\n"] * 2 * rules, ["y\n", "}\n"] * 2 * rules) == ["y\n", "}\n"] * 2 * rules
+
+    assert calls_of(lambda: compare(3000)) < 12 * calls_of(lambda: compare(300))

@@ -95,10 +95,8 @@ def test_what_is_stale_is_left_and_what_is_not_goes_on(store: Store, tmp_path: P
         one.process.stop_stale()
         assert one.process.awaited == {}
         one.process.ask([store.open[loop]])
-        begin = time.process_time()
         await one.until(lambda: bool(one.answers))
         assert one.answers == [store.open[loop]]  # it did not wait for the slow one to end, which is told of no more
-        assert time.process_time() - begin < 1  # and none of it was worked out here
         one.process.ask([store.open[slow]])
         await one.until(lambda: len(one.answers) == 2)
         assert one.answers[1].text == LOOP and {f.code for f in one.answers[1].memo["lints"][2]} >= {"L0203"}
