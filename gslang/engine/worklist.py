@@ -21,10 +21,11 @@ _UP, _DOWN = True, False
 
 @dataclass(frozen=True, slots=True)
 class Move:
-    """One step: to users with one of these operators, or to operands with one of them (None: any)."""
+    """One step: to users with one of these operators, or to operands with one of them (None: any). `place`: to that operand only."""
 
     up: bool
     operators: frozenset[str] | None
+    place: int | None = None
 
 
 Way = tuple[Move, ...]
@@ -74,7 +75,21 @@ def _move(rule: ir.CheckedRule, start: int, end: int, up: bool) -> Way:
     above, under = (end, start) if up else (start, end)
     if isinstance(rule.nodes[above], ir.AltNode):
         return ()
-    return (Move(up, _admitted(rule, above if up else under)),)
+    return (Move(up, _admitted(rule, above if up else under), None if up else _place(rule.nodes[above], under)),)
+
+
+def _place(above: ir.Pattern, under: int) -> int | None:
+    """The one place among the operands where a pattern node stands; None if there may be another one."""
+    match above:
+        case ir.CallNode(operands=parts, swappable=swappable) if not (swappable and len(parts) == 2):
+            pass
+        case ir.TupleNode(fields=parts):
+            pass
+        case _:
+            return None
+    places = [k for k, part in enumerate(parts) if part == under]
+    alone = len(places) == 1 and not any(isinstance(part, ir.Splice) for part in parts[: places[0] + 1])
+    return places[0] if alone else None
 
 
 def _admitted(rule: ir.CheckedRule, k: int) -> frozenset[str] | None:
@@ -126,18 +141,19 @@ def affected(graph: Graph, seeds: Iterable[int], ways: Ways, blocked: Iterable[i
                 starts[way] = starts[way] | nodes
             else:
                 starts[way] = nodes
-    seen: dict[Way, dict[int, None]] = {}
+    seen: dict[Way, set[int]] = {}
     for way, nodes in starts.items():
         frontier = nodes
         for step, move in enumerate(way):
             rest = way[step:]
-            visited = seen.setdefault(rest, {})
+            visited = seen.setdefault(rest, set())
+            place = move.place
             following: dict[int, None] = {}
             for node in frontier:
                 if node in visited:
                     continue
-                visited[node] = None
-                for other in users[node] if move.up else operands[node]:
+                visited.add(node)
+                for other in users[node] if move.up else operands[node] if place is None else operands[node][place : place + 1]:
                     if other >= 0 and (move.operators is None or op[other] in move.operators):
                         following[other] = None
             frontier = following
