@@ -162,7 +162,7 @@ def value_entry(array: Any, dtype: str | None = None) -> Any:
 
     array = numpy.asarray(array)
     if array.size <= _INLINE:
-        return plain_value(array.tolist())
+        return array.tolist() if array.dtype.kind != "f" or numpy.isfinite(array).all() else plain_value(array.tolist())
     if dtype == "bfloat16":
         bits = numpy.ascontiguousarray(array, numpy.float32).reshape(-1).view(numpy.uint32)
         if (bits & 0xFFFF).any():  # not rounded to the type yet: lists keep every bit
