@@ -67,7 +67,7 @@ def ways(writer: Writer, node: int, known: frozenset[int]) -> list[tuple[int, tu
     nodes = writer.plan.rule.nodes
     layer: list[tuple[int, tuple[frozenset[str], ...]]] = [(node, ())]
     for _ in range(len(nodes)):
-        found = [(k, levels) for k, levels in layer if k in known]
+        found = [(k, levels) for k, levels in layer if k in known and not _may_be_left_out(nodes[k])]
         if found:
             return list(dict(found).items())
         above = []
@@ -77,6 +77,11 @@ def ways(writer: Writer, node: int, known: frozenset[int]) -> list[tuple[int, tu
                 above += [(child, (wanted, *levels)) for child in children(nodes[k])]
         layer = list(dict(above).items())
     return []
+
+
+def _may_be_left_out(pattern: ir.Pattern) -> bool:
+    """An operand that is absent has no users to go to."""
+    return isinstance(pattern, ir.LeafNode) and pattern.optional
 
 
 def operators_of(pattern: ir.Pattern) -> frozenset[str]:

@@ -55,12 +55,15 @@ def _find_ways(plan: MatchPlan) -> Iterable[tuple[str, Way]]:
             parents.setdefault(child, []).append(k)
     # From the first output backwards over the pattern's edges: the way from each node to it.
     ways: dict[int, Way] = {first: ()}
-    queue = [first]
-    for k in queue:
-        for other, up in [*((child, _UP) for child in children(rule.nodes[k])), *((p, _DOWN) for p in parents.get(k, ()))]:
-            if other not in ways:
-                ways[other] = (*_move(rule, other, k, up), *ways[k])
-                queue.append(other)
+    for through_absent in (False, True):  # an operand that may be absent is no way where there is another one
+        queue = list(ways)
+        for k in queue:
+            if not through_absent and isinstance(leaf := rule.nodes[k], ir.LeafNode) and leaf.optional:
+                continue
+            for other, up in [*((child, _UP) for child in children(rule.nodes[k])), *((p, _DOWN) for p in parents.get(k, ()))]:
+                if other not in ways:
+                    ways[other] = (*_move(rule, other, k, up), *ways[k])
+                    queue.append(other)
     for k in ways:
         for operator in sorted(operators_of(rule.nodes[k])):
             yield operator, ways[k]

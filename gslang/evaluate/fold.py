@@ -24,8 +24,9 @@ def fold(graph: Graph, dialect: Dialect, *, limit_bytes: int | None = FOLD_LIMIT
     """Replace calls whose operands are all constants, or parameters with values, by their values. Returns how many.
 
     Only constants below: a constant; some parameter below: a new parameter. A result that is more than `limit_bytes`
-    larger than the constants that it is computed from stays a call (`growth`); None: there is no limit. Stateful operators, those without evaluator, and dequantization stay. Unused
-    parameters go. What follows from the new values for types behind them is known afterwards.
+    larger than the constants that it is computed from stays a call (`growth`); None: there is no limit. Stateful operators,
+    those without evaluator, and dequantization stay. Parameters that only computed calls read go. What follows from the new
+    values for types behind them is known afterwards.
     """
     with no_collection():
         values, variable, read = _compute(graph, dialect, graph.in_order(), limit_bytes)

@@ -115,3 +115,26 @@ test "another axis" for same {
     assert generate.is_compiled(plan_of(rule))
     for test, applications in zip(program.tests, (1, 0)):
         assert both_ways(build_graph(program, test, test.source), [rule])[1][0][3] == applications
+
+
+def test_an_operand_that_outputs_share_and_that_is_absent(tmp_path: Path) -> None:
+    """It has no users, so the other outputs are looked for above what is there."""
+    (tmp_path / "r.gsl").write_text("""dialect relay;
+rule two(p: any?, x) { a = nn.pad(x, p, pad_width = ((0, 0), (0, 1))); b = nn.pad(x, p, pad_width = ((0, 0), (0, 2))); a, b => exp(x), tanh(x) }
+rule each_pad(p: any?, x) { each f in 2.. { a = nn.pad(x, p); } *f.a => *[exp(x) for i in f] }
+test "without" for two {
+    x: input float32[2, 2];
+    nn.relu(nn.pad(x, pad_width = [[0, 0], [0, 1]])), nn.relu(nn.pad(x, pad_width = [[0, 0], [0, 2]]))
+  =>
+    unchanged
+}
+""")
+    program = check_file(tmp_path / "r.gsl")
+    assert program.ok, [d.message for d in program.diagnostics]
+    graph = build_graph(program, program.tests[0], program.tests[0].source)
+    for rule in program.rules.values():
+        assert generate.is_compiled(plan_of(rule))
+        copy = graph.copy()
+        for node in copy.nodes():  # shapes do not matter here
+            copy.types[node] = None
+        assert both_ways(copy, [rule])[1][0][3] == 1
