@@ -47,8 +47,10 @@ def _equal_constants(graph: Graph) -> dict[int, int]:
     first: dict[Any, int] = {}
     same: dict[int, int] = {}
     for node, value in graph.values.items():
-        if graph.op[node] is CONST and getattr(value, "nbytes", _SMALL + 1) <= _SMALL and value.dtype.kind != "O":
+        if graph.op[node] is CONST and getattr(value, "nbytes", _SMALL + 1) <= _SMALL:
             array = graph.value(node)  # a lazy handle is loaded
+            if array.dtype.kind == "O":
+                continue
             known = first.setdefault((array.dtype.str, array.shape, array.tobytes(), graph.types[node]), node)
             if known != node:
                 same[node] = known

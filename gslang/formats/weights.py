@@ -6,6 +6,7 @@ Nothing in a file is ever unpickled. Not here: which values a graph file names i
 from __future__ import annotations
 
 import io
+import math
 import zipfile
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
@@ -59,6 +60,10 @@ class LazyArray:
     key: str
     shape: tuple[int, ...]
     dtype: Any
+
+    @property
+    def nbytes(self) -> int:
+        return math.prod(self.shape) * int(self.dtype.itemsize)
 
     def load(self) -> Any:
         return self.file[self.key]

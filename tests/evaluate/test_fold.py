@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import numpy as np
+import pytest
 
 from gslang.dialect.load import load_dialect
 from gslang.dialect.tensor_type import UNKNOWN, TensorType
 from gslang.engine.common_subexpressions import merge_equal_calls
 from gslang.evaluate.fold import fold
 from gslang.evaluate.run import evaluate
+from gslang.formats.weights import attach_params
 from gslang.graph.compare import count_operators
 from gslang.graph.graph import CONST, PARAM, Graph
 from gslang.graph.inference import infer_types
@@ -154,3 +158,19 @@ def test_parameters_that_others_read_stay() -> None:
     assert fold(graph, RELAY) == 1
     assert check_invariants(graph) == []
     assert graph.op[w] is PARAM and graph.op[unused] == "%dead"
+
+
+@pytest.mark.parametrize("limit", [0, 1 << 20, None])
+def test_weights_that_wait_in_a_file(tmp_path: Path, limit: int | None) -> None:
+    """Results larger than the limit, of parameters that nobody has loaded yet."""
+    weights = {name: np.full((600, 600), value, F32) for name, value in (("w", 1.5), ("v", 2.5))}
+    np.savez(tmp_path / "w.npz", **weights)
+    graph = Graph()
+    x = graph.add_input("x", TensorType((600,), F32))
+    w, v = (graph.add_param(name, TensorType((600, 600), F32)) for name in weights)
+    graph.set_outputs([graph.add("nn.dense", (x, graph.add("add", (w, v)))), graph.add("concatenate", (graph.add_tuple((w, v)),), {"axis": 0})])
+    infer_types(graph, RELAY)
+    attach_params(graph, tmp_path / "w.npz")
+    assert fold(graph, RELAY, limit_bytes=limit) == 2
+    assert check_invariants(graph) == []
+    np.testing.assert_array_equal(evaluate(graph, RELAY, {"x": np.ones(600, F32)})[1][:600], weights["w"])

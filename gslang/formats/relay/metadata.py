@@ -45,6 +45,10 @@ class EncodedArray:
     _offset: int
     _count: int
 
+    @property
+    def nbytes(self) -> int:
+        return self._count * int(numpy_dtype(self.dtype).itemsize)
+
     def load(self) -> Any:
         """The array, row-major. Raises `InputError` if the text is no base64."""
         try:
