@@ -107,6 +107,8 @@ class Block:
     root: int
     as_outputs: bool
     span: Span = field(compare=False, repr=False)
+    bounds_span: Span = field(compare=False, repr=False)
+    where_spans: tuple[Span, ...] = field(compare=False, repr=False)
 
 
 # ── targets ───────────────────────────────────────────────────────────────────────────────────────────────────

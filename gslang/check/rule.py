@@ -12,8 +12,9 @@ from gslang.check import checked as ir
 from gslang.check import denote as d
 from gslang.check import marks as marking
 from gslang.check.context import BlockOf, Lost, Lowering, NodesOf, OperatorOf, Stop, TargetOf, ValueOf
+from gslang.check.found import children
 from gslang.check.opsets import check_range
-from gslang.check.order import check_order, children
+from gslang.check.order import check_order
 from gslang.dialect.dialect import Dialect
 from gslang.dialect.signature import TRAITS
 from gslang.syntax import nodes as n
@@ -49,7 +50,7 @@ def check_rule(
     _check_inputs(low, rule, outputs, output_block, source_names)
     _check_counts(low, rule, outputs, output_block, results)
     blocks = _finish_blocks(low, outputs, output_block, rule)
-    check_order(low, rule, outputs, output_block, blocks, where, list(zip(rule.source.where, where)), results, marks.disconnected)
+    check_order(low, rule, outputs, output_block, blocks, list(zip(rule.source.where, where)), results, marks.disconnected)
     if _has_error(low):
         return None, low.diagnostics
     checked = ir.CheckedRule(

@@ -34,7 +34,8 @@ def each(low: Lowering, statement: n.Each) -> None:
         low.inside = None
         low.bound_at = {**low.bound_at, **outer}
     low.blocks[template.block] = ir.Block(
-        statement.name.id, tuple(template.nodes), minimum, maximum, tuple(where), -1, False, statement.name.span
+        statement.name.id, tuple(template.nodes), minimum, maximum, tuple(where), -1, False, statement.name.span,
+        statement.bounds.span, tuple(condition.span for condition in statement.where),
     )
     low.bind(statement.name, BlockOf(template.block))
 
@@ -69,6 +70,6 @@ def short_template(low: Lowering, expr: n.Comprehension) -> Denotation:
         low.overlay.pop()
         low.inside = None
     low.blocks[template.block] = ir.Block(
-        expr.targets[0].id, tuple(template.nodes), minimum, maximum, (), root, False, expr.span
+        expr.targets[0].id, tuple(template.nodes), minimum, maximum, (), root, False, expr.span, expr.source.span, ()
     )
     return low.add_pattern(ir.TupleNode(name=None, span=expr.span, block=None, fields=(ir.Splice(template.block, root),)))

@@ -11,7 +11,8 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
 
 from gslang.check import checked as ir
-from gslang.engine.plan import MatchPlan, children
+from gslang.check.found import children
+from gslang.engine.plan import MatchPlan
 from gslang.engine.value_code import Namespace, NotCompiled
 
 MOST_LOOPS = 12  # Python allows 20 nested blocks; beyond this a nested function starts afresh

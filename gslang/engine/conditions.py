@@ -9,8 +9,9 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator
 
 from gslang.check import checked as ir
+from gslang.engine.constraints import satisfied
 from gslang.engine.plan import MatchPlan
-from gslang.engine.scope import UNBOUND, Scope
+from gslang.engine.scope import UNBOUND, Instance, Scope
 from gslang.engine.values import holds
 from gslang.graph.graph import Graph
 
@@ -18,10 +19,61 @@ from gslang.graph.graph import Graph
 def match_is_valid(plan: MatchPlan, scope: Scope) -> bool:
     """Conditions 4 and 5 and `where`, for a complete match."""
     return (
-        interior_is_private(plan, scope)
+        late_contradiction(plan, scope) is None
+        and shared_output(plan, scope) is None
+        and interior_is_private(plan, scope)
         and convex(scope.graph, input_slots(scope), output_slots(scope))
         and all(holds(condition, scope) for condition in plan.rule.where)
     )
+
+
+def shared_output(plan: MatchPlan, scope: Scope) -> tuple[int, int] | None:
+    """Condition 3 for nodes that are outputs only if some branch was chosen: such a node, and another that matched the same."""
+    if not plan.maybe_outputs:
+        return None
+    chosen = {maybe.node for maybe in plan.maybe_outputs if any(all(scope.chosen.get(a) == b for a, b in way) for way in maybe.ways)}
+    for maybe in plan.maybe_outputs:
+        if maybe.node in chosen:
+            for other in maybe.others:
+                if (other in plan.distinct or other in chosen) and scope.slots[maybe.node] in _slots(scope, other):
+                    return maybe.node, other
+    return None
+
+
+def _slots(scope: Scope, node: int) -> list[int]:
+    block = scope.rule.nodes[node].block
+    return [scope.slots[node]] if block is None else [instance.slots.get(node, UNBOUND) for instance in scope.instances[block]]
+
+
+def late_contradiction(plan: MatchPlan, scope: Scope) -> tuple[ir.Block, Instance] | None:
+    """The first instance that does not hold, of the blocks that can be judged only now."""
+    for number in sorted(plan.late_blocks):
+        for scope.current in scope.instances[number]:
+            if not instance_holds(plan, scope, plan.rule.blocks[number]):
+                refused, scope.current = scope.current, None
+                return plan.rule.blocks[number], refused
+    scope.current = None
+    return None
+
+
+def is_deferred(plan: MatchPlan, scope: Scope, number: int) -> bool:
+    """Whether constraints of template node `number` that read `first` wait until the current instance is judged: what they
+    read may not be matched yet."""
+    return number in plan.deferred and scope.current is not None and (scope.current.index == 0 or plan.rule.nodes[number].block in plan.late_blocks)
+
+
+def instance_holds(plan: MatchPlan, scope: Scope, block: ir.Block) -> bool:
+    """The `where` of a block for the current instance, and the constraints that have waited."""
+    instance = scope.current
+    assert instance is not None
+    for number in block.nodes:
+        if is_deferred(plan, scope, number):
+            slot = instance.slots.get(number, UNBOUND)
+            if slot >= 0:
+                node = plan.rule.nodes[number]
+                if not all(satisfied(c, node, slot, scope) for c in plan.deferred[number]):
+                    return False
+    return all(holds(condition, scope) for condition in block.where)
 
 
 def output_slots(scope: Scope) -> list[int]:

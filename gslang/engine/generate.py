@@ -16,6 +16,7 @@ from functools import cache, partial
 from typing import Any
 
 from gslang.check import checked as ir
+from gslang.check.found import children
 from gslang.engine import interpret
 from gslang.engine.candidates import Candidates, canonical, field_of
 from gslang.engine.code_writer import Place, Rest, Step, Writer, chain, go
@@ -28,7 +29,7 @@ from gslang.engine.generate_replace import all_slots, emit_replacement
 from gslang.engine.generate_stamp import RUNTIME as STAMP_RUNTIME
 from gslang.engine.generate_stamp import emit_key, emit_stamped, layout_of
 from gslang.engine.generate_target import emit_target
-from gslang.engine.plan import MatchPlan, children
+from gslang.engine.plan import MatchPlan
 from gslang.engine.rewrite import Failure, apply_match
 from gslang.engine.scope import Instance, Scope
 from gslang.engine.target_runtime import RUNTIME as TARGET_RUNTIME
@@ -190,6 +191,7 @@ def _finish(rewrites: bool) -> Step:
         writer.sure = place.certain | templates
         outputs = _outputs_code(rule)
         matched = all_slots(rule, [f"v{k}" for k in bound])
+        _check_outputs(writer, place, bound)
         _check_interior(writer, place, bound, matched, outputs)
         alternatives = any(isinstance(node, ir.AltNode) for node in rule.nodes)
         if rule.output_block is None and (len(rule.outputs) > 1 or alternatives):
@@ -223,6 +225,17 @@ def _outputs_code(rule: ir.CheckedRule) -> str:
     if rule.output_block is None:
         return f"({''.join(f'v{k}, ' for k in rule.outputs)})"
     return f"[i[{rule.blocks[rule.output_block].root}] for i in I{rule.output_block}]"
+
+
+def _check_outputs(writer: Writer, place: Place, bound: list[int]) -> None:
+    """Condition 3 for nodes that are outputs only if some branch was chosen."""
+    rule, maybe_outputs = writer.plan.rule, writer.plan.maybe_outputs
+    chosen = {m.node: " or ".join(" and ".join(f"b{a} == {k}" for a, k in way) for way in m.ways) for m in maybe_outputs}
+    for maybe in maybe_outputs:
+        inside = [k for k in maybe.others if rule.nodes[k].block is not None]
+        sure = all_slots(rule, [f"v{k}" for k in maybe.others if k in bound and k not in chosen], inside)
+        same = [f"v{maybe.node} in {sure}", *(f"v{maybe.node} == v{k} and ({chosen[k]})" for k in maybe.others if k in chosen)]
+        writer.check(place, f"({chosen[maybe.node]}) and ({' or '.join(same)})")
 
 
 def _check_interior(writer: Writer, place: Place, bound: list[int], matched: str, outputs: str) -> None:

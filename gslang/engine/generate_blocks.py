@@ -38,9 +38,9 @@ def _table(nodes: Collection[int]) -> str:
 
 def _check_instance(writer: Writer, place: Place, block: ir.Block) -> None:
     """The block's own conditions; on the first instance also the constraints that read `first`."""
-    names, rule = writer.names, writer.plan.rule
+    names = writer.names
     if names.inside == "first":
-        late = [(k, [c for c in rule.nodes[k].constraints if mentions_first(c)]) for k in block.nodes if k in writer.plan.deferred]
+        late = [(k, writer.plan.deferred[k]) for k in block.nodes if k in writer.plan.deferred]
         writer.conditions(place, [code for k, constraints in late for code in constraint_codes(writer, k, constraints)])
     writer.conditions(place, [truth_code(condition, names) for condition in block.where])
 
@@ -97,6 +97,8 @@ def fields_step(operand: str, parts: tuple[int | None | ir.Splice, ...], at: int
             raise NotCompiled("an optional operand beside a sequence")
         if writer.names.inside is not None or splice.block in writer.spliced:
             raise NotCompiled("a sequence inside a template, or a second time")
+        if splice.block in writer.plan.late_blocks:
+            raise NotCompiled("a template that is judged on the whole match")
         behind = len(parts) - at - 1
         writer.check(place, f"len({operand}) < {len(others)}")
         steps = [match_step(part, f"{operand}[{k}]") for k, part in enumerate(parts[:at]) if isinstance(part, int)]
@@ -121,7 +123,7 @@ def _sequence_step(splice: ir.Splice, expression: str) -> Step:
         earlier = [f"*[i[k] for i in I{b} for k in {_distinct(writer, rule.blocks[b].root)!r}]" for b in sorted(writer.spliced)]
         writer.line(place, f"taken = {{{', '.join([*(f'v{k}' for k in matched), *earlier, '-9'])}}}")
         writer.line(place, f"I{number} = []")
-        reads_first = any(k in writer.plan.deferred for k in nodes) or any(map(mentions_first, block.where))
+        reads_first = any(k in writer.plan.deferred for k in nodes) or mentions_first(block.where, rule.lets)
         reads_first |= any(isinstance(node := rule.nodes[k], ir.CallNode) and node.variable is not None for k in nodes)
         binds = [k for k in _outside(writer, splice.node) if k not in place.certain]
         at_least_one = isinstance(block.minimum, ir.Const) and block.minimum.value >= 1

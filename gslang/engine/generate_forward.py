@@ -11,8 +11,8 @@ from dataclasses import fields, is_dataclass
 from typing import Any
 
 from gslang.check import checked as ir
+from gslang.check.found import children
 from gslang.engine.code_writer import Place, Site, Writer, loop
-from gslang.engine.plan import children
 from gslang.engine.value_code import NotCompiled, code_of
 from gslang.graph.graph import PROJ, TUPLE
 

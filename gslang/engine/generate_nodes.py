@@ -10,8 +10,9 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from gslang.check import checked as ir
+from gslang.check.found import children
 from gslang.engine.code_writer import Place, Rest, Step, Writer, below, chain, go, loop
-from gslang.engine.plan import MatchPlan, children, mentions_first
+from gslang.engine.plan import MatchPlan, may_coincide
 from gslang.engine.value_code import NotCompiled, constraint_code
 
 
@@ -70,7 +71,7 @@ def _codes(writer: Writer, node: int, early: bool | None = None) -> list[str]:
     """The node's constraints as code: all, or those that can (cannot) be tested before its operands."""
     constraints = writer.plan.rule.nodes[node].constraints
     if writer.names.inside == "first" and node in writer.plan.deferred:
-        constraints = tuple(c for c in constraints if not mentions_first(c))  # tested when the instance is complete
+        constraints = tuple(c for c in constraints if c not in writer.plan.deferred[node])  # tested when the instance is complete
     return constraint_codes(writer, node, [c for c in constraints if early is None or _reads_only_itself(c) == early])
 
 
@@ -184,7 +185,7 @@ def _inner(writer: Writer, place: Place, node: int, pattern: ir.Pattern, value: 
     """Operator, distinctness, arity, constraints that need no operands, operands, other constraints."""
     from gslang.engine.generate_blocks import fields_step
 
-    names, slot = writer.names, f"v{node}"
+    names, slot, nodes = writer.names, f"v{node}", writer.plan.rule.nodes
     writer.line(place, f"{slot} = {value}")
     writer.check(place, f"{slot} < 0")
     commuting = False
@@ -209,7 +210,7 @@ def _inner(writer: Writer, place: Place, node: int, pattern: ir.Pattern, value: 
             raise AssertionError("not an inner node: this is a bug in gslang")
     if node in writer.plan.distinct:
         for other in sorted((place.certain | place.possible | place.started) & writer.plan.distinct):
-            if may_coincide(writer.plan, node, other):
+            if may_coincide(nodes[node], nodes[other]):
                 writer.check(place, f"{slot} == v{other}")
         if names.inside is not None or writer.spliced:
             writer.check(place, f"{slot} in taken")
@@ -289,13 +290,6 @@ def may_be_absent(rule: ir.CheckedRule, part: int | ir.Splice) -> bool:
     if isinstance(pattern, ir.AltNode):
         return any(may_be_absent(rule, branch) for branch in pattern.branches)
     return isinstance(pattern, ir.LeafNode) and pattern.optional
-
-
-def may_coincide(plan: MatchPlan, a: int, b: int) -> bool:
-    left, right = plan.rule.nodes[a], plan.rule.nodes[b]
-    if isinstance(left, ir.CallNode) and isinstance(right, ir.CallNode):
-        return not set(left.operators).isdisjoint(right.operators)
-    return type(left) is type(right)
 
 
 def _reads_only_itself(constraint: ir.Constraint | ir.SameAttributes) -> bool:

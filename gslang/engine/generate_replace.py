@@ -9,11 +9,11 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from gslang.check import checked as ir
+from gslang.check.found import children
 from gslang.engine.code_writer import Place, Writer
-from gslang.engine.generate_nodes import may_coincide
 from gslang.engine.generate_stamp import Layout
 from gslang.engine.generate_target import may_leave_unused, stands_for_several
-from gslang.engine.plan import MatchPlan, children
+from gslang.engine.plan import MatchPlan, may_coincide
 from gslang.graph.graph import MANY_USERS
 from gslang.graph.order import GAP
 
@@ -242,7 +242,7 @@ def _may_be_output(plan: MatchPlan, node: int) -> bool:
     rule = plan.rule
     if isinstance(rule.nodes[node], ir.LeafNode):
         return False
-    return node in rule.outputs or node not in plan.distinct and any(may_coincide(plan, node, root) for root in rule.outputs)
+    return node in rule.outputs or node not in plan.distinct and any(may_coincide(plan.rule.nodes[node], plan.rule.nodes[root]) for root in rule.outputs)
 
 
 def _reads_an_output(plan: MatchPlan) -> bool:
@@ -252,7 +252,7 @@ def _reads_an_output(plan: MatchPlan) -> bool:
         return True
     roots = rule.outputs if rule.output_block is None else (rule.blocks[rule.output_block].root,)
     used = {child for node in nodes for child in children(node) if not isinstance(nodes[child], ir.LeafNode)}
-    return any(node in roots or node not in plan.distinct and any(may_coincide(plan, node, root) for root in roots) for node in used)
+    return any(node in roots or node not in plan.distinct and any(may_coincide(plan.rule.nodes[node], plan.rule.nodes[root]) for root in roots) for node in used)
 
 
 def _greatest_label(writer: Writer) -> str:

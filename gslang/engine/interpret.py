@@ -14,11 +14,12 @@ from collections.abc import Callable, Iterator
 from typing import Final
 
 from gslang.check import checked as ir
-from gslang.engine.conditions import instance_is_valid, match_is_valid
+from gslang.check.found import children
+from gslang.engine.conditions import instance_holds, instance_is_valid, is_deferred, match_is_valid
 from gslang.engine.constraints import kind_fits, satisfied
-from gslang.engine.plan import MatchPlan, children, mentions_first
+from gslang.engine.plan import MatchPlan
 from gslang.engine.scope import UNBOUND, Instance, Scope
-from gslang.engine.values import FAILURES, evaluate, holds
+from gslang.engine.values import FAILURES, evaluate
 from gslang.graph.graph import ABSENT, PROJ, TUPLE, Graph
 
 Ways = Iterator[None]
@@ -231,12 +232,12 @@ def _match_field(plan: MatchPlan, scope: Scope, splice: ir.Splice, k: int, field
 
 
 def _match_instance(plan: MatchPlan, scope: Scope, block: int, root: int, k: int, slot: int) -> Ways:
-    """All ways to match a new instance, number `k`, with its node `root` at `slot`; the block's `where` holds."""
+    """All ways to match a new instance, number `k`, with its node `root` at `slot`; its own conditions hold."""
     template, before = plan.rule.blocks[block], scope.current
     instance = Instance(k)
     scope.current = instance
     for _ in _match(plan, scope, root, slot):
-        if (k > 0 or _deferred_hold(plan, scope, template)) and all(holds(c, scope) for c in template.where):
+        if block in plan.late_blocks or instance_holds(plan, scope, template):
             scope.instances[block].append(instance)
             scope.current = before
             yield
@@ -245,22 +246,10 @@ def _match_instance(plan: MatchPlan, scope: Scope, block: int, root: int, k: int
     scope.current = before
 
 
-def _deferred_hold(plan: MatchPlan, scope: Scope, template: ir.Block) -> bool:
-    """On the first instance, what reads `first` is tested when the instance is complete."""
-    assert scope.current is not None
-    for number in template.nodes:
-        if number in plan.deferred:
-            slot = scope.current.slots.get(number, UNBOUND)
-            node = plan.rule.nodes[number]
-            if slot >= 0 and not all(satisfied(c, node, slot, scope) for c in node.constraints if mentions_first(c)):
-                return False
-    return True
-
-
 def _constraints_hold(plan: MatchPlan, scope: Scope, number: int, slot: int) -> bool:
     node = plan.rule.nodes[number]
-    later = number in plan.deferred and scope.current is not None and scope.current.index == 0
-    return all(satisfied(c, node, slot, scope) for c in node.constraints if not (later and mentions_first(c)))
+    waiting = plan.deferred[number] if is_deferred(plan, scope, number) else ()
+    return all(satisfied(c, node, slot, scope) for c in node.constraints if c not in waiting)
 
 
 def _match_output_block(plan: MatchPlan, scope: Scope, start: int) -> Ways:

@@ -13,8 +13,9 @@ from typing import Any
 
 from gslang.base.source import Span
 from gslang.check import checked as ir
+from gslang.check.found import children
 from gslang.engine import interpret
-from gslang.engine.conditions import instance_is_valid
+from gslang.engine.conditions import instance_holds, instance_is_valid, is_deferred
 from gslang.engine.constraints import kind_fits, satisfied
 from gslang.engine.generate_nodes import may_be_absent
 from gslang.engine.near_miss_whole import first_output, whole_is_valid
@@ -24,7 +25,7 @@ from gslang.engine.obstacles import (
     shown_operators,
     where_obstacle,
 )
-from gslang.engine.plan import MatchPlan, children, mentions_first
+from gslang.engine.plan import MatchPlan
 from gslang.engine.scope import UNBOUND, Instance, Scope
 from gslang.engine.values import holds
 from gslang.graph.graph import ABSENT, PROJ, TUPLE, Graph
@@ -360,7 +361,7 @@ class Attempt:
         scope.current = Instance(k) if fresh else known[k]
         mine = scope.current
         for _ in self.match(root, slot):
-            if not fresh or self.instance_holds(template, k):
+            if not fresh or block in self.plan.late_blocks or self.instance_holds(template):
                 if fresh:
                     known.append(mine)
                 scope.current = before
@@ -370,22 +371,22 @@ class Attempt:
                     known.pop()
         scope.current = before
 
-    def instance_holds(self, template: ir.Block, k: int) -> bool:
-        if k == 0 and not interpret._deferred_hold(self.plan, self.scope, template):
-            self.note("attribute", template.span, self.start, "what `first` has", "the first instance contradicts itself")
-            return False
-        for number, condition in enumerate(template.where):
+    def instance_holds(self, template: ir.Block) -> bool:
+        if instance_holds(self.plan, self.scope, template):
+            return True
+        for number, (condition, span) in enumerate(zip(template.where, template.where_spans)):
             if not holds(condition, self.scope):
                 expected, found, reason = where_obstacle(condition, self.scope)
-                self.note(reason, template.span, self.start, expected, found, "the block's `where` decides what an instance is", passed=number)
+                self.note(reason, span, self.start, expected, found, "the block's `where` decides what an instance is", passed=number)
                 return False
-        return True
+        self.note("attribute", template.span, self.start, "what `first` has", "the first instance contradicts itself")
+        return False
 
     def constraints(self, number: int, slot: int) -> bool:
         node, scope = self.plan.rule.nodes[number], self.scope
-        later = number in self.plan.deferred and scope.current is not None and scope.current.index == 0
+        waiting = self.plan.deferred[number] if is_deferred(self.plan, scope, number) else ()
         for constraint in node.constraints:
-            if later and mentions_first(constraint) or satisfied(constraint, node, slot, scope):
+            if constraint in waiting or satisfied(constraint, node, slot, scope):
                 continue
             reason, expected, found, help = constraint_obstacle(constraint, node, slot, scope)
             self.note(reason, constraint.span, slot, expected, found, help)

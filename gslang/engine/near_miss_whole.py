@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from gslang.check import checked as ir
 from gslang.engine.build import build
-from gslang.engine.conditions import bound_slots, input_slots, output_slots
+from gslang.engine.conditions import bound_slots, input_slots, late_contradiction, output_slots, shared_output
 from gslang.engine.edits import BuildError, edits_of
 from gslang.engine.obstacles import path_between, where_obstacle
 from gslang.engine.values import FAILURES, holds
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
 _KNOWN = "types come from the graph file or from inference; only what is known to be true matches"
 _WHERE = "leave this condition out, or allow for these values, if the rule holds without it"
+_ONE_EACH = "the outputs of the source are nodes of their own"
 _KEEP = "mark it `keep` in the source if it may stay in the graph"
 
 
@@ -26,7 +27,26 @@ def first_output(rule: ir.CheckedRule) -> int:
 
 def whole_is_valid(attempt: Attempt) -> bool:
     """Whether a complete match is one, and its target can be built; what is in the way is noted."""
-    return _private(attempt) and _convex(attempt) and _conditions(attempt) and _target(attempt)
+    return _instances(attempt) and _distinct(attempt) and _private(attempt) and _convex(attempt) and _conditions(attempt) and _target(attempt)
+
+
+def _instances(attempt: Attempt) -> bool:
+    found = late_contradiction(attempt.plan, attempt.scope)
+    if found is None:
+        return True
+    block, attempt.scope.current = found
+    attempt.instance_holds(block)
+    attempt.scope.current = None
+    return False
+
+
+def _distinct(attempt: Attempt) -> bool:
+    found = shared_output(attempt.plan, attempt.scope)
+    if found is None:
+        return True
+    node, slot = attempt.plan.rule.nodes[found[0]], attempt.scope.slots[found[0]]
+    attempt.note("not-distinct", node.span, slot, "a node that nothing else of the pattern has matched", f"{attempt.label(slot)} is matched already", _ONE_EACH)
+    return False
 
 
 def _private(attempt: Attempt) -> bool:

@@ -5,28 +5,43 @@ Computed once per rule. Both matchers (`interpret`, `generate`) and the sweeps r
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass, fields, is_dataclass
+from collections.abc import Collection, Iterator
+from dataclasses import dataclass
 from functools import cache
-from typing import Any
+from typing import Any, Union
 
 from gslang.check import checked as ir
+from gslang.check.found import Reads, children, found_before, found_with, parts, reverse_post_order, walk
 from gslang.graph.graph import PROJ, TUPLE
+
+Constraint = Union[ir.Constraint, ir.SameAttributes]
+
+
+@dataclass(frozen=True, slots=True)
+class MaybeOutput:
+    """A node that stays in the graph, and is an output if one of `ways` was chosen: branches of alternations, as (node, branch).
+    Then it is none of `others`."""
+
+    node: int
+    ways: tuple[tuple[tuple[int, int], ...], ...]
+    others: tuple[int, ...]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class MatchPlan:
     """`starts`: values of the `op` column that the first output can have. `distinct`: pattern nodes that need graph nodes of
-    their own. `up`: how many steps from a changed node towards users the first output can be; `reach`: the same in any
+    their own, whatever is chosen. `up`: how many steps from a changed node towards users the first output can be; `reach`: the same in any
     direction, for rules whose match goes forward (several outputs)."""
 
     rule: ir.CheckedRule
     starts: tuple[str, ...]
     distinct: frozenset[int]
+    maybe_outputs: tuple[MaybeOutput, ...]
     up: int
     reach: int
     forward: bool
-    deferred: frozenset[int]  # template nodes with a constraint that reads `first`
+    deferred: dict[int, tuple[Constraint, ...]]  # template node → its constraints that read `first`, or a capture of one that does
+    late_blocks: frozenset[int]  # blocks whose own conditions can only be tested on the whole match
 
 
 @cache
@@ -40,48 +55,89 @@ def make_plan(rule: ir.CheckedRule) -> MatchPlan:
         outputs: tuple[int, ...] = (rule.blocks[rule.output_block].root,)
     else:
         outputs = rule.outputs
-    distinct = set(rule.interior)
+    distinct = {k for k in rule.interior if not isinstance(nodes[k], (ir.LeafNode, ir.AltNode))}
+    ways: dict[int, list[tuple[tuple[int, int], ...]]] = {}
     for output in outputs:
-        distinct.update(_without_alternatives(nodes, output))
+        for node, way in _without_alternatives(nodes, output):
+            if not isinstance(nodes[node], ir.LeafNode):
+                ways.setdefault(node, []).append(way)
+    distinct.update(k for k in ways if () in ways[k] or nodes[k].block is not None)
     distance = _distances(rule, outputs[0])
     up = _depth(rule, outputs[0])
-    deferred = frozenset(k for k, node in enumerate(nodes) if any(mentions_first(c) for c in node.constraints))
     forward = rule.output_block is not None or len(outputs) > 1
     return MatchPlan(
         rule,
         starts=tuple(sorted(_start_operators(nodes, outputs[0]))),
-        distinct=frozenset(k for k in distinct if not isinstance(nodes[k], (ir.LeafNode, ir.AltNode))),
+        distinct=frozenset(distinct),
+        maybe_outputs=tuple(_maybe_outputs(nodes, {k: tuple(w) for k, w in ways.items() if k not in distinct}, distinct)),
         up=up,
         reach=max(distance.values(), default=0) + 1,
         forward=forward,
-        deferred=deferred,
+        deferred=_deferred(nodes, rule.lets),
+        late_blocks=frozenset(k for k in range(len(rule.blocks)) if k != rule.output_block and _is_late(rule, k)),
     )
 
 
-def children(node: ir.Pattern) -> tuple[int, ...]:
-    """The pattern nodes right below a node."""
-    match node:
-        case ir.CallNode(operands=parts) | ir.TupleNode(fields=parts):
-            return tuple(p.node if isinstance(p, ir.Splice) else p for p in parts if p is not None)
-        case ir.ProjNode(base=base):
-            return (base,)
-        case ir.AltNode(branches=branches):
-            return branches
-    return ()
+def _is_late(rule: ir.CheckedRule, number: int) -> bool:
+    """Whether an instance that has been matched as a field may not tell yet: another sequence has more of it, or `where` reads later nodes."""
+    block = rule.blocks[number]
+    sequences = {k for k, node in enumerate(rule.nodes) for part in parts(node) if isinstance(part, ir.Splice) and part.block == number}
+    if len(sequences) > 1:
+        return True
+    if not block.where:
+        return False
+    starts = rule.outputs or (rule.blocks[rule.output_block or 0].root,)
+    order = reverse_post_order(rule.nodes, starts)
+    found = found_with(rule.nodes, order)
+    known = found_before(rule.nodes, starts, order, found)[block.root] | found[block.root]
+    reads = Reads(rule.nodes, rule.lets, rule.target.targets, rule.target.spans, found)
+    return any(True for _ in reads.by(block.where, known, rule.span))
 
 
-def _without_alternatives(nodes: tuple[ir.Pattern, ...], node: int) -> Iterator[int]:
+def _without_alternatives(nodes: tuple[ir.Pattern, ...], node: int) -> Iterator[tuple[int, tuple[tuple[int, int], ...]]]:
+    """What an output is in the end, with the branches that lead there."""
     pattern = nodes[node]
     if isinstance(pattern, ir.AltNode):
-        for branch in pattern.branches:
-            yield from _without_alternatives(nodes, branch)
+        for k, branch in enumerate(pattern.branches):
+            for end, way in _without_alternatives(nodes, branch):
+                yield end, ((node, k), *way)
     else:
-        yield node
+        yield node, ()
+
+
+def _maybe_outputs(
+    nodes: tuple[ir.Pattern, ...], ways: dict[int, tuple[tuple[tuple[int, int], ...], ...]], distinct: set[int]
+) -> Iterator[MaybeOutput]:
+    """Only where two nodes can be one: not if one lies below the other, or their operators differ."""
+    below = {k: _surely_below(nodes, k) for k in {*ways, *distinct}} if ways else {}
+    for node in sorted(ways):
+        others = [k for k in sorted({*ways, *distinct}) if k not in below[node] and node not in below[k] and may_coincide(nodes[node], nodes[k])]
+        if others:
+            yield MaybeOutput(node, ways[node], tuple(others))
+
+
+def _surely_below(nodes: tuple[ir.Pattern, ...], node: int) -> set[int]:
+    """A node, and what is matched below it whatever is chosen: graph nodes that differ from its own."""
+    found: set[int] = set()
+    stack = [node]
+    while stack:
+        k = stack.pop()
+        if k not in found:
+            found.add(k)
+            stack.extend(() if isinstance(nodes[k], ir.AltNode) else children(nodes[k]))
+    return found
+
+
+def may_coincide(left: ir.Pattern, right: ir.Pattern) -> bool:
+    """Whether one graph node can match both."""
+    if isinstance(left, ir.CallNode) and isinstance(right, ir.CallNode):
+        return not set(left.operators).isdisjoint(right.operators)
+    return type(left) is type(right)
 
 
 def _start_operators(nodes: tuple[ir.Pattern, ...], output: int) -> set[str]:
     result: set[str] = set()
-    for node in _without_alternatives(nodes, output):
+    for node, _ in _without_alternatives(nodes, output):
         match nodes[node]:
             case ir.CallNode(operators=operators):
                 result.update(operators)
@@ -90,6 +146,22 @@ def _start_operators(nodes: tuple[ir.Pattern, ...], output: int) -> set[str]:
             case ir.ProjNode():
                 result.add(PROJ)
     return result
+
+
+def _deferred(nodes: tuple[ir.Pattern, ...], lets: tuple[ir.Value, ...]) -> dict[int, tuple[Constraint, ...]]:
+    """Constraints that read what is complete only with the first instance, directly or by a capture."""
+    templates = [(k, node) for k, node in enumerate(nodes) if node.block is not None]
+    late: set[int] = set()  # captures
+    found: dict[int, tuple[Constraint, ...]] = {}
+    number = -1
+    while number != len(late):
+        number = len(late)
+        for k, node in templates:
+            waiting = tuple(c for c in node.constraints if mentions_first(c, lets, late))
+            if waiting:
+                found[k] = waiting
+                late.update(p.capture for p in walk(waiting) if isinstance(p, ir.Capture))
+    return found
 
 
 def _distances(rule: ir.CheckedRule, start: int) -> dict[int, int]:
@@ -124,10 +196,14 @@ def _depth(rule: ir.CheckedRule, start: int) -> int:
     return depth[start]
 
 
-def mentions_first(item: Any) -> bool:
-    """True if a constraint or value reads the first instance of its own block."""
-    if isinstance(item, ir.First):
-        return True
-    if is_dataclass(item) and not isinstance(item, type):
-        return any(mentions_first(getattr(item, f.name)) for f in fields(item) if f.name != "span")
-    return isinstance(item, tuple) and any(mentions_first(part) for part in item)
+def mentions_first(item: Any, lets: tuple[ir.Value, ...], captures: Collection[int] = ()) -> bool:
+    """True if a constraint or value reads the first instance of its own block, or one of `captures`."""
+    stack, seen = [item], set()
+    while stack:
+        for part in walk(stack.pop()):
+            if isinstance(part, ir.First) or isinstance(part, ir.Captured) and part.capture in captures:
+                return True
+            if isinstance(part, ir.Let) and part.let not in seen:
+                seen.add(part.let)
+                stack.append(lets[part.let])
+    return False

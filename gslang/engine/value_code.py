@@ -12,12 +12,12 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from gslang.check import checked as ir
+from gslang.check.found import children
 from gslang.dialect.onnx.versions import opset_for
 from gslang.dialect.tensor_type import UnknownValue
 from gslang.engine import values
 from gslang.engine.builtins import BUILTINS
 from gslang.engine.constraints import equals_rounded
-from gslang.engine.plan import children
 from gslang.graph.graph import CONST, Graph
 from gslang.graph.scalar import Scalar
 

@@ -12,8 +12,9 @@ from dataclasses import dataclass
 from functools import cache
 
 from gslang.check import checked as ir
+from gslang.check.found import children
 from gslang.engine.generate_forward import operators_of
-from gslang.engine.plan import MatchPlan, children
+from gslang.engine.plan import MatchPlan
 from gslang.graph.graph import DEAD, Graph
 
 _UP, _DOWN = True, False

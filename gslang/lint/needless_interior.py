@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from gslang.base.diagnostics import Edit, Fix
 from gslang.base.source import Span
 from gslang.check import checked as ir
-from gslang.engine.plan import children
+from gslang.check.found import children
 from gslang.lint.generality import roots_of
 from gslang.lint.linted_file import Finding, LintedFile, finding
 

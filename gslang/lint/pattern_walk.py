@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from gslang.check import checked as ir
-from gslang.engine.plan import children
+from gslang.check.found import children
 from gslang.lint.generality import roots_of
 
 _MOST_NODES = 200  # the readable matcher goes down a pattern by recursion

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from lsprotocol import types as lsp
 
 from gslang.check import checked as ir
-from gslang.check.order import children
+from gslang.check.found import children
 from gslang.lsp.analysis import Analysis
 from gslang.lsp.diagnostics import offset_of
 from gslang.lsp.document import Document

@@ -205,4 +205,4 @@ class Leaves:
 
 def reads_itself(rule: ir.CheckedRule, number: int, constraint: ir.Constraint, scope: Scope) -> bool:
     """On the first instance, a constraint that reads `first` is one between an instance and itself."""
-    return scope.current is not None and scope.current.index == 0 and mentions_first(constraint)
+    return scope.current is not None and scope.current.index == 0 and mentions_first(constraint, rule.lets)

@@ -192,6 +192,8 @@ def _holds(condition: tuple[Any, ...], f: Assignment, graph: Data) -> bool:
     match condition:
         case ("known", value):
             return bool(value)
+        case ("instance", root, part):  # in an alternative that was not chosen there is none
+            return root not in f or _holds(part, f, graph)
         case ("distinct", *_):
             return len({f[k] for k in nodes}) == len(nodes)
         case ("equal", a, b):

@@ -80,14 +80,20 @@ def _attempt(random: Random) -> Rule | None:
                 fields.insert(random.randint(0, len(fields)), grow.pick())
             pack = grow.add(Tuple(tuple(fields)), free=False)
             grow.add(Call(("concatenate",), (pack,), random.choice((None, ("is", 0), ("is", 1)))))
-            if random.random() < 0.3:
+            apart = [k for k in template.nodes[:-1] if not any(k in below(grow.nodes[user]) for user in template.nodes)]
+            if apart:  # a second sequence of the same instances
+                pack = grow.add(Tuple((Spread(apart[0]),)), free=False)
+                grow.add(Call(("concatenate",), (pack,)))
+                if random.random() < 0.7:
+                    grow.add(Call((random.choice(BINARY),), tuple(grow.free[-2:])))
+            elif random.random() < 0.3:
                 _grow(grow)
     return _finish(random, tuple(grow.nodes), template)
 
 
 def _grow(grow: _Growing) -> None:
     random = grow.random
-    match random.choices(range(10), (8, 10, 4, 4, 3, 2, 2, 3, 3, 1))[0]:
+    match random.choices(range(10), (8, 10, 4, 4, 3, 2, 2, 3, 3, 2))[0]:
         case 0:
             grow.add(Call((random.choice(UNARY),), (grow.pick(),)))
         case 1:
@@ -119,7 +125,8 @@ def _grow(grow: _Growing) -> None:
             branches = [grow.add(Call((o,), operands if random.random() < 0.8 else (grow.pick(),)), free=False) for o in random.sample(UNARY, 2)]
             grow.add(Choice(tuple(branches)))
         case 9:
-            absent = grow.add(Leaf("any", optional=True), free=False)
+            known = [k for k, node in enumerate(grow.nodes) if isinstance(node, Leaf) and node.optional]
+            absent = random.choice(known) if known and random.random() < 0.6 else grow.add(Leaf("any", optional=True), free=False)
             grow.add(Call(("nn.pad",), (grow.pick(), absent)))
 
 
@@ -129,6 +136,12 @@ def _template(grow: _Growing, outputs: bool) -> Template:
     mine: list[int] = []
     if not outputs or random.random() < 0.8:
         mine.append(grow.add(Leaf(random.choice(KINDS)), free=False))
+    if mine and not outputs and random.random() < 0.25:  # of no use to the root: for a sequence of its own
+        axis = random.choice((None, ("index",), ("first", len(grow.nodes)), grow.axis()))
+        grow.add(Call((random.choice(WITH_AXIS),), (random.choice((mine[0], *outside)),), axis), free=False)
+        aside = len(grow.nodes) - 1
+    else:
+        aside = None
     for step in range(random.randint(1, 2)):
         last = mine[-1] if mine else random.choice(outside)
         roll = random.random()
@@ -137,15 +150,19 @@ def _template(grow: _Growing, outputs: bool) -> Template:
             random.shuffle(pair)
             node = Call((random.choice(BINARY),), tuple(pair), ordered=random.random() < 0.3)
         elif roll < 0.7:
-            axis = random.choice((None, ("index",), ("is", 0), ("first", len(grow.nodes)), grow.axis()))
+            same = () if aside is None else (("same", aside), ("first", aside))
+            axis = random.choice((None, ("index",), ("is", 0), ("first", len(grow.nodes)), grow.axis(), *same))
             node = Call((random.choice(WITH_AXIS),), (last,), axis)
         else:
             node = Call((random.choice(UNARY),), (last,))
         mine.append(grow.add(node, free=False))
+    mine += [] if aside is None else [aside]
     axes = [k for k in mine if isinstance(grow.nodes[k], Call) and grow.nodes[k].operators[0] in WITH_AXIS]  # type: ignore[union-attr]
     where: list[tuple[Any, ...]] = []
     if axes and random.random() < 0.4:
-        where.append(random.choice((("same as first", axes[0]), ("or", ("positive index",), ("is", axes[0], 0)), ("not", axes[0], 1))))
+        others = [k for k in range(first) if isinstance(node := grow.nodes[k], Call) and node.operators[0] in WITH_AXIS]
+        equal = [("equal", axes[0], random.choice([*axes[1:], *others]))] if len(axes) > 1 or others else []  # others may be matched only later
+        where.append(random.choice((("same as first", axes[-1]), ("or", ("positive index",), ("is", axes[0], 0)), ("not", axes[0], 1), *equal)))
     if random.random() < 0.15 and mine[0] == first and isinstance(grow.nodes[first], Leaf):
         shared = [o for k in mine for o in below(grow.nodes[k]) if o not in mine]  # others may be matched only later
         where += [("distinct", first, random.choice(shared))] if shared else []

@@ -145,7 +145,7 @@ def spell_out(rule: Rule, count: int, growing: bool = False) -> Rule:
     for i in range(count):
         for k in template.nodes:
             nodes.append(_instance_node(rule.nodes[k], at(i), at(0), i))
-        where += [_in_instance(c, at(i), at(0), i) for c in template.where]
+        where += [("instance", at(i)[template.nodes[-1]], _in_instance(c, at(i), at(0), i)) for c in template.where]
     assert len(nodes) == base + size * count
     outputs = tuple(at(i)[template.nodes[-1]] for i in range(count)) if template.outputs else rule.outputs
     keep = rule.keep | {at(i)[k] for i in range(count) for k in rule.keep & set(template.nodes)}

@@ -138,3 +138,64 @@ test "without" for two {
         for node in copy.nodes():  # shapes do not matter here
             copy.types[node] = None
         assert both_ways(copy, [rule])[1][0][3] == 1
+
+
+def test_instances_that_can_be_judged_only_as_a_whole(tmp_path: Path) -> None:
+    """What a template's `where`, or a constraint with `first`, reads may be matched after the instance: by a second sequence, or above."""
+    (tmp_path / "r.gsl").write_text("""dialect relay;
+rule second(x, z) {
+    each b in 1.. { y = nn.softmax(x); w = nn.log_softmax(z); where w.axis == y.axis; }
+    concatenate((*b.y,)) + concatenate((*b.w,))
+  =>
+    x
+}
+rule first_of_second(x, z) {
+    each b in 1.. { y = nn.softmax(x, axis = first.w.axis); w = nn.log_softmax(z); }
+    concatenate((*b.y,)) + concatenate((*b.w,))
+  =>
+    x
+}
+rule above(x, z) {
+    c = nn.softmax(x);
+    each b in 1.. { w = nn.log_softmax(z); where c.axis == w.axis; }
+    concatenate((*b.w,)) + concatenate((c,))
+  =>
+    x
+}
+test "equal" for second {
+    x: input float32[4, 6];
+    z: input float32[4, 6];
+    nn.relu(concatenate((nn.softmax(x, axis = 1),)) + concatenate((nn.log_softmax(z, axis = 1),)))
+  =>
+    unchanged
+}
+test "different" for second {
+    x: input float32[4, 6];
+    z: input float32[4, 6];
+    nn.relu(concatenate((nn.softmax(x, axis = 1),)) + concatenate((nn.log_softmax(z, axis = 0),)))
+  =>
+    unchanged
+}
+""")
+    program = check_file(tmp_path / "r.gsl")
+    assert program.ok, [d.message for d in program.diagnostics]
+    for rule in program.rules.values():
+        for test, applications in zip(program.tests, (1, 0)):
+            graph = build_graph(program, test, test.source)
+            assert both_ways(graph, [rule])[1][0][3] == applications, (rule.name, test.name)
+
+
+def test_a_node_that_is_an_output_only_if_an_alternative_is_chosen(tmp_path: Path) -> None:
+    """`a` stays in the graph, and may be the same node as another output unless it is an output itself."""
+    (tmp_path / "r.gsl").write_text("""dialect relay;
+rule r(x) { a = keep exp(x); b = exp(x); tanh?(a), b => sqrt(x), sigmoid(x) }
+test "with tanh" for r { x: input float32[4]; e = exp(x); nn.relu(tanh(e)), nn.relu(e) => unchanged }
+test "without" for r { x: input float32[4]; e = exp(x); nn.relu(e), abs(e) => unchanged }
+test "two" for r { x: input float32[4]; nn.relu(exp(x)), abs(exp(x)) => unchanged }
+""")
+    program = check_file(tmp_path / "r.gsl")
+    assert program.ok, [d.message for d in program.diagnostics]
+    rule = program.rules["r"]
+    assert generate.is_compiled(plan_of(rule))
+    for test, applications in zip(program.tests, (1, 0, 1)):
+        assert both_ways(build_graph(program, test, test.source), [rule])[1][0][3] == applications, test.name

@@ -1,0 +1,197 @@
+"""What is surely matched by when: sets of pattern nodes, and which nodes a value reads that are not in one.
+
+Of alternatives only one is matched, so a node that one branch has is found for sure only within that branch, in the arm
+of a `match` that stands for it, or if every branch has it. This is definite assignment, as compilers check it of variables.
+A set of nodes is a number whose bits are the nodes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, fields, is_dataclass
+from functools import reduce
+from operator import and_, or_
+from typing import Any
+
+from gslang.base.source import Span
+from gslang.check import checked as ir
+
+
+def parts(node: ir.Pattern) -> tuple[int | None | ir.Splice, ...]:
+    """Operands of a call, fields of a tuple."""
+    match node:
+        case ir.CallNode(operands=found) | ir.TupleNode(fields=found):
+            return found
+    return ()
+
+
+def children(node: ir.Pattern) -> tuple[int, ...]:
+    """The pattern nodes right below a node."""
+    match node:
+        case ir.CallNode() | ir.TupleNode():
+            return tuple(p.node if isinstance(p, ir.Splice) else p for p in parts(node) if p is not None)
+        case ir.ProjNode(base=base):
+            return (base,)
+        case ir.AltNode(branches=branches):
+            return branches
+    return ()
+
+
+def reverse_post_order(patterns: Sequence[ir.Pattern], outputs: Sequence[int]) -> list[int]:
+    """Pattern nodes in the order in which they are matched."""
+    seen: set[int] = set()
+    result: list[int] = []
+    for output in outputs:
+        if output in seen:
+            continue
+        seen.add(output)
+        stack = [(output, iter(children(patterns[output])))]
+        while stack:
+            node, rest = stack[-1]
+            for child in rest:
+                if child not in seen:
+                    seen.add(child)
+                    stack.append((child, iter(children(patterns[child]))))
+                    break
+            else:
+                stack.pop()
+                result.append(node)
+    return result
+
+
+def found_with(patterns: Sequence[ir.Pattern], order: Sequence[int]) -> dict[int, int]:
+    """Node → what every match of it has found, itself included. `order`: operands before users."""
+    found: dict[int, int] = {}
+    for node in order:
+        below = [found[child] for child in children(patterns[node])]
+        together = reduce(and_ if isinstance(patterns[node], ir.AltNode) else or_, below) if below else 0
+        found[node] = together | 1 << node
+    return found
+
+
+def found_before(patterns: Sequence[ir.Pattern], outputs: Sequence[int], order: Sequence[int], found: dict[int, int]) -> dict[int, int]:
+    """Node → what is found whenever matching comes to it and it is not matched yet, whatever was chosen on the way."""
+    before = dict.fromkeys(order, -1)
+    known = 0
+    for output in outputs:
+        if not known >> output & 1:
+            before[output] &= known
+        known |= found[output]
+    for node in reversed(order):
+        known = before[node]
+        for child in children(patterns[node]):
+            if not known >> child & 1:
+                before[child] &= known
+            if not isinstance(patterns[node], ir.AltNode):
+                known |= found[child]
+    return before
+
+
+def captures_of(patterns: Sequence[ir.Pattern]) -> dict[int, int]:
+    """Capture → the pattern node whose constraint makes it."""
+    return {
+        part.capture: k
+        for k, node in enumerate(patterns) for constraint in node.constraints for part in walk(constraint) if isinstance(part, ir.Capture)
+    }  # fmt: skip
+
+
+def walk(item: Any) -> Iterator[Any]:
+    """A value, test or constraint and all its parts, in order."""
+    stack = [item]
+    while stack:
+        part = stack.pop()
+        yield part
+        if isinstance(part, tuple):
+            stack.extend(reversed(part))
+        elif is_dataclass(part) and not isinstance(part, type):
+            stack.extend(getattr(part, f.name) for f in reversed(fields(part)) if f.name != "span")
+
+
+@dataclass(frozen=True, slots=True)
+class Read:
+    """A node that is read, where, and by which capture if not by itself."""
+
+    node: int
+    span: Span
+    capture: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class _Target:
+    number: int
+
+
+def _targets_in(target: Any) -> tuple[tuple[int, ...], tuple[Any, ...]]:
+    """The targets that a target is made of, and the values that it reads."""
+    match target:
+        case ir.MakeCall(_, operands, attributes, spreads):
+            return operands, (attributes, spreads)
+        case ir.MakeTuple(parts):
+            return parts, ()
+        case ir.MakeProj(base, index):
+            return (base,), (index,)
+        case ir.Repeat(element, _, source, condition, _):
+            return (element,), (source, condition)
+        case ir.Projections(base):
+            return (base,), ()
+        case ir.ChooseTarget(condition, then, otherwise):
+            return (then, otherwise), (condition,)
+    return (), (target,)
+
+
+class Reads:
+    """What values, tests and targets of one rule read. `found`: as `found_with` tells."""
+
+    def __init__(
+        self, patterns: Sequence[ir.Pattern], lets: Sequence[ir.Value], targets: Sequence[ir.Target], spans: Sequence[Span], found: dict[int, int]
+    ) -> None:
+        self._patterns, self._lets, self._targets, self._spans, self._found = patterns, lets, targets, spans, found
+        self._captures = captures_of(patterns)
+
+    def by(self, item: Any, known: int, span: Span) -> Iterator[Read]:
+        """Nodes that a value, test or constraint reads and that are not `known`, with the place: `span`."""
+        return self._walk(item, known, span)
+
+    def by_target(self, number: int, known: int) -> Iterator[Read]:
+        """Nodes that target `number` reads, with the places of the parts that read."""
+        return self._walk(_Target(number), known, self._spans[number])
+
+    def _walk(self, item: Any, known: int, span: Span) -> Iterator[Read]:
+        own = {part.capture for part in walk(item) if isinstance(part, ir.Capture)}
+        seen: set[tuple[str, int, int]] = set()  # targets and lets may be shared
+        stack = [(item, known, span)]
+        while stack:
+            item, known, span = stack.pop()
+            read: tuple[int, ...] = ()
+            by: int | None = None
+            below: list[tuple[Any, int, Span]] = []
+            match item:
+                case _Target(number):
+                    if ("target", number, known) not in seen:
+                        seen.add(("target", number, known))
+                        span = self._spans[number]
+                        made_of, values = _targets_in(self._targets[number])
+                        below = [*((_Target(k), known, span) for k in made_of), (values, known, span)]
+                case ir.Let(_, number):
+                    if ("let", number, known) not in seen:
+                        seen.add(("let", number, known))
+                        below = [(self._lets[number], known, span)]
+                case ir.SelectValue(_, node, arms) | ir.SelectTest(_, node, arms) | ir.SelectTarget(_, node, arms):
+                    read = (node,)
+                    if known >> node & 1:  # else that is said, and no more
+                        within = [known | self._found[branch] for branch in children(self._patterns[node])]
+                        below = [(_Target(arm) if isinstance(arm, int) else arm, k, span) for arm, k in zip(arms, within)]
+                case ir.NodeAttr(_, node, _) | ir.IsAbsent(_, node) | ir.SourceNode(_, node) | ir.SpliceInstances(_, node):
+                    read = (node,)
+                case ir.SameAttributes(_, node, _, _):
+                    read = (node,)
+                case ir.SameNode((_, left), (_, right)):
+                    read = (left, right)
+                case ir.Captured(_, by):
+                    read = (self._captures[by],) if by in self._captures and by not in own else ()
+                case tuple():
+                    below = [(part, known, span) for part in item]
+                case _ if is_dataclass(item) and not isinstance(item, type):
+                    below = [(getattr(item, f.name), known, span) for f in fields(item) if f.name != "span"]
+            yield from (Read(node, span, by) for node in read if not known >> node & 1)
+            stack.extend(reversed(below))
