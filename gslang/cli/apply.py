@@ -15,7 +15,7 @@ from gslang.cli.main import ExitCode
 from gslang.cli.numbers import add_number_options, compare_graphs, refuse_unknown_sizes, sizes_of
 from gslang.cli.option_types import natural, positive, size_in_bytes
 from gslang.cli.progress import shown
-from gslang.cli.refusals import refuse_graph_output, refuse_output, refuse_two_stdins
+from gslang.cli.refusals import refuse_graph_output, refuse_output, refuse_two_stdins, shared_file
 from gslang.cli.shared import add_graph_options, load_graph
 from gslang.cli.usable_rules import usable_rules
 from gslang.engine.passes import FOLD_LIMIT
@@ -38,7 +38,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--replay", metavar="FILE", help="apply a trace again, without searching")
     parser.add_argument("--stop-after", type=natural, metavar="N", help="stop after N applications")
     parser.add_argument("--provenance", action="store_true", help="new nodes say which application made them from what (JSON, ONNX)")
-    parser.add_argument("--no-subgraphs", action="store_true", help="leave bodies and local functions of an ONNX model alone")
     add_output_options(parser)
     add_graph_options(parser)
 
@@ -56,18 +55,20 @@ def add_run_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--fold-limit", type=size_in_bytes, default=FOLD_LIMIT, metavar="SIZE", help="how much larger than what it is made of a pre-computed constant may be: bytes, 64K, 4M, 2G, none (1M)"
     )
+    parser.add_argument("--no-subgraphs", action="store_true", help="leave bodies and local functions of an ONNX model alone")
 
 
 def run_options(options: argparse.Namespace) -> dict[str, Any]:
     """The arguments of `RuleSet.apply` that `add_run_options` reads."""
     return {
         "rules": options.rule, "skip": options.skip, "pass_name": options.pass_name, "once": options.once, "sweeps": options.passes,
-        "limit": options.limit, "fold": options.fold, "fold_limit": options.fold_limit,
+        "limit": options.limit, "fold": options.fold, "fold_limit": options.fold_limit, "subgraphs": not options.no_subgraphs,
     }  # fmt: skip
 
 
 _CHOOSING_NOTHING: Final[dict[str, Any]] = {
     "rules": None, "skip": [], "pass_name": None, "once": False, "sweeps": None, "limit": None, "fold": False, "fold_limit": FOLD_LIMIT,
+    "subgraphs": True,
 }  # fmt: skip
 
 
@@ -108,7 +109,7 @@ def run(options: argparse.Namespace) -> int:
         with shown(progress):
             result = rules.apply(
                 graph, **run_options(options), stop_after=options.stop_after, watch=None if trace is None else trace.watch,
-                provenance=options.provenance, progress=progress, subgraphs=not options.no_subgraphs,
+                provenance=options.provenance, progress=progress,
             )  # fmt: skip
     result.seconds = {"load": loaded - compiled, "compile": compiled - began, **result.seconds}
     code = _problems(result)
@@ -132,9 +133,13 @@ def _conflict(options: argparse.Namespace) -> str | None:
         return "gslc: the graph and the report cannot both go to stdout\n  help: give the graph a file with -o\n"
     if options.trace == "-":
         return "gslc: a trace goes to a file\n  help: --trace trace.jsonl\n"
+    if options.replay == "-":
+        return "gslc: a trace is read from a file\n  help: --replay trace.jsonl\n"
     if options.replay and (run_options(options) != _CHOOSING_NOTHING or options.stop_after is not None):
         return "gslc: a trace says what is applied: --replay goes without options that choose rules, folding or limits\n"
-    return None
+    read = {"the rules": options.rules, "the graph that is read": options.graph, "the parameters": options.params}
+    graph = {"the graph": options.output, "its parameters": options.output_params}
+    return shared_file(graph, {"the rules": options.rules}) or shared_file({"the report": options.report, "the trace": options.trace}, {**read, **graph})
 
 
 def _replayed(rules: RuleSet, graph: Graph, options: argparse.Namespace, trace: Trace | None) -> Result:

@@ -225,6 +225,31 @@ def test_a_trace_that_cannot_be_written_or_read(files: Path, capsys: pytest.Capt
     assert "none.jsonl: cannot be read: no such file" in capsys.readouterr().err
 
 
+@pytest.mark.parametrize(
+    ("options", "expected"),
+    [
+        (("-o", "a.json", "--trace", "./a.json"), "./a.json: the trace would take the place of the graph\n"),
+        (("-o", "a.json", "--trace", "t", "--report", "t"), "t: the trace would take the place of the report\n"),
+        (("-o", "a.json", "--report", "graph.json"), "graph.json: the report would take the place of the graph that is read\n"),
+        (("-o", "a.json", "--trace", "rules.gsl"), "rules.gsl: the trace would take the place of the rules\n"),
+        (("-o", "a.json", "--replay", "-"), "a trace is read from a file\n"),
+    ],
+)
+def test_one_file_for_two_things(
+    files: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], options: tuple[str, ...], expected: str
+) -> None:
+    monkeypatch.chdir(files)
+    before = [(files / name).read_bytes() for name in ("graph.json", "rules.gsl")]
+    assert gslc(files, *options) == 2
+    assert f"gslc: {expected}  help: " in capsys.readouterr().err
+    assert not (files / "a.json").exists() and before == [(files / name).read_bytes() for name in ("graph.json", "rules.gsl")]
+
+
+def test_a_graph_may_be_written_over_itself(files: Path) -> None:
+    assert gslc(files, "-o", str(files / "graph.json")) == 0
+    assert "tanh" in (files / "graph.json").read_text()
+
+
 class Terminal(io.StringIO):
     def isatty(self) -> bool:
         return True
