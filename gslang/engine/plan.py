@@ -196,6 +196,16 @@ def _depth(rule: ir.CheckedRule, start: int) -> int:
     return depth[start]
 
 
+@cache
+def reads_kinds(rule: ir.CheckedRule) -> bool:
+    """Whether a rule asks of an input what kind of node it is, other than by its declaration."""
+    parts = ((node.constraints for node in rule.nodes), rule.where, (block.where for block in rule.blocks), rule.lets, rule.target.targets)
+    return any(
+        isinstance(part, ir.NodeAttr) and part.name in ("op", "kind") and isinstance(rule.nodes[part.node], ir.LeafNode)
+        for group in parts for item in group for part in walk(item)
+    ) or any(c.field in ("op", "kind") for node in rule.nodes if isinstance(node, ir.LeafNode) for c in node.constraints if isinstance(c, ir.Constraint))  # fmt: skip
+
+
 def mentions_first(item: Any, lets: tuple[ir.Value, ...], captures: Collection[int] = ()) -> bool:
     """True if a constraint or value reads the first instance of its own block, or one of `captures`."""
     stack, seen = [item], set()
