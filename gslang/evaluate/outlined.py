@@ -6,6 +6,7 @@ correctly rounded, or give the elements another shape; so each value is, bit by 
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Sequence
 from typing import Any, Final
 
@@ -15,7 +16,7 @@ from gslang.engine.generate_outline import ARITHMETIC
 from gslang.graph.graph import CONST, Graph
 from gslang.graph.outline import Outline, outline_at
 
-_AT_ONCE: Final = 4096  # applications; no value of theirs is larger than `generate_outline.SMALL`
+_AT_ONCE: Final = 1 << 24  # bytes of a stacked value
 
 
 def outlined_values(graph: Graph, nodes: Iterable[int]) -> dict[int, Any] | None:
@@ -27,11 +28,13 @@ def outlined_values(graph: Graph, nodes: Iterable[int]) -> dict[int, Any] | None
     found: dict[int, Any] = {}
     with np.errstate(all="ignore"):
         for group in groups.values():
-            for begin in range(0, len(group), _AT_ONCE):
-                some = group[begin : begin + _AT_ONCE]
+            outline = outline_at(graph, group[0])
+            count = max(_AT_ONCE // max(8, *[8 * math.prod(part.type.shape or ()) for part in outline.nodes]), 1)  # type: ignore[arg-type]
+            for begin in range(0, len(group), count):
+                some = group[begin : begin + count]
                 try:
                     stacked = [_stacked(graph, column) for column in zip(*[operands[node] for node in some])]
-                    found.update(zip(some, _computed(outline_at(graph, some[0]), stacked, len(some))))
+                    found.update(zip(some, _computed(outline, stacked, len(some))))
                 except ValueError:
                     return None
     return found

@@ -184,3 +184,23 @@ def test_kinds(tmp_path: Path) -> None:
     assert outlined(rules, graph).op.count(OUTLINE) >= 4  # but the first application's, which is built call by call
     result = rules.apply(graph, fold=True).graph
     assert {result.op[node] for node in result.values} == {CONST}
+
+
+def test_values_without_elements(tmp_path: Path) -> None:
+    rules = rules_of(NORM, tmp_path)
+    graph = Graph()
+    x = graph.add_input("x", TensorType((0,), F32))
+    for k in range(3):
+        g, b = (graph.add_param(f"{name}{k}", TensorType((0,), F32), np.ones(0, F32)) for name in "gb")
+        x = graph.add("maximum", (graph.add("minimum", (x, g)), b))
+    graph.set_outputs([x])
+    infer_types(graph, RELAY)
+    plain, watched = both(rules, graph)
+    assert write_json(plain) == write_json(watched)
+
+
+def test_many_are_computed_in_portions(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    rules, graph = rules_of(NORM, tmp_path), chain(Random(7), 40, shapes=((3,),))
+    monkeypatch.setattr("gslang.evaluate.outlined._AT_ONCE", 8 * 3 * 7)
+    plain, watched = both(rules, graph)
+    assert write_json(plain) == write_json(watched)
