@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from gslang.check import checked as ir
-from gslang.check.found import children
+from gslang.check.found import children, targets_in
 from gslang.engine.code_writer import Place, Writer
 from gslang.engine.generate_outline import OutlinedLayout, OutlinedStamps
 from gslang.engine.generate_stamp import Layout, emit_stamped
@@ -296,15 +296,28 @@ def _reads_an_output(plan: MatchPlan) -> bool:
 
 
 def _greatest_label(writer: Writer) -> str:
-    """The greatest label of what the target reads, as code, where that is a fixed list of nodes."""
+    """The greatest label of what the new nodes read, as code, where that is a fixed list of nodes. No other node counts: the labels
+    of new nodes are what the readable engine gives them."""
     rule = writer.plan.rule
-    sources = [target for target in rule.target.targets if isinstance(target, (ir.SourceNode, ir.SpliceInstances))]
-    if any(isinstance(t, ir.SpliceInstances) or rule.nodes[t.node].block is not None or not writer.names.is_there(t.node) for t in sources):
-        return "None"
-    nodes = sorted({target.node for target in sources})
-    if writer.highest_of is not None and writer.highest_of.issuperset(nodes):
+    needed: dict[int, None] = dict.fromkeys(rule.target.outputs)
+    for number in (stack := list(needed)):
+        below = [k for k in targets_in(rule.target.targets[number])[0] if k not in needed]
+        needed.update(dict.fromkeys(below))
+        stack += below
+    nodes: set[int] = set()
+    for number in needed:
+        match rule.target.targets[number]:
+            case ir.SourceNode(_, node):
+                pattern = rule.nodes[node]
+                optional = isinstance(pattern, ir.LeafNode) and pattern.optional
+                if pattern.block is not None or optional or not writer.names.is_there(node):
+                    return "None"
+                nodes.add(node)
+            case ir.SpliceInstances() | ir.Repeat() | ir.ChooseTarget() | ir.SelectTarget():
+                return "None"
+    if writer.highest_of == frozenset(nodes):
         return "highest"
-    return f"max({', '.join([*(f'label[v{k}]' for k in nodes), '0', '0'])})"
+    return f"max({', '.join([*(f'label[v{k}]' for k in sorted(nodes)), '0', '0'])})"
 
 
 def all_slots(rule: ir.CheckedRule, outer: list[str], chosen: list[int] | None = None) -> str:

@@ -1,37 +1,39 @@
 """One attempt to match a rule at a node of a graph, which remembers what stood in the way.
 
 A matcher of its own, which follows the readable one (`interpret`) step by step and notes every obstacle with the number of
-pattern nodes that were matched until then; the obstacle that was met furthest is the reason. So the engine's own matchers
-carry nothing of this. Which attempts are made and told: `why_not`.
+pattern nodes that were matched until then; the obstacle that was met furthest is the reason. A lenient attempt also goes on
+behind each obstacle, once, as if it was none: what can be matched then tells how near that obstacle is to being the only
+one. So the engine's own matchers carry nothing of this. The conditions on a whole match: `near_miss_whole`; operands
+and instances of templates: `near_miss_operands`, `near_miss_block`; which attempts are made and told: `why_not`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from gslang.base.source import Span
 from gslang.check import checked as ir
-from gslang.check.found import children
+from gslang.check.found import children, walk
 from gslang.engine import interpret
-from gslang.engine.conditions import instance_holds, instance_is_valid, is_deferred
+from gslang.engine.conditions import is_deferred
 from gslang.engine.constraints import kind_fits, satisfied
-from gslang.engine.generate_nodes import may_be_absent
-from gslang.engine.near_miss_whole import first_output, whole_is_valid
+from gslang.engine.near_miss_block import output_block
+from gslang.engine.near_miss_operands import Operands, align
+from gslang.engine.near_miss_whole import failing_parts, first_output, whole_is_valid
 from gslang.engine.obstacles import (
     constraint_obstacle,
     described,
     shown_operators,
-    where_obstacle,
 )
 from gslang.engine.plan import MatchPlan
-from gslang.engine.scope import UNBOUND, Instance, Scope
-from gslang.engine.values import holds
+from gslang.engine.scope import UNBOUND, Scope
 from gslang.graph.graph import ABSENT, PROJ, TUPLE, Graph
 
-_FEW = 8  # candidates for further instances that a glance looks at
 _WHOLE = 5  # what the conditions on a whole match cost, in visits of a pattern node
+_NAMED = 4  # users that are told one by one
+_READING = (ir.SameAttributes, ir.NodeAttr, ir.Captured, ir.Let, ir.SameNode, ir.IsAbsent)  # parts of constraints that read what was matched
 
 Ways = Iterator[None]
 
@@ -40,7 +42,8 @@ Ways = Iterator[None]
 class Miss:
     """An attempt at a match that failed, or (`reason` "matches") did not.
 
-    `matched` of `of` parts of the pattern hold: its nodes, and its conditions on the whole. `node` is where the obstacle stood in
+    `matched` of `of` parts of the pattern hold: its nodes, and its conditions on the whole; all but one where nothing else is in
+    the way. `node` is where the obstacle stood in
     the graph, `start` the first output's candidate; `expected` and `found` say what was wanted there and what there was.
     """
 
@@ -78,8 +81,9 @@ def _below(rule: ir.CheckedRule, number: int) -> list[int]:
 class Attempt:
     """One try to match with the first output at `start`, in at most `steps` visits of pattern nodes.
 
-    A `glance` leaves further instances of a variadic output aside. Afterwards `cut` says that not all ways were tried, and
-    `spent` what it cost. `memo` is shared by the attempts of a rule at one graph.
+    A `glance` leaves further instances of a variadic output aside. A `lenient` attempt passes over one obstacle on each way; it is
+    meant for places where the rule is known not to match. Afterwards `cut` says that not all ways were tried, and `spent` what
+    it cost. `memo` is shared by the attempts of a rule at one graph.
     """
 
     plan: MatchPlan
@@ -88,12 +92,17 @@ class Attempt:
     steps: int
     glance: bool
     memo: dict[Any, Any]
+    lenient: bool = False
     scope: Scope = field(init=False)
     best: Miss | None = None
     started: set[int] = field(default_factory=set)  # nodes whose operator fits, while their operands are tried
     total: int = field(init=False)
     cut: bool = False
     spent: int = 0
+    latest: Miss | None = None  # the obstacle that was noted last
+    passed_over: Miss | None = None  # that which this way leads over
+    wrong: set[int] = field(default_factory=set)  # pattern nodes that are bound to what does not fit them
+    gaps: int = 0  # patterns passed over with all that is below them
 
     def __post_init__(self) -> None:
         rule = self.plan.rule
@@ -111,9 +120,34 @@ class Attempt:
                 bound.update(k for k, slot in instance.slots.items() if slot != UNBOUND)
         if self.scope.current is not None:
             bound.update(k for k, slot in self.scope.current.slots.items() if slot != UNBOUND)
-        matched = min(len(bound) + passed, self.total - 1)
-        if self.best is None or matched > self.best.matched:
-            self.best = Miss(self.plan.rule.name, self.start, node, matched, self.total, reason, span, expected, found, help)
+        matched = min(len(bound - self.wrong) + passed, self.total - 1)
+        self.latest = Miss(self.plan.rule.name, self.start, node, matched, self.total, reason, span, expected, found, help)
+        self.keep(self.latest if self.passed_over is None else replace(self.passed_over, matched=matched))
+
+    def keep(self, miss: Miss) -> None:
+        if self.best is None or miss.matched > self.best.matched:
+            self.best = miss
+
+    # ── passing over ──
+
+    def over(self, obstacle: Miss | None, wrong: int | None = None) -> Ways:
+        """Once, behind the obstacle; `wrong` is the pattern node that does not fit."""
+        if not self.lenient or self.passed_over is not None:
+            return
+        self.passed_over = obstacle
+        if wrong is not None:
+            self.wrong.add(wrong)
+        yield
+        if wrong is not None:
+            self.wrong.discard(wrong)
+        self.passed_over = None
+
+    def over_gap(self, obstacle: Miss | None) -> Ways:
+        """As `over`, with nothing bound here and below."""
+        for _ in self.over(obstacle):
+            self.gaps += 1
+            yield
+            self.gaps -= 1
 
     def label(self, node: int) -> str:
         return described(self.graph, node)
@@ -122,16 +156,33 @@ class Attempt:
 
     def run(self) -> Miss:
         rule = self.plan.rule
-        for _ in self.outputs() if rule.output_block is None else self.output_block(rule.output_block):
-            self.spent += _WHOLE
-            self.steps -= _WHOLE
-            if whole_is_valid(self):
+        for _ in self.outputs() if rule.output_block is None else output_block(self, rule.output_block):
+            self.spent_on_whole(0)
+            if self.lenient:
+                if self.only_obstacle():
+                    break
+            elif whole_is_valid(self):
                 self.cut = False
                 return self.matching()
         if self.best is None:
             self.note("gave-up", rule.nodes[first_output(rule)].span, self.start, "a match", "there are too many ways to try them all here")
         assert self.best is not None
         return self.best
+
+    def spent_on_whole(self, more: int) -> None:
+        self.spent += _WHOLE + more
+        self.steps -= _WHOLE
+
+    def only_obstacle(self) -> bool:
+        """Whether one obstacle is all that is in the way of this match; it is noted then, and what there is else."""
+        if self.gaps:
+            self.note("gap", self.plan.rule.span, self.start, "", "")
+            return False
+        found = failing_parts(self)
+        alone = (self.passed_over or self.latest) if found == (self.passed_over is None) else None
+        if alone is not None:
+            self.best = replace(alone, matched=self.total - 1)
+        return alone is not None
 
     def matching(self) -> Miss:
         """That the rule matches here."""
@@ -150,15 +201,18 @@ class Attempt:
             yield
             return
         candidates = self.candidates(number)
+        if number in self.plan.distinct:
+            candidates = [n for n in candidates if n not in self.scope.taken]
         if not candidates:
             pattern = self.plan.rule.nodes[number]
             below = [c for c in children(pattern) if c < len(self.scope.slots) and self.scope.slots[c] >= 0]
             base = self.scope.slots[below[0]] if below else self.start
             self.note(
-                "no-further-output", pattern.span, base, f"a user that can be output {k + 1}: {self.wanted(number)}",
+                "no-further-output", pattern.span, base, f"one more user that can be output {k + 1}: {self.wanted(number)}",
                 f"{self.label(base)} is used by {self.users(base) or 'nothing'}",
                 "the rule needs all its outputs; a rule with fewer outputs would match here",
             )  # fmt: skip
+            yield from self.over_gap(self.latest)
         for candidate in candidates:
             if self.steps < 0:
                 self.cut = True
@@ -178,10 +232,10 @@ class Attempt:
         return found
 
     def users(self, node: int) -> str:
-        """The operators of a node's users."""
-        key = ("users", node)
+        """A node's users, or where there are many of them their operators."""
+        key, users = ("users", node), self.graph.users[node]
         if key not in self.memo:
-            self.memo[key] = shown_operators(self.graph.op[u] for u in self.graph.users[node])
+            self.memo[key] = ", ".join(map(self.label, users)) if len(users) <= _NAMED else shown_operators(self.graph.op[u] for u in users)
         return str(self.memo[key])
 
     def wanted(self, number: int) -> str:
@@ -210,6 +264,7 @@ class Attempt:
                     "another-node", node.span, slot, f"{name} once more, which is {self.label(bound)}", self.label(slot),
                     "a name used twice is one node; give the second one a name of its own if they may differ",
                 )  # fmt: skip
+                yield from self.over(self.latest)
             return
         match node:
             case ir.LeafNode():
@@ -220,8 +275,7 @@ class Attempt:
                     chosen[number] = choice
                     for _ in self.match(branch, slot):
                         slots[number] = slot
-                        if slot == ABSENT or self.constraints(number, slot):
-                            yield
+                        yield from self.constraints(number, slot)
                         slots[number] = UNBOUND
                         chosen[number] = choice
                 chosen.pop(number, None)
@@ -229,20 +283,26 @@ class Attempt:
                 self.note(
                     "operand-missing", node.span, self.start, self.wanted(number), "the operand is left out", "write `none` or an optional input"
                 )
+                yield from self.over_gap(self.latest)
             case _:
                 yield from self.inner(number, node, slot, slots)
 
     def leaf(self, number: int, node: ir.LeafNode, slot: int, slots: list[int] | dict[int, int]) -> Ways:
         if slot == ABSENT and not node.optional:
             self.note("operand-missing", node.span, self.start, "an operand", "it is left out", f"`{node.name or 'x'}: {node.kind}?` may be absent")
+            yield from self.over_gap(self.latest)
             return
         if slot != ABSENT and not kind_fits(node.kind, self.graph.op[slot]):
             help = f"`{node.name}: any` accepts any node" if node.name else "`any` accepts any node"
-            self.note("kind", node.span, slot, f"a node of kind `{node.kind}`", self.label(slot), help)
+            wanted = f"a node of kind `{node.kind}`" + ("" if node.name or node.span.text == node.kind else f", `{node.span.text}`")
+            self.note("kind", node.span, slot, wanted, self.label(slot), help)
+            for _ in self.over(self.latest, number):
+                slots[number] = slot
+                yield
+                slots[number] = UNBOUND
             return
         slots[number] = slot
-        if slot == ABSENT or self.constraints(number, slot):
-            yield
+        yield from self.constraints(number, slot)
         slots[number] = UNBOUND
 
     def inner(self, number: int, node: ir.Pattern, slot: int, slots: list[int] | dict[int, int]) -> Ways:
@@ -254,12 +314,13 @@ class Attempt:
                 "not-distinct", node.span, slot, "a node that nothing else of the pattern has matched", f"{self.label(slot)} is matched already",
                 "each call of the source is a node of its own; one that is meant twice is written once, with a name",
             )  # fmt: skip
+            yield from self.over_gap(self.latest)
             return
         orders: tuple[tuple[int, ...], ...] = (operands,)
         variable = None
         match node:
             case ir.CallNode():
-                parts: tuple[int | None | ir.Splice, ...] = node.operands
+                parts: Operands = node.operands
                 fits = op in node.operators
                 if fits and node.variable is not None:
                     known = scope.variables.get(node.variable)
@@ -270,6 +331,7 @@ class Attempt:
                             "operator-variable", node.span, slot, f"`{known}`, which `{node.variable}` is here", self.label(slot),
                             "an operator variable is one operator in the whole match; two variables may differ",
                         )  # fmt: skip
+                        yield from self.despite(number, node, slot, parts, slots)
                         return
                 if fits and op in node.swappable and len(operands) == 2:
                     orders = (operands, (operands[1], operands[0]))
@@ -282,6 +344,7 @@ class Attempt:
         if not fits:
             alternative = f"`({self.wanted(number).split(',')[0].strip('`')}(…) | {op}(…))` accepts both" if graph.is_call(slot) else ""
             self.note("operator", node.span, slot, self.wanted(number), self.label(slot), alternative)
+            yield from self.despite(number, node, slot, parts, slots)
             return
         if variable is not None:
             scope.variables[variable] = op
@@ -289,13 +352,18 @@ class Attempt:
             scope.taken.add(slot)
         self.started.add(number)
         for order in orders:
-            aligned = self.align(node, slot, parts, order)
+            aligned = align(self, node, slot, parts, order)
             if aligned is None:
+                pairs = [(p, o) for p, o in zip(parts, order) if isinstance(p, int)]
+                for _ in self.over_gap(self.latest):
+                    for _ in self.in_turn([lambda p=p, o=o: self.match(p, o) for p, o in pairs]):  # type: ignore[misc]
+                        slots[number] = slot
+                        yield
+                        slots[number] = UNBOUND
                 continue
             for _ in self.in_turn(aligned):
                 slots[number] = slot
-                if self.constraints(number, slot):
-                    yield
+                yield from self.constraints(number, slot)
                 slots[number] = UNBOUND
         self.started.discard(number)
         if distinct:
@@ -303,122 +371,37 @@ class Attempt:
         if variable is not None:
             del scope.variables[variable]
 
-    def align(
-        self, node: ir.Pattern, slot: int, parts: tuple[int | None | ir.Splice, ...], operands: tuple[int, ...]
-    ) -> list[Callable[[], Ways]] | None:
-        splice = next((k for k, part in enumerate(parts) if isinstance(part, ir.Splice)), None)
-        if splice is not None:
-            return self.align_sequence(node, slot, parts, operands, splice)
-        given = operands + (ABSENT,) * (len(parts) - len(operands))
-        missing = any(isinstance(p, int) and not may_be_absent(self.plan.rule, p) for p in parts[len(operands) :])
-        if missing or any(o != ABSENT for o in given[len(parts) :]) or any(p is None and o != ABSENT for p, o in zip(parts, given)):
-            self.operand_count(node, slot, str(sum(p is not None for p in parts)))
-            return None
-        return [lambda p=p, o=o: self.match(p, o) for p, o in zip(parts, given) if isinstance(p, int)]  # type: ignore[misc]
+    def despite(self, number: int, node: ir.Pattern, slot: int, parts: Operands, slots: list[int] | dict[int, int]) -> Ways:
+        """Behind an operator that does not fit: with the patterns below it, where there is an operand for each, and without."""
+        obstacle = self.latest
+        if not self.lenient or self.passed_over is not None:
+            return
+        operands = self.graph.operands[slot]
+        swappable = isinstance(node, ir.CallNode) and node.swappable and len(operands) == 2
+        for order in (operands, operands[::-1]) if swappable else (operands,):
+            for _ in self.over(obstacle, number):
+                aligned = align(self, node, slot, parts, order) if operands else None
+                for _ in self.in_turn(aligned) if aligned else ():
+                    slots[number] = slot
+                    yield
+                    slots[number] = UNBOUND
+        yield from self.over_gap(obstacle)
 
-    def operand_count(self, node: ir.Pattern, slot: int, wanted: str) -> None:
-        count = sum(o >= 0 for o in self.graph.operands[slot])
-        what = "fields" if isinstance(node, ir.TupleNode) else "operands"
-        self.note(
-            "operand-count", node.span, slot, f"{wanted} {what}", f"{self.label(slot)} has {count}", "`*` of an `each` template takes any number"
-        )
-
-    def align_sequence(
-        self, node: ir.Pattern, slot: int, parts: tuple[int | None | ir.Splice, ...], operands: tuple[int, ...], at: int
-    ) -> list[Callable[[], Ways]] | None:
-        sequence = parts[at]
-        assert isinstance(sequence, ir.Splice)
-        behind = len(parts) - at - 1
-        count = len(operands) - at - behind
-        block = self.plan.rule.blocks[sequence.block]
-
-        def bounds() -> Ways:  # once the operands before it are matched: a bound may read them
-            if count >= 0 and (fields and self.scope.instances[sequence.block] or interpret._bounds_allow(self.scope, block, count)):
-                yield
-                return
-            self.note(
-                "too-few-instances", block.span, slot, f"as many instances of `{block.name}` as `each` allows",
-                f"{self.label(slot)} leaves {max(count, 0)}", "the numbers behind `in` are the bounds",
-            )  # fmt: skip
-
-        fields = operands[at : at + max(count, 0)]
-        if count < 0:
-            return [bounds]
-        rest = operands[len(operands) - behind :]
-        if any(p is None and o != ABSENT for p, o in [*zip(parts, operands[:at]), *zip(parts[at + 1 :], rest)]):
-            self.operand_count(node, slot, "fewer")
-            return None
-        before = [lambda p=p, o=o: self.match(p, o) for p, o in zip(parts[:at], operands) if isinstance(p, int)]  # type: ignore[misc]
-        middle = [lambda k=k, o=o: self.instance(sequence.block, sequence.node, k, o) for k, o in enumerate(fields)]  # type: ignore[misc]
-        after = [lambda p=p, o=o: self.match(p, o) for p, o in zip(parts[at + 1 :], rest) if isinstance(p, int)]  # type: ignore[misc]
-        return [*before, bounds, *middle, *after]
-
-    def instance(self, block: int, root: int, k: int, slot: int) -> Ways:
-        scope, template = self.scope, self.plan.rule.blocks[block]
-        known = scope.instances[block]
-        before = scope.current
-        fresh = k >= len(known)
-        scope.current = Instance(k) if fresh else known[k]
-        mine = scope.current
-        for _ in self.match(root, slot):
-            if not fresh or block in self.plan.late_blocks or self.instance_holds(template):
-                if fresh:
-                    known.append(mine)
-                scope.current = before
-                yield
-                scope.current = mine
-                if fresh:
-                    known.pop()
-        scope.current = before
-
-    def instance_holds(self, template: ir.Block) -> bool:
-        if instance_holds(self.plan, self.scope, template):
-            return True
-        for number, (condition, span) in enumerate(zip(template.where, template.where_spans)):
-            if not holds(condition, self.scope):
-                expected, found, reason = where_obstacle(condition, self.scope)
-                self.note(reason, span, self.start, expected, found, "the block's `where` decides what an instance is", passed=number)
-                return False
-        self.note("attribute", template.span, self.start, "what `first` has", "the first instance contradicts itself")
-        return False
-
-    def constraints(self, number: int, slot: int) -> bool:
+    def constraints(self, number: int, slot: int) -> Ways:
+        """Once if all of them hold, or can be passed over."""
         node, scope = self.plan.rule.nodes[number], self.scope
         waiting = self.plan.deferred[number] if is_deferred(self.plan, scope, number) else ()
-        for constraint in node.constraints:
+        before = self.passed_over
+        for constraint in node.constraints if slot != ABSENT else ():
             if constraint in waiting or satisfied(constraint, node, slot, scope):
                 continue
+            if self.gaps and any(isinstance(part, _READING) for part in walk(constraint)):
+                continue  # what it reads may be missing
             reason, expected, found, help = constraint_obstacle(constraint, node, slot, scope)
             self.note(reason, constraint.span, slot, expected, found, help)
-            return False
-        return True
-
-    # ── a variadic output ──
-
-    def output_block(self, number: int) -> Ways:
-        plan, scope = self.plan, self.scope
-        block = plan.rule.blocks[number]
-        for _ in self.instance(number, block.root, 0, self.start):
-            if not instance_is_valid(plan, scope, number):
-                self.note(
-                    "used-outside", block.span, self.start, "an instance that nothing outside uses", "a node of it is used elsewhere or depends on it"
-                )
-                continue
-            others = len(self.candidates(block.root, template=True))
-            self.spent += _WHOLE + others
-            if self.glance and others > _FEW:
-                self.note("gave-up", block.span, self.start, "a match", "there are too many ways to try them all here", passed=1)
-                self.cut = True
-                return
-            state = (scope.slots[:], dict(scope.chosen), dict(scope.captures), dict(scope.variables), set(scope.taken), dict(scope.inner_inputs))
-            interpret._extend(plan, scope, number, block, self.start)
-            count = len(scope.instances[number])
-            if interpret._bounds_allow(scope, block, count):
-                yield
-            else:
-                self.note(
-                    "too-few-instances", block.span, self.start, f"as many instances of `{block.name}` as `each` allows", f"there are {count}",
-                    f"`each {block.name} in {count}..` would take them, if the rule holds for so few",
-                )  # fmt: skip
-            del scope.instances[number][1:]
-            scope.slots[:], scope.chosen, scope.captures, scope.variables, scope.taken, scope.inner_inputs = state
+            if not self.lenient or self.passed_over is not None:
+                break
+            self.passed_over = self.latest
+        else:
+            yield
+        self.passed_over = before

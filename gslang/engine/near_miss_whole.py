@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import re
 from itertools import islice
 from typing import TYPE_CHECKING
 
+from gslang.base.source import Span
 from gslang.check import checked as ir
 from gslang.engine.build import build
 from gslang.engine.conditions import bound_slots, input_slots, late_contradiction, output_slots, shared_output
 from gslang.engine.edits import BuildError, edits_of
+from gslang.engine.near_miss_operands import instance_holds
 from gslang.engine.obstacles import path_between, where_obstacle
 from gslang.engine.values import FAILURES, holds
 
@@ -21,6 +24,17 @@ _ONE_EACH = "the outputs of the source are nodes of their own"
 _KEEP = "mark it `keep` in the source if it may stay in the graph"
 
 
+def keep_hint(span: Span) -> str:
+    """What to do about an interior node that is needed elsewhere; `keep` binds tighter than `+` and looser than `.0`."""
+    call = re.match(r"[\w.]+\(", span.text)
+    depth, end = 1, call.end() if call else 0
+    while call and depth and end < len(span.text):
+        depth += {"(": 1, ")": -1}.get(span.text[end], 0)
+        end += 1
+    alone = call and end == len(span.text) and not span.source.text[span.end :].startswith((".", "["))
+    return _KEEP if alone else f"{_KEEP}: `keep (…)`"
+
+
 def first_output(rule: ir.CheckedRule) -> int:
     return rule.outputs[0] if rule.output_block is None else rule.blocks[rule.output_block].root
 
@@ -30,12 +44,18 @@ def whole_is_valid(attempt: Attempt) -> bool:
     return _instances(attempt) and _distinct(attempt) and _private(attempt) and _convex(attempt) and _conditions(attempt) and _target(attempt)
 
 
+def failing_parts(attempt: Attempt) -> int:
+    """How many of the conditions on a whole match do not hold, the target aside; all are asked, and noted."""
+    checks = (_instances, _distinct, _private, _convex)
+    return sum(not check(attempt) for check in checks) + sum(not _condition(attempt, k) for k in range(len(attempt.plan.rule.where)))
+
+
 def _instances(attempt: Attempt) -> bool:
     found = late_contradiction(attempt.plan, attempt.scope)
     if found is None:
         return True
     block, attempt.scope.current = found
-    attempt.instance_holds(block)
+    instance_holds(attempt, block)
     attempt.scope.current = None
     return False
 
@@ -44,7 +64,7 @@ def _distinct(attempt: Attempt) -> bool:
     found = shared_output(attempt.plan, attempt.scope)
     if found is None:
         return True
-    node, slot = attempt.plan.rule.nodes[found[0]], attempt.scope.slots[found[0]]
+    node, slot = attempt.plan.rule.nodes[found[0]], found[1]
     attempt.note("not-distinct", node.span, slot, "a node that nothing else of the pattern has matched", f"{attempt.label(slot)} is matched already", _ONE_EACH)
     return False
 
@@ -59,12 +79,12 @@ def _private(attempt: Attempt) -> bool:
             continue
         span = rule.nodes[number].span
         if slot in graph.output_uses:
-            attempt.note("graph-output", span, slot, "a node that only the pattern uses", f"{attempt.label(slot)} is an output of the graph", _KEEP)
+            attempt.note("graph-output", span, slot, "a node that only the pattern uses", f"{attempt.label(slot)} is an output of the graph", keep_hint(span))
             return False
         others = list(islice((u for u in graph.users[slot] if u not in matched), 4))
         if others:
             found = f"{attempt.label(slot)} is also used by {', '.join(map(attempt.label, others[:3]))}{' …' if len(others) > 3 else ''}"
-            attempt.note("used-outside", span, slot, "a node that only the pattern uses", found, _KEEP)
+            attempt.note("used-outside", span, slot, "a node that only the pattern uses", found, keep_hint(span))
             return False
     return True
 
@@ -86,19 +106,22 @@ def _convex(attempt: Attempt) -> bool:
 
 
 def _conditions(attempt: Attempt) -> bool:
+    return all(_condition(attempt, number) for number in range(len(attempt.plan.rule.where)))
+
+
+def _condition(attempt: Attempt, number: int) -> bool:
     rule = attempt.plan.rule
-    for number, (condition, span) in enumerate(zip(rule.where, rule.where_spans)):
-        if not holds(condition, attempt.scope):
-            expected, found, reason = where_obstacle(condition, attempt.scope)
-            attempt.note(reason, span, attempt.start, expected, found, _KNOWN if reason == "where-unknown" else _WHERE, 2 + number)
-            return False
-    return True
+    if holds(rule.where[number], attempt.scope):
+        return True
+    expected, found, reason = where_obstacle(rule.where[number], attempt.scope)
+    attempt.note(reason, rule.where_spans[number], attempt.start, expected, found, _KNOWN if reason == "where-unknown" else _WHERE, 2 + number)
+    return False
 
 
 def _target(attempt: Attempt) -> bool:
     """Whether the target can be built here; what is built is taken back at once."""
     rule, graph, scope = attempt.plan.rule, attempt.graph, attempt.scope
-    span, passed = rule.target.spans[rule.target.outputs[0]] if rule.target.spans else rule.span, 2 + len(rule.where)
+    span, passed = rule.target.spans[rule.target.outputs[0]] if rule.target.spans else rule.span, attempt.total
     edits = edits_of(graph, rule.dialect)
     first, scope.memo = len(graph.op), {}
     try:

@@ -93,7 +93,10 @@ def _wanted(constraint: ir.Constraint, scope: Scope) -> str:
             except FAILURES as error:
                 return f"a value for `{constraint.field}` that is not known: {error}"
     written = " ".join(constraint.span.text.split())
-    return f"`{written}`" if "=" in written else f"`{constraint.field} = {written}`"
+    read: dict[str, str] = {}
+    _read_values(constraint.test, scope, read)
+    values = ", ".join(f"{name} = {text}" for name, text in read.items())
+    return (f"`{written}`" if "=" in written else f"`{constraint.field} = {written}`") + (f", where {values}" if values else "")
 
 
 def _differing(graph: Graph, dialect: Any, a: int, b: int, constraint: ir.SameAttributes) -> str:

@@ -61,7 +61,7 @@ def make_plan(rule: ir.CheckedRule) -> MatchPlan:
         for node, way in _without_alternatives(nodes, output):
             if not isinstance(nodes[node], ir.LeafNode):
                 ways.setdefault(node, []).append(way)
-    distinct.update(k for k in ways if () in ways[k] or nodes[k].block is not None)
+    distinct.update(k for k in ways if () in ways[k])
     distance = _distances(rule, outputs[0])
     up = _depth(rule, outputs[0])
     forward = rule.output_block is not None or len(outputs) > 1
@@ -111,7 +111,8 @@ def _maybe_outputs(
     """Only where two nodes can be one: not if one lies below the other, or their operators differ."""
     below = {k: _surely_below(nodes, k) for k in {*ways, *distinct}} if ways else {}
     for node in sorted(ways):
-        others = [k for k in sorted({*ways, *distinct}) if k not in below[node] and node not in below[k] and may_coincide(nodes[node], nodes[k])]
+        many = nodes[node].block is not None  # and another instance's may be the same
+        others = [k for k in sorted({*ways, *distinct}) if (many or k not in below[node] and node not in below[k]) and may_coincide(nodes[node], nodes[k])]
         if others:
             yield MaybeOutput(node, ways[node], tuple(others))
 

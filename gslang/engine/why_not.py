@@ -2,14 +2,19 @@
 
 Every place where the first output's operator stands is looked at shortly, and then, as far as a fixed amount of work goes, the
 most promising of those that were not settled thoroughly (`near_miss`). What is told is settled: a place where the rule does
-match is never called a miss.
+match is never called a miss. The nearest are looked at once more, leniently: where one obstacle is the only one, it comes
+first. So do places where only the first output's own operator is another one.
 """
 
 from __future__ import annotations
 
+from gslang.check.checked import AltNode
+from gslang.check.found import children
 from gslang.check.opsets import why_unfit
 from gslang.engine.generate import compile_matcher
-from gslang.engine.near_miss import Attempt, Miss, parts_of
+from gslang.engine.interpret import _operators
+from gslang.engine.near_miss import Attempt, parts_of
+from gslang.engine.near_miss import Miss as Miss
 from gslang.engine.near_miss_whole import first_output
 from gslang.engine.obstacles import described, shown_operators
 from gslang.engine.plan import MatchPlan
@@ -21,6 +26,9 @@ _GLANCES = 150_000  # for the first look at all places
 _GLANCE, _LEAST = 40, 4  # for that at one: while there is some left, and then
 _THOROUGH = 3_000  # for the second look at one place
 _ALL = 150_000  # and at all
+_LENIENT = 600  # for the lenient look at one place
+_LENIENT_ALL = 120_000  # and at all
+_ONLY_TARGET = ("target-value", "target-type")  # the source matches
 
 
 def why_not(plan: MatchPlan, graph: Graph, node: int | None = None, limit: int = 5) -> list[Miss]:
@@ -36,12 +44,13 @@ def why_not(plan: MatchPlan, graph: Graph, node: int | None = None, limit: int =
     if node is not None:
         near = set(affected(graph, [node], ways_of([plan]), ()))
         starts = [n for n in starts if n in near or n == node]
-    if not starts:
-        return [_no_start(plan, graph, node)]
     misses = _settled(plan, graph, starts, limit)
     matching = [miss for miss in misses if miss.reason == "matches"]
     rest = [miss for miss in misses if miss.reason != "matches"]
-    rest.sort(key=lambda miss: -miss.matched / miss.of)
+    rest.sort(key=lambda miss: -miss.matched)
+    rest = _nearest(plan, graph, rest, [n for n in _other_starts(plan, graph) if node is None or n == node or node in graph.operands[n]])
+    if not matching and not rest:
+        return [_no_start(plan, graph, node)]
     return [*(matching[:1] if node is None else matching), *rest][: max(limit, 1)]
 
 
@@ -72,6 +81,38 @@ def _settled(plan: MatchPlan, graph: Graph, starts: list[int], limit: int) -> li
         settled.append((place, miss))
     settled.sort(key=lambda item: item[0])
     return [miss for _, miss in settled]
+
+
+def _nearest(plan: MatchPlan, graph: Graph, misses: list[Miss], others: list[int]) -> list[Miss]:
+    """The misses after a lenient look, best first, and those at the `others`, whose operator is not that of the first output."""
+    memo: dict[object, object] = {}
+    found: list[Miss] = []
+    left = _LENIENT_ALL
+    places: list[tuple[int, Miss | None]] = [(miss.start, miss) for miss in misses]
+    for start, best in [*places, *((start, None) for start in others)]:
+        if left > 0 and (best is None or best.reason not in _ONLY_TARGET):
+            attempt = Attempt(plan, graph, start, _LENIENT, True, memo, lenient=True)
+            lenient = attempt.run()
+            left -= attempt.spent
+            if lenient.reason != "gave-up" and lenient.matched > (0 if best is None else best.matched):
+                best = lenient
+        if best is not None:
+            found.append(best)
+    label = graph.ordered().label
+    found.sort(key=lambda miss: (-miss.matched, label[miss.start]))
+    return found
+
+
+def _other_starts(plan: MatchPlan, graph: Graph) -> list[int]:
+    """Calls of other operators, with an operand whose operator is one that the first output's operand can have, in order."""
+    nodes, op = plan.rule.nodes, graph.op
+    roots = [first_output(plan.rule)]
+    for root in roots:
+        roots += children(nodes[root]) if isinstance(nodes[root], AltNode) else ()
+    below = {name for root in roots for k in children(nodes[root]) for name in _operators(plan, k)}
+    found = {user: None for n in graph.nodes() if op[n] in below for user in graph.users[n]} if below else {}
+    label = graph.ordered().label
+    return sorted((n for n in found if op[n] not in plan.starts and graph.is_call(n)), key=label.__getitem__)
 
 
 def _no_start(plan: MatchPlan, graph: Graph, node: int | None) -> Miss:

@@ -102,7 +102,7 @@ REASONS = [
     ("rule r(x) { exp(x), tanh(x) => x, x }", lambda b: (b.call("exp", x_of(b)),), "no-further-output", "`tanh`", "is used by `exp`"),
     (
         "rule r(x) { each b in 2.. { y = tanh(x); } *b.y => *[x for i in range(len(b))] }",
-        lambda b: (b.call("tanh", x_of(b)),), "too-few-instances", "`b`", "there are 1",
+        lambda b: (b.call("tanh", x_of(b)),), "too-few-instances", "`b`", "there is 1",
     ),
     (
         "rule r() { each f in 2.. { y = tanh(any); } concatenate((*f.y,), axis = 0) => f[0].y }",
@@ -118,9 +118,10 @@ REASONS = [
     ),
     ("rule r(x): tanh(x) => reshape(x, newshape = (8,));", lambda b: (b.call("tanh", x_of(b)),), "target-type", "type", "shape [2, 4] against [8]"),
     (
-        "rule r(x) { exp(x), exp(x) => x, x }", lambda b: (b.call("exp", x_of(b)),),
+        "rule r(x, y): exp(x) + exp(y) => x;", lambda b: (b.call("add", (e := b.call("exp", x_of(b))), e),),
         "not-distinct", "nothing else", "`exp` n1 is matched already",
     ),
+    ("rule r(x) { exp(x), exp(x) => x, x }", lambda b: (b.call("exp", x_of(b)),), "no-further-output", "one more user", "is used by `exp`"),
     ('rule r(x: any(dtype = "int8")): tanh(x) => x;', unknown_dtype, "unknown-dtype", '"int8"', "not known"),
 ]  # fmt: skip
 
@@ -211,6 +212,54 @@ def test_many_places_above_one_node() -> None:
     rules = gslang.parse_rules("rule r(x) { exp(x), tanh(x) where x.ndim == 3 => x, x }\nrule s(x) { exp(x), tanh(x) => x, x }")
     assert [(m.start, m.reason) for m in rules["r"].why_not(graph, limit=3)] == [(first, "where") for first in firsts[:3]]
     assert rules["s"].why_not(graph)[0].reason == "matches"
+
+
+@pytest.mark.parametrize("where", [4, 4999, 9989])
+def test_the_nearest_of_thousands(where: int) -> None:
+    """In a chain that the rule matches nowhere, one place fails only by an operator, wherever that is."""
+    build = Builder(RELAY)
+    node = x_of(build)
+    for k in range(10_000):
+        node = build.call({0: "abs", 1: "nn.relu", 2: "tanh"}.get(k - where, ("tanh", "nn.relu", "exp")[k % 3]), node)
+        if k == where:
+            odd = node
+    graph = build.finish(node)
+    (rule,) = gslang.parse_rules("rule r(x): tanh(nn.relu(exp(x))) => x;")
+    assert not any(rule.matches(graph))
+    miss = rule.why_not(graph)[0]
+    assert (miss.reason, miss.node, miss.matched) == ("operator", odd, miss.of - 1)
+
+
+def test_the_first_outputs_own_operator() -> None:
+    build = Builder(RELAY)
+    wrong = build.call("exp", build.call("nn.relu", build.call("abs", x_of(build))))
+    (miss,) = gslang.parse_rules("rule r(x): tanh(nn.relu(abs(x))) => x;")["r"].why_not(build.finish(wrong))
+    assert (miss.reason, miss.start, miss.node, miss.matched) == ("operator", wrong, wrong, miss.of - 1)
+
+
+def test_what_is_in_the_way_of_one_more_instance() -> None:
+    text = "rule r(x) { each b in 2.. { w = param; y = nn.dense(x, w); } *b.y => *[x for i in range(len(b))] }"
+    build = Builder(RELAY)
+    x = x_of(build)
+    outputs = build.call("nn.dense", x, build.param("w", (3, 4))), build.call("nn.dense", x, build.input("v", (5, 4)))
+    miss = gslang.parse_rules(text)["r"].why_not(graph := build.finish(*outputs))[0]
+    assert miss.reason == "too-few-instances" and graph.label(miss.node) == "v"
+    assert "there is 1; `nn.dense`" in miss.found and "is none: expected a node of kind `param`, found input v" in miss.found
+
+
+@pytest.mark.parametrize(("text", "help"), [
+    ("exp(nn.relu(x)) => x", "in the graph"),
+    ("exp(x + x) => x", "in the graph: `keep (…)`"),
+    ("exp(split(x).0) => x", "in the graph: `keep (…)`"),
+])  # fmt: skip
+def test_how_to_keep_a_node(text: str, help: str) -> None:
+    build = Builder(RELAY)
+    x = x_of(build)
+    inner = {"n": build.call("nn.relu", x), "x": build.call("add", x, x), "s": build.call("split", x, indices_or_sections=2, axis=1)}[text[4]]
+    shared = build.field(inner, 0) if text[4] == "s" else inner
+    graph = build.finish(build.call("exp", shared), build.call("tanh", shared) if text[4] != "s" else build.field(inner, 1))
+    miss = gslang.parse_rules(f"rule r(x): {text};")["r"].why_not(graph)[0]
+    assert miss.reason == "used-outside" and miss.help.endswith(help), miss
 
 
 def test_shown_arrays_do_not_flood() -> None:
