@@ -65,10 +65,12 @@ class Edits:
 MISSING: Final = object()  # no entry in a table of types
 
 
-def edits_of(graph: Graph, dialect: Dialect, watched: Collection[str] | None = None, outlining: bool = False) -> Edits:
+def edits_of(
+    graph: Graph, dialect: Dialect, watched: Collection[str] | None = None, outlines: Callable[[tuple[str, ...]], bool] = lambda _: False
+) -> Edits:
     """The edits of a graph. They stay valid as long as the graph's columns are not exchanged.
 
-    `watched`: operators that some pattern has (None: not known); other nodes need not become seeds. `outlining`: folding follows.
+    `watched`: operators that some pattern has (None: not known); other nodes need not become seeds. `outlines`: see `Edits`.
     """
     op, operands, attrs, types = graph.op, graph.operands, graph.attrs, graph.types
     names, users, values, additions = graph.names, graph.users, graph.values, graph.additions
@@ -277,9 +279,6 @@ def edits_of(graph: Graph, dialect: Dialect, watched: Collection[str] | None = N
 
     def relevant(operators: tuple[str, ...]) -> tuple[int, ...]:
         return tuple([k for k, name in enumerate(operators) if watched is None or name in watched])
-
-    def outlines(operators: tuple[str, ...]) -> bool:
-        return outlining and watched is not None and not any([name in watched for name in operators])
 
     return Edits(
         graph, dialect, add, infer, misfit, replace_one, replace, depends_on_values, note, relevant, remove, place_new, refine_types, outlines

@@ -20,7 +20,7 @@ from gslang.check.opsets import why_unfit
 from gslang.engine.dispatch import Dispatch, can_ever_match, shapes_of
 from gslang.engine.edits import Edits, edits_of
 from gslang.engine.generate import Rewriter, compile_matcher, compile_rewriter
-from gslang.engine.plan import MatchPlan, plan_of, reads_kinds
+from gslang.engine.plan import MatchPlan, can_match_within, plan_of, reads_kinds
 from gslang.engine.rewrite import Application, Failure, apply_match
 from gslang.engine.worklist import Ways, affected, ways_of
 from gslang.graph.graph import DEAD, Graph
@@ -111,7 +111,11 @@ def run_to_fixed_point(
     plans = can_ever_match(plans, set(graph.op))
     ways = ways_of(plans)
     outlining = outlining and observe is None and not any([reads_kinds(plan.rule) for plan in plans])
-    starting = _by_operator(plans, graph, progress, observe is not None, ways, outlining)
+
+    def outlines(operators: tuple[str, ...]) -> bool:
+        return outlining and not any([can_match_within(plan.rule, frozenset(operators)) for plan in plans])
+
+    starting = _by_operator(plans, graph, progress, observe is not None, ways, outlines)
     most = limits.applications if limits.applications is not None else 10 * len(graph) + 1000
     most += progress.applications
     run = _Run(graph, starting, progress, most, limits.stop_after, observe)
@@ -168,13 +172,13 @@ class _Run:
     observe: Observer | None
 
 
-def _by_operator(plans: Sequence[MatchPlan], graph: Graph, progress: Progress, traced: bool, ways: Ways, outlining: bool) -> _Starting:
+def _by_operator(plans: Sequence[MatchPlan], graph: Graph, progress: Progress, traced: bool, ways: Ways, outlines: Callable[[tuple[str, ...]], bool]) -> _Starting:
     """Operator → rules whose first output can have it, earlier rules first: candidates cost nothing per rule."""
     table: dict[str, list[tuple[MatchPlan, _Entry]]] = {}
     edits: dict[int, Edits] = {}
     for plan in plans:
         dialect = plan.rule.dialect
-        edit = edits.get(id(dialect)) or edits.setdefault(id(dialect), edits_of(graph, dialect, ways, outlining))
+        edit = edits.get(id(dialect)) or edits.setdefault(id(dialect), edits_of(graph, dialect, ways, outlines))
         entry = _Entry(plan, edit, progress.counts[plan.rule.name], traced)
         for operator in plan.starts:
             table.setdefault(operator, []).append((plan, entry))

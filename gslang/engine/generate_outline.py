@@ -1,6 +1,6 @@
 """Targets of which the part that depends on constants only is laid down as outlines (`graph.outline`).
 
-Only where folding follows, no pattern of the step has an operator of that part, and it is small: then nobody sees the
+Only where folding follows, no pattern of the step could match a call of that part, and it is small: then nobody sees the
 difference, but that folding computes the part of all applications at once. The other new nodes have the labels that they would
 have in the whole target, so that later sweeps come to them in the same order.
 """

@@ -110,13 +110,22 @@ def test_targets_are_outlined(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     "more",
     [
-        "rule other(x) { sqrt(sqrt(x)) => x }",  # it could look at the calls
+        "rule other(x) { sqrt(x + 0.5) => x }",  # it could look at the calls
+        "rule other(x, y) { power(x, negative(y)) => x }",
         "rule kinds(x, y) { power(x, y) where y.kind == \"call\", false => maximum(x, y) }",  # it could tell
     ],
 )
 def test_nobody_who_looks_sees_outlines(more: str, tmp_path: Path) -> None:
     rules, graph = rules_of(NORM + more, tmp_path), chain(Random(2), 10, shapes=((3,),))
     assert outlines_of(outlined(rules, graph)) == []
+
+
+@pytest.mark.parametrize("more", ["rule other(x) { sqrt(nn.relu(x)) => x }", "rule other(x, y) { negative(power(x, y)) => x }", "rule other(x) { x * nn.relu(x) => x }"])
+def test_patterns_that_cannot_match_them_do_no_harm(more: str, tmp_path: Path) -> None:
+    rules, graph = rules_of(NORM + more, tmp_path), chain(Random(2), 10, shapes=((3,),))
+    assert outlines_of(outlined(rules, graph)) != []
+    plain, watched = both(rules, graph)
+    assert write_json(plain) == write_json(watched)
 
 
 def test_no_outline_outlives_the_steps(tmp_path: Path) -> None:
