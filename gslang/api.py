@@ -269,7 +269,7 @@ class RuleSet:
         folding = folder(self.dialect)(fold_limit)
 
         def run(part: Graph, limits: Limits, observe: Observer | None, progress: Progress | None = None) -> Progress:
-            return run_steps(part, self.dialect, steps, self.known, folding, limits, progress, observe)
+            return run_steps(part, self.dialect, steps, self.known, folding, limits, progress, observe, fold_limit)
 
         def observer(path: str, part: Graph, before: int) -> Observer | None:
             return _observer(path, part, watch, provenance, before)

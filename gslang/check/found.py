@@ -121,7 +121,7 @@ class _Target:
     number: int
 
 
-def _targets_in(target: Any) -> tuple[tuple[int, ...], tuple[Any, ...]]:
+def targets_in(target: Any) -> tuple[tuple[int, ...], tuple[Any, ...]]:
     """The targets that a target is made of, and the values that it reads."""
     match target:
         case ir.MakeCall(_, operands, attributes, spreads):
@@ -170,7 +170,7 @@ class Reads:
                     if ("target", number, known) not in seen:
                         seen.add(("target", number, known))
                         span = self._spans[number]
-                        made_of, values = _targets_in(self._targets[number])
+                        made_of, values = targets_in(self._targets[number])
                         below = [*((_Target(k), known, span) for k in made_of), (values, known, span)]
                 case ir.Let(_, number):
                     if ("let", number, known) not in seen:

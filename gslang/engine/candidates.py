@@ -7,7 +7,7 @@ groups are kept while the graph changes: what comes to read a watched node is no
 
 from __future__ import annotations
 
-from bisect import insort
+from bisect import bisect
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
@@ -48,27 +48,35 @@ def field_of(graph: Graph, dialect: Any, node: int, path: tuple[int, ...], field
     return canonical(read_attribute(graph, dialect, follow(graph, node, path), field))
 
 
+def place_in(graph: Graph) -> Callable[[int], tuple[int, int]]:
+    """(label, node): what nodes are sorted by to stand in order, for nodes that do not depend on one another may share a label."""
+    label = graph.ordered().label
+    return lambda node: (label[node], node)
+
+
 class _Group:
-    """Candidates with one key, by label; those before `head` are gone."""
+    """Candidates with one key, as (label, node) in order; those before `head` are gone. The labels are those after `changes` of them."""
 
-    __slots__ = ("asked", "head", "nodes")
+    __slots__ = ("asked", "changes", "head", "nodes")
 
-    def __init__(self) -> None:
-        self.nodes: list[int] = []
+    def __init__(self, nodes: list[tuple[int, int]], changes: int) -> None:
+        self.nodes = nodes
         self.head = 0
         self.asked = 0
+        self.changes = changes
 
 
 class Candidates:
     """The nodes over `levels` (operators of each step up) above a given node. `key_of`: the fixed values of a candidate, or None."""
 
-    __slots__ = ("_graph", "_groups", "_key_of", "_label", "_levels", "_logs")
+    __slots__ = ("_graph", "_groups", "_key_of", "_levels", "_logs", "_order", "_place")
 
     def __init__(self, graph: Graph, levels: tuple[frozenset[str], ...], key_of: Callable[[int], Any]) -> None:
         self._graph = graph
         self._levels = levels
         self._key_of = key_of
-        self._label = graph.ordered().label.__getitem__
+        self._order = graph.ordered()
+        self._place = place_in(graph)
         self._groups: dict[int, dict[Any, _Group]] = {}
         self._logs: dict[int, list[list[int]]] = {}
 
@@ -78,7 +86,7 @@ class Candidates:
         found: Iterable[int] = (below,)
         for wanted in self._levels:
             found = dict.fromkeys([u for n in found for u in users[n] if op[u] in wanted])
-        return sorted(found, key=self._label)
+        return sorted(found, key=self._place)
 
     def group(self, below: int, key: Any) -> Iterator[int]:
         """The candidates above `below` whose fixed values are `key` (None: unknown, so none are)."""
@@ -92,14 +100,23 @@ class Candidates:
         if group is None:
             return
         op, nodes = self._graph.op, group.nodes
+        if group.changes != self._order.changes:
+            self._sort(group)
         group.asked += 1
         if group.asked > len(nodes) - group.head:
-            nodes[:] = [n for n in nodes[group.head :] if op[n] is not DEAD]
+            nodes[:] = [entry for entry in nodes[group.head :] if op[entry[1]] is not DEAD]
             group.head = group.asked = 0
-        while group.head < len(nodes) and op[nodes[group.head]] is DEAD:
+        while group.head < len(nodes) and op[nodes[group.head][1]] is DEAD:
             group.head += 1
         for k in range(group.head, len(nodes)):
-            yield nodes[k]
+            yield nodes[k][1]
+
+    def _sort(self, group: _Group, more: Iterable[tuple[int, int]] = ()) -> None:
+        """By the labels of the moment, with `more` candidates; those that are gone are left out."""
+        op, place = self._graph.op, self._place
+        found = dict.fromkeys([node for _, node in [*group.nodes[group.head :], *more] if op[node] is not DEAD])
+        group.nodes[:] = sorted([place(node) for node in found])
+        group.head, group.changes = 0, self._order.changes
 
     def _watch(self, below: int) -> None:
         self._groups[below] = {}
@@ -113,7 +130,7 @@ class Candidates:
         log.extend(self._graph.users[node])
 
     def _catch_up(self, below: int) -> None:
-        graph, label, groups, logs = self._graph, self._label, self._groups[below], self._logs[below]
+        graph, place, groups, logs = self._graph, self._place, self._groups[below], self._logs[below]
         found: dict[int, None] = {}
         for level, wanted in enumerate(self._levels):
             news, logs[level][:] = dict.fromkeys(logs[level]), []
@@ -124,22 +141,20 @@ class Candidates:
                     self._observe(node, logs[level + 1])
                 else:
                     found[node] = None
-        many: dict[Any, list[int]] = {}
-        for node in sorted(found, key=label):
-            key = self._key_of(node)
+        many: dict[Any, list[tuple[int, int]]] = {}
+        for entry in sorted([place(node) for node in found]):
+            key = self._key_of(entry[1])
             if key is not None:
-                many.setdefault(key, []).append(node)
-        for key, nodes in many.items():
+                many.setdefault(key, []).append(entry)
+        for key, entries in many.items():
             group = groups.get(key)
             if group is None:
-                group = groups[key] = _Group()
-                group.nodes = nodes
-                continue
-            known = group.nodes
-            if len(nodes) > 8:
-                known[:] = sorted(dict.fromkeys([*known[group.head :], *nodes]), key=label)
-                group.head = 0
-                continue
-            for node in nodes:
-                if node not in known[max(group.head, len(known) - 4) :]:
-                    insort(known, node, lo=group.head, key=label)
+                groups[key] = _Group(entries, self._order.changes)
+            elif len(entries) > 8 or group.changes != self._order.changes:
+                self._sort(group, entries)
+            else:
+                known = group.nodes
+                for entry in entries:
+                    at = bisect(known, entry, lo=group.head)
+                    if at == group.head or known[at - 1] != entry:
+                        known.insert(at, entry)

@@ -28,21 +28,38 @@ def match_is_valid(plan: MatchPlan, scope: Scope) -> bool:
 
 
 def shared_output(plan: MatchPlan, scope: Scope) -> tuple[int, int] | None:
-    """Condition 3 for nodes that are outputs only if some branch was chosen: such a node, and another that matched the same."""
+    """Condition 3 for nodes that are outputs only if some branch was chosen: such a node, and the slot that another one has matched too."""
     if not plan.maybe_outputs:
         return None
-    chosen = {maybe.node for maybe in plan.maybe_outputs if any(all(scope.chosen.get(a) == b for a, b in way) for way in maybe.ways)}
+    outputs: dict[int, list[tuple[int, int]]] = {}  # nodes that are, with (instance, slot)
     for maybe in plan.maybe_outputs:
-        if maybe.node in chosen:
-            for other in maybe.others:
-                if (other in plan.distinct or other in chosen) and scope.slots[maybe.node] in _slots(scope, other):
-                    return maybe.node, other
+        found = [(k, slot) for k, chosen, slot in _matched(scope, maybe.node) if any(all(chosen.get(a) == b for a, b in way) for way in maybe.ways)]
+        if found:
+            outputs[maybe.node] = found
+    taken: dict[int, dict[int, list[int]]] = {}  # node of its own → slot → instances
+    for maybe in plan.maybe_outputs:
+        for other in maybe.others if maybe.node in outputs else ():
+            if other not in taken:
+                theirs = [(k, slot) for k, _, slot in _matched(scope, other)] if other in plan.distinct else outputs.get(other, [])
+                taken[other] = {}
+                for k, slot in theirs:
+                    taken[other].setdefault(slot, []).append(k)
+            for k, slot in outputs[maybe.node]:
+                if any(other != maybe.node or instance != k for instance in taken[other].get(slot, ())):
+                    return maybe.node, slot
     return None
 
 
-def _slots(scope: Scope, node: int) -> list[int]:
+def _matched(scope: Scope, node: int) -> Iterator[tuple[int, dict[int, int], int]]:
+    """(instance, chosen branches, slot) of each time that a node is matched; instance -1 outside of templates."""
     block = scope.rule.nodes[node].block
-    return [scope.slots[node]] if block is None else [instance.slots.get(node, UNBOUND) for instance in scope.instances[block]]
+    if block is None:
+        if scope.slots[node] != UNBOUND:
+            yield -1, scope.chosen, scope.slots[node]
+        return
+    for instance in scope.instances[block]:
+        if node in instance.slots and instance.slots[node] != UNBOUND:
+            yield instance.index, instance.chosen, instance.slots[node]
 
 
 def late_contradiction(plan: MatchPlan, scope: Scope) -> tuple[ir.Block, Instance] | None:
@@ -158,7 +175,7 @@ def depends(graph: Graph, starts: Collection[int], targets: Collection[int]) -> 
 
 
 def instance_is_valid(plan: MatchPlan, scope: Scope, block: int) -> bool:
-    """Whether the newest instance of the output block keeps the match valid: 4 for its own interior, 5 for all so far."""
+    """Whether the newest instance of the output block keeps the match valid: 3 and 5 for all so far, 4 for its own interior."""
     rule, graph = plan.rule, scope.graph
     instances = scope.instances[block]
     newest = instances[-1]
@@ -174,6 +191,8 @@ def instance_is_valid(plan: MatchPlan, scope: Scope, block: int) -> bool:
         for number, slot in newest.slots.items()
         if slot >= 0 and isinstance(rule.nodes[number], ir.LeafNode) and graph.operands[slot]
     ]
+    if shared_output(plan, scope) is not None:
+        return False
     if len(instances) == 1:
         scope.inner_inputs = {
             slot: None

@@ -58,15 +58,19 @@ class Edits:
     """`(olds, nows, first)`: labels for the new nodes, whatever has to move for them."""
     refine_types: Callable[[Sequence[int], Sequence[int]], None]
     """What is known of the old outputs' types is known of the new ones'."""
+    outlines: Callable[[tuple[str, ...]], bool]
+    """Whether calls of these operators may be laid down as outlines."""
 
 
 MISSING: Final = object()  # no entry in a table of types
 
 
-def edits_of(graph: Graph, dialect: Dialect, watched: Collection[str] | None = None) -> Edits:
+def edits_of(
+    graph: Graph, dialect: Dialect, watched: Collection[str] | None = None, outlines: Callable[[tuple[str, ...]], bool] = lambda _: False
+) -> Edits:
     """The edits of a graph. They stay valid as long as the graph's columns are not exchanged.
 
-    `watched`: operators that some pattern has (None: not known); other nodes need not become seeds.
+    `watched`: operators that some pattern has (None: not known); other nodes need not become seeds. `outlines`: see `Edits`.
     """
     op, operands, attrs, types = graph.op, graph.operands, graph.attrs, graph.types
     names, users, values, additions = graph.names, graph.users, graph.values, graph.additions
@@ -277,7 +281,7 @@ def edits_of(graph: Graph, dialect: Dialect, watched: Collection[str] | None = N
         return tuple([k for k, name in enumerate(operators) if watched is None or name in watched])
 
     return Edits(
-        graph, dialect, add, infer, misfit, replace_one, replace, depends_on_values, note, relevant, remove, place_new, refine_types
+        graph, dialect, add, infer, misfit, replace_one, replace, depends_on_values, note, relevant, remove, place_new, refine_types, outlines
     )  # fmt: skip
 
 

@@ -20,7 +20,7 @@ from gslang.check.opsets import why_unfit
 from gslang.engine.dispatch import Dispatch, can_ever_match, shapes_of
 from gslang.engine.edits import Edits, edits_of
 from gslang.engine.generate import Rewriter, compile_matcher, compile_rewriter
-from gslang.engine.plan import MatchPlan, plan_of
+from gslang.engine.plan import MatchPlan, can_match_within, plan_of, reads_kinds
 from gslang.engine.rewrite import Application, Failure, apply_match
 from gslang.engine.worklist import Ways, affected, ways_of
 from gslang.graph.graph import DEAD, Graph
@@ -91,8 +91,12 @@ def run_to_fixed_point(
     limits: Limits = Limits(),
     progress: Progress | None = None,
     observe: Observer | None = None,
+    outlining: bool = False,
 ) -> Progress:
-    """Apply `rules` together to a fixed point, changing `graph`. `observe` is told each application (number from 1)."""
+    """Apply `rules` together to a fixed point, changing `graph`. `observe` is told each application (number from 1).
+
+    `outlining`: folding follows, so what depends on constants only may be laid down as outlines (`graph.outline`).
+    """
     progress = progress or Progress()
     progress.stop_reason, progress.given_limit = StopReason.FIXED_POINT, limits.applications
     unfit = {rule.name: why for rule in rules if (why := why_unfit(rule, graph.meta))}
@@ -106,7 +110,12 @@ def run_to_fixed_point(
         progress.counts.setdefault(plan.rule.name, RuleCount())
     plans = can_ever_match(plans, set(graph.op))
     ways = ways_of(plans)
-    starting = _by_operator(plans, graph, progress, observe is not None, ways)
+    outlining = outlining and observe is None and not any([reads_kinds(plan.rule) for plan in plans])
+
+    def outlines(operators: tuple[str, ...]) -> bool:
+        return outlining and not any([can_match_within(plan.rule, frozenset(operators)) for plan in plans])
+
+    starting = _by_operator(plans, graph, progress, observe is not None, ways, outlines)
     most = limits.applications if limits.applications is not None else 10 * len(graph) + 1000
     most += progress.applications
     run = _Run(graph, starting, progress, most, limits.stop_after, observe)
@@ -163,13 +172,13 @@ class _Run:
     observe: Observer | None
 
 
-def _by_operator(plans: Sequence[MatchPlan], graph: Graph, progress: Progress, traced: bool, ways: Ways) -> _Starting:
+def _by_operator(plans: Sequence[MatchPlan], graph: Graph, progress: Progress, traced: bool, ways: Ways, outlines: Callable[[tuple[str, ...]], bool]) -> _Starting:
     """Operator → rules whose first output can have it, earlier rules first: candidates cost nothing per rule."""
     table: dict[str, list[tuple[MatchPlan, _Entry]]] = {}
     edits: dict[int, Edits] = {}
     for plan in plans:
         dialect = plan.rule.dialect
-        edit = edits.get(id(dialect)) or edits.setdefault(id(dialect), edits_of(graph, dialect, ways))
+        edit = edits.get(id(dialect)) or edits.setdefault(id(dialect), edits_of(graph, dialect, ways, outlines))
         entry = _Entry(plan, edit, progress.counts[plan.rule.name], traced)
         for operator in plan.starts:
             table.setdefault(operator, []).append((plan, entry))

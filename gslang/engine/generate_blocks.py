@@ -155,6 +155,7 @@ def _sequence_step(splice: ir.Splice, expression: str) -> Step:
             writer.check(place, f"{index} is not None")
             writer.spliced.add(number)
             go(writer, replace(place, certain=place.certain | set(_outside(writer, splice.node))), rest)
+            writer.spliced.discard(number)
 
         go(writer, place, chain([*steps, others], rest))
 
@@ -206,7 +207,6 @@ def output_block_step(number: int) -> Step:
         outer_leaves = [k for k in outside if isinstance(rule.nodes[k], ir.LeafNode)]
         writer.names.inside = "first"
         writer.line(place, f"x{number} = 0")
-        writer.line(place, "taken = ()")
 
         there = all(map(writer.names.is_there, [*nodes, *outside]))
         private = []
@@ -257,6 +257,7 @@ def output_block_step(number: int) -> Step:
             _bounds(writer, place, block, f"len(I{number})")
             writer.spliced.add(number)
             go(writer, place, rest)
+            writer.spliced.discard(number)
 
         go(writer, place, chain([match_step(block.root, "start"), extend], rest))
 

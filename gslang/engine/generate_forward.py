@@ -49,7 +49,7 @@ def _list_candidates(
     elif len(levels) == 1:
         test = f"== {min(levels[0])!r}" if len(levels[0]) == 1 else f"in {writer.names.constant(levels[0])}"
         writer.line(inner, f"{found} = [u for u in users[v{base}] if op[u] {test}]")
-        writer.line(inner, f"if len({found}) > 1: {found}.sort(key=label.__getitem__)")
+        writer.line(inner, f"if len({found}) > 1: {found}.sort(), {found}.sort(key=label.__getitem__)")
     else:
         writer.line(inner, f"{found} = {site}.few(v{base})")
     writer.line(place, "else:")

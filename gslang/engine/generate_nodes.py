@@ -212,8 +212,13 @@ def _inner(writer: Writer, place: Place, node: int, pattern: ir.Pattern, value: 
         for other in sorted((place.certain | place.possible | place.started) & writer.plan.distinct):
             if may_coincide(nodes[node], nodes[other]):
                 writer.check(place, f"{slot} == v{other}")
-        if names.inside is not None or writer.spliced:
+        if names.inside == "next":
             writer.check(place, f"{slot} in taken")
+        else:  # `taken` may be of an earlier attempt
+            for block in sorted(writer.spliced):
+                theirs = [k for k in sorted(writer.plan.distinct) if nodes[k].block == block and may_coincide(nodes[node], nodes[k])]
+                if theirs:
+                    writer.check(place, f"any([{slot} == i[k] for i in I{block} for k in {tuple(theirs)!r}])")
     place = replace(place, started=place.started | {node})
     writer.conditions(place, _codes(writer, node, early=True))
     operand = f"o{node}"

@@ -15,6 +15,7 @@ from typing import Final
 
 from gslang.check import checked as ir
 from gslang.check.found import children
+from gslang.engine.candidates import place_in
 from gslang.engine.conditions import instance_holds, instance_is_valid, is_deferred, match_is_valid
 from gslang.engine.constraints import kind_fits, satisfied
 from gslang.engine.plan import MatchPlan
@@ -300,8 +301,7 @@ def candidates(plan: MatchPlan, scope: Scope, number: int, template: bool = Fals
         wanted = _operators(plan, number)
         op = scope.graph.op
         found = [n for n in scope.graph.nodes() if op[n] in wanted]
-    label = scope.graph.ordered().label
-    return sorted(set(found), key=label.__getitem__)
+    return sorted(set(found), key=place_in(scope.graph))
 
 
 def _operators(plan: MatchPlan, number: int) -> frozenset[str]:

@@ -64,7 +64,7 @@ def _distinct(attempt: Attempt) -> bool:
     found = shared_output(attempt.plan, attempt.scope)
     if found is None:
         return True
-    node, slot = attempt.plan.rule.nodes[found[0]], attempt.scope.slots[found[0]]
+    node, slot = attempt.plan.rule.nodes[found[0]], found[1]
     attempt.note("not-distinct", node.span, slot, "a node that nothing else of the pattern has matched", f"{attempt.label(slot)} is matched already", _ONE_EACH)
     return False
 

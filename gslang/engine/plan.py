@@ -61,7 +61,7 @@ def make_plan(rule: ir.CheckedRule) -> MatchPlan:
         for node, way in _without_alternatives(nodes, output):
             if not isinstance(nodes[node], ir.LeafNode):
                 ways.setdefault(node, []).append(way)
-    distinct.update(k for k in ways if () in ways[k] or nodes[k].block is not None)
+    distinct.update(k for k in ways if () in ways[k])
     distance = _distances(rule, outputs[0])
     up = _depth(rule, outputs[0])
     forward = rule.output_block is not None or len(outputs) > 1
@@ -111,7 +111,8 @@ def _maybe_outputs(
     """Only where two nodes can be one: not if one lies below the other, or their operators differ."""
     below = {k: _surely_below(nodes, k) for k in {*ways, *distinct}} if ways else {}
     for node in sorted(ways):
-        others = [k for k in sorted({*ways, *distinct}) if k not in below[node] and node not in below[k] and may_coincide(nodes[node], nodes[k])]
+        many = nodes[node].block is not None  # and another instance's may be the same
+        others = [k for k in sorted({*ways, *distinct}) if (many or k not in below[node] and node not in below[k]) and may_coincide(nodes[node], nodes[k])]
         if others:
             yield MaybeOutput(node, ways[node], tuple(others))
 
@@ -194,6 +195,33 @@ def _depth(rule: ir.CheckedRule, start: int) -> int:
         stack.pop()
         depth[node] = 1 + max((depth[child] for child in below), default=-1)
     return depth[start]
+
+
+@cache
+def reads_kinds(rule: ir.CheckedRule) -> bool:
+    """Whether a rule asks of an input what kind of node it is, other than by its declaration."""
+    parts = ((node.constraints for node in rule.nodes), rule.where, (block.where for block in rule.blocks), rule.lets, rule.target.targets)
+    return any(
+        isinstance(part, ir.NodeAttr) and part.name in ("op", "kind") and isinstance(rule.nodes[part.node], ir.LeafNode)
+        for group in parts for item in group for part in walk(item)
+    ) or any(c.field in ("op", "kind") for node in rule.nodes if isinstance(node, ir.LeafNode) for c in node.constraints if isinstance(c, ir.Constraint))  # fmt: skip
+
+
+@cache
+def can_match_within(rule: ir.CheckedRule, operators: frozenset[str]) -> bool:
+    """Whether some node of the pattern could match a call of `operators` below which there are only such calls and leaves."""
+    within: dict[int, bool] = {}
+    for k in reverse_post_order(rule.nodes, range(len(rule.nodes))):
+        match rule.nodes[k]:
+            case ir.LeafNode(kind=kind):
+                within[k] = kind != "input"
+            case ir.CallNode(operators=names):
+                within[k] = not operators.isdisjoint(names) and all(within[child] for child in children(rule.nodes[k]))
+            case ir.AltNode(branches=branches):
+                within[k] = any(within[branch] for branch in branches)
+            case _:
+                within[k] = False
+    return any(within[k] for k, node in enumerate(rule.nodes) if isinstance(node, ir.CallNode))
 
 
 def mentions_first(item: Any, lets: tuple[ir.Value, ...], captures: Collection[int] = ()) -> bool:

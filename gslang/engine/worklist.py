@@ -54,24 +54,64 @@ def _find_ways(plan: MatchPlan) -> Iterable[tuple[str, Way]]:
     for k, node in enumerate(rule.nodes):
         for child in children(node):
             parents.setdefault(child, []).append(k)
-    # From the first output backwards over the pattern's edges: the way from each node to it.
-    ways: dict[int, Way] = {first: ()}
+    # From the first output backwards over the pattern's edges: the ways from each node to it.
+    ways = _ways_back(rule, first, parents)
+    for k, found in ways.items():
+        for operator in sorted(operators_of(rule.nodes[k])):
+            for way in found:
+                yield operator, way
+    block = rule.output_block
+    if block is None:
+        return
+    for shared in ways:  # from a node of a further instance to what the instances share, then to the first one's root
+        if rule.nodes[shared].block is None:
+            for k, found in _ways_back(rule, shared, parents, block).items():
+                if k != shared:
+                    for operator in sorted(operators_of(rule.nodes[k])):
+                        yield from ((operator, (*down, *way)) for down in found for way in ways[shared])
+
+
+_Choices = frozenset[tuple[int, int]]  # (alternation, branch)
+
+
+def _ways_back(rule: ir.CheckedRule, first: int, parents: dict[int, list[int]], block: int | None = None) -> dict[int, list[Way]]:
+    """Node → ways from it to `first`, shortest first: whatever branches are chosen, one of them is there. `block`: only inside it.
+
+    A way holds for some branches: of `f?(p) + q`, `p` is an operand of the sum, or of `f`. It is left out if a shorter one
+    holds wherever it does.
+    """
+    ways: dict[int, list[tuple[Way, _Choices]]] = {first: [((), frozenset())]}
+    queue: list[tuple[int, Way, _Choices]] = [(first, (), frozenset())]
     for through_absent in (False, True):  # an operand that may be absent is no way where there is another one
-        queue = list(ways)
-        for k in queue:
+        if through_absent:
+            queue = [(k, *found) for k, all_found in ways.items() for found in all_found]
+        for k, way, choices in queue:
             if not through_absent and isinstance(leaf := rule.nodes[k], ir.LeafNode) and leaf.optional:
                 continue
             for other, up in [*((child, _UP) for child in children(rule.nodes[k])), *((p, _DOWN) for p in parents.get(k, ()))]:
-                if other not in ways:
-                    ways[other] = (*_move(rule, other, k, up), *ways[k])
-                    queue.append(other)
-    for k in ways:
-        for operator in sorted(operators_of(rule.nodes[k])):
-            yield operator, ways[k]
-            if rule.output_block is not None and rule.nodes[k].block == rule.output_block:
-                for shared in ways:  # a node of a further instance: to what the instances share, then to the first one's root
-                    if rule.nodes[shared].block is None and (down := _down(rule, k, shared)) is not None:
-                        yield operator, (*down, *ways[shared])
+                if block is not None and rule.nodes[other].block != block:
+                    continue
+                chosen = _chosen(rule, choices, k if up else other, other if up else k)
+                known = ways.setdefault(other, [])
+                if chosen is None or any(less <= chosen for _, less in known) or len(known) >= _MOST_WAYS:
+                    continue
+                known.append(((*_move(rule, other, k, up), *way), chosen))
+                queue.append((other, *known[-1]))
+    return {k: [way for way, _ in found] for k, found in ways.items() if found}
+
+
+_MOST_WAYS = 64  # six alternatives one below the other; further ways are forgotten
+
+
+def _chosen(rule: ir.CheckedRule, choices: _Choices, above: int, under: int) -> _Choices | None:
+    """The branches for which a way holds that goes on between these two; None if there are none."""
+    node = rule.nodes[above]
+    if not isinstance(node, ir.AltNode):
+        return choices
+    branch = node.branches.index(under)
+    if any(alternation == above and other != branch for alternation, other in choices):
+        return None
+    return choices | {(above, branch)}
 
 
 def _move(rule: ir.CheckedRule, start: int, end: int, up: bool) -> Way:
@@ -104,24 +144,6 @@ def _admitted(rule: ir.CheckedRule, k: int) -> frozenset[str] | None:
         parts = [_admitted(rule, branch) for branch in node.branches]
         return None if None in parts else frozenset().union(*(part for part in parts if part is not None))
     return operators_of(node)
-
-
-def _down(rule: ir.CheckedRule, start: int, end: int) -> Way | None:
-    """The way over operands from a template's node to one outside."""
-    ways: dict[int, Way] = {start: ()}
-    queue = [start]
-    for k in queue:
-        for child in children(rule.nodes[k]):
-            if child not in ways:
-                ways[child] = (*ways[k], *_move(rule, k, child, _DOWN))
-                queue.append(child)
-    if end in ways:
-        return ways[end]
-    parents = [k for k, node in enumerate(rule.nodes) if start in children(node) and node.block == rule.nodes[start].block]
-    for parent in parents:  # up inside the instance, then down
-        if (way := _down(rule, parent, end)) is not None:
-            return (*_move(rule, start, parent, _UP), *way)
-    return None
 
 
 def affected(graph: Graph, seeds: Iterable[int], ways: Ways, blocked: Iterable[int]) -> list[int]:

@@ -16,9 +16,10 @@ OUTSIDE: Final = -1
 
 
 class Order:
-    """`label[node]` compares; nodes that are not in the order have `OUTSIDE`."""
+    """`label[node]` compares; nodes that are not in the order have `OUTSIDE`. `changes` counts how often
+    nodes that had a label were given another one: what was sorted by label before may not be sorted after."""
 
-    __slots__ = ("label",)
+    __slots__ = ("label", "changes")
 
     def __init__(self, nodes: Sequence[int], size: int) -> None:
         """`nodes` in order; `size` is the number of node numbers in use."""
@@ -28,6 +29,7 @@ class Order:
             at += GAP
             label[node] = at
         self.label = label
+        self.changes = 0
 
     def copy(self) -> Order:
         """An independent copy."""
@@ -49,11 +51,13 @@ class Order:
         self.label.extend([OUTSIDE] * (size - len(self.label)))
 
     def spread(self, nodes: Sequence[int], low: int, high: int) -> bool:
-        """Give `nodes` rising labels above `low`, the last one at most `high`. False if there is no room."""
+        """Give `nodes` rising labels above `low`, the last one at most `high`; any that had a place come first. False if there is no room."""
         step = (high - low) // len(nodes)
         if step < 1:
             return False
         label = self.label
+        if label[nodes[0]] != OUTSIDE:
+            self.changes += 1
         at = high - step * (len(nodes) - 1)
         for node in nodes:
             label[node] = at
@@ -63,6 +67,7 @@ class Order:
     def renumber(self) -> None:
         """Give all labels anew, in place, with full gaps between them."""
         label, at = self.label, 0
+        self.changes += 1
         for node in self:
             at += GAP
             label[node] = at

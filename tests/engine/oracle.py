@@ -22,10 +22,13 @@ from tests.engine.rule_data import (
     Projection,
     Rule,
     Spread,
+    Template,
     Tuple,
     below,
+    place_of,
     reachable,
     spell_out,
+    stands_for,
 )  # fmt: skip
 
 Assignment = dict[int, int]  # pattern node → graph node, -1: an absent operand
@@ -33,23 +36,35 @@ Assignment = dict[int, int]  # pattern node → graph node, -1: an absent operan
 
 def has_match(rule: Rule, graph: Data, ends: list[int], start: int) -> bool:
     """Whether a match exists whose first output is `start`."""
-    if rule.template is not None and rule.template.outputs:
+    if rule.varying is not None:
         return any(True for _ in greedy_matches(rule, graph, ends, start))
-    return any(next(all_matches(plain, graph, ends, {plain.outputs[0]: start}), None) is not None for plain in spelled_out(rule, graph))
+    return any(next(all_matches(plain, graph, ends, {plain.outputs[0]: start}), None) is not None for _, plain in spelled_out(rule, graph))
 
 
-def spelled_out(rule: Rule, graph: Data) -> list[Rule]:
-    """All rules without `each` that a rule (whose instances are operands) stands for on this graph."""
-    if rule.template is None:
-        return [rule]
-    fixed = [sum(not isinstance(f, Spread) for f in n.fields) for n in rule.nodes if isinstance(n, Tuple) and any(isinstance(f, Spread) for f in n.fields)]
-    counts = {len(operands) - k for operator, operands, _ in graph if operator == "tuple" for k in fixed if len(operands) >= k}
-    return [spell_out(rule, count) for count in sorted({*counts, rule.template.minimum})]  # the last: in a branch that is not chosen
+def spelled_out(rule: Rule, graph: Data) -> list[tuple[tuple[int, ...], Rule]]:
+    """All rules without `each` that a rule (whose instances are operands) stands for on this graph, with numbers of instances."""
+    if not rule.templates:
+        return [((), rule)]
+    return [(counts, spell_out(rule, counts)) for counts in product(*[_counts(rule, template, graph) for template in rule.templates])]
+
+
+def _counts(rule: Rule, template: Template, graph: Data) -> list[int]:
+    """The numbers of instances that sequences of the graph leave for a template; 0 where it may be in a branch that is not chosen."""
+    if template.outputs:
+        return [1]
+    counts = {0}
+    for node in rule.nodes:
+        parts = node.operands if isinstance(node, Call) else node.fields if isinstance(node, Tuple) else ()
+        if any(isinstance(part, Spread) and part.node in template.nodes for part in parts):
+            wanted = ("tuple",) if isinstance(node, Tuple) else node.operators  # type: ignore[union-attr]
+            fixed = sum(not isinstance(part, Spread) for part in parts)
+            counts |= {len(operands) - fixed for operator, operands, _ in graph if operator in wanted and len(operands) >= fixed}
+    return sorted(counts)
 
 
 def all_matches(rule: Rule, graph: Data, ends: list[int], known: Assignment) -> Iterator[Assignment]:
     """All matches of a spelled-out rule that extend `known`."""
-    choices = [k for k, node in enumerate(rule.nodes) if isinstance(node, Choice)]
+    choices = [k for k in reachable(rule.nodes, rule.outputs) if isinstance(rule.nodes[k], Choice)]
     for branches in product(*[range(len(below(rule.nodes[k]))) for k in choices]):
         choice = dict(zip(choices, branches))
         active = reachable(rule.nodes, rule.outputs, choice)
@@ -142,7 +157,8 @@ def is_match(rule: Rule, graph: Data, ends: list[int], choice: dict[int, int], f
         return False
     # 3. interior and output nodes are distinct
     outputs = [resolved(k) for k in rule.outputs]
-    interior = [k for k in inner if k not in outputs and k not in rule.keep and k not in rule.uses]
+    used = stands_for(nodes, rule.uses)
+    interior = [k for k in inner if k not in outputs and k not in rule.keep and k not in used]
     apart = [f[k] for k in dict.fromkeys([*outputs, *interior])]
     if len(set(apart)) < len(apart):
         return False
@@ -239,43 +255,50 @@ def reverse_post_order(graph: Data, ends: list[int]) -> list[int]:
     return result
 
 
-def greedy_matches(rule: Rule, graph: Data, ends: list[int], start: int) -> Iterator[tuple[int, Assignment]]:
-    """§10: number of instances and assignment of each match that greedy growth from `start` may end with.
+def greedy_matches(rule: Rule, graph: Data, ends: list[int], start: int) -> Iterator[tuple[tuple[int, ...], Assignment]]:
+    """§10: numbers of instances and assignment of each match that greedy growth from `start` may end with.
 
-    The first instance is matched in any way. Then every further node, in the order of the graph, becomes an instance if it
-    can with the match so far valid: conditions 1 to 5, of which 4 for what is inside the template, and the block's `where`.
-    In which way it becomes one is left open (all are followed). At the end the whole match must be one, with the outer `where`.
+    The first instance is matched in any way, and templates of operands with it. Then every further node, in the order of the
+    graph, becomes an instance if it can with the match so far valid: conditions 1 to 5, of which 4 for what is inside the
+    template, and the block's `where`. In which way it becomes one is left open (all are followed). At the end the whole match
+    must be one, with the outer `where`.
     """
-    assert rule.template is not None
-    maximum = rule.template.maximum
+    varying = rule.varying
+    assert varying is not None
+    at_template = rule.templates.index(varying)
     order = [g for g in reverse_post_order(graph, ends) if graph[g][0] not in LEAVES and g != start]
 
-    def one_more(count: int, f: Assignment, root: int) -> list[Assignment]:
-        grown = spell_out(rule, count + 1, growing=True)
-        found = all_matches(grown, graph, ends, {**f, grown.outputs[-1]: root})
-        return [way for way in found if _keeps_to_itself(rule, grown, count, way, graph)]
+    def with_count(others: tuple[int, ...], count: int) -> tuple[int, ...]:
+        return (*others[:at_template], count, *others[at_template + 1 :])
 
-    def grow(count: int, f: Assignment, position: int) -> Iterator[tuple[int, Assignment]]:
+    def most(f: Assignment) -> int | None:
+        return varying.maximum if varying.exact is None else _axis(f[varying.exact], graph)
+
+    def one_more(others: tuple[int, ...], count: int, f: Assignment, root: int) -> list[Assignment]:
+        grown = spell_out(rule, with_count(others, count + 1), growing=True)
+        found = all_matches(grown, graph, ends, {**f, grown.outputs[-1]: root})
+        return [way for way in found if _keeps_to_itself(rule, varying, grown, count, way, graph)]
+
+    def grow(others: tuple[int, ...], count: int, f: Assignment, position: int) -> Iterator[tuple[tuple[int, ...], Assignment]]:
         for at in range(position, len(order)):
-            if maximum is not None and count >= maximum:
+            if (maximum := most(f)) is not None and count >= maximum:
                 break
-            ways = one_more(count, f, order[at])
+            ways = one_more(others, count, f, order[at])
             if ways:
                 for way in ways:
-                    yield from grow(count + 1, way, at + 1)
+                    yield from grow(others, count + 1, way, at + 1)
                 return
-        if any(True for _ in all_matches(spell_out(rule, count), graph, ends, f)):
-            yield count, f
+        if any(True for _ in all_matches(spell_out(rule, with_count(others, count)), graph, ends, f)):
+            yield with_count(others, count), f
 
-    for f in one_more(0, {}, start):
-        yield from grow(1, f, 0)
+    for others in product(*[_counts(rule, template, graph) for template in rule.templates]):
+        for f in one_more(others, 0, {}, start):
+            yield from grow(others, 1, f, 0)
 
 
-def _keeps_to_itself(rule: Rule, grown: Rule, count: int, f: Assignment, graph: Data) -> bool:
+def _keeps_to_itself(rule: Rule, varying: Template, grown: Rule, count: int, f: Assignment, graph: Data) -> bool:
     """Stricter than §10, as the engine is: what goes away with the newest instance is used by this instance only."""
-    assert rule.template is not None
-    size = len(rule.template.nodes)
-    newest = range(len(grown.nodes) - size, len(grown.nodes))
+    newest = [place_of(rule, k, count) for k in varying.nodes]
     around = {f[k] for k in f if k in newest or k < len(rule.nodes)}
-    gone = [f[k] for k in newest[:-1] if not isinstance(grown.nodes[k], Leaf) and k not in grown.keep]
+    gone = [f[k] for k in newest if k in f and not isinstance(grown.nodes[k], (Leaf, Choice)) and k not in grown.keep | stands_for(grown.nodes, grown.uses) and f[k] != f[newest[-1]]]
     return not any(slot in operands and g not in around for slot in gone for g, (_, operands, _) in enumerate(graph))

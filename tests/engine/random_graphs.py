@@ -40,8 +40,8 @@ def random_graph(random: Random, rule: Rule) -> tuple[Data, list[int]]:
     """Nodes and outputs."""
     graph: Data = [("input", (), {}), ("input", (), {}), ("param", (), {}), ("const", (), {"value": 1.0}), ("const", (), {"value": 2.0})]
     for _ in range(1 if len(rule.nodes) > 7 or random.random() < 0.5 else 2):
-        count = random.choice((0, 1, 1, 2, 2, 2, 3, 3)) if rule.template is not None else 0
-        _copy(random, spell_out(rule, count) if rule.template is not None else rule, graph)
+        counts = tuple(random.choice((0, 1, 1, 2, 2, 2, 3, 3)) for _ in rule.templates)
+        _copy(random, spell_out(rule, counts) if counts else rule, graph)
     used = {o for _, operands, _ in graph for o in operands}
     ends = [g for g, node in enumerate(graph) if node[0] not in LEAVES and g not in used]
     ends += [g for g, node in enumerate(graph) if node[0] not in LEAVES and g in used and random.random() < 0.05]
@@ -117,7 +117,7 @@ def _damaged_node(random: Random, node: Any, slots: list[int], operator: str, ax
         attributes["pad_width"] = ((0, 0), (0, 0))
         if slots[-1] < 0:
             slots.pop()
-    if random.random() < 0.05 and name not in ("split", "concatenate", "nn.pad"):
+    if random.random() < 0.05 and name not in ("split", "concatenate", "nn.pad") and slots:
         slots[random.randrange(len(slots))] = random.randrange(3)
     if name in COMMUTATIVE and random.random() < 0.5 or name in BINARY and random.random() < 0.05:
         slots.reverse()

@@ -43,7 +43,7 @@ class _Growing:
         self.random = random
         self.nodes: list[Node] = []
         self.free: list[int] = []
-        self.inside: range = range(0)  # the template's nodes, once it is complete
+        self.inside: set[int] = set()  # nodes of templates that are complete
 
     def add(self, node: Node, free: bool = True) -> int:
         self.nodes.append(node)
@@ -71,24 +71,37 @@ def _attempt(random: Random) -> Rule | None:
         grow.add(Leaf(random.choice(KINDS)))
     for _ in range(random.randint(1, 5)):
         _grow(grow)
-    template = None
-    if random.random() < 0.3:
-        template = _template(grow, random.random() < 0.5)
+    templates: list[Template] = []
+    for name in random.choices(((), ("f",), ("f", "g")), (70, 24, 6))[0]:
+        template = _template(grow, name, random.random() < 0.5 and not any(t.outputs for t in templates))
+        templates.append(template)
         if not template.outputs:
-            fields: list[int | Spread] = [Spread(template.nodes[-1])]
-            for _ in range(random.choice((0, 0, 0, 1, 1, 2))):
-                fields.insert(random.randint(0, len(fields)), grow.pick())
-            pack = grow.add(Tuple(tuple(fields)), free=False)
-            grow.add(Call(("concatenate",), (pack,), random.choice((None, ("is", 0), ("is", 1)))))
-            apart = [k for k in template.nodes[:-1] if not any(k in below(grow.nodes[user]) for user in template.nodes)]
-            if apart:  # a second sequence of the same instances
-                pack = grow.add(Tuple((Spread(apart[0]),)), free=False)
-                grow.add(Call(("concatenate",), (pack,)))
-                if random.random() < 0.7:
-                    grow.add(Call((random.choice(BINARY),), tuple(grow.free[-2:])))
-            elif random.random() < 0.3:
-                _grow(grow)
-    return _finish(random, tuple(grow.nodes), template)
+            _sequences(grow, template)
+    return _finish(random, tuple(grow.nodes), tuple(templates))
+
+
+def _sequences(grow: _Growing, template: Template) -> None:
+    """What has the instances of a template as fields or operands."""
+    random = grow.random
+    fields: list[int | Spread] = [Spread(template.nodes[-1])]
+    for _ in range(random.choice((0, 0, 0, 1, 1, 2))):
+        fields.insert(random.randint(0, len(fields)), grow.pick())
+    _pack(grow, fields, random.choice((None, ("is", 0), ("is", 1))))
+    apart = [k for k in template.nodes[:-1] if not any(k in below(grow.nodes[user]) for user in template.nodes) and not isinstance(grow.nodes[k], Leaf)]
+    if apart:  # a second sequence of the same instances
+        _pack(grow, [Spread(apart[0])], None)
+        if random.random() < 0.7:
+            grow.add(Call((random.choice(BINARY),), tuple(grow.free[-2:])))
+    elif random.random() < 0.3:
+        _grow(grow)
+
+
+def _pack(grow: _Growing, fields: list[int | Spread], axis: tuple[Any, ...] | None) -> None:
+    if grow.random.random() < 0.3:
+        grow.add(Call(("my.cat",), tuple(fields), axis))
+        return
+    pack = grow.add(Tuple(tuple(fields)), free=False)
+    grow.add(Call(("concatenate",), (pack,), axis))
 
 
 def _grow(grow: _Growing) -> None:
@@ -130,11 +143,18 @@ def _grow(grow: _Growing) -> None:
             grow.add(Call(("nn.pad",), (grow.pick(), absent)))
 
 
-def _template(grow: _Growing, outputs: bool) -> Template:
-    random, first = grow.random, len(grow.nodes)
+def _template(grow: _Growing, name: str, outputs: bool) -> Template:
+    random = grow.random
+    parts = None
+    if random.random() < 0.2:
+        known = [k for k, node in enumerate(grow.nodes) if makes_tuple(node) and k not in grow.inside]
+        parts = random.choice(known) if known and random.random() < 0.3 else grow.add(Call(("split",), (grow.pick(),)), free=False)
+    first = len(grow.nodes)
     outside = list(grow.free)
     mine: list[int] = []
-    if not outputs or random.random() < 0.8:
+    if parts is not None:
+        mine.append(grow.add(Projection(parts, random.choice((None, "index", "index", 0))), free=False))
+    elif not outputs or random.random() < 0.8:
         mine.append(grow.add(Leaf(random.choice(KINDS)), free=False))
     if mine and not outputs and random.random() < 0.25:  # of no use to the root: for a sequence of its own
         axis = random.choice((None, ("index",), ("first", len(grow.nodes)), grow.axis()))
@@ -142,45 +162,62 @@ def _template(grow: _Growing, outputs: bool) -> Template:
         aside = len(grow.nodes) - 1
     else:
         aside = None
-    for step in range(random.randint(1, 2)):
+    for step in range(random.randint(0 if parts is not None else 1, 2)):
         last = mine[-1] if mine else random.choice(outside)
         roll = random.random()
-        if outputs and step == 0 or roll < 0.4:
+        if outputs and step == 0 and parts is None or roll < 0.35:
             pair = [last, random.choice(outside)]
             random.shuffle(pair)
-            node = Call((random.choice(BINARY),), tuple(pair), ordered=random.random() < 0.3)
-        elif roll < 0.7:
+            node: Node = Call((random.choice(BINARY),), tuple(pair), ordered=random.random() < 0.3)
+        elif roll < 0.6:
             same = () if aside is None else (("same", aside), ("first", aside))
             axis = random.choice((None, ("index",), ("is", 0), ("first", len(grow.nodes)), grow.axis(), *same))
             node = Call((random.choice(WITH_AXIS),), (last,), axis)
+        elif roll < 0.7:
+            node = Call(UNARY, (last,), variable=True)
+        elif roll < 0.78:
+            operator = random.choice(UNARY)
+            node = Choice((grow.add(Call((operator,), (last,)), free=False), last), optional=operator)
+        elif roll < 0.84:
+            operators = random.sample(UNARY, 2)
+            node = Choice(tuple(grow.add(Call((o,), (last if k == 0 else random.choice((last, *outside)),)), free=False) for k, o in enumerate(operators)))
+        elif roll < 0.9:
+            literal = grow.add(Leaf("const", value=random.choice((1.0, 2.0))), free=False)
+            node = Call((random.choice(BINARY),), random.choice(((last, literal), (literal, last))))
+        elif roll < 0.94:
+            pack = grow.add(Tuple((last, random.choice(outside)) if random.random() < 0.5 else (random.choice(outside), last)), free=False)
+            node = Call(("concatenate",), (pack,))
         else:
             node = Call((random.choice(UNARY),), (last,))
         mine.append(grow.add(node, free=False))
-    mine += [] if aside is None else [aside]
-    axes = [k for k in mine if isinstance(grow.nodes[k], Call) and grow.nodes[k].operators[0] in WITH_AXIS]  # type: ignore[union-attr]
+    inside = range(first, len(grow.nodes))
+    axes = [k for k in inside if isinstance(n := grow.nodes[k], Call) and n.operators[0] in WITH_AXIS]
     where: list[tuple[Any, ...]] = []
     if axes and random.random() < 0.4:
-        others = [k for k in range(first) if isinstance(node := grow.nodes[k], Call) and node.operators[0] in WITH_AXIS]
+        others = [k for k in range(first) if isinstance(n := grow.nodes[k], Call) and n.operators[0] in WITH_AXIS and k not in grow.inside]
         equal = [("equal", axes[0], random.choice([*axes[1:], *others]))] if len(axes) > 1 or others else []  # others may be matched only later
         where.append(random.choice((("same as first", axes[-1]), ("or", ("positive index",), ("is", axes[0], 0)), ("not", axes[0], 1), *equal)))
-    if random.random() < 0.15 and mine[0] == first and isinstance(grow.nodes[first], Leaf):
-        shared = [o for k in mine for o in below(grow.nodes[k]) if o not in mine]  # others may be matched only later
+    if random.random() < 0.15 and isinstance(leaf := grow.nodes[first], Leaf) and leaf.value is None:
+        shared = [o for k in inside for o in below(grow.nodes[k]) if o not in inside and not makes_tuple(grow.nodes[o])]  # others may be matched only later
         where += [("distinct", first, random.choice(shared))] if shared else []
     minimum = random.choice((1, 1, 2, 2, 3)) if outputs else random.choice((0, 1, 2, 2))
     maximum = random.choice((None, None, None, max(minimum, 2)))
-    grow.inside = range(first, len(grow.nodes))
-    return Template(tuple(grow.inside), minimum, maximum, tuple(where), outputs)
+    counting = [k for k in range(first) if isinstance(n := grow.nodes[k], Call) and n.operators[0] in WITH_AXIS and k not in grow.inside]
+    exact = random.choice(counting) if counting and random.random() < 0.15 else None
+    grow.inside |= set(inside)
+    return Template(name, tuple(inside), minimum, maximum, tuple(where), outputs, exact)
 
 
-def _finish(random: Random, nodes: tuple[Node, ...], template: Template | None) -> Rule | None:
-    inside = set(template.nodes) if template is not None else set()
+def _finish(random: Random, nodes: tuple[Node, ...], templates: tuple[Template, ...]) -> Rule | None:
+    inside = {k for template in templates for k in template.nodes}
+    varying = next((t for t in templates if t.outputs), None)
     used = {o for node in nodes for o in below(node)}
     tensor = [k for k, n in enumerate(nodes) if k not in inside and not isinstance(n, (Leaf, Tuple)) and not makes_tuple(n)]
     outputs = [k for k in tensor if k not in used]
-    if template is not None and template.outputs:
+    if varying is not None:
         if outputs:
             return None
-        starts: tuple[int, ...] = (template.nodes[-1],)
+        starts: tuple[int, ...] = (varying.nodes[-1],)
         outputs = []
     else:
         sure = set(reachable(nodes, tuple(outputs), through=False))
@@ -189,15 +226,18 @@ def _finish(random: Random, nodes: tuple[Node, ...], template: Template | None) 
         starts = tuple(outputs)
         if not outputs or len(outputs) > 4 or not _connected(nodes, outputs):
             return None
-        if template is not None and len(outputs) > 1:
-            template = replace(template, minimum=max(1, template.minimum))  # without instances outputs may share nothing
+        if len(outputs) > 1:  # without instances outputs may share nothing
+            templates = tuple(replace(t, minimum=max(1, t.minimum), exact=None) for t in templates)
     if len(reachable(nodes, starts)) < len(nodes):
         return None
     sure = set(reachable(nodes, starts, through=False))
     unnamed = {n.branches[0] for n in nodes if isinstance(n, Choice) and n.optional}
     inner = [k for k, n in enumerate(nodes) if not isinstance(n, (Leaf, Choice)) and k not in starts and k not in unnamed]
     keep = frozenset(k for k in inner if random.random() < 0.1)
-    uses = frozenset(k for k in inner if k in sure and k in tensor and random.random() < 0.08)
+    whole = [k for k, n in enumerate(nodes) if k in inner or isinstance(n, Choice) and k not in starts]
+    uses = frozenset(k for k in whole if k in sure and k in tensor and random.random() < 0.08)
+    if varying is not None:
+        uses |= {varying.nodes[-1]}  # see `harmless_targets`
     axes = [k for k in sure - inside if isinstance(n := nodes[k], Call) and n.operators[0] in WITH_AXIS]
     where: list[tuple[Any, ...]] = []
     if axes and random.random() < 0.4:
@@ -206,14 +246,14 @@ def _finish(random: Random, nodes: tuple[Node, ...], template: Template | None) 
     named = sorted(k for k in sure - inside if not (isinstance(n := nodes[k], Leaf) and n.value is not None))
     if len(named) > 1 and random.random() < 0.15:
         where.append(("distinct", *random.sample(named, 2)))
-    if template is not None:
+    for template in templates:
         theirs = [k for k in template.nodes if isinstance(n := nodes[k], Call) and n.operators[0] in WITH_AXIS]
         if theirs and random.random() < 0.4:
             where.append(random.choice((("all equal", theirs[0]), ("some is", theirs[0], 0))))
         elif random.random() < 0.1:
-            where.append(("even length",))
+            where.append(("even length", template.name))
     captured = frozenset(k for k in reachable(nodes, starts) if isinstance(n := nodes[k], Call) and n.operators[0] in WITH_AXIS and random.random() < 0.6)
-    return Rule(nodes, tuple(outputs), keep, uses, template, tuple(where), captured=captured)
+    return Rule(nodes, tuple(outputs), keep, uses, templates, tuple(where), captured=captured)
 
 
 def _connected(nodes: tuple[Node, ...], outputs: list[int]) -> bool:
@@ -223,8 +263,7 @@ def _connected(nodes: tuple[Node, ...], outputs: list[int]) -> bool:
 
 def random_targets(random: Random, rule: Rule) -> tuple[str, ...]:
     """Targets made of inputs, matched nodes, new constants and calls, some of them shared between outputs."""
-    template = rule.template
-    inside = template.nodes if template is not None else ()
+    inside = rule.inside
     sure = [k for k in reachable(rule.nodes, rule.outputs, through=False) if k not in inside]
     inputs = [f"p{k}" for k in sure if is_plain_input(rule, k)]
     inner = [k for k in sure if not isinstance(rule.nodes[k], (Leaf, Tuple, Choice)) and not makes_tuple(rule.nodes[k])]
@@ -239,9 +278,9 @@ def random_targets(random: Random, rule: Rule) -> tuple[str, ...]:
             return f"{random.choice((*UNARY, 'negative'))}({expression(depth - 1, extra)})"
         return f"{random.choice(BINARY)}({expression(depth - 1, extra)}, {expression(depth - 1, extra)})"
 
-    if template is not None and template.outputs:
-        shared = [f"p{o}" for k in template.nodes for o in below(rule.nodes[k]) if o not in inside and is_plain_input(rule, o)]
-        return (f"*[{expression(2, (*shared, f'i.p{template.nodes[0]}'))} for i in f]",)
-    extra = ("sqrt(concatenate([i.p" + str(template.nodes[0]) + " for i in f], axis = 0))",) if template is not None and template.minimum else ()
+    if (varying := rule.varying) is not None:
+        shared = [f"p{o}" for k in varying.nodes for o in below(rule.nodes[k]) if o not in inside and is_plain_input(rule, o)]
+        return (f"*[{expression(2, (*shared, f'i.p{varying.nodes[0]}'))} for i in {varying.name}]",)
+    extra = tuple(f"sqrt(concatenate([i.p{t.nodes[0]} for i in {t.name}], axis = 0))" for t in rule.templates if t.minimum and t.exact is None)
     again = expression(1, extra)
     return tuple(again if random.random() < 0.25 else expression(random.randint(0, 3), extra) for _ in rule.outputs)

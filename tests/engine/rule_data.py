@@ -1,18 +1,23 @@
 """Rules as plain data, and their text: what the oracle and the engine are compared on.
 
 Nothing of the engine is used. A rule is a numbered list of pattern nodes, operands before users; `rule_text` writes it as
-the language has it. A template's instances are spelled out by `spell_out`: a rule with `each` and n instances is a rule
+the language has it. Templates' instances are spelled out by `spell_out`: a rule with `each` and n instances is a rule
 without, in which the template stands n times.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import Any, Union
 
 UNARY, BINARY, COMMUTATIVE = ("exp", "tanh", "abs"), ("add", "multiply", "subtract"), ("add", "multiply")
 WITH_AXIS = ("nn.softmax", "nn.log_softmax")  # the attribute `axis`, by default -1
-DEFAULT_AXIS = {"nn.softmax": -1, "nn.log_softmax": -1, "concatenate": 0, "split": 0}
+DEFAULT_AXIS = {"nn.softmax": -1, "nn.log_softmax": -1, "concatenate": 0, "split": 0, "my.cat": 0}
+DECLARED = {
+    "my.cat": "op my.cat(*items: tensor, axis: int = 0) -> tensor;\n",
+    "my.pick": "op my.pick(first: tensor, second: tensor?, third: tensor?) -> tensor;\n",
+}
 
 
 @dataclass(frozen=True)
@@ -36,7 +41,7 @@ class Call:
     """A call of one of `operators`; `axis` is what the attribute must be. `variable`: all such calls have one operator."""
 
     operators: tuple[str, ...]
-    operands: tuple[int, ...]
+    operands: tuple[int | Spread, ...]
     axis: tuple[Any, ...] | None = None
     variable: bool = False
     ordered: bool = False
@@ -49,8 +54,10 @@ class Tuple:
 
 @dataclass(frozen=True)
 class Projection:
+    """`index` "index" is the number of the instance, None anything."""
+
     base: int
-    index: int | None
+    index: int | str | None
 
 
 @dataclass(frozen=True)
@@ -66,18 +73,23 @@ Node = Union[Leaf, Call, Tuple, Projection, Choice]
 
 @dataclass(frozen=True)
 class Template:
-    """`nodes` are consecutive, the last one is the root. `outputs`: the instances' roots are the rule's outputs."""
+    """`nodes` are consecutive, the last one is the root. `outputs`: the instances' roots are the rule's outputs.
 
+    `exact`: a call whose axis says how many instances there are; then the bounds say nothing.
+    """
+
+    name: str
     nodes: tuple[int, ...]
     minimum: int
     maximum: int | None
     where: tuple[tuple[Any, ...], ...]
     outputs: bool
+    exact: int | None = None
 
 
 @dataclass(frozen=True)
 class Rule:
-    """`uses`: nodes that the target has as nodes. Conditions are tuples; `condition_text` shows all there are. `captured`: calls
+    """`uses`: nodes that the target has as nodes; of an alternation all that it may stand for. Conditions are tuples; `condition_text` shows all there are. `captured`: calls
     whose axis has a name of its own (`c3 := …`), which then stands for `p3.axis`.
 
     `growing`: nodes that may have users which are yet to become part of the match, while a variadic output is matched.
@@ -87,10 +99,23 @@ class Rule:
     outputs: tuple[int, ...]
     keep: frozenset[int]
     uses: frozenset[int]
-    template: Template | None
+    templates: tuple[Template, ...]
     where: tuple[tuple[Any, ...], ...]
     growing: frozenset[int] = frozenset()
     captured: frozenset[int] = frozenset()
+
+    @property
+    def inside(self) -> frozenset[int]:
+        """The nodes of templates."""
+        return frozenset(k for template in self.templates for k in template.nodes)
+
+    @property
+    def varying(self) -> Template | None:
+        """The template whose instances are the outputs."""
+        return next((t for t in self.templates if t.outputs), None)
+
+    def template_of(self, node: int) -> Template:
+        return next(t for t in self.templates if node in t.nodes)
 
 
 # ── reading ───────────────────────────────────────────────────────────────────────────────────────────────────
@@ -99,9 +124,7 @@ class Rule:
 def below(node: Node) -> tuple[int, ...]:
     """The pattern nodes right below."""
     match node:
-        case Call(operands=operands):
-            return operands
-        case Tuple(fields):
+        case Call(operands=fields) | Tuple(fields):
             return tuple(f.node if isinstance(f, Spread) else f for f in fields)
         case Projection(base, _):
             return (base,)
@@ -126,46 +149,78 @@ def reachable(nodes: tuple[Node, ...], starts: tuple[int, ...], choice: dict[int
     return sorted(found)
 
 
-def spell_out(rule: Rule, count: int, growing: bool = False) -> Rule:
-    """The rule without `each` that a template with `count` instances stands for. Instance i of a template node: see `place_of`.
+def stands_for(nodes: tuple[Node, ...], names: Iterable[int]) -> set[int]:
+    """What is used by these names: of alternations every branch."""
+    found: set[int] = set()
+    stack = list(names)
+    while stack:
+        k = stack.pop()
+        found.add(k)
+        node = nodes[k]
+        stack.extend(node.branches if isinstance(node, Choice) else ())
+    return found
 
-    `growing`: the rule as far as it says something before all instances are there: without outer `where` and bounds.
+
+def spell_out(rule: Rule, counts: tuple[int, ...], growing: bool = False) -> Rule:
+    """The rule without `each` that templates with so many instances stand for. Instance i of a template node: see `place_of`.
+
+    `growing`: the rule as far as it says something before all outputs are there: without outer `where` and bounds.
     """
-    template = rule.template
-    assert template is not None
-    size, base = len(template.nodes), len(rule.nodes)
-
-    def at(i: int) -> dict[int, int]:
-        return {k: base + i * size + position for position, k in enumerate(template.nodes)}
-
-    nodes: list[Node] = [_spliced(node, at, count) for node in rule.nodes]
-    where = [] if growing else [_of_instances(c, at, count) for c in rule.where]
-    if not growing:
-        where.append(("known", template.minimum <= count and (template.maximum is None or count <= template.maximum)))
-    for i in range(count):
-        for k in template.nodes:
-            nodes.append(_instance_node(rule.nodes[k], at(i), at(0), i))
-        where += [("instance", at(i)[template.nodes[-1]], _in_instance(c, at(i), at(0), i)) for c in template.where]
-    assert len(nodes) == base + size * count
-    outputs = tuple(at(i)[template.nodes[-1]] for i in range(count)) if template.outputs else rule.outputs
-    keep = rule.keep | {at(i)[k] for i in range(count) for k in rule.keep & set(template.nodes)}
-    outside = frozenset(range(base)) if growing else frozenset()
-    return replace(rule, nodes=tuple(nodes), outputs=outputs, keep=keep, template=None, where=tuple(where), growing=outside)
+    nodes: list[Node] = []
+    for node in rule.nodes:
+        match node:
+            case Tuple(fields):
+                node = Tuple(_spliced(rule, fields, counts))
+            case Call(operands=operands):
+                node = replace(node, operands=_spliced(rule, operands, counts))
+        nodes.append(node)
+    where = [] if growing else [_of_instances(rule, c, counts) for c in rule.where]
+    keep, uses = set(rule.keep), set(rule.uses)
+    for i in range(max(counts)):
+        here = {k: place_of(rule, k, i) for k in rule.inside}
+        for template in rule.templates:
+            nodes += [_instance_node(rule.nodes[k], here, {k: place_of(rule, k, 0) for k in template.nodes}, i) for k in template.nodes]
+        keep |= {here[k] for k in rule.keep & rule.inside}
+        uses |= {here[k] for k in rule.uses & rule.inside}
+    for template, count in zip(rule.templates, counts):
+        if not (growing and template.outputs):
+            counted: tuple[Any, ...] = ("known", template.minimum <= count and (template.maximum is None or count <= template.maximum))
+            if template.exact is not None:
+                counted = ("is", template.exact, count)
+            users = [k for k, node in enumerate(rule.nodes) if any(isinstance(p, Spread) and p.node in template.nodes for p in _parts(node))]
+            where += [("instance", user, counted) for user in users] if users else [counted]
+        for i in range(count):
+            here, first = ({k: place_of(rule, k, n) for k in template.nodes} for n in (i, 0))
+            where += [("instance", here[template.nodes[-1]], _in_instance(c, here, first, i)) for c in template.where]
+    varying = rule.varying
+    outputs = rule.outputs if varying is None else tuple(place_of(rule, varying.nodes[-1], i) for i in range(counts[rule.templates.index(varying)]))
+    theirs = {place_of(rule, k, i) for k in (varying.nodes if varying is not None else ()) for i in range(max(counts))}
+    outside = frozenset(range(len(nodes))) - theirs if growing else frozenset()
+    return replace(rule, nodes=tuple(nodes), outputs=outputs, keep=frozenset(keep), uses=frozenset(uses), templates=(), where=tuple(where), growing=outside)
 
 
 def place_of(rule: Rule, node: int, instance: int) -> int:
     """The number that a template node's instance has in the spelled-out rule; the same whatever the number of instances."""
-    assert rule.template is not None
-    return len(rule.nodes) + instance * len(rule.template.nodes) + rule.template.nodes.index(node)
+    inside = [k for template in rule.templates for k in template.nodes]
+    return len(rule.nodes) + instance * len(inside) + inside.index(node)
 
 
-def _spliced(node: Node, at: Any, count: int) -> Node:
-    if not isinstance(node, Tuple):
-        return node
-    fields: list[int | Spread] = []
-    for f in node.fields:
-        fields += [at(i)[f.node] for i in range(count)] if isinstance(f, Spread) else [f]
-    return Tuple(tuple(fields))
+def _parts(node: Node) -> tuple[int | Spread, ...]:
+    match node:
+        case Call(operands=parts) | Tuple(parts):
+            return parts
+    return ()
+
+
+def _spliced(rule: Rule, fields: tuple[int | Spread, ...], counts: tuple[int, ...]) -> tuple[int | Spread, ...]:
+    result: list[int | Spread] = []
+    for f in fields:
+        if isinstance(f, Spread):
+            count = counts[rule.templates.index(rule.template_of(f.node))]
+            result += [place_of(rule, f.node, i) for i in range(count)]
+        else:
+            result.append(f)
+    return tuple(result)
 
 
 def _instance_node(node: Node, here: dict[int, int], first: dict[int, int], index: int) -> Node:
@@ -177,7 +232,11 @@ def _instance_node(node: Node, here: dict[int, int], first: dict[int, int], inde
                 axis = ("same", here.get(axis[1], axis[1]))
             elif axis is not None and axis[0] == "index":
                 axis = ("is", index)
-            return replace(node, operands=tuple(here.get(o, o) for o in operands), axis=axis)
+            return replace(node, operands=tuple(o if isinstance(o, Spread) else here.get(o, o) for o in operands), axis=axis)
+        case Tuple(fields):
+            return Tuple(tuple(f if isinstance(f, Spread) else here.get(f, f) for f in fields))
+        case Projection(base, number):
+            return Projection(here.get(base, base), index if number == "index" else number)
         case Choice(branches=branches):
             return replace(node, branches=tuple(here.get(b, b) for b in branches))
     return node
@@ -196,14 +255,17 @@ def _in_instance(condition: tuple[Any, ...], here: dict[int, int], first: dict[i
     raise AssertionError
 
 
-def _of_instances(condition: tuple[Any, ...], at: Any, count: int) -> tuple[Any, ...]:
+def _of_instances(rule: Rule, condition: tuple[Any, ...], counts: tuple[int, ...]) -> tuple[Any, ...]:
+    def everywhere(node: int) -> list[int]:
+        return [place_of(rule, node, i) for i in range(counts[rule.templates.index(rule.template_of(node))])]
+
     match condition:
         case ("all equal", node):
-            return ("and", *[("equal", at(0)[node], at(i)[node]) for i in range(count)])
-        case ("even length",):
-            return ("known", count % 2 == 0)
+            return ("and", *[("equal", place_of(rule, node, 0), k) for k in everywhere(node)])
+        case ("even length", name):
+            return ("known", next(c for t, c in zip(rule.templates, counts) if t.name == name) % 2 == 0)
         case ("some is", node, value):
-            return ("any", *[("is", at(i)[node], value) for i in range(count)])
+            return ("any", *[("is", k, value) for k in everywhere(node)])
     return condition
 
 
@@ -212,11 +274,11 @@ def _of_instances(condition: tuple[Any, ...], at: Any, count: int) -> tuple[Any,
 
 def rule_text(rule: Rule, name: str = "r", targets: tuple[str, ...] | None = None) -> str:
     """The rule in the language. `targets` default to something harmless that has the nodes of `uses`."""
-    template = rule.template
-    inside = template.nodes if template is not None else ()
     header: list[str] = []
     lines: list[str] = []
     block: list[str] = []
+    inside = rule.inside
+    roots = {t.nodes[-1]: t for t in rule.templates}
     unnamed = {n.branches[0] for n in rule.nodes if isinstance(n, Choice) and n.optional}
     for k, node in enumerate(rule.nodes):
         if isinstance(node, Leaf):
@@ -231,39 +293,44 @@ def rule_text(rule: Rule, name: str = "r", targets: tuple[str, ...] | None = Non
             continue
         text = f"p{k} = {'keep ' if k in rule.keep else ''}{_expression(rule, k, node)};"
         (block if k in inside else lines).append(text)
-        if template is not None and k == template.nodes[-1]:
+        if (template := roots.get(k)) is not None:
             if template.where:
                 block.append(f"where {', '.join(condition_text(rule, c) for c in template.where)};")
             bounds = f"{template.minimum}..{'' if template.maximum is None else template.maximum}"
-            lines.append(f"each f in {bounds} {{ {' '.join(block)} }}")
+            if template.exact is not None:
+                bounds = _axis_of(rule, template.exact)
+            lines.append(f"each {template.name} in {bounds} {{ {' '.join(block)} }}")
+            block.clear()
     if any(isinstance(n, Call) and n.variable for n in rule.nodes):
         header.append(f"f1: op({' | '.join(UNARY)})")
-    outputs = f"*f.p{template.nodes[-1]}" if template is not None and template.outputs else ", ".join(f"p{k}" for k in rule.outputs)
+    varying = rule.varying
+    outputs = f"*{varying.name}.p{varying.nodes[-1]}" if varying is not None else ", ".join(f"p{k}" for k in rule.outputs)
     where = f" where {', '.join(condition_text(rule, c) for c in rule.where)}" if rule.where else ""
-    return f"rule {name}({', '.join(header)}) {{ {' '.join(lines)} {outputs}{where} => {', '.join(targets or harmless_targets(rule))} }}"
+    declared = "".join(text for operator, text in DECLARED.items() if any(isinstance(n, Call) and operator in n.operators for n in rule.nodes))
+    return f"{declared}rule {name}({', '.join(header)}) {{ {' '.join(lines)} {outputs}{where} => {', '.join(targets or harmless_targets(rule))} }}"
 
 
 def harmless_targets(rule: Rule) -> tuple[str, ...]:
     """A target that differs from the source, and has exactly the nodes of `uses` (and inputs) in it."""
-    if rule.template is not None and rule.template.outputs:
-        used = "".join(f"p{k} * " for k in sorted(rule.uses))
-        return (f"*[negative({used}i.p{rule.template.nodes[-1]}) for i in f]",)
+    if (varying := rule.varying) is not None:
+        used = "".join(f"p{k} * " for k in sorted(rule.uses - rule.inside))
+        return (f"*[negative({used}i.p{varying.nodes[-1]}) for i in {varying.name}]",)
     sure = reachable(rule.nodes, rule.outputs, through=False)
     inputs = [k for k in sure if is_plain_input(rule, k)]
     base = [f"p{inputs[0]}" if inputs else "const(value = 1.0)" for _ in rule.outputs]
-    uses = "".join(f"p{k} * " for k in sorted(rule.uses))
+    uses = "".join(f"p{k} * " for k in sorted(rule.uses - rule.inside))
     return tuple(f"negative({uses if position == 0 else ''}{b})" for position, b in enumerate(base))
 
 
 def is_plain_input(rule: Rule, k: int) -> bool:
     node = rule.nodes[k]
-    return isinstance(node, Leaf) and node.value is None and not node.optional and not (rule.template is not None and k in rule.template.nodes)
+    return isinstance(node, Leaf) and node.value is None and not node.optional and k not in rule.inside
 
 
 def _expression(rule: Rule, number: int, node: Node) -> str:
     def name(k: int | Spread) -> str:
         if isinstance(k, Spread):
-            return f"*f.p{k.node}"
+            return f"*{rule.template_of(k.node).name}.p{k.node}"
         leaf = rule.nodes[k]
         return str(leaf.value) if isinstance(leaf, Leaf) and leaf.value is not None else f"p{k}"
 
@@ -319,11 +386,12 @@ def condition_text(rule: Rule, condition: tuple[Any, ...]) -> str:
         case ("same as first", a):
             return f"p{a}.axis == first.p{a}.axis"
         case ("all equal", a):
-            return f"all([i.p{a}.axis == f[0].p{a}.axis for i in f])"
-        case ("even length",):
-            return "len(f) % 2 == 0"
+            f = rule.template_of(a).name
+            return f"all([i.p{a}.axis == {f}[0].p{a}.axis for i in {f}])"
+        case ("even length", name):
+            return f"len({name}) % 2 == 0"
         case ("some is", a, value):
-            return f"any([i.p{a}.axis == {value} for i in f])"
+            return f"any([i.p{a}.axis == {value} for i in {rule.template_of(a).name}])"
     raise AssertionError(condition)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import islice
 from random import Random
 
 import pytest
@@ -9,14 +10,27 @@ import pytest
 import gslang
 from gslang.base.source import Source
 from gslang.check.check import check_source
+from gslang.check.checked import CheckedRule
 from gslang.dialect.load import load_dialect
+from gslang.dialect.tensor_type import TensorType
+from gslang.engine.edits import edits_of
 from gslang.engine.fixed_point import Limits, StopReason, run_to_fixed_point
 from gslang.engine.interpret import matches
 from gslang.engine.plan import plan_of
+from gslang.engine.rewrite import Failure, apply_match
 from gslang.graph.builder import Builder
 from gslang.graph.graph import DEAD, Graph
 from gslang.graph.invariants import check_invariants
 from tests.engine.plain_patterns import UNARY, as_graph, random_graph, random_pattern, rule_text
+from tests.engine.random_graphs import LEAVES, Data, infer_all, show
+from tests.engine.random_graphs import as_graph as rich_as_graph
+from tests.engine.random_graphs import random_graph as rich_graph
+from tests.engine.random_rules import random_rule, random_targets
+from tests.engine.readable import readable_only
+from tests.engine.rule_data import rule_text as rich_text
+from tests.engine.test_rewrite_invariants import as_written
+
+RELAY = load_dialect("relay")
 
 
 def random_run(seed: int) -> tuple[Graph, list, str]:
@@ -66,6 +80,108 @@ def test_nothing_matches_at_the_end(chunk: int) -> None:
 def test_nothing_matches_at_the_end_long(chunk: int) -> None:
     for seed in range(chunk * 100, chunk * 100 + 100):
         one_run(seed)
+
+
+def random_case(seed: int) -> tuple[Graph, list[CheckedRule], str]:
+    """One to three rules of the whole language on one graph, in which each of them nearly matches; its leaves are shared."""
+    random = Random(seed)
+    texts: list[str] = []
+    data: Data = []
+    ends: list[int] = []
+    rules = []
+    wanted = random.randint(1, 3)
+    while len(rules) < wanted:
+        rule = random_rule(random)
+        text = rich_text(rule, f"r{len(rules)}", random_targets(random, rule))
+        program = check_source(Source("random.gsl", text))
+        if not program.ok:
+            continue
+        texts.append(text)
+        rules.append(program.rules[f"r{len(rules)}"])
+        for _ in range(random.choice((1, 1, 2))):
+            more, more_ends = rich_graph(random, rule)
+            leaves = [k for k, entry in enumerate(more) if entry[0] in LEAVES]
+            place = {k: k for k in leaves}
+            data = data or more[: len(leaves)]
+            for k, (operator, operands, attributes) in enumerate(more):
+                if k not in place:
+                    place[k] = len(data)
+                    data.append((operator, tuple(place.get(o, o) for o in operands), attributes))
+            ends += [place[k] for k in more_ends]
+    graph = rich_as_graph(data, ends, TensorType((2, 2) if seed % 2 else None, "float32"))
+    return graph, rules if infer_all(graph, RELAY) else [], "\n".join([*texts, show(data, ends)])
+
+
+def in_line(graph: Graph) -> list[str]:
+    """Operators in the order that is kept, which is the order of users, and so of later matches."""
+    return [graph.op[node] for node in graph.in_order()]
+
+
+def one_rich_run(seed: int) -> int:
+    """The number of applications; both engines make the same graph, and what they leave is a fixed point.
+
+    A match that is still there after it was rewritten, as the target has its output, is not tried again.
+    """
+    graph, rules, where = random_case(seed)
+    other, told, done = graph.copy(), graph.copy(), set()
+    limits = Limits(applications=60)
+    progress = run_to_fixed_point(graph, rules, limits)
+    with readable_only():
+        run_to_fixed_point(other, rules, limits)
+    run_to_fixed_point(told, rules, limits, observe=lambda number, a: done.add((a.rule, a.outputs[0])))  # type: ignore[union-attr]
+    assert check_invariants(graph) == [], (seed, where)
+    assert as_written(graph) == as_written(other) == as_written(told), (seed, where)
+    assert in_line(graph) == in_line(other), (seed, where)
+    if progress.stop_reason is StopReason.FIXED_POINT and not progress.failures:
+        for rule in rules:
+            for node in told.in_order():
+                if (rule.name, node) not in done and told.op[node] in plan_of(rule).starts:
+                    copy = told.copy()
+                    results = [apply_match(scope, edits_of(copy, RELAY), []) for scope in islice(matches(plan_of(rule), copy, node), 1)]
+                    assert not results or results[0] is None or isinstance(results[0], Failure), (seed, rule.name, node, where)
+    return progress.applications
+
+
+@pytest.mark.parametrize("chunk", range(4))
+def test_both_engines_end_at_the_same_fixed_point(chunk: int) -> None:
+    assert sum(one_rich_run(seed) for seed in range(chunk * 100, chunk * 100 + 100)) > 50
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("chunk", range(4, 60))
+def test_both_engines_end_at_the_same_fixed_point_long(chunk: int) -> None:
+    for seed in range(chunk * 100, chunk * 100 + 100):
+        one_rich_run(seed)
+
+
+def run_readable_too(text: str, graph: Graph, limits: Limits = Limits()) -> Graph:
+    program = check_source(Source("rules.gsl", text))
+    assert program.ok, [d.message for d in program.diagnostics]
+    rules = [program.rules[name] for name in program.own_rules]
+    other = graph.copy()
+    run_to_fixed_point(graph, rules, limits)
+    with readable_only():
+        run_to_fixed_point(other, rules, limits)
+    assert as_written(graph) == as_written(other)
+    return graph
+
+
+def test_users_of_a_hub_that_get_another_place_in_line() -> None:
+    """`abs` of the target is the other output's node, which moves before the users of the first one; so do candidates that are listed."""
+    build = Builder(RELAY)
+    x = build.input("x", (2, 2))
+    graph = build.finish(*[build.call("abs", x) for _ in range(3)], build.call("exp", x))
+    text = "rule r(x, f: op(exp | tanh | abs)) { a = f(x); b = abs(x); a, b => b, subtract(add(add(b, x), abs(x)), b) }"
+    run_readable_too(text, graph, Limits(applications=40))
+
+
+def test_an_output_is_found_whichever_alternative_it_is() -> None:
+    """The new `exp` makes the match at `abs` possible: the way there leads over `abs?`, though `x` can be the alternative itself."""
+    build = Builder(RELAY)
+    x = build.input("x", (2, 2))
+    graph = build.finish(build.call("abs", x), build.call("multiply", x, x))
+    text = "rule two(x) { b = exp(x); a = abs?(x); a, b => sigmoid(x), sqrt(x) }\nrule later(x): multiply(x, x) => exp(x);"
+    assert "sigmoid" in run_readable_too(text, graph).op
 
 
 def test_a_path_that_is_cut_far_away_makes_a_match_possible() -> None:

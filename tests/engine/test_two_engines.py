@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -19,6 +17,7 @@ from gslang.engine.plan import plan_of
 from gslang.formats.json_graph import read_json, write_json
 from gslang.graph.graph import Graph
 from gslang.testing import build_graph
+from tests.engine.readable import readable_only
 from tests.engine.test_fixed_point import random_run
 
 CASES = Path(__file__).parent.parent / "cases"
@@ -27,17 +26,6 @@ GRAPHS = {
 }  # fmt: skip
 SHIPPED = [program.rules[name] for program in load_module("std.relay") for name in program.own_rules]
 ODD = list(check_file(Path(__file__).parent.parent / "stdlib" / "adversarial.gsl").rules.values())
-
-
-@contextmanager
-def readable_only() -> Iterator[None]:
-    """All rules run by the readable engine, as if none could be compiled."""
-    compiled = generate._compiled
-    generate._compiled = lambda plan, rewrites: None  # type: ignore[assignment]
-    try:
-        yield
-    finally:
-        generate._compiled = compiled
 
 
 def both_ways(graph: Graph, rules: list, limits: Limits = Limits()) -> tuple[str, list]:
