@@ -162,13 +162,14 @@ def _replayed(rules: RuleSet, graph: Graph, options: argparse.Namespace, trace: 
 
 def _problems(result: Result) -> int:
     code = ExitCode.FINE
-    for failure in result.failures[:10]:
+    failures = list(dict.fromkeys(result.failures))  # a place may be tried again, in vain, when something near it has changed
+    for failure in failures[:10]:
         sys.stderr.write(f"error: rule `{failure.rule}` was not applied at {failure.node}: {failure.message}\n")
         code = ExitCode.FINDINGS
-    if len(result.failures) > 10:
-        sys.stderr.write(f"  … and {len(result.failures) - 10} more\n")
+    if len(failures) > 10:
+        sys.stderr.write(f"  … and {len(failures) - 10} more\n")
     if result.problem:
-        sys.stderr.write(f"error: {result.problem}\n  help: mark a rule `@once`, or add a condition that its own result does not meet\n")
+        sys.stderr.write(f"error: {result.problem}\n  help: mark a rule `@once`, or add a condition that its own result does not meet; `gslc lint` shows rules that never end\n")
         code = ExitCode.FINDINGS
     return code
 

@@ -56,6 +56,7 @@ class Progress:
     recent: deque[str] = field(default_factory=lambda: deque(maxlen=256))  # rules of the latest applications, newest last
     made_by: dict[int, str] = field(default_factory=dict)  # node → rule, for rules under `@once`
     given_limit: int | None = None  # of applications, where somebody gave one
+    loop: list[str] = field(default_factory=list)  # of rules that never end, if it was looked for (`loops`)
 
     def include(self, other: Progress) -> None:
         """Add what was done in another graph, a part of this one."""
@@ -92,9 +93,11 @@ def run_to_fixed_point(
     progress: Progress | None = None,
     observe: Observer | None = None,
     outlining: bool = False,
+    near: Iterable[int] | None = None,
 ) -> Progress:
     """Apply `rules` together to a fixed point, changing `graph`. `observe` is told each application (number from 1).
 
+    `near`: begin only where a match may have to do with one of these nodes.
     `outlining`: folding follows, so what depends on constants only may be laid down as outlines (`graph.outline`).
     """
     progress = progress or Progress()
@@ -105,11 +108,11 @@ def run_to_fixed_point(
     if limits.stop_after is not None and progress.applications >= limits.stop_after:
         progress.stop_reason = StopReason.STOPPED
         return progress
-    todo = graph.in_order()
     for plan in plans:
         progress.counts.setdefault(plan.rule.name, RuleCount())
     plans = can_ever_match(plans, set(graph.op))
     ways = ways_of(plans)
+    todo = graph.in_order() if near is None else affected(graph, near, ways, ())
     outlining = outlining and observe is None and not any([reads_kinds(plan.rule) for plan in plans])
 
     def outlines(operators: tuple[str, ...]) -> bool:
@@ -248,7 +251,7 @@ def limit_message(progress: Progress) -> str:
     names = ", ".join(f"`{name}` ({often[name]} of the last {sum(often.values())})" for name in sorted(often, key=lambda n: (-often[n], n)))
     return (
         f"the rules do not terminate: stopped after {progress.applications} applications; "
-        f"these keep firing: {names}; the loop: {' → '.join(firing_loop(progress.recent))}"
+        f"these keep firing: {names}; the loop: {' → '.join(progress.loop or firing_loop(progress.recent))}"
     )
 
 
