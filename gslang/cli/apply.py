@@ -18,6 +18,7 @@ from gslang.cli.progress import shown
 from gslang.cli.refusals import refuse_graph_output, refuse_output, refuse_two_stdins, shared_file
 from gslang.cli.shared import add_graph_options, load_graph
 from gslang.cli.usable_rules import usable_rules
+from gslang.engine.fixed_point import StopReason
 from gslang.engine.passes import FOLD_LIMIT
 
 if TYPE_CHECKING:
@@ -229,3 +230,5 @@ def _summary(result: Result, replayed: bool) -> None:
         f"{result.applications} application{many}, {how}; "
         f"{len(result.before)} nodes before, {len(result.graph)} after\n"
     )
+    if not result.applications and not replayed and result.stop_reason is StopReason.FIXED_POINT:
+        sys.stderr.write("  help: `gslc match RULES GRAPH --why-not` tells what stood in the way\n")
