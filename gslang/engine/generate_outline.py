@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Any, Final
+from typing import Final
 
 from gslang.check import checked as ir
 from gslang.dialect.tensor_type import TensorType, Type, is_static
@@ -105,19 +105,18 @@ def _numbered(layout: Layout, part: list[int], leaves: tuple[str, ...]) -> tuple
     return tuple([(layout.operators[k].strip("'"), tuple(map(number, layout.operands[k])), k) for k in part])
 
 
-class OutlinedStamps(dict[Any, "Stamp | None"]):
-    """Key → what applications with outlines share; None where the values would be too large, or are no floating-point numbers."""
+class OutlinedStamps(dict[int, "Stamp | bool"]):
+    """`id` of a whole stamp → the one with outlines; False where values would be too large, or are no floating-point numbers."""
 
     def __init__(self, outlined: OutlinedLayout) -> None:
         self.outlined = outlined
 
-    def of(self, key: Any, stamp: Stamp) -> Stamp | None:
-        """The stamp with outlines for a whole stamp."""
-        if key not in self:
-            self[key] = self._made(stamp)
-        return self[key]
+    def of(self, stamp: Stamp) -> Stamp | bool:
+        """The stamp with outlines for a whole one, which is never forgotten, so that its `id` remains its own."""
+        result = self[id(stamp)] = self._made(stamp)
+        return result
 
-    def _made(self, stamp: Stamp) -> Stamp | None:
+    def _made(self, stamp: Stamp) -> Stamp | bool:
         values = dict(stamp.values)
         outlines = []
         for position, inside in enumerate(self.outlined.inside):
@@ -125,10 +124,10 @@ class OutlinedStamps(dict[Any, "Stamp | None"]):
             for op, operands, place in inside:
                 type_ = stamp.types[place]
                 if not isinstance(type_, TensorType) or op != "CONST" and not _is_small(type_):
-                    return None
+                    return False
                 nodes.append(OutlinedNode(CONST if op == "CONST" else op, operands, stamp.attrs[place], type_, values.get(place), place))
             if len({node.type.dtype for node in nodes if node.op is not CONST}) > 1:
-                return None
+                return False
             outlines.append(Outline(tuple(nodes), position))
         kept = self.outlined.places[len(outlines) :]
         return replace(
