@@ -98,6 +98,8 @@ def run(options: argparse.Namespace) -> int:
     graph = load_graph(options.graph, options, rules.dialect)
     refuse_unknown_sizes(graph, sizes)
     loaded = perf_counter()
+    if options.provenance and _target_format(options, graph) == "relay":
+        sys.stderr.write("warning: Relay text has no place for what `--provenance` says\n  help: write JSON, with --output-format json\n")
     trace = None
     if options.trace:
         from gslang.cli.trace_file import open_trace
@@ -230,5 +232,5 @@ def _summary(result: Result, replayed: bool) -> None:
         f"{result.applications} application{many}, {how}; "
         f"{len(result.before)} nodes before, {len(result.graph)} after\n"
     )
-    if not result.applications and not replayed and result.stop_reason is StopReason.FIXED_POINT:
+    if not (result.applications or result.failures or replayed) and result.stop_reason is StopReason.FIXED_POINT:
         sys.stderr.write("  help: `gslc match RULES GRAPH --why-not` tells what stood in the way\n")

@@ -177,7 +177,7 @@ def _command(options: argparse.Namespace) -> Check:
             write_graph(changed, file, format)
             quoted = shlex.quote(file)
             command = options.check.replace("{}", quoted) if "{}" in options.check else f"{options.check} {quoted}"
-            ran: Any = subprocess.run(command, shell=True, capture_output=True, check=False)
+            ran: Any = subprocess.run(command, shell=True, stdin=subprocess.DEVNULL, capture_output=True, check=False)
             if ran.returncode in _NOT_RUN:
                 raise InputError(f"the check cannot be run: {options.check}", help="is it on the path, and may it be executed?")
             said = ran.stderr.decode(errors="replace").strip().splitlines()

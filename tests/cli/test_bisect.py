@@ -152,3 +152,9 @@ def test_sizes_of_dimensions(tmp_path: Path, capsys: pytest.CaptureFixture[str])
     capsys.readouterr()
     assert bisect(tmp_path, "numbers", "--dim", "n=7") == 1
     assert "rule `wrong`" in capsys.readouterr().out
+
+
+def test_a_command_reads_nothing_of_the_terminal(files: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """And one that says much is heard all the same."""
+    assert bisect(files, "cat; yes | head -c 300000; grep -q abs {}") == 1
+    assert "rule `wrong`" in capsys.readouterr().out

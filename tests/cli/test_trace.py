@@ -188,6 +188,12 @@ def test_new_nodes_tell_where_they_come_from(files: Path) -> None:
     assert "origin" not in (files / "c.json").read_text()
 
 
+def test_where_there_is_no_place_for_it(files: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    for name, told in (("a.relay", True), ("a.json", False)):
+        assert gslc(files, "-o", str(files / name), "--provenance") == 0
+        assert ("warning: Relay text has no place for what `--provenance` says" in capsys.readouterr().err) == told
+
+
 @pytest.mark.parametrize(
     ("origin", "expected"),
     [
