@@ -221,6 +221,10 @@ def edits_of(
         """The same for several outputs; a node that reads many of them is changed once. Returns the users that have changed."""
         changed: dict[int, None] = {}
         for old, now in moved.items():
+            if now >= first and not users[now] and not staying and max(users[old], default=0) < first:  # all of them, and nobody else
+                changed.update(dict.fromkeys(users[old]))
+                users[old], users[now] = users[now], users[old]
+                continue
             kept: list[int] = []
             for user in users[old]:
                 if user >= first or user in staying:
@@ -245,14 +249,15 @@ def edits_of(
         placed = False
         if len(staying) > 8:
             staying = frozenset(staying)
+        needed = None
         if low is None:
-            low = max([label[o] for node in range(first, count) for o in operands[node] if 0 <= o < first], default=0)
-            low = max(low, *[label[now] for now in nows if now < first], 0)
+            needed = _needed(graph, nows, first)
+            low = max([label[node] for node in needed], default=0)
         if count > first:
             high = min([label[u] for old in olds for u in users[old] if u < first and u not in staying], default=low + 2 * GAP)
             placed = low < high and label_new(first, low, high - 1)
         if not placed:
-            _place(graph, olds, nows, first, staying)
+            _place(graph, olds, nows, first, staying, needed)
         seeds.extend(range(first, count))
         moved = {old: now for old, now in zip(olds, nows) if old != now}
         for old, now in moved.items():
@@ -285,18 +290,23 @@ def edits_of(
     )  # fmt: skip
 
 
-def _place(graph: Graph, olds: Sequence[int], nows: Sequence[int], first: int, staying: Collection[int]) -> None:
-    """Labels for new nodes, whatever stands in the way.
+def _needed(graph: Graph, nows: Sequence[int], first: int) -> list[int]:
+    """Old nodes that new ones read, or that stand for an output."""
+    return [*[o for below in graph.operands[first:] for o in below if 0 <= o < first], *[node for node in nows if node < first]]
+
+
+def _place(
+    graph: Graph, olds: Sequence[int], nows: Sequence[int], first: int, staying: Collection[int], needed: list[int] | None = None
+) -> None:
+    """Labels for new nodes, whatever stands in the way. `needed`: as `_needed` gives it.
 
     What they read, and old nodes that stand for an output, may come after a user of an output; such nodes move to the place
     right behind the first output. By convexity none of them depends on a user of an output.
     """
-    order, op, users, operands = graph.ordered(), graph.op, graph.users, graph.operands
-    label, count = order.label, len(op)
+    order, users = graph.ordered(), graph.users
+    label, count = order.label, len(graph.op)
     order.grow(count)
-    needed = [node for node in nows if node < first]
-    for node in range(first, count):
-        needed += [o for o in operands[node] if 0 <= o < first]
+    needed = _needed(graph, nows, first) if needed is None else needed
     while True:
         low = max([label[node] for node in needed], default=0)
         high = min([label[user] for old in olds for user in users[old] if user < first and user not in staying], default=low + GAP * 2)
