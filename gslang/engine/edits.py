@@ -219,12 +219,17 @@ def edits_of(
 
     def redirect_all(moved: dict[int, int], first: int, staying: Collection[int]) -> list[int]:
         """The same for several outputs; a node that reads many of them is changed once. Returns the users that have changed."""
-        changed: dict[int, None] = {}
-        for old, now in moved.items():
-            if now >= first and not users[now] and not staying and max(users[old], default=0) < first:  # all of them, and nobody else
-                changed.update(dict.fromkeys(users[old]))
+        changed = dict.fromkeys([user for old in moved for user in users[old]])
+        nows = set(moved.values())
+        if not staying and len(nows) == len(moved) and max(changed, default=0) < first and not any([now < first or users[now] for now in nows]):
+            for old, now in moved.items():  # each new node gets all users of one old node, and no others
                 users[old], users[now] = users[now], users[old]
-                continue
+            get = moved.get
+            for user in changed:
+                operands[user] = tuple([get(o, o) for o in operands[user]])
+            return list(changed)
+        changed.clear()
+        for old, now in moved.items():
             kept: list[int] = []
             for user in users[old]:
                 if user >= first or user in staying:
@@ -249,15 +254,15 @@ def edits_of(
         placed = False
         if len(staying) > 8:
             staying = frozenset(staying)
-        needed = None
+        room = None
         if low is None:
-            needed = _needed(graph, nows, first)
-            low = max([label[node] for node in needed], default=0)
+            room = _room(graph, olds, nows, first, staying)
+            low = room[1]
         if count > first:
-            high = min([label[u] for old in olds for u in users[old] if u < first and u not in staying], default=low + 2 * GAP)
+            high = room[2] if room else min([label[u] for old in olds for u in users[old] if u < first and u not in staying], default=low + 2 * GAP)
             placed = low < high and label_new(first, low, high - 1)
         if not placed:
-            _place(graph, olds, nows, first, staying, needed)
+            _place(graph, olds, nows, first, staying, room)
         seeds.extend(range(first, count))
         moved = {old: now for old, now in zip(olds, nows) if old != now}
         for old, now in moved.items():
@@ -290,34 +295,37 @@ def edits_of(
     )  # fmt: skip
 
 
-def _needed(graph: Graph, nows: Sequence[int], first: int) -> list[int]:
-    """Old nodes that new ones read, or that stand for an output."""
-    return [*[o for below in graph.operands[first:] for o in below if 0 <= o < first], *[node for node in nows if node < first]]
-
-
 def _place(
-    graph: Graph, olds: Sequence[int], nows: Sequence[int], first: int, staying: Collection[int], needed: list[int] | None = None
+    graph: Graph, olds: Sequence[int], nows: Sequence[int], first: int, staying: Collection[int], room: tuple[list[int], int, int] | None = None
 ) -> None:
-    """Labels for new nodes, whatever stands in the way. `needed`: as `_needed` gives it.
+    """Labels for new nodes, whatever stands in the way. `room`: as `_room` gives it.
 
     What they read, and old nodes that stand for an output, may come after a user of an output; such nodes move to the place
     right behind the first output. By convexity none of them depends on a user of an output.
     """
-    order, users = graph.ordered(), graph.users
-    label, count = order.label, len(graph.op)
+    order = graph.ordered()
+    count = len(graph.op)
     order.grow(count)
-    needed = _needed(graph, nows, first) if needed is None else needed
     while True:
-        low = max([label[node] for node in needed], default=0)
-        high = min([label[user] for old in olds for user in users[old] if user < first and user not in staying], default=low + GAP * 2)
+        needed, low, high = room or _room(graph, olds, nows, first, staying)
         nodes: Sequence[int] = range(first, count)
         if low >= high:
-            anchor = min(olds, key=label.__getitem__)
-            low = label[anchor]
+            anchor = min(olds, key=order.label.__getitem__)
+            low = order.label[anchor]
             nodes = [*ancestors_after(graph, needed, anchor), *nodes]
         if not nodes or order.spread(nodes, low, high - 1):
             return
         order.renumber()
+        room = None
+
+
+def _room(graph: Graph, olds: Sequence[int], nows: Sequence[int], first: int, staying: Collection[int]) -> tuple[list[int], int, int]:
+    """Old nodes that new ones read, or that stand for an output; the greatest of their labels; the least one of the outputs' users."""
+    label, users = graph.ordered().label, graph.users
+    needed = [o for below in graph.operands[first:] for o in below if 0 <= o < first]
+    needed += [node for node in nows if node < first]
+    low = max([label[node] for node in needed], default=0)
+    return needed, low, min([label[u] for old in olds for u in users[old] if u < first and u not in staying], default=low + 2 * GAP)
 
 
 def infer_or_fail(graph: Graph, dialect: Dialect, node: int, looked_at: list[int] | None) -> Type | None:

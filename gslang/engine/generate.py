@@ -307,7 +307,8 @@ def _rewrite(writer: Writer, place: Place, bound: list[int], templates: frozense
         writer.line(inner, f"keep_stamp(E, {stamps}, key, first_new)")
         writer.line(place, "else:")
         emit_stamped(writer, inner, layout)
-        writer.line(inner, f"now = {layout.outputs[0] if single else f'({chr(44).join(layout.outputs)},)'}")
+        outputs_now = "[*projected]" if layout.several is not None else layout.outputs[0] if single else f"({', '.join(layout.outputs)},)"
+        writer.line(inner, f"now = {outputs_now}")
     one = single and rule.output_block is None and len(rule.outputs) == 1
     emit_replacement(writer, place, layout, one, single, outputs, bound, templates)
     writer.line(place, "return True")

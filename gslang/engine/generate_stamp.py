@@ -33,13 +33,18 @@ class Stamp:
 
 @dataclass(frozen=True, slots=True)
 class Layout:
-    """The nodes of a target in the order in which they are made, as code: operators and operands; `key` decides the rest."""
+    """The nodes of a target in the order in which they are made, as code: operators and operands; `key` decides the rest.
+
+    An operand that begins with `*` stands for those of all instances. `several`: the node whose fields, one node each, come last and
+    are the outputs.
+    """
 
     operators: tuple[str, ...]
     operands: tuple[tuple[str, ...], ...]
     outputs: tuple[str, ...]
     key: tuple[str, ...]
     has_constants: bool
+    several: str | None = None
 
 
 def keep_stamp(edits: Edits, stamps: dict[Any, Stamp], key: Any, first: int) -> None:
@@ -84,16 +89,55 @@ class _Laying:
 def layout_of(writer: Writer) -> Layout | None:
     """How the rule's target is laid down; None if that differs from match to match."""
     rule = writer.plan.rule
-    if rule.blocks:
-        return None
     laying = _Laying(rule, writer.names)
+    several: str | None = None
+    outputs: tuple[str, ...] = ()
     try:
-        outputs = tuple([_node(laying, number) for number in rule.target.outputs])
+        if not rule.blocks:
+            outputs = tuple([_node(laying, number) for number in rule.target.outputs])
+        elif len(rule.blocks) == 1 and rule.output_block == 0:
+            laying.key["len(I0)"] = None
+            several = _fields_of(laying, rule.target.outputs)
+        else:
+            return None
     except _NotFixed:
         return None
     if len(laying.operators) < 2:
         return None
-    return Layout(tuple(laying.operators), tuple(laying.operands), outputs, tuple(laying.key), laying.has_constants)
+    return Layout(tuple(laying.operators), tuple(laying.operands), outputs, tuple(laying.key), laying.has_constants, several)
+
+
+def _fields_of(laying: _Laying, outputs: tuple[int, ...]) -> str:
+    """The call whose fields are the target's outputs."""
+    targets = laying.rule.target.targets
+    match [targets[number] for number in outputs]:
+        case [ir.Projections(base)] if isinstance(targets[base], ir.MakeCall):
+            return _node(laying, base)
+    raise _NotFixed
+
+
+def _field(laying: _Laying, number: int) -> str:
+    """An operand of a tuple: a node, or those of all instances."""
+    targets = laying.rule.target.targets
+    match targets[number]:
+        case ir.SpliceInstances(block, node):
+            pass
+        case ir.Repeat(element, (local,), ir.Instances(block), None, _):
+            match targets[element]:
+                case ir.SourceNode(ir.At(_, ir.Local(counted)), node) if counted == local:
+                    pass
+                case _:
+                    raise _NotFixed
+        case _:
+            return _node(laying, number)
+    if not laying.names.is_there(node):
+        raise _NotFixed
+    laying.key[_of_instances(f"types[i[{node}]]", block)] = None
+    return _of_instances(f"i[{node}]", block)
+
+
+def _of_instances(code: str, block: int) -> str:
+    return f"*[{code} for i in I{block}]"
 
 
 def _node(laying: _Laying, number: int) -> str:
@@ -112,7 +156,7 @@ def _node(laying: _Laying, number: int) -> str:
         case ir.MakeCall() as call:
             result = _call(laying, call)
         case ir.MakeTuple(fields):
-            result = laying.add("TUPLE", [_node(laying, part) for part in fields])
+            result = laying.add("TUPLE", [_field(laying, part) for part in fields])
         case ir.MakeProj(base, ir.Const(int() as index)) if isinstance(targets[base], ir.MakeCall) and 0 <= index < len(INDEX_ATTRS):
             result = laying.add("PROJ", [_node(laying, base)])
         case _:
@@ -157,9 +201,17 @@ def _constant(laying: _Laying, constant: ir.MakeConst) -> str:
 
 
 def _note_attributes(laying: _Laying, place: ir.Place, node: int) -> None:
-    if not isinstance(place, ir.Own) or not laying.names.is_there(node):
+    if not laying.names.is_there(node):
         raise _NotFixed
-    laying.key[f"tuple(attrs[v{node}].items())"] = None
+    match place:
+        case ir.Own() if laying.rule.nodes[node].block is None:
+            laying.key[f"tuple(attrs[v{node}].items())"] = None
+        case ir.At(block, ir.Const(0)):
+            laying.key[f"tuple(attrs[I{block}[0][{node}]].items())"] = None
+        case ir.At(block, _):
+            laying.key[_of_instances(f"tuple(attrs[i[{node}]].items())", block)] = None
+        case _:
+            raise _NotFixed
 
 
 def _note_value(laying: _Laying, value: ir.Value) -> None:
@@ -167,14 +219,20 @@ def _note_value(laying: _Laying, value: ir.Value) -> None:
     match value:
         case ir.Const() | ir.Local():
             return
-        case ir.NodeAttr(ir.Own(), node, "shape" | "dtype" | "ndim") if laying.names.is_there(node):
+        case ir.NodeAttr(ir.Own(), node, "shape" | "dtype" | "ndim") if laying.names.is_there(node) and laying.rule.nodes[node].block is None:
             laying.key[f"types[v{node}]"] = None
+        case ir.NodeAttr(ir.At(block, _), node, "shape" | "dtype" | "ndim") if laying.names.is_there(node):
+            laying.key[_of_instances(f"types[i[{node}]]", block)] = None
+        case ir.Length() | ir.Instances():
+            return  # how many there are is in the key
         case ir.NodeAttr(place, node, name) if isinstance(pattern := laying.rule.nodes[node], ir.CallNode):
             signatures = [laying.rule.dialect.get(operator) for operator in pattern.operators]
             if any(s is None or any(operand.name == name for operand in s.operands) for s in signatures):
                 raise _NotFixed  # perhaps a constant's value
             _note_attributes(laying, place, node)
             if len(signatures) > 1:
+                if pattern.block is not None:
+                    raise _NotFixed
                 laying.key[f"op[v{node}]"] = None  # defaults differ
         case ir.Captured(ir.Own(), number):
             laying.key[f"c{number}"] = laying.key[f"type(c{number})"] = None
@@ -224,10 +282,15 @@ def emit_key(writer: Writer, place: Place, layout: Layout) -> str:
 
 def emit_stamped(writer: Writer, place: Place, layout: Layout) -> None:
     """Emit the code that appends all nodes of `stamp`."""
-    count = len(layout.operators)
-    writer.line(place, f"op_extend(({''.join(f'{operator}, ' for operator in layout.operators)}))")
-    writer.line(place, f"operands_extend(({''.join(f'{_tuple(items)}, ' for items in layout.operands)}))")
-    writer.line(place, f"attrs_extend(stamp.attrs); types_extend(stamp.types); names_extend({(None,) * count!r})")
+    count, several = len(layout.operators), layout.several
+    if several is not None:
+        writer.line(place, f"projected = range(first_new + {count}, first_new + len(stamp.types))")
+    more = "" if several is None else "*(PROJ,) * len(projected), "
+    writer.line(place, f"op_extend(({''.join(f'{operator}, ' for operator in layout.operators)}{more}))")
+    more = "" if several is None else f"*(({several},),) * len(projected), "
+    writer.line(place, f"operands_extend(({''.join(f'{_tuple(items)}, ' for items in layout.operands)}{more}))")
+    nameless = repr((None,) * count) if several is None else "(None,) * len(stamp.types)"
+    writer.line(place, f"attrs_extend(stamp.attrs); types_extend(stamp.types); names_extend({nameless})")
     readers: list[dict[str, None]] = [{} for _ in range(count)]
     outside: list[tuple[str, str, bool]] = []
     for k, items in enumerate(layout.operands):
@@ -235,11 +298,26 @@ def emit_stamped(writer: Writer, place: Place, layout: Layout) -> None:
         for item in dict.fromkeys(items):
             if item[0] == "n":
                 readers[int(item[1:])][f"n{k}"] = None
-            elif item[0] == "v":
+            elif item[0] in "v*":
                 outside.append((item, f"n{k}", seen))
                 seen = True
-    writer.line(place, f"users_extend(({''.join(f'[{chr(44).join(mine)}], ' for mine in readers)}))")
+    lists = [f"[{', '.join(mine)}]" for mine in readers]
+    if several is not None:
+        mine = int(several[1:])
+        lists[mine] = f"[{', '.join([*readers[mine], '*projected'])}]"
+        lists.append("*[[] for _ in projected]")
+    writer.line(place, f"users_extend(({', '.join(lists)}, ))")
+    if several is not None:
+        writer.line(place, f"if len(users[{several}]) > {MANY_USERS}: users[{several}] = dict.fromkeys(users[{several}])")
     for item, reader, again in outside:
+        if item[0] == "*":
+            inner = place.deeper()
+            writer.line(place, f"for o in {item[1:]}:")
+            writer.line(inner, "readers = users[o]")
+            fresh = f"(not readers or readers[-1] != {reader})"
+            writer.line(inner, f"if type(readers) is list and len(readers) < {MANY_USERS} and {fresh} and not additions: readers.append({reader})")
+            writer.line(inner, f"else: add_user(o, {reader})")
+            continue
         twice = f" and (not readers or readers[-1] != {reader})" if again else ""
         writer.line(place, f"readers = users[{item}]")
         writer.line(place, f"if type(readers) is list and len(readers) < {MANY_USERS}{twice} and not additions: readers.append({reader})")

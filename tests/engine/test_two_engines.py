@@ -16,6 +16,7 @@ from gslang.engine.fixed_point import Limits, run_to_fixed_point
 from gslang.engine.plan import plan_of
 from gslang.formats.json_graph import read_json, write_json
 from gslang.graph.graph import Graph
+from gslang.graph.invariants import check_invariants
 from gslang.testing import build_graph
 from tests.engine.readable import readable_only
 from tests.engine.test_fixed_point import random_run
@@ -37,6 +38,7 @@ def both_ways(graph: Graph, rules: list, limits: Limits = Limits()) -> tuple[str
                 progress = run_to_fixed_point(copy, rules, limits)
         else:
             progress = run_to_fixed_point(copy, rules, limits)
+        assert check_invariants(copy) == []
         counts = [(name, c.candidates, c.matches, c.applications) for name, c in progress.counts.items()]
         results.append((write_json(copy), counts, [f.message for f in progress.failures], progress.sweeps))
     assert results[0] == results[1]
@@ -187,3 +189,20 @@ test "two" for r { x: input float32[4]; nn.relu(exp(x)), abs(exp(x)) => unchange
     assert generate.is_compiled(plan_of(rule))
     for test, applications in zip(program.tests, (1, 0, 1)):
         assert both_ways(build_graph(program, test, test.source), [rule])[1][0][3] == applications, test.name
+
+
+def test_outputs_that_one_new_node_replaces(tmp_path: Path) -> None:
+    (tmp_path / "r.gsl").write_text("""dialect relay;
+rule two(x) { a = nn.relu(x); b = nn.relu(x); a, b => s = maximum(x, const(value = 0.0)); s, s }
+rule any_number(x) { each f in 2.. { a = nn.relu(x); } *f.a => s = maximum(x, const(value = 0.0)); *[s for i in f] }
+test "shared" for two {
+    x: input float32[4];
+    exp(nn.relu(x)), tanh(nn.relu(x)) + nn.relu(x), nn.relu(x)
+  =>
+    unchanged
+}
+""")
+    program = check_file(tmp_path / "r.gsl")
+    assert program.ok, [d.message for d in program.diagnostics]
+    for rule, applications in zip(program.rules.values(), (2, 1)):
+        assert both_ways(build_graph(program, program.tests[0], program.tests[0].source), [rule])[1][0][3] == applications
