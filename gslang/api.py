@@ -269,7 +269,7 @@ class RuleSet:
         folding = folder(self.dialect)(fold_limit)
 
         def run(part: Graph, limits: Limits, observe: Observer | None, progress: Progress | None = None) -> Progress:
-            return run_steps(part, self.dialect, steps, self.known, folding, limits, progress, observe)
+            return run_steps(part, self.dialect, steps, self.known, folding, limits, progress, observe, fold_limit)
 
         def observer(path: str, part: Graph, before: int) -> Observer | None:
             return _observer(path, part, watch, provenance, before)
@@ -283,7 +283,13 @@ class RuleSet:
             changed, bodies = run_inside(after, self.dialect, run, limits, progress, observer)
             if changed:  # the graph may read less than before
                 run(after, limits, observe, progress)
-        return Result(after, progress, graph, {"rewrite": perf_counter() - began}, bodies=bodies)
+        seconds = perf_counter() - began
+        if progress.stop_reason is StopReason.APPLICATION_LIMIT and limit is None and progress.recent:
+            from gslang.engine.loops import loop_of
+
+            together = next(names for names in map(_rules_of, steps) if progress.recent[-1] in names)
+            progress.loop = loop_of(after, [self.known[name] for name in together], progress.made_by)
+        return Result(after, progress, graph, {"rewrite": seconds}, bodies=bodies)
 
     def replay(self, graph: Graph, entries: Iterable[TraceEntry], watch: Watch | None = None, provenance: bool = False) -> Result:
         """Apply a trace (`engine.replay`) to a copy of `graph`. Raises `ReplayError` where it does not fit."""
@@ -345,6 +351,11 @@ def _noting_origins(graph: Graph, also: Observer | None) -> Observer:
 def _without(step: Step, skip: set[str], only: set[str] | None) -> Step:
     rules = tuple(name for name in step.rules if name not in skip and (only is None or name in only))
     return Step(rules, step.builtin, tuple(_without(inner, skip, only) for inner in step.nested))
+
+
+def _rules_of(step: Step) -> list[str]:
+    """All rules of a step, nested ones too, each once."""
+    return list(dict.fromkeys([*step.rules, *(name for inner in step.nested for name in _rules_of(inner))]))
 
 
 def folder(dialect: Dialect) -> Callable[[int | None], Callable[[Graph], int]]:

@@ -15,9 +15,10 @@ from gslang.cli.main import ExitCode
 from gslang.cli.numbers import add_number_options, compare_graphs, refuse_unknown_sizes, sizes_of
 from gslang.cli.option_types import natural, positive, size_in_bytes
 from gslang.cli.progress import shown
-from gslang.cli.refusals import refuse_graph_output, refuse_output, refuse_two_stdins
+from gslang.cli.refusals import refuse_graph_output, refuse_output, refuse_two_stdins, shared_file
 from gslang.cli.shared import add_graph_options, load_graph
 from gslang.cli.usable_rules import usable_rules
+from gslang.engine.fixed_point import StopReason
 from gslang.engine.passes import FOLD_LIMIT
 
 if TYPE_CHECKING:
@@ -38,7 +39,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--replay", metavar="FILE", help="apply a trace again, without searching")
     parser.add_argument("--stop-after", type=natural, metavar="N", help="stop after N applications")
     parser.add_argument("--provenance", action="store_true", help="new nodes say which application made them from what (JSON, ONNX)")
-    parser.add_argument("--no-subgraphs", action="store_true", help="leave bodies and local functions of an ONNX model alone")
     add_output_options(parser)
     add_graph_options(parser)
 
@@ -56,18 +56,20 @@ def add_run_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--fold-limit", type=size_in_bytes, default=FOLD_LIMIT, metavar="SIZE", help="how much larger than what it is made of a pre-computed constant may be: bytes, 64K, 4M, 2G, none (1M)"
     )
+    parser.add_argument("--no-subgraphs", action="store_true", help="leave bodies and local functions of an ONNX model alone")
 
 
 def run_options(options: argparse.Namespace) -> dict[str, Any]:
     """The arguments of `RuleSet.apply` that `add_run_options` reads."""
     return {
         "rules": options.rule, "skip": options.skip, "pass_name": options.pass_name, "once": options.once, "sweeps": options.passes,
-        "limit": options.limit, "fold": options.fold, "fold_limit": options.fold_limit,
+        "limit": options.limit, "fold": options.fold, "fold_limit": options.fold_limit, "subgraphs": not options.no_subgraphs,
     }  # fmt: skip
 
 
 _CHOOSING_NOTHING: Final[dict[str, Any]] = {
     "rules": None, "skip": [], "pass_name": None, "once": False, "sweeps": None, "limit": None, "fold": False, "fold_limit": FOLD_LIMIT,
+    "subgraphs": True,
 }  # fmt: skip
 
 
@@ -96,6 +98,8 @@ def run(options: argparse.Namespace) -> int:
     graph = load_graph(options.graph, options, rules.dialect)
     refuse_unknown_sizes(graph, sizes)
     loaded = perf_counter()
+    if options.provenance and _target_format(options, graph) == "relay":
+        sys.stderr.write("warning: Relay text has no place for what `--provenance` says\n  help: write JSON, with --output-format json\n")
     trace = None
     if options.trace:
         from gslang.cli.trace_file import open_trace
@@ -108,7 +112,7 @@ def run(options: argparse.Namespace) -> int:
         with shown(progress):
             result = rules.apply(
                 graph, **run_options(options), stop_after=options.stop_after, watch=None if trace is None else trace.watch,
-                provenance=options.provenance, progress=progress, subgraphs=not options.no_subgraphs,
+                provenance=options.provenance, progress=progress,
             )  # fmt: skip
     result.seconds = {"load": loaded - compiled, "compile": compiled - began, **result.seconds}
     code = _problems(result)
@@ -132,9 +136,13 @@ def _conflict(options: argparse.Namespace) -> str | None:
         return "gslc: the graph and the report cannot both go to stdout\n  help: give the graph a file with -o\n"
     if options.trace == "-":
         return "gslc: a trace goes to a file\n  help: --trace trace.jsonl\n"
+    if options.replay == "-":
+        return "gslc: a trace is read from a file\n  help: --replay trace.jsonl\n"
     if options.replay and (run_options(options) != _CHOOSING_NOTHING or options.stop_after is not None):
         return "gslc: a trace says what is applied: --replay goes without options that choose rules, folding or limits\n"
-    return None
+    read = {"the rules": options.rules, "the graph that is read": options.graph, "the parameters": options.params}
+    graph = {"the graph": options.output, "its parameters": options.output_params}
+    return shared_file(graph, {"the rules": options.rules}) or shared_file({"the report": options.report, "the trace": options.trace}, {**read, **graph})
 
 
 def _replayed(rules: RuleSet, graph: Graph, options: argparse.Namespace, trace: Trace | None) -> Result:
@@ -157,13 +165,14 @@ def _replayed(rules: RuleSet, graph: Graph, options: argparse.Namespace, trace: 
 
 def _problems(result: Result) -> int:
     code = ExitCode.FINE
-    for failure in result.failures[:10]:
+    failures = list(dict.fromkeys(result.failures))  # a place may be tried again, in vain, when something near it has changed
+    for failure in failures[:10]:
         sys.stderr.write(f"error: rule `{failure.rule}` was not applied at {failure.node}: {failure.message}\n")
         code = ExitCode.FINDINGS
-    if len(result.failures) > 10:
-        sys.stderr.write(f"  … and {len(result.failures) - 10} more\n")
+    if len(failures) > 10:
+        sys.stderr.write(f"  … and {len(failures) - 10} more\n")
     if result.problem:
-        sys.stderr.write(f"error: {result.problem}\n  help: mark a rule `@once`, or add a condition that its own result does not meet\n")
+        sys.stderr.write(f"error: {result.problem}\n  help: mark a rule `@once`, or add a condition that its own result does not meet; `gslc lint` shows rules that never end\n")
         code = ExitCode.FINDINGS
     return code
 
@@ -223,3 +232,5 @@ def _summary(result: Result, replayed: bool) -> None:
         f"{result.applications} application{many}, {how}; "
         f"{len(result.before)} nodes before, {len(result.graph)} after\n"
     )
+    if not (result.applications or result.failures or replayed) and result.stop_reason is StopReason.FIXED_POINT:
+        sys.stderr.write("  help: `gslc match RULES GRAPH --why-not` tells what stood in the way\n")

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import argparse
 import shlex
+import signal
 import subprocess
 import sys
 import tempfile
@@ -19,7 +20,7 @@ from typing import TYPE_CHECKING, Any
 from gslang.base.diagnostics import InputError
 from gslang.cli.apply import add_run_options, run_options
 from gslang.cli.main import ExitCode
-from gslang.cli.option_types import natural
+from gslang.cli.numbers import add_number_options, outputs_of, refuse_unknown_sizes, sizes_of
 from gslang.cli.refusals import refuse_two_stdins
 from gslang.cli.shared import add_graph_options, load_graph
 from gslang.cli.usable_rules import usable_rules
@@ -42,7 +43,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("graph", help="a .json or .relay graph")
     parser.add_argument("--check", required=True, metavar="CMD|numbers", help="`numbers`, or a command that fails on a wrong graph (`{}`: its file)")
     add_run_options(parser)
-    parser.add_argument("--seed", type=natural, default=0, metavar="N", help="of the random inputs (0)")
+    add_number_options(parser)
     add_graph_options(parser)
 
 
@@ -50,12 +51,17 @@ def run(options: argparse.Namespace) -> int:
     if not options.check.strip():
         sys.stderr.write("gslc bisect: the check is empty\n  help: --check numbers, or --check 'COMMAND {}'\n")
         return ExitCode.USAGE
+    sizes = sizes_of(options)
+    if isinstance(sizes, str):
+        sys.stderr.write(f"gslc bisect: {sizes}\n")
+        return ExitCode.USAGE
     refuse_two_stdins(options.rules, options.graph)
     rules = usable_rules([options.rules], options)
     if isinstance(rules, ExitCode):
         return rules
     graph = load_graph(options.graph, options, rules.dialect)
-    check = _numbers(rules, graph, options.seed) if options.check == "numbers" else _command(options)
+    refuse_unknown_sizes(graph, sizes)
+    check = _numbers(rules, graph, sizes, options) if options.check == "numbers" else _command(options)
     if why := check(graph):
         sys.stderr.write(f"error: the check fails before any application: {why}\n  help: it has to hold for the graph as it is\n")
         return ExitCode.FINDINGS
@@ -68,7 +74,9 @@ def run(options: argparse.Namespace) -> int:
     while bad - good > 1:
         middle = (good + bad) // 2
         found = check(rules.replay(graph, entries[:middle]).graph)
-        sys.stderr.write(f"  after {_applications(entries[:middle])}: {'holds' if found is None else 'fails'}\n")
+        step = entries[middle - 1].step
+        then = f" and `{step}`" if step is not None else ""
+        sys.stderr.write(f"  after {_applications(entries[:middle])}{then}: {'holds' if found is None else 'fails'}\n")
         if found is None:
             good = middle
         else:
@@ -130,19 +138,19 @@ def _command_line(options: argparse.Namespace) -> str:
             words += [f"--{option.removesuffix('_name').replace('_', '-')}", str(value)]
     words += ["--function", options.function] if options.function != "main" else []
     words += ["--fold-limit", str(options.fold_limit).lower()] if options.fold_limit != FOLD_LIMIT else []
-    words += [f"--{option.replace('_', '-')}" for option in ("once", "fold", "inline", "skip_unsupported") if getattr(options, option)]
+    words += [f"--{option.replace('_', '-')}" for option in ("once", "fold", "no_subgraphs", "inline", "skip_unsupported") if getattr(options, option)]
     return shlex.join(words)
 
 
-def _numbers(rules: RuleSet, graph: Graph, seed: int) -> Check:
+def _numbers(rules: RuleSet, graph: Graph, sizes: dict[str, int], options: argparse.Namespace) -> Check:
     """Compares with what the graph computes as it is. Raises `InputError` if it cannot be computed."""
     from gslang.evaluate.agree import compare_values
     from gslang.evaluate.random_inputs import random_inputs
-    from gslang.evaluate.run import EvaluationError, evaluate
+    from gslang.evaluate.run import EvaluationError
 
     try:
-        inputs = random_inputs(graph, seed)
-        expected = evaluate(graph, rules.dialect, inputs)
+        inputs = random_inputs(graph, options.seed, sizes)
+        expected = outputs_of(graph, rules.dialect, inputs, options.backend)
     except EvaluationError as error:
         raise InputError(f"the numbers cannot be checked: {error}", help="give a command with --check") from None
 
@@ -150,7 +158,7 @@ def _numbers(rules: RuleSet, graph: Graph, seed: int) -> Check:
         if changed is graph:
             return None
         try:
-            agreement = compare_values(expected, evaluate(changed, rules.dialect, inputs))
+            agreement = compare_values(expected, outputs_of(changed, rules.dialect, inputs, options.backend))
         except EvaluationError as error:
             return str(error)
         return None if agreement.equal else f"the numbers differ: {agreement.reason}"
@@ -169,10 +177,20 @@ def _command(options: argparse.Namespace) -> Check:
             write_graph(changed, file, format)
             quoted = shlex.quote(file)
             command = options.check.replace("{}", quoted) if "{}" in options.check else f"{options.check} {quoted}"
-            ran: Any = subprocess.run(command, shell=True, capture_output=True, check=False)
+            ran: Any = subprocess.run(command, shell=True, stdin=subprocess.DEVNULL, capture_output=True, check=False)
             if ran.returncode in _NOT_RUN:
                 raise InputError(f"the check cannot be run: {options.check}", help="is it on the path, and may it be executed?")
             said = ran.stderr.decode(errors="replace").strip().splitlines()
-            return None if ran.returncode == 0 else f"the command fails with exit code {ran.returncode}" + (f": {said[-1]}" if said else "")
+            return None if ran.returncode == 0 else f"the command {_ending(ran.returncode)}" + (f": {said[-1]}" if said else "")
 
     return check
+
+
+def _ending(code: int) -> str:
+    """How a command has failed; a negative code is the number of a signal."""
+    if code >= 0:
+        return f"fails with exit code {code}"
+    try:
+        return f"was ended by {signal.Signals(-code).name}"
+    except ValueError:
+        return f"was ended by signal {-code}"

@@ -52,11 +52,19 @@ class Parser(argparse.ArgumentParser):
         hint = ""
         if "unrecognized arguments:" in message:
             word = message.split(":", 1)[1].split()[0]
-            known = [option for action in self._actions for option in action.option_strings]
-            guess = did_you_mean(word.split("=")[0], known)
-            hint = f"\n  help: did you mean `{guess}`?" if guess else ""
+            option = word.split("=")[0]
+            guess = did_you_mean(option, [known for action in self._actions for known in action.option_strings])
+            if verbs := _verbs_with(option):
+                hint = f"\n  help: {' and '.join(f'`gslc {verb}`' for verb in verbs[:3])} {'have' if len(verbs) > 1 else 'has'} `{option}`"
+            elif guess:
+                hint = f"\n  help: did you mean `{guess}`?"
         sys.stderr.write(f"{self.format_usage()}{self.prog}: {message}{hint}\n")
         raise SystemExit(ExitCode.USAGE)
+
+
+def _verbs_with(option: str) -> list[str]:
+    """Verbs that have an option of just this name."""
+    return [verb for verb in VERBS if option.startswith("--") and option in verb_parser(verb)[1]._option_string_actions]
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

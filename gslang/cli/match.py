@@ -8,10 +8,11 @@ from __future__ import annotations
 import argparse
 import json
 import sys
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from gslang.cli.main import ExitCode
-from gslang.cli.option_types import natural
+from gslang.cli.option_types import positive
 from gslang.cli.refusals import refuse_two_stdins
 from gslang.cli.shared import add_graph_options, load_graph
 from gslang.cli.usable_rules import usable_rules
@@ -26,15 +27,20 @@ if TYPE_CHECKING:
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("rules", help="a .gsl file, a folder, or a shipped module")
-    parser.add_argument("graph", help="a .json or .relay graph")
+    parser.add_argument("graph", nargs="?", help="a .json, .relay or .onnx graph")
     parser.add_argument("--rule", action="append", metavar="NAME", help="only this rule (may be repeated)")
     parser.add_argument("--why-not", nargs="?", const="", metavar="NODE", help="tell the nearest misses (of patterns that NODE would be part of)")
-    parser.add_argument("--limit", type=natural, default=5, metavar="N", help="misses to show for each rule (5)")
+    parser.add_argument("--limit", type=positive, default=5, metavar="N", help="misses to show for each rule (5)")
     parser.add_argument("--format", choices=("text", "json"), default="text")
     add_graph_options(parser)
 
 
 def run(options: argparse.Namespace) -> int:
+    if options.graph is None and options.why_not and Path(options.why_not).is_file():  # `--why-not GRAPH`: no node was meant
+        options.graph, options.why_not = options.why_not, ""
+    if options.graph is None:
+        sys.stderr.write("gslc match: the graph is missing\n  help: gslc match RULES GRAPH --why-not [NODE]\n")
+        return ExitCode.USAGE
     refuse_two_stdins(options.rules, options.graph)
     rules = usable_rules([options.rules], options)
     if isinstance(rules, ExitCode):
@@ -119,7 +125,7 @@ def _nearest(rules: RuleSet, asked: list[tuple[Place, int | None]], name: str, l
     found = [(place, miss) for place, node in asked for miss in rules[name].why_not(place[1], node, limit)]
     candidates = [item for item in found if item[1].reason != "no-candidate"] or found[:1]
     candidates.sort(key=lambda item: (item[1].reason != "matches", -_nearness(item[1])))  # equal ones as they come: outer places first
-    return candidates[: max(limit, 1)]
+    return candidates[:limit]
 
 
 def _nearness(miss: Miss) -> float:

@@ -1,8 +1,9 @@
-"""What can be refused before any work is done: an output that cannot be written, two readers of standard input."""
+"""What can be refused before any work is done: an output that cannot be written, two readers of standard input, one file for two things."""
 
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping
 from pathlib import Path
 
 from gslang.base.diagnostics import InputError
@@ -38,3 +39,15 @@ def refuse_output(path: str) -> None:
             raise InputError(f"cannot be written: there is no folder `{folder}`", path=path)
         if not os.access(folder, os.W_OK | os.X_OK):
             raise InputError(f"cannot be written: permission denied in `{folder}`", path=path)
+
+
+def shared_file(written: Mapping[str, str | None], read: Mapping[str, str | None]) -> str | None:
+    """What is wrong if one file is to have two contents, or is to be written though it is read. Both by what they are called."""
+    seen = {os.path.realpath(path): what for what, path in read.items() if path not in (None, "-")}  # type: ignore[type-var]
+    for what, path in written.items():
+        if path is None or path == "-" or Path(path).exists() and not Path(path).is_file():
+            continue
+        other = seen.setdefault(os.path.realpath(path), what)
+        if other != what:
+            return f"gslc: {path}: {what} would take the place of {other}\n  help: give {what} a file of its own\n"
+    return None

@@ -60,6 +60,7 @@ class Writer:
     highest_of: frozenset[int] | None = None  # variable `highest`: the greatest label of these leaves
     variables: tuple[str, ...] = ()  # those that nested functions share
     lines: list[str] = field(default_factory=list)
+    outlines: list[str] = field(default_factory=list)  # operators of outlines, as code: whether they may be is known per run
     relevant: list[str] = field(default_factory=list)  # operators of targets, as code: which of them can be seeds is known per run
     fresh: int = 0
 

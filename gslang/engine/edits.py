@@ -58,15 +58,19 @@ class Edits:
     """`(olds, nows, first)`: labels for the new nodes, whatever has to move for them."""
     refine_types: Callable[[Sequence[int], Sequence[int]], None]
     """What is known of the old outputs' types is known of the new ones'."""
+    outlines: Callable[[tuple[str, ...]], bool]
+    """Whether calls of these operators may be laid down as outlines."""
 
 
 MISSING: Final = object()  # no entry in a table of types
 
 
-def edits_of(graph: Graph, dialect: Dialect, watched: Collection[str] | None = None) -> Edits:
+def edits_of(
+    graph: Graph, dialect: Dialect, watched: Collection[str] | None = None, outlines: Callable[[tuple[str, ...]], bool] = lambda _: False
+) -> Edits:
     """The edits of a graph. They stay valid as long as the graph's columns are not exchanged.
 
-    `watched`: operators that some pattern has (None: not known); other nodes need not become seeds.
+    `watched`: operators that some pattern has (None: not known); other nodes need not become seeds. `outlines`: see `Edits`.
     """
     op, operands, attrs, types = graph.op, graph.operands, graph.attrs, graph.types
     names, users, values, additions = graph.names, graph.users, graph.values, graph.additions
@@ -217,6 +221,10 @@ def edits_of(graph: Graph, dialect: Dialect, watched: Collection[str] | None = N
         """The same for several outputs; a node that reads many of them is changed once. Returns the users that have changed."""
         changed: dict[int, None] = {}
         for old, now in moved.items():
+            if now >= first and not users[now] and not staying and max(users[old], default=0) < first:  # all of them, and nobody else
+                changed.update(dict.fromkeys(users[old]))
+                users[old], users[now] = users[now], users[old]
+                continue
             kept: list[int] = []
             for user in users[old]:
                 if user >= first or user in staying:
@@ -241,14 +249,15 @@ def edits_of(graph: Graph, dialect: Dialect, watched: Collection[str] | None = N
         placed = False
         if len(staying) > 8:
             staying = frozenset(staying)
+        needed = None
         if low is None:
-            low = max([label[o] for node in range(first, count) for o in operands[node] if 0 <= o < first], default=0)
-            low = max(low, *[label[now] for now in nows if now < first], 0)
+            needed = _needed(graph, nows, first)
+            low = max([label[node] for node in needed], default=0)
         if count > first:
             high = min([label[u] for old in olds for u in users[old] if u < first and u not in staying], default=low + 2 * GAP)
             placed = low < high and label_new(first, low, high - 1)
         if not placed:
-            _place(graph, olds, nows, first, staying)
+            _place(graph, olds, nows, first, staying, needed)
         seeds.extend(range(first, count))
         moved = {old: now for old, now in zip(olds, nows) if old != now}
         for old, now in moved.items():
@@ -277,22 +286,27 @@ def edits_of(graph: Graph, dialect: Dialect, watched: Collection[str] | None = N
         return tuple([k for k, name in enumerate(operators) if watched is None or name in watched])
 
     return Edits(
-        graph, dialect, add, infer, misfit, replace_one, replace, depends_on_values, note, relevant, remove, place_new, refine_types
+        graph, dialect, add, infer, misfit, replace_one, replace, depends_on_values, note, relevant, remove, place_new, refine_types, outlines
     )  # fmt: skip
 
 
-def _place(graph: Graph, olds: Sequence[int], nows: Sequence[int], first: int, staying: Collection[int]) -> None:
-    """Labels for new nodes, whatever stands in the way.
+def _needed(graph: Graph, nows: Sequence[int], first: int) -> list[int]:
+    """Old nodes that new ones read, or that stand for an output."""
+    return [*[o for below in graph.operands[first:] for o in below if 0 <= o < first], *[node for node in nows if node < first]]
+
+
+def _place(
+    graph: Graph, olds: Sequence[int], nows: Sequence[int], first: int, staying: Collection[int], needed: list[int] | None = None
+) -> None:
+    """Labels for new nodes, whatever stands in the way. `needed`: as `_needed` gives it.
 
     What they read, and old nodes that stand for an output, may come after a user of an output; such nodes move to the place
     right behind the first output. By convexity none of them depends on a user of an output.
     """
-    order, op, users, operands = graph.ordered(), graph.op, graph.users, graph.operands
-    label, count = order.label, len(op)
+    order, users = graph.ordered(), graph.users
+    label, count = order.label, len(graph.op)
     order.grow(count)
-    needed = [node for node in nows if node < first]
-    for node in range(first, count):
-        needed += [o for o in operands[node] if 0 <= o < first]
+    needed = _needed(graph, nows, first) if needed is None else needed
     while True:
         low = max([label[node] for node in needed], default=0)
         high = min([label[user] for old in olds for user in users[old] if user < first and user not in staying], default=low + GAP * 2)

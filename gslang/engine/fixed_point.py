@@ -20,7 +20,7 @@ from gslang.check.opsets import why_unfit
 from gslang.engine.dispatch import Dispatch, can_ever_match, shapes_of
 from gslang.engine.edits import Edits, edits_of
 from gslang.engine.generate import Rewriter, compile_matcher, compile_rewriter
-from gslang.engine.plan import MatchPlan, plan_of
+from gslang.engine.plan import MatchPlan, can_match_within, plan_of, reads_kinds
 from gslang.engine.rewrite import Application, Failure, apply_match
 from gslang.engine.worklist import Ways, affected, ways_of
 from gslang.graph.graph import DEAD, Graph
@@ -56,6 +56,7 @@ class Progress:
     recent: deque[str] = field(default_factory=lambda: deque(maxlen=256))  # rules of the latest applications, newest last
     made_by: dict[int, str] = field(default_factory=dict)  # node → rule, for rules under `@once`
     given_limit: int | None = None  # of applications, where somebody gave one
+    loop: list[str] = field(default_factory=list)  # of rules that never end, if it was looked for (`loops`)
 
     def include(self, other: Progress) -> None:
         """Add what was done in another graph, a part of this one."""
@@ -91,8 +92,14 @@ def run_to_fixed_point(
     limits: Limits = Limits(),
     progress: Progress | None = None,
     observe: Observer | None = None,
+    outlining: bool = False,
+    near: Iterable[int] | None = None,
 ) -> Progress:
-    """Apply `rules` together to a fixed point, changing `graph`. `observe` is told each application (number from 1)."""
+    """Apply `rules` together to a fixed point, changing `graph`. `observe` is told each application (number from 1).
+
+    `near`: begin only where a match may have to do with one of these nodes.
+    `outlining`: folding follows, so what depends on constants only may be laid down as outlines (`graph.outline`).
+    """
     progress = progress or Progress()
     progress.stop_reason, progress.given_limit = StopReason.FIXED_POINT, limits.applications
     unfit = {rule.name: why for rule in rules if (why := why_unfit(rule, graph.meta))}
@@ -101,12 +108,17 @@ def run_to_fixed_point(
     if limits.stop_after is not None and progress.applications >= limits.stop_after:
         progress.stop_reason = StopReason.STOPPED
         return progress
-    todo = graph.in_order()
     for plan in plans:
         progress.counts.setdefault(plan.rule.name, RuleCount())
     plans = can_ever_match(plans, set(graph.op))
     ways = ways_of(plans)
-    starting = _by_operator(plans, graph, progress, observe is not None, ways)
+    todo = graph.in_order() if near is None else affected(graph, near, ways, ())
+    outlining = outlining and observe is None and not any([reads_kinds(plan.rule) for plan in plans])
+
+    def outlines(operators: tuple[str, ...]) -> bool:
+        return outlining and not any([can_match_within(plan.rule, frozenset(operators)) for plan in plans])
+
+    starting = _by_operator(plans, graph, progress, observe is not None, ways, outlines)
     most = limits.applications if limits.applications is not None else 10 * len(graph) + 1000
     most += progress.applications
     run = _Run(graph, starting, progress, most, limits.stop_after, observe)
@@ -163,13 +175,13 @@ class _Run:
     observe: Observer | None
 
 
-def _by_operator(plans: Sequence[MatchPlan], graph: Graph, progress: Progress, traced: bool, ways: Ways) -> _Starting:
+def _by_operator(plans: Sequence[MatchPlan], graph: Graph, progress: Progress, traced: bool, ways: Ways, outlines: Callable[[tuple[str, ...]], bool]) -> _Starting:
     """Operator → rules whose first output can have it, earlier rules first: candidates cost nothing per rule."""
     table: dict[str, list[tuple[MatchPlan, _Entry]]] = {}
     edits: dict[int, Edits] = {}
     for plan in plans:
         dialect = plan.rule.dialect
-        edit = edits.get(id(dialect)) or edits.setdefault(id(dialect), edits_of(graph, dialect, ways))
+        edit = edits.get(id(dialect)) or edits.setdefault(id(dialect), edits_of(graph, dialect, ways, outlines))
         entry = _Entry(plan, edit, progress.counts[plan.rule.name], traced)
         for operator in plan.starts:
             table.setdefault(operator, []).append((plan, entry))
@@ -239,7 +251,7 @@ def limit_message(progress: Progress) -> str:
     names = ", ".join(f"`{name}` ({often[name]} of the last {sum(often.values())})" for name in sorted(often, key=lambda n: (-often[n], n)))
     return (
         f"the rules do not terminate: stopped after {progress.applications} applications; "
-        f"these keep firing: {names}; the loop: {' → '.join(firing_loop(progress.recent))}"
+        f"these keep firing: {names}; the loop: {' → '.join(progress.loop or firing_loop(progress.recent))}"
     )
 
 

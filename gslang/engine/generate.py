@@ -25,7 +25,8 @@ from gslang.engine.edits import BuildError, Edits, edits_of
 from gslang.engine.generate_blocks import Growing, output_block_step
 from gslang.engine.generate_forward import conjuncts, forward, is_known
 from gslang.engine.generate_nodes import match_step, may_be_absent
-from gslang.engine.generate_replace import all_slots, emit_replacement
+from gslang.engine.generate_outline import outlined_layout
+from gslang.engine.generate_replace import all_fresh, all_slots, emit_outlined, emit_replacement
 from gslang.engine.generate_stamp import RUNTIME as STAMP_RUNTIME
 from gslang.engine.generate_stamp import emit_key, emit_stamped, layout_of
 from gslang.engine.generate_target import emit_target
@@ -35,7 +36,7 @@ from gslang.engine.scope import Instance, Scope
 from gslang.engine.target_runtime import RUNTIME as TARGET_RUNTIME
 from gslang.engine.value_code import RUNTIME, Namespace, NotCompiled, equal_attributes, truth_code
 from gslang.engine.values import FAILURES, equal
-from gslang.graph.graph import CONST, DEAD, INPUT, NO_ATTRS, PARAM, PROJ, TUPLE, VARIABLES, Graph
+from gslang.graph.graph import CONST, DEAD, INPUT, NO_ATTRS, OUTLINE, PARAM, PROJ, TUPLE, VARIABLES, Graph
 
 Accept = Callable[[Scope], Any]
 Matcher = Callable[[int, Accept], Any]
@@ -91,7 +92,7 @@ def _compiled(plan: MatchPlan, rewrites: bool) -> Callable[..., Any] | None:
     rule = plan.rule
     space: dict[str, Any] = {
         **RUNTIME, **TARGET_RUNTIME, **STAMP_RUNTIME, **objects, "Scope": Scope, "rule": rule, "D": rule.dialect, "TUPLE": TUPLE, "PROJ": PROJ,
-        "CONST": CONST, "DEAD": DEAD, "INPUT": INPUT, "PARAM": PARAM, "VARIABLES": VARIABLES, "NO_ATTRS": NO_ATTRS, "private": _private,
+        "CONST": CONST, "DEAD": DEAD, "OUTLINE": OUTLINE, "INPUT": INPUT, "PARAM": PARAM, "VARIABLES": VARIABLES, "NO_ATTRS": NO_ATTRS, "private": _private,
         "convex": _convex, "same_attributes": _same_attributes, "canonical": canonical, "Growing": Growing, "Failure": Failure,
         "BuildError": BuildError, "scope_of": partial(_scope_of, rule), "candidates_of": partial(_candidates_of, rule.dialect),
     }  # fmt: skip
@@ -124,6 +125,7 @@ def source_of(plan: MatchPlan, rewrites: bool = False) -> tuple[str, dict[str, A
         *(_EDITING if rewrites else ()),
         *(f"    {name} = candidates_of(G, {writer.names.constant(site)})" for name, site in writer.sites.items()),
         *(f"    relevant_{k} = E.relevant({operators})" for k, operators in enumerate(writer.relevant)),
+        *(f"    outlining_{k} = E.outlines({operators})" for k, operators in enumerate(writer.outlines)),
         f"    def {'rewrite(start, seeds)' if rewrites else 'match(start, accept)'}:",
         *(f"        {name} = {starting[name[0]]}" for name in variables if not (name[0] == "v" and int(name[1:]) in always)),
     ]
@@ -295,6 +297,8 @@ def _rewrite(writer: Writer, place: Place, bound: list[int], templates: frozense
         single = _build(writer, place)
     else:
         stamps = emit_key(writer, place, layout)
+        if all_fresh(writer, layout) and (outlined := outlined_layout(rule, layout)) is not None:
+            emit_outlined(writer, place, outlined, len(layout.operators))
         writer.line(place, "if stamp is None:")
         writer.line(inner, "looked_at.clear()")
         single = _build(writer, inner)

@@ -11,7 +11,8 @@ from collections.abc import Iterable
 from gslang.check import checked as ir
 from gslang.check.found import children, targets_in
 from gslang.engine.code_writer import Place, Writer
-from gslang.engine.generate_stamp import Layout
+from gslang.engine.generate_outline import OutlinedLayout, OutlinedStamps
+from gslang.engine.generate_stamp import Layout, emit_stamped
 from gslang.engine.generate_target import may_leave_unused, stands_for_several
 from gslang.engine.plan import MatchPlan, may_coincide
 from gslang.graph.graph import MANY_USERS
@@ -23,7 +24,7 @@ def emit_replacement(
 ) -> None:
     """Emit what follows when `now` is built: compare types, replace. `one`: one output, one new node; `single`: `now` is a node."""
     rule, inner = writer.plan.rule, place.deeper()
-    if layout is not None and _all_fresh(writer, layout):
+    if layout is not None and all_fresh(writer, layout):
         _emit_fresh(writer, place, layout)
         return
     fixed = rule.output_block is None and not any(stands_for_several(rule.target, number) for number in rule.target.outputs)
@@ -71,12 +72,48 @@ def _emit_misfit(writer: Writer, place: Place, condition: str, olds: str, nows: 
 
 def _emit_fresh(writer: Writer, place: Place, layout: Layout) -> None:
     """All users move to the new nodes, and the old outputs go."""
-    rule, inner, count = writer.plan.rule, place.deeper(), len(layout.operators)
-    olds = [f"v{k}" for k in rule.outputs]
-    pairs = list(zip(olds, layout.outputs))
-    shown_olds, shown_nows = _tuple(olds), _tuple(layout.outputs)
-    _emit_misfit(writer, place, " or ".join(f"types[{now}] is not types[{old}]" for old, now in pairs), shown_olds, shown_nows)
-    writer.line(inner, f"refine_types({shown_olds}, {shown_nows})")
+    count = len(layout.operators)
+    _emit_room(writer, place, count)
+    _emit_typed(writer, place, layout)
+    writer.line(place, f"if step > 0 and len(label) == first_new: label.extend(range(high - step * {count - 1}, high + 1, step))")
+    writer.line(place, f"else: place_new({_tuple(_olds(writer))}, {_tuple(layout.outputs)}, first_new)")
+    _emit_moved(writer, place, layout)
+
+
+def emit_outlined(writer: Writer, place: Place, outlined: OutlinedLayout, count: int) -> None:
+    """Emit the application with outlines, which returns, where they are wanted and there is room for the whole target's `count` labels."""
+    stamps, operators = writer.names.constant(OutlinedStamps(outlined)), writer.names.constant(outlined.operators)
+    known = " and ".join(f"{leaf} in values" for leaf in outlined.leaves)
+    writer.outlines.append(operators)
+    writer.line(place, f"if outlining_{len(writer.outlines) - 1} and stamp is not None and {known}:")
+    inner = place.deeper()
+    writer.line(inner, f"less = {stamps}.get(id(stamp))")
+    writer.line(inner, f"if less is None: less = {stamps}.of(stamp)")
+    _emit_room(writer, inner, count)
+    writer.line(inner, "if less and step > 0 and len(label) == first_new:")
+    inner = inner.deeper()
+    writer.line(inner, "stamp = less; moving = readers")
+    emit_stamped(writer, inner, outlined.layout)
+    writer.line(inner, "readers = moving")
+    _emit_typed(writer, inner, outlined.layout)
+    writer.line(inner, f"label.extend({_tuple(f'high - step * {count - 1 - k}' for k in outlined.places)})")
+    _emit_moved(writer, inner, outlined.layout)
+    writer.line(inner, "return True")
+
+
+def _olds(writer: Writer) -> list[str]:
+    return [f"v{k}" for k in writer.plan.rule.outputs]
+
+
+def _emit_typed(writer: Writer, place: Place, layout: Layout) -> None:
+    olds, nows = _olds(writer), layout.outputs
+    _emit_misfit(writer, place, " or ".join(f"types[{now}] is not types[{old}]" for old, now in zip(olds, nows)), _tuple(olds), _tuple(nows))
+    writer.line(place.deeper(), f"refine_types({_tuple(olds)}, {_tuple(nows)})")
+
+
+def _emit_room(writer: Writer, place: Place, count: int) -> None:
+    """The outputs' `readers`, and the room for the labels of `count` new nodes before them."""
+    olds, inner = _olds(writer), place.deeper()
     writer.line(place, f"low = {_greatest_label(writer)}")
     if len(olds) == 1:
         writer.line(place, f"readers = users[{olds[0]}]")
@@ -89,14 +126,18 @@ def _emit_fresh(writer: Writer, place: Place, layout: Layout) -> None:
         writer.line(inner, f"readers = dict.fromkeys([{', '.join(f'*users[{old}]' for old in olds)}])")
         writer.line(inner, f"high = min([label[u] for u in readers], default=low + {2 * GAP}) - 1")
     writer.line(place, f"step = (high - low) // {count}")
-    writer.line(place, f"if step > 0 and len(label) == first_new: label.extend(range(high - step * {count - 1}, high + 1, step))")
-    writer.line(place, f"else: place_new({shown_olds}, {shown_nows}, first_new)")
+
+
+def _emit_moved(writer: Writer, place: Place, layout: Layout) -> None:
+    """The new nodes have labels: `readers` read them, and the old ones go."""
+    olds, inner, count = _olds(writer), place.deeper(), len(layout.operators)
+    pairs = list(zip(olds, layout.outputs))
     if len(olds) == 1:
         _emit_redirection(writer, place, olds[0], layout.outputs[0])
     else:
         writer.line(place, f"moved = {{{', '.join(f'{old}: {now}' for old, now in pairs)}}}.get")
         writer.line(place, "for u in readers: operands[u] = tuple([moved(o, o) for o in operands[u]])")
-    if all(operator[0] == "'" or operator in ("TUPLE", "PROJ", "CONST") for operator in layout.operators):
+    if all(operator[0] == "'" or operator in ("TUPLE", "PROJ", "CONST", "OUTLINE") for operator in layout.operators):
         writer.relevant.append(_tuple(layout.operators))
         writer.line(place, f"for k in relevant_{len(writer.relevant) - 1}: seeds.append(first_new + k)")
     else:
@@ -200,7 +241,7 @@ def _tuple(items: Iterable[str]) -> str:
 # ── what is known beforehand ──────────────────────────────────────────────────────────────────────────────────
 
 
-def _all_fresh(writer: Writer, layout: Layout) -> bool:
+def all_fresh(writer: Writer, layout: Layout) -> bool:
     """Whether each output is replaced by a new node of its own that no other new node reads, and all it reads is known."""
     rule, plan, targets = writer.plan.rule, writer.plan, writer.plan.rule.target.targets
     outputs = layout.outputs

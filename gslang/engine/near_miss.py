@@ -383,10 +383,11 @@ class Attempt:
         if not self.lenient or self.passed_over is not None:
             return
         operands = self.graph.operands[slot]
+        alike = self.graph.is_call(slot) == isinstance(node, ir.CallNode)
         swappable = isinstance(node, ir.CallNode) and node.swappable and len(operands) == 2
         for order in (operands, operands[::-1]) if swappable else (operands,):
             for _ in self.over(obstacle, number):
-                aligned = align(self, node, slot, parts, order) if operands else None
+                aligned = align(self, node, slot, parts, order) if operands and alike else None
                 for _ in self.in_turn(aligned) if aligned else ():
                     slots[number] = slot
                     yield

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Final
 
 from gslang.check.checked import CheckedRule, Step
 from gslang.dialect.dialect import Dialect
 from gslang.engine.common_subexpressions import merge_equal_calls
 from gslang.engine.fixed_point import Limits, Observer, Progress, StopReason, run_to_fixed_point
+from gslang.engine.generate_outline import SMALL
 from gslang.graph.graph import Graph
+from gslang.graph.outline import write_out
 
 Fold = Callable[[Graph], int]
 """Folds what depends on constants and parameters only; returns how many calls it computed."""
@@ -18,6 +21,21 @@ FOLD_LIMIT: Final = 1 << 20
 """How many bytes larger than the constants it is computed from a constant may be, if nobody says otherwise."""
 
 _ROUNDS = 1000  # of a `repeat` that mixes rules and built-ins
+
+
+@dataclass(frozen=True, slots=True)
+class _Run:
+    graph: Graph
+    dialect: Dialect
+    rules: Mapping[str, CheckedRule]
+    fold: Fold
+    limits: Limits
+    progress: Progress
+    observe: Observer | None
+    outlining: bool
+
+    def is_stopped(self) -> bool:
+        return self.progress.stop_reason in (StopReason.APPLICATION_LIMIT, StopReason.STOPPED)
 
 
 def run_steps(
@@ -29,48 +47,52 @@ def run_steps(
     limits: Limits = Limits(),
     progress: Progress | None = None,
     observe: Observer | None = None,
+    fold_limit: int | None = FOLD_LIMIT,
 ) -> Progress:
-    """Run the steps of a pass in order, changing `graph`. Stops early where a limit is reached."""
+    """Run the steps of a pass in order, changing `graph`. Stops early where a limit is reached. `fold_limit`: the one that `fold` has."""
     progress = progress or Progress()
-    for step in steps:
+    outlining = observe is None and limits.stop_after is None and (fold_limit is None or fold_limit >= SMALL)
+    run = _Run(graph, dialect, rules, fold, limits, progress, observe, outlining)
+    for step, following in zip(steps, [*steps[1:], None]):
         if limits.stop_after is not None and progress.applications >= limits.stop_after:
             progress.stop_reason = StopReason.STOPPED
             break
-        _run_step(graph, dialect, step, rules, fold, limits, progress, observe)
-        if progress.stop_reason in (StopReason.APPLICATION_LIMIT, StopReason.STOPPED):
+        _run_step(run, step, following)
+        if run.is_stopped():
             break
     return progress
 
 
-def _run_step(
-    graph: Graph,
-    dialect: Dialect,
-    step: Step,
-    rules: Mapping[str, CheckedRule],
-    fold: Fold,
-    limits: Limits,
-    progress: Progress,
-    observe: Observer | None,
-) -> int:
+def _run_step(run: _Run, step: Step, following: Step | None) -> int:
     """Run one step; returns how much it changed (applications, folded calls, merged calls)."""
     if step.builtin is not None:
-        if observe is not None:
-            observe(progress.applications, step.builtin)
-        return fold(graph) if step.builtin == "fold" else merge_equal_calls(graph, dialect)
+        if run.observe is not None:
+            run.observe(run.progress.applications, step.builtin)
+        return run.fold(run.graph) if step.builtin == "fold" else merge_equal_calls(run.graph, run.dialect)
     if not step.nested:
-        before = progress.applications
-        chosen = [rules[name] for name in step.rules if name in rules]
-        run_to_fixed_point(graph, chosen, limits, progress, observe)
-        return progress.applications - before
+        return _run_rules(run, step, run.outlining and following is not None and following.builtin == "fold")
     total = 0
     for _ in range(_ROUNDS):
         changed = 0
-        for inner in step.nested:
-            changed += _run_step(graph, dialect, inner, rules, fold, limits, progress, observe)
-            if progress.stop_reason in (StopReason.APPLICATION_LIMIT, StopReason.STOPPED):
+        for inner, next_one in zip(step.nested, [*step.nested[1:], None]):
+            changed += _run_step(run, inner, next_one)
+            if run.is_stopped():
                 return total + changed
         total += changed
         if not changed:
             return total
-    progress.stop_reason = StopReason.APPLICATION_LIMIT
+    run.progress.stop_reason = StopReason.APPLICATION_LIMIT
     return total
+
+
+def _run_rules(run: _Run, step: Step, outlining: bool) -> int:
+    """Outlines are left to folding only: if it is not to be, calls take their places."""
+    before, folding = run.progress.applications, False
+    chosen = [run.rules[name] for name in step.rules if name in run.rules]
+    try:
+        run_to_fixed_point(run.graph, chosen, run.limits, run.progress, run.observe, outlining)
+        folding = not run.is_stopped()
+    finally:
+        if outlining and not folding:
+            write_out(run.graph)
+    return run.progress.applications - before

@@ -197,6 +197,33 @@ def _depth(rule: ir.CheckedRule, start: int) -> int:
     return depth[start]
 
 
+@cache
+def reads_kinds(rule: ir.CheckedRule) -> bool:
+    """Whether a rule asks of an input what kind of node it is, other than by its declaration."""
+    parts = ((node.constraints for node in rule.nodes), rule.where, (block.where for block in rule.blocks), rule.lets, rule.target.targets)
+    return any(
+        isinstance(part, ir.NodeAttr) and part.name in ("op", "kind") and isinstance(rule.nodes[part.node], ir.LeafNode)
+        for group in parts for item in group for part in walk(item)
+    ) or any(c.field in ("op", "kind") for node in rule.nodes if isinstance(node, ir.LeafNode) for c in node.constraints if isinstance(c, ir.Constraint))  # fmt: skip
+
+
+@cache
+def can_match_within(rule: ir.CheckedRule, operators: frozenset[str]) -> bool:
+    """Whether some node of the pattern could match a call of `operators` below which there are only such calls and leaves."""
+    within: dict[int, bool] = {}
+    for k in reverse_post_order(rule.nodes, range(len(rule.nodes))):
+        match rule.nodes[k]:
+            case ir.LeafNode(kind=kind):
+                within[k] = kind != "input"
+            case ir.CallNode(operators=names):
+                within[k] = not operators.isdisjoint(names) and all(within[child] for child in children(rule.nodes[k]))
+            case ir.AltNode(branches=branches):
+                within[k] = any(within[branch] for branch in branches)
+            case _:
+                within[k] = False
+    return any(within[k] for k, node in enumerate(rule.nodes) if isinstance(node, ir.CallNode))
+
+
 def mentions_first(item: Any, lets: tuple[ir.Value, ...], captures: Collection[int] = ()) -> bool:
     """True if a constraint or value reads the first instance of its own block, or one of `captures`."""
     stack, seen = [item], set()

@@ -14,8 +14,9 @@ from gslang.dialect.tensor_type import TensorType, Type, is_static
 from gslang.engine.passes import FOLD_LIMIT
 from gslang.evaluate.growth import Growth, nbytes_of, worth_computing
 from gslang.evaluate.spill import LARGE, Spilled, SpillFile, loaded
-from gslang.graph.graph import ABSENT, CONST, LEAVES, PARAM, PROJ, TUPLE, Graph
+from gslang.graph.graph import ABSENT, CONST, DEAD, LEAVES, OUTLINE, PARAM, PROJ, TUPLE, Graph
 from gslang.graph.inference import contradiction, infer_node, refine
+from gslang.graph.outline import outlines_of, write_out
 
 STAYING = frozenset({"DequantizeLinear", "qnn.dequantize"})  # their results would take four times the room, and hide what is quantized
 
@@ -29,32 +30,49 @@ def fold(graph: Graph, dialect: Dialect, *, limit_bytes: int | None = FOLD_LIMIT
     values for types behind them is known afterwards.
     """
     with no_collection():
-        values, variable, read = _compute(graph, dialect, graph.in_order(), limit_bytes)
-        unnamed = _fresh_names(graph)
+        given = _outlines(graph)
+        values, variable, read = _compute(graph, dialect, limit_bytes, given)
+        types, names, unnamed = graph.types, graph.names, _fresh_names(graph)
         leaves = {}
         for node in read:
-            kind = PARAM if node in variable else CONST
-            leaves[node] = (kind, _contiguous(values[node]), _type_of(values[node], graph.types[node]))
-            if kind is PARAM and graph.names[node] is None:
-                graph.names[node] = next(unnamed)
+            kind, value, type_ = PARAM if node in variable else CONST, values[node], types[node]
+            leaves[node] = (kind, value, type_) if node in given else (kind, _contiguous(value), _type_of(value, type_))
+            if kind is PARAM and names[node] is None:
+                names[node] = next(unnamed)
         graph.set_values(leaves, [node for node in values if node not in leaves])
         _infer_behind(graph, dialect, read)
     return len(read)
 
 
-def _compute(graph: Graph, dialect: Dialect, order: list[int], limit_bytes: int | None) -> tuple[dict[int, Any], set[int], list[int]]:
-    """The values of calls, tuples and fields that depend on constants and parameters only; which nodes depend on
-    parameters; and which of the values others read, in order."""
+def _outlines(graph: Graph) -> dict[int, Any]:
+    """The values of outlines, which are small. If some cannot be computed together, calls take the places of all."""
+    outlines = outlines_of(graph)
+    if not outlines:
+        return {}
+    from gslang.evaluate.outlined import outlined_values
+
+    values = outlined_values(graph, outlines)
+    if values is None:
+        write_out(graph)
+    return values or {}
+
+
+def _compute(
+    graph: Graph, dialect: Dialect, limit_bytes: int | None, given: dict[int, Any]
+) -> tuple[dict[int, Any], set[int], list[int]]:
+    """The values of calls, tuples and fields that depend on constants and parameters only, `given` ones included; which nodes
+    depend on parameters; and which of the values others read, by number."""
     import numpy
 
     from gslang.evaluate.run import EvaluationError, node_evaluator
 
-    known: dict[int, Any] = {ABSENT: None, **graph.values}  # leaves as they are kept, then what is computed
-    values: dict[int, Any] = {}
-    variable = {node for node in graph.values if graph.op[node] is PARAM}
+    todo = worth_computing(graph, _computable(graph, dialect, given), limit_bytes)
+    known: dict[int, Any] = {ABSENT: None, **graph.values, **given} if todo else {}  # leaves as they are kept, then what is computed
+    values = dict(given)
+    ops, all_operands = graph.op, graph.operands
+    variable = {node for node in given if any([ops[operand] is PARAM for operand in all_operands[node]])}
     large: set[int] = set()
     growth = Growth(limit_bytes, lambda node: nbytes_of(known[node]))
-    ops, all_operands = graph.op, graph.operands
     compute = node_evaluator(graph, dialect)
     file = SpillFile()
 
@@ -83,41 +101,40 @@ def _compute(graph: Graph, dialect: Dialect, order: list[int], limit_bytes: int 
         return whole[graph.attrs[node]["index"]] if isinstance(whole, tuple) else file.keep(value)
 
     with numpy.errstate(all="ignore"):
-        for node in worth_computing(graph, _computable(graph, dialect, order), limit_bytes):
+        for node in todo:
             operands = all_operands[node]
             if all([operand in known for operand in operands]):
                 value = attempt(node, operands)
                 if value is not None:
                     known[node] = values[node] = value
-                    if not variable.isdisjoint(operands):
+                    if any([ops[operand] is PARAM or operand in variable for operand in operands]):
                         variable.add(node)
-    read = set(graph.outputs)
-    for node in order:
-        if node not in values and ops[node] not in LEAVES:
-            read.update(all_operands[node])
+    users, output_uses = graph.users, graph.output_uses
+    read = {node for node in values if node in output_uses or any([user not in values for user in users[node]])}
     for node in [node for node, value in values.items() if node in large or type(value) is tuple][::-1]:
         if node in read:  # it stays, and reads what it is made of: too large, or a tuple, which no constant is
             del values[node]
             read.update(all_operands[node])
-    return values, variable, [node for node in values if node in read]
+    return values, variable, sorted(read.intersection(values))
 
 
-def _computable(graph: Graph, dialect: Dialect, order: list[int]) -> list[int]:
-    """Calls, tuples and fields that depend on constants and parameters with values alone, in order."""
-    found: list[int] = []
-    known = {ABSENT, *graph.values}
-    stays: dict[str, bool] = {TUPLE: False, PROJ: False}
+def _computable(graph: Graph, dialect: Dialect, given: dict[int, Any]) -> list[int]:
+    """Calls, tuples and fields that depend on constants and parameters with values alone, in order; not `given` ones."""
     ops, all_operands = graph.op, graph.operands
-    for node in order:
-        op = ops[node]
-        if op in LEAVES:
-            continue
+    known = {ABSENT, *graph.values, *given}
+    found: list[int] = []
+    stays: dict[str, bool] = dict.fromkeys((*LEAVES, OUTLINE, DEAD), True) | {TUPLE: False, PROJ: False}
+    rows = enumerate(all_operands)
+    if not any([below[0] in known and node not in known and known.issuperset(below) if below else ops[node] not in stays for node, below in rows]):
+        return found  # and the nodes need not be put in order
+    for node in graph.in_order():
         for operand in all_operands[node]:
             if operand not in known:
                 break
         else:
+            op = ops[node]
             if op not in stays:
-                stays[op] = op[0] == "%" or (signature := dialect.get(op)) is None or "stateful" in signature.traits or op in STAYING
+                stays[op] = (signature := dialect.get(op)) is None or "stateful" in signature.traits or op in STAYING
             if not stays[op]:
                 known.add(node)
                 found.append(node)
@@ -126,7 +143,7 @@ def _computable(graph: Graph, dialect: Dialect, order: list[int]) -> list[int]:
 
 def _fresh_names(graph: Graph) -> Iterator[str]:
     """Names for parameters that no node has."""
-    names = {name for name in graph.names if name}
+    names = set(filter(None, graph.names))
     return (name for k in count(len(names)) if (name := f"folded{k}") not in names)
 
 
@@ -146,7 +163,9 @@ def _type_of(value: Any, stated: Type | None) -> TensorType:
 def _infer_behind(graph: Graph, dialect: Dialect, changed: Iterable[int]) -> None:
     """Types that were not known and follow now: a reshape's result has a shape once the shape is a constant."""
     label, users, types = graph.ordered().label, graph.users, graph.types
-    waiting = [(label[user], user) for node in changed for user in users[node] if not _is_known(types[user])]
+    readers = {user for node in changed for user in users[node]}
+    unknown = {type_ for type_ in {types[user] for user in readers} if not _is_known(type_)}
+    waiting = [(label[user], user) for user in readers if types[user] in unknown] if unknown else []
     heapify(waiting)
     looked_at: set[int] = set()
     while waiting:

@@ -44,6 +44,8 @@ def refiner(dialect: Dialect) -> Callable[[Graph], int]:
         return result
 
     def run(graph: Graph) -> int:
+        if all([is_settled(type_) for type_ in {id(type_): type_ for type_ in graph.types}.values()]):
+            return 0
         known = seen.setdefault(graph, {})
         op, operands, types = graph.op, graph.operands, graph.types
         parts: dict[int, Partial] = {}

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from gslang.dialect.dialect import Dialect
+from gslang.dialect.signature import TypeInferenceError
 from gslang.dialect.tensor_type import TensorType, TupleType, Type
 from gslang.engine.build import BuildError
 from gslang.engine.meaning import value_graph
@@ -68,7 +69,7 @@ def node_evaluator(graph: Graph, dialect: Dialect) -> NodeEvaluator:
             return found[0](operands, found[1])
         except KeyError as error:
             raise EvaluationError(f"`{op}` of {graph.label(node)} cannot be computed: it needs {error}") from error
-        except (ValueError, TypeError, IndexError, AttributeError, NotImplementedError, ArithmeticError, MemoryError) as error:
+        except (ValueError, TypeError, IndexError, AttributeError, NotImplementedError, ArithmeticError, MemoryError, TypeInferenceError) as error:
             raise EvaluationError(f"`{op}` of {graph.label(node)} cannot be computed: {error}") from error
 
     return compute

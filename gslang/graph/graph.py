@@ -9,13 +9,13 @@ Not here: what operators mean (`dialect`), files (`formats`), matching (`engine`
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from sys import intern
 from typing import Any, ClassVar, Final
 
 from gslang.base.collection import no_collection
 from gslang.dialect.tensor_type import Type
-from gslang.graph.order import Order
+from gslang.graph.order import OUTSIDE, Order
 
 # Kinds of nodes that are not operator calls, as values of the `op` column. `%` begins no operator's name.
 INPUT: Final = intern("%input")  # given at run time
@@ -24,6 +24,7 @@ CONST: Final = intern("%const")  # a compile-time constant
 TUPLE: Final = intern("%tuple")
 PROJ: Final = intern("%proj")  # attribute `index`
 DEAD: Final = intern("%dead")
+OUTLINE: Final = intern("%outline")  # calls that depend on constants only, as one node, between a step of rules and `fold` (`outline`)
 
 VARIABLES: Final = frozenset((INPUT, PARAM))
 LEAVES: Final = frozenset((INPUT, PARAM, CONST))
@@ -334,23 +335,38 @@ class Graph:
         """Turn nodes in place into constants or parameters (kind, value, type), and remove the nodes `gone`, which only
         these and one another read, with what only they read."""
         op, operands, attrs, types, users = self.op, self.operands, self.attrs, self.types, self.users
-        away = set(gone)
-        below: dict[int, None] = {}
+        values, away = self.values, set(gone)
+        changed = away.union(leaves)
+        below = dict.fromkeys([operand for node in (*leaves, *away) for operand in operands[node]])
         for node, (kind, value, type_) in leaves.items():
-            below.update(dict.fromkeys(operands[node]))
-            op[node], operands[node], attrs[node] = kind, (), NO_ATTRS
-            types[node], self.values[node] = type_, value
-        for node in gone:
-            below.update(dict.fromkeys(operands[node]))
-            op[node], operands[node], attrs[node], users[node] = DEAD, (), NO_ATTRS, []
-            if self.order is not None:
-                self.order.remove(node)
-        self.dead += len(away)
-        left = [node for node in below if node >= 0 and node not in away]
-        for node in left:
-            for user in [user for user in users[node] if user in away or user in leaves]:
-                self.drop_user(node, user)
-        self.remove_dead(left)
+            op[node], operands[node], attrs[node], types[node], values[node] = kind, (), NO_ATTRS, type_, value
+        self._bury(away)
+        for node in away:
+            users[node] = []
+        below.pop(ABSENT, None)
+        unused = []
+        for node in below:
+            if changed.issuperset(users[node]):
+                users[node] = []
+                if node not in away and node not in self.output_uses:
+                    unused.append(node)
+            else:
+                kept = [user for user in users[node] if user not in changed]
+                users[node] = kept if len(kept) <= MANY_USERS else dict.fromkeys(kept)
+        self._bury([node for node in unused if not operands[node] and op[node] is not INPUT])
+        self.remove_dead([node for node in unused if operands[node]])
+
+    def _bury(self, nodes: Collection[int]) -> None:
+        """Mark nodes as removed that nobody reads and that no other node has as a user."""
+        op, operands, attrs, values = self.op, self.operands, self.attrs, self.values
+        label = self.order.label if self.order is not None else []
+        for node in nodes:
+            op[node], operands[node], attrs[node] = DEAD, (), NO_ATTRS
+            if node in values:
+                del values[node]
+            if node < len(label):
+                label[node] = OUTSIDE
+        self.dead += len(nodes)
 
     def set_value(self, node: int, op: str, value: Any, type: Type | None) -> None:
         """Turn a node in place into a constant or parameter with this value (constant folding)."""

@@ -11,7 +11,9 @@ import gslang
 from examples.models import inception_v3
 from gslang.cli.main import main
 from gslang.dialect.load import load_dialect
+from gslang.dialect.tensor_type import Symbol, TensorType
 from gslang.graph.builder import Builder
+from gslang.graph.graph import Graph
 
 RULES = """rule twice(x): nn.relu(nn.relu(x)) => nn.relu(x);
 rule odd(x): tanh(-x) => -tanh(x);
@@ -122,3 +124,37 @@ def test_a_command_gets_the_format_of_the_input(files: Path, capsys: pytest.Capt
 def test_names_are_checked(files: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert bisect(files, "numbers", "--rule", "wrnog") == 2
     assert "did you mean `wrong`?" in capsys.readouterr().err
+
+
+def test_a_command_that_is_ended_by_a_signal(files: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert bisect(files, "grep -q abs {} || kill -9 $$") == 1
+    assert "the command was ended by SIGKILL\n" in capsys.readouterr().out
+
+
+def test_built_in_steps_are_told_apart(files: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (files / "rules.gsl").write_text(RULES + "pass all { twice; cse; fold; wrong; }", encoding="utf-8")
+    assert bisect(files, "numbers", "--pass", "all") == 1
+    steps = [line for line in capsys.readouterr().err.splitlines() if line.startswith("  after")]
+    assert len(set(steps)) == len(steps) and any(" and `fold`: holds" in step for step in steps), steps
+
+
+def test_sizes_of_dimensions(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """The graph can be computed with some sizes only."""
+    (tmp_path / "rules.gsl").write_text("rule wrong(x): tanh(x) => exp(x);", encoding="utf-8")
+    graph = Graph("relay", "symbolic")
+    x = graph.add_input("x", TensorType((Symbol("n"), 3), "float32"))
+    node = graph.add("add", [x, graph.add_input("y", TensorType((7, 3), "float32"))], {}, None)
+    graph.set_outputs([graph.add("tanh", [node], {}, None)])
+    gslang.write(graph, tmp_path / "graph.json")
+    assert bisect(tmp_path, "numbers") == 3
+    assert bisect(tmp_path, "numbers", "--dim", "m=7") == 3
+    assert bisect(tmp_path, "numbers", "--dim", "n=x") == 2
+    capsys.readouterr()
+    assert bisect(tmp_path, "numbers", "--dim", "n=7") == 1
+    assert "rule `wrong`" in capsys.readouterr().out
+
+
+def test_a_command_reads_nothing_of_the_terminal(files: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """And one that says much is heard all the same."""
+    assert bisect(files, "cat; yes | head -c 300000; grep -q abs {}") == 1
+    assert "rule `wrong`" in capsys.readouterr().out

@@ -128,3 +128,28 @@ def test_each_reason_as_text(number: int, tmp_path: Path, monkeypatch: pytest.Mo
 
 def test_the_golden_files_are_those_of_the_reasons() -> None:
     assert sorted(path.name for path in GOLDEN.iterdir()) == [f"{k:02}-{REASONS[k][2]}.txt" for k in IN_FILES]
+
+
+def test_a_graph_in_the_place_of_the_node(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["match", "rules.gsl", "--why-not", "graph.json"]) == 0
+    assert capsys.readouterr().out == TOLD
+    assert main(["match", "rules.gsl", "--why-not", "sum"]) == 2
+    assert capsys.readouterr().err == "gslc match: the graph is missing\n  help: gslc match RULES GRAPH --why-not [NODE]\n"
+    assert main(["match", "rules.gsl", "graph.json", "--why-not", "--limit", "0"]) == 2
+
+
+def test_where_the_option_is(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["rules.gsl", "graph.json", "--why-not"]) == 2
+    assert capsys.readouterr().err.endswith("gslc apply: unrecognized arguments: --why-not\n  help: `gslc match` has `--why-not`\n")
+    assert main(["match", "rules.gsl", "graph.json", "--why-no"]) == 0  # as argparse has it: a beginning will do
+    capsys.readouterr()
+    assert main(["rules.gsl", "graph.json", "--stop-afte2"]) == 2
+    assert "did you mean `--stop-after`?" in capsys.readouterr().err
+
+
+def test_a_run_that_does_nothing_says_where_to_look(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    for rule, told in (("absent", True), ("twice", False)):
+        assert main(["rules.gsl", "graph.json", "--rule", rule, "-o", "out.json"]) == 0
+        assert ("--why-not` tells what stood in the way" in capsys.readouterr().err) == told
+    assert main(["rules.gsl", "graph.json", "-o", "out.json", "--stop-after", "0"]) == 0
+    assert "--why-not" not in capsys.readouterr().err

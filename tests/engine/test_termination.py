@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+import gslang
 from gslang.base.source import Source
 from gslang.check.check import check_source
 from gslang.dialect.load import load_dialect
@@ -87,6 +88,32 @@ def test_once_ends_what_grows() -> None:
 ])  # fmt: skip
 def test_the_loop(recent: list[str], loop: list[str]) -> None:
     assert firing_loop(recent) == loop
+
+
+@pytest.mark.parametrize("text, loop", [
+    (BACK, {"there → back → there", "back → there → back"}),
+    (ROUND, {"a → b → c → a", "b → c → a → b", "c → a → b → c"}),
+    (GROWS, {"grows → grows"}),
+    ("rule two(x): exp(x) => tanh(tanh(x));\nrule one(x): tanh(x) => exp(x);", {"two → one → two", "one → two → one"}),
+    ("rule other(x): abs(abs(x)) => abs(x);\npass p { repeat { other; there; back; } }\n" + BACK, {"there → back → there", "back → there → back"}),
+])  # fmt: skip
+@pytest.mark.parametrize("count", [1, 2, 3, 50])
+def test_the_loop_of_one_place_among_many(text: str, loop: set[str], count: int) -> None:
+    """Where a graph has many places they take turns; the loop is that of each."""
+    build = Builder(RELAY)
+    outputs = [build.call("exp", build.call("abs", build.call("abs", build.input(f"x{k}", (2, 2))))) for k in range(count)]
+    graph = build.finish(*outputs)
+    result = gslang.parse_rules(text).apply(graph, pass_name="p" if "pass p" in text else None)
+    assert result.problem is not None and result.problem.split("the loop: ")[1] in loop
+    assert check_invariants(result.graph) == []
+
+
+def test_the_loop_is_looked_for_in_a_copy() -> None:
+    build = Builder(RELAY)
+    graph = build.finish(*[build.call("exp", build.input(f"x{k}", (2, 2))) for k in range(3)])
+    rules = gslang.parse_rules(BACK)
+    assert rules.apply(graph).problem != rules.apply(graph, limit=rules.apply(graph).applications).problem
+    assert write_json(rules.apply(graph).graph) == write_json(rules.apply(graph, limit=rules.apply(graph).applications).graph)
 
 
 def test_the_command_says_so_and_fails(tmp_path: Path) -> None:

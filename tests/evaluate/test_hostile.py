@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 
 from gslang.dialect.load import load_dialect
-from gslang.dialect.tensor_type import TensorType
+from gslang.dialect.tensor_type import Symbol, TensorType
 from gslang.evaluate.agree import compare_values
 from gslang.evaluate.random_inputs import random_inputs
 from gslang.evaluate.run import EvaluationError, evaluate
 from gslang.formats.dot import write_dot
 from gslang.graph.builder import Builder
-from gslang.graph.graph import CONST
+from gslang.graph.graph import CONST, Graph
 
 
 def test_an_input_too_large_to_draw() -> None:
@@ -45,3 +46,11 @@ def test_a_constant_without_a_value_is_drawn() -> None:
     graph = build.finish(build.call("add", build.input("x", (2, 3)), constant))
     (value,) = evaluate(graph, build.dialect, random_inputs(graph))
     assert value.shape == (2, 3) and (value == evaluate(graph, build.dialect, random_inputs(graph))[0]).all()
+
+
+def test_sizes_that_contradict_an_attribute() -> None:
+    graph = Graph()
+    x = graph.add_input("x", TensorType((Symbol("n"), 3), "float32"))
+    graph.set_outputs([graph.add("reshape", (x,), {"newshape": (7, 3)})])
+    with pytest.raises(EvaluationError, match=r"`reshape` of .* cannot be computed: \(2, 3\) cannot be reshaped"):
+        evaluate(graph, load_dialect("relay"), {"x": np.ones((2, 3), "float32")})
