@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 
 from gslang.check import checked as ir
 from gslang.engine import interpret
-from gslang.engine.conditions import instance_is_valid
+from gslang.engine.conditions import input_slots, instance_is_valid, output_slots
 from gslang.engine.near_miss_operands import instance
-from gslang.engine.near_miss_whole import keep_hint
+from gslang.engine.near_miss_whole import keep_hint, note_path
 
 if TYPE_CHECKING:
     from gslang.engine.near_miss import Attempt, Miss
@@ -61,10 +61,7 @@ def _not_valid(attempt: Attempt, block: ir.Block) -> None:
                 users = f"{', '.join(map(attempt.label, others[:3]))}{' …' if len(others) > 3 else ''}"
                 attempt.note("used-outside", span, slot, _INSTANCE, f"{attempt.label(slot)} is also used by {users}", keep_hint(span))
                 return
-    attempt.note(
-        "not-convex", block.span, newest.slots[block.root], "inputs that do not depend on outputs",
-        f"an input of this match depends on {attempt.label(newest.slots[block.root])}", "replacing all outputs at once would make a cycle",
-    )  # fmt: skip
+    note_path(attempt, block.span, input_slots(attempt.scope), output_slots(attempt.scope))
 
 
 def _too_few(attempt: Attempt, number: int, candidates: list[int]) -> None:

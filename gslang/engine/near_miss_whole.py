@@ -90,19 +90,25 @@ def _private(attempt: Attempt) -> bool:
 
 
 def _convex(attempt: Attempt) -> bool:
-    rule, graph, scope = attempt.plan.rule, attempt.graph, attempt.scope
+    rule, scope = attempt.plan.rule, attempt.scope
     outputs, inputs = output_slots(scope), input_slots(scope)
+    if len(outputs) < 2 and not set(outputs) & set(inputs):
+        return True
+    return not note_path(attempt, rule.nodes[first_output(rule)].span, inputs, outputs)
+
+
+def note_path(attempt: Attempt, span: Span, inputs: list[int], outputs: list[int]) -> bool:
+    """Whether an input depends on an output; the path is noted."""
     seen: dict[int, int | None] = {}
-    path = path_between(graph, inputs, outputs, seen) if len(outputs) > 1 or set(outputs) & set(inputs) else None
+    path = path_between(attempt.graph, inputs, outputs, seen)
     attempt.spent += len(seen) // 8
     attempt.steps -= len(seen) // 8
     if path is None:
-        return True
-    span = rule.nodes[first_output(rule)].span
-    way = " → ".join(map(graph.label, path))
+        return False
+    way = " → ".join(map(attempt.graph.label, path))
     attempt.note("not-convex", span, path[0], "inputs that do not depend on outputs", f"a path leads from an output back to an input: {way}",
               "replacing all outputs at once would make a cycle", passed=1)  # fmt: skip
-    return False
+    return True
 
 
 def _conditions(attempt: Attempt) -> bool:

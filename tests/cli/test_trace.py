@@ -189,9 +189,9 @@ def test_new_nodes_tell_where_they_come_from(files: Path) -> None:
 
 
 def test_where_there_is_no_place_for_it(files: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    for name, told in (("a.relay", True), ("a.json", False)):
+    for name, warned in (("a.relay", True), ("a.json", False)):
         assert gslc(files, "-o", str(files / name), "--provenance") == 0
-        assert ("warning: Relay text has no place for what `--provenance` says" in capsys.readouterr().err) == told
+        assert ("warning: Relay text has no place for what `--provenance` says" in capsys.readouterr().err) == warned
 
 
 @pytest.mark.parametrize(

@@ -247,6 +247,19 @@ def test_what_is_in_the_way_of_one_more_instance() -> None:
     assert "there is 1; `nn.dense`" in miss.found and "is none: expected a node of kind `param`, found input v" in miss.found
 
 
+def test_an_instance_that_depends_on_another() -> None:
+    """The path is told, of the only other instance that there could be."""
+    text = "rule r(x) { each b in 2.. { w = any; y = nn.dense(x, w); } *b.y => *[x for i in range(len(b))] }"
+    build = Builder(RELAY)
+    x = build.input("x", (4, 4))
+    first = build.call("nn.dense", x, build.param("w", (4, 4)))
+    graph = build.finish(build.call("nn.dense", x, build.call("tanh", first)))
+    misses = gslang.parse_rules(text)["r"].why_not(graph)
+    assert {miss.reason for miss in misses} == {"too-few-instances"}
+    path = " → ".join(map(graph.label, (first, *graph.users[first])))
+    assert any(f"is none: expected inputs that do not depend on outputs, found a path leads from an output back to an input: {path}" in miss.found for miss in misses), misses
+
+
 @pytest.mark.parametrize(("text", "help"), [
     ("exp(nn.relu(x)) => x", "in the graph"),
     ("exp(x + x) => x", "in the graph: `keep (…)`"),

@@ -18,6 +18,7 @@ from typing import Any
 import pytest
 
 import gslang
+from examples.models import inception_v3
 from gslang.api import RuleSet
 from gslang.base.diagnostics import InputError
 from gslang.base.source import Source
@@ -179,3 +180,35 @@ def test_the_hint_mends_it(change: str, cases: int) -> None:
             not_mended.append((case.rule, case.id, miss.reason, miss.span.text, miss.found))
     assert len(mended) > cases
     assert len(not_mended) <= len(mended) // 9, not_mended  # the other operator may have its operands in another order
+
+
+BLOCK = "rule block(x, w, g, b, m, v) { c = nn.conv2d(x, w); n = nn.batch_norm(c, g, b, m, v, epsilon = 0.001); nn.relu(n.0) => nn.relu(nn.conv2d(x, w, c.*)) }"
+
+
+@pytest.mark.parametrize("change", ["operator", "root", "attribute", "used-outside", "graph-output"])
+def test_one_of_ninety_places_is_broken(change: str) -> None:
+    """In Inception-v3 the rule matches at all others, which is said first; then comes the broken one, wherever it is."""
+    whole = json.loads(write_json(inception_v3.build(75, width=0.1, values=False)))
+    (rule,) = gslang.parse_rules(BLOCK)
+    found = list(rule.matches(read_json(json.dumps(whole), "whole", rule.rule.dialect)))
+    assert len(found) > 90
+    for match in found[::31]:
+        graph = copy.deepcopy(whole)
+        c, n, root = match.nodes["c"], match.nodes["n"], match.outputs[0]
+        match change:
+            case "operator":
+                entry(graph, c)["op"], place = "my.conv", c
+            case "root":
+                entry(graph, root)["op"], place = "tanh", root
+            case "attribute":
+                entry(graph, n)["attrs"], place = {"epsilon": 0.5}, n
+            case "used-outside":
+                graph["nodes"].append({"id": "other_user", "kind": "call", "op": "tanh", "inputs": [c]})
+                graph["outputs"], place = [*graph["outputs"], "other_user"], c
+            case _:
+                graph["outputs"], place = [*graph["outputs"], c], c
+        broken_one = read_json(json.dumps(graph), "broken", rule.rule.dialect)
+        first, miss = rule.why_not(broken_one)[:2]
+        assert first.reason == "matches"
+        assert (miss.reason, broken_one.label(miss.node)) == ("operator" if change == "root" else change, place)
+        assert miss.matched == miss.of - 1
