@@ -84,7 +84,7 @@ def _assignments(rule: Rule, graph: Data, choice: dict[int, int], f: Assignment,
     k = next((k for k in todo if k in f), begun[0] if begun else todo[0])
     rest = [other for other in todo if other != k]
     node = rule.nodes[k]
-    for slot in (f[k],) if k in f else range(len(graph)):
+    for slot in (f[k],) if k in f else range(-1 if isinstance(node, Choice) else 0, len(graph)):
         if slot < 0 and not isinstance(node, Choice):
             continue
         parts: list[tuple[tuple[int, ...], tuple[int, ...]]]

@@ -147,7 +147,7 @@ def test_both_engines_end_at_the_same_fixed_point(chunk: int) -> None:
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("chunk", range(4, 60))
+@pytest.mark.parametrize("chunk", range(4, 30))
 def test_both_engines_end_at_the_same_fixed_point_long(chunk: int) -> None:
     for seed in range(chunk * 100, chunk * 100 + 100):
         one_rich_run(seed)

@@ -15,7 +15,7 @@ import pytest
 
 from gslang.base.source import Source
 from gslang.check.check import check_source
-from gslang.check.checked import CallNode, CheckedRule
+from gslang.check.checked import AltNode, CallNode, CheckedRule
 from gslang.dialect.load import load_dialect
 from gslang.engine import conditions, interpret
 from gslang.engine.generate import compile_matcher
@@ -122,12 +122,25 @@ def without_commutativity(plan: MatchPlan) -> MatchPlan:
     return replace(plan, rule=replace(plan.rule, nodes=nodes))
 
 
+def without_operator_variables(plan: MatchPlan) -> MatchPlan:
+    nodes = tuple(replace(n, variable=None) if isinstance(n, CallNode) else n for n in plan.rule.nodes)
+    return replace(plan, rule=replace(plan.rule, nodes=nodes, variables=()))
+
+
+def without_later_alternatives(plan: MatchPlan) -> MatchPlan:
+    nodes = tuple(replace(n, branches=n.branches[:1]) if isinstance(n, AltNode) else n for n in plan.rule.nodes)
+    return replace(plan, rule=replace(plan.rule, nodes=nodes))
+
+
 PLANS: dict[str, Callable[[MatchPlan], MatchPlan]] = {
     "distinctness": lambda plan: replace(plan, distinct=frozenset()),
     "where": lambda plan: replace(plan, rule=replace(plan.rule, where=())),
     "block where": lambda plan: replace(plan, rule=replace(plan.rule, blocks=tuple(replace(b, where=()) for b in plan.rule.blocks))),
     "deferred constraints": lambda plan: replace(plan, deferred=frozenset()),
     "commutativity": without_commutativity,
+    "operator variables": without_operator_variables,
+    "later alternatives": without_later_alternatives,
+    "outputs by alternative": lambda plan: replace(plan, maybe_outputs=()),
     "interior of templates": lambda plan: replace(
         plan, rule=replace(plan.rule, interior=frozenset(k for k in plan.rule.interior if plan.rule.nodes[k].block is None))
     ),
