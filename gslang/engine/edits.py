@@ -314,7 +314,9 @@ def _place(
         if low >= high:
             anchor = min(olds, key=label.__getitem__)
             low = label[anchor]
-            nodes = [*ancestors_after(graph, needed, anchor), *nodes]
+            moved = ancestors_after(graph, needed, anchor)
+            high = min([high, *[label[node] for node in moved]])  # no node moves up, where its other users may be below it
+            nodes = [*moved, *nodes]
         if not nodes or order.spread(nodes, low, high - 1):
             return
         order.renumber()

@@ -27,6 +27,8 @@ _FOREIGN = (
     (re.compile(r"[^\x00-\x7f]"), "identifiers are ASCII", "use letters, digits and `_`"),
 )  # fmt: skip
 
+_RANGE = "write `range(n)` to count up to a value: `[e for i in range(n)]`; as many instances as a value says are `each b in n { … }`"
+
 # Terminals as a person would write them.
 _SHOWN = {
     "SEMICOLON": "`;`", "LPAR": "`(`", "RPAR": "`)`", "LSQB": "`[`", "RSQB": "`]`", "LBRACE": "`{`", "RBRACE": "`}`",
@@ -60,6 +62,9 @@ def explain_syntax_error(source: Source, text: str, at: int, error: UnexpectedIn
     if text[at : at + 1] == '"':
         return Diagnostic("E0104", "this string does not end on its line", Label(here), help='close it with `"`')
     previous = len(text[:at].rstrip())
+    dots = at - 1 if text[at - 1 : at + 1] == ".." else at if rest.startswith("..") else previous - 2
+    if text[:dots].strip() and text[dots : dots + 2] == ".." and (dots >= at - 1 or re.match(r"[\w(-]", rest)):
+        return Diagnostic("E0102", "the ends of a range are numbers", Label(Span(source, dots, dots + 2)), help=_RANGE)
     for pattern, message, mend in _FOREIGN:
         if pattern.match(rest) and not (message.startswith("`==`") and "EQUAL" not in expected and "COMMA" not in expected):
             return Diagnostic("E0106", message, Label(here), help=mend)

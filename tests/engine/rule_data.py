@@ -13,6 +13,7 @@ from typing import Any, Union
 
 UNARY, BINARY, COMMUTATIVE = ("exp", "tanh", "abs"), ("add", "multiply", "subtract"), ("add", "multiply")
 WITH_AXIS = ("nn.softmax", "nn.log_softmax")  # the attribute `axis`, by default -1
+VARIABLES = {"f1": UNARY, "f2": WITH_AXIS}
 DEFAULT_AXIS = {"nn.softmax": -1, "nn.log_softmax": -1, "concatenate": 0, "split": 0, "my.cat": 0}
 DECLARED = {
     "my.cat": "op my.cat(*items: tensor, axis: int = 0) -> tensor;\n",
@@ -22,11 +23,16 @@ DECLARED = {
 
 @dataclass(frozen=True)
 class Leaf:
-    """An input vertex, or (with `value`) a constant written in the source. `optional`: `any?`."""
+    """An input vertex, or (with `value`) a constant written in the source, `splat` of any size. `optional`: `any?`. Kind "none": an operand that is absent.
+
+    `shape`: what its shape must be, ("dims", …) with "_" for any, ("last", d), ("ndim", n) or ("like", node).
+    """
 
     kind: str = "any"
     value: float | None = None
     optional: bool = False
+    shape: tuple[Any, ...] | None = None
+    splat: bool = False
 
 
 @dataclass(frozen=True)
@@ -38,12 +44,12 @@ class Spread:
 
 @dataclass(frozen=True)
 class Call:
-    """A call of one of `operators`; `axis` is what the attribute must be. `variable`: all such calls have one operator."""
+    """A call of one of `operators`; `axis` is what the attribute must be. `variable`: all calls with this one have one operator."""
 
     operators: tuple[str, ...]
     operands: tuple[int | Spread, ...]
     axis: tuple[Any, ...] | None = None
-    variable: bool = False
+    variable: str | None = None
     ordered: bool = False
 
 
@@ -187,7 +193,7 @@ def spell_out(rule: Rule, counts: tuple[int, ...], growing: bool = False) -> Rul
             counted: tuple[Any, ...] = ("known", template.minimum <= count and (template.maximum is None or count <= template.maximum))
             if template.exact is not None:
                 counted = ("is", template.exact, count)
-            users = [k for k, node in enumerate(rule.nodes) if any(isinstance(p, Spread) and p.node in template.nodes for p in _parts(node))]
+            users = [k for k, node in enumerate(rule.nodes) if any(isinstance(p, Spread) and p.node in template.nodes for p in parts_of(node))]
             where += [("instance", user, counted) for user in users] if users else [counted]
         for i in range(count):
             here, first = ({k: place_of(rule, k, n) for k in template.nodes} for n in (i, 0))
@@ -205,7 +211,7 @@ def place_of(rule: Rule, node: int, instance: int) -> int:
     return len(rule.nodes) + instance * len(inside) + inside.index(node)
 
 
-def _parts(node: Node) -> tuple[int | Spread, ...]:
+def parts_of(node: Node) -> tuple[int | Spread, ...]:
     match node:
         case Call(operands=parts) | Tuple(parts):
             return parts
@@ -226,12 +232,15 @@ def _spliced(rule: Rule, fields: tuple[int | Spread, ...], counts: tuple[int, ..
 def _instance_node(node: Node, here: dict[int, int], first: dict[int, int], index: int) -> Node:
     match node:
         case Call(operands=operands, axis=axis):
-            if axis is not None and axis[0] == "first":
-                axis = ("same", first[axis[1]])
-            elif axis is not None and axis[0] == "same":
-                axis = ("same", here.get(axis[1], axis[1]))
-            elif axis is not None and axis[0] == "index":
-                axis = ("is", index)
+            match axis:
+                case ("first", other):
+                    axis = ("same", first[other])
+                case ("same" | "spread" as how, other):
+                    axis = (how, here.get(other, other))
+                case ("index",):
+                    axis = ("is", index)
+                case ("match" | "if" as how, other, *rest):
+                    axis = (how, here.get(other, other), *rest)
             return replace(node, operands=tuple(o if isinstance(o, Spread) else here.get(o, o) for o in operands), axis=axis)
         case Tuple(fields):
             return Tuple(tuple(f if isinstance(f, Spread) else here.get(f, f) for f in fields))
@@ -262,6 +271,9 @@ def _of_instances(rule: Rule, condition: tuple[Any, ...], counts: tuple[int, ...
     match condition:
         case ("all equal", node):
             return ("and", *[("equal", place_of(rule, node, 0), k) for k in everywhere(node)])
+        case ("nth", node, at, value):
+            count = len(everywhere(node))
+            return ("is", place_of(rule, node, at % count), value) if -count <= at < count else ("known", False)
         case ("even length", name):
             return ("known", next(c for t, c in zip(rule.templates, counts) if t.name == name) % 2 == 0)
         case ("some is", node, value):
@@ -282,10 +294,13 @@ def rule_text(rule: Rule, name: str = "r", targets: tuple[str, ...] | None = Non
     unnamed = {n.branches[0] for n in rule.nodes if isinstance(n, Choice) and n.optional}
     for k, node in enumerate(rule.nodes):
         if isinstance(node, Leaf):
-            if node.value is not None:
+            if node.value is not None or node.kind == "none":
                 continue
+            shape = "" if node.shape is None else _shape_text(node.shape)
             if k in inside:
-                block.append(f"p{k} = {node.kind}();")
+                block.append(f"p{k} = {node.kind}({shape});")
+            elif shape:
+                header.append(f"p{k}: {node.kind}({shape})")
             else:
                 header.append(f"p{k}" if node == Leaf() else f"p{k}: {node.kind}{'?' if node.optional else ''}")
             continue
@@ -301,8 +316,9 @@ def rule_text(rule: Rule, name: str = "r", targets: tuple[str, ...] | None = Non
                 bounds = _axis_of(rule, template.exact)
             lines.append(f"each {template.name} in {bounds} {{ {' '.join(block)} }}")
             block.clear()
-    if any(isinstance(n, Call) and n.variable for n in rule.nodes):
-        header.append(f"f1: op({' | '.join(UNARY)})")
+    for variable, operators in VARIABLES.items():
+        if any(isinstance(n, Call) and n.variable == variable for n in rule.nodes):
+            header.append(f"{variable}: op({' | '.join(operators)})")
     varying = rule.varying
     outputs = f"*{varying.name}.p{varying.nodes[-1]}" if varying is not None else ", ".join(f"p{k}" for k in rule.outputs)
     where = f" where {', '.join(condition_text(rule, c) for c in rule.where)}" if rule.where else ""
@@ -317,32 +333,44 @@ def harmless_targets(rule: Rule) -> tuple[str, ...]:
         return (f"*[negative({used}i.p{varying.nodes[-1]}) for i in {varying.name}]",)
     sure = reachable(rule.nodes, rule.outputs, through=False)
     inputs = [k for k in sure if is_plain_input(rule, k)]
-    base = [f"p{inputs[0]}" if inputs else "const(value = 1.0)" for _ in rule.outputs]
+    base = f"p{inputs[0]}" if inputs else "const(value = 1.0)"
     uses = "".join(f"p{k} * " for k in sorted(rule.uses - rule.inside))
-    return tuple(f"negative({uses if position == 0 else ''}{b})" for position, b in enumerate(base))
+
+    def target(position: int, k: int) -> str:
+        new = f"negative({uses if position == 0 else ''}{base})"
+        if isinstance(node := rule.nodes[k], Tuple):
+            return f"({f'{new}, ' * len(node.fields)})"
+        return f"split({new}, indices_or_sections = 2)" if makes_tuple(node) else new
+
+    return tuple(target(position, k) for position, k in enumerate(rule.outputs))
 
 
 def is_plain_input(rule: Rule, k: int) -> bool:
     node = rule.nodes[k]
-    return isinstance(node, Leaf) and node.value is None and not node.optional and k not in rule.inside
+    return isinstance(node, Leaf) and node.value is None and not node.optional and node.kind != "none" and k not in rule.inside
 
 
 def _expression(rule: Rule, number: int, node: Node) -> str:
     def name(k: int | Spread) -> str:
         if isinstance(k, Spread):
             return f"*{rule.template_of(k.node).name}.p{k.node}"
-        leaf = rule.nodes[k]
-        return str(leaf.value) if isinstance(leaf, Leaf) and leaf.value is not None else f"p{k}"
+        match rule.nodes[k]:
+            case Leaf(value=float() as value, splat=splat):
+                return f"splat({value})" if splat else str(value)
+            case Leaf("none"):
+                return "none"
+        return f"p{k}"
 
     match node:
         case Call(operators, operands, axis, variable, ordered):
             arguments = [name(o) for o in operands]
-            if number in rule.captured:
+            if axis is not None and axis[0] == "spread":
+                arguments.append(f"p{axis[1]}.*")
+            elif number in rule.captured:
                 arguments.append(f"axis = (c{number} := {'_' if axis is None else _axis_text(rule, axis)})")
             elif axis is not None:
                 arguments.append(f"axis = {_axis_text(rule, axis)}")
-            called = "f1" if variable else operators[0]
-            return f"{'ordered ' if ordered else ''}{called}({', '.join(arguments)})"
+            return f"{'ordered ' if ordered else ''}{variable or operators[0]}({', '.join(arguments)})"
         case Tuple(fields):
             return f"({', '.join(name(f) for f in fields)},)"
         case Projection(base, index):
@@ -357,12 +385,35 @@ def _axis_text(rule: Rule, axis: tuple[Any, ...]) -> str:
         case ("same", node):
             return _axis_of(rule, node)
         case ("first", node):
-            return f"first.p{node}.axis"
+            return f"first.c{node}" if node in rule.captured else f"first.p{node}.axis"
         case ("index",):
             return "index"
         case ("is", *values):
             return " | ".join(str(v) for v in values)
+        case ("match", choice, *arms):
+            return _match_text(rule, choice, [str(arm) if isinstance(arm, (int, str)) else _axis_of(rule, arm[1]) for arm in arms])
+        case ("if", other, value, then, otherwise):
+            return f"({then} if {_axis_of(rule, other)} == {value} else {otherwise})"
     raise AssertionError(axis)
+
+
+def _match_text(rule: Rule, choice: int, arms: list[str]) -> str:
+    node = rule.nodes[choice]
+    assert isinstance(node, Choice)
+    return f"match p{choice} {{ {', '.join(f'p{b} => {arm}' for b, arm in zip(node.branches[:-1], arms))}, _ => {arms[-1]} }}"
+
+
+def _shape_text(shape: tuple[Any, ...]) -> str:
+    match shape:
+        case ("dims", *dims):
+            return f"shape = ({''.join(f'{d}, ' for d in dims)})"
+        case ("last", d):
+            return f"shape = (*_, {d})"
+        case ("ndim", n):
+            return f"ndim = {n}"
+        case ("like", node):
+            return f"shape = p{node}.shape"
+    raise AssertionError(shape)
 
 
 def _axis_of(rule: Rule, node: int) -> str:
@@ -381,6 +432,16 @@ def condition_text(rule: Rule, condition: tuple[Any, ...]) -> str:
             return f"{_axis_of(rule, a)} != {value}"
         case ("or", a, b):
             return f"({condition_text(rule, a)} or {condition_text(rule, b)})"
+        case ("match", choice, *arms):
+            return _match_text(rule, choice, [condition_text(rule, arm) for arm in arms])
+        case ("absent", a):
+            return f"p{a} == none"
+        case ("there", a):
+            return f"p{a} != none"
+        case ("dim", a, index, sign, d):
+            return f"p{a}.shape[{index}] {sign} {d}"
+        case ("shapes", a, sign, b):
+            return f"p{a}.shape {sign} p{b}.shape"
         case ("positive index",):
             return "index > 0"
         case ("same as first", a):
@@ -388,6 +449,8 @@ def condition_text(rule: Rule, condition: tuple[Any, ...]) -> str:
         case ("all equal", a):
             f = rule.template_of(a).name
             return f"all([i.p{a}.axis == {f}[0].p{a}.axis for i in {f}])"
+        case ("nth", a, at, value):
+            return f"{rule.template_of(a).name}[{at}].p{a}.axis == {value}"
         case ("even length", name):
             return f"len({name}) % 2 == 0"
         case ("some is", a, value):
