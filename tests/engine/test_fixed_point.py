@@ -27,8 +27,8 @@ from tests.engine.random_graphs import as_graph as rich_as_graph
 from tests.engine.random_graphs import random_graph as rich_graph
 from tests.engine.random_rules import random_rule, random_targets
 from tests.engine.readable import readable_only
-from tests.engine.rule_data import rule_text as rich_text
 from tests.engine.test_rewrite_invariants import as_written
+from tests.engine.written import rule_text as rich_text
 
 RELAY = load_dialect("relay")
 

@@ -24,7 +24,8 @@ from gslang.engine.scope import Scope
 from tests.engine.oracle import Assignment, all_matches, greedy_matches, has_match, spelled_out
 from tests.engine.random_graphs import Data, as_graph, random_graph, show
 from tests.engine.random_rules import random_rule, surely_connected
-from tests.engine.rule_data import Rule, place_of, rule_text, spell_out
+from tests.engine.rule_data import Rule, place_of, spell_out
+from tests.engine.written import rule_text
 
 load_dialect("relay")
 GRAPHS_PER_RULE = 4
