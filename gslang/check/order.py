@@ -7,7 +7,9 @@ as the matchers. It also checks that outputs hang together and that names of an 
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from functools import reduce
+from itertools import islice, product
 from operator import and_, or_
 from typing import Any
 
@@ -15,7 +17,7 @@ from gslang.base.diagnostics import Label
 from gslang.base.source import Span
 from gslang.check import checked as ir
 from gslang.check.context import Lowering
-from gslang.check.found import Read, Reads, found_before, found_with, parts, reverse_post_order, walk
+from gslang.check.found import Read, Reads, children, found_before, found_with, parts, reverse_post_order, walk
 from gslang.syntax import nodes as n
 
 
@@ -144,13 +146,42 @@ def _unmatched(low: Lowering, read: Read, span: Span) -> None:
 
 
 def _check_connected(low: Lowering, rule: n.Rule, outputs: list[int]) -> None:
-    """Output k shares a node with the outputs before it (thesis, definition 2.11)."""
-    before: set[int] = set()
-    for k, output in enumerate(outputs):
-        nodes = set(reverse_post_order(low.patterns, [output]))
-        if k > 0 and not before & nodes:
-            low.error(
-                "E0602", f"output {k + 1} shares no node with the outputs before it", rule.source.outputs[k].span,
-                "such a rule matches any pair of nodes: share an input, list the outputs in another order, or mark it `@disconnected`",
-            )  # fmt: skip
-        before |= nodes
+    """Output k shares a node with the outputs before it (thesis, definition 2.11), whichever alternatives are chosen."""
+    for k in range(1, len(outputs)):
+        alone = next((chosen for chosen in _choices(low, outputs[: k + 1]) if not _share(low, outputs, k, chosen)), None)
+        if alone is None:
+            continue
+        places = [low.patterns[low.patterns[alternation].branches[branch]].span for alternation, branch in alone.items()]  # type: ignore[union-attr]
+        low.error(
+            "E0602", f"output {k + 1} shares no node with the outputs before it{' in one alternative' if places else ''}",
+            rule.source.outputs[k].span,
+            "such a rule matches any pair of nodes: share an input, list the outputs in another order, or mark it `@disconnected`",
+            related=tuple(Label(place, "if this alternative is chosen") for place in places),
+        )  # fmt: skip
+        return
+
+
+_MOST_CHOICES = 1024  # a rule with more alternatives is given the benefit of the doubt
+
+
+def _choices(low: Lowering, outputs: list[int]) -> Iterator[dict[int, int]]:
+    """All ways to choose among the alternatives below these outputs, later ones varying fastest."""
+    branches = {k: len(node.branches) for k in reverse_post_order(low.patterns, outputs) if isinstance(node := low.patterns[k], ir.AltNode)}
+    for chosen in islice(product(*map(range, branches.values())), _MOST_CHOICES):
+        yield dict(zip(branches, chosen))
+
+
+def _share(low: Lowering, outputs: list[int], k: int, chosen: dict[int, int]) -> bool:
+    return not _reached(low, outputs[:k], chosen).isdisjoint(_reached(low, [outputs[k]], chosen))
+
+
+def _reached(low: Lowering, starts: list[int], chosen: dict[int, int]) -> set[int]:
+    found: set[int] = set()
+    stack = list(starts)
+    while stack:
+        k = stack.pop()
+        if k not in found:
+            found.add(k)
+            node = low.patterns[k]
+            stack.extend((node.branches[chosen[k]],) if isinstance(node, ir.AltNode) else children(node))
+    return found

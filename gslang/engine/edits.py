@@ -310,9 +310,12 @@ def _place(
         needed, low, high = room or _room(graph, olds, nows, first, staying)
         nodes: Sequence[int] = range(first, count)
         if low >= high:
-            anchor = min(olds, key=order.label.__getitem__)
-            low = order.label[anchor]
-            nodes = [*ancestors_after(graph, needed, anchor), *nodes]
+            label = order.label
+            anchor = min(olds, key=label.__getitem__)
+            low = label[anchor]
+            moved = ancestors_after(graph, needed, anchor)
+            high = min([high, *[label[node] for node in moved]])  # no node moves up, where its other users may be below it
+            nodes = [*moved, *nodes]
         if not nodes or order.spread(nodes, low, high - 1):
             return
         order.renumber()

@@ -24,7 +24,7 @@ from gslang.engine.conditions import is_blocked
 from gslang.engine.edits import BuildError, Edits, edits_of
 from gslang.engine.generate_blocks import Growing, output_block_step
 from gslang.engine.generate_forward import conjuncts, forward, is_known
-from gslang.engine.generate_nodes import match_step
+from gslang.engine.generate_nodes import match_step, may_be_absent
 from gslang.engine.generate_outline import outlined_layout
 from gslang.engine.generate_replace import all_fresh, all_slots, emit_outlined, emit_replacement
 from gslang.engine.generate_stamp import RUNTIME as STAMP_RUNTIME
@@ -162,6 +162,8 @@ def _output_step(k: int) -> Step:
         if k == 0:
             go(writer, place, Rest(match_step(node, "start"), rest))
         elif node in place.certain:
+            if may_be_absent(writer.plan.rule, node):
+                writer.check(place, f"v{node} < 0")
             go(writer, place, rest)
         elif node in place.possible:
             raise NotCompiled("an output that only some alternative matches")
@@ -268,13 +270,9 @@ def _name_operator(writer: Writer, place: Place, variable: str) -> None:
     if sure:
         writer.line(place, f"w_{variable} = op[v{sure[0]}]")
         return
-    inside = [k for k in same if nodes[k].block is not None]
-    if inside:  # no instance, no operator
-        block = nodes[inside[0]].block
-        writer.line(place, f"w_{variable} = op[I{block}[0][{inside[0]}]] if I{block} else None")
-        return
+    inside = "".join(f"op[I{nodes[k].block}[0][{k}]] if I{nodes[k].block} else " for k in same if nodes[k].block is not None)
     choice = "".join(f"op[v{k}] if v{k} != -2 else " for k in same if k in place.possible)
-    writer.line(place, f"w_{variable} = {choice}None")
+    writer.line(place, f"w_{variable} = {inside}{choice}None")
 
 
 def _hand_over(writer: Writer, place: Place, bound: list[int]) -> None:

@@ -229,7 +229,7 @@ def _inner(writer: Writer, place: Place, node: int, pattern: ir.Pattern, value: 
         steps = [fields_step(operand, parts, splice)]
         values = []
     else:
-        values = _arity(writer, place, parts, operand)
+        values = _arity(writer, place, pattern, parts, operand)
         steps = []
 
     def emit_rest(place: Place, values: list[str]) -> None:
@@ -270,15 +270,22 @@ def _operator_variable(writer: Writer, place: Place, node: int, variable: str) -
         writer.check(place, f"op[v{node}] is not op[first(I{block})[{node}]]")
         return
     for k in same:
-        if k in place.possible:
+        block = nodes[k].block
+        if block is not None and block in writer.spliced:
+            writer.check(place, f"I{block} and op[v{node}] is not op[I{block}[0][{k}]]")
+        elif k in place.possible:
             writer.check(place, f"v{k} != -2 and op[v{node}] is not op[v{k}]")
 
 
-def _arity(writer: Writer, place: Place, parts: tuple[int | None | ir.Splice, ...], operand: str) -> list[str]:
-    """Check the number of operands; expressions for each. A missing trailing operand is absent (-1)."""
+def _arity(writer: Writer, place: Place, pattern: ir.Pattern, parts: tuple[int | None | ir.Splice, ...], operand: str) -> list[str]:
+    """Check the number of operands; expressions for each. A missing trailing operand is absent (-1), and one that is absent may be there."""
     rule = writer.plan.rule
     if not any(part is None or may_be_absent(rule, part) for part in parts):
-        writer.check(place, f"len({operand}) != {len(parts)}")
+        called = pattern.operators if isinstance(pattern, ir.CallNode) else ()
+        declared = [signature for name in called if (signature := rule.dialect.get(name)) is not None]
+        more = any(len(signature.operands) > len(parts) for signature in declared)
+        spare = f" and (len({operand}) < {len(parts)} or any([n != -1 for n in {operand}[{len(parts)}:]]))" if more else ""
+        writer.check(place, f"len({operand}) != {len(parts)}{spare}")
         return [f"{operand}[{k}]" for k in range(len(parts))]
     writer.line(place, f"if len({operand}) < {len(parts)}: {operand} += (-1,) * ({len(parts)} - len({operand}))")
     writer.check(place, f"any([n != -1 for n in {operand}[{len(parts)}:]])")

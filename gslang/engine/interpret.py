@@ -49,7 +49,8 @@ def _match_outputs(plan: MatchPlan, scope: Scope, start: int) -> Ways:
 
 def _match_output(plan: MatchPlan, scope: Scope, node: int, start: int | None) -> Ways:
     if start is None and scope.slots[node] != UNBOUND:
-        yield  # another source node uses it: it is matched already
+        if scope.slots[node] != ABSENT:
+            yield  # another source node uses it: it is matched already
         return
     for candidate in [start] if start is not None else candidates(plan, scope, node):
         yield from _match(plan, scope, node, candidate)

@@ -197,8 +197,14 @@ class Attempt:
         if k == 0:
             yield from self.match(number, self.start)
             return
-        if self.scope.slots[number] != UNBOUND:
+        if self.scope.slots[number] >= 0:
             yield
+            return
+        if self.scope.slots[number] != UNBOUND:
+            self.note(
+                "no-further-output", self.plan.rule.nodes[number].span, self.start, "a node as an output", "an operand that is absent",
+                "the rule needs all its outputs; a rule with fewer outputs would match here",
+            )  # fmt: skip
             return
         candidates = self.candidates(number)
         if number in self.plan.distinct:

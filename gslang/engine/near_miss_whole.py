@@ -12,7 +12,7 @@ from gslang.engine.build import build
 from gslang.engine.conditions import bound_slots, input_slots, late_contradiction, output_slots, shared_output
 from gslang.engine.edits import BuildError, edits_of
 from gslang.engine.near_miss_operands import instance_holds
-from gslang.engine.obstacles import path_between, where_obstacle
+from gslang.engine.obstacles import failing_part, nodes_read, path_between, where_obstacle
 from gslang.engine.values import FAILURES, holds
 
 if TYPE_CHECKING:
@@ -120,7 +120,9 @@ def _condition(attempt: Attempt, number: int) -> bool:
     if holds(rule.where[number], attempt.scope):
         return True
     expected, found, reason = where_obstacle(rule.where[number], attempt.scope)
-    attempt.note(reason, rule.where_spans[number], attempt.start, expected, found, _KNOWN if reason == "where-unknown" else _WHERE, 2 + number)
+    read = set(nodes_read(failing_part(rule.where[number], attempt.scope), attempt.scope).values())
+    node = read.pop() if len(read) == 1 else attempt.start
+    attempt.note(reason, rule.where_spans[number], node, expected, found, _KNOWN if reason == "where-unknown" else _WHERE, 2 + number)
     return False
 
 

@@ -7,11 +7,13 @@ from dataclasses import fields, is_dataclass
 from typing import Any
 
 from gslang.check import checked as ir
+from gslang.check.found import walk
 from gslang.dialect.tensor_type import UNKNOWN, Symbol, UnknownValue
 from gslang.engine.scope import Scope
 from gslang.engine.values import FAILURES, call_attribute, evaluate, holds, read_attribute
 from gslang.graph.graph import Graph
 
+_TOLD = 4  # nodes that a condition reads
 _UNKNOWN_HELP = "types come from the graph file or from inference; only what is known to be true matches"
 
 
@@ -112,10 +114,7 @@ def _differing(graph: Graph, dialect: Any, a: int, b: int, constraint: ir.SameAt
 
 def where_obstacle(condition: ir.Value, scope: Scope) -> tuple[str, str, str]:
     """What a condition demands, the values it read, and the reason ("where", or "where-unknown")."""
-    if isinstance(condition, ir.AllOf):
-        failing = next((item for item in condition.items if not holds(item, scope)), None)
-        if failing is not None and failing is not condition:
-            return where_obstacle(failing, scope)
+    condition = failing_part(condition, scope)
     reason = "where"
     try:
         evaluate(condition, scope)
@@ -127,7 +126,33 @@ def where_obstacle(condition: ir.Value, scope: Scope) -> tuple[str, str, str]:
     values: dict[str, str] = {}
     _read_values(condition, scope, values)
     read = ", ".join(f"{name} = {text}" for name, text in values.items())
+    if values and (found := nodes_read(condition, scope)):
+        read += f"; {', '.join(f'{scope.rule.nodes[node].name} is {described(scope.graph, slot)}' for node, slot in list(found.items())[:_TOLD])}"
     return "this condition to be true", f"it is {'unknown' if problem else 'false'}{': ' + read if read else ''}{problem}", reason
+
+
+def failing_part(condition: ir.Value, scope: Scope) -> ir.Value:
+    """Of conditions that are joined by `and`, the first one that does not hold."""
+    while isinstance(condition, ir.AllOf):
+        failing = next((item for item in condition.items if not holds(item, scope)), None)
+        if failing is None:
+            break
+        condition = failing
+    return condition
+
+
+def nodes_read(condition: Any, scope: Scope) -> dict[int, int]:
+    """Pattern nodes with names, outside of templates, whose attributes a condition reads, with what they matched."""
+    nodes, found = scope.rule.nodes, dict[int, int]()
+    stack, lets = [condition], set[int]()
+    while stack:
+        for part in walk(stack.pop()):
+            if isinstance(part, ir.NodeAttr) and nodes[part.node].block is None and nodes[part.node].name and scope.slots[part.node] >= 0:
+                found[part.node] = scope.slots[part.node]
+            elif isinstance(part, ir.Let) and part.let not in lets:
+                lets.add(part.let)
+                stack.append(scope.rule.lets[part.let])
+    return dict(sorted(found.items()))
 
 
 def _read_values(value: Any, scope: Scope, found: dict[str, str]) -> None:

@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 
 import gslang
-from examples.models import inception_v3
+from examples.models import inception_v3, transformer
+from gslang.base.resources import stdlib_path
 from gslang.cli.main import main
 from gslang.dialect.load import load_dialect
 from gslang.dialect.tensor_type import Symbol, TensorType
@@ -66,6 +67,19 @@ pass all { lower_batch_norm; fold; conv_mul; fold; repeat { bias_add_add; wrong;
     assert bisect(tmp_path, "numbers", "--pass", "all") == 1
     told = capsys.readouterr().out
     assert "fails: rule `wrong` (" in told and "the numbers differ" in told
+
+
+@pytest.mark.parametrize("check", ["numbers", "test $(grep -c nn.dense {}) -gt 10"])
+def test_a_shipped_rule_that_somebody_broke(tmp_path: Path, capsys: pytest.CaptureFixture[str], check: str) -> None:
+    """Kernels joined in another order than their results are taken apart, in a transformer of two layers (12 of `nn.dense`, with q, k, v joined 8)."""
+    text = (stdlib_path() / "relay" / "dense.gsl").read_text(encoding="utf-8")
+    right, wrong = "[b.w for b in branch]", "[branch[len(branch) - 1 - i].w for i in range(len(branch))]"
+    assert right in text
+    (tmp_path / "rules.gsl").write_text(text.replace(right, wrong), encoding="utf-8")
+    gslang.write(transformer.build(layers=2, d_model=16, heads=2, d_ff=32, length=4), tmp_path / "graph.json")
+    assert bisect(tmp_path, check, "--rule", "parallel_dense_variadic") == 1
+    told = capsys.readouterr().out
+    assert "rule `parallel_dense_variadic` (" in told and told.startswith("application 1 is the first after which the check fails"), told
 
 
 def test_a_check_that_holds_to_the_end(files: Path, capsys: pytest.CaptureFixture[str]) -> None:

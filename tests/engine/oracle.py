@@ -12,10 +12,11 @@ from collections.abc import Iterator
 from itertools import product
 from typing import Any
 
-from tests.engine.random_graphs import LEAVES, Data
+from tests.engine.random_graphs import DIMS, LEAVES, Data
 from tests.engine.rule_data import (
     COMMUTATIVE,
     DEFAULT_AXIS,
+    VARIABLES,
     Call,
     Choice,
     Leaf,
@@ -83,8 +84,8 @@ def _assignments(rule: Rule, graph: Data, choice: dict[int, int], f: Assignment,
     k = next((k for k in todo if k in f), begun[0] if begun else todo[0])
     rest = [other for other in todo if other != k]
     node = rule.nodes[k]
-    for slot in (f[k],) if k in f else range(len(graph)):
-        if slot < 0:
+    for slot in (f[k],) if k in f else range(-1 if isinstance(node, Choice) else 0, len(graph)):
+        if slot < 0 and not isinstance(node, Choice):
             continue
         parts: list[tuple[tuple[int, ...], tuple[int, ...]]]
         if isinstance(node, Choice):
@@ -116,6 +117,8 @@ def _orders(node: Any, entry: tuple[str, tuple[int, ...], Any]) -> list[tuple[in
     """The ways to read the operands: those left out at the end are absent, a commutative operator's may be swapped."""
     operator, operands, _ = entry
     if isinstance(node, Call):
+        while len(operands) > len(node.operands) and operands[-1] < 0:
+            operands = operands[:-1]
         operands += (-1,) * (len(node.operands) - len(operands))
         if operator in COMMUTATIVE and not node.ordered:
             return [operands, operands[::-1]]
@@ -138,15 +141,16 @@ def is_match(rule: Rule, graph: Data, ends: list[int], choice: dict[int, int], f
     # 1. kinds, operators, attributes, `where`
     for k in active:
         node = nodes[k]
-        if isinstance(node, Leaf) and not _leaf_fits(node, f[k], graph):
+        if isinstance(node, Leaf) and not (_leaf_fits(node, f[k], graph) and _shape_fits(node.shape, f, f[k], graph)):
             return False
         if isinstance(node, Projection) and node.index is not None and graph[f[k]][2]["index"] != node.index:
             return False
-        if isinstance(node, Call) and not _axis_fits(node.axis, f, f[k], graph):
+        if isinstance(node, Call) and not _axis_fits(node.axis, f, f[k], graph, choice):
             return False
-    if len({graph[f[k]][0] for k in inner if isinstance(n := nodes[k], Call) and n.variable}) > 1:
-        return False
-    if not all(_holds(c, f, graph) for c in rule.where):
+    for variable in VARIABLES:
+        if len({graph[f[k]][0] for k in inner if isinstance(n := nodes[k], Call) and n.variable == variable}) > 1:
+            return False
+    if not all(_holds(c, f, graph, choice) for c in rule.where):
         return False
     # 2. operands in order
     for k in inner:
@@ -171,15 +175,21 @@ def is_match(rule: Rule, graph: Data, ends: list[int], choice: dict[int, int], f
             return False
     # 5. no input is, or depends on, an output
     targets = {f[k] for k in outputs}
+    if min(targets, default=0) < 0:
+        return False
     return not any(_depends(graph, f[k], targets) for k in active if isinstance(nodes[k], Leaf) and f[k] >= 0)
 
 
 def _leaf_fits(leaf: Leaf, slot: int, graph: Data) -> bool:
     if slot < 0:
-        return leaf.optional
+        return leaf.optional or leaf.kind == "none"
+    if leaf.kind == "none":
+        return False
     operator, _, attributes = graph[slot]
     if leaf.value is not None:
-        return operator == "const" and attributes["value"] == leaf.value
+        elements = attributes["value"] if operator == "const" else ()
+        elements = elements if isinstance(elements, tuple) else (elements,)
+        return (len(elements) == 1 or leaf.splat) and len(elements) > 0 and all(e == leaf.value for e in elements)
     return leaf.kind == "any" or operator == leaf.kind or leaf.kind == "var" and operator in ("input", "param")
 
 
@@ -189,27 +199,78 @@ def _axis(slot: int, graph: Data) -> int:
     return value
 
 
-def _axis_fits(axis: tuple[Any, ...] | None, f: Assignment, slot: int, graph: Data) -> bool:
+def _axis_fits(axis: tuple[Any, ...] | None, f: Assignment, slot: int, graph: Data, choice: dict[int, int]) -> bool:
     match axis:
         case None:
             return True
-        case ("same", other):
+        case ("same" | "spread", other):
             return other in f and _axis(slot, graph) == _axis(f[other], graph)
         case ("is", *values):
             return _axis(slot, graph) in values
+        case ("match", alternation, *arms):
+            if alternation not in f:
+                return False
+            arm = arms[choice[alternation]]
+            return bool(arm == "_" or _axis(slot, graph) == (arm if isinstance(arm, int) else _axis(f[arm[1]], graph)))
+        case ("if", other, value, then, otherwise):
+            if other not in f:
+                return False
+            wanted = then if _axis(f[other], graph) == value else otherwise
+            return bool(wanted == "_" or _axis(slot, graph) == wanted)
     raise AssertionError(axis)
 
 
-def _holds(condition: tuple[Any, ...], f: Assignment, graph: Data) -> bool:
+def _dims(slot: int, graph: Data) -> tuple[int | None, ...] | None:
+    """Dimensions, None where unknown; None if the rank is."""
+    if slot < 0:
+        return None
+    operator, _, attributes = graph[slot]
+    if operator in ("tuple", "split"):
+        return None
+    if operator == "const":
+        return (len(attributes["value"]),) if isinstance(attributes["value"], tuple) else ()
+    dims: tuple[int | None, ...] | None = attributes.get(DIMS, (2, 2))
+    return dims
+
+
+def _shape_fits(shape: tuple[Any, ...] | None, f: Assignment, slot: int, graph: Data) -> bool:
+    if shape is None:
+        return True
+    dims = _dims(slot, graph)
+    if dims is None:
+        return False
+    match shape:
+        case ("dims", *wanted):
+            return len(dims) == len(wanted) and all(w == "_" or d == w for d, w in zip(dims, wanted))
+        case ("last", d):
+            return bool(dims) and dims[-1] == d
+        case ("ndim", n):
+            return len(dims) == n
+        case ("like", other):
+            return _same_shape(dims, _dims(f.get(other, -1), graph)) is True
+    raise AssertionError(shape)
+
+
+def _same_shape(a: tuple[int | None, ...] | None, b: tuple[int | None, ...] | None) -> bool | None:
+    """None if it is not known."""
+    if a is None or b is None:
+        return None
+    if len(a) != len(b) or any(x is not None and y is not None and x != y for x, y in zip(a, b)):
+        return False
+    return None if any(x is None or y is None for x, y in zip(a, b)) else True
+
+
+def _holds(condition: tuple[Any, ...], f: Assignment, graph: Data, choice: dict[int, int]) -> bool:
     """Only what is known to hold: a node below a template without instances is not matched, and nothing is known of it."""
-    nodes = {"distinct": condition[1:], "equal": condition[1:3], "is": condition[1:2], "not": condition[1:2]}.get(condition[0], ())
+    count = {"equal": 2, "is": 1, "not": 1, "match": 1, "absent": 1, "there": 1, "dim": 1}.get(condition[0], 0)
+    nodes = condition[1:] if condition[0] == "distinct" else (condition[1], condition[3]) if condition[0] == "shapes" else condition[1 : 1 + count]
     if any(k not in f for k in nodes):
         return False
     match condition:
         case ("known", value):
             return bool(value)
         case ("instance", root, part):  # in an alternative that was not chosen there is none
-            return root not in f or _holds(part, f, graph)
+            return root not in f or _holds(part, f, graph, choice)
         case ("distinct", *_):
             return len({f[k] for k in nodes}) == len(nodes)
         case ("equal", a, b):
@@ -218,10 +279,22 @@ def _holds(condition: tuple[Any, ...], f: Assignment, graph: Data) -> bool:
             return bool(_axis(f[a], graph) == value)
         case ("not", a, value):
             return bool(_axis(f[a], graph) != value)
+        case ("match", alternation, *arms):
+            return _holds(arms[choice[alternation]], f, graph, choice)
+        case ("absent", a):
+            return f[a] < 0
+        case ("there", a):
+            return f[a] >= 0
+        case ("dim", a, index, sign, d):
+            dims = _dims(f[a], graph)
+            found = None if dims is None or not 0 <= index < len(dims) else dims[index]
+            return found is not None and (found == d) == (sign == "==")
+        case ("shapes", a, sign, b):
+            return _same_shape(_dims(f[a], graph), _dims(f[b], graph)) is (sign == "==")
         case ("or" | "any", *parts):
-            return any(_holds(part, f, graph) for part in parts)
+            return any(_holds(part, f, graph, choice) for part in parts)
         case ("and", *parts):
-            return all(_holds(part, f, graph) for part in parts)
+            return all(_holds(part, f, graph, choice) for part in parts)
     raise AssertionError(condition)
 
 

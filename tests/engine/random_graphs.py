@@ -1,7 +1,8 @@
 """Random graphs that nearly match a given random rule: copies of its source, permuted, damaged, with other users.
 
 A graph is a list of `(operator, operands, attributes)`; leaves are "input", "param" and "const" (attribute `value`), tuples
-"tuple", projections "proj" (attribute `index`); an operand left out is -1.
+"tuple", projections "proj" (attribute `index`); an operand left out is -1. Some nodes have dimensions (`DIMS`): a tuple with None for
+what is unknown, or None; all others are 2 × 2.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ from typing import Any
 
 from gslang.dialect.dialect import Dialect
 from gslang.dialect.signature import TypeInferenceError
-from gslang.dialect.tensor_type import TensorType, TupleType
+from gslang.dialect.tensor_type import UNKNOWN, TensorType, TupleType
 from gslang.graph.graph import Graph
 from gslang.graph.inference import infer_node
 from tests.engine.rule_data import (
@@ -19,6 +20,7 @@ from tests.engine.rule_data import (
     COMMUTATIVE,
     DEFAULT_AXIS,
     UNARY,
+    VARIABLES,
     WITH_AXIS,
     Call,
     Choice,
@@ -34,14 +36,19 @@ from tests.engine.rule_data import (
 Data = list[tuple[str, tuple[int, ...], dict[str, Any]]]
 LEAVES = ("input", "param", "const")
 TYPE = TensorType((2, 2), "float32")
+DIMS = "dims"
+COMMON = 5  # the leaves that every graph begins with
 
 
 def random_graph(random: Random, rule: Rule) -> tuple[Data, list[int]]:
     """Nodes and outputs."""
     graph: Data = [("input", (), {}), ("input", (), {}), ("param", (), {}), ("const", (), {"value": 1.0}), ("const", (), {"value": 2.0})]
+    assert len(graph) == COMMON
     for _ in range(1 if len(rule.nodes) > 7 or random.random() < 0.5 else 2):
         counts = tuple(random.choice((0, 1, 1, 2, 2, 2, 3, 3)) for _ in rule.templates)
         _copy(random, spell_out(rule, counts) if counts else rule, graph)
+    if any(isinstance(n, Leaf) and n.shape is not None for n in rule.nodes) or any(c[0] in ("dim", "shapes") for c in rule.where):
+        graph = [_with_dims(random, entry) for entry in graph]
     used = {o for _, operands, _ in graph for o in operands}
     ends = [g for g, node in enumerate(graph) if node[0] not in LEAVES and g not in used]
     ends += [g for g, node in enumerate(graph) if node[0] not in LEAVES and g in used and random.random() < 0.05]
@@ -49,9 +56,16 @@ def random_graph(random: Random, rule: Rule) -> tuple[Data, list[int]]:
     return graph, ends
 
 
+def _with_dims(random: Random, entry: tuple[str, tuple[int, ...], dict[str, Any]]) -> tuple[str, tuple[int, ...], dict[str, Any]]:
+    operator, operands, attributes = entry
+    if operator in ("const", "tuple", "split") or random.random() < 0.6:
+        return entry
+    return operator, operands, {**attributes, DIMS: random.choice(((3, 2), (2,), (2, None), (None, 2), (None, None), None, ()))}
+
+
 def _copy(random: Random, plain: Rule, graph: Data) -> None:
     choice = {k: random.randrange(len(n.branches)) for k, n in enumerate(plain.nodes) if isinstance(n, Choice)}
-    operator, axis = random.choice(UNARY), random.choice((-1, -1, 0, 1))
+    operators, axis = {name: random.choice(all_of) for name, all_of in VARIABLES.items()}, random.choice((-1, -1, 0, 1))
     place: dict[int, int] = {}
     todo = reachable(plain.nodes, plain.outputs, choice)
     while todo:
@@ -64,7 +78,7 @@ def _copy(random: Random, plain: Rule, graph: Data) -> None:
         elif isinstance(node, Leaf):
             place[k] = _leaf(random, node, graph)
         else:
-            graph.append(_damaged_node(random, node, [place[o] for o in below(node)], operator, axis, len(graph)))
+            graph.append(_damaged_node(random, node, [place[o] for o in below(node)], operators, axis))
             place[k] = len(graph) - 1
         if random.random() < 0.05:
             graph.append((random.choice(UNARY), (_tensor(random, graph),), {}))
@@ -76,11 +90,14 @@ def _chosen(plain: Rule, k: int, choice: dict[int, int]) -> tuple[int, ...]:
 
 
 def _leaf(random: Random, leaf: Leaf, graph: Data) -> int:
-    if leaf.optional and random.random() < 0.5:
+    if leaf.kind == "none" and random.random() < 0.95 or leaf.optional and random.random() < 0.5:
         return -1
-    if leaf.kind == "any" or random.random() < 0.06:
+    if leaf.kind in ("any", "none") or random.random() < 0.06:
         return _tensor(random, graph)
     wanted = {"var": ("input", "param")}.get(leaf.kind, (leaf.kind,))
+    if leaf.splat and random.random() < 0.6:
+        graph.append(("const", (), {"value": random.choice(((leaf.value,), (leaf.value,) * 2, (leaf.value, 1.5)))}))
+        return len(graph) - 1
     fits = [g for g, node in enumerate(graph) if node[0] in wanted and (leaf.value is None or node[2]["value"] == leaf.value)]
     return random.choice(fits)
 
@@ -91,7 +108,7 @@ def _tensor(random: Random, graph: Data) -> int:
     return random.choice(tensors[:3] if random.random() < 0.5 else tensors)
 
 
-def _damaged_node(random: Random, node: Any, slots: list[int], operator: str, axis: int, size: int) -> tuple[str, tuple[int, ...], dict[str, Any]]:
+def _damaged_node(random: Random, node: Any, slots: list[int], operators: dict[str, str], axis: int) -> tuple[str, tuple[int, ...], dict[str, Any]]:
     """The graph node that a pattern node asks for, most of the time."""
     match node:
         case Tuple():
@@ -101,7 +118,7 @@ def _damaged_node(random: Random, node: Any, slots: list[int], operator: str, ax
         case Projection(index=index):
             return "proj", tuple(slots), {"index": random.choice((0, 1)) if index is None or random.random() < 0.1 else index}
     assert isinstance(node, Call)
-    name = operator if node.variable else node.operators[0]
+    name = operators[node.variable] if node.variable else node.operators[0]
     attributes: dict[str, Any] = {}
     if name in DEFAULT_AXIS:
         value = node.axis[1] if node.axis is not None and node.axis[0] == "is" and random.random() < 0.9 else axis
@@ -115,9 +132,9 @@ def _damaged_node(random: Random, node: Any, slots: list[int], operator: str, ax
         attributes["indices_or_sections"] = 2
     if name == "nn.pad":
         attributes["pad_width"] = ((0, 0), (0, 0))
-        if slots[-1] < 0:
-            slots.pop()
-    if random.random() < 0.05 and name not in ("split", "concatenate", "nn.pad") and slots:
+    while slots and slots[-1] < 0 and (name == "nn.pad" or random.random() < 0.7):
+        slots.pop()
+    if random.random() < 0.05 and name not in ("split", "concatenate", "nn.pad", "my.pick") and slots:
         slots[random.randrange(len(slots))] = random.randrange(3)
     if name in COMMUTATIVE and random.random() < 0.5 or name in BINARY and random.random() < 0.05:
         slots.reverse()
@@ -126,19 +143,22 @@ def _damaged_node(random: Random, node: Any, slots: list[int], operator: str, ax
     return name, tuple(slots), attributes
 
 
-def as_graph(data: Data, ends: list[int], type: TensorType = TYPE) -> Graph:
-    """The engine's graph: node k of the data is node k. Every tensor but constants is said to be of this type."""
+def as_graph(data: Data, ends: list[int], type_of_all: TensorType | None = None) -> Graph:
+    """The engine's graph: node k of the data is node k. Every tensor but constants is said to be of this type, without one of the data's."""
     import numpy
 
     graph = Graph()
-    for k, (operator, operands, attributes) in enumerate(data):
+    for k, (operator, operands, given) in enumerate(data):
+        type = type_of_all or TensorType(given.get(DIMS, TYPE.shape) and tuple(UNKNOWN if d is None else d for d in given.get(DIMS, TYPE.shape)), "float32")
+        attributes = {name: value for name, value in given.items() if name != DIMS}
         match operator:
             case "input":
                 graph.add_input(f"x{k}", type)
             case "param":
                 graph.add_param(f"x{k}", type, numpy.ones((2, 2), "float32"))
             case "const":
-                graph.add_const(numpy.asarray(attributes["value"], "float32"), TensorType((), "float32"))
+                array = numpy.asarray(attributes["value"], "float32")
+                graph.add_const(array, TensorType(array.shape, "float32"))
             case "tuple":
                 graph.add("%tuple", operands, {}, TupleType((type,) * len(operands)))
             case "proj":

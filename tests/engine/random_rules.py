@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
+from itertools import product
 from random import Random
 from typing import Any
 
@@ -22,6 +24,7 @@ from tests.engine.rule_data import (
     below,
     is_plain_input,
     makes_tuple,
+    parts_of,
     reachable,
 )  # fmt: skip
 
@@ -34,6 +37,11 @@ def random_rule(random: Random) -> Rule:
         rule = _attempt(random)
         if rule is not None:
             return rule
+
+
+def branch_axes(nodes: Sequence[Node], branch: int) -> list[tuple[str, int]]:
+    """The axis of a branch, if it has one."""
+    return [("of", branch)] * 2 if isinstance(n := nodes[branch], Call) and n.operators[0] in WITH_AXIS else []
 
 
 class _Growing:
@@ -62,13 +70,24 @@ class _Growing:
             return ("same", self.random.choice(others))
         if roll < 0.75:
             return ("is", *self.random.sample((-1, 0, 1), self.random.randint(1, 2)))
+        if others and roll < 0.8:
+            return ("spread", self.random.choice(others))
+        if others and roll < 0.85:
+            return ("if", self.random.choice(others), self.random.choice((-1, 0, 1)), *self.random.sample(("_", 0, -1), 2))
+        choices = [k for k, n in enumerate(self.nodes) if isinstance(n, Choice) and not n.optional and k not in self.inside]
+        if choices and roll < 0.95:
+            k = self.random.choice(choices)
+            return ("match", k, *[self.random.choice((*branch_axes(self.nodes, b), "_", 0, -1)) for b in below(self.nodes[k])])
         return None
 
 
 def _attempt(random: Random) -> Rule | None:
     grow = _Growing(random)
-    for _ in range(random.randint(1, 3)):
-        grow.add(Leaf(random.choice(KINDS)))
+    for k in range(random.randint(1, 3)):
+        shape: tuple[Any, ...] | None = None
+        if random.random() < 0.1:
+            shape = random.choice((("dims", "_", 2), ("dims", 2, 2), ("last", 2), ("ndim", 2), *[("like", other) for other in range(k)]))
+        grow.add(Leaf(random.choice(KINDS), shape=shape))
     for _ in range(random.randint(1, 5)):
         _grow(grow)
     templates: list[Template] = []
@@ -106,7 +125,7 @@ def _pack(grow: _Growing, fields: list[int | Spread], axis: tuple[Any, ...] | No
 
 def _grow(grow: _Growing) -> None:
     random = grow.random
-    match random.choices(range(10), (8, 10, 4, 4, 3, 2, 2, 3, 3, 2))[0]:
+    match random.choices(range(11), (8, 10, 4, 4, 3, 2, 2, 3, 3, 2, 2))[0]:
         case 0:
             grow.add(Call((random.choice(UNARY),), (grow.pick(),)))
         case 1:
@@ -114,9 +133,14 @@ def _grow(grow: _Growing) -> None:
         case 2:
             grow.add(Call((random.choice(WITH_AXIS),), (grow.pick(),), grow.axis()))
         case 3:
-            grow.add(Call(UNARY, (grow.pick(),), variable=True))
+            if random.random() < 0.7:
+                grow.add(Call(UNARY, (grow.pick(),), variable="f1"))
+            else:
+                same = [k for k, n in enumerate(grow.nodes) if isinstance(n, Call) and n.variable == "f2" and k not in grow.inside]
+                axis = ("spread", random.choice(same)) if same and random.random() < 0.5 else grow.axis()
+                grow.add(Call(WITH_AXIS, (grow.pick(),), axis, variable="f2"))
         case 4:
-            literal = grow.add(Leaf("const", value=random.choice((1.0, 2.0))), free=False)
+            literal = grow.add(Leaf("const", value=random.choice((1.0, 2.0)), splat=random.random() < 0.3), free=False)
             pair = [grow.pick(), literal]
             random.shuffle(pair)
             grow.add(Call((random.choice(BINARY),), tuple(pair)))
@@ -133,14 +157,40 @@ def _grow(grow: _Growing) -> None:
             grow.add(Choice((call, inner), optional=operator))
             if random.random() < 0.5 and inner in grow.free and len(grow.free) > 1:
                 grow.free.remove(inner)
+        case 8 if random.random() < 0.3:  # of anything, a choice itself among it
+            branches = [grow.add(Call((random.choice(UNARY),), (grow.pick(),)), free=False) for _ in range(random.randint(1, 2))]
+            branches.insert(random.randint(0, len(branches)), grow.pick())
+            grow.add(Choice(tuple(dict.fromkeys(branches))))
         case 8:
             operands = (grow.pick(),)
-            branches = [grow.add(Call((o,), operands if random.random() < 0.8 else (grow.pick(),)), free=False) for o in random.sample(UNARY, 2)]
+            found = random.sample(UNARY if random.random() < 0.6 else (*UNARY, *WITH_AXIS), 2)
+            axes = [grow.axis() if o in WITH_AXIS else None for o in found]
+            branches = [
+                grow.add(Call((o,), operands if random.random() < 0.8 else (grow.pick(),), axis), free=False) for o, axis in zip(found, axes)
+            ]
             grow.add(Choice(tuple(branches)))
         case 9:
             known = [k for k, node in enumerate(grow.nodes) if isinstance(node, Leaf) and node.optional]
             absent = random.choice(known) if known and random.random() < 0.6 else grow.add(Leaf("any", optional=True), free=False)
             grow.add(Call(("nn.pad",), (grow.pick(), absent)))
+        case 10:
+            grow.add(Call(("my.pick",), (grow.pick(), *[_optional(grow) for _ in range(random.randint(1, 2))])))
+
+
+def _optional(grow: _Growing) -> int:
+    """An operand that may be absent, or must be."""
+    random = grow.random
+    known = [k for k, node in enumerate(grow.nodes) if isinstance(node, Leaf) and node.optional]
+    roll = random.random()
+    if roll < 0.25:
+        return grow.add(Leaf("none"), free=False)
+    if roll < 0.4:
+        return grow.pick()
+    leaf = random.choice(known) if known and roll < 0.65 else grow.add(Leaf(random.choice(("any", "any", "const", "var")), optional=True), free=False)
+    if random.random() < 0.15:
+        operator = random.choice(UNARY)
+        return grow.add(Choice((grow.add(Call((operator,), (leaf,)), free=False), leaf), optional=operator), free=False)
+    return leaf
 
 
 def _template(grow: _Growing, name: str, outputs: bool) -> Template:
@@ -174,7 +224,7 @@ def _template(grow: _Growing, name: str, outputs: bool) -> Template:
             axis = random.choice((None, ("index",), ("is", 0), ("first", len(grow.nodes)), grow.axis(), *same))
             node = Call((random.choice(WITH_AXIS),), (last,), axis)
         elif roll < 0.7:
-            node = Call(UNARY, (last,), variable=True)
+            node = Call(UNARY, (last,), variable="f1") if random.random() < 0.6 else Call(WITH_AXIS, (last,), grow.axis(), variable="f2")
         elif roll < 0.78:
             operator = random.choice(UNARY)
             node = Choice((grow.add(Call((operator,), (last,)), free=False), last), optional=operator)
@@ -222,6 +272,8 @@ def _finish(random: Random, nodes: tuple[Node, ...], templates: tuple[Template, 
     else:
         sure = set(reachable(nodes, tuple(outputs), through=False))
         outputs += [k for k in tensor if k in used and k in sure and random.random() < 0.15]
+        whole = [k for k, n in enumerate(nodes) if k in sure and k not in inside and (makes_tuple(n) or isinstance(n, Tuple)) and not any(isinstance(f, Spread) for f in parts_of(n))]
+        outputs += [k for k in whole if random.random() < 0.1]
         random.shuffle(outputs)
         starts = tuple(outputs)
         if not outputs or len(outputs) > 4 or not _connected(nodes, outputs):
@@ -243,22 +295,47 @@ def _finish(random: Random, nodes: tuple[Node, ...], templates: tuple[Template, 
     if axes and random.random() < 0.4:
         a, b = random.choice(axes), random.choice(axes)
         where.append(random.choice((("equal", a, b), ("not", a, 1), ("or", ("is", a, 0), ("is", b, 1)))))
-    named = sorted(k for k in sure - inside if not (isinstance(n := nodes[k], Leaf) and n.value is not None))
+    named = sorted(k for k in sure - inside if not (isinstance(n := nodes[k], Leaf) and (n.value is not None or n.kind == "none")))
+    choices = [k for k in sure - inside if isinstance(n := nodes[k], Choice) and not n.optional]
+    if choices and random.random() < 0.2:
+        k = random.choice(choices)
+        arms: list[tuple[Any, ...]] = []
+        for b in below(nodes[k]):
+            mine = [b] if branch_axes(nodes, b) else axes
+            arms.append(random.choice((("is", random.choice(mine), 1), ("not", random.choice(mine), 0))) if mine else ("is", k, 0))
+        if axes or all(branch_axes(nodes, b) for b in below(nodes[k])):
+            where.append(("match", k, *arms))
+    leaves = [k for k in sorted(sure - inside) if isinstance(n := nodes[k], Leaf) and n.optional]
+    if leaves and random.random() < 0.3:
+        how = random.choice(("absent", "there")), random.choice(leaves)
+        where.append(how if not axes or random.random() < 0.5 else ("or", how, ("is", random.choice(axes), 0)))
+    plain = [k for k in sorted(sure - inside) if isinstance(n := nodes[k], Leaf) and n.value is None and not n.optional and n.kind != "none"]
+    if plain and random.random() < 0.08:
+        a, b = random.choice(plain), random.choice(plain)
+        sign = random.choice(("==", "!="))
+        where.append(random.choice((("dim", a, random.randint(0, 1), sign, 2), ("shapes", a, sign, b))))
     if len(named) > 1 and random.random() < 0.15:
         where.append(("distinct", *random.sample(named, 2)))
     for template in templates:
         theirs = [k for k in template.nodes if isinstance(n := nodes[k], Call) and n.operators[0] in WITH_AXIS]
         if theirs and random.random() < 0.4:
-            where.append(random.choice((("all equal", theirs[0]), ("some is", theirs[0], 0))))
+            where.append(random.choice((("all equal", theirs[0]), ("some is", theirs[0], 0), ("nth", theirs[0], random.choice((0, 1, -1)), random.choice((0, -1))))))
         elif random.random() < 0.1:
             where.append(("even length", template.name))
-    captured = frozenset(k for k in reachable(nodes, starts) if isinstance(n := nodes[k], Call) and n.operators[0] in WITH_AXIS and random.random() < 0.6)
+    calls = [(k, n) for k in reachable(nodes, starts) if isinstance(n := nodes[k], Call) and n.operators[0] in WITH_AXIS]
+    captured = frozenset(k for k, n in calls if random.random() < 0.6 and not (n.axis is not None and n.axis[0] == "spread"))
     return Rule(nodes, tuple(outputs), keep, uses, templates, tuple(where), captured=captured)
 
 
-def _connected(nodes: tuple[Node, ...], outputs: list[int]) -> bool:
-    under = [set(reachable(nodes, (k,))) for k in outputs]
+def _connected(nodes: tuple[Node, ...], outputs: list[int], choice: dict[int, int] | None = None) -> bool:
+    under = [set(reachable(nodes, (k,), choice)) for k in outputs]
     return all(any(under[k] & b for b in under[:k]) for k in range(1, len(outputs)))
+
+
+def surely_connected(rule: Rule) -> bool:
+    """Whether every output shares a node with those before it, whichever alternatives are chosen."""
+    choices = {k: range(len(below(rule.nodes[k]))) for k in reachable(rule.nodes, rule.outputs) if isinstance(rule.nodes[k], Choice)}
+    return all(_connected(rule.nodes, list(rule.outputs), dict(zip(choices, chosen))) for chosen in product(*choices.values()))
 
 
 def random_targets(random: Random, rule: Rule) -> tuple[str, ...]:
@@ -283,4 +360,13 @@ def random_targets(random: Random, rule: Rule) -> tuple[str, ...]:
         return (f"*[{expression(2, (*shared, f'i.p{varying.nodes[0]}'))} for i in {varying.name}]",)
     extra = tuple(f"sqrt(concatenate([i.p{t.nodes[0]} for i in {t.name}], axis = 0))" for t in rule.templates if t.minimum and t.exact is None)
     again = expression(1, extra)
-    return tuple(again if random.random() < 0.25 else expression(random.randint(0, 3), extra) for _ in rule.outputs)
+
+    def output(k: int) -> str:
+        node = rule.nodes[k]
+        if isinstance(node, Tuple):
+            return f"({''.join(expression(1, extra) + ', ' for _ in node.fields)})"
+        if makes_tuple(node):
+            return f"split({expression(1, extra)}, indices_or_sections = 2)"
+        return again if random.random() < 0.25 else expression(random.randint(0, 3), extra)
+
+    return tuple(output(k) for k in rule.outputs)

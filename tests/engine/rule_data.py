@@ -1,7 +1,7 @@
 """Rules as plain data, and their text: what the oracle and the engine are compared on.
 
-Nothing of the engine is used. A rule is a numbered list of pattern nodes, operands before users; `rule_text` writes it as
-the language has it. Templates' instances are spelled out by `spell_out`: a rule with `each` and n instances is a rule
+Nothing of the engine is used. A rule is a numbered list of pattern nodes, operands before users; `written.rule_text` writes it
+as the language has it. Templates' instances are spelled out by `spell_out`: a rule with `each` and n instances is a rule
 without, in which the template stands n times.
 """
 
@@ -13,20 +13,22 @@ from typing import Any, Union
 
 UNARY, BINARY, COMMUTATIVE = ("exp", "tanh", "abs"), ("add", "multiply", "subtract"), ("add", "multiply")
 WITH_AXIS = ("nn.softmax", "nn.log_softmax")  # the attribute `axis`, by default -1
+VARIABLES = {"f1": UNARY, "f2": WITH_AXIS}
 DEFAULT_AXIS = {"nn.softmax": -1, "nn.log_softmax": -1, "concatenate": 0, "split": 0, "my.cat": 0}
-DECLARED = {
-    "my.cat": "op my.cat(*items: tensor, axis: int = 0) -> tensor;\n",
-    "my.pick": "op my.pick(first: tensor, second: tensor?, third: tensor?) -> tensor;\n",
-}
 
 
 @dataclass(frozen=True)
 class Leaf:
-    """An input vertex, or (with `value`) a constant written in the source. `optional`: `any?`."""
+    """An input vertex, or (with `value`) a constant written in the source, `splat` of any size. `optional`: `any?`. Kind "none": an operand that is absent.
+
+    `shape`: what its shape must be, ("dims", …) with "_" for any, ("last", d), ("ndim", n) or ("like", node).
+    """
 
     kind: str = "any"
     value: float | None = None
     optional: bool = False
+    shape: tuple[Any, ...] | None = None
+    splat: bool = False
 
 
 @dataclass(frozen=True)
@@ -38,12 +40,12 @@ class Spread:
 
 @dataclass(frozen=True)
 class Call:
-    """A call of one of `operators`; `axis` is what the attribute must be. `variable`: all such calls have one operator."""
+    """A call of one of `operators`; `axis` is what the attribute must be. `variable`: all calls with this one have one operator."""
 
     operators: tuple[str, ...]
     operands: tuple[int | Spread, ...]
     axis: tuple[Any, ...] | None = None
-    variable: bool = False
+    variable: str | None = None
     ordered: bool = False
 
 
@@ -89,7 +91,7 @@ class Template:
 
 @dataclass(frozen=True)
 class Rule:
-    """`uses`: nodes that the target has as nodes; of an alternation all that it may stand for. Conditions are tuples; `condition_text` shows all there are. `captured`: calls
+    """`uses`: nodes that the target has as nodes; of an alternation all that it may stand for. Conditions are tuples; `written.condition_text` shows all there are. `captured`: calls
     whose axis has a name of its own (`c3 := …`), which then stands for `p3.axis`.
 
     `growing`: nodes that may have users which are yet to become part of the match, while a variadic output is matched.
@@ -187,7 +189,7 @@ def spell_out(rule: Rule, counts: tuple[int, ...], growing: bool = False) -> Rul
             counted: tuple[Any, ...] = ("known", template.minimum <= count and (template.maximum is None or count <= template.maximum))
             if template.exact is not None:
                 counted = ("is", template.exact, count)
-            users = [k for k, node in enumerate(rule.nodes) if any(isinstance(p, Spread) and p.node in template.nodes for p in _parts(node))]
+            users = [k for k, node in enumerate(rule.nodes) if any(isinstance(p, Spread) and p.node in template.nodes for p in parts_of(node))]
             where += [("instance", user, counted) for user in users] if users else [counted]
         for i in range(count):
             here, first = ({k: place_of(rule, k, n) for k in template.nodes} for n in (i, 0))
@@ -205,7 +207,7 @@ def place_of(rule: Rule, node: int, instance: int) -> int:
     return len(rule.nodes) + instance * len(inside) + inside.index(node)
 
 
-def _parts(node: Node) -> tuple[int | Spread, ...]:
+def parts_of(node: Node) -> tuple[int | Spread, ...]:
     match node:
         case Call(operands=parts) | Tuple(parts):
             return parts
@@ -226,12 +228,15 @@ def _spliced(rule: Rule, fields: tuple[int | Spread, ...], counts: tuple[int, ..
 def _instance_node(node: Node, here: dict[int, int], first: dict[int, int], index: int) -> Node:
     match node:
         case Call(operands=operands, axis=axis):
-            if axis is not None and axis[0] == "first":
-                axis = ("same", first[axis[1]])
-            elif axis is not None and axis[0] == "same":
-                axis = ("same", here.get(axis[1], axis[1]))
-            elif axis is not None and axis[0] == "index":
-                axis = ("is", index)
+            match axis:
+                case ("first", other):
+                    axis = ("same", first[other])
+                case ("same" | "spread" as how, other):
+                    axis = (how, here.get(other, other))
+                case ("index",):
+                    axis = ("is", index)
+                case ("match" | "if" as how, other, *rest):
+                    axis = (how, here.get(other, other), *rest)
             return replace(node, operands=tuple(o if isinstance(o, Spread) else here.get(o, o) for o in operands), axis=axis)
         case Tuple(fields):
             return Tuple(tuple(f if isinstance(f, Spread) else here.get(f, f) for f in fields))
@@ -262,6 +267,9 @@ def _of_instances(rule: Rule, condition: tuple[Any, ...], counts: tuple[int, ...
     match condition:
         case ("all equal", node):
             return ("and", *[("equal", place_of(rule, node, 0), k) for k in everywhere(node)])
+        case ("nth", node, at, value):
+            count = len(everywhere(node))
+            return ("is", place_of(rule, node, at % count), value) if -count <= at < count else ("known", False)
         case ("even length", name):
             return ("known", next(c for t, c in zip(rule.templates, counts) if t.name == name) % 2 == 0)
         case ("some is", node, value):
@@ -269,130 +277,9 @@ def _of_instances(rule: Rule, condition: tuple[Any, ...], counts: tuple[int, ...
     return condition
 
 
-# ── text ──────────────────────────────────────────────────────────────────────────────────────────────────────
-
-
-def rule_text(rule: Rule, name: str = "r", targets: tuple[str, ...] | None = None) -> str:
-    """The rule in the language. `targets` default to something harmless that has the nodes of `uses`."""
-    header: list[str] = []
-    lines: list[str] = []
-    block: list[str] = []
-    inside = rule.inside
-    roots = {t.nodes[-1]: t for t in rule.templates}
-    unnamed = {n.branches[0] for n in rule.nodes if isinstance(n, Choice) and n.optional}
-    for k, node in enumerate(rule.nodes):
-        if isinstance(node, Leaf):
-            if node.value is not None:
-                continue
-            if k in inside:
-                block.append(f"p{k} = {node.kind}();")
-            else:
-                header.append(f"p{k}" if node == Leaf() else f"p{k}: {node.kind}{'?' if node.optional else ''}")
-            continue
-        if k in unnamed:
-            continue
-        text = f"p{k} = {'keep ' if k in rule.keep else ''}{_expression(rule, k, node)};"
-        (block if k in inside else lines).append(text)
-        if (template := roots.get(k)) is not None:
-            if template.where:
-                block.append(f"where {', '.join(condition_text(rule, c) for c in template.where)};")
-            bounds = f"{template.minimum}..{'' if template.maximum is None else template.maximum}"
-            if template.exact is not None:
-                bounds = _axis_of(rule, template.exact)
-            lines.append(f"each {template.name} in {bounds} {{ {' '.join(block)} }}")
-            block.clear()
-    if any(isinstance(n, Call) and n.variable for n in rule.nodes):
-        header.append(f"f1: op({' | '.join(UNARY)})")
-    varying = rule.varying
-    outputs = f"*{varying.name}.p{varying.nodes[-1]}" if varying is not None else ", ".join(f"p{k}" for k in rule.outputs)
-    where = f" where {', '.join(condition_text(rule, c) for c in rule.where)}" if rule.where else ""
-    declared = "".join(text for operator, text in DECLARED.items() if any(isinstance(n, Call) and operator in n.operators for n in rule.nodes))
-    return f"{declared}rule {name}({', '.join(header)}) {{ {' '.join(lines)} {outputs}{where} => {', '.join(targets or harmless_targets(rule))} }}"
-
-
-def harmless_targets(rule: Rule) -> tuple[str, ...]:
-    """A target that differs from the source, and has exactly the nodes of `uses` (and inputs) in it."""
-    if (varying := rule.varying) is not None:
-        used = "".join(f"p{k} * " for k in sorted(rule.uses - rule.inside))
-        return (f"*[negative({used}i.p{varying.nodes[-1]}) for i in {varying.name}]",)
-    sure = reachable(rule.nodes, rule.outputs, through=False)
-    inputs = [k for k in sure if is_plain_input(rule, k)]
-    base = [f"p{inputs[0]}" if inputs else "const(value = 1.0)" for _ in rule.outputs]
-    uses = "".join(f"p{k} * " for k in sorted(rule.uses - rule.inside))
-    return tuple(f"negative({uses if position == 0 else ''}{b})" for position, b in enumerate(base))
-
-
 def is_plain_input(rule: Rule, k: int) -> bool:
     node = rule.nodes[k]
-    return isinstance(node, Leaf) and node.value is None and not node.optional and k not in rule.inside
-
-
-def _expression(rule: Rule, number: int, node: Node) -> str:
-    def name(k: int | Spread) -> str:
-        if isinstance(k, Spread):
-            return f"*{rule.template_of(k.node).name}.p{k.node}"
-        leaf = rule.nodes[k]
-        return str(leaf.value) if isinstance(leaf, Leaf) and leaf.value is not None else f"p{k}"
-
-    match node:
-        case Call(operators, operands, axis, variable, ordered):
-            arguments = [name(o) for o in operands]
-            if number in rule.captured:
-                arguments.append(f"axis = (c{number} := {'_' if axis is None else _axis_text(rule, axis)})")
-            elif axis is not None:
-                arguments.append(f"axis = {_axis_text(rule, axis)}")
-            called = "f1" if variable else operators[0]
-            return f"{'ordered ' if ordered else ''}{called}({', '.join(arguments)})"
-        case Tuple(fields):
-            return f"({', '.join(name(f) for f in fields)},)"
-        case Projection(base, index):
-            return f"p{base}[{'_' if index is None else index}]"
-        case Choice(branches, optional):
-            return f"{optional}?({name(branches[1])})" if optional else " | ".join(name(b) for b in branches)
-    raise AssertionError(node)
-
-
-def _axis_text(rule: Rule, axis: tuple[Any, ...]) -> str:
-    match axis:
-        case ("same", node):
-            return _axis_of(rule, node)
-        case ("first", node):
-            return f"first.p{node}.axis"
-        case ("index",):
-            return "index"
-        case ("is", *values):
-            return " | ".join(str(v) for v in values)
-    raise AssertionError(axis)
-
-
-def _axis_of(rule: Rule, node: int) -> str:
-    return f"c{node}" if node in rule.captured else f"p{node}.axis"
-
-
-def condition_text(rule: Rule, condition: tuple[Any, ...]) -> str:
-    match condition:
-        case ("distinct", *nodes):
-            return f"distinct({', '.join(f'p{k}' for k in nodes)})"
-        case ("equal", a, b):
-            return f"{_axis_of(rule, a)} == {_axis_of(rule, b)}"
-        case ("is", a, value):
-            return f"{_axis_of(rule, a)} == {value}"
-        case ("not", a, value):
-            return f"{_axis_of(rule, a)} != {value}"
-        case ("or", a, b):
-            return f"({condition_text(rule, a)} or {condition_text(rule, b)})"
-        case ("positive index",):
-            return "index > 0"
-        case ("same as first", a):
-            return f"p{a}.axis == first.p{a}.axis"
-        case ("all equal", a):
-            f = rule.template_of(a).name
-            return f"all([i.p{a}.axis == {f}[0].p{a}.axis for i in {f}])"
-        case ("even length", name):
-            return f"len({name}) % 2 == 0"
-        case ("some is", a, value):
-            return f"any([i.p{a}.axis == {value} for i in {rule.template_of(a).name}])"
-    raise AssertionError(condition)
+    return isinstance(node, Leaf) and node.value is None and not node.optional and node.kind != "none" and k not in rule.inside
 
 
 def makes_tuple(node: Node) -> bool:

@@ -31,7 +31,7 @@ from gslang.graph.inference import contradiction, infer_node
 from gslang.graph.invariants import check_invariants
 from tests.engine.random_graphs import as_graph, infer_all, random_graph, show
 from tests.engine.random_rules import random_rule, random_targets
-from tests.engine.rule_data import rule_text
+from tests.engine.written import rule_text
 
 RELAY = load_dialect("relay")
 

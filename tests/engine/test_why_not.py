@@ -247,6 +247,20 @@ def test_what_is_in_the_way_of_one_more_instance() -> None:
     assert "there is 1; `nn.dense`" in miss.found and "is none: expected a node of kind `param`, found input v" in miss.found
 
 
+def test_the_node_that_a_condition_reads() -> None:
+    """Of `and` the part that fails; where it reads one node, the miss is there."""
+    build = Builder(RELAY)
+    x, w = build.input("data", (1, 4)), build.input("kernel", (3, 4))
+    graph = build.finish(build.call("tanh", build.call("nn.dense", x, w)))
+    rules = gslang.parse_rules("""
+rule r(x, w) { d = nn.dense(x, w); tanh(d) where x.ndim == 2 and w.kind == "param" => tanh(d) }
+rule s(x, w) { d = nn.dense(x, w); tanh(d) where x.shape[0] == w.shape[0] => tanh(d) }
+""")
+    one, two = rules["r"].why_not(graph)[0], rules["s"].why_not(graph)[0]
+    assert (graph.label(one.node), one.found) == ("kernel", 'it is false: w.kind = "input"; w is input kernel')
+    assert two.node == two.start and two.found.endswith("x.shape = (1, 4), w.shape = (3, 4); x is input data, w is input kernel")
+
+
 def test_an_instance_that_depends_on_another() -> None:
     """The path is told, of the only other instance that there could be."""
     text = "rule r(x) { each b in 2.. { w = any; y = nn.dense(x, w); } *b.y => *[x for i in range(len(b))] }"

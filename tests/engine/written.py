@@ -1,0 +1,194 @@
+"""Rules as data, written as the language has them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from tests.engine.rule_data import (
+    VARIABLES,
+    Call,
+    Choice,
+    Leaf,
+    Node,
+    Projection,
+    Rule,
+    Spread,
+    Tuple,
+    is_plain_input,
+    makes_tuple,
+    reachable,
+)  # fmt: skip
+
+DECLARED = {
+    "my.cat": "op my.cat(*items: tensor, axis: int = 0) -> tensor;\n",
+    "my.pick": "op my.pick(first: tensor, second: tensor?, third: tensor?) -> tensor;\n",
+}
+
+
+def rule_text(rule: Rule, name: str = "r", targets: tuple[str, ...] | None = None) -> str:
+    """The rule in the language. `targets` default to something harmless that has the nodes of `uses`."""
+    header: list[str] = []
+    lines: list[str] = []
+    block: list[str] = []
+    inside = rule.inside
+    roots = {t.nodes[-1]: t for t in rule.templates}
+    unnamed = {n.branches[0] for n in rule.nodes if isinstance(n, Choice) and n.optional}
+    for k, node in enumerate(rule.nodes):
+        if isinstance(node, Leaf):
+            if node.value is not None or node.kind == "none":
+                continue
+            shape = "" if node.shape is None else _shape_text(node.shape)
+            if k in inside:
+                block.append(f"p{k} = {node.kind}({shape});")
+            elif shape:
+                header.append(f"p{k}: {node.kind}({shape})")
+            else:
+                header.append(f"p{k}" if node == Leaf() else f"p{k}: {node.kind}{'?' if node.optional else ''}")
+            continue
+        if k in unnamed:
+            continue
+        text = f"p{k} = {'keep ' if k in rule.keep else ''}{_expression(rule, k, node)};"
+        (block if k in inside else lines).append(text)
+        if (template := roots.get(k)) is not None:
+            if template.where:
+                block.append(f"where {', '.join(condition_text(rule, c) for c in template.where)};")
+            bounds = f"{template.minimum}..{'' if template.maximum is None else template.maximum}"
+            if template.exact is not None:
+                bounds = _axis_of(rule, template.exact)
+            lines.append(f"each {template.name} in {bounds} {{ {' '.join(block)} }}")
+            block.clear()
+    for variable, operators in VARIABLES.items():
+        if any(isinstance(n, Call) and n.variable == variable for n in rule.nodes):
+            header.append(f"{variable}: op({' | '.join(operators)})")
+    varying = rule.varying
+    outputs = f"*{varying.name}.p{varying.nodes[-1]}" if varying is not None else ", ".join(f"p{k}" for k in rule.outputs)
+    where = f" where {', '.join(condition_text(rule, c) for c in rule.where)}" if rule.where else ""
+    declared = "".join(text for operator, text in DECLARED.items() if any(isinstance(n, Call) and operator in n.operators for n in rule.nodes))
+    return f"{declared}rule {name}({', '.join(header)}) {{ {' '.join(lines)} {outputs}{where} => {', '.join(targets or harmless_targets(rule))} }}"
+
+
+def harmless_targets(rule: Rule) -> tuple[str, ...]:
+    """A target that differs from the source, and has exactly the nodes of `uses` (and inputs) in it."""
+    if (varying := rule.varying) is not None:
+        used = "".join(f"p{k} * " for k in sorted(rule.uses - rule.inside))
+        return (f"*[negative({used}i.p{varying.nodes[-1]}) for i in {varying.name}]",)
+    sure = reachable(rule.nodes, rule.outputs, through=False)
+    inputs = [k for k in sure if is_plain_input(rule, k)]
+    base = f"p{inputs[0]}" if inputs else "const(value = 1.0)"
+    uses = "".join(f"p{k} * " for k in sorted(rule.uses - rule.inside))
+
+    def target(position: int, k: int) -> str:
+        new = f"negative({uses if position == 0 else ''}{base})"
+        if isinstance(node := rule.nodes[k], Tuple):
+            return f"({f'{new}, ' * len(node.fields)})"
+        return f"split({new}, indices_or_sections = 2)" if makes_tuple(node) else new
+
+    return tuple(target(position, k) for position, k in enumerate(rule.outputs))
+
+
+def _expression(rule: Rule, number: int, node: Node) -> str:
+    def name(k: int | Spread) -> str:
+        if isinstance(k, Spread):
+            return f"*{rule.template_of(k.node).name}.p{k.node}"
+        match rule.nodes[k]:
+            case Leaf(value=float() as value, splat=splat):
+                return f"splat({value})" if splat else str(value)
+            case Leaf("none"):
+                return "none"
+        return f"p{k}"
+
+    match node:
+        case Call(operators, operands, axis, variable, ordered):
+            arguments = [name(o) for o in operands]
+            if axis is not None and axis[0] == "spread":
+                arguments.append(f"p{axis[1]}.*")
+            elif number in rule.captured:
+                arguments.append(f"axis = (c{number} := {'_' if axis is None else _axis_text(rule, axis)})")
+            elif axis is not None:
+                arguments.append(f"axis = {_axis_text(rule, axis)}")
+            return f"{'ordered ' if ordered else ''}{variable or operators[0]}({', '.join(arguments)})"
+        case Tuple(fields):
+            return f"({', '.join(name(f) for f in fields)},)"
+        case Projection(base, index):
+            return f"p{base}[{'_' if index is None else index}]"
+        case Choice(branches, optional):
+            return f"{optional}?({name(branches[1])})" if optional else " | ".join(name(b) for b in branches)
+    raise AssertionError(node)
+
+
+def _axis_text(rule: Rule, axis: tuple[Any, ...]) -> str:
+    match axis:
+        case ("same", node):
+            return _axis_of(rule, node)
+        case ("first", node):
+            return f"first.c{node}" if node in rule.captured else f"first.p{node}.axis"
+        case ("index",):
+            return "index"
+        case ("is", *values):
+            return " | ".join(str(v) for v in values)
+        case ("match", choice, *arms):
+            return _match_text(rule, choice, [str(arm) if isinstance(arm, (int, str)) else _axis_of(rule, arm[1]) for arm in arms])
+        case ("if", other, value, then, otherwise):
+            return f"({then} if {_axis_of(rule, other)} == {value} else {otherwise})"
+    raise AssertionError(axis)
+
+
+def _match_text(rule: Rule, choice: int, arms: list[str]) -> str:
+    node = rule.nodes[choice]
+    assert isinstance(node, Choice)
+    return f"match p{choice} {{ {', '.join(f'p{b} => {arm}' for b, arm in zip(node.branches[:-1], arms))}, _ => {arms[-1]} }}"
+
+
+def _shape_text(shape: tuple[Any, ...]) -> str:
+    match shape:
+        case ("dims", *dims):
+            return f"shape = ({''.join(f'{d}, ' for d in dims)})"
+        case ("last", d):
+            return f"shape = (*_, {d})"
+        case ("ndim", n):
+            return f"ndim = {n}"
+        case ("like", node):
+            return f"shape = p{node}.shape"
+    raise AssertionError(shape)
+
+
+def _axis_of(rule: Rule, node: int) -> str:
+    return f"c{node}" if node in rule.captured else f"p{node}.axis"
+
+
+def condition_text(rule: Rule, condition: tuple[Any, ...]) -> str:
+    match condition:
+        case ("distinct", *nodes):
+            return f"distinct({', '.join(f'p{k}' for k in nodes)})"
+        case ("equal", a, b):
+            return f"{_axis_of(rule, a)} == {_axis_of(rule, b)}"
+        case ("is", a, value):
+            return f"{_axis_of(rule, a)} == {value}"
+        case ("not", a, value):
+            return f"{_axis_of(rule, a)} != {value}"
+        case ("or", a, b):
+            return f"({condition_text(rule, a)} or {condition_text(rule, b)})"
+        case ("match", choice, *arms):
+            return _match_text(rule, choice, [condition_text(rule, arm) for arm in arms])
+        case ("absent", a):
+            return f"p{a} == none"
+        case ("there", a):
+            return f"p{a} != none"
+        case ("dim", a, index, sign, d):
+            return f"p{a}.shape[{index}] {sign} {d}"
+        case ("shapes", a, sign, b):
+            return f"p{a}.shape {sign} p{b}.shape"
+        case ("positive index",):
+            return "index > 0"
+        case ("same as first", a):
+            return f"p{a}.axis == first.p{a}.axis"
+        case ("all equal", a):
+            f = rule.template_of(a).name
+            return f"all([i.p{a}.axis == {f}[0].p{a}.axis for i in {f}])"
+        case ("nth", a, at, value):
+            return f"{rule.template_of(a).name}[{at}].p{a}.axis == {value}"
+        case ("even length", name):
+            return f"len({name}) % 2 == 0"
+        case ("some is", a, value):
+            return f"any([i.p{a}.axis == {value} for i in {rule.template_of(a).name}])"
+    raise AssertionError(condition)
