@@ -59,6 +59,9 @@ class Miss:
     help: str
 
 
+ONLY_TARGET = ("target-value", "target-type")  # the source matches
+
+
 def parts_of(plan: MatchPlan) -> int:
     """What has to hold: pattern nodes but alternatives, each `where`, and the conditions on the match as a whole."""
     rule = plan.rule
@@ -125,7 +128,7 @@ class Attempt:
         self.keep(self.latest if self.passed_over is None else replace(self.passed_over, matched=matched))
 
     def keep(self, miss: Miss) -> None:
-        if self.best is None or miss.matched > self.best.matched:
+        if self.best is None or miss.matched > self.best.matched or miss.reason in ONLY_TARGET and self.best.reason not in ONLY_TARGET:
             self.best = miss
 
     # ── passing over ──

@@ -13,7 +13,7 @@ from gslang.check.found import children
 from gslang.check.opsets import why_unfit
 from gslang.engine.generate import compile_matcher
 from gslang.engine.interpret import _operators
-from gslang.engine.near_miss import Attempt, parts_of
+from gslang.engine.near_miss import ONLY_TARGET, Attempt, parts_of
 from gslang.engine.near_miss import Miss as Miss
 from gslang.engine.near_miss_whole import first_output
 from gslang.engine.obstacles import described, shown_operators
@@ -28,7 +28,6 @@ _THOROUGH = 3_000  # for the second look at one place
 _ALL = 150_000  # and at all
 _LENIENT = 600  # for the lenient look at one place
 _LENIENT_ALL = 120_000  # and at all
-_ONLY_TARGET = ("target-value", "target-type")  # the source matches
 
 
 def why_not(plan: MatchPlan, graph: Graph, node: int | None = None, limit: int = 5) -> list[Miss]:
@@ -90,7 +89,7 @@ def _nearest(plan: MatchPlan, graph: Graph, misses: list[Miss], others: list[int
     left = _LENIENT_ALL
     places: list[tuple[int, Miss | None]] = [(miss.start, miss) for miss in misses]
     for start, best in [*places, *((start, None) for start in others)]:
-        if left > 0 and (best is None or best.reason not in _ONLY_TARGET):
+        if left > 0 and (best is None or best.reason not in ONLY_TARGET):
             attempt = Attempt(plan, graph, start, _LENIENT, True, memo, lenient=True)
             lenient = attempt.run()
             left -= attempt.spent

@@ -188,6 +188,10 @@ def test_it_agrees_with_the_matcher(chunk: int) -> None:
     assert disagreements(range(chunk * 60, chunk * 60 + 60)) > 20
 
 
+def test_a_match_whose_target_does_not_fit_comes_before_what_fails_earlier() -> None:
+    assert disagreements(range(1158, 1159)) > 0
+
+
 @pytest.mark.long
 def test_it_agrees_with_the_matcher_long() -> None:
     assert disagreements(range(1000, 4000)) > 1000
