@@ -124,8 +124,8 @@ def _computable(graph: Graph, dialect: Dialect, given: dict[int, Any]) -> list[i
     known = {ABSENT, *graph.values, *given}
     found: list[int] = []
     stays: dict[str, bool] = dict.fromkeys((*LEAVES, OUTLINE, DEAD), True) | {TUPLE: False, PROJ: False}
-    rows = enumerate(all_operands)
-    if not any([below[0] in known and node not in known and known.issuperset(below) if below else ops[node] not in stays for node, below in rows]):
+    rows = zip(ops, all_operands)
+    if not any([below[0] in known and op is not OUTLINE and known.issuperset(below) if below else op not in stays for op, below in rows]):
         return found  # and the nodes need not be put in order
     for node in graph.in_order():
         for operand in all_operands[node]:

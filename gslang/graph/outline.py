@@ -40,7 +40,8 @@ class Outline:
 
 def outlines_of(graph: Graph) -> list[int]:
     """The outlines in a graph."""
-    return [node for node, op in enumerate(graph.op) if op is OUTLINE] if OUTLINE in graph.op else []
+    op = graph.op
+    return [node for node in range(op.index(OUTLINE), len(op)) if op[node] is OUTLINE] if OUTLINE in op else []
 
 
 def outline_at(graph: Graph, node: int) -> Outline:
