@@ -199,12 +199,16 @@ def _depth(rule: ir.CheckedRule, start: int) -> int:
 
 @cache
 def reads_kinds(rule: ir.CheckedRule) -> bool:
-    """Whether a rule asks of an input what kind of node it is, other than by its declaration."""
-    parts = ((node.constraints for node in rule.nodes), rule.where, (block.where for block in rule.blocks), rule.lets, rule.target.targets)
-    return any(
-        isinstance(part, ir.NodeAttr) and part.name in ("op", "kind") and isinstance(rule.nodes[part.node], ir.LeafNode)
-        for group in parts for item in group for part in walk(item)
-    ) or any(c.field in ("op", "kind") for node in rule.nodes if isinstance(node, ir.LeafNode) for c in node.constraints if isinstance(c, ir.Constraint))  # fmt: skip
+    """Whether a rule asks of what may be an input what kind of node it is, other than by its declaration."""
+    groups = (rule.nodes, rule.where, rule.blocks, rule.lets, rule.target.targets)
+    for part in (part for group in groups for item in group for part in walk(item)):
+        match part:
+            case ir.NodeAttr(_, node, "op" | "kind") if isinstance(rule.nodes[node], (ir.LeafNode, ir.AltNode)):
+                return True
+            case ir.LeafNode(constraints=constraints) | ir.AltNode(constraints=constraints):
+                if any(isinstance(c, ir.Constraint) and c.field in ("op", "kind") for c in constraints):
+                    return True
+    return False
 
 
 @cache

@@ -55,7 +55,6 @@ def _computed(outline: Outline, operands: list[Any], count: int) -> Any:
     """The results for `count` applications, stacked as the operands are."""
     made: list[Any] = []
     stacked: list[bool] = []  # a constant of the rule, and what follows from such alone, is the same for all
-
     for part in outline.nodes:
         which = [(made[k], stacked[k]) if k >= 0 else (operands[~k], True) for k in part.operands]
         shape, several = part.type.shape or (), any([is_stacked for _, is_stacked in which])

@@ -112,6 +112,7 @@ def test_targets_are_outlined(tmp_path: Path) -> None:
     [
         "rule other(x) { sqrt(x + 0.5) => x }",  # it could look at the calls
         "rule other(x, y) { power(x, negative(y)) => x }",
+        "rule kinds(x, y) { p = nn.relu?(y); power(x, p) where p.op == \"multiply\", false => maximum(x, y) }",  # it may be the input
         "rule kinds(x, y) { power(x, y) where y.kind == \"call\", false => maximum(x, y) }",  # it could tell
     ],
 )
