@@ -18,10 +18,10 @@ from gslang.check.opsets import why_unfit
 from gslang.dialect.dialect import Dialect
 from gslang.engine.conditions import output_slots
 from gslang.engine.fixed_point import Limits, Observer, Progress, StopReason, limit_message
-from gslang.engine.interpret import matches as find_matches
+from gslang.engine.lower import program_of
+from gslang.engine.machine import matches as find_matches
 from gslang.engine.meaning import infer_by_meaning, with_meanings
 from gslang.engine.passes import FOLD_LIMIT, run_steps
-from gslang.engine.plan import plan_of
 from gslang.engine.rewrite import Application, Failure, describe
 from gslang.formats.registry import read_graph, write_graph
 from gslang.graph.compare import count_calls
@@ -99,7 +99,7 @@ class RuleHandle:
         """All places where the rule matches, one match for each first output; the graph stays as it is."""
         if why_unfit(self.rule, graph.meta):
             return
-        plan = plan_of(self.rule)
+        plan = program_of(self.rule)
         starts = set(plan.starts)
         for node in list(graph.ordered()):
             if graph.op[node] not in starts:
@@ -119,7 +119,7 @@ class RuleHandle:
         """The nearest misses, best first (`engine.why_not`); of matches that `node` would take part in, if one is given."""
         from gslang.engine.why_not import why_not
 
-        return why_not(plan_of(self.rule), graph, node, limit)
+        return why_not(program_of(self.rule), graph, node, limit)
 
     def _repr_html_(self) -> str:
         from gslang.highlight.html import item_text, rules_html

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 
 from gslang.check import checked as ir
 from gslang.check.found import children
-from gslang.engine.plan import MatchPlan
+from gslang.engine.program import MatchProgram
 from gslang.engine.value_code import Namespace, NotCompiled
 
 MOST_LOOPS = 12  # Python allows 20 nested blocks; beyond this a nested function starts afresh
@@ -50,7 +50,7 @@ class Site:
 
 @dataclass(slots=True)
 class Writer:
-    plan: MatchPlan
+    plan: MatchProgram
     names: Namespace
     sites: dict[str, Site] = field(default_factory=dict)
     listed: dict[tuple[int, tuple[frozenset[str], ...]], str] = field(default_factory=dict)  # (node, levels) → variable
@@ -144,7 +144,7 @@ def loop(writer: Writer, place: Place, header: str, body: Callable[[Place], None
     writer.line(place, place.fail)
 
 
-def below(plan: MatchPlan, node: int) -> list[int]:
+def below(plan: MatchProgram, node: int) -> list[int]:
     """A pattern node and all that is below it."""
     found: dict[int, None] = {}
     stack = [node]

@@ -10,13 +10,13 @@ from collections.abc import Collection, Iterator
 
 from gslang.check import checked as ir
 from gslang.engine.constraints import satisfied
-from gslang.engine.plan import MatchPlan
+from gslang.engine.program import MatchProgram
 from gslang.engine.scope import UNBOUND, Instance, Scope
 from gslang.engine.values import holds
 from gslang.graph.graph import Graph
 
 
-def match_is_valid(plan: MatchPlan, scope: Scope) -> bool:
+def match_is_valid(plan: MatchProgram, scope: Scope) -> bool:
     """Conditions 4 and 5 and `where`, for a complete match."""
     return (
         late_contradiction(plan, scope) is None
@@ -27,13 +27,13 @@ def match_is_valid(plan: MatchPlan, scope: Scope) -> bool:
     )
 
 
-def shared_output(plan: MatchPlan, scope: Scope) -> tuple[int, int] | None:
+def shared_output(plan: MatchProgram, scope: Scope) -> tuple[int, int] | None:
     """Condition 3 for nodes that are outputs only if some branch was chosen: such a node, and the slot that another one has matched too."""
     if not plan.maybe_outputs:
         return None
     outputs: dict[int, list[tuple[int, int]]] = {}  # nodes that are, with (instance, slot)
     for maybe in plan.maybe_outputs:
-        found = [(k, slot) for k, chosen, slot in _matched(scope, maybe.node) if any(all(chosen.get(a) == b for a, b in way) for way in maybe.ways)]
+        found = [(k, slot) for k, chosen, slot in _matched(scope, maybe.node) if any(all(chosen.get(a) == b for a, b in way) for way in maybe.paths)]
         if found:
             outputs[maybe.node] = found
     taken: dict[int, dict[int, list[int]]] = {}  # node of its own → slot → instances
@@ -62,7 +62,7 @@ def _matched(scope: Scope, node: int) -> Iterator[tuple[int, dict[int, int], int
             yield instance.index, instance.chosen, instance.slots[node]
 
 
-def late_contradiction(plan: MatchPlan, scope: Scope) -> tuple[ir.Block, Instance] | None:
+def late_contradiction(plan: MatchProgram, scope: Scope) -> tuple[ir.Block, Instance] | None:
     """The first instance that does not hold, of the blocks that can be judged only now."""
     for number in sorted(plan.late_blocks):
         for scope.current in scope.instances[number]:
@@ -73,13 +73,13 @@ def late_contradiction(plan: MatchPlan, scope: Scope) -> tuple[ir.Block, Instanc
     return None
 
 
-def is_deferred(plan: MatchPlan, scope: Scope, number: int) -> bool:
+def is_deferred(plan: MatchProgram, scope: Scope, number: int) -> bool:
     """Whether constraints of template node `number` that read `first` wait until the current instance is judged: what they
     read may not be matched yet."""
     return number in plan.deferred and scope.current is not None and (scope.current.index == 0 or plan.rule.nodes[number].block in plan.late_blocks)
 
 
-def instance_holds(plan: MatchPlan, scope: Scope, block: ir.Block) -> bool:
+def instance_holds(plan: MatchProgram, scope: Scope, block: ir.Block) -> bool:
     """The `where` of a block for the current instance, and the constraints that have waited."""
     instance = scope.current
     assert instance is not None
@@ -122,7 +122,7 @@ def bound_slots(scope: Scope) -> Iterator[tuple[int, int]]:
                     yield number, slot
 
 
-def interior_is_private(plan: MatchPlan, scope: Scope) -> bool:
+def interior_is_private(plan: MatchProgram, scope: Scope) -> bool:
     """Condition 4. An interior node of an alternative may be the output itself (`relu?(p)`); then it is not interior."""
     interior = plan.rule.interior
     if not interior:
@@ -174,7 +174,7 @@ def depends(graph: Graph, starts: Collection[int], targets: Collection[int]) -> 
     return False
 
 
-def instance_is_valid(plan: MatchPlan, scope: Scope, block: int) -> bool:
+def instance_is_valid(plan: MatchProgram, scope: Scope, block: int) -> bool:
     """Whether the newest instance of the output block keeps the match valid: 3 and 5 for all so far, 4 for its own interior."""
     rule, graph = plan.rule, scope.graph
     instances = scope.instances[block]

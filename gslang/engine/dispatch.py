@@ -13,7 +13,7 @@ from functools import cache
 from typing import Generic, TypeVar
 
 from gslang.check import checked as ir
-from gslang.engine.plan import MatchPlan
+from gslang.engine.program import MatchProgram
 from gslang.graph.graph import CONST, INPUT, PARAM, PROJ, TUPLE, Graph
 
 _FEW = 2  # so many rules are tried without asking further
@@ -105,7 +105,7 @@ def _is(shape: Shape, operator: str) -> bool:
 
 
 @cache
-def shapes_of(plan: MatchPlan, depth: int = 2) -> tuple[Shape, ...]:
+def shapes_of(plan: MatchProgram, depth: int = 2) -> tuple[Shape, ...]:
     """What the first output asks for, `depth` levels down: one shape for each alternative."""
     rule = plan.rule
     root = rule.outputs[0] if rule.output_block is None else rule.blocks[rule.output_block].root
@@ -133,7 +133,7 @@ def _operands(rule: ir.CheckedRule, parts: Sequence[int | None | ir.Splice], dep
     return tuple(_shapes(rule, part, depth - 1) if isinstance(part, int) else (ANYTHING,) for part in parts)
 
 
-def can_ever_match(plans: Sequence[MatchPlan], present: Iterable[str]) -> list[MatchPlan]:
+def can_ever_match(plans: Sequence[MatchProgram], present: Iterable[str]) -> list[MatchProgram]:
     """The plans whose operators are all in the graph, or may come into it by the target of such a plan."""
     there = set(present)
     able: set[int] = set()
@@ -156,14 +156,14 @@ def can_ever_match(plans: Sequence[MatchPlan], present: Iterable[str]) -> list[M
 
 
 @cache
-def _made(plan: MatchPlan) -> frozenset[str]:
+def _made(plan: MatchProgram) -> frozenset[str]:
     """Operators that the target may bring into a graph."""
     targets = plan.rule.target.targets
     return frozenset(t.operator for t in targets if isinstance(t, ir.MakeCall) and isinstance(t.operator, str))
 
 
 @cache
-def _needed(plan: MatchPlan) -> frozenset[frozenset[str]]:
+def _needed(plan: MatchProgram) -> frozenset[frozenset[str]]:
     """Operators of pattern nodes that every match has: not below alternatives, not in a template that may match nothing."""
     rule = plan.rule
     found: dict[int, None] = {}

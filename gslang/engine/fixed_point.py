@@ -20,7 +20,9 @@ from gslang.check.opsets import why_unfit
 from gslang.engine.dispatch import Dispatch, can_ever_match, shapes_of
 from gslang.engine.edits import Edits, edits_of
 from gslang.engine.generate import Rewriter, compile_matcher, compile_rewriter
-from gslang.engine.plan import MatchPlan, can_match_within, plan_of, reads_kinds
+from gslang.engine.lower import program_of
+from gslang.engine.outline_conditions import can_match_within, reads_kinds
+from gslang.engine.program import MatchProgram
 from gslang.engine.rewrite import Application, Failure, apply_match
 from gslang.engine.worklist import Ways, affected, ways_of
 from gslang.graph.graph import DEAD, Graph
@@ -104,7 +106,7 @@ def run_to_fixed_point(
     progress.stop_reason, progress.given_limit = StopReason.FIXED_POINT, limits.applications
     unfit = {rule.name: why for rule in rules if (why := why_unfit(rule, graph.meta))}
     progress.skipped.update(unfit)
-    plans = [plan_of(rule) for rule in rules if not rule.disconnected and rule.name not in unfit]
+    plans = [program_of(rule) for rule in rules if not rule.disconnected and rule.name not in unfit]
     if limits.stop_after is not None and progress.applications >= limits.stop_after:
         progress.stop_reason = StopReason.STOPPED
         return progress
@@ -152,7 +154,7 @@ class _Entry:
 
     __slots__ = ("_edits", "_plan", "_traced", "count", "name", "once", "rewrite")
 
-    def __init__(self, plan: MatchPlan, edits: Edits, count: RuleCount, traced: bool) -> None:
+    def __init__(self, plan: MatchProgram, edits: Edits, count: RuleCount, traced: bool) -> None:
         self.name, self.once, self.count = plan.rule.name, plan.rule.once, count
         self._plan, self._edits, self._traced = plan, edits, traced
         self.rewrite: Rewriter = self._first
@@ -175,9 +177,9 @@ class _Run:
     observe: Observer | None
 
 
-def _by_operator(plans: Sequence[MatchPlan], graph: Graph, progress: Progress, traced: bool, ways: Ways, outlines: Callable[[tuple[str, ...]], bool]) -> _Starting:
+def _by_operator(plans: Sequence[MatchProgram], graph: Graph, progress: Progress, traced: bool, ways: Ways, outlines: Callable[[tuple[str, ...]], bool]) -> _Starting:
     """Operator → rules whose first output can have it, earlier rules first: candidates cost nothing per rule."""
-    table: dict[str, list[tuple[MatchPlan, _Entry]]] = {}
+    table: dict[str, list[tuple[MatchProgram, _Entry]]] = {}
     edits: dict[int, Edits] = {}
     for plan in plans:
         dialect = plan.rule.dialect
@@ -191,7 +193,7 @@ def _by_operator(plans: Sequence[MatchPlan], graph: Graph, progress: Progress, t
     }
 
 
-def _traced(plan: MatchPlan, edits: Edits) -> Rewriter:
+def _traced(plan: MatchProgram, edits: Edits) -> Rewriter:
     """The same as the generated rewriter, but each application tells what it did."""
     match = compile_matcher(plan)(edits.graph)
     return lambda start, seeds: match(start, lambda scope: apply_match(scope, edits, seeds, traced=True))

@@ -1,7 +1,7 @@
 """The generated matcher and rewriter: one Python function per rule, straight-line code with a loop for each choice.
 
 `compile_matcher(plan)(graph)` gives `match(start, accept)`: it finds the matches whose first output is `start` in the same
-order as `interpret.matches`, hands each one's scope to `accept`, and returns the first result that is not None.
+order as `machine.matches`, hands each one's scope to `accept`, and returns the first result that is not None.
 
 `compile_rewriter(plan)(edits)` gives `rewrite(start, seeds)`: the same search, but the first match that can be applied is
 applied in place by code generated from the target. It returns True, a `Failure`, or None where nothing was done.
@@ -17,7 +17,7 @@ from typing import Any
 
 from gslang.check import checked as ir
 from gslang.check.found import children
-from gslang.engine import interpret
+from gslang.engine import machine
 from gslang.engine.candidates import Candidates, canonical, field_of
 from gslang.engine.code_writer import Place, Rest, Step, Writer, chain, go
 from gslang.engine.conditions import is_blocked
@@ -30,7 +30,7 @@ from gslang.engine.generate_replace import all_fresh, all_slots, emit_outlined, 
 from gslang.engine.generate_stamp import RUNTIME as STAMP_RUNTIME
 from gslang.engine.generate_stamp import emit_key, emit_stamped, layout_of
 from gslang.engine.generate_target import emit_target
-from gslang.engine.plan import MatchPlan
+from gslang.engine.program import MatchProgram
 from gslang.engine.rewrite import Failure, apply_match
 from gslang.engine.scope import Instance, Scope
 from gslang.engine.target_runtime import RUNTIME as TARGET_RUNTIME
@@ -43,13 +43,13 @@ Matcher = Callable[[int, Accept], Any]
 Rewriter = Callable[[int, list[int]], Any]
 
 
-def compile_matcher(plan: MatchPlan) -> Callable[[Graph], Matcher]:
+def compile_matcher(plan: MatchProgram) -> Callable[[Graph], Matcher]:
     """The matcher of a rule."""
     make = _compiled(plan, False)
     return make if make is not None else partial(_readable_matcher, plan)
 
 
-def compile_rewriter(plan: MatchPlan) -> Callable[[Edits], Rewriter]:
+def compile_rewriter(plan: MatchProgram) -> Callable[[Edits], Rewriter]:
     """The rewriter of a rule."""
     make = _compiled(plan, True)
     if make is not None:
@@ -57,14 +57,14 @@ def compile_rewriter(plan: MatchPlan) -> Callable[[Edits], Rewriter]:
     return partial(readable_rewriter, plan)
 
 
-def is_compiled(plan: MatchPlan) -> bool:
+def is_compiled(plan: MatchProgram) -> bool:
     """Whether a rule's rewriter is generated code."""
     return _compiled(plan, True) is not None
 
 
-def _readable_matcher(plan: MatchPlan, graph: Graph) -> Matcher:
+def _readable_matcher(plan: MatchProgram, graph: Graph) -> Matcher:
     def match(start: int, accept: Accept) -> Any:
-        for scope in interpret.matches(plan, graph, start):
+        for scope in machine.matches(plan, graph, start):
             result = accept(scope)
             if result is not None:
                 return result
@@ -73,7 +73,7 @@ def _readable_matcher(plan: MatchPlan, graph: Graph) -> Matcher:
     return match
 
 
-def readable_rewriter(plan: MatchPlan, edits: Edits) -> Rewriter:
+def readable_rewriter(plan: MatchProgram, edits: Edits) -> Rewriter:
     match = compile_matcher(plan)(edits.graph)
 
     def rewrite(start: int, seeds: list[int]) -> Any:
@@ -84,7 +84,7 @@ def readable_rewriter(plan: MatchPlan, edits: Edits) -> Rewriter:
 
 
 @cache
-def _compiled(plan: MatchPlan, rewrites: bool) -> Callable[..., Any] | None:
+def _compiled(plan: MatchProgram, rewrites: bool) -> Callable[..., Any] | None:
     try:
         text, objects = source_of(plan, rewrites)
     except NotCompiled:
@@ -101,7 +101,7 @@ def _compiled(plan: MatchPlan, rewrites: bool) -> Callable[..., Any] | None:
     return make
 
 
-def source_of(plan: MatchPlan, rewrites: bool = False) -> tuple[str, dict[str, Any]]:
+def source_of(plan: MatchProgram, rewrites: bool = False) -> tuple[str, dict[str, Any]]:
     """The generated Python text of a rule's matcher or rewriter, and the objects it refers to by name. Raises `NotCompiled`."""
     rule = plan.rule
     writer = Writer(plan, Namespace(rule))
@@ -234,7 +234,7 @@ def _outputs_code(rule: ir.CheckedRule) -> str:
 def _check_outputs(writer: Writer, place: Place, bound: list[int]) -> None:
     """Condition 3 for nodes that are outputs only if some branch was chosen."""
     rule, maybe_outputs = writer.plan.rule, writer.plan.maybe_outputs
-    chosen = {m.node: " or ".join(" and ".join(f"b{a} == {k}" for a, k in way) for way in m.ways) for m in maybe_outputs}
+    chosen = {m.node: " or ".join(" and ".join(f"b{a} == {k}" for a, k in way) for way in m.paths) for m in maybe_outputs}
     for maybe in maybe_outputs:
         inside = [k for k in maybe.others if rule.nodes[k].block is not None]
         sure = all_slots(rule, [f"v{k}" for k in maybe.others if k in bound and k not in chosen], inside)

@@ -17,7 +17,7 @@ from gslang.engine.code_writer import Place, Rest, Step, Writer, below, chain, g
 from gslang.engine.conditions import is_blocked
 from gslang.engine.generate_forward import forward, ways
 from gslang.engine.generate_nodes import constraint_codes, match_step, may_be_absent
-from gslang.engine.plan import mentions_first
+from gslang.engine.lower import mentions_first
 from gslang.engine.value_code import NotCompiled, code_of, truth_code
 from gslang.graph.graph import Graph
 

@@ -12,7 +12,8 @@ from dataclasses import replace
 from gslang.check import checked as ir
 from gslang.check.found import children
 from gslang.engine.code_writer import Place, Rest, Step, Writer, below, chain, go, loop
-from gslang.engine.plan import MatchPlan, may_coincide
+from gslang.engine.lower import may_coincide
+from gslang.engine.program import MatchProgram
 from gslang.engine.value_code import NotCompiled, constraint_code
 
 
@@ -160,7 +161,7 @@ def _settle(node: int, value: str, choice: int) -> Step:
     return emit
 
 
-def _certain_below(plan: MatchPlan, node: int) -> list[int]:
+def _certain_below(plan: MatchProgram, node: int) -> list[int]:
     """Pattern nodes that a match of `node` certainly has, `node` included."""
     found: dict[int, None] = {}
     stack = [node]

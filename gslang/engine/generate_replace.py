@@ -14,7 +14,8 @@ from gslang.engine.code_writer import Place, Writer
 from gslang.engine.generate_outline import OutlinedLayout, OutlinedStamps
 from gslang.engine.generate_stamp import Layout, emit_stamped
 from gslang.engine.generate_target import may_leave_unused, stands_for_several
-from gslang.engine.plan import MatchPlan, may_coincide
+from gslang.engine.lower import may_coincide
+from gslang.engine.program import MatchProgram
 from gslang.graph.graph import MANY_USERS
 from gslang.graph.order import GAP
 
@@ -278,7 +279,7 @@ def _readers(rule: ir.CheckedRule, node: int) -> list[int]:
     return [k for k, other in enumerate(rule.nodes) if node in children(other)]
 
 
-def _may_be_output(plan: MatchPlan, node: int) -> bool:
+def _may_be_output(plan: MatchProgram, node: int) -> bool:
     """Whether a pattern node may have matched an output. No input has, by convexity."""
     rule = plan.rule
     if isinstance(rule.nodes[node], ir.LeafNode):
@@ -286,7 +287,7 @@ def _may_be_output(plan: MatchPlan, node: int) -> bool:
     return node in rule.outputs or node not in plan.distinct and any(may_coincide(plan.rule.nodes[node], plan.rule.nodes[root]) for root in rule.outputs)
 
 
-def _reads_an_output(plan: MatchPlan) -> bool:
+def _reads_an_output(plan: MatchProgram) -> bool:
     """Whether a matched node may read an output of the match. No input does, by convexity."""
     nodes, rule = plan.rule.nodes, plan.rule
     if any(isinstance(node, ir.AltNode) for node in nodes):

@@ -18,7 +18,7 @@ from gslang.check.found import children
 from gslang.engine.candidates import place_in
 from gslang.engine.conditions import instance_holds, instance_is_valid, is_deferred, match_is_valid
 from gslang.engine.constraints import kind_fits, satisfied
-from gslang.engine.plan import MatchPlan
+from gslang.engine.program import MatchProgram
 from gslang.engine.scope import UNBOUND, Instance, Scope
 from gslang.engine.values import FAILURES, evaluate
 from gslang.graph.graph import ABSENT, PROJ, TUPLE, Graph
@@ -27,7 +27,7 @@ Ways = Iterator[None]
 _NONE_LEFT: Final = object()
 
 
-def matches(plan: MatchPlan, graph: Graph, start: int) -> Iterator[Scope]:
+def matches(plan: MatchProgram, graph: Graph, start: int) -> Iterator[Scope]:
     """All matches whose first output is `start`, best first. A scope is valid until the next one is asked for."""
     rule = plan.rule
     scope = Scope(rule, graph, [UNBOUND] * len(rule.nodes), instances=[[] for _ in rule.blocks])
@@ -40,14 +40,14 @@ def matches(plan: MatchPlan, graph: Graph, start: int) -> Iterator[Scope]:
             yield scope
 
 
-def _match_outputs(plan: MatchPlan, scope: Scope, start: int) -> Ways:
+def _match_outputs(plan: MatchProgram, scope: Scope, start: int) -> Ways:
     def output(k: int) -> Callable[[], Ways]:
         return lambda: _match_output(plan, scope, plan.rule.outputs[k], start if k == 0 else None)
 
     return _in_turn([output(k) for k in range(len(plan.rule.outputs))])
 
 
-def _match_output(plan: MatchPlan, scope: Scope, node: int, start: int | None) -> Ways:
+def _match_output(plan: MatchProgram, scope: Scope, node: int, start: int | None) -> Ways:
     if start is None and scope.slots[node] != UNBOUND:
         if scope.slots[node] != ABSENT:
             yield  # another source node uses it: it is matched already
@@ -71,7 +71,7 @@ def _in_turn(parts: list[Callable[[], Ways]]) -> Ways:
             running.append(parts[len(running)]())
 
 
-def _match(plan: MatchPlan, scope: Scope, number: int, slot: int) -> Ways:
+def _match(plan: MatchProgram, scope: Scope, number: int, slot: int) -> Ways:
     """All ways in which pattern node `number` matches graph node `slot` (or an absent operand)."""
     node = plan.rule.nodes[number]
     slots = scope.slots_of(node.block)
@@ -102,7 +102,7 @@ def _match(plan: MatchPlan, scope: Scope, number: int, slot: int) -> Ways:
             yield from _match_inner(plan, scope, number, slot, slots)
 
 
-def _match_inner(plan: MatchPlan, scope: Scope, number: int, slot: int, slots: list[int] | dict[int, int]) -> Ways:
+def _match_inner(plan: MatchProgram, scope: Scope, number: int, slot: int, slots: list[int] | dict[int, int]) -> Ways:
     """Calls, tuples and projections."""
     node, graph = plan.rule.nodes[number], scope.graph
     distinct = number in plan.distinct
@@ -155,7 +155,7 @@ def _match_inner(plan: MatchPlan, scope: Scope, number: int, slot: int, slots: l
 
 
 def _align(
-    plan: MatchPlan, scope: Scope, patterns: tuple[int | None | ir.Splice, ...], operands: tuple[int, ...]
+    plan: MatchProgram, scope: Scope, patterns: tuple[int | None | ir.Splice, ...], operands: tuple[int, ...]
 ) -> list[Callable[[], Ways]] | None:
     """Which pattern has to match which operand, or None if their numbers do not fit."""
     splice = next((k for k, p in enumerate(patterns) if isinstance(p, ir.Splice)), None)
@@ -187,7 +187,7 @@ def _align(
 
 
 def _operands(
-    plan: MatchPlan, scope: Scope, patterns: tuple[int | None | ir.Splice, ...], operands: tuple[int, ...]
+    plan: MatchProgram, scope: Scope, patterns: tuple[int | None | ir.Splice, ...], operands: tuple[int, ...]
 ) -> list[Callable[[], Ways]] | None:
     parts: list[Callable[[], Ways]] = []
     for pattern, operand in zip(patterns, operands):
@@ -217,7 +217,7 @@ def _no_instances(scope: Scope, splice: ir.Splice) -> Ways:
         yield
 
 
-def _match_field(plan: MatchPlan, scope: Scope, splice: ir.Splice, k: int, field: int, count: int) -> Ways:
+def _match_field(plan: MatchProgram, scope: Scope, splice: ir.Splice, k: int, field: int, count: int) -> Ways:
     """Instance `k` of a block that must cover exactly `count` fields; a block spliced before is matched in lock-step."""
     instances = scope.instances[splice.block]
     if k < len(instances):
@@ -233,7 +233,7 @@ def _match_field(plan: MatchPlan, scope: Scope, splice: ir.Splice, k: int, field
     yield from _match_instance(plan, scope, splice.block, splice.node, k, field)
 
 
-def _match_instance(plan: MatchPlan, scope: Scope, block: int, root: int, k: int, slot: int) -> Ways:
+def _match_instance(plan: MatchProgram, scope: Scope, block: int, root: int, k: int, slot: int) -> Ways:
     """All ways to match a new instance, number `k`, with its node `root` at `slot`; its own conditions hold."""
     template, before = plan.rule.blocks[block], scope.current
     instance = Instance(k)
@@ -248,13 +248,13 @@ def _match_instance(plan: MatchPlan, scope: Scope, block: int, root: int, k: int
     scope.current = before
 
 
-def _constraints_hold(plan: MatchPlan, scope: Scope, number: int, slot: int) -> bool:
+def _constraints_hold(plan: MatchProgram, scope: Scope, number: int, slot: int) -> bool:
     node = plan.rule.nodes[number]
     waiting = plan.deferred[number] if is_deferred(plan, scope, number) else ()
     return all(satisfied(c, node, slot, scope) for c in node.constraints if c not in waiting)
 
 
-def _match_output_block(plan: MatchPlan, scope: Scope, start: int) -> Ways:
+def _match_output_block(plan: MatchProgram, scope: Scope, start: int) -> Ways:
     """The variadic output: the first instance at `start`, then greedily every candidate that keeps the match valid."""
     number = plan.rule.output_block
     assert number is not None
@@ -272,7 +272,7 @@ def _match_output_block(plan: MatchPlan, scope: Scope, start: int) -> Ways:
         scope.variables, scope.taken, scope.inner_inputs = variables, taken, inputs
 
 
-def _extend(plan: MatchPlan, scope: Scope, number: int, block: ir.Block, start: int) -> None:
+def _extend(plan: MatchProgram, scope: Scope, number: int, block: ir.Block, start: int) -> None:
     instances = scope.instances[number]
     try:
         most = None if block.maximum is None else evaluate(block.maximum, scope)
@@ -291,7 +291,7 @@ def _extend(plan: MatchPlan, scope: Scope, number: int, block: ir.Block, start: 
 # ── going forward ─────────────────────────────────────────────────────────────────────────────────────────────
 
 
-def candidates(plan: MatchPlan, scope: Scope, number: int, template: bool = False) -> list[int]:
+def candidates(plan: MatchProgram, scope: Scope, number: int, template: bool = False) -> list[int]:
     """Graph nodes that an unmatched pattern node may match, judged by the matched nodes below it; in `succ` order.
 
     None is left out: where nothing below is matched, these are all nodes with a fitting operator. With `template` the
@@ -305,7 +305,7 @@ def candidates(plan: MatchPlan, scope: Scope, number: int, template: bool = Fals
     return sorted(set(found), key=place_in(scope.graph))
 
 
-def _operators(plan: MatchPlan, number: int) -> frozenset[str]:
+def _operators(plan: MatchProgram, number: int) -> frozenset[str]:
     match plan.rule.nodes[number]:
         case ir.CallNode(operators=operators):
             return frozenset(operators)
@@ -319,7 +319,7 @@ def _operators(plan: MatchPlan, number: int) -> frozenset[str]:
 
 
 def _forward(
-    plan: MatchPlan, scope: Scope, number: int, template: bool, memo: dict[int, list[int] | None]
+    plan: MatchProgram, scope: Scope, number: int, template: bool, memo: dict[int, list[int] | None]
 ) -> list[int] | None:
     """Candidates for a pattern node, or None where no matched node lies below it."""
     if number in memo:

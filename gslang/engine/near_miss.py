@@ -27,7 +27,7 @@ from gslang.engine.obstacles import (
     described,
     shown_operators,
 )
-from gslang.engine.plan import MatchPlan
+from gslang.engine.program import MatchProgram
 from gslang.engine.scope import UNBOUND, Scope
 from gslang.graph.graph import ABSENT, PROJ, TUPLE, Graph
 
@@ -62,7 +62,7 @@ class Miss:
 ONLY_TARGET = ("target-value", "target-type")  # the source matches
 
 
-def parts_of(plan: MatchPlan) -> int:
+def parts_of(plan: MatchProgram) -> int:
     """What has to hold: pattern nodes but alternatives, each `where`, and the conditions on the match as a whole."""
     rule = plan.rule
     nodes = sum(not isinstance(node, ir.AltNode) for node in rule.nodes)
@@ -89,7 +89,7 @@ class Attempt:
     it cost. `memo` is shared by the attempts of a rule at one graph.
     """
 
-    plan: MatchPlan
+    plan: MatchProgram
     graph: Graph
     start: int
     steps: int

@@ -20,8 +20,8 @@ from gslang.engine.common_subexpressions import merge_equal_calls
 from gslang.engine.edits import Edits, edits_of
 from gslang.engine.fixed_point import Observer, Progress, RuleCount
 from gslang.engine.generate import Matcher, compile_matcher
+from gslang.engine.lower import program_of
 from gslang.engine.passes import FOLD_LIMIT, Fold
-from gslang.engine.plan import plan_of
 from gslang.engine.rewrite import Application, Failure, apply_match
 from gslang.engine.scope import Scope
 from gslang.graph.graph import DEAD, Graph
@@ -148,7 +148,7 @@ def _apply(
     if graph.op[start] is DEAD:
         raise ReplayError(entry.line, f"the node `{place}` is gone already")
     if name not in machines:
-        machines[name] = (compile_matcher(plan_of(rule))(graph), edits_of(graph, rule.dialect))
+        machines[name] = (compile_matcher(program_of(rule))(graph), edits_of(graph, rule.dialect))
     match, edits = machines[name]
 
     def accept(scope: Scope) -> Any:

@@ -17,7 +17,7 @@ from gslang.engine.near_miss import ONLY_TARGET, Attempt, parts_of
 from gslang.engine.near_miss import Miss as Miss
 from gslang.engine.near_miss_whole import first_output
 from gslang.engine.obstacles import described, shown_operators
-from gslang.engine.plan import MatchPlan
+from gslang.engine.program import MatchProgram
 from gslang.engine.worklist import affected, ways_of
 from gslang.graph.graph import Graph
 
@@ -30,7 +30,7 @@ _LENIENT = 600  # for the lenient look at one place
 _LENIENT_ALL = 120_000  # and at all
 
 
-def why_not(plan: MatchPlan, graph: Graph, node: int | None = None, limit: int = 5) -> list[Miss]:
+def why_not(plan: MatchProgram, graph: Graph, node: int | None = None, limit: int = 5) -> list[Miss]:
     """The nearest misses of a rule, best first; of matches that `node` takes part in, if one is given.
 
     A place where the rule matches comes first, with reason "matches" (of the whole graph only one).
@@ -53,7 +53,7 @@ def why_not(plan: MatchPlan, graph: Graph, node: int | None = None, limit: int =
     return [*(matching[:1] if node is None else matching), *rest][: max(limit, 1)]
 
 
-def _settled(plan: MatchPlan, graph: Graph, starts: list[int], limit: int) -> list[Miss]:
+def _settled(plan: MatchProgram, graph: Graph, starts: list[int], limit: int) -> list[Miss]:
     """What is known for sure of as many places as the work is worth, and of the `limit` best in any case; in their order."""
     memo: dict[object, object] = {}
     settled: list[tuple[int, Miss]] = []
@@ -82,7 +82,7 @@ def _settled(plan: MatchPlan, graph: Graph, starts: list[int], limit: int) -> li
     return [miss for _, miss in settled]
 
 
-def _nearest(plan: MatchPlan, graph: Graph, misses: list[Miss], others: list[int]) -> list[Miss]:
+def _nearest(plan: MatchProgram, graph: Graph, misses: list[Miss], others: list[int]) -> list[Miss]:
     """The misses after a lenient look, best first, and those at the `others`, whose operator is not that of the first output."""
     memo: dict[object, object] = {}
     found: list[Miss] = []
@@ -102,7 +102,7 @@ def _nearest(plan: MatchPlan, graph: Graph, misses: list[Miss], others: list[int
     return found
 
 
-def _other_starts(plan: MatchPlan, graph: Graph) -> list[int]:
+def _other_starts(plan: MatchProgram, graph: Graph) -> list[int]:
     """Calls of other operators, with an operand whose operator is one that the first output's operand can have, in order."""
     nodes, op = plan.rule.nodes, graph.op
     roots = [first_output(plan.rule)]
@@ -114,7 +114,7 @@ def _other_starts(plan: MatchPlan, graph: Graph) -> list[int]:
     return sorted((n for n in found if op[n] not in plan.starts and graph.is_call(n)), key=label.__getitem__)
 
 
-def _no_start(plan: MatchPlan, graph: Graph, node: int | None) -> Miss:
+def _no_start(plan: MatchProgram, graph: Graph, node: int | None) -> Miss:
     rule = plan.rule
     root = first_output(rule)
     there = sorted({graph.op[n] for n in graph.nodes() if graph.is_call(n)})

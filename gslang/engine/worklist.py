@@ -14,7 +14,7 @@ from functools import cache
 from gslang.check import checked as ir
 from gslang.check.found import children
 from gslang.engine.generate_forward import operators_of
-from gslang.engine.plan import MatchPlan
+from gslang.engine.program import MatchProgram
 from gslang.graph.graph import DEAD, Graph
 
 _UP, _DOWN = True, False
@@ -33,7 +33,7 @@ Way = tuple[Move, ...]
 Ways = dict[str, list[Way]]
 
 
-def ways_of(plans: Sequence[MatchPlan]) -> Ways:
+def ways_of(plans: Sequence[MatchProgram]) -> Ways:
     """Operator → the ways from a changed node with it to first outputs; equal ways of several rules count once."""
     table: dict[str, dict[Way, None]] = {}
     for plan in plans:
@@ -43,11 +43,11 @@ def ways_of(plans: Sequence[MatchPlan]) -> Ways:
 
 
 @cache
-def _ways(plan: MatchPlan) -> tuple[tuple[str, Way], ...]:
+def _ways(plan: MatchProgram) -> tuple[tuple[str, Way], ...]:
     return tuple(_find_ways(plan))
 
 
-def _find_ways(plan: MatchPlan) -> Iterable[tuple[str, Way]]:
+def _find_ways(plan: MatchProgram) -> Iterable[tuple[str, Way]]:
     rule = plan.rule
     first = rule.outputs[0] if rule.output_block is None else rule.blocks[rule.output_block].root
     parents: dict[int, list[int]] = {}

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 
 from gslang.base.diagnostics import Label
 from gslang.check import checked as ir
-from gslang.engine.plan import plan_of
+from gslang.engine.lower import program_of
 from gslang.formats.json_graph import ids_of_nodes
 from gslang.graph.graph import Graph
 from gslang.lint.linted_file import Finding, LintedFile, LintedRule, finding
@@ -56,7 +56,7 @@ def _inner_overlaps(file: LintedFile) -> Iterator[tuple[LintedRule, LintedRule, 
     starting: dict[str, list[LintedRule]] = {}
     for rule in file.rules:
         if is_run(rule.checked) and not rule.checked.blocks:
-            for start in plan_of(rule.checked).starts:
+            for start in program_of(rule.checked).starts:
                 starting.setdefault(start, []).append(rule)
     budget = _MOST_PAIRS
     for outer in file.rules:

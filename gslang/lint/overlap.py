@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from gslang.base.diagnostics import Label
-from gslang.engine.plan import plan_of
+from gslang.engine.lower import program_of
 from gslang.formats.json_graph import ids_of_nodes
 from gslang.graph.graph import Graph
 from gslang.lint.linted_file import Finding, LintedFile, LintedRule, finding
@@ -28,7 +28,7 @@ def overlaps(file: LintedFile) -> Iterator[tuple[LintedRule, LintedRule, Graph, 
     for rule in file.rules:
         if not is_run(rule.checked):
             continue
-        starts = plan_of(rule.checked).starts
+        starts = program_of(rule.checked).starts
         own = graphs_of(file, rule.checked) if any(start in shelves for start in starts) else []
         earlier = {other.name: other for start in starts for other in shelves.get(start, ())}
         for other in earlier.values():

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Hashable, Iterator
 
 from gslang.check import checked as ir
-from gslang.engine.plan import plan_of
+from gslang.engine.lower import program_of
 from gslang.lint.generality import overlays, roots_of, same_targets
 from gslang.lint.linted_file import LintedFile, LintedRule
 from gslang.lint.pattern_walk import match_order
@@ -40,7 +40,7 @@ def candidate_pairs(file: LintedFile) -> Iterator[tuple[LintedRule, LintedRule]]
             met.update(other for demand in (None, *own) for other in shelf.get(demand, ()))
         yield from ((rules[other], rule) for other in sorted(met))
         rarest = min(own, key=lambda demand: often[demand], default=None)
-        for start in plan_of(rule.checked).starts:
+        for start in program_of(rule.checked).starts:
             shelves.setdefault((start, *_below(rule.checked)), {}).setdefault(rarest, []).append(number)
 
 
@@ -79,6 +79,6 @@ def _lookups(rule: ir.CheckedRule) -> Iterator[Key]:
     choices: list[Key] = [()]
     for operator in below[:6]:
         choices = [(*c, o) for c in choices for o in ((operator,) if operator == "?" else (operator, "?"))]
-    for start in plan_of(rule).starts:
+    for start in program_of(rule).starts:
         for key in sorted({tuple(sorted(c)) for c in choices}):
             yield (start, *key)

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from gslang.check import checked as ir
 from gslang.dialect.dialect import Dialect
 from gslang.engine.edits import edits_of
-from gslang.engine.interpret import matches
-from gslang.engine.plan import plan_of
+from gslang.engine.lower import program_of
+from gslang.engine.machine import matches
 from gslang.engine.rewrite import Application, apply_match
 from gslang.graph.graph import Graph
 from gslang.lint.pattern_walk import is_run
@@ -30,7 +30,7 @@ def by_start(rules: Sequence[ir.CheckedRule]) -> Index:
     index: dict[str, list[ir.CheckedRule]] = {}
     for rule in rules:
         if is_run(rule):
-            for start in plan_of(rule).starts:
+            for start in program_of(rule).starts:
                 index.setdefault(start, []).append(rule)
     return index
 
@@ -42,7 +42,7 @@ def apply_once(graph: Graph, dialect: Dialect, index: Index, made: dict[int, str
         for rule in index.get(graph.op[node], ()):
             if rule.once and made.get(node) == rule.name:
                 continue
-            for scope in matches(plan_of(rule), graph, node):
+            for scope in matches(program_of(rule), graph, node):
                 result = apply_match(scope, edits, [], traced=True)
                 if isinstance(result, Application):
                     made.update(dict.fromkeys(result.added, rule.name))
@@ -54,7 +54,7 @@ def apply_once(graph: Graph, dialect: Dialect, index: Index, made: dict[int, str
 def apply_at(graph: Graph, rule: ir.CheckedRule, node: int) -> bool:
     """Apply a rule at one node, changing the graph; whether that could be done."""
     edits = edits_of(graph, rule.dialect)
-    for scope in matches(plan_of(rule), graph, node):
+    for scope in matches(program_of(rule), graph, node):
         return isinstance(apply_match(scope, edits, [], traced=True), Application)
     return False
 

@@ -15,8 +15,8 @@ from gslang.check import checked as ir
 from gslang.dialect.signature import REQUIRED, TypeInferenceError
 from gslang.dialect.tensor_type import TensorType
 from gslang.engine.build import BuildError
-from gslang.engine.interpret import matches
-from gslang.engine.plan import plan_of
+from gslang.engine.lower import program_of
+from gslang.engine.machine import matches
 from gslang.engine.scope import UNBOUND, Scope
 from gslang.engine.values import FAILURES, evaluate
 from gslang.graph.graph import ABSENT, INPUT, PARAM, PROJ, TUPLE, Graph
@@ -50,7 +50,7 @@ def graphs_of(file: LintedFile, rule: ir.CheckedRule) -> list[Graph]:
 
 def matching_nodes(rule: ir.CheckedRule, graph: Graph) -> Iterator[int]:
     """The nodes at which a rule matches."""
-    plan = plan_of(rule)
+    plan = program_of(rule)
     for node in graph.in_order():
         if graph.op[node] in plan.starts and next(matches(plan, graph, node), None) is not None:
             yield node
@@ -74,7 +74,7 @@ def inner_graph(outer: ir.CheckedRule, at: int, inner: ir.CheckedRule) -> tuple[
 
 
 def _matches_at(rule: ir.CheckedRule, graph: Graph, node: int) -> bool:
-    plan = plan_of(rule)
+    plan = program_of(rule)
     return graph.op[node] in plan.starts and next(matches(plan, graph, node), None) is not None
 
 

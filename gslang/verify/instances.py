@@ -12,8 +12,8 @@ from gslang.check import checked as ir
 from gslang.dialect.signature import TypeInferenceError
 from gslang.engine.conditions import output_slots
 from gslang.engine.edits import edits_of
-from gslang.engine.interpret import matches
-from gslang.engine.plan import plan_of
+from gslang.engine.lower import program_of
+from gslang.engine.machine import matches
 from gslang.engine.rewrite import Failure, apply_match
 from gslang.engine.scope import Scope
 from gslang.engine.values import FAILURES, holds
@@ -65,7 +65,7 @@ def instances(rule: ir.CheckedRule, search: Search, seed: int, seconds: float, a
 
 def instances_on(rule: ir.CheckedRule, graphs: Iterable[Graph], search: Search) -> Iterator[Instance]:
     """The instances among given graphs; of those whose outputs other nodes compute too, the first match counts."""
-    plan = plan_of(rule)
+    plan = program_of(rule)
     for k, graph in enumerate(graphs):
         search.attempts += 1
         before = graph.copy()
@@ -107,7 +107,7 @@ def _attempt(rule: ir.CheckedRule, search: Search, seed: int) -> Instance | None
 
 
 def _applied(rule: ir.CheckedRule, making: Making, graph: Graph, seed: int) -> Instance | None:
-    plan = plan_of(rule)
+    plan = program_of(rule)
     if not graph.outputs:
         return None
     before = graph.copy()

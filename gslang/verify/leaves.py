@@ -12,7 +12,7 @@ from typing import Any
 from gslang.check import checked as ir
 from gslang.dialect.dtypes import numpy_dtype
 from gslang.dialect.tensor_type import TensorType, TupleType, is_static
-from gslang.engine.plan import mentions_first
+from gslang.engine.lower import mentions_first
 from gslang.engine.scope import UNBOUND, Scope
 from gslang.engine.values import evaluate
 from gslang.graph.graph import ABSENT, INPUT, PARAM, Graph

@@ -12,8 +12,8 @@ from gslang.base.source import Source
 from gslang.check.check import check_source
 from gslang.dialect.load import load_dialect
 from gslang.engine.generate import compile_matcher
-from gslang.engine.interpret import matches
-from gslang.engine.plan import plan_of
+from gslang.engine.lower import program_of
+from gslang.engine.machine import matches
 from gslang.formats.json_graph import read_json
 
 CASES = json.loads((Path(__file__).parent.parent / "cases" / "completeness.json").read_text())
@@ -31,7 +31,7 @@ def rule_of(case: dict[str, Any]) -> str:
 def test_found(case: dict[str, Any]) -> None:
     program = check_source(Source("case.gsl", rule_of(case)))
     assert program.ok, [d.message for d in program.diagnostics]
-    plan = plan_of(program.rules["r"])
+    plan = program_of(program.rules["r"])
     graph = read_json(json.dumps(case["graph"]), case["name"], load_dialect("relay"))
     start = {graph.names[n]: n for n in graph.nodes()}[case["expected"]["embedding"][case["pattern_outputs"][0]]]
     found = next(matches(plan, graph, start), None)

@@ -15,8 +15,8 @@ from gslang.dialect.load import load_dialect
 from gslang.dialect.tensor_type import TensorType
 from gslang.engine.edits import edits_of
 from gslang.engine.fixed_point import Limits, StopReason, run_to_fixed_point
-from gslang.engine.interpret import matches
-from gslang.engine.plan import plan_of
+from gslang.engine.lower import program_of
+from gslang.engine.machine import matches
 from gslang.engine.rewrite import Failure, apply_match
 from gslang.graph.builder import Builder
 from gslang.graph.graph import DEAD, Graph
@@ -64,7 +64,7 @@ def one_run(seed: int) -> int:
     for rule in rules:
         for node in range(len(graph.op)):
             if graph.op[node] is not DEAD:
-                found = next(matches(plan_of(rule), graph, node), None)
+                found = next(matches(program_of(rule), graph, node), None)
                 assert found is None, (seed, rule.name, node, text)
     return progress.applications - first.applications
 
@@ -134,9 +134,9 @@ def one_rich_run(seed: int) -> int:
     if progress.stop_reason is StopReason.FIXED_POINT and not progress.failures:
         for rule in rules:
             for node in told.in_order():
-                if (rule.name, node) not in done and told.op[node] in plan_of(rule).starts:
+                if (rule.name, node) not in done and told.op[node] in program_of(rule).starts:
                     copy = told.copy()
-                    results = [apply_match(scope, edits_of(copy, RELAY), []) for scope in islice(matches(plan_of(rule), copy, node), 1)]
+                    results = [apply_match(scope, edits_of(copy, RELAY), []) for scope in islice(matches(program_of(rule), copy, node), 1)]
                     assert not results or results[0] is None or isinstance(results[0], Failure), (seed, rule.name, node, where)
     return progress.applications
 

@@ -15,11 +15,13 @@ import pytest
 
 from gslang.base.source import Source
 from gslang.check.check import check_source
-from gslang.check.checked import AltNode, CallNode, CheckedRule
+from gslang.check.checked import CheckedRule
 from gslang.dialect.load import load_dialect
-from gslang.engine import conditions, interpret
+from gslang.engine import conditions, machine
+from gslang.engine import program as mp
 from gslang.engine.generate import compile_matcher
-from gslang.engine.plan import MatchPlan, plan_of
+from gslang.engine.lower import program_of
+from gslang.engine.program import MatchProgram
 from gslang.engine.scope import Scope
 from tests.engine.oracle import Assignment, all_matches, greedy_matches, has_match, spelled_out
 from tests.engine.random_graphs import Data, as_graph, random_graph, show
@@ -78,24 +80,24 @@ def is_confirmed(rule: Rule, data: Data, ends: list[int], start: int, counts: tu
     return any(True for plain in plains for _ in all_matches(plain, data, ends, {plain.outputs[0]: start, **found}))
 
 
-def compare(seed: int, broken: Callable[[MatchPlan], MatchPlan] = lambda plan: plan) -> list[bool]:
-    """One rule on some graphs. Returns for each start whether a match exists. `broken` changes the plan (see the mutations)."""
+def compare(seed: int, broken: Callable[[MatchProgram], MatchProgram] = lambda program: program) -> list[bool]:
+    """One rule on some graphs. Returns for each start whether a match exists. `broken` changes the program (see the mutations)."""
     random, rule, text, checked_rule = checked(seed)
-    plan = broken(plan_of(checked_rule))
+    program = broken(program_of(checked_rule))
     outcomes = []
     for number in range(GRAPHS_PER_RULE):
         data, ends = random_graph(random, rule)
         graph = as_graph(data, ends)
-        generated = compile_matcher(plan)(graph)
+        generated = compile_matcher(program)(graph)
         for start, entry in enumerate(data):
             expected = entry[0] not in ("input", "param", "const") and has_match(rule, data, ends, start)
             outcomes.append(expected)
             where = f"seed {seed}, graph {number}, first output %{start}\n{text}\n{show(data, ends)}"
-            scope = next(interpret.matches(plan, graph, start), None)
-            assert (scope is not None) == expected, f"the readable matcher finds {'no' if expected else 'a'} match: {where}"
+            scope = next(machine.matches(program, graph, start), None)
+            assert (scope is not None) == expected, f"the machine finds {'no' if expected else 'a'} match: {where}"
             if scope is not None:
                 found = bound(rule, checked_rule, scope)
-                assert is_confirmed(rule, data, ends, start, *found), f"the readable matcher's match {found} is none: {where}"
+                assert is_confirmed(rule, data, ends, start, *found), f"the machine's match {found} is none: {where}"
             other = generated(start, lambda scope: bound(rule, checked_rule, scope))
             compared = None if scope is None else found
             assert other == compared, f"the generated matcher finds {other}: {where}"
@@ -118,48 +120,44 @@ def test_matchers_agree_with_the_oracle_long(chunk: int) -> None:
 # ── can these tests fail? ─────────────────────────────────────────────────────────────────────────────────────
 
 
-def without_commutativity(plan: MatchPlan) -> MatchPlan:
-    nodes = tuple(replace(n, swappable=frozenset()) if isinstance(n, CallNode) else n for n in plan.rule.nodes)
-    return replace(plan, rule=replace(plan.rule, nodes=nodes))
+def rewritten(program: MatchProgram, change: Callable[[Any], Any]) -> MatchProgram:
+    """The program with each step changed, or dropped where `change` gives None."""
+
+    def steps(before: tuple[Any, ...]) -> tuple[Any, ...]:
+        return tuple(after for step in before if (after := change(step)) is not None)
+
+    registers = tuple(replace(register, steps=steps(register.steps)) for register in program.registers)
+    return replace(program, registers=registers, steps=steps(program.steps))
 
 
-def without_operator_variables(plan: MatchPlan) -> MatchPlan:
-    nodes = tuple(replace(n, variable=None) if isinstance(n, CallNode) else n for n in plan.rule.nodes)
-    return replace(plan, rule=replace(plan.rule, nodes=nodes, variables=()))
+def without(kind: type) -> Callable[[MatchProgram], MatchProgram]:
+    return lambda program: rewritten(program, lambda step: None if isinstance(step, kind) else step)
 
 
-def without_later_alternatives(plan: MatchPlan) -> MatchPlan:
-    nodes = tuple(replace(n, branches=n.branches[:1]) if isinstance(n, AltNode) else n for n in plan.rule.nodes)
-    return replace(plan, rule=replace(plan.rule, nodes=nodes))
+def with_fields(kind: type, **fields: Any) -> Callable[[MatchProgram], MatchProgram]:
+    return lambda program: rewritten(program, lambda step: replace(step, **fields) if isinstance(step, kind) else step)
 
 
-PLANS: dict[str, Callable[[MatchPlan], MatchPlan]] = {
-    "distinctness": lambda plan: replace(plan, distinct=frozenset()),
-    "where": lambda plan: replace(plan, rule=replace(plan.rule, where=())),
-    "block where": lambda plan: replace(plan, rule=replace(plan.rule, blocks=tuple(replace(b, where=()) for b in plan.rule.blocks))),
-    "deferred constraints": lambda plan: replace(plan, deferred=frozenset()),
-    "commutativity": without_commutativity,
-    "operator variables": without_operator_variables,
-    "later alternatives": without_later_alternatives,
-    "outputs by alternative": lambda plan: replace(plan, maybe_outputs=()),
-    "interior of templates": lambda plan: replace(
-        plan, rule=replace(plan.rule, interior=frozenset(k for k in plan.rule.interior if plan.rule.nodes[k].block is None))
+PROGRAMS: dict[str, Callable[[MatchProgram], MatchProgram]] = {
+    **{kind.__name__: without(kind) for kind in (mp.Distinct, mp.Attr, mp.IsKind, mp.Apart, mp.Private, mp.Convex, mp.Late, mp.Guard, mp.Valid, mp.Bounds, mp.Absent)},
+    "no operand orders": with_fields(mp.Operands, swappable=frozenset()),
+    "no operator variables": with_fields(mp.IsOp, variable=None),
+    "constraints that do not wait": with_fields(mp.Attr, waits=False),
+    "no later branches": lambda program: rewritten(program, lambda step: replace(step, branches=step.branches[:1]) if isinstance(step, mp.Choice) else step),
+    "no block where": lambda program: replace(program, rule=replace(program.rule, blocks=tuple(replace(b, where=()) for b in program.rule.blocks))),
+    "interior of templates": lambda program: replace(
+        program, rule=replace(program.rule, interior=frozenset(k for k in program.rule.interior if program.rule.nodes[k].block is None))
     ),
 }
 CODE: dict[str, tuple[Any, str, Any]] = {
-    "convexity": (conditions, "convex", lambda graph, inputs, outputs: True),
-    "privacy": (conditions, "interior_is_private", lambda plan, scope: True),
-    "growing validity": (interpret, "instance_is_valid", lambda plan, scope, block: True),
-    "kinds": (interpret, "kind_fits", lambda kind, op: True),
-    "attributes": (interpret, "_constraints_hold", lambda plan, scope, number, slot: True),
-    "bounds": (interpret, "_bounds_allow", lambda scope, block, count: True),
-    "greed": (interpret, "_extend", lambda plan, scope, number, block, start: None),
-    "order of candidates": (interpret, "candidates", lambda *a, original=interpret.candidates, **k: original(*a, **k)[::-1]),
-    "later candidates": (interpret, "candidates", lambda *a, original=interpret.candidates, **k: original(*a, **k)[:1]),
+    "convexity": (conditions, "depends", lambda graph, starts, targets: False),
+    "greed": (machine.Machine, "_extend", lambda self, step: None),
+    "order of candidates": (machine.Machine, "candidates", lambda *a, original=machine.Machine.candidates: original(*a)[::-1]),
+    "later candidates": (machine.Machine, "candidates", lambda *a, original=machine.Machine.candidates: original(*a)[:1]),
 }
 
 
-def seeds_until_seen(broken: Callable[[MatchPlan], MatchPlan] = lambda plan: plan) -> int:
+def seeds_until_seen(broken: Callable[[MatchProgram], MatchProgram] = lambda program: program) -> int:
     for seed in range(5000):
         try:
             compare(seed, broken)
@@ -169,14 +167,14 @@ def seeds_until_seen(broken: Callable[[MatchPlan], MatchPlan] = lambda plan: pla
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("name", PLANS)
-def test_a_broken_plan_is_seen(name: str) -> None:
-    seeds_until_seen(PLANS[name])
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_a_broken_program_is_seen(name: str) -> None:
+    seeds_until_seen(PROGRAMS[name])
 
 
 @pytest.mark.long
 @pytest.mark.parametrize("name", CODE)
-def test_a_broken_condition_is_seen(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_broken_machine_is_seen(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(*CODE[name])
     seeds_until_seen()
 
@@ -188,8 +186,8 @@ def starts(text: str, data: Data, ends: list[int]) -> list[int]:
     """The first outputs at which both matchers find a match of the only rule."""
     program = check_source(Source("random.gsl", text))
     assert program.ok, [d.message for d in program.diagnostics]
-    plan, graph = plan_of(program.rules["r"]), as_graph(data, ends)
-    found = [node for node in graph.in_order() if next(interpret.matches(plan, graph, node), None) is not None]
+    plan, graph = program_of(program.rules["r"]), as_graph(data, ends)
+    found = [node for node in graph.in_order() if next(machine.matches(plan, graph, node), None) is not None]
     generated = compile_matcher(plan)(graph)
     assert [node for node in graph.in_order() if generated(node, lambda scope: True)] == found
     return found

@@ -22,8 +22,8 @@ from gslang.dialect.tensor_type import UNKNOWN, TensorType
 from gslang.engine.edits import edits_of
 from gslang.engine.fixed_point import Limits, StopReason, run_to_fixed_point
 from gslang.engine.generate import compile_matcher, compile_rewriter
-from gslang.engine.interpret import matches
-from gslang.engine.plan import plan_of
+from gslang.engine.lower import program_of
+from gslang.engine.machine import matches
 from gslang.engine.rewrite import Failure, apply_match
 from gslang.graph.builder import Builder
 from gslang.graph.graph import Graph
@@ -84,7 +84,7 @@ def random_case(seed: int) -> tuple[CheckedRule, str, Graph, str]:
 
 def readable(rule: CheckedRule, graph: Graph, start: int) -> Any:
     edits = edits_of(graph, RELAY)
-    for scope in matches(plan_of(rule), graph, start):
+    for scope in matches(program_of(rule), graph, start):
         if (result := apply_match(scope, edits, [])) is not None:
             return result
     return None
@@ -94,9 +94,9 @@ def one_case(seed: int) -> Counter[str]:
     rule, text, original, shown = random_case(seed)
     outcomes: Counter[str] = Counter()
     wrong_before = by_inference(original)
-    rewrite = compile_rewriter(plan_of(rule))
+    rewrite = compile_rewriter(program_of(rule))
     for start in original.in_order():
-        if original.op[start] not in plan_of(rule).starts:
+        if original.op[start] not in program_of(rule).starts:
             continue
         graph, other = original.copy(), original.copy()
         before, where = columns(graph), f"seed {seed}, first output %{start}\n{text}\n{shown}"
@@ -205,8 +205,8 @@ def failing_case(name: str) -> tuple[CheckedRule, Graph, int]:
 def test_a_failure_leaves_no_trace(name: str, generated: bool) -> None:
     rule, graph, start = failing_case(name)
     before = columns(graph)
-    assert next(matches(plan_of(rule), graph, start), None) is not None  # the source does match
-    result = compile_rewriter(plan_of(rule))(edits_of(graph, rule.dialect))(start, []) if generated else readable(rule, graph, start)
+    assert next(matches(program_of(rule), graph, start), None) is not None  # the source does match
+    result = compile_rewriter(program_of(rule))(edits_of(graph, rule.dialect))(start, []) if generated else readable(rule, graph, start)
     words = FAILURES[name][1]
     assert (result is None) if words is None else (isinstance(result, Failure) and words in result.message), result
     assert columns(graph) == before and check_invariants(graph) == []
@@ -253,7 +253,7 @@ def test_a_node_that_stays_keeps_what_it_reads(text: str, first: str) -> None:
     y = build.call("tanh", build.input("x", (2, 2)))
     graph = build.finish(build.call("exp", y), build.call("abs", y))
     start = next(node for node in graph.nodes() if graph.op[node] == first)
-    assert compile_rewriter(plan_of(rule))(edits_of(graph, RELAY))(start, []) is True
+    assert compile_rewriter(program_of(rule))(edits_of(graph, RELAY))(start, []) is True
     assert check_invariants(graph) == []
 
 
@@ -267,7 +267,7 @@ def test_an_input_may_be_an_interior_node(target: str, read: bool) -> None:
     total = build.call("add", t, t)
     graph = build.finish(build.call("abs", total) if read else total)
     other = graph.copy()
-    assert compile_rewriter(plan_of(rule))(edits_of(graph, RELAY))(total, []) is True
+    assert compile_rewriter(program_of(rule))(edits_of(graph, RELAY))(total, []) is True
     assert readable(rule, other, total) is True
     assert check_invariants(graph) == [] and as_written(graph) == as_written(other)
     assert ("tanh" in graph.op) == (target != "exp(x)")
@@ -279,5 +279,5 @@ def test_an_output_is_no_node_of_an_instance() -> None:
     x = build.input("x", (2, 2))
     c = build.call("concatenate", build.pack(x, build.call("tanh", x)), axis=0)
     graph = build.finish(c)
-    assert next(matches(plan_of(rule), graph, c), None) is None
-    assert compile_matcher(plan_of(rule))(graph)(c, lambda scope: True) is None
+    assert next(matches(program_of(rule), graph, c), None) is None
+    assert compile_matcher(program_of(rule))(graph)(c, lambda scope: True) is None

@@ -13,7 +13,7 @@ from gslang.check.modules import load_module
 from gslang.dialect.load import load_dialect
 from gslang.engine import generate
 from gslang.engine.fixed_point import Limits, run_to_fixed_point
-from gslang.engine.plan import plan_of
+from gslang.engine.lower import program_of
 from gslang.formats.json_graph import read_json, write_json
 from gslang.graph.graph import Graph
 from gslang.graph.invariants import check_invariants
@@ -71,7 +71,7 @@ def test_on_random_rules(chunk: int) -> None:
 
 def test_which_rules_are_left_to_the_readable_engine() -> None:
     """A rule that drops out of the generated engine would only be slow, so nothing else would tell."""
-    left = [rule.name for rule in SHIPPED if not generate.is_compiled(plan_of(rule))]
+    left = [rule.name for rule in SHIPPED if not generate.is_compiled(program_of(rule))]
     assert left == ["dispatch_tuple"]  # two templates over one tuple
 
 
@@ -102,7 +102,7 @@ test "another axis" for same {
 """)
     program = check_file(tmp_path / "r.gsl")
     rule = program.rules["same"]
-    assert generate.is_compiled(plan_of(rule))
+    assert generate.is_compiled(program_of(rule))
     for test, applications in zip(program.tests, (1, 0)):
         assert both_ways(build_graph(program, test, test.source), [rule])[1][0][3] == applications
 
@@ -123,7 +123,7 @@ test "without" for two {
     assert program.ok, [d.message for d in program.diagnostics]
     graph = build_graph(program, program.tests[0], program.tests[0].source)
     for rule in program.rules.values():
-        assert generate.is_compiled(plan_of(rule))
+        assert generate.is_compiled(program_of(rule))
         copy = graph.copy()
         for node in copy.nodes():  # shapes do not matter here
             copy.types[node] = None
@@ -186,7 +186,7 @@ test "two" for r { x: input float32[4]; nn.relu(exp(x)), abs(exp(x)) => unchange
     program = check_file(tmp_path / "r.gsl")
     assert program.ok, [d.message for d in program.diagnostics]
     rule = program.rules["r"]
-    assert generate.is_compiled(plan_of(rule))
+    assert generate.is_compiled(program_of(rule))
     for test, applications in zip(program.tests, (1, 0, 1)):
         assert both_ways(build_graph(program, test, test.source), [rule])[1][0][3] == applications, test.name
 

@@ -10,8 +10,8 @@ import pytest
 import gslang
 from gslang.dialect.load import load_dialect
 from gslang.dialect.tensor_type import UNKNOWN, TensorType
-from gslang.engine import interpret
-from gslang.engine.plan import plan_of
+from gslang.engine import machine
+from gslang.engine.lower import program_of
 from gslang.engine.why_not import Miss, why_not
 from gslang.graph.builder import Builder
 from gslang.graph.graph import Graph
@@ -165,13 +165,13 @@ def disagreements(seeds: range) -> int:
     matched = 0
     for seed in seeds:
         random, rule, text, checked_rule = checked(seed)
-        plan = plan_of(checked_rule)
+        plan = program_of(checked_rule)
         for _ in range(2):
             graph = as_graph(*random_graph(random, rule))
             size = len(graph.op)
             told = why_not(plan, graph, limit=1000)
             starts = [node for node in graph.nodes() if graph.op[node] in plan.starts]
-            found = {node for node in starts if next(interpret.matches(plan, graph, node), None) is not None}
+            found = {node for node in starts if next(machine.matches(plan, graph, node), None) is not None}
             matching = {miss.start for miss in told if miss.reason in MATCHES}
             assert matching <= found and bool(matching) == bool(found), (seed, text)
             for node in starts:

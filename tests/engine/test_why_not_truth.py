@@ -25,8 +25,9 @@ from gslang.base.source import Source
 from gslang.check.check import check_source
 from gslang.check.checked import CheckedRule, LeafNode
 from gslang.engine.conditions import bound_slots, output_slots
-from gslang.engine.interpret import matches
-from gslang.engine.plan import MatchPlan, plan_of
+from gslang.engine.lower import program_of
+from gslang.engine.machine import matches
+from gslang.engine.program import MatchProgram
 from gslang.engine.scope import Scope
 from gslang.engine.why_not import Miss, why_not
 from gslang.formats.json_graph import ids_of_nodes, read_json, write_json
@@ -44,7 +45,7 @@ class Broken:
     """A graph in which rule `rule` would match, were it not for node `id`."""
 
     rule: str
-    plan: MatchPlan
+    plan: MatchProgram
     change: str
     id: str
     graph: Graph
@@ -113,7 +114,7 @@ def broken_for(rules: RuleSet, program: Any, name: str) -> Iterator[Broken]:
     test = next((test for test in program.tests if test.rule == name and test.expected is not None), None)
     if test is None:
         return
-    plan = plan_of(program.rules[name])
+    plan = program_of(program.rules[name])
     text = write_json(build_graph(program, test, test.source))
     graph = read_json(text, name, rules.dialect)
     scope = next(scope for node in graph.in_order() if graph.op[node] in plan.starts for scope in matches(plan, graph, node))
@@ -131,7 +132,7 @@ def broken_for(rules: RuleSet, program: Any, name: str) -> Iterator[Broken]:
             yield Broken(name, plan, change, id, graph)
 
 
-def matches_somewhere(plan: MatchPlan, graph: Graph) -> bool:
+def matches_somewhere(plan: MatchProgram, graph: Graph) -> bool:
     return any(next(matches(plan, graph, node), None) is not None for node in graph.nodes() if graph.op[node] in plan.starts)
 
 
@@ -200,7 +201,7 @@ def test_the_hint_mends_it(change: str, cases: int) -> None:
         rule = changed_rule(case, miss) if miss.matched == miss.of - 1 and names(miss, case) else None
         if rule is None:
             continue
-        if matches_somewhere(plan_of(rule), case.graph):
+        if matches_somewhere(program_of(rule), case.graph):
             mended.append(case.rule)
         else:
             not_mended.append((case.rule, case.id, miss.reason, miss.span.text, miss.found))

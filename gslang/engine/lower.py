@@ -1,0 +1,252 @@
+"""Lowering: the match program of a checked rule.
+
+Where a rule can start, which nodes are distinct and which conditions have to wait is decided here, once per rule.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator
+from functools import cache
+from typing import Any
+
+from gslang.check import checked as ir
+from gslang.check.found import Reads, children, found_before, found_with, parts, reverse_post_order, walk
+from gslang.engine.program import (
+    Absent,
+    Apart,
+    Attr,
+    Bounds,
+    Choice,
+    Climb,
+    Constraint,
+    Convex,
+    Distinct,
+    Done,
+    Extend,
+    Fields,
+    Grow,
+    Guard,
+    IsKind,
+    IsOp,
+    Late,
+    MatchProgram,
+    MaybeOutput,
+    Operand,
+    Operands,
+    Private,
+    Register,
+    Start,
+    Step,
+    Users,
+    Valid,
+)
+from gslang.graph.graph import PROJ, TUPLE
+
+
+@cache
+def program_of(rule: ir.CheckedRule) -> MatchProgram:
+    """The program of a rule, made once."""
+    return lower(rule)
+
+
+def lower(rule: ir.CheckedRule) -> MatchProgram:
+    """The match program of a rule."""
+    nodes = rule.nodes
+    outputs = rule.outputs if rule.output_block is None else (rule.blocks[rule.output_block].root,)
+    distinct = {k for k in rule.interior if not isinstance(nodes[k], (ir.LeafNode, ir.AltNode))}
+    paths: dict[int, list[tuple[tuple[int, int], ...]]] = {}
+    for output in outputs:
+        for node, path in _without_alternatives(nodes, output):
+            if not isinstance(nodes[node], ir.LeafNode):
+                paths.setdefault(node, []).append(path)
+    distinct.update(k for k in paths if () in paths[k])
+    maybe = tuple(_maybe_outputs(nodes, {k: tuple(w) for k, w in paths.items() if k not in distinct}, distinct))
+    deferred = _deferred(nodes, rule.lets)
+    late = frozenset(k for k in range(len(rule.blocks)) if k != rule.output_block and _is_late(rule, k))
+    registers = tuple(
+        Register(node.name, node.block, tuple(_steps_of(rule, k, k in distinct, deferred.get(k, ()))), node.span)
+        for k, node in enumerate(nodes)
+    )
+    guards = map(Guard, range(len(rule.where)), rule.where, rule.where_spans)
+    whole: list[Step] = [Late(tuple(sorted(late))), Apart(maybe), Private(), Convex(), *guards]
+    return MatchProgram(
+        rule, registers, (*_output_steps(rule), *whole), tuple(sorted(_start_operators(nodes, outputs[0]))),
+        frozenset(distinct), maybe, deferred, late,
+    )  # fmt: skip
+
+
+# ── steps ─────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def _output_steps(rule: ir.CheckedRule) -> Iterator[Step]:
+    if rule.output_block is not None:
+        block, root = rule.output_block, rule.blocks[rule.output_block].root
+        yield from (Grow(block, root), Valid(block), Extend(block, root, climb_to(rule, root)), Bounds(block, None))
+        return
+    first, *others = rule.outputs
+    yield Start(first)
+    for output in others:
+        yield Users(output, climb_to(rule, output))
+
+
+def _steps_of(rule: ir.CheckedRule, number: int, distinct: bool, waiting: Collection[Constraint]) -> Iterator[Step]:
+    """What a pattern node demands of its graph node."""
+    node = rule.nodes[number]
+    if distinct:
+        yield Distinct(number)
+    match node:
+        case ir.LeafNode(kind=kind, optional=optional):
+            yield IsKind(number, kind, optional)
+        case ir.AltNode(branches=branches):
+            yield Choice(number, branches)
+        case ir.CallNode(operators=operators, variable=variable, operands=operands, swappable=swappable):
+            yield IsOp(number, operators, variable)
+            yield from _operand_steps(number, operands, swappable)
+        case ir.TupleNode(fields=fields):
+            yield IsOp(number, (TUPLE,))
+            yield from _operand_steps(number, fields, frozenset())
+        case ir.ProjNode(base=base):
+            yield IsOp(number, (PROJ,))
+            yield from _operand_steps(number, (base,), frozenset())
+    for constraint in node.constraints:
+        yield Attr(number, constraint, constraint in waiting)
+    yield Done(number)
+
+
+def _operand_steps(of: int, patterns: tuple[int | None | ir.Splice, ...], swappable: frozenset[str]) -> Iterator[Step]:
+    splice = next((k for k, pattern in enumerate(patterns) if isinstance(pattern, ir.Splice)), len(patterns))
+    yield Operands(of, len(patterns) - (splice < len(patterns)), splice < len(patterns), swappable)
+    places = [k if k < splice else k - len(patterns) for k in range(len(patterns))]
+    yield from (Absent(of, at) for pattern, at in zip(patterns, places) if pattern is None)
+    for pattern, at in zip(patterns, places):
+        if isinstance(pattern, ir.Splice):
+            yield Fields(pattern.node, of, splice, len(patterns) - splice - 1, pattern.block)
+        elif pattern is not None:
+            yield Operand(pattern, of, at)
+
+
+def climb_to(rule: ir.CheckedRule, number: int) -> Climb:
+    """How candidates for a pattern node are found above what is matched."""
+    known: dict[int, Climb] = {}
+    for k in reverse_post_order(rule.nodes, [number]):
+        node = rule.nodes[k]
+        below = tuple(known[child] for child in children(node))
+        known[k] = Climb(k, operators_of(rule, k), below, isinstance(node, ir.AltNode))
+    return known[number]
+
+
+def operators_of(rule: ir.CheckedRule, number: int) -> frozenset[str]:
+    """Values of the `op` column that a pattern node can match; none for a leaf."""
+    match rule.nodes[number]:
+        case ir.CallNode(operators=operators):
+            return frozenset(operators)
+        case ir.TupleNode():
+            return frozenset((TUPLE,))
+        case ir.ProjNode():
+            return frozenset((PROJ,))
+        case ir.AltNode(branches=branches):
+            return frozenset().union(*(operators_of(rule, branch) for branch in branches))
+    return frozenset()
+
+
+# ── facts ─────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def _is_late(rule: ir.CheckedRule, number: int) -> bool:
+    """Whether an instance that has been matched as a field may not tell yet: another sequence has more of it, or `where` reads later nodes."""
+    block = rule.blocks[number]
+    sequences = {k for k, node in enumerate(rule.nodes) for part in parts(node) if isinstance(part, ir.Splice) and part.block == number}
+    if len(sequences) > 1:
+        return True
+    if not block.where:
+        return False
+    starts = rule.outputs or (rule.blocks[rule.output_block or 0].root,)
+    order = reverse_post_order(rule.nodes, starts)
+    found = found_with(rule.nodes, order)
+    known = found_before(rule.nodes, starts, order, found)[block.root] | found[block.root]
+    reads = Reads(rule.nodes, rule.lets, rule.target.targets, rule.target.spans, found)
+    return any(True for _ in reads.by(block.where, known, rule.span))
+
+
+def _without_alternatives(nodes: tuple[ir.Pattern, ...], node: int) -> Iterator[tuple[int, tuple[tuple[int, int], ...]]]:
+    """What an output is in the end, with the branches that lead there."""
+    pattern = nodes[node]
+    if isinstance(pattern, ir.AltNode):
+        for k, branch in enumerate(pattern.branches):
+            for end, way in _without_alternatives(nodes, branch):
+                yield end, ((node, k), *way)
+    else:
+        yield node, ()
+
+
+def _maybe_outputs(
+    nodes: tuple[ir.Pattern, ...], paths: dict[int, tuple[tuple[tuple[int, int], ...], ...]], distinct: set[int]
+) -> Iterator[MaybeOutput]:
+    """Only where two nodes can be one: not if one lies below the other, or their operators differ."""
+    below = {k: _surely_below(nodes, k) for k in {*paths, *distinct}} if paths else {}
+    for node in sorted(paths):
+        many = nodes[node].block is not None  # and another instance's may be the same
+        others = [k for k in sorted({*paths, *distinct}) if (many or k not in below[node] and node not in below[k]) and may_coincide(nodes[node], nodes[k])]
+        if others:
+            yield MaybeOutput(node, paths[node], tuple(others))
+
+
+def _surely_below(nodes: tuple[ir.Pattern, ...], node: int) -> set[int]:
+    """A node, and what is matched below it whatever is chosen: graph nodes that differ from its own."""
+    found: set[int] = set()
+    stack = [node]
+    while stack:
+        k = stack.pop()
+        if k not in found:
+            found.add(k)
+            stack.extend(() if isinstance(nodes[k], ir.AltNode) else children(nodes[k]))
+    return found
+
+
+def may_coincide(left: ir.Pattern, right: ir.Pattern) -> bool:
+    """Whether one graph node can match both."""
+    if isinstance(left, ir.CallNode) and isinstance(right, ir.CallNode):
+        return not set(left.operators).isdisjoint(right.operators)
+    return type(left) is type(right)
+
+
+def _start_operators(nodes: tuple[ir.Pattern, ...], output: int) -> set[str]:
+    result: set[str] = set()
+    for node, _ in _without_alternatives(nodes, output):
+        match nodes[node]:
+            case ir.CallNode(operators=operators):
+                result.update(operators)
+            case ir.TupleNode():
+                result.add(TUPLE)
+            case ir.ProjNode():
+                result.add(PROJ)
+    return result
+
+
+def _deferred(nodes: tuple[ir.Pattern, ...], lets: tuple[ir.Value, ...]) -> dict[int, tuple[Constraint, ...]]:
+    """Constraints that read what is complete only with the first instance, directly or by a capture."""
+    templates = [(k, node) for k, node in enumerate(nodes) if node.block is not None]
+    late: set[int] = set()  # captures
+    found: dict[int, tuple[Constraint, ...]] = {}
+    number = -1
+    while number != len(late):
+        number = len(late)
+        for k, node in templates:
+            waiting = tuple(c for c in node.constraints if mentions_first(c, lets, late))
+            if waiting:
+                found[k] = waiting
+                late.update(p.capture for p in walk(waiting) if isinstance(p, ir.Capture))
+    return found
+
+
+def mentions_first(item: Any, lets: tuple[ir.Value, ...], captures: Collection[int] = ()) -> bool:
+    """True if a constraint or value reads the first instance of its own block, or one of `captures`."""
+    stack, seen = [item], set()
+    while stack:
+        for part in walk(stack.pop()):
+            if isinstance(part, ir.First) or isinstance(part, ir.Captured) and part.capture in captures:
+                return True
+            if isinstance(part, ir.Let) and part.let not in seen:
+                seen.add(part.let)
+                stack.append(lets[part.let])
+    return False

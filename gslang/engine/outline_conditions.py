@@ -1,0 +1,39 @@
+"""When outlines (`generate_outline`) may be laid down: only where no rule of the step could tell them from what they stand for."""
+
+from __future__ import annotations
+
+from functools import cache
+
+from gslang.check import checked as ir
+from gslang.check.found import children, reverse_post_order, walk
+
+
+@cache
+def reads_kinds(rule: ir.CheckedRule) -> bool:
+    """Whether a rule asks of what may be an input what kind of node it is, other than by its declaration."""
+    groups = (rule.nodes, rule.where, rule.blocks, rule.lets, rule.target.targets)
+    for part in (part for group in groups for item in group for part in walk(item)):
+        match part:
+            case ir.NodeAttr(_, node, "op" | "kind") if isinstance(rule.nodes[node], (ir.LeafNode, ir.AltNode)):
+                return True
+            case ir.LeafNode(constraints=constraints) | ir.AltNode(constraints=constraints):
+                if any(isinstance(c, ir.Constraint) and c.field in ("op", "kind") for c in constraints):
+                    return True
+    return False
+
+
+@cache
+def can_match_within(rule: ir.CheckedRule, operators: frozenset[str]) -> bool:
+    """Whether some node of the pattern could match a call of `operators` below which there are only such calls and leaves."""
+    within: dict[int, bool] = {}
+    for k in reverse_post_order(rule.nodes, range(len(rule.nodes))):
+        match rule.nodes[k]:
+            case ir.LeafNode(kind=kind):
+                within[k] = kind != "input"
+            case ir.CallNode(operators=names):
+                within[k] = not operators.isdisjoint(names) and all(within[child] for child in children(rule.nodes[k]))
+            case ir.AltNode(branches=branches):
+                within[k] = any(within[branch] for branch in branches)
+            case _:
+                within[k] = False
+    return any(within[k] for k, node in enumerate(rule.nodes) if isinstance(node, ir.CallNode))
