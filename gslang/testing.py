@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from time import perf_counter
 
 from gslang.check import checked as ir
+from gslang.dialect.load import require_inference
 from gslang.dialect.onnx.versions import OPSETS
 from gslang.engine.build import BuildError, build
 from gslang.engine.fixed_point import Limits, run_to_fixed_point
@@ -32,7 +33,9 @@ class Outcome:
 
 
 def run_tests(program: ir.CheckedProgram, rules: frozenset[str] | None = None, seed: int = 0) -> list[Outcome]:
-    """Run a file's tests, those of the chosen rules or all."""
+    """Run a file's tests, those of the chosen rules or all. Raises `InputError` if a package is missing for that."""
+    if program.tests:
+        require_inference(program.dialect)
     outcomes = []
     program = with_meanings(program)
     for test in program.tests:

@@ -53,7 +53,7 @@ def code_digest() -> str:
     package = Path(__file__).resolve().parent.parent
     stamps = []
     for folder in ("base", "syntax", "dialect", "check"):
-        for path in sorted((package / folder).rglob("*.py")):
+        for path in sorted(p for p in (package / folder).rglob("*") if p.suffix in (".py", ".json", ".gsl")):
             state = path.stat()
             stamps.append(f"{path.relative_to(package)} {state.st_size} {state.st_mtime_ns}")
     return digest(stamps)

@@ -33,6 +33,16 @@ def load_dialect(name: str) -> Dialect:
     return Dialect(name, {s.name: s for s in signatures}, infer=_inference(name))
 
 
+def require_inference(dialect: Dialect) -> None:
+    """Raises `InputError` where the types of results cannot be inferred for want of a package."""
+    if dialect.name == "onnx":
+        from gslang.dialect.onnx import needs_onnx
+        from gslang.dialect.onnx.package_schemas import package_installed
+
+        if not package_installed():
+            raise needs_onnx()
+
+
 def _inference(name: str):  # type: ignore[no-untyped-def]
     if name == "relay":
         from gslang.dialect.relay import INFER

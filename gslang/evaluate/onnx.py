@@ -13,7 +13,8 @@ from gslang.dialect.load import load_dialect
 from gslang.dialect.onnx.attributes import attribute_message, captures_of
 from gslang.dialect.onnx.contrib import DOMAIN
 from gslang.dialect.onnx.infer import fitting_dtype, operand_value
-from gslang.dialect.onnx.schemas import newest, opset_of_name, schema_at, split_name
+from gslang.dialect.onnx.package_schemas import newest, schema_at
+from gslang.dialect.onnx.schemas import opset_of_name, split_name
 from gslang.dialect.onnx.versions import OPSETS, history
 from gslang.dialect.tensor_type import TensorType, TupleType
 from gslang.evaluate.onnx_contrib import contrib_function

@@ -7,6 +7,7 @@ from typing import Any, Final
 
 from gslang.dialect.dialect import Dialect
 from gslang.dialect.dtypes import dtype_exists
+from gslang.dialect.load import require_inference
 from gslang.dialect.signature import TypeInferenceError
 from gslang.dialect.tensor_type import LARGEST_DIMENSION, UNKNOWN, Symbol, TensorType, TupleType, Type, UnknownValue
 from gslang.graph.graph import CONST, LEAVES, PROJ, TUPLE, Graph
@@ -125,7 +126,11 @@ def refine(a: Type | None, b: Type | None) -> Type | None:
 
 
 def infer_types(graph: Graph, dialect: Dialect) -> list[tuple[int, str]]:
-    """Fill in all types, operands first. Returns (node, why) for each contradiction; such a node keeps what it had."""
+    """Fill in all types, operands first. Returns (node, why) for each contradiction; such a node keeps what it had.
+
+    Raises `InputError` if the dialect's inference needs a package that is not installed.
+    """
+    require_inference(dialect)
     problems = []
     op, operands, types = graph.op, graph.operands, graph.types
     found: dict[object, Type | None] = {}  # layers repeat: the same operator, attributes and operand types

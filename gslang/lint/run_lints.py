@@ -95,11 +95,13 @@ def _imported(source: Source) -> list[str]:
 
 @lru_cache(maxsize=1)
 def _state() -> str:
-    """A key for the code of lints and of what they run, and for the shipped rules that files may import."""
+    """A key for the code of lints and of what they run, for the shipped rules that files may import, and whether types of ONNX are known."""
+    from gslang.dialect.onnx.package_schemas import package_installed
+
     package = Path(__file__).resolve().parent.parent
     folders = [package / name for name in ("lint", "engine", "graph", "evaluate", "formats")]
     files = sorted([package / "testing.py", *(path for folder in folders for path in folder.rglob("*.py")), *rule_files(stdlib_path())])
-    return digest(f"{path} {path.stat().st_size} {path.stat().st_mtime_ns}" for path in files)
+    return digest([str(package_installed()), *(f"{path} {path.stat().st_size} {path.stat().st_mtime_ns}" for path in files)])
 
 
 def _lint(source: Source, program: CheckedProgram, selected: frozenset[str], parsed: Parsed | None = None) -> list[Finding]:

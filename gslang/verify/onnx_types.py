@@ -4,23 +4,22 @@ from __future__ import annotations
 
 from functools import cache
 
-_SPELLED = {"float": "float32", "double": "float64"}
+from gslang.dialect.onnx.versions import history
+
 _PREFERRED = ("float32", "int64", "bool", "int32", "uint8", "float16", "string")
 
 
 @cache
 def operand_types(operator: str, k: int) -> frozenset[str]:
     """The element types that operand `k` may have; empty where the schema does not tell. A variadic one counts for all behind it."""
-    from gslang.dialect.onnx.schemas import newest
-
-    schema = newest(operator)
-    if schema is None or not schema.inputs:
+    versions = history().operators.get(operator)
+    if not versions or not versions[-1].types:
         return frozenset()
-    formal = schema.inputs[min(k, len(schema.inputs) - 1)]
-    if k >= len(schema.inputs) and formal.option != formal.option.Variadic:
+    now = versions[-1]
+    last = len(now.types) - 1
+    if k > last and now.options[last] != "*":
         return frozenset()
-    inner = [text.removeprefix("tensor(").removesuffix(")") for text in formal.types if text.startswith("tensor(")]
-    return frozenset(_SPELLED.get(name, name) for name in inner)
+    return now.types[min(k, last)] or frozenset()
 
 
 def operand_type(operator: str, k: int, wanted: str) -> str:

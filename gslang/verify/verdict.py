@@ -22,6 +22,7 @@ from typing import Any
 
 from gslang.base.cache import cached, digest
 from gslang.check.checked import Builtin, CheckedProgram, CheckedRule
+from gslang.dialect.load import require_inference
 from gslang.formats.json_graph import write_json
 from gslang.graph.graph import Graph
 from gslang.verify.compare import Finding
@@ -65,8 +66,10 @@ class Verdict:
 def verify(rule: CheckedRule, settings: Settings = Settings(), programs: Sequence[CheckedProgram] = ()) -> Verdict:
     """The verdict on a rule; an earlier one for the same rule, settings and code is used again.
 
-    `programs`: where to look for tests of the rule, whose graphs are instances, too.
+    `programs`: where to look for tests of the rule, whose graphs are instances, too. Raises `InputError` if a package is missing that
+    rules of this dialect are judged with.
     """
+    require_inference(rule.dialect)
     tests = [test for program in programs for test in program.tests if test.rule == rule.name]
     key = (content_of(rule), content_of(tests), repr(settings), own_code())
     return cached("verify", key, lambda: verify_now(rule, settings, programs))

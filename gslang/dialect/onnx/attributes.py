@@ -10,17 +10,8 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from gslang.base.diagnostics import InputError
-from gslang.dialect.onnx.dtypes import dtype_name, element_type
+from gslang.dialect.onnx.dtypes import DTYPES, dtype_name, element_type
 from gslang.dialect.onnx.tensors import OnnxTensor, tensor_message
-
-# Attributes whose number names an element type; in graphs and rules it is the type's name.
-DTYPES: Final = frozenset({
-    ("Cast", "to"), ("BitCast", "to"), ("RandomNormal", "dtype"), ("RandomUniform", "dtype"), ("RandomNormalLike", "dtype"),
-    ("RandomUniformLike", "dtype"), ("EyeLike", "dtype"), ("Bernoulli", "dtype"), ("Multinomial", "dtype"),
-    ("SequenceEmpty", "dtype"), ("HannWindow", "output_datatype"), ("HammingWindow", "output_datatype"),
-    ("BlackmanWindow", "output_datatype"), ("MelWeightMatrix", "output_datatype"), ("QuantizeLinear", "output_dtype"),
-    ("DequantizeLinear", "output_dtype"),
-})  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)

@@ -30,10 +30,11 @@ def contrib_signatures() -> list[Signature]:
 
 
 def contrib_inference(operators: Mapping[str, Signature], standard: Mapping[str, Infer]) -> dict[str, Infer]:
-    """Operator → inference; `operators` and `standard` are ONNX's own, and theirs."""
+    """Operator → inference; `operators` and `standard` are ONNX's own, and theirs (none without the `onnx` package)."""
     found: dict[str, Infer] = {name: _fields(rule) if name in _SEVERAL else _single(rule) for name, rule in _RULES.items()}
     for name, (operator, operands, dtype_of) in _VARIANTS.items():
-        found[name] = _as(operators[operator], standard[operator], operands, dtype_of)
+        if operator in standard:
+            found[name] = _as(operators[operator], standard[operator], operands, dtype_of)
     return {name if name in _OWN else f"{DOMAIN}.{name}": infer for name, infer in found.items()}
 
 

@@ -8,23 +8,30 @@ from __future__ import annotations
 from functools import cache
 from typing import Any, Final
 
+from gslang.dialect.onnx.versions import history
 from gslang.dialect.tensor_type import UNKNOWN, Dimension, Symbol, TensorType
+
+# Attributes whose number names an element type; in graphs and rules it is the type's name.
+DTYPES: Final = frozenset({
+    ("Cast", "to"), ("BitCast", "to"), ("RandomNormal", "dtype"), ("RandomUniform", "dtype"), ("RandomNormalLike", "dtype"),
+    ("RandomUniformLike", "dtype"), ("EyeLike", "dtype"), ("Bernoulli", "dtype"), ("Multinomial", "dtype"),
+    ("SequenceEmpty", "dtype"), ("HannWindow", "output_datatype"), ("HammingWindow", "output_datatype"),
+    ("BlackmanWindow", "output_datatype"), ("MelWeightMatrix", "output_datatype"), ("QuantizeLinear", "output_dtype"),
+    ("DequantizeLinear", "output_dtype"),
+})  # fmt: skip
 
 _KNOWN: Final[dict[bytes, TensorType | None]] = {}
 _MOST: Final = 10_000  # types that are remembered
-_SPELLED: Final = {"FLOAT": "float32", "DOUBLE": "float64"}  # all others: the name in lower case
 
 
 @cache
 def _tables() -> tuple[dict[int, str], dict[str, int]]:
-    from onnx import TensorProto
-
-    names = {number: _SPELLED.get(name, name.lower()) for name, number in TensorProto.DataType.items() if number}
-    return names, {name: number for number, name in names.items()}
+    numbers = dict(history().elements)
+    return {number: name for name, number in numbers.items()}, numbers
 
 
 def dtype_name(element: int) -> str | None:
-    """`TensorProto.FLOAT` → "float32"; None for 0 and for numbers that the package does not know."""
+    """`TensorProto.FLOAT` → "float32"; None for 0 and for numbers that ONNX did not have when `schemas.json` was written."""
     return _tables()[0].get(element)
 
 

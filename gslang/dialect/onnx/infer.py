@@ -9,8 +9,10 @@ from typing import Any, Final
 
 from gslang.dialect.onnx.attributes import Body, Opaque, attribute_message
 from gslang.dialect.onnx.dtypes import type_message, type_of
-from gslang.dialect.onnx.schemas import newest, split_name
+from gslang.dialect.onnx.package_schemas import newest, package_installed
+from gslang.dialect.onnx.schemas import split_name
 from gslang.dialect.onnx.tensors import tensor_message
+from gslang.dialect.onnx.versions import history
 from gslang.dialect.signature import Infer, Signature, TypeInferenceError
 from gslang.dialect.tensor_type import UNKNOWN, Symbol, TensorType, TupleType, Type, is_static
 
@@ -19,6 +21,9 @@ _FLOATS: Final = frozenset({"Resize", "Upsample", "Range"})  # whose shape follo
 
 
 def inference(signatures: list[Signature]) -> dict[str, Infer]:
+    """Operator → inference; of none without the package, so that all results are of unknown type."""
+    if not package_installed():
+        return {}
     return {s.name: partial(_infer, s) for s in signatures}
 
 
@@ -104,12 +109,11 @@ def fitting_dtype(operator: str, k: int, dtype: str | None) -> str | None:
 
     The language gives a constant the type of the call's first tensor operand.
     """
-    schema = newest(operator)
-    if dtype is None or schema is None or k >= len(schema.inputs):
+    versions = history().operators.get(operator)
+    if dtype is None or not versions or k >= len(versions[-1].types):
         return dtype
-    spelled = {"float32": "float", "float64": "double"}.get(dtype, dtype)
-    allowed = schema.inputs[k].types
-    return "int64" if f"tensor({spelled})" not in allowed and "tensor(int64)" in allowed else dtype
+    allowed = versions[-1].types[k]
+    return "int64" if allowed is not None and dtype not in allowed and "int64" in allowed else dtype
 
 
 def operand_value(value: Any, first: Type | None, name: str = "") -> Any:

@@ -1,4 +1,4 @@
-"""Schemas of the `onnx` package → signatures: the newest version of every operator of every domain.
+"""ONNX's operators as signatures: the newest version of every operator of every domain, without the `onnx` package.
 
 Graphs are in the newest version's terms; where a model's version differs (a default, an operand that was an attribute),
 `versions` says how. Operators of the default domain have no prefix (`Conv`), others have their domain (`ai.onnx.ml.Scaler`).
@@ -6,13 +6,11 @@ Graphs are in the newest version's terms; where a model's version differs (a def
 
 from __future__ import annotations
 
-from functools import cache
 from typing import Any, Final
 
-from gslang.dialect.onnx.attributes import DTYPES, attribute_value
+from gslang.dialect.onnx.dtypes import DTYPES
 from gslang.dialect.onnx.traits import traits_of
-from gslang.dialect.onnx.versions import former
-from gslang.dialect.onnx.versions import history as versions
+from gslang.dialect.onnx.versions import Version, former, history
 from gslang.dialect.signature import REQUIRED, AttributeSpec, AttributeType, OperandSpec, Signature
 
 _TYPES: Final = {
@@ -37,83 +35,42 @@ def opset_of_name(operator: str) -> int | None:
     return int(domain[9:]) if domain.startswith("ai.onnx.v") and domain[9:].isdigit() else None
 
 
-@cache
-def history() -> dict[str, tuple[Any, ...]]:
-    """Operator → its schemas, oldest first, without deprecations."""
-    import onnx.defs
-
-    found: dict[str, list[Any]] = {}
-    for schema in onnx.defs.get_all_schemas_with_history():
-        if not schema.deprecated:
-            found.setdefault(operator_name(schema.domain, schema.name), []).append(schema)
-    return {name: tuple(sorted(found[name], key=lambda s: s.since_version)) for name in sorted(found)}
-
-
-@cache
-def newest(operator: str) -> Any:
-    """The newest schema, or None. One schema is asked for: all of them take a while."""
-    found = versions().operators.get(operator)
-    return _schema(operator, found[-1].since) if found else None
-
-
-@cache
-def schema_at(operator: str, version: int) -> Any:
-    """The schema in force in a version of the operator's domain, or None."""
-    found = next((v for v in reversed(versions().operators.get(operator, ())) if v.since <= version), None)
-    return _schema(operator, found.since) if found is not None else None
-
-
-@cache
-def _schema(operator: str, since: int) -> Any:
-    import onnx.defs
-
-    domain, type = split_name(operator)
-    return onnx.defs.get_schema(type, since, domain)
-
-
 def signatures() -> list[Signature]:
-    return [_signature(name, schemas) for name, schemas in history().items()]
+    known = history()
+    return [_signature(name, versions, known.docs[name]) for name, versions in known.operators.items()]
 
 
-def _signature(name: str, schemas: tuple[Any, ...]) -> Signature:
-    schema = schemas[-1]
-    attributes = {key: _attribute(schema.name, schema.attributes[key]) for key in sorted(schema.attributes)}
-    older = {key: spec for old in schemas[:-1] for key, spec in old.attributes.items()}
-    operands = [_operand(schema.name, formal, older) for formal in schema.inputs]
+def _signature(name: str, versions: tuple[Version, ...], doc: str) -> Signature:
+    operator, now = name.rpartition(".")[2], versions[-1]
+    attributes = {key: _attribute(operator, key, now) for key in now.kinds}
+    older = {key: version for version in versions[:-1] for key in version.kinds}
+    operands = [_operand(operator, now, k, older) for k in range(len(now.operands))]
     bodies = any(t.base == "graph" for spec in attributes.values() for t in spec.types)
-    if bodies and not any(o.variadic for o in operands):
+    if bodies and "*" not in now.options:
         operands.append(OperandSpec("captured", variadic=True))
-    several = len(schema.outputs) > 1
-    variadic = any(f.option == f.option.Variadic for f in schema.outputs)
-    results: tuple[str, ...] | str = "tuple" if variadic else "tensor"
-    if several and not variadic:
-        results = tuple("tensor?" if f.option == f.option.Optional else "tensor" for f in schema.outputs)
-    traits = traits_of(name)
+    results: tuple[str, ...] | str = "tuple" if now.many else "tensor"
+    if len(now.results) > 1 and not now.many:
+        results = tuple([f"tensor{option}" for option in now.results])
     defaults = {key: spec.default for key, spec in attributes.items() if spec.default is not REQUIRED}
     defaults.update({o.name: o.attribute.default for o in operands if o.attribute is not None})
-    doc = (schema.doc or "").strip().split("\n\n")[0]
-    return Signature(name, tuple(operands), attributes, results, traits, None, doc, None, defaults)
+    return Signature(name, tuple(operands), attributes, results, traits_of(name), None, doc, None, defaults)
 
 
-def _operand(operator: str, formal: Any, older: dict[str, Any]) -> OperandSpec:
-    variadic = formal.option == formal.option.Variadic
+def _operand(operator: str, now: Version, k: int, older: dict[str, Version]) -> OperandSpec:
+    """`older`: attribute → the last version before this one that has it."""
+    name, variadic = now.operands[k], now.options[k] == "*"
     spec = None
-    before = former(operator, formal.name, older)
+    before = former(operator, name, older)
     if before is not None and not variadic:
-        was = _attribute(operator, older[before])
-        spec = AttributeSpec(formal.name, tuple(AttributeType(t.base, t.depth, True) for t in was.types), None)
-    optional = formal.option == formal.option.Optional or spec is not None
-    return OperandSpec(formal.name, "tensor", optional, variadic, spec)
+        was = _attribute(operator, before, older[before])
+        spec = AttributeSpec(name, tuple(AttributeType(t.base, t.depth, True) for t in was.types), None)
+    return OperandSpec(name, "tensor", now.options[k] == "?" or spec is not None, variadic, spec)
 
 
-def _attribute(operator: str, spec: Any) -> AttributeSpec:
-    base, depth = _TYPES.get(spec.type.name, ("graph", 0))
-    default: Any = REQUIRED
-    if spec.default_value.name or spec.default_value.type:
-        default = attribute_value(spec.default_value, operator)
-    elif not spec.required:
-        default = None
+def _attribute(operator: str, name: str, version: Version) -> AttributeSpec:
+    base, depth = _TYPES.get(version.kinds[name], ("graph", 0))
+    default: Any = version.defaults.get(name, REQUIRED)
     optional = default is None
-    if (operator, spec.name) in DTYPES:
-        return AttributeSpec(spec.name, (AttributeType("dtype", 0, optional), AttributeType("int")), default)
-    return AttributeSpec(spec.name, (AttributeType(base, depth, optional),), default)
+    if (operator, name) in DTYPES:
+        return AttributeSpec(name, (AttributeType("dtype", 0, optional), AttributeType("int")), default)
+    return AttributeSpec(name, (AttributeType(base, depth, optional),), default)

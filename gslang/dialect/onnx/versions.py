@@ -1,17 +1,18 @@
 """What each version of an ONNX operator takes: operands, attributes, element types; and which operators a model's versions have.
 
-Plain data, remembered between runs: asking does not load the `onnx` package. Not here: signatures (`schemas`).
+Plain data, in `schemas.json` (which `package_schemas` writes): asking does not need the `onnx` package. Not here: signatures (`schemas`).
 """
 
 from __future__ import annotations
 
+import json
 from collections.abc import Container, Mapping
 from dataclasses import dataclass
 from functools import cache
+from pathlib import Path
 from typing import Any, Final
 
-from gslang.base.cache import cached
-from gslang.dialect.onnx.installed import installed_onnx
+SCHEMAS: Final = Path(__file__).with_name("schemas.json")
 
 OPSETS: Final = "x-onnx-opsets"  # in `graph.meta`: domain → version that the model imports; absent: nothing is said
 
@@ -38,68 +39,64 @@ CHANGED_MEANING: Final = {
 
 @dataclass(frozen=True, slots=True)
 class Version:
-    """One version of an operator. `kinds`: attribute → "INTS", "FLOAT", …. `many`: it has any number of results. `types[k]`: element types that operand k may have, None for any; `variables[k]`: operands
-    with the same one have the same type. `defaults`: of its attributes, None for none."""
+    """One version of an operator. `kinds`: attribute → "INTS", "FLOAT", …; `defaults`: of those that may be left out, None for none.
+
+    `options[k]`: "?" for an operand that may be absent, "*" for any number of them, else ""; `results`: the same of results.
+    `types[k]`: element types that operand k may have, None for any; `variables[k]`: operands with the same one have the same type.
+    """
 
     since: int
     operands: tuple[str, ...]
-    most: int
-    attributes: tuple[str, ...]
-    types: tuple[frozenset[str] | None, ...]
+    options: tuple[str, ...]
     variables: tuple[str, ...]
-    defaults: Mapping[str, Any]
+    types: tuple[frozenset[str] | None, ...]
+    most: int
     kinds: Mapping[str, str]
-    many: bool
+    defaults: Mapping[str, Any]
+    results: tuple[str, ...]
+
+    @property
+    def attributes(self) -> tuple[str, ...]:
+        return tuple(self.kinds)
+
+    @property
+    def many(self) -> bool:
+        """Whether it has any number of results."""
+        return "*" in self.results
 
 
 @dataclass(frozen=True, slots=True)
 class History:
-    """`operators`: name → versions, oldest first. `gone`: name → version that dropped it. `latest`: the newest operator set."""
+    """`operators`: name → versions, oldest first. `docs`: name → the first paragraph about the newest. `gone`: name → version that dropped
+    it. `latest`: the newest operator set. `elements`: data type → the number of its messages. `package`: the version of the `onnx` package
+    that said all this."""
 
     operators: Mapping[str, tuple[Version, ...]]
+    docs: Mapping[str, str]
     gone: Mapping[str, int]
     latest: int
+    elements: Mapping[str, int]
+    package: str
 
 
 @cache
 def history() -> History:
-    
-    return cached("onnx-versions", (installed_onnx() or "",), _history)
+    data = json.loads(SCHEMAS.read_text(encoding="utf-8"))
+    types = [None if names is None else frozenset(names.split()) for names in data["types"]]
+    operators = {name: tuple([_version(said, types) for said in versions]) for name, (_, *versions) in data["operators"].items()}
+    docs = {name: doc for name, (doc, *_) in data["operators"].items()}
+    return History(operators, docs, data["gone"], data["latest"], data["elements"], data["onnx"])
 
 
-def _history() -> History:
-    import onnx.defs
-
-    from gslang.dialect.onnx.schemas import history as schemas
-    from gslang.dialect.onnx.schemas import operator_name
-
-    operators = {name: tuple(map(_version, found)) for name, found in schemas().items()}
-    dropped = [(operator_name(s.domain, s.name), s.since_version) for s in onnx.defs.get_all_schemas_with_history() if s.deprecated]
-    gone = {name: since for name, since in dropped if name not in operators or operators[name][-1].since < since}
-    return History(operators, gone, onnx.defs.onnx_opset_version())
-
-
-def _version(schema: Any) -> Version:
-    from gslang.dialect.onnx.attributes import attribute_value
-
-    formals = schema.inputs
-    specs = sorted(schema.attributes.items())
-    defaults = {
-        name: attribute_value(spec.default_value, schema.name) if spec.default_value.type else None
-        for name, spec in specs if not spec.required
-    }  # fmt: skip
+def _version(said: list[Any], types: list[frozenset[str] | None]) -> Version:
+    """A version from `[since, [[operand, option, variable, number of its types], …], most, [[attribute, kind, default], …], results]`;
+    an attribute that must be given has no default."""
+    since, operands, most, attributes, results = said
     return Version(
-        schema.since_version, tuple(f.name for f in formals), schema.max_input, tuple(sorted(schema.attributes)),
-        tuple(map(_element_types, formals)), tuple(f.type_str if f.is_homogeneous else "" for f in formals), defaults,
-        {name: spec.type.name for name, spec in specs}, any(f.option == f.option.Variadic for f in schema.outputs),
+        since, tuple([o[0] for o in operands]), tuple([o[1] for o in operands]), tuple([o[2] for o in operands]),
+        tuple([types[o[3]] for o in operands]), most, {a[0]: a[1] for a in attributes},
+        {a[0]: tuple(a[2]) if isinstance(a[2], list) else a[2] for a in attributes if len(a) > 2}, tuple(results),
     )  # fmt: skip
-
-
-def _element_types(formal: Any) -> frozenset[str] | None:
-    spelled = {"float": "float32", "double": "float64"}
-    if not all(text.startswith("tensor(") for text in formal.types):
-        return None
-    return frozenset(spelled.get(text[7:-1], text[7:-1]) for text in formal.types)
 
 
 def imported(meta: Mapping[str, Any], domain: str = "") -> int | None:
