@@ -1,41 +1,47 @@
 """Results kept between runs, keyed by content: in `$GSLANG_CACHE`, `$XDG_CACHE_HOME/gslang` or `~/.cache/gslang`.
 
-A cache that cannot be read or written costs time, never correctness: the result is then computed.
+A cache that cannot be read or written costs time, never correctness: the result is then computed. Nothing in it is code
+(`plain_data`), and a folder that somebody else could have written is not used: verdicts in it would be his.
 """
 
 from __future__ import annotations
 
 import hashlib
-import io
 import os
-import pickle
+import stat
 import tempfile
-from collections.abc import Callable, Iterable
-from dataclasses import fields, is_dataclass
-from functools import cache, lru_cache
+from collections.abc import Callable, Iterable, Sequence
+from functools import lru_cache
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TypeVar
+
+from gslang.base.plain_data import NotPlain, from_bytes, to_bytes
 
 T = TypeVar("T")
 
 
 @lru_cache(maxsize=1)
 def cache_folder() -> Path | None:
-    """The folder, made if need be; None if there is none to write to. `GSLANG_CACHE=off` switches caching off."""
-    chosen = os.environ.get("GSLANG_CACHE")
-    if chosen == "off":
+    """The folder, made if need be; None if there is none to write to that is ours alone. `GSLANG_CACHE=off` switches caching
+    off; relative folders are ignored, as the XDG Base Directory Specification has it."""
+    if os.environ.get("GSLANG_CACHE") == "off":
         return None
-    if chosen:
-        folder = Path(chosen)
-    elif os.environ.get("XDG_CACHE_HOME"):
-        folder = Path(os.environ["XDG_CACHE_HOME"]) / "gslang"
-    else:
-        folder = Path(os.path.expanduser("~")) / ".cache" / "gslang"
+    chosen = Path(os.environ.get("GSLANG_CACHE", ""))
+    home = Path(os.environ.get("XDG_CACHE_HOME", ""))
+    if not chosen.is_absolute():
+        chosen = (home if home.is_absolute() else Path(os.path.expanduser("~")) / ".cache") / "gslang"
     try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except OSError:
+        if not chosen.is_absolute():
+            return None
+        chosen.mkdir(mode=0o700, parents=True, exist_ok=True)
+        return chosen if _is_ours(chosen.stat()) and os.access(chosen, os.W_OK) else None
+    except (OSError, ValueError, RuntimeError):
         return None
-    return folder if os.access(folder, os.W_OK) else None
+
+
+def _is_ours(state: os.stat_result) -> bool:
+    """True if nobody else can write there (where the system tells)."""
+    return not hasattr(os, "getuid") or state.st_uid == os.getuid() and not state.st_mode & (stat.S_IWGRP | stat.S_IWOTH)
 
 
 def digest(parts: Iterable[str | bytes]) -> str:
@@ -59,55 +65,48 @@ def code_digest() -> str:
     return digest(stamps)
 
 
-def cached(kind: str, parts: Iterable[str | bytes], compute: Callable[[], T]) -> T:
-    """`compute()`, or what it gave for the same `parts` before. The result must be picklable."""
+def cached(kind: str, parts: Iterable[str | bytes], compute: Callable[[], T], given: Sequence[object] = ()) -> T:
+    """`compute()`, or what it gave for the same `parts` before. Where the result has objects of `given`, it has them again."""
     folder = cache_folder()
     if folder is None:
         return compute()
-    path = folder / f"{kind}-{digest((code_digest(), *parts))}.pickle"
+    path = folder / f"{kind}-{digest((code_digest(), *parts))}.json"
     try:
-        with path.open("rb") as file:
-            result: T = pickle.load(file)
-            return result
+        result: T = from_bytes(_read(path), given)
+        return result
     except Exception:  # missing, cut off, or of another version: all the same
         pass
     result = compute()
     try:
-        data = _pickled(result)
-        handle, name = tempfile.mkstemp(dir=folder, prefix=".new-")
-        with os.fdopen(handle, "wb") as file:
-            file.write(data)
-        os.replace(name, path)
-    except Exception:  # not picklable, disk full, …
+        data = to_bytes(result, given)
+        _write(path, _check(data) + b"\n" + data)
+    except (OSError, NotPlain, ValueError):  # disk full, …
         pass
     return result
 
 
-def _pickled(result: object) -> bytes:
-    buffer = io.BytesIO()
-    _Pickler(buffer, pickle.HIGHEST_PROTOCOL).dump(result)
-    return buffer.getvalue()
+def _write(path: Path, data: bytes) -> None:
+    handle, name = tempfile.mkstemp(dir=path.parent, prefix=".new-")
+    try:
+        with os.fdopen(handle, "wb") as file:
+            file.write(data)
+        os.replace(name, path)
+    except BaseException:
+        os.unlink(name)
+        raise
 
 
-class _Pickler(pickle.Pickler):
-    """Dataclasses as calls of their class: read back in a third of the time that setting field by field takes."""
-
-    def reducer_override(self, value: Any) -> Any:
-        kind: Any = type(value)
-        names = _fields_to_call_with(kind)
-        if names is None:
-            return NotImplemented
-        values = tuple([getattr(value, name) for name in names])
-        return (kind, values) if not any(f.kw_only for f in fields(kind)) else (_made, (kind, names, values))
+def _check(data: bytes) -> bytes:
+    return hashlib.sha256(data).hexdigest().encode("ascii")
 
 
-@cache
-def _fields_to_call_with(kind: Any) -> tuple[str, ...] | None:
-    """None for what is no dataclass, or one that its fields do not make."""
-    if not is_dataclass(kind) or kind.__reduce__ is not object.__reduce__ or hasattr(kind, "__post_init__"):
-        return None
-    return tuple([f.name for f in fields(kind)]) if all(f.init for f in fields(kind)) else None
-
-
-def _made(kind: type, names: tuple[str, ...], values: tuple[Any, ...]) -> Any:
-    return kind(**dict(zip(names, values)))
+def _read(path: Path) -> bytes:
+    """What was written there. Raises `OSError`, or `ValueError` where it is not that any more."""
+    with open(os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)), "rb") as file:
+        state = os.fstat(file.fileno())
+        if not stat.S_ISREG(state.st_mode) or not _is_ours(state):
+            raise ValueError(f"{path} is no file of ours")
+        check, _, data = file.read().partition(b"\n")
+    if check != _check(data):
+        raise ValueError(f"{path} is damaged")
+    return data

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
+from gslang.base.plain_data import declare_form
 from gslang.dialect.signature import Infer, Signature
 from gslang.dialect.tensor_type import Type
 
@@ -32,7 +33,6 @@ class Dialect:
     added: tuple[Signature, ...] = ()  # a file's own declarations, on top of the shipped ones
 
     def __reduce__(self) -> Any:
-        """Shipped dialects are loaded, not stored: their inference is code."""
         return _restored, (self.name, self.added)
 
     def get(self, operator: str) -> Signature | None:
@@ -63,7 +63,11 @@ class Dialect:
 
 
 def _restored(name: str, added: tuple[Signature, ...]) -> Dialect:
+    """Shipped dialects are loaded, not stored: their inference is code."""
     from gslang.dialect.load import load_dialect
 
     dialect = load_dialect(name)
     return dialect.with_operators(added) if added else dialect
+
+
+declare_form(Dialect, lambda dialect: (dialect.name, dialect.added), lambda parts: _restored(*parts))

@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final
 
+from gslang.base.plain_data import declare_form
 from gslang.base.source import Span
 from gslang.dialect.tensor_type import Type
 
@@ -34,6 +35,7 @@ class Missing:
 
 
 REQUIRED: Final = Missing()
+declare_form(Missing, lambda value: (), lambda parts: REQUIRED)
 
 
 @dataclass(frozen=True, slots=True)

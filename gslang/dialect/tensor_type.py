@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from typing import Any, Final, NoReturn, Union
 
+from gslang.base.plain_data import declare_form
+
 
 class UnknownValue(Exception):
     """An evaluation that needs a fact that is not known: an unknown shape, rank, dimension or value."""
@@ -138,6 +140,11 @@ class TupleType(_Interned):
 
 _TENSOR_TYPES: dict[tuple[Shape | None, str | None], TensorType] = {}
 _TUPLE_TYPES: dict[tuple[Type | None, ...], TupleType] = {}
+
+declare_form(UnknownDimension, lambda value: (), lambda parts: UNKNOWN)
+declare_form(Symbol, lambda value: (value.name,), lambda parts: Symbol(*parts))
+declare_form(TensorType, lambda value: (value.shape, value.dtype), lambda parts: TensorType(*parts))
+declare_form(TupleType, lambda value: (value.fields,), lambda parts: TupleType(*parts))
 Type = Union[TensorType, TupleType]
 
 

@@ -7,8 +7,6 @@ Pieces that did not change are kept, with all that was found out about them.
 
 from __future__ import annotations
 
-import io
-import pickle
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
@@ -95,36 +93,14 @@ def _parse_all(pieces: tuple[Piece, ...]) -> None:
     for piece in pieces:
         piece.memo.pop("file", None)
 
-    def parsed() -> bytes:
-        stream = io.BytesIO()
-        _Pickler(stream, pieces).dump([piece.parsed for piece in pieces])
-        return stream.getvalue()
-
     texts = (piece.text for piece in pieces)
-    data = cached("pieces", (pieces[0].source.name, *texts, str(Path(__file__).stat().st_mtime_ns)), parsed)
-    if not all("parsed" in piece.__dict__ for piece in pieces):
-        for piece, found in zip(pieces, _Unpickler(io.BytesIO(data), pieces).load()):
-            piece.__dict__["parsed"] = found
-
-
-class _Pickler(pickle.Pickler):
-    """Texts go as numbers of pieces: what is read again speaks of the pieces that are there."""
-
-    def __init__(self, stream: io.BytesIO, pieces: tuple[Piece, ...]) -> None:
-        super().__init__(stream, pickle.HIGHEST_PROTOCOL)
-        self._numbers = {id(piece.source): number for number, piece in enumerate(pieces)}
-
-    def persistent_id(self, given: Any) -> int | None:
-        return self._numbers.get(id(given)) if isinstance(given, Source) else None
-
-
-class _Unpickler(pickle.Unpickler):
-    def __init__(self, stream: io.BytesIO, pieces: tuple[Piece, ...]) -> None:
-        super().__init__(stream)
-        self._pieces = pieces
-
-    def persistent_load(self, number: int) -> Source:
-        return self._pieces[number].source
+    state = str(Path(__file__).stat().st_mtime_ns)
+    found = cached(
+        "pieces", (pieces[0].source.name, *texts, state), lambda: [parse(piece.source) for piece in pieces],
+        [piece.source for piece in pieces],
+    )  # fmt: skip
+    for piece, parsed in zip(pieces, found):
+        piece.__dict__.setdefault("parsed", parsed)
 
 
 def _places(text: str) -> Iterator[tuple[int, str]]:

@@ -1,26 +1,24 @@
 """Text → `Program`, with all syntax errors of the file: after an error, reading goes on at the next item.
 
-`parse` never raises for a user's mistake. Lark is imported only when something is parsed; its tables are cached.
+`parse` never raises for a user's mistake. Lark is imported only when something is parsed.
 """
 
 from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from gslang.base.cache import cache_folder
 from gslang.base.decode import not_text
 from gslang.base.diagnostics import Diagnostic, Label
-from gslang.base.resources import grammar_path
 from gslang.base.source import Source, Span
 from gslang.syntax import nodes as n
+from gslang.syntax.grammar import grammar
 from gslang.syntax.mistakes import explain_syntax_error
 
 if TYPE_CHECKING:
-    from lark import Lark, Token, Tree
+    from lark import Token, Tree
 
 _MOST_ERRORS = 20
 _ITEM = re.compile(r"^[ \t]*(?:@|(?:rule|fn|op|pass|test|use|dialect)\b)", re.MULTILINE)
@@ -55,28 +53,6 @@ def source_of(name: str, data: bytes) -> Source | Diagnostic:
 
 def _line_feeds(text: str) -> str:
     return text.replace("\r\n", "\n").replace("\r", "\n")
-
-
-@lru_cache(maxsize=1)
-def grammar() -> Lark:
-    """The LALR parser, its tables loaded from the cache where possible."""
-    from lark import Lark
-
-    path = grammar_path("gsl.lark")
-    folder = cache_folder()
-    options = {"parser": "lalr", "propagate_positions": True, "maybe_placeholders": True}
-    text = path.read_text(encoding="utf-8")
-    if folder is not None:
-        try:
-            import hashlib
-
-            import lark
-
-            digest = hashlib.sha256((lark.__version__ + text).encode()).hexdigest()[:16]
-            return Lark(text, cache=str(folder / f"grammar-{digest}"), **options)  # type: ignore[arg-type]
-        except OSError:
-            pass
-    return Lark(text, **options)  # type: ignore[arg-type]
 
 
 def parse(source: Source) -> Parsed:

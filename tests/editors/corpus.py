@@ -17,7 +17,8 @@ from typing import NamedTuple
 
 from gslang.base.source import Source
 from gslang.highlight import words
-from gslang.syntax.parser import grammar, parse
+from gslang.syntax.grammar import grammar
+from gslang.syntax.parser import parse
 
 ROOT = Path(__file__).parent.parent.parent
 FOLDERS = ("stdlib_rules", "examples", "benchmarks", "tests")

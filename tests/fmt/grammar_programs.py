@@ -6,7 +6,7 @@ from collections.abc import Callable
 from functools import cache
 from random import Random
 
-from gslang.syntax.parser import grammar
+from gslang.syntax.grammar import grammar
 
 _TEXTS: dict[str, tuple[str, ...]] = {
     "NAME": ("x", "y", "conv", "a_long_name_of_a_node", "nn", "axis", "repeat", "var", "pass_"),

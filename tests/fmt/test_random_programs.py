@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 from gslang.base.source import Source
 from gslang.fmt.format_source import format_source
 from gslang.fmt.proof import same, says_the_same
-from gslang.syntax.parser import Parsed, grammar, parse
+from gslang.syntax.grammar import grammar
+from gslang.syntax.parser import Parsed, parse
 from tests.fmt.grammar_programs import random_tokens, spaced
 
 _PLAIN = [" ", " ", "\n", "\t", "   "]

@@ -12,7 +12,7 @@ from gslang.highlight import words
 from gslang.highlight.generate import EDITORS, files
 from gslang.highlight.gsl_lexer import GslangLexer
 from gslang.highlight.relay_lexer import RelayLexer
-from gslang.syntax.parser import grammar
+from gslang.syntax.grammar import grammar
 from tests.editors.corpus import corpus, text_of, tokens
 
 ROOT = Path(__file__).parent.parent.parent
