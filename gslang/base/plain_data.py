@@ -126,7 +126,7 @@ def _parts_and_maker(kind: Any) -> tuple[Parts, Make]:
     if issubclass(kind, Enum):
         return lambda value: (value.name,), lambda parts: kind[parts[0]]
     if not is_dataclass(kind) or hasattr(kind, "__post_init__"):
-        raise NotPlain(f"a {_name(kind)} is no data")
+        raise NotPlain(f"a {kind} is no data")
     make: Any = kind
     names = tuple(f.name for f in fields(kind))
     if not all(f.init for f in fields(kind)):
