@@ -33,6 +33,7 @@ VERBS = {
     "match": "list matches, change nothing",
     "bisect": "find the application that breaks a graph",
     "convert": "convert a graph between formats",
+    "extract": "choose the cheapest expressions of an e-graph",
     "import": "translate rules of other tools",
     "diff": "compare two graphs up to names",
     "explain": "explain a diagnostic code or a rule",

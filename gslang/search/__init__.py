@@ -1,0 +1,1 @@
+"""The best graph under a cost: costs, equality saturation, extraction, backtracking."""

@@ -1,0 +1,165 @@
+"""Extraction: against every choice of small random e-graphs, on files that are wrong, and on Tensat's e-graphs."""
+
+from __future__ import annotations
+
+import json
+import random
+from itertools import product
+from pathlib import Path
+
+import pytest
+
+from gslang.base.diagnostics import InputError
+from gslang.cli.main import main
+from gslang.search.egraph_file import read_egraph
+from gslang.search.extract.exact import exact
+from gslang.search.extract.greedy import cheapest_below, greedy, least_shares
+from gslang.search.extract.improve import improve
+from gslang.search.extract.problem import Infeasible, Problem, make_problem, solution
+
+EGRAPHS = Path(__file__).parents[3] / "shared/data/search/egraphs"
+
+
+def random_problem(seed: int) -> Problem:
+    """A few classes with e-nodes that read any others, cycles included."""
+    rng = random.Random(seed)
+    classes = rng.randint(2, 7)
+    owner = [*range(classes), *(rng.randrange(classes) for _ in range(rng.randint(0, 9)))]
+    children = [rng.sample(range(classes), rng.choice((0, 0, 1, 2, min(3, classes)))) for _ in owner]
+    costs = [rng.choice((0.0, 0.0, 1.0, 2.5, rng.random() * 10)) for _ in owner]
+    return make_problem(owner, children, costs, [rng.randrange(classes) for _ in range(rng.choice((1, 1, 2, 3)))], classes)
+
+
+def cheapest(problem: Problem) -> float | None:
+    """The cost of the best of all choices without cycles."""
+    best = None
+    for nodes in product(*(members for members in problem.members)):
+        try:
+            cost = solution(problem, dict(enumerate(nodes))).cost
+        except ValueError:
+            continue
+        best = cost if best is None else min(best, cost)
+    return best
+
+
+def compare(seed: int) -> None:
+    problem = random_problem(seed)
+    best = cheapest(problem)
+    if best is None:
+        for method in (greedy, exact):
+            with pytest.raises(Infeasible):
+                method(problem)
+        return
+    first = greedy(problem)
+    better = improve(problem, cheapest_below(problem))
+    found = exact(problem)
+    trees = solution(problem, least_shares(problem))
+    assert first.cost >= better.cost - 1e-12 >= best - 1e-9 and trees.cost >= best - 1e-9
+    for result in (first, better, found):
+        assert solution(problem, result.choice) == solution(problem, result.choice, None)
+        assert solution(problem, result.choice).choice == result.choice
+    assert found.bound is not None and found.bound <= best + 1e-6
+    assert found.cost == pytest.approx(best, abs=1e-6) or found.bound < found.cost - 1e-9
+
+
+@pytest.mark.parametrize("block", range(10))
+def test_every_choice_of_small_problems(block: int) -> None:
+    for seed in range(block * 20, block * 20 + 20):
+        compare(seed)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("block", range(10))
+def test_every_choice_of_many_small_problems(block: int) -> None:
+    for seed in range(1000 + block * 500, 1500 + block * 500):
+        compare(seed)
+
+
+def test_sharing_is_paid_once() -> None:
+    """Two outputs that cost 3 apart and 4 together: each alone would take its own."""
+    problem = make_problem([0, 0, 1, 1, 2], [[], [2], [], [2], []], [3, 0, 3, 0, 4], [0, 1], 3)
+    assert greedy(problem).cost == 6 and improve(problem, cheapest_below(problem)).cost == 4
+    assert exact(problem) == exact(problem) and exact(problem).cost == 4 == exact(problem).bound
+
+
+def test_independent_parts_are_solved_apart() -> None:
+    """Hundreds of hard parts in a row, each behind one class."""
+    owner, children, costs = [], [], []
+    for k in range(300):
+        base = 4 * k
+        owner += [base, base, base + 1, base + 1, base + 2, base + 3]
+        children += [[base + 1, base + 2], [base + 3], [base + 3], [], [base + 3], [base + 4] if k < 299 else []]
+        costs += [1.0, 3.5, 1.0, 2.0, 1.0, 1.0]
+    result = exact(make_problem(owner, children, costs, [0], 1200))
+    assert result.cost == pytest.approx(300 * 4.0) and result.bound == pytest.approx(result.cost)
+
+
+@pytest.mark.parametrize(("name", "most"), [("vgg", 4.851), ("resnet50", 4.386), pytest.param("bert", 0.70472, marks=pytest.mark.long)])
+def test_the_e_graphs_of_tensat(name: str, most: float) -> None:
+    path = EGRAPHS / f"{name}.json"
+    if not path.is_file():
+        pytest.skip("third-party e-graphs are not here")
+    result = exact(read_egraph(str(path)).problem)
+    assert result.cost <= most
+
+
+FILE = {
+    "nodes": {
+        "a": {"op": "f", "children": ["b", "b"], "eclass": "A", "cost": 1.0},
+        "b": {"op": "g", "children": [], "eclass": "B", "cost": 2},
+        "c": {"op": "h", "children": ["c"], "eclass": "B", "cost": 0},
+    },
+    "root_eclasses": ["A", "B"],
+    "class_data": {},
+}
+
+
+def edited(pointer: str, value: object) -> str:
+    data = json.loads(json.dumps(FILE))
+    *path, last = pointer.split("/")
+    holder = data
+    for key in path:
+        holder = holder[key]
+    if value is None:
+        del holder[last]
+    else:
+        holder[last] = value
+    return json.dumps(data)
+
+
+@pytest.mark.parametrize(
+    ("pointer", "value", "message"),
+    [
+        ("nodes", None, "an object of e-nodes"),
+        ("nodes", [], "an object of e-nodes"),
+        ("nodes/a/children", ["z"], "/nodes/a/children/0: there is no e-node `z`"),
+        ("nodes/a/children", "b", "/nodes/a/children: expected a list"),
+        ("nodes/a/eclass", None, "/nodes/a: `eclass` is missing"),
+        ("nodes/a/cost", -1, "/nodes/a/cost: a cost must be at least 0"),
+        ("nodes/a/cost", True, "/nodes/a/cost: a cost must be a number"),
+        ("nodes/a", 3, "/nodes/a: expected an object"),
+        ("root_eclasses", ["b"], "/root_eclasses/0: there is no e-class `b`"),
+        ("root_eclasses", None, "`root_eclasses` is missing"),
+    ],
+)
+def test_files_that_are_wrong(pointer: str, value: object, message: str) -> None:
+    with pytest.raises(InputError) as caught:
+        read_egraph("e.json", edited(pointer, value))
+    assert message in str(caught.value)
+
+
+def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "e.json"
+    path.write_text(json.dumps(FILE))
+    for method in ("greedy", "exact"):
+        assert main(["extract", str(path), "--method", method, "--format", "json"]) == 0
+        report = json.loads(capsys.readouterr().out)
+        assert report["cost"] == 3 and report["choices"] == {"A": "a", "B": "b"} and report["method"] == method
+    assert main(["extract", str(path)]) == 0
+    assert capsys.readouterr().out.startswith("cost 3\nbound 3 (optimal)\n2 e-nodes of 3, exact, ")
+    path.write_text(edited("nodes/b/cost", "inf"))
+    assert main(["extract", str(path)]) == 1
+    assert "root class `A` has no finite solution" in capsys.readouterr().err
+    assert main(["extract", str(tmp_path / "none.json")]) == 3
+    path.write_text('{"nodes": {}, "root_eclasses": []}')
+    assert main(["extract", str(path)]) == 0
