@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from itertools import chain
-from time import perf_counter
+from time import thread_time
 
 from gslang.check.checked import CheckedProgram, CheckedRule
 from gslang.graph.graph import CONST, Graph
@@ -24,7 +24,7 @@ _SECONDS_WHEN_BAD = 0.5  # for finding a smaller one
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """`seconds`: the most time for the instances of one rule; `proof_steps`: of a search for a proof (0: none).
+    """`seconds`: the most processor time for the instances of one rule; `proof_steps`: of a search for a proof (0: none).
 
     `wanted`: how many instances to look at. `special`: NaN and infinities refute too.
     """
@@ -52,7 +52,7 @@ class Evidence:
 
 def gather(rule: CheckedRule, settings: Settings, programs: Sequence[CheckedProgram]) -> Evidence:
     """Evidence from the rule's own tests in `programs` and from drawn instances, until enough was seen or the time is over."""
-    began = perf_counter()
+    began = thread_time()
     evidence, search = Evidence(), Search()
     drawn = instances(rule, search, settings.seed, settings.seconds, _MOST_ATTEMPTS * settings.wanted)
     drawn = varied(drawn, settings.wanted, rule.dialect, began + settings.seconds / 2)
@@ -60,13 +60,13 @@ def gather(rule: CheckedRule, settings: Settings, programs: Sequence[CheckedProg
         evidence.coverage.update(instance.features)
         evidence.drawn += instance.seed >= 0
         _look_at(rule, instance, settings, evidence)
-        taken, count = perf_counter() - began, len(evidence.good) + len(evidence.bad)
+        taken, count = thread_time() - began, len(evidence.good) + len(evidence.bad)
         if count >= settings.wanted or len(evidence.bad) >= _ENOUGH_BAD or taken > (_SECONDS_WHEN_BAD if evidence.bad else settings.seconds):
             break
     if not evidence.drawn and evidence.good and not evidence.bad:
         near = instances_on(rule, graphs_near(rule, programs, settings.seed, _MOST_NEAR), search)
         for instance in near:
-            if evidence.drawn >= settings.wanted or perf_counter() - began > 2 * settings.seconds:
+            if evidence.drawn >= settings.wanted or thread_time() - began > 2 * settings.seconds:
                 break
             evidence.coverage["near an own test"] += 1
             evidence.drawn += 1

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 from itertools import combinations, islice
-from time import perf_counter
+from time import thread_time
 from typing import Any
 
 import numpy as np
@@ -26,7 +26,7 @@ _ALIKE = 2  # calls of one operator that are told apart
 def varied(drawn: Iterator[Instance], wanted: int, dialect: Dialect, until: float) -> Iterator[Instance]:
     """All instances of `drawn`: some as they come, then of the first `DRAWN` · `wanted` always the one that shows most of what was seen least.
 
-    `until`: when to stop looking for more to choose from, by `perf_counter`.
+    `until`: when to stop looking for more to choose from, by `thread_time`.
     """
     first: list[Instance] = []
     for instance in islice(drawn, wanted // AT_ONCE):
@@ -35,7 +35,7 @@ def varied(drawn: Iterator[Instance], wanted: int, dialect: Dialect, until: floa
     pool = list(first)
     for instance in islice(drawn, (DRAWN - 1) * wanted):
         pool.append(instance)
-        if perf_counter() > until:
+        if thread_time() > until:
             break
     shown = _differences([written_ways(instance.before, dialect) for instance in pool])
     seen: Counter[str] = Counter(text for own in shown[: len(first)] for text in own)

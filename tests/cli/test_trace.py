@@ -8,7 +8,7 @@ import os
 import subprocess
 import sys
 from pathlib import Path
-from time import sleep
+from threading import Event
 
 import pytest
 from jsonschema import Draft202012Validator
@@ -257,8 +257,16 @@ def test_a_graph_may_be_written_over_itself(files: Path) -> None:
 
 
 class Terminal(io.StringIO):
+    def __init__(self) -> None:
+        super().__init__()
+        self.written = Event()
+
     def isatty(self) -> bool:
         return True
+
+    def write(self, text: str) -> int:
+        self.written.set()
+        return super().write(text)
 
 
 def test_progress_is_shown_on_terminals_only(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -267,7 +275,8 @@ def test_progress_is_shown_on_terminals_only(monkeypatch: pytest.MonkeyPatch) ->
     for stream, expected in ((Terminal(), True), (io.StringIO(), False)):
         monkeypatch.setattr(sys, "stderr", stream)
         with shown(done):
-            sleep(0.1)
+            if isinstance(stream, Terminal):
+                assert stream.written.wait(600)
         assert ("sweep 2: 70 candidates tried, 5 applications, last `r`" in stream.getvalue()) == expected
         assert stream.getvalue().endswith("\r\x1b[K" if expected else "")
 

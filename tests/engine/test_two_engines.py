@@ -9,7 +9,7 @@ import pytest
 
 from examples.models import inception_v3, nasnet_cell, training_mlp, transformer
 from gslang.check.check import check_file
-from gslang.check.modules import load_module
+from gslang.check.checked import CheckedRule
 from gslang.dialect.load import load_dialect
 from gslang.engine import generate
 from gslang.engine.fixed_point import Limits, run_to_fixed_point
@@ -20,13 +20,17 @@ from gslang.graph.invariants import check_invariants
 from gslang.testing import build_graph
 from tests.engine.readable import readable_only
 from tests.engine.test_fixed_point import random_run
+from tests.shipped import rules_in, shipped_rules
 
 CASES = Path(__file__).parent.parent / "cases"
 GRAPHS = {
     c["name"]: json.dumps(c["graph"]) for name in ("cases", "adversarial") for c in json.loads((CASES / f"{name}.json").read_text())
 }  # fmt: skip
-SHIPPED = [program.rules[name] for program in load_module("std.relay") for name in program.own_rules]
-ODD = list(check_file(Path(__file__).parent.parent / "stdlib" / "adversarial.gsl").rules.values())
+
+
+def shipped() -> list[CheckedRule]:
+    return list(shipped_rules("std.relay").values())
+
 
 
 def both_ways(graph: Graph, rules: list, limits: Limits = Limits()) -> tuple[str, list]:
@@ -48,9 +52,9 @@ def both_ways(graph: Graph, rules: list, limits: Limits = Limits()) -> tuple[str
 @pytest.mark.parametrize("name", GRAPHS)
 def test_on_cases(name: str) -> None:
     graph = read_json(GRAPHS[name], name, load_dialect("relay"))
-    for rule in [*SHIPPED, *ODD]:
+    for rule in [*shipped(), *rules_in(CASES.parent / "stdlib" / "adversarial.gsl").values()]:
         both_ways(graph, [rule], Limits(applications=60))
-    both_ways(graph, SHIPPED)
+    both_ways(graph, shipped())
 
 
 @pytest.mark.parametrize("make", [
@@ -58,7 +62,7 @@ def test_on_cases(name: str) -> None:
     lambda: transformer.build(values=False), lambda: training_mlp.build(),
 ], ids=["inception", "nasnet", "transformer", "training"])  # fmt: skip
 def test_on_networks(make) -> None:  # type: ignore[no-untyped-def]
-    _, counts = both_ways(make(), SHIPPED)
+    _, counts = both_ways(make(), shipped())
     assert counts
 
 
@@ -71,7 +75,7 @@ def test_on_random_rules(chunk: int) -> None:
 
 def test_which_rules_are_left_to_the_readable_engine() -> None:
     """A rule that drops out of the generated engine would only be slow, so nothing else would tell."""
-    left = [rule.name for rule in SHIPPED if not generate.is_compiled(program_of(rule))]
+    left = [rule.name for rule in shipped() if not generate.is_compiled(program_of(rule))]
     assert left == ["dispatch_tuple"]  # two templates over one tuple
 
 

@@ -7,24 +7,28 @@ import queue
 import subprocess
 import sys
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
 ROOT = Path(__file__).resolve().parents[2]
-LONG = 20.0  # seconds; only a server that hangs takes so long
+LONG = 600.0  # seconds: only a server that hangs takes so long, however busy the machine is
 
 
 class Client:
-    """One server process. `notices`: notifications from it, in order; `stderr`: all that it wrote there."""
+    """One server process. `notices`: notifications from it, in order; `unasked`: answers that nobody waited for; `stderr`: all that it wrote there."""
 
-    def __init__(self, root: Path | None = None, encodings: list[str] | None = None, capabilities: dict[str, Any] | None = None, options: Any = None) -> None:
+    def __init__(
+        self, root: Path | None = None, encodings: list[str] | None = None, capabilities: dict[str, Any] | None = None, options: Any = None,
+        command: Sequence[str] = (sys.executable, "-m", "gslang", "lsp"),
+    ) -> None:
         self.process = subprocess.Popen(
-            [sys.executable, "-m", "gslang", "lsp"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, cwd=ROOT
+            list(command), stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, cwd=ROOT
         )
         self.notices: list[dict[str, Any]] = []
         self.requests: list[dict[str, Any]] = []
         self.errors: list[dict[str, Any]] = []
+        self.unasked: list[dict[str, Any]] = []
         self._stderr: list[bytes] = []
         self._inbox: queue.Queue[dict[str, Any] | None] = queue.Queue()
         self._last = 0
@@ -92,6 +96,8 @@ class Client:
                     return message["error"]
                 assert "error" not in message, message["error"]
                 return message["result"]
+            if "method" not in message:
+                self.unasked.append(message)
 
     def until(self, fits: Callable[[dict[str, Any]], bool]) -> dict[str, Any]:
         """The first notification, past or to come, that fits."""

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import subprocess
 import sys
-import time
 
 import pytest
 
@@ -29,7 +28,7 @@ def test_help_does_not_load_the_server() -> None:
 def test_a_client_that_goes_away() -> None:
     """Without `shutdown`, its end of the pipe closed: the server ends too."""
     process = subprocess.Popen([sys.executable, "-m", "gslang", "lsp"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, cwd=ROOT)
-    _, errors = process.communicate(b"", timeout=60)
+    _, errors = process.communicate(b"", timeout=LONG)
     assert process.returncode == 0 and errors == b""
 
 
@@ -49,9 +48,8 @@ def test_the_end_does_not_wait_for_a_verification() -> None:
         params = {"command": "gslang.verify", "arguments": ["untitled:slow", rule]}
         client._send({"id": f"verify {number}", "method": "workspace/executeCommand", "params": params})
     client.at("hover", "untitled:slow", 0, 0)
-    begin = time.monotonic()
     assert client.close() == 0 and client.stderr == ""
-    assert time.monotonic() - begin < 10
+    assert len([answer for answer in client.unasked if "error" not in answer]) < len(rules)
 
 
 def test_a_client_without_snippets_and_levels() -> None:

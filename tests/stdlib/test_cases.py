@@ -11,7 +11,6 @@ import pytest
 
 from gslang.base.source import Source
 from gslang.check.check import check_source
-from gslang.check.modules import load_module
 from gslang.dialect.load import load_dialect
 from gslang.engine.fixed_point import Limits, run_to_fixed_point
 from gslang.evaluate.agree import compare_values
@@ -21,22 +20,22 @@ from gslang.evaluate.run import evaluate
 from gslang.formats.json_graph import read_json
 from gslang.graph.compare import count_operators
 from gslang.graph.graph import INPUT, PARAM
+from tests.shipped import shipped_rules
 
 CASES = json.loads((Path(__file__).parent.parent / "cases" / "cases.json").read_text())
 RELAY = load_dialect("relay")
-RULES = {name: program.rules[name] for program in load_module("std.relay") for name in program.own_rules}
-OWN = check_source(Source("own.gsl", """
+OWN_RULE = """
 rule pyramid_to_wildcard(x) { e = exp(x); a = abs(x); sqrt(e), e + a, negative(a) => x, x, x }
-"""))  # fmt: skip
+"""
 NAMES = {"combine_parallel_dense": "parallel_dense_variadic", "combine_parallel_batch_matmul": "parallel_batch_matmul_variadic"}
 
 
 def rule_of(case: str) -> Any:
-    if case in OWN.rules:
-        return OWN.rules[case]
+    if case in OWN_RULE:
+        return check_source(Source("own.gsl", OWN_RULE)).rules[case]
     name = case.removeprefix("lang_")
     name = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", name).lower().replace("conv2_d", "conv2d")
-    return RULES[NAMES.get(name, name)]
+    return shipped_rules("std.relay")[NAMES.get(name, name)]
 
 
 def fewer_or_equal(found: dict[str, int], expected: dict[str, int]) -> bool:
