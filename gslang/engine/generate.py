@@ -6,7 +6,7 @@ order as `machine.matches`, hands each one's scope to `accept`, and returns the 
 `compile_rewriter(plan)(edits)` gives `rewrite(start, seeds)`: the same search, but the first match that can be applied is
 applied in place by code generated from the target. It returns True, a `Failure`, or None where nothing was done.
 
-The few rules that are beyond it (`NotCompiled`) are run by the readable matcher.
+The few rules that are beyond it (`NotCompiled`) are run by the machine.
 """
 
 from __future__ import annotations
@@ -24,12 +24,13 @@ from gslang.engine.conditions import is_blocked
 from gslang.engine.edits import BuildError, Edits, edits_of
 from gslang.engine.generate_blocks import Growing, output_block_step
 from gslang.engine.generate_forward import conjuncts, forward, is_known
-from gslang.engine.generate_nodes import match_step, may_be_absent
+from gslang.engine.generate_nodes import match_step
 from gslang.engine.generate_outline import outlined_layout
 from gslang.engine.generate_replace import all_fresh, all_slots, emit_outlined, emit_replacement
 from gslang.engine.generate_stamp import RUNTIME as STAMP_RUNTIME
 from gslang.engine.generate_stamp import emit_key, emit_stamped, layout_of
 from gslang.engine.generate_target import emit_target
+from gslang.engine.lower import may_be_absent
 from gslang.engine.program import MatchProgram
 from gslang.engine.rewrite import Failure, apply_match
 from gslang.engine.scope import Instance, Scope

@@ -16,8 +16,8 @@ from gslang.check import checked as ir
 from gslang.engine.code_writer import Place, Rest, Step, Writer, below, chain, go
 from gslang.engine.conditions import is_blocked
 from gslang.engine.generate_forward import forward, ways
-from gslang.engine.generate_nodes import constraint_codes, match_step, may_be_absent
-from gslang.engine.lower import mentions_first
+from gslang.engine.generate_nodes import constraint_codes, match_step
+from gslang.engine.lower import may_be_absent, mentions_first
 from gslang.engine.value_code import NotCompiled, code_of, truth_code
 from gslang.graph.graph import Graph
 

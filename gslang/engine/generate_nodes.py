@@ -12,7 +12,7 @@ from dataclasses import replace
 from gslang.check import checked as ir
 from gslang.check.found import children
 from gslang.engine.code_writer import Place, Rest, Step, Writer, below, chain, go, loop
-from gslang.engine.lower import may_coincide
+from gslang.engine.lower import may_be_absent, may_coincide
 from gslang.engine.program import MatchProgram
 from gslang.engine.value_code import NotCompiled, constraint_code
 
@@ -281,7 +281,7 @@ def _operator_variable(writer: Writer, place: Place, node: int, variable: str) -
 def _arity(writer: Writer, place: Place, pattern: ir.Pattern, parts: tuple[int | None | ir.Splice, ...], operand: str) -> list[str]:
     """Check the number of operands; expressions for each. A missing trailing operand is absent (-1), and one that is absent may be there."""
     rule = writer.plan.rule
-    if not any(part is None or may_be_absent(rule, part) for part in parts):
+    if not any(may_be_absent(rule, part) for part in parts):
         called = pattern.operators if isinstance(pattern, ir.CallNode) else ()
         declared = [signature for name in called if (signature := rule.dialect.get(name)) is not None]
         more = any(len(signature.operands) > len(parts) for signature in declared)
@@ -294,15 +294,6 @@ def _arity(writer: Writer, place: Place, pattern: ir.Pattern, parts: tuple[int |
         if part is None:
             writer.check(place, f"{operand}[{k}] != -1")
     return [f"{operand}[{k}]" for k in range(len(parts))]
-
-
-def may_be_absent(rule: ir.CheckedRule, part: int | ir.Splice) -> bool:
-    if isinstance(part, ir.Splice):
-        return False
-    pattern = rule.nodes[part]
-    if isinstance(pattern, ir.AltNode):
-        return any(may_be_absent(rule, branch) for branch in pattern.branches)
-    return isinstance(pattern, ir.LeafNode) and pattern.optional
 
 
 def _reads_only_itself(constraint: ir.Constraint | ir.SameAttributes) -> bool:

@@ -81,7 +81,7 @@ def lower(rule: ir.CheckedRule) -> MatchProgram:
 def _output_steps(rule: ir.CheckedRule) -> Iterator[Step]:
     if rule.output_block is not None:
         block, root = rule.output_block, rule.blocks[rule.output_block].root
-        yield from (Grow(block, root), Valid(block), Extend(block, root, climb_to(rule, root)), Bounds(block, None))
+        yield from (Grow(block, root), Valid(block), Extend(block, root, climb_to(rule, root)), Bounds(block, None, None))
         return
     first, *others = rule.outputs
     yield Start(first)
@@ -101,21 +101,24 @@ def _steps_of(rule: ir.CheckedRule, number: int, distinct: bool, waiting: Collec
             yield Choice(number, branches)
         case ir.CallNode(operators=operators, variable=variable, operands=operands, swappable=swappable):
             yield IsOp(number, operators, variable)
-            yield from _operand_steps(number, operands, swappable)
+            yield from _operand_steps(rule, number, operands, swappable)
         case ir.TupleNode(fields=fields):
             yield IsOp(number, (TUPLE,))
-            yield from _operand_steps(number, fields, frozenset())
+            yield from _operand_steps(rule, number, fields, frozenset())
         case ir.ProjNode(base=base):
             yield IsOp(number, (PROJ,))
-            yield from _operand_steps(number, (base,), frozenset())
+            yield from _operand_steps(rule, number, (base,), frozenset())
     for constraint in node.constraints:
         yield Attr(number, constraint, constraint in waiting)
     yield Done(number)
 
 
-def _operand_steps(of: int, patterns: tuple[int | None | ir.Splice, ...], swappable: frozenset[str]) -> Iterator[Step]:
+def _operand_steps(rule: ir.CheckedRule, of: int, patterns: tuple[int | None | ir.Splice, ...], swappable: frozenset[str]) -> Iterator[Step]:
     splice = next((k for k, pattern in enumerate(patterns) if isinstance(pattern, ir.Splice)), len(patterns))
-    yield Operands(of, len(patterns) - (splice < len(patterns)), splice < len(patterns), swappable)
+    more = splice < len(patterns)
+    count = len(patterns) - more
+    least = count if more else max((k + 1 for k, pattern in enumerate(patterns) if not may_be_absent(rule, pattern)), default=0)
+    yield Operands(of, least, count, more, swappable)
     places = [k if k < splice else k - len(patterns) for k in range(len(patterns))]
     yield from (Absent(of, at) for pattern, at in zip(patterns, places) if pattern is None)
     for pattern, at in zip(patterns, places):
@@ -123,6 +126,16 @@ def _operand_steps(of: int, patterns: tuple[int | None | ir.Splice, ...], swappa
             yield Fields(pattern.node, of, splice, len(patterns) - splice - 1, pattern.block)
         elif pattern is not None:
             yield Operand(pattern, of, at)
+
+
+def may_be_absent(rule: ir.CheckedRule, part: int | None | ir.Splice) -> bool:
+    """Whether an operand that matches `part` may be left out."""
+    if part is None or isinstance(part, ir.Splice):
+        return part is None
+    pattern = rule.nodes[part]
+    if isinstance(pattern, ir.AltNode):
+        return any(may_be_absent(rule, branch) for branch in pattern.branches)
+    return isinstance(pattern, ir.LeafNode) and pattern.optional
 
 
 def climb_to(rule: ir.CheckedRule, number: int) -> Climb:

@@ -35,7 +35,7 @@ from gslang.graph.graph import ABSENT, Graph
 
 
 @dataclass(frozen=True, slots=True)
-class _At:
+class At:
     """A register holds this node; `Operand` with the node found already."""
 
     register: int
@@ -43,7 +43,7 @@ class _At:
 
 
 @dataclass(frozen=True, slots=True)
-class _Enter:
+class Enter:
     """The steps that follow are about instance `number` of a block, a new one if there are no more."""
 
     block: int
@@ -51,7 +51,7 @@ class _Enter:
 
 
 @dataclass(frozen=True, slots=True)
-class _Leave:
+class Leave:
     """The steps that follow are about `before` again; a new instance is one of the block's now."""
 
     block: int
@@ -150,7 +150,7 @@ class Machine:
         scope, graph = self.scope, self.graph
         match step:
             case mp.Operand(register, of, index):
-                return self._match(register, self._operands(of)[index], rest)
+                return self._match(register, self.operands(of)[index], rest)
             case mp.IsKind(register, kind, optional):
                 slot = self.held(register)
                 return rest if (optional if slot == ABSENT else kind_fits(kind, graph.op[slot])) else FAILED
@@ -167,7 +167,7 @@ class Machine:
             case mp.Operands():
                 return self._take_operands(step, rest)
             case mp.Absent(register, index):
-                return rest if self._operands(register)[index] == ABSENT else FAILED
+                return rest if self.operands(register)[index] == ABSENT else FAILED
             case mp.Attr():
                 return rest if self._attribute_fits(step) else FAILED
             case mp.Done():
@@ -188,7 +188,7 @@ class Machine:
                 return rest if shared_output(self.program, scope) is None else FAILED
             case mp.Late():
                 return rest if late_contradiction(self.program, scope) is None else FAILED
-            case _At(register, slot):
+            case At(register, slot):
                 return self._match(register, slot, rest)
         return self._instance_step(step, rest)
 
@@ -215,14 +215,14 @@ class Machine:
             self.put(self.scope.variables, variable, self.graph.op[slot])
         return self.scope.variables[variable] == self.graph.op[slot]
 
-    def _operands(self, register: int) -> tuple[int, ...]:
+    def operands(self, register: int) -> tuple[int, ...]:
         return self._orders[register]
 
     def _take_operands(self, step: mp.Operands, rest: Todo) -> Outcome:
         slot = self.held(step.register)
         operands = self.graph.operands[slot]
         given = operands + (ABSENT,) * (step.count - len(operands))
-        if len(operands) < step.count if step.more else any(o != ABSENT for o in given[step.count :]):
+        if len(operands) < step.least or not step.more and any(o != ABSENT for o in given[step.count :]):
             return FAILED
         if self.graph.op[slot] in step.swappable and len(operands) == 2:
             return self._operand_orders(step.register, (given, (operands[1], operands[0], *given[2:])), rest)
@@ -247,7 +247,7 @@ class Machine:
         chosen = scope.chosen if self.program.registers[register].block is None else scope.current.chosen  # type: ignore[union-attr]
         for number, branch in enumerate(branches):
             self.put(chosen, register, number)
-            yield (_At(branch, slot), rest)
+            yield (At(branch, slot), rest)
 
     # ── further outputs ──
 
@@ -256,7 +256,9 @@ class Machine:
         if slot != UNBOUND:  # another source node uses it: it is matched already
             return rest if slot != ABSENT else FAILED
         found = self.candidates(step.climb)
-        return ((_At(step.register, candidate), rest) for candidate in found) if found else FAILED
+        if step.register in self.program.distinct:
+            found = [node for node in found if node not in self.scope.taken]
+        return ((At(step.register, candidate), rest) for candidate in found) if found else FAILED
 
     def candidates(self, climb: mp.Climb) -> list[int]:
         """Graph nodes that a register that holds nothing may hold, judged by the matched nodes below it; in `succ` order.
@@ -298,11 +300,11 @@ class Machine:
         match step:
             case mp.Fields():
                 return self._fields(step, rest)
-            case _Enter(block, number):
+            case Enter(block, number):
                 instances = scope.instances[block]
                 self.set(scope, "current", instances[number] if number < len(instances) else Instance(number))
                 return rest
-            case _Leave(block, back):
+            case Leave(block, back):
                 instance = scope.current
                 assert instance is not None
                 if instance.index == len(scope.instances[block]):
@@ -315,7 +317,7 @@ class Machine:
             case mp.Holds(block):
                 return rest if instance_holds(self.program, scope, self.program.rule.blocks[block]) else FAILED
             case mp.Grow(block, root):
-                return before(self._instance(block, root, 0, self.start), rest)
+                return before(self.instance(block, root, 0, self.start), rest)
             case mp.Valid(block):
                 return rest if instance_is_valid(self.program, scope, block) else FAILED
             case mp.Extend():
@@ -323,18 +325,18 @@ class Machine:
                 return rest
         raise AssertionError(f"unknown step {step!r}: this is a bug in gslang")
 
-    def _instance(self, block: int, register: int, number: int, slot: int) -> list[Any]:
+    def instance(self, block: int, register: int, number: int, slot: int) -> list[Any]:
         """The steps of one instance, with its `register` at `slot`; the conditions of a new one hold."""
         new = number >= len(self.scope.instances[block])
         judged = [mp.Holds(block)] if new and block not in self.program.late_blocks else []
-        return [_Enter(block, number), _At(register, slot), *judged, _Leave(block, self.scope.current)]
+        return [Enter(block, number), At(register, slot), *judged, Leave(block, self.scope.current)]
 
     def _fields(self, step: mp.Fields, rest: Todo) -> Outcome:
-        operands = self._operands(step.of)
+        operands = self.operands(step.of)
         fields = operands[step.index : len(operands) - step.behind]
-        steps: list[Any] = [mp.Bounds(step.block, len(fields))]
+        steps: list[Any] = [mp.Bounds(step.block, len(fields), step.of)]
         for number, field in enumerate(fields):
-            steps += self._instance(step.block, step.register, number, field)
+            steps += self.instance(step.block, step.register, number, field)
         return before(steps, rest)
 
     def _bounds_allow(self, block: int, count: int | None) -> bool:
@@ -365,7 +367,7 @@ class Machine:
                 return
             if candidate == self.start or candidate in scope.taken:
                 continue
-            for _ in self.solve([*self._instance(step.block, step.root, len(instances), candidate), mp.Valid(step.block)]):
+            for _ in self.solve([*self.instance(step.block, step.root, len(instances), candidate), mp.Valid(step.block)]):
                 break  # its effects stay
 
 

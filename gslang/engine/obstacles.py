@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import fields, is_dataclass
 from typing import Any
 
@@ -24,6 +24,11 @@ def described(graph: Graph, node: int) -> str:
     kind = graph.kind(node)
     word = {"call": f"`{graph.op[node]}`", "const": "constant", "param": "parameter", "proj": "projection"}.get(kind, kind)
     return f"{word} {graph.label(node)}"
+
+
+def also_used(graph: Graph, node: int, others: Sequence[int]) -> str:
+    """That these nodes use a node too, at most three by name."""
+    return f"{described(graph, node)} is also used by {', '.join(described(graph, n) for n in others[:3])}{' …' if len(others) > 3 else ''}"
 
 
 def shown_operators(names: Iterable[str]) -> str:

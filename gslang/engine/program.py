@@ -49,12 +49,13 @@ class IsOp:
 
 @dataclass(frozen=True, slots=True)
 class Operands:
-    """The node's operands are so many, or with `more` at least so many; missing trailing ones are absent, further ones must be.
+    """The node's operands are at least `least`, and `count` or, with `more`, any number; missing ones are absent, further ones must be.
 
     A choice: operators in `swappable` have their two operands in either order.
     """
 
     register: int
+    least: int
     count: int
     more: bool
     swappable: frozenset[str]
@@ -169,10 +170,11 @@ class Extend:
 
 @dataclass(frozen=True, slots=True)
 class Bounds:
-    """A block may have `count` instances (None: as many as it has)."""
+    """A block may have `count` instances, which are operands of `of`, and as many as another sequence has; None: as many as it has."""
 
     block: int
     count: int | None
+    of: int | None
 
 
 @dataclass(frozen=True, slots=True)

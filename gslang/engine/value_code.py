@@ -23,7 +23,7 @@ from gslang.graph.scalar import Scalar
 
 
 class NotCompiled(Exception):
-    """A construct that only the readable matcher runs (templates)."""
+    """A construct that only the machine runs (templates)."""
 
 
 @dataclass(slots=True)

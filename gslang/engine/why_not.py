@@ -1,7 +1,7 @@
 """Why a rule did not match: the nearest misses over a graph, best first.
 
 Every place where the first output's operator stands is looked at shortly, and then, as far as a fixed amount of work goes, the
-most promising of those that were not settled thoroughly (`near_miss`). What is told is settled: a place where the rule does
+most promising of those that were not settled thoroughly (`explain`). What is told is settled: a place where the rule does
 match is never called a miss. The nearest are looked at once more, leniently: where one obstacle is the only one, it comes
 first. So do places where only the first output's own operator is another one.
 """
@@ -11,13 +11,13 @@ from __future__ import annotations
 from gslang.check.checked import AltNode
 from gslang.check.found import children
 from gslang.check.opsets import why_unfit
+from gslang.engine.explain import ONLY_TARGET, Attempt, parts_of
+from gslang.engine.explain import Miss as Miss
 from gslang.engine.generate import compile_matcher
-from gslang.engine.interpret import _operators
-from gslang.engine.near_miss import ONLY_TARGET, Attempt, parts_of
-from gslang.engine.near_miss import Miss as Miss
-from gslang.engine.near_miss_whole import first_output
+from gslang.engine.lower import operators_of
 from gslang.engine.obstacles import described, shown_operators
 from gslang.engine.program import MatchProgram
+from gslang.engine.step_words import first_output
 from gslang.engine.worklist import affected, ways_of
 from gslang.graph.graph import Graph
 
@@ -108,7 +108,7 @@ def _other_starts(plan: MatchProgram, graph: Graph) -> list[int]:
     roots = [first_output(plan.rule)]
     for root in roots:
         roots += children(nodes[root]) if isinstance(nodes[root], AltNode) else ()
-    below = {name for root in roots for k in children(nodes[root]) for name in _operators(plan, k)}
+    below = {name for root in roots for k in children(nodes[root]) for name in operators_of(plan.rule, k)}
     found = {user: None for n in graph.nodes() if op[n] in below for user in graph.users[n]} if below else {}
     label = graph.ordered().label
     return sorted((n for n in found if op[n] not in plan.starts and graph.is_call(n)), key=label.__getitem__)

@@ -2,7 +2,7 @@
 
 Pattern nodes are made operands first, in the order of the source. Attributes and shapes that constraints fix are computed
 from them with the engine's own scope; open ones come from `samplers`. The result is a proposal: `instances` keeps it only
-if types can be inferred and the readable matcher matches there. Recursion follows the pattern, whose depth is the rule's text.
+if types can be inferred and the machine matches there. Recursion follows the pattern, whose depth is the rule's text.
 """
 
 from __future__ import annotations

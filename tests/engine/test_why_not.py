@@ -161,7 +161,7 @@ def test_the_graph_stays_as_it_is() -> None:
 
 
 def disagreements(seeds: range) -> int:
-    """Compares with the readable matcher on random rules and graphs, at each start; how many starts matched."""
+    """Compares with the machine on random rules and graphs, at each start; how many starts matched."""
     matched = 0
     for seed in seeds:
         random, rule, text, checked_rule = checked(seed)
@@ -184,7 +184,7 @@ def disagreements(seeds: range) -> int:
 
 @pytest.mark.parametrize("chunk", range(4))
 def test_it_agrees_with_the_matcher(chunk: int) -> None:
-    """A place is told to match exactly where the readable matcher finds a match (that the target may not fit is told too)."""
+    """A place is told to match exactly where the machine finds a match (that the target may not fit is told too)."""
     assert disagreements(range(chunk * 60, chunk * 60 + 60)) > 20
 
 

@@ -1,0 +1,251 @@
+"""The words for each step of a match program that has failed: what was expected, what was found, and what to do about it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import islice
+from typing import Any
+
+from gslang.base.source import Span
+from gslang.check import checked as ir
+from gslang.check.found import children
+from gslang.engine import program as mp
+from gslang.engine.conditions import bound_slots, input_slots, late_contradiction, output_slots, shared_output
+from gslang.engine.lower import operators_of
+from gslang.engine.machine import At, Machine
+from gslang.engine.obstacles import also_used, constraint_obstacle, described, failing_part, nodes_read, path_between, shown_operators, where_obstacle
+from gslang.engine.values import holds
+from gslang.graph.graph import ABSENT
+
+_NAMED = 4  # users that are told one by one
+KNOWN = "types come from the graph file or from inference; only what is known to be true matches"
+_WHERE = "leave this condition out, or allow for these values, if the rule holds without it"
+_ONE_EACH = "the outputs of the source are nodes of their own"
+_KEEP = "mark it `keep` in the source if it may stay in the graph"
+_ALL_OUTPUTS = "the rule needs all its outputs; a rule with fewer outputs would match here"
+_ONLY_PATTERN = "a node that only the pattern uses"
+
+
+@dataclass(frozen=True, slots=True)
+class Words:
+    """A failed step: where the pattern says it, the graph node, what was expected and found. `passed`: conditions on the whole that hold."""
+
+    reason: str
+    span: Span
+    node: int
+    expected: str = ""
+    found: str = ""
+    help: str = ""
+    passed: int = 0
+
+
+def first_output(rule: ir.CheckedRule) -> int:
+    return rule.outputs[0] if rule.output_block is None else rule.blocks[rule.output_block].root
+
+
+def words_for(machine: Machine, step: Any, slot: int) -> Words:
+    """The words for a step that has just failed. `slot`: what its register held, where that was not what it demands."""
+    match step:
+        case mp.Operand(register, of, index):
+            return _another_node(machine, register, machine.operands(of)[index])
+        case At(register, other):
+            return _another_node(machine, register, other)
+        case mp.IsKind(register):
+            return _kind(machine, register, slot)
+        case mp.IsOp(register):
+            return _operator(machine, step, slot)
+        case mp.Distinct(register):
+            return Words(
+                "not-distinct", machine.program.registers[register].span, slot, "a node that nothing else of the pattern has matched",
+                f"{described(machine.graph, slot)} is matched already",
+                "each call of the source is a node of its own; one that is meant twice is written once, with a name",
+            )  # fmt: skip
+        case mp.Operands(register) | mp.Absent(register):
+            return _operand_count(machine, register)
+        case mp.Attr(register, constraint):
+            held = machine.held(register)
+            reason, expected, found, help = constraint_obstacle(constraint, machine.program.rule.nodes[register], held, machine.scope)
+            return Words(reason, constraint.span, held, expected, found, help)
+        case mp.Users(register):
+            return _no_further_output(machine, register)
+        case mp.Bounds(block, count, of):
+            return _bounds(machine, block, count or 0, of)
+        case mp.Holds(block):
+            return _instance(machine, block)
+        case mp.Valid(block):
+            return _newest_instance(machine, block)
+    return _whole(machine, step)
+
+
+# ── one node ──────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def _another_node(machine: Machine, register: int, slot: int) -> Words:
+    node = machine.program.registers[register]
+    name = f"`{node.name}`" if node.name else "this node"
+    return Words(
+        "another-node", node.span, slot, f"{name} once more, which is {described(machine.graph, machine.held(register))}",
+        described(machine.graph, slot), "a name used twice is one node; give the second one a name of its own if they may differ",
+    )  # fmt: skip
+
+
+def _kind(machine: Machine, register: int, slot: int) -> Words:
+    node = machine.program.rule.nodes[register]
+    assert isinstance(node, ir.LeafNode)
+    if slot == ABSENT:
+        return Words("operand-missing", node.span, machine.start, "an operand", "it is left out", f"`{node.name or 'x'}: {node.kind}?` may be absent")
+    help = f"`{node.name}: any` accepts any node" if node.name else "`any` accepts any node"
+    wanted = f"a node of kind `{node.kind}`" + ("" if node.name or node.span.text == node.kind else f", `{node.span.text}`")
+    return Words("kind", node.span, slot, wanted, described(machine.graph, slot), help)
+
+
+def _operator(machine: Machine, step: mp.IsOp, slot: int) -> Words:
+    span, graph = machine.program.registers[step.register].span, machine.graph
+    wanted = shown_operators(sorted(step.operators))
+    if slot == ABSENT:
+        return Words("operand-missing", span, machine.start, wanted, "the operand is left out", "write `none` or an optional input")
+    op = graph.op[slot]
+    if op in step.operators and step.variable is not None:
+        return Words(
+            "operator-variable", span, slot, f"`{machine.scope.variables[step.variable]}`, which `{step.variable}` is here", described(graph, slot),
+            "an operator variable is one operator in the whole match; two variables may differ",
+        )  # fmt: skip
+    alternative = f"`({wanted.split(',')[0].strip('`')}(…) | {op}(…))` accepts both" if graph.is_call(slot) else ""
+    return Words("operator", span, slot, wanted, described(graph, slot), alternative)
+
+
+def _operand_count(machine: Machine, register: int) -> Words:
+    node, slot = machine.program.registers[register], machine.held(register)
+    fields = next((step for step in node.steps if isinstance(step, mp.Fields)), None)
+    count = sum(operand >= 0 for operand in machine.graph.operands[slot])
+    wanted = str(sum(isinstance(step, mp.Operand) for step in node.steps))
+    if fields is not None:
+        least = next(step.least for step in node.steps if isinstance(step, mp.Operands))
+        if len(machine.graph.operands[slot]) < least:
+            return _bounds(machine, fields.block, 0, register)
+        wanted = "fewer"
+    what = "fields" if isinstance(machine.program.rule.nodes[register], ir.TupleNode) else "operands"
+    found = f"{described(machine.graph, slot)} has {count}"
+    return Words("operand-count", node.span, slot, f"{wanted} {what}", found, "`*` of an `each` template takes any number")
+
+
+def _no_further_output(machine: Machine, register: int) -> Words:
+    rule, graph, slots = machine.program.rule, machine.graph, machine.scope.slots
+    span = rule.nodes[register].span
+    if slots[register] == ABSENT:
+        return Words("no-further-output", span, machine.start, "a node as an output", "an operand that is absent", _ALL_OUTPUTS)
+    base = next((slots[child] for child in children(rule.nodes[register]) if slots[child] >= 0), machine.start)
+    wanted = shown_operators(sorted(operators_of(rule, register)))
+    expected = f"one more user that can be output {rule.outputs.index(register) + 1}: {wanted}"
+    users = graph.users[base]
+    told = ", ".join(described(graph, u) for u in users) if len(users) <= _NAMED else shown_operators(graph.op[u] for u in users)
+    return Words("no-further-output", span, base, expected, f"{described(graph, base)} is used by {told or 'nothing'}", _ALL_OUTPUTS)
+
+
+# ── instances ─────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def _bounds(machine: Machine, number: int, count: int, of: int | None) -> Words:
+    block, slot = machine.program.rule.blocks[number], machine.start if of is None else machine.held(of)
+    return Words(
+        "too-few-instances", block.span, slot, f"as many instances of `{block.name}` as `each` allows",
+        f"{described(machine.graph, slot)} leaves {count}", "the numbers behind `in` are the bounds",
+    )  # fmt: skip
+
+
+def _instance(machine: Machine, number: int) -> Words:
+    """What the current instance contradicts."""
+    block, scope = machine.program.rule.blocks[number], machine.scope
+    for k, (condition, span) in enumerate(zip(block.where, block.where_spans)):
+        if not holds(condition, scope):
+            expected, found, reason = where_obstacle(condition, scope)
+            return Words(reason, span, machine.start, expected, found, "the block's `where` decides what an instance is", k)
+    return Words("attribute", block.span, machine.start, "what `first` has", "the first instance contradicts itself")
+
+
+def _newest_instance(machine: Machine, number: int) -> Words:
+    """Which node of the newest instance has which other user, or how an instance depends on another one."""
+    rule, scope = machine.program.rule, machine.scope
+    block, newest = rule.blocks[number], scope.instances[number][-1]
+    matched = {*newest.slots.values(), *scope.slots}
+    for register, slot in newest.slots.items():
+        if register in rule.interior and slot >= 0 and slot != newest.slots[block.root]:
+            if words := _used_outside(machine, register, slot, matched, "an instance that nothing outside uses"):
+                return words
+    shared = shared_output(machine.program, scope)
+    return _path(machine, block.span) or (_shared(machine, *shared) if shared else Words("not-valid", block.span, machine.start))
+
+
+# ── the whole ─────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def _whole(machine: Machine, step: Any) -> Words:
+    rule, scope = machine.program.rule, machine.scope
+    match step:
+        case mp.Late():
+            found = late_contradiction(machine.program, scope)
+            assert found is not None
+            block, scope.current = found
+            words = _instance(machine, rule.blocks.index(block))
+            scope.current = None
+            return words
+        case mp.Apart():
+            shared = shared_output(machine.program, scope)
+            assert shared is not None
+            return _shared(machine, *shared)
+        case mp.Private():
+            bound = list(bound_slots(scope))
+            matched, outputs = {slot for _, slot in bound}, set(output_slots(scope))
+            for register, slot in bound:
+                if register in rule.interior and slot >= 0 and slot not in outputs:
+                    if outside := _used_outside(machine, register, slot, matched, _ONLY_PATTERN):
+                        return outside
+        case mp.Convex():
+            if path := _path(machine, rule.nodes[first_output(rule)].span):
+                return path
+        case mp.Guard(number, condition, span):
+            expected, text, reason = where_obstacle(condition, scope)
+            read = set(nodes_read(failing_part(condition, scope), scope).values())
+            node = read.pop() if len(read) == 1 else machine.start
+            return Words(reason, span, node, expected, text, KNOWN if reason == "where-unknown" else _WHERE, 2 + number)
+    raise AssertionError(f"no words for {step!r}: this is a bug in gslang")
+
+
+def _shared(machine: Machine, register: int, slot: int) -> Words:
+    span = machine.program.registers[register].span
+    found = f"{described(machine.graph, slot)} is matched already"
+    return Words("not-distinct", span, slot, "a node that nothing else of the pattern has matched", found, _ONE_EACH)
+
+
+def _used_outside(machine: Machine, register: int, slot: int, matched: set[int], expected: str) -> Words | None:
+    graph, span = machine.graph, machine.program.registers[register].span
+    if slot in graph.output_uses:
+        return Words("graph-output", span, slot, expected, f"{described(graph, slot)} is an output of the graph", keep_hint(span))
+    others = list(islice((user for user in graph.users[slot] if user not in matched), 4))
+    return Words("used-outside", span, slot, expected, also_used(graph, slot, others), keep_hint(span)) if others else None
+
+
+def _path(machine: Machine, span: Span) -> Words | None:
+    """How an input depends on an output, if one does."""
+    path: Sequence[int] | None = path_between(machine.graph, input_slots(machine.scope), output_slots(machine.scope), {})
+    if path is None:
+        return None
+    way = " → ".join(map(machine.graph.label, path))
+    return Words(
+        "not-convex", span, path[0], "inputs that do not depend on outputs", f"a path leads from an output back to an input: {way}",
+        "replacing all outputs at once would make a cycle", 1,
+    )  # fmt: skip
+
+
+def keep_hint(span: Span) -> str:
+    """What to do about an interior node that is needed elsewhere; `keep` binds tighter than `+` and looser than `.0`."""
+    call = re.match(r"[\w.]+\(", span.text)
+    depth, end = 1, call.end() if call else 0
+    while call and depth and end < len(span.text):
+        depth += {"(": 1, ")": -1}.get(span.text[end], 0)
+        end += 1
+    alone = call and end == len(span.text) and not span.source.text[span.end :].startswith((".", "["))
+    return _KEEP if alone else f"{_KEEP}: `keep (…)`"
+
