@@ -51,8 +51,29 @@ module.exports = grammar({
     operator_parameters: ($) => seq("(", maybeList($.operator_parameter), ")"),
     operator_parameter: ($) =>
       seq(optional("*"), field("name", $._field), ":", field("type", $.type), optional(seq("=", field("default", $._any_expression)))),
-    type: ($) => seq($._one_type, repeat(seq("|", $._one_type))),
-    _one_type: ($) => choice(seq(alias($.identifier, $.type_name), repeat(seq("[", "]")), optional("?")), seq("(", list($.type), ")")),
+    type: ($) => prec.right(seq($._one_type, repeat(seq("|", $._one_type)))),
+    _one_type: ($) => seq($._base_type, repeat($.type_length), optional("?")),
+    _base_type: ($) =>
+      choice(
+        seq(alias($.identifier, $.type_name), optional(seq("(", $.type, ")"))),
+        seq(alias($.identifier, $.type_name), choice(">=", "<=", ">", "<"), $._bound),
+        seq(alias($.identifier, $.type_name), "in", $._bound, choice("..", "..<"), $._bound),
+        seq(optional("-"), choice($.integer, $.float)),
+        $.string,
+        $.none,
+        $.boolean,
+        seq("(", list($.type), ")"),
+      ),
+    type_length: ($) => seq("[", optional(choice(seq($._bound, repeat(seq("|", $._bound))), $.range)), "]"),
+    // A number that operands and attributes settle: `rank(data) - 1`.
+    _bound: ($) => choice($._bound_sum, $._bound_term),
+    _bound_sum: ($) => prec.left(LEVEL.sum, seq($._bound, choice("+", "-"), $._bound)),
+    _bound_term: ($) =>
+      choice(
+        prec.left(LEVEL.term, seq($._bound_term, choice("*", "/", "//", "%"), $._bound_term)),
+        prec.right(LEVEL.unary, seq("-", $._bound_term)),
+        $._postfix,
+      ),
     meaning: ($) => seq("{", maybeList(seq(field("part", $.identifier), "=", $._any_expression)), "}"),
     traits: ($) => seq("is", alias($.identifier, $.trait), repeat(seq(",", alias($.identifier, $.trait)))),
 

@@ -15,6 +15,7 @@ from gslang.check import checked as ir
 from gslang.check import denote as d
 from gslang.check import patterns, targets, values
 from gslang.check.context import Lowering, Stop, ValueOf
+from gslang.dialect.declarations import operand_type
 from gslang.dialect.dialect import Dialect
 from gslang.dialect.load import load_dialect
 from gslang.dialect.signature import Signature
@@ -81,7 +82,7 @@ def check_meaning(
 
 
 def _is_operand(parameter: n.Parameter) -> bool:
-    return any(kind.name in ("tensor", "tuple") for kind in parameter.types)
+    return operand_type(parameter) is not None
 
 
 def _wanted(part: str) -> str:

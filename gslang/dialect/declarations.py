@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Callable
+from typing import Any, cast
 
 from gslang.base.diagnostics import Diagnostic, Label
 from gslang.base.suggest import did_you_mean
-from gslang.dialect.signature import REQUIRED, TRAITS, AttributeSpec, AttributeType, OperandSpec, Signature
+from gslang.dialect.declared_types import OPERAND_TYPES, TypeReader, optional_parts, plain_types
+from gslang.dialect.domain import Anything, Domain, Exactly, OneOf, contains, domain_text
+from gslang.dialect.signature import REQUIRED, TRAITS, AttributeSpec, OperandSpec, Signature
 from gslang.syntax import nodes as n
-
-ATTRIBUTE_TYPES = ("int", "float", "bool", "str", "dtype", "array", "graph")
-OPERAND_TYPES = ("tensor", "tuple")
 
 
 def signature_of(decl: n.OpDecl) -> tuple[Signature, list[Diagnostic]]:
@@ -24,26 +24,20 @@ def signature_of(decl: n.OpDecl) -> tuple[Signature, list[Diagnostic]]:
     attributes: dict[str, AttributeSpec] = {}
     names: set[str] = set()
     for parameter in decl.parameters:
-        name = parameter.name.id
-        if name in names:
-            error(f"`{name}` is declared twice", parameter)
-        names.add(name)
-        for kind in parameter.types:
-            if kind.name not in ATTRIBUTE_TYPES + OPERAND_TYPES:
-                guess = did_you_mean(kind.name, ATTRIBUTE_TYPES + OPERAND_TYPES)
-                error(f"unknown type `{kind.name}`", kind, f"did you mean `{guess}`?" if guess else f"types: {', '.join(OPERAND_TYPES + ATTRIBUTE_TYPES)}")
-        operand_kinds = [kind for kind in parameter.types if kind.name in OPERAND_TYPES]
-        value_kinds = tuple(AttributeType(k.name, k.depth, k.optional) for k in parameter.types if k.name not in OPERAND_TYPES)
-        default = REQUIRED if parameter.default is None else _constant(parameter.default)
-        spec = AttributeSpec(name, value_kinds, default) if value_kinds else None
-        if spec is not None and default is not REQUIRED and not isinstance(default, _NotConstant):
-            if not _fits(default, value_kinds):
-                error(f"the default of `{name}` does not fit its type", parameter)
-        if isinstance(default, _NotConstant):
-            error(f"the default of `{name}` is no constant", parameter)
-        if operand_kinds:
-            optional = operand_kinds[0].optional or spec is not None
-            operands.append(OperandSpec(name, operand_kinds[0].name, optional, parameter.variadic, spec))
+        if parameter.name.id in names:
+            error(f"`{parameter.name.id}` is declared twice", parameter)
+        names.add(parameter.name.id)
+    reader = TypeReader(
+        (p.name.id for p in decl.parameters if operand_type(p) is not None),
+        (p.name.id for p in decl.parameters if any(not _is_operand(t) for t in p.types)), error,
+    )  # fmt: skip
+    for parameter in decl.parameters:
+        name, operand = parameter.name.id, operand_type(parameter)
+        spec = _attribute(parameter, reader, error)
+        if operand is not None:
+            kind, optional = operand
+            dtypes = reader.classes(kind.arguments)
+            operands.append(OperandSpec(name, kind.name, optional or spec is not None, parameter.variadic, spec, dtypes))
         elif spec is not None:
             attributes[name] = spec
     for trait in decl.traits:
@@ -52,12 +46,9 @@ def signature_of(decl: n.OpDecl) -> tuple[Signature, list[Diagnostic]]:
             error(f"unknown trait `{trait.id}`", trait, f"did you mean `{guess}`?" if guess else f"traits: {', '.join(sorted(TRAITS))}")
     results: tuple[str, ...] | str
     if decl.several:
-        results = tuple(r.name + ("?" if r.optional else "") for r in decl.results)
+        results = tuple(_result_kind(r, error) for r in decl.results)
     else:
-        results = decl.results[0].name
-    for result in decl.results:
-        if result.name not in OPERAND_TYPES:
-            error(f"a result is a `tensor` or a `tuple`, not `{result.name}`", result)
+        results = _result_kind(decl.results[0], error)
     defaults = {name: spec.default for name, spec in attributes.items() if spec.default is not REQUIRED}
     defaults.update({o.name: o.attribute.default for o in operands if o.attribute and o.attribute.default is not REQUIRED})
     signature = Signature(
@@ -75,19 +66,53 @@ def _constant(expr: n.Expr) -> Any:
     match expr:
         case n.Literal(value):
             return value
+        case n.Unary("-", n.Literal(value)) if isinstance(value, (int, float)):
+            return -value
         case n.TupleExpr(items):
-            return tuple(_constant(item) for item in items)
+            parts = tuple(_constant(item) for item in items)
+            return _NotConstant() if any(isinstance(part, _NotConstant) for part in parts) else parts
     return _NotConstant()
 
 
-def _fits(value: Any, types: tuple[AttributeType, ...]) -> bool:
-    def fits(item: Any, base: str, depth: int, optional: bool) -> bool:
-        if item is None:
-            return optional
-        if depth:
-            return isinstance(item, tuple) and all(fits(part, base, depth - 1, False) for part in item)
-        if base == "float":
-            return isinstance(item, (int, float)) and not isinstance(item, bool)
-        return type(item).__name__ == {"dtype": "str"}.get(base, base) or base in ("array", "graph")
+def operand_type(parameter: n.Parameter) -> tuple[n.TypeName, bool] | None:
+    """`tensor` or `tuple` among a parameter's types, and whether it is optional; None for an attribute."""
+    found = next((pair for pair in optional_parts(parameter.types) if _is_operand(pair[0])), None)
+    return None if found is None else (cast(n.TypeName, found[0]), found[1])
 
-    return any(fits(value, t.base, t.depth, t.optional) for t in types)
+
+def _is_operand(type: n.DeclaredType) -> bool:
+    inner = type.item if isinstance(type, n.TypeOptional) else type
+    return isinstance(inner, n.TypeName) and inner.name in OPERAND_TYPES
+
+
+def _attribute(parameter: n.Parameter, reader: TypeReader, error: Callable[..., None]) -> AttributeSpec | None:
+    """What a parameter is as an attribute; None for one that is an operand only."""
+    types = [type for type in parameter.types if not _is_operand(type)]
+    if not types:
+        return None
+    name, domain = parameter.name.id, reader.union(types)
+    default = REQUIRED if parameter.default is None else _constant(parameter.default)
+    if isinstance(default, _NotConstant):
+        error(f"the default of `{name}` is no constant", parameter)
+        default = REQUIRED
+    if default == "":
+        domain = _with_empty_dtype(domain)
+    if default is not REQUIRED and contains(domain, default) is False:
+        error(f"the default of `{name}` does not fit its type", parameter, f"declared: `{domain_text(domain)}`")
+    return AttributeSpec(name, plain_types(domain), default, domain)
+
+
+def _with_empty_dtype(domain: Domain) -> Domain:
+    """`dtype = ""` stands for `"" | dtype = ""`: where no data type is given, it is that of the operands."""
+    parts = domain.parts if isinstance(domain, OneOf) else (domain,)
+    if Exactly("") in parts or not any(isinstance(part, Anything) and part.base == "dtype" for part in parts):
+        return domain
+    return OneOf((Exactly(""), *parts))
+
+
+def _result_kind(type: n.DeclaredType, error: Callable[..., None]) -> str:
+    inner = type.item if isinstance(type, n.TypeOptional) else type
+    name = inner.name if isinstance(inner, n.TypeName) else ""
+    if name not in OPERAND_TYPES:
+        error(f"a result is a `tensor` or a `tuple`, not `{type.span.text}`", type)
+    return name + ("?" if isinstance(type, n.TypeOptional) else "")

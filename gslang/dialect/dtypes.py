@@ -45,3 +45,22 @@ _OTHER: Final = re.compile(
 def dtype_exists(name: str) -> bool:
     """True if this is the name of a data type, also of one whose values cannot be held."""
     return numpy_dtype_exists(name) or _OTHER.fullmatch(name) is not None
+
+# Names for sets of data types in declarations: `tensor(float)`, `dtype(int | uint)`.
+CLASSES: Final = ("float", "int", "uint", "integer", "number", "bool", "string", "complex", "any")
+
+
+def in_class(name: str, wanted: str) -> bool:
+    """True if a data type is the wanted one, or one of a class: `int` are the signed ones, `integer` these and `uint`."""
+    match wanted:
+        case "float":
+            return is_float(name)
+        case "int" | "uint" | "complex":
+            return name.startswith(wanted)
+        case "integer":
+            return name.startswith(("int", "uint"))
+        case "number":
+            return name.startswith(("int", "uint")) or is_float(name)
+        case "any":
+            return True
+    return name == wanted

@@ -8,7 +8,9 @@ from typing import Any, Final
 
 from gslang.base.plain_data import declare_form
 from gslang.base.source import Span
-from gslang.dialect.tensor_type import Type
+from gslang.dialect.bounds import Call
+from gslang.dialect.domain import Anything, Domain, domain_text, value_text
+from gslang.dialect.tensor_type import TensorType, TupleType, Type
 
 # Traits that a declaration may name.
 TRAITS: Final = frozenset({
@@ -19,6 +21,9 @@ TRAITS: Final = frozenset({
     "injective",      # moves elements, computes nothing (reshape, transpose, …)
     "reduction",
     "monotonic",      # element-wise and non-decreasing
+    "wrapping",       # computes modulo 2ⁿ on integers of n bits
+    "saturating",     # what does not fit the element type becomes its least or greatest value
+    "accumulating",   # adds up in `out_dtype` where that is given
     "stateful",       # not a function of its operands: never merged, never folded
     "opaque",         # carried, never looked into
 })  # fmt: skip
@@ -55,6 +60,13 @@ class AttributeSpec:
     name: str
     types: tuple[AttributeType, ...]
     default: Any = REQUIRED  # normalised: tuples for lists
+    domain: Domain = Anything("any")
+    """Which values it may have; `types` is what holds them."""
+
+    def __str__(self) -> str:
+        """`axis: int in -rank(data) ..< rank(data) = -1`."""
+        default = "" if self.default is REQUIRED else f" = {value_text(self.default)}"
+        return f"{self.name}: {domain_text(self.domain)}{default}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,6 +76,13 @@ class OperandSpec:
     optional: bool = False
     variadic: bool = False
     attribute: AttributeSpec | None = None  # `tensor | float = 0.0`: may stand as attribute too
+    dtypes: tuple[str, ...] = ()  # data types and classes (`dtypes.in_class`) that it takes; empty: nothing is said
+
+    def __str__(self) -> str:
+        """`*inputs: tensor(float)`, `pad_value: tensor | float = 0.0`."""
+        classes = f"({' | '.join(self.dtypes)})" if self.dtypes else ""
+        also = "" if self.attribute is None else " | " + str(self.attribute).partition(": ")[2]
+        return f"{'*' * self.variadic}{self.name}: {self.kind}{classes}{'?' * (self.optional and self.attribute is None)}{also}"
 
 
 class TypeInferenceError(Exception):
@@ -93,6 +112,28 @@ class Signature:
     def complete(self, attrs: Mapping[str, Any]) -> dict[str, Any]:
         """The given attributes and the defaults of the others."""
         return {**self.defaults, **attrs}
+
+    def call(self, types: tuple[Type | None, ...], attributes: Mapping[str, Any]) -> Call:
+        """What operand types and given attributes tell the domains of the other attributes."""
+        shapes: dict[str, tuple[int | None, ...] | None] = {}
+        counts: dict[str, int] = {}
+        for k, spec in enumerate(self.operands):
+            type = types[k] if k < len(types) else None
+            if isinstance(type, TupleType):
+                counts[spec.name] = len(type.fields)
+                type = type.fields[0] if type.fields else None
+            elif spec.variadic:
+                counts[spec.name] = max(0, len(types) - k)
+            if isinstance(type, TensorType) and type.shape is not None:
+                shapes[spec.name] = tuple(d if isinstance(d, int) else None for d in type.shape)
+        return Call(shapes, self.complete(attributes), counts)
+
+    def __str__(self) -> str:
+        """The declaration, as in a rule file, in one line."""
+        parameters = ", ".join(map(str, (*self.operands, *self.attributes.values())))
+        results = self.results if isinstance(self.results, str) else f"({', '.join(self.results)})"
+        traits = f" is {', '.join(sorted(self.traits))}" if self.traits else ""
+        return f"op {self.name}({parameters}) -> {results}{traits};"
 
     @property
     def several_results(self) -> bool:

@@ -71,7 +71,7 @@ def marks(parts: Sequence[Part], in_subscript: bool = False) -> list[Mark]:
                     space, next_tight = False, in_subscript
                 case "@":
                     next_tight = True
-                case "..":
+                case ".." if not (operand and _is_computed(before, after)):
                     space = space and not _is_number(before)
                     next_tight = _is_number(after)
                 case "-" | "*" if not operand:
@@ -85,6 +85,13 @@ def marks(parts: Sequence[Part], in_subscript: bool = False) -> list[Mark]:
 
 def _is_key(after: Part | None) -> bool:
     return isinstance(after, Token) and after.text == "="
+
+
+def _is_computed(before: Part | None, after: Part | None) -> bool:
+    """True for a range with an end that is more than a number."""
+    if isinstance(after, Token):
+        return after.kind == "word" and after.text not in _WORDS or after.text == "-" or after.kind == "number" and not _is_number(before)
+    return isinstance(after, Bracket) and after.open.text == "("
 
 
 def _is_number(part: Part | None) -> bool:

@@ -236,7 +236,7 @@ class _Places:
                 signature = self.analysis.dialect.get(name)
                 for spec in signature.attributes.values() if signature is not None else ():
                     data = {"what": "attribute", "of": name, "name": spec.name}
-                    yield self.field(spec.name, _K.Field, signature_text.attribute(spec), data)
+                    yield self.field(spec.name, _K.Field, str(spec), data)
         if not is_template:
             for name, text in words.FACTS.items():
                 yield self.field(name, _K.Property, text)

@@ -14,8 +14,8 @@ from gslang.base.diagnostics import Diagnostic
 from gslang.base.source import Source
 from gslang.check.checked import CheckedProgram, CheckedRule
 from gslang.check.tests import check_test
+from gslang.dialect.domain import value_text
 from gslang.fmt.format_source import format_source
-from gslang.lsp.signature_text import value
 from gslang.syntax import nodes as n
 from gslang.syntax.parser import parse
 from gslang.testing import run_tests
@@ -87,7 +87,7 @@ def _side(rule: CheckedRule, graph: Graph, inputs: dict[int, tuple[str, str]]) -
         else:
             signature = rule.dialect.get(op)
             defaults: Mapping[str, Any] = signature.defaults if signature is not None else {}
-            given = [f"{key} = {value(v)}" for key, v in graph.attrs[node].items() if key not in defaults or defaults[key] != v]
+            given = [f"{key} = {value_text(v)}" for key, v in graph.attrs[node].items() if key not in defaults or defaults[key] != v]
             text = f"{op}({', '.join([*operands, *given])})"
         if uses[node] > 1:
             statements.append(f"y{len(statements)} = {text};")
@@ -102,5 +102,5 @@ def _constant(graph: Graph, node: int) -> str | None:
 
     array = np.asarray(graph.value(node))
     if array.ndim == 0 or array.dtype.kind in "iu" and array.ndim == 1 and array.size <= 8:
-        return f'const(value = {value(tuple(array.tolist()) if array.ndim else array.item())}, dtype = "{array.dtype.name}")'
+        return f'const(value = {value_text(tuple(array.tolist()) if array.ndim else array.item())}, dtype = "{array.dtype.name}")'
     return None

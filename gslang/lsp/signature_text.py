@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
-from gslang.dialect.signature import AttributeSpec, Signature
+from gslang.dialect.signature import Signature
 from gslang.lsp.words import FUNCTIONS
 from gslang.syntax import nodes as n
 
@@ -35,41 +34,11 @@ class Callable:
 
 
 def operator(signature: Signature) -> Callable:
-    parameters = [
-        Parameter(o.name, f"{'*' * o.variadic}{o.name}: {_types(o.kind + '?' * (o.optional and o.attribute is None), o.attribute)}", True, o.variadic)
-        for o in signature.operands
-    ]
-    parameters += [Parameter(spec.name, attribute(spec), False) for spec in signature.attributes.values()]
+    parameters = [Parameter(o.name, str(o), True, o.variadic) for o in signature.operands]
+    parameters += [Parameter(spec.name, str(spec), False) for spec in signature.attributes.values()]
     results = signature.results if isinstance(signature.results, str) else f"({', '.join(signature.results)})"
     traits = f" is {', '.join(sorted(signature.traits))}" if signature.traits else ""
     return Callable(f"op {signature.name}", tuple(parameters), f" -> {results}{traits}", signature.doc)
-
-
-def _types(kind: str, also: AttributeSpec | None) -> str:
-    return kind if also is None else f"{kind} | {' | '.join(map(str, also.types))}{_default(also)}"
-
-
-def attribute(spec: AttributeSpec) -> str:
-    """`strides: int[] = (1, 1)`."""
-    return f"{spec.name}: {' | '.join(map(str, spec.types))}{_default(spec)}"
-
-
-def _default(spec: AttributeSpec) -> str:
-    return "" if repr(spec.default) == "REQUIRED" else f" = {value(spec.default)}"
-
-
-def value(given: Any) -> str:
-    """A value as the language writes it."""
-    match given:
-        case None:
-            return "none"
-        case bool():
-            return "true" if given else "false"
-        case str():
-            return f'"{given}"'
-        case tuple() | list():
-            return "(" + ", ".join(map(value, given)) + ("," if len(given) == 1 else "") + ")"
-    return repr(given)
 
 
 def function(item: n.FnDecl) -> Callable:

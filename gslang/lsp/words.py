@@ -100,6 +100,9 @@ TRAITS = {
     "injective": "Moves elements, computes nothing.",
     "reduction": "Combines elements along axes.",
     "monotonic": "Element-wise and non-decreasing.",
+    "wrapping": "Computes modulo 2ⁿ on integers of n bits.",
+    "saturating": "What does not fit the element type becomes its least or greatest value.",
+    "accumulating": "Adds up in `out_dtype` where that is given.",
     "stateful": "No function of its operands: never merged, never folded.",
     "opaque": "Carried along, never looked into.",
 }
@@ -114,6 +117,8 @@ TYPES = {
     "dtype": "A data type, written as a string.",
     "array": "An array of numbers.",
     "graph": "A graph.",
+    "layout": "`layout(\"NCHW\" | \"NHWC\")`: a text with these axes in any order.",
+    "distinct": "`distinct(int in -rank(x) ..< rank(x))[]`: a list whose items differ.",
 }
 
 STEPS = {

@@ -33,7 +33,7 @@ _RANGE = "write `range(n)` to count up to a value: `[e for i in range(n)]`; as m
 _SHOWN = {
     "SEMICOLON": "`;`", "LPAR": "`(`", "RPAR": "`)`", "LSQB": "`[`", "RSQB": "`]`", "LBRACE": "`{`", "RBRACE": "`}`",
     "COMMA": "`,`", "COLON": "`:`", "EQUAL": "`=`", "ARROW": "`=>`", "RESULT_ARROW": "`->`", "DOT": "`.`", "NAME": "a name",
-    "INT": "a number", "STRING": "a string", "DOUBLE_DOT": "`..`", "BECOMES": "`:=`", "AT": "`@`", "QUESTION": "`?`", "STAR": "`*`",
+    "INT": "a number", "STRING": "a string", "DOUBLE_DOT": "`..`", "UNTIL": "`..<`", "BECOMES": "`:=`", "AT": "`@`", "QUESTION": "`?`", "STAR": "`*`",
     "BAR": "`|`", "PLUS": "`+`", "MINUS": "`-`", "SLASH": "`/`", "DOUBLE_SLASH": "`//`", "PERCENT": "`%`", "POWER": "`**`", "HOLE": "`_`",
     "BOTH_ARROW": "`<=>`", "FLOAT": "a number", "COMPARE": "a comparison",
 }  # fmt: skip

@@ -266,11 +266,53 @@ class Use(Item):
 
 @dataclass(frozen=True, slots=True)
 class TypeName(Node):
-    """One alternative of a declared type: `int[]?` is name "int", depth 1, optional."""
+    """`int`, or `tensor(float | bool)` with arguments."""
 
     name: str
-    depth: int = 0
-    optional: bool = False
+    arguments: tuple[DeclaredType, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class TypeLiteral(Node):
+    """A value as a type of its own: `"constant"`, `0`, `none`."""
+
+    value: int | float | str | bool | None
+
+
+@dataclass(frozen=True, slots=True)
+class TypeRange(Node):
+    """`int >= 1`, `float < 1.0`, `int in lower..upper`, `int in lower ..< upper`."""
+
+    name: str
+    lower: Expr | None
+    upper: Expr | None
+    above: bool = False  # the lower bound itself is excluded
+    below: bool = False  # the upper bound itself is excluded
+
+
+@dataclass(frozen=True, slots=True)
+class TypeGroup(Node):
+    """`(a | b)`, or `(a, b)`: a tuple of these types. Each item is a union."""
+
+    items: tuple[tuple[DeclaredType, ...], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class TypeList(Node):
+    """`item[]`, `item[2 | 4]`, `item[1..]`. No lengths: any."""
+
+    item: DeclaredType
+    lengths: tuple[Expr | Range, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class TypeOptional(Node):
+    """`item?`: it, or none."""
+
+    item: DeclaredType
+
+
+DeclaredType = Union[TypeName, TypeLiteral, TypeRange, TypeGroup, TypeList, TypeOptional]
 
 
 @dataclass(frozen=True, slots=True)
@@ -278,7 +320,7 @@ class Parameter(Node):
     """A parameter of an `op`: operand or attribute. `default` None means required."""
 
     name: Name
-    types: tuple[TypeName, ...]
+    types: tuple[DeclaredType, ...]  # alternatives
     default: Expr | None
     variadic: bool = False
 
@@ -287,7 +329,7 @@ class Parameter(Node):
 class OpDecl(Item):
     name: Name  # dotted
     parameters: tuple[Parameter, ...]
-    results: tuple[TypeName, ...]
+    results: tuple[DeclaredType, ...]
     several: bool  # `(tensor, tensor?)` was written in parentheses
     meaning: tuple[tuple[Name, Expr], ...]
     traits: tuple[Name, ...]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from math import isinf
 from typing import Any
 
@@ -130,33 +130,72 @@ class _Builder:
         c = [x for x in c if not isinstance(x, n.Annotation)] + [x for x in c if isinstance(x, n.Annotation)]
         name = next(x for x in c if isinstance(x, n.Name))
         parameters = tuple(x for x in c if isinstance(x, n.Parameter))
-        results = next((x for x in c if isinstance(x, tuple) and x and all(isinstance(part, n.TypeName) for part in x)), None)
-        if results is None:
-            raise Malformed(name.span, f"the results of `{name.id}` are no list of types", "write `-> tensor`, or `-> (tensor, tensor)`")
+        results, several = self.results(name, next(x for x in c if isinstance(x, _Union)))
         meaning = next((x for x in c if isinstance(x, _Meaning)), _Meaning())
         traits = next((x for x in c if isinstance(x, list)), [])
-        several = len(results) > 0 and getattr(results, "several", False)
         return n.OpDecl(
-            name, parameters, tuple(results), several, tuple(meaning), tuple(traits), **self.item(tree, c)
+            name, parameters, results, several, tuple(meaning), tuple(traits), **self.item(tree, c)
         )
+
+    def results(self, name: n.Name, union: tuple[n.DeclaredType, ...]) -> tuple[tuple[n.DeclaredType, ...], bool]:
+        """The results of an operator, and whether they were written in parentheses."""
+        match union:
+            case (n.TypeGroup(items),) if all(len(item) == 1 for item in items):
+                return tuple(item[0] for item in items), True
+            case (one,):
+                return (one,), False
+        raise Malformed(name.span, f"the results of `{name.id}` are no list of types", "write `-> tensor`, or `-> (tensor, tensor)`")
 
     def _opparam(self, tree: Tree[Token], c: list[Any]) -> Any:
         star, name, types, default = c
         return n.Parameter(name, tuple(types), default, star is not None, span=self.span(tree))
 
     def _optype(self, tree: Tree[Token], c: list[Any]) -> Any:
-        if len(c) == 1 and isinstance(c[0], tuple):
-            return c[0]
-        return tuple(c)
+        return _Union(x for x in c if not isinstance(x, Token))
+
+    def _onetype(self, tree: Tree[Token], c: list[Any]) -> Any:
+        base, *lengths, question = c
+        for length in lengths:
+            base = n.TypeList(base, tuple(length), span=Span(self.source, base.span.start, length.end))
+        return base if question is None else n.TypeOptional(base, span=self.span(tree))
+
+    def _type_length(self, tree: Tree[Token], c: list[Any]) -> Any:
+        return _Lengths((x for x in c if x is not None and not isinstance(x, Token)), self.span(tree).end)
 
     def _type_name(self, tree: Tree[Token], c: list[Any]) -> Any:
-        return n.TypeName(str(c[0]), c.count("[]"), c[-1] is not None and str(c[-1]) == "?", span=self.span(tree))
+        return n.TypeName(str(c[0]), c[1] or (), span=self.span(tree))
 
-    def _array_suffix(self, tree: Tree[Token], c: list[Any]) -> Any:
-        return "[]"
+    def _type_bound(self, tree: Tree[Token], c: list[Any]) -> Any:
+        name, sign, bound = c
+        match str(sign):
+            case ">=" | ">":
+                return n.TypeRange(str(name), bound, None, above=sign == ">", span=self.span(tree))
+            case "<=" | "<":
+                return n.TypeRange(str(name), None, bound, below=sign == "<", span=self.span(tree))
+        raise Malformed(self.at(sign), f"`{sign}` bounds nothing", "write `>=`, `>`, `<=` or `<`, or a literal: `0 | 1`")
 
-    def _several(self, tree: Tree[Token], c: list[Any]) -> Any:
-        return _Several(part for types in c if types is not None for part in types)
+    def _type_range(self, tree: Tree[Token], c: list[Any]) -> Any:
+        name, lower, sign, upper = c
+        return n.TypeRange(str(name), lower, upper, below=sign == "..<", span=self.span(tree))
+
+    def _type_number(self, tree: Tree[Token], c: list[Any]) -> Any:
+        value = self._integer(tree, c[1:]).value if c[1].type == "INT" else self._float(tree, c[1:]).value
+        return n.TypeLiteral(value if c[0] is None else -value, span=self.span(tree))
+
+    def _type_string(self, tree: Tree[Token], c: list[Any]) -> Any:
+        return n.TypeLiteral(self.string(c[0]), span=self.span(tree))
+
+    def _type_none(self, tree: Tree[Token], c: list[Any]) -> Any:
+        return n.TypeLiteral(None, span=self.span(tree))
+
+    def _type_true(self, tree: Tree[Token], c: list[Any]) -> Any:
+        return n.TypeLiteral(True, span=self.span(tree))
+
+    def _type_false(self, tree: Tree[Token], c: list[Any]) -> Any:
+        return n.TypeLiteral(False, span=self.span(tree))
+
+    def _type_group(self, tree: Tree[Token], c: list[Any]) -> Any:
+        return n.TypeGroup(tuple(tuple(x) for x in c if x is not None), span=self.span(tree))
 
     def _meaning(self, tree: Tree[Token], c: list[Any]) -> Any:
         return _Meaning(pair for pair in c if pair is not None)
@@ -440,15 +479,24 @@ class _Meaning(tuple[tuple[n.Name, n.Expr], ...]):
     """What stands in the braces of an operator's declaration."""
 
 
-class _Several(tuple[n.TypeName, ...]):
-    """Result types written in parentheses."""
+class _Union(tuple[n.DeclaredType, ...]):
+    """Alternatives of a declared type."""
 
-    several = True
+
+class _Lengths(tuple["n.Expr | n.Range", ...]):
+    """Lengths of a list, in brackets that end at `end`."""
+
+    end: int
+
+    def __new__(cls, items: Iterable[n.Expr | n.Range], end: int) -> _Lengths:
+        made = super().__new__(cls, items)
+        made.end = end
+        return made
 
 
 # Trees that are a level of nesting; the others pass through.
 _NESTING = frozenset({
     "conditional", "binary", "unary", "comparison", "attribute", "projection", "projections", "call", "optional_call",
     "where_call", "subscript", "comprehension", "generator", "tuple", "list", "match", "walrus", "parenthesised",
-    "operator_kind", "repeat",
+    "operator_kind", "repeat", "type_group", "onetype",
 })  # fmt: skip

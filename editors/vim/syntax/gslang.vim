@@ -44,6 +44,7 @@ syntax match gslangOperator "\V<="
 syntax match gslangOperator "\V=="
 syntax match gslangOperator "\V=>"
 syntax match gslangOperator "\V>="
+syntax match gslangOperator "\V..<"
 syntax match gslangOperator "\V<=>"
 " words: end
 
