@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Collection
 from functools import lru_cache
 from typing import Any, Final
 
@@ -64,3 +65,16 @@ def in_class(name: str, wanted: str) -> bool:
         case "any":
             return True
     return name == wanted
+
+
+def shown_classes(names: Collection[str]) -> tuple[str, ...]:
+    """Data types for people: a class stands for its members if all the plain ones are among them. Other types are listed."""
+    if PLAIN <= set(names):
+        return ("any",)
+    left, found = set(names), []
+    for wanted in ("number", "float", "integer", "int", "uint"):
+        members = {name for name in PLAIN if in_class(name, wanted)}
+        if members <= left:
+            found.append(wanted)
+            left = {name for name in left if not in_class(name, wanted)}
+    return (*found, *sorted(left))

@@ -10,6 +10,7 @@ from gslang.base.plain_data import declare_form
 from gslang.base.source import Span
 from gslang.dialect.bounds import Call
 from gslang.dialect.domain import Anything, Domain, domain_text, value_text
+from gslang.dialect.dtypes import shown_classes
 from gslang.dialect.tensor_type import TensorType, TupleType, Type
 
 # Traits that a declaration may name.
@@ -80,7 +81,7 @@ class OperandSpec:
 
     def __str__(self) -> str:
         """`*inputs: tensor(float)`, `pad_value: tensor | float = 0.0`."""
-        classes = f"({' | '.join(self.dtypes)})" if self.dtypes else ""
+        classes = f"({' | '.join(shown_classes(self.dtypes))})" if self.dtypes else ""
         also = "" if self.attribute is None else " | " + str(self.attribute).partition(": ")[2]
         return f"{'*' * self.variadic}{self.name}: {self.kind}{classes}{'?' * (self.optional and self.attribute is None)}{also}"
 

@@ -142,7 +142,7 @@ class _Builder:
         match union:
             case (n.TypeGroup(items),) if all(len(item) == 1 for item in items):
                 return tuple(item[0] for item in items), True
-            case (one,):
+            case (one,) if not isinstance(one, n.TypeGroup):
                 return (one,), False
         raise Malformed(name.span, f"the results of `{name.id}` are no list of types", "write `-> tensor`, or `-> (tensor, tensor)`")
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import Any, Final
 
+from gslang.dialect.declared_types import domain_of
 from gslang.dialect.onnx.dtypes import DTYPES
 from gslang.dialect.onnx.traits import traits_of
 from gslang.dialect.onnx.versions import Version, former, history
@@ -63,14 +64,17 @@ def _operand(operator: str, now: Version, k: int, older: dict[str, Version]) -> 
     before = former(operator, name, older)
     if before is not None and not variadic:
         was = _attribute(operator, before, older[before])
-        spec = AttributeSpec(name, tuple(AttributeType(t.base, t.depth, True) for t in was.types), None)
-    return OperandSpec(name, "tensor", now.options[k] == "?" or spec is not None, variadic, spec)
+        types = tuple(AttributeType(t.base, t.depth, True) for t in was.types)
+        spec = AttributeSpec(name, types, None, domain_of(types))
+    dtypes = tuple(sorted(now.types[k] or ()))
+    return OperandSpec(name, "tensor", now.options[k] == "?" or spec is not None, variadic, spec, dtypes)
 
 
 def _attribute(operator: str, name: str, version: Version) -> AttributeSpec:
     base, depth = _TYPES.get(version.kinds[name], ("graph", 0))
     default: Any = version.defaults.get(name, REQUIRED)
     optional = default is None
+    types: tuple[AttributeType, ...] = (AttributeType(base, depth, optional),)
     if (operator, name) in DTYPES:
-        return AttributeSpec(name, (AttributeType("dtype", 0, optional), AttributeType("int")), default)
-    return AttributeSpec(name, (AttributeType(base, depth, optional),), default)
+        types = (AttributeType("dtype", 0, optional), AttributeType("int"))
+    return AttributeSpec(name, types, default, domain_of(types))
