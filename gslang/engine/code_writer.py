@@ -52,6 +52,7 @@ class Site:
 class Writer:
     plan: MatchProgram
     names: Namespace
+    traced: bool = False  # the rewriter tells what it did
     sites: dict[str, Site] = field(default_factory=dict)
     listed: dict[tuple[int, tuple[frozenset[str], ...]], str] = field(default_factory=dict)  # (node, levels) → variable
     tested: list[ir.Value] = field(default_factory=list)  # parts of `where` that are tested

@@ -19,11 +19,11 @@ from gslang.check.checked import CheckedRule
 from gslang.check.opsets import why_unfit
 from gslang.engine.dispatch import Dispatch, can_ever_match, shapes_of
 from gslang.engine.edits import Edits, edits_of
-from gslang.engine.generate import Rewriter, compile_matcher, compile_rewriter
+from gslang.engine.generate import Rewriter, compile_rewriter
 from gslang.engine.lower import program_of
 from gslang.engine.outline_conditions import can_match_within, reads_kinds
 from gslang.engine.program import MatchProgram
-from gslang.engine.rewrite import Application, Failure, apply_match
+from gslang.engine.rewrite import Application, Failure
 from gslang.engine.worklist import Ways, affected, ways_of
 from gslang.graph.graph import DEAD, Graph
 
@@ -160,7 +160,7 @@ class _Entry:
         self.rewrite: Rewriter = self._first
 
     def _first(self, start: int, seeds: list[int]) -> Any:
-        self.rewrite = _traced(self._plan, self._edits) if self._traced else compile_rewriter(self._plan)(self._edits)
+        self.rewrite = compile_rewriter(self._plan, self._traced)(self._edits)
         return self.rewrite(start, seeds)
 
 
@@ -191,12 +191,6 @@ def _by_operator(plans: Sequence[MatchProgram], graph: Graph, progress: Progress
         operator: tuple(entry for _, entry in found) if len(found) < 3 else Dispatch(graph, [(shapes_of(plan), entry) for plan, entry in found])
         for operator, found in table.items()
     }
-
-
-def _traced(plan: MatchProgram, edits: Edits) -> Rewriter:
-    """The same as the generated rewriter, but each application tells what it did."""
-    match = compile_matcher(plan)(edits.graph)
-    return lambda start, seeds: match(start, lambda scope: apply_match(scope, edits, seeds, traced=True))
 
 
 def _sweep(run: _Run, todo: Iterable[int]) -> list[int]:

@@ -4,7 +4,8 @@
 order as `machine.matches`, hands each one's scope to `accept`, and returns the first result that is not None.
 
 `compile_rewriter(plan)(edits)` gives `rewrite(start, seeds)`: the same search, but the first match that can be applied is
-applied in place by code generated from the target. It returns True, a `Failure`, or None where nothing was done.
+applied in place by code generated from the target. It returns True, a `Failure`, or None where nothing was done. With `traced`
+the same code also notes what it did, and returns that (`Application`) instead of True.
 
 The few rules that are beyond it (`NotCompiled`) are run by the machine.
 """
@@ -13,7 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection
 from functools import cache, partial
-from typing import Any
+from typing import Any, Literal
 
 from gslang.check import checked as ir
 from gslang.check.found import children
@@ -26,13 +27,13 @@ from gslang.engine.generate_blocks import Growing, output_block_step
 from gslang.engine.generate_forward import conjuncts, forward, is_known
 from gslang.engine.generate_nodes import match_step
 from gslang.engine.generate_outline import outlined_layout
-from gslang.engine.generate_replace import all_fresh, all_slots, emit_outlined, emit_replacement
+from gslang.engine.generate_replace import all_fresh, all_slots, emit_outlined, emit_replacement, scope_code
 from gslang.engine.generate_stamp import RUNTIME as STAMP_RUNTIME
 from gslang.engine.generate_stamp import emit_key, emit_stamped, layout_of
 from gslang.engine.generate_target import emit_target
 from gslang.engine.lower import may_be_absent
 from gslang.engine.program import MatchProgram
-from gslang.engine.rewrite import Failure, apply_match
+from gslang.engine.rewrite import Failure, apply_match, record
 from gslang.engine.scope import Instance, Scope
 from gslang.engine.target_runtime import RUNTIME as TARGET_RUNTIME
 from gslang.engine.value_code import RUNTIME, Namespace, NotCompiled, equal_attributes, truth_code
@@ -46,21 +47,21 @@ Rewriter = Callable[[int, list[int]], Any]
 
 def compile_matcher(plan: MatchProgram) -> Callable[[Graph], Matcher]:
     """The matcher of a rule."""
-    make = _compiled(plan, False)
+    make = _compiled(plan, "match")
     return make if make is not None else partial(_readable_matcher, plan)
 
 
-def compile_rewriter(plan: MatchProgram) -> Callable[[Edits], Rewriter]:
+def compile_rewriter(plan: MatchProgram, traced: bool = False) -> Callable[[Edits], Rewriter]:
     """The rewriter of a rule."""
-    make = _compiled(plan, True)
+    make = _compiled(plan, "trace" if traced else "rewrite")
     if make is not None:
         return lambda edits: make(edits.graph, edits)  # type: ignore[no-any-return]
-    return partial(readable_rewriter, plan)
+    return partial(readable_rewriter, plan, traced=traced)
 
 
 def is_compiled(plan: MatchProgram) -> bool:
     """Whether a rule's rewriter is generated code."""
-    return _compiled(plan, True) is not None
+    return _compiled(plan, "rewrite") is not None
 
 
 def _readable_matcher(plan: MatchProgram, graph: Graph) -> Matcher:
@@ -74,20 +75,20 @@ def _readable_matcher(plan: MatchProgram, graph: Graph) -> Matcher:
     return match
 
 
-def readable_rewriter(plan: MatchProgram, edits: Edits) -> Rewriter:
+def readable_rewriter(plan: MatchProgram, edits: Edits, traced: bool = False) -> Rewriter:
+    """The rewriter of a rule that no code is generated for."""
     match = compile_matcher(plan)(edits.graph)
+    return lambda start, seeds: match(start, lambda scope: apply_match(scope, edits, seeds, traced))
 
-    def rewrite(start: int, seeds: list[int]) -> Any:
-        result = match(start, lambda scope: apply_match(scope, edits, seeds))
-        return result if result is None or isinstance(result, Failure) else True
 
-    return rewrite
+Mode = Literal["match", "rewrite", "trace"]
+"""What generated code does with a match: hands it over, applies it, or applies it and tells what it did."""
 
 
 @cache
-def _compiled(plan: MatchProgram, rewrites: bool) -> Callable[..., Any] | None:
+def _compiled(plan: MatchProgram, mode: Mode) -> Callable[..., Any] | None:
     try:
-        text, objects = source_of(plan, rewrites)
+        text, objects = source_of(plan, mode)
     except NotCompiled:
         return None
     rule = plan.rule
@@ -95,17 +96,17 @@ def _compiled(plan: MatchProgram, rewrites: bool) -> Callable[..., Any] | None:
         **RUNTIME, **TARGET_RUNTIME, **STAMP_RUNTIME, **objects, "Scope": Scope, "rule": rule, "D": rule.dialect, "TUPLE": TUPLE, "PROJ": PROJ,
         "CONST": CONST, "DEAD": DEAD, "OUTLINE": OUTLINE, "INPUT": INPUT, "PARAM": PARAM, "VARIABLES": VARIABLES, "NO_ATTRS": NO_ATTRS, "private": _private,
         "convex": _convex, "same_attributes": _same_attributes, "canonical": canonical, "Growing": Growing, "Failure": Failure,
-        "BuildError": BuildError, "scope_of": partial(_scope_of, rule), "candidates_of": partial(_candidates_of, rule.dialect),
+        "BuildError": BuildError, "record": record, "scope_of": partial(_scope_of, rule), "candidates_of": partial(_candidates_of, rule.dialect),
     }  # fmt: skip
-    exec(compile(text, f"<{'rewriter' if rewrites else 'matcher'} of {rule.name}>", "exec"), space)
+    exec(compile(text, f"<{mode} of {rule.name}>", "exec"), space)
     make: Callable[..., Any] = space["make"]
     return make
 
 
-def source_of(plan: MatchProgram, rewrites: bool = False) -> tuple[str, dict[str, Any]]:
+def source_of(plan: MatchProgram, mode: Mode = "match") -> tuple[str, dict[str, Any]]:
     """The generated Python text of a rule's matcher or rewriter, and the objects it refers to by name. Raises `NotCompiled`."""
-    rule = plan.rule
-    writer = Writer(plan, Namespace(rule))
+    rule, rewrites = plan.rule, mode != "match"
+    writer = Writer(plan, Namespace(rule), traced=mode == "trace")
     blocks = range(len(rule.blocks))
     alternations = [k for k, node in enumerate(rule.nodes) if isinstance(node, ir.AltNode)]
     variables = [f"v{k}" for k in range(len(rule.nodes))] + [f"b{k}" for k in alternations] + [f"c{k}" for k in range(len(rule.captures))]
@@ -277,13 +278,7 @@ def _name_operator(writer: Writer, place: Place, variable: str) -> None:
 
 
 def _hand_over(writer: Writer, place: Place, bound: list[int]) -> None:
-    rule = writer.plan.rule
-    slots = ", ".join(f"v{k}" if k in bound else "-2" for k in range(len(rule.nodes)))
-    chosen = ", ".join(f"{k}: b{k}" for k, node in enumerate(rule.nodes) if isinstance(node, ir.AltNode))
-    captures = ", ".join(f"{k}: c{k}" for k in range(len(rule.captures)))
-    variables = ", ".join(f"{v.name!r}: w_{v.name}" for v in rule.variables)
-    instances = ", ".join(f"I{b}" for b in range(len(rule.blocks)))
-    writer.line(place, f"result = accept(scope_of(G, [{slots}], {{{chosen}}}, {{{captures}}}, {{{variables}}}, [{instances}]))")
+    writer.line(place, f"result = accept({scope_code(writer, bound)})")
     writer.line(place, "if result is not None: return result")
     writer.line(place, place.fail)
 
@@ -292,13 +287,15 @@ def _rewrite(writer: Writer, place: Place, bound: list[int], templates: frozense
     """Build, compare types, replace. A value that is not known means that this is no match: go on."""
     rule = writer.plan.rule
     writer.line(place, "first_new = len(op)")
+    if writer.traced:
+        writer.line(place, "removed = []")
     inner = place.deeper()
     layout = layout_of(writer)
     if layout is None:
         single = _build(writer, place)
     else:
         stamps = emit_key(writer, place, layout)
-        if all_fresh(writer, layout) and (outlined := outlined_layout(rule, layout)) is not None:
+        if not writer.traced and all_fresh(writer, layout) and (outlined := outlined_layout(rule, layout)) is not None:
             emit_outlined(writer, place, outlined, len(layout.operators))
         writer.line(place, "if stamp is None:")
         writer.line(inner, "looked_at.clear()")
@@ -310,7 +307,6 @@ def _rewrite(writer: Writer, place: Place, bound: list[int], templates: frozense
         writer.line(inner, f"now = {outputs_now}")
     one = single and rule.output_block is None and len(rule.outputs) == 1
     emit_replacement(writer, place, layout, one, single, outputs, bound, templates)
-    writer.line(place, "return True")
 
 
 def _build(writer: Writer, place: Place) -> bool:

@@ -27,6 +27,7 @@ def emit_replacement(
     rule, inner = writer.plan.rule, place.deeper()
     if layout is not None and all_fresh(writer, layout):
         _emit_fresh(writer, place, layout)
+        _emit_end(writer, place, bound)
         return
     fixed = rule.output_block is None and not any(stands_for_several(rule.target, number) for number in rule.target.outputs)
     if one:
@@ -39,7 +40,7 @@ def emit_replacement(
         some = " or ".join(f"now[{k}] < 0 or types[now[{k}]] is not types[v{node}]" for k, node in enumerate(rule.outputs)) if fixed else "True"
         _emit_misfit(writer, place, some, "old", "now")
     if one and _is_input(writer):
-        _emit_shortcut(writer, place)
+        _emit_shortcut(writer, place, bound)
         return
     same = f"now == {old}" if one else "all([a == b for a, b in zip(old, now)])"
     writer.line(place, f"if {same}:")
@@ -47,7 +48,10 @@ def emit_replacement(
     writer.line(inner, place.fail)
     low, unused = _greatest_label(writer), may_leave_unused(rule.target)
     if one:
-        writer.line(place, f"replace_one({old}, now, first_new, {low}, {unused}, seeds)")
+        _emit_removing(writer, place, f"replace_one({old}, now, first_new, {low}, {unused}, seeds)")
+        if writer.traced:
+            writer.line(place, f"old, now = ({old},), (now,)")
+        _emit_end(writer, place, bound)
         return
     staying = "()"
     if _reads_an_output(writer.plan):
@@ -56,7 +60,29 @@ def emit_replacement(
             rule, [f"v{k}" for k in bound if not isinstance(nodes[k], ir.LeafNode)],
             [k for k in sorted(templates) if not isinstance(nodes[k], ir.LeafNode)],
         )  # fmt: skip
-    writer.line(place, f"replace(old, now, first_new, {low}, {unused}, {staying}, seeds)")
+    _emit_removing(writer, place, f"replace(old, now, first_new, {low}, {unused}, {staying}, seeds)")
+    _emit_end(writer, place, bound)
+
+
+def scope_code(writer: Writer, bound: list[int]) -> str:
+    """An expression for the match as it is handed over."""
+    rule = writer.plan.rule
+    slots = ", ".join(f"v{k}" if k in bound else "-2" for k in range(len(rule.nodes)))
+    chosen = ", ".join(f"{k}: b{k}" for k, node in enumerate(rule.nodes) if isinstance(node, ir.AltNode))
+    captures = ", ".join(f"{k}: c{k}" for k in range(len(rule.captures)))
+    variables = ", ".join(f"{v.name!r}: w_{v.name}" for v in rule.variables)
+    instances = ", ".join(f"I{b}" for b in range(len(rule.blocks)))
+    return f"scope_of(G, [{slots}], {{{chosen}}}, {{{captures}}}, {{{variables}}}, [{instances}])"
+
+
+def _emit_end(writer: Writer, place: Place, bound: list[int]) -> None:
+    """The application is done."""
+    writer.line(place, f"return record({scope_code(writer, bound)}, first_new, old, now, removed)" if writer.traced else "return True")
+
+
+def _emit_removing(writer: Writer, place: Place, call: str) -> None:
+    """A call that removes nodes and returns them."""
+    writer.line(place, f"removed += {call}" if writer.traced else call)
 
 
 def _emit_misfit(writer: Writer, place: Place, condition: str, olds: str, nows: str) -> None:
@@ -74,6 +100,8 @@ def _emit_misfit(writer: Writer, place: Place, condition: str, olds: str, nows: 
 def _emit_fresh(writer: Writer, place: Place, layout: Layout) -> None:
     """All users move to the new nodes, and the old outputs go."""
     count = len(layout.operators)
+    if writer.traced:
+        writer.line(place, f"old, now = {_tuple(_olds(writer))}, {_tuple(layout.outputs)}")
     _emit_room(writer, place, count)
     _emit_typed(writer, place, layout)
     writer.line(place, f"if step > 0 and len(label) == first_new: label.extend(range(high - step * {count - 1}, high + 1, step))")
@@ -154,15 +182,17 @@ def _emit_moved(writer: Writer, place: Place, layout: Layout) -> None:
     _emit_removal(writer, place)
 
 
-def _emit_shortcut(writer: Writer, place: Place) -> None:
+def _emit_shortcut(writer: Writer, place: Place, bound: list[int]) -> None:
     """All users of the output read an input of the match instead."""
     rule, inner = writer.plan.rule, place.deeper()
     old, target = rule.outputs[0], rule.target.targets[rule.target.outputs[0]]
     assert isinstance(target, ir.SourceNode)
     now = f"v{target.node}"
+    if writer.traced:
+        writer.line(place, f"old, now = (v{old},), ({now},)")
     writer.line(place, f"if types[{now}] is not types[v{old}]:")
-    writer.line(inner, f"replace_one(v{old}, {now}, first_new, 0, False, seeds)")
-    writer.line(inner, "return True")
+    _emit_removing(writer, inner, f"replace_one(v{old}, {now}, first_new, 0, False, seeds)")
+    _emit_end(writer, inner, bound)
     writer.line(place, f"readers, into = users[v{old}], users[{now}]")
     _emit_redirection(writer, place, f"v{old}", now)
     writer.line(place, f"if type(into) is list and len(into) + len(readers) <= {MANY_USERS} and not additions:")
@@ -175,6 +205,7 @@ def _emit_shortcut(writer: Writer, place: Place) -> None:
     writer.line(place, f"seeds += readers; rest = []; users[v{old}] = []")
     writer.line(place, f"if v{old} in output_uses: G.replace_outputs({{v{old}: {now}}})")
     _emit_removal(writer, place, now)
+    _emit_end(writer, place, bound)
 
 
 def _emit_redirection(writer: Writer, place: Place, old: str, now: str) -> None:
@@ -232,7 +263,11 @@ def _emit_going(writer: Writer, place: Place, going: list[int]) -> None:
     all_set("operands", "()")
     all_set("attrs", "NO_ATTRS")
     writer.line(place, f"G.dead += {len(going)}")
-    writer.line(place, "if rest: remove(rest, seeds)")
+    if writer.traced:
+        writer.line(place, f"removed += ({', '.join(f'v{k}' for k in going)},)")
+        writer.line(place, "removed += remove(rest, seeds)")
+    else:
+        writer.line(place, "if rest: remove(rest, seeds)")
 
 
 def _tuple(items: Iterable[str]) -> str:

@@ -5,7 +5,7 @@ Atomic: until the types of all new nodes are known and fit, the graph is only ap
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -64,24 +64,25 @@ def apply_match(scope: Scope, edits: Edits, seeds: list[int], traced: bool = Fal
         graph.discard_from(first_new)
         return None  # nothing would change
     slots = {slot for _, slot in bound_slots(scope) if slot >= 0}
-    bindings = describe(scope, lambda node: node) if traced else {}
     if rule.output_block is None and len(sources) == 1:
         removed = edits.replace_one(sources[0], targets[0], first_new, None, True, seeds)
     else:
         removed = edits.replace(sources, targets, first_new, None, True, slots - set(input_slots(scope)), seeds)
-    if not traced:
-        return True
-    dead = set(removed)
+    return record(scope, first_new, sources, targets, removed) if traced else True
+
+
+def record(scope: Scope, first_new: int, sources: Sequence[int], targets: Sequence[int], removed: Sequence[int]) -> Application:
+    """What an application did: `targets` stand for `sources` now, new nodes begin at `first_new`, and `removed` are gone."""
+    graph, dead = scope.graph, set(removed)
     added = [node for node in range(first_new, len(graph.op)) if node not in dead]
-    gone = [node for node in removed if node < first_new]
     return Application(
-        rule.name,
+        scope.rule.name,
         outputs=tuple(sources),
         added=tuple(added),
         added_operators=tuple(graph.op[node] for node in added),
-        removed=tuple(gone),
+        removed=tuple(node for node in removed if node < first_new),
         replaced={old: now for old, now in zip(sources, targets) if old != now},
-        bindings=bindings,
+        bindings=describe(scope, lambda node: node),
     )
 
 

@@ -12,7 +12,7 @@ from gslang.engine import generate
 def readable_only() -> Iterator[None]:
     """All rules run by the readable engine, as if none could be compiled."""
     compiled = generate._compiled
-    generate._compiled = lambda plan, rewrites: None  # type: ignore[assignment]
+    generate._compiled = lambda plan, mode: None  # type: ignore[assignment]
     try:
         yield
     finally:

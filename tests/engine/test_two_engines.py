@@ -14,6 +14,7 @@ from gslang.dialect.load import load_dialect
 from gslang.engine import generate
 from gslang.engine.fixed_point import Limits, run_to_fixed_point
 from gslang.engine.lower import program_of
+from gslang.engine.rewrite import Application
 from gslang.formats.json_graph import read_json, write_json
 from gslang.graph.graph import Graph
 from gslang.graph.invariants import check_invariants
@@ -71,6 +72,46 @@ def test_on_random_rules(chunk: int) -> None:
     for seed in range(chunk * 60, chunk * 60 + 60):
         graph, rules, _ = random_run(seed)
         both_ways(graph, rules, Limits(applications=200))
+
+
+def as_told(graph: Graph, rules: list, limits: Limits) -> Graph:
+    """The graph after a run that is watched: what each application tells is what has happened to the graph."""
+    alive, copy = set(graph.nodes()), graph.copy()
+
+    def observe(number: int, done: Application | str) -> None:
+        assert isinstance(done, Application)
+        now = set(copy.nodes())
+        assert alive - now == set(done.removed) and now - alive == set(done.added), (number, done)
+        assert len(set(done.removed)) == len(done.removed)
+        assert done.added_operators == tuple(copy.op[node] for node in done.added)
+        assert all(not copy.users[old] and old not in copy.outputs for old in done.replaced)
+        assert set(done.replaced) <= set(done.outputs) <= alive
+        assert all(node in alive for node in done.bindings.values() if isinstance(node, int))
+        alive.clear()
+        alive.update(now)
+
+    run_to_fixed_point(copy, rules, limits, observe=observe)
+    return copy
+
+
+@pytest.mark.parametrize("chunk", range(3))
+def test_a_run_that_is_watched_does_what_any_run_does(chunk: int) -> None:
+    for seed in range(chunk * 60, chunk * 60 + 60):
+        graph, rules, _ = random_run(seed)
+        plain = graph.copy()
+        run_to_fixed_point(plain, rules, Limits(applications=200))
+        told = as_told(graph, rules, Limits(applications=200))
+        with readable_only():
+            as_told(graph, rules, Limits(applications=200))
+        assert (told.op, told.operands, told.types, told.outputs) == (plain.op, plain.operands, plain.types, plain.outputs), seed
+
+
+def test_a_network_that_is_watched() -> None:
+    graph = inception_v3.build(75, width=0.1, values=False)
+    plain = graph.copy()
+    run_to_fixed_point(plain, shipped())
+    told = as_told(graph, shipped(), Limits())
+    assert (told.op, told.operands, told.outputs) == (plain.op, plain.operands, plain.outputs)
 
 
 def test_which_rules_are_left_to_the_readable_engine() -> None:

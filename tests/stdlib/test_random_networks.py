@@ -28,7 +28,7 @@ def one_network(seed: int, monkeypatch: pytest.MonkeyPatch) -> int:
     graph, other = original.copy(), original.copy()
     progress = run_to_fixed_point(graph, rules, Limits(applications=300))
     with monkeypatch.context() as patched:
-        patched.setattr(fixed_point, "compile_rewriter", lambda plan: lambda edits: generate.readable_rewriter(plan, edits))
+        patched.setattr(fixed_point, "compile_rewriter", lambda plan, traced=False: lambda edits: generate.readable_rewriter(plan, edits, traced))
         again = run_to_fixed_point(other, rules, Limits(applications=300))
     assert check_invariants(graph) == [], seed
     assert progress.applications == again.applications and write_json(graph) == write_json(other), seed
