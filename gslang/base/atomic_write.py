@@ -1,4 +1,4 @@
-"""Writing a file all at once: into a temporary file beside it, then renamed. A failure leaves what was there.
+"""Writing files all at once: into temporary files beside them, then renamed. A failure leaves what was there.
 
 A link stays a link, and a file keeps its permissions. What is no regular file (a pipe, `/dev/null`) cannot be replaced: it
 is written to when the content is complete.
@@ -7,30 +7,74 @@ is written to when the content is complete.
 from __future__ import annotations
 
 import os
+import secrets
 import stat
-import tempfile
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import ExitStack, contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass, field
 from io import BytesIO
 from pathlib import Path
 from typing import BinaryIO
 
+from gslang.base.signals import undisturbed
 
-def write_atomically(path: str | Path, write: Callable[[BinaryIO], object]) -> None:
-    """Call `write` with a binary file; its content appears under `path` only when it is complete.
 
-    Raises `OSError` if that is impossible.
-    """
-    with prepared(path, write) as appear:
-        appear()
+@dataclass(frozen=True, slots=True)
+class _Batch:
+    """Files that appear together: their temporary files, their folders, and what lets each appear, in order."""
+
+    temporary: ExitStack
+    folders: set[Path] = field(default_factory=set)
+    ready: list[Callable[[], None]] = field(default_factory=list)
+
+
+_BATCH: ContextVar[_Batch | None] = ContextVar("_BATCH", default=None)
 
 
 @contextmanager
-def prepared(path: str | Path, write: Callable[[BinaryIO], object]) -> Iterator[Callable[[], None]]:
-    """Call `write` with a binary file at once; its content appears under `path` when the function is called that this gives.
+def together() -> Iterator[None]:
+    """Files that are written inside appear at the end, in order, when all are complete; after an exception none does.
 
-    So several files can be complete before the first appears. Raises `OSError` if that is impossible.
+    No signal comes between the first and the last, and no other process that writes several files into these folders.
+    Raises `OSError` if one cannot appear.
     """
+    if _BATCH.get() is not None:
+        yield
+        return
+    with ExitStack() as temporary:
+        batch = _Batch(temporary)
+        token = _BATCH.set(batch)
+        try:
+            yield
+        finally:
+            _BATCH.reset(token)
+        if len(batch.ready) == 1:
+            batch.ready[0]()
+        elif batch.ready:
+            with _locked(batch.folders), undisturbed():
+                for appear in batch.ready:
+                    appear()
+
+
+def write_atomically(path: str | Path, write: Callable[[BinaryIO], object]) -> None:
+    """Call `write` with a binary file; its content appears under `path` only when it is complete (and all that is written `together`).
+
+    Raises `OSError` if that is impossible.
+    """
+    with together():
+        batch = _BATCH.get()
+        assert batch is not None
+        batch.ready.append(batch.temporary.enter_context(_prepared(path, write, batch)))
+
+
+def write_text(path: str | Path, text: str) -> None:
+    write_atomically(path, lambda file: file.write(text.encode("utf-8")))
+
+
+@contextmanager
+def _prepared(path: str | Path, write: Callable[[BinaryIO], object], batch: _Batch) -> Iterator[Callable[[], None]]:
+    """Call `write` with a binary file at once; its content appears under `path` when the function is called that this gives."""
     try:
         mode: int | None = os.stat(path).st_mode
     except (FileNotFoundError, ValueError):  # a NUL byte in the name is reported below, as everything else
@@ -43,17 +87,36 @@ def prepared(path: str | Path, write: Callable[[BinaryIO], object]) -> Iterator[
         return
     try:
         target = Path(path).resolve()
-        handle, name = tempfile.mkstemp(dir=target.parent, prefix=".", suffix=".tmp")
+        name = str(target.parent / f".{secrets.token_hex(8)}.tmp")  # known before the file is there: a signal may come right behind
+        os.stat(target.parent)
     except ValueError as error:
         raise OSError(str(error)) from None
     try:
-        with os.fdopen(handle, "wb") as file:
-            write(file)
-        os.chmod(name, _usual_mode() if mode is None else stat.S_IMODE(mode))
-        yield lambda: os.replace(name, target)
+        with _told_as(path, name):
+            with os.fdopen(os.open(name, os.O_CREAT | os.O_EXCL | os.O_WRONLY | getattr(os, "O_BINARY", 0), 0o600), "wb") as file:
+                write(file)
+            os.chmod(name, _usual_mode() if mode is None else stat.S_IMODE(mode))
+        batch.folders.add(target.parent)
+        yield lambda: _replace(name, target, path)
     finally:
         if os.path.exists(name):
             os.unlink(name)
+
+
+@contextmanager
+def _told_as(path: str | Path, name: str) -> Iterator[None]:
+    """Errors name the file that the user knows, not the temporary one."""
+    try:
+        yield
+    except OSError as error:
+        if error.filename not in (None, name):
+            raise
+        raise OSError(error.errno, error.strerror or str(error), str(path)) from None
+
+
+def _replace(name: str, target: Path, path: str | Path) -> None:
+    with _told_as(path, name):
+        os.replace(name, target)
 
 
 def _pour(content: BytesIO, stream: BinaryIO) -> None:
@@ -61,12 +124,27 @@ def _pour(content: BytesIO, stream: BinaryIO) -> None:
     stream.flush()
 
 
+@contextmanager
+def _locked(folders: Iterable[Path]) -> Iterator[None]:
+    """Folders that no other process locks meanwhile. (Locks are of the open folder: no file is left.) Where the system has none, nothing is locked."""
+    try:
+        import fcntl
+    except ImportError:
+        yield
+        return
+    with ExitStack() as opened:
+        for folder in sorted(folders):
+            try:
+                handle = os.open(folder, os.O_RDONLY)
+                opened.callback(os.close, handle)
+                fcntl.flock(handle, fcntl.LOCK_EX)
+            except OSError:  # a folder that may be written to, not read; a file system without locks
+                continue
+        yield
+
+
 def _usual_mode() -> int:
     """The permissions of a file that does not exist yet."""
     mask = os.umask(0)
     os.umask(mask)
     return 0o666 & ~mask
-
-
-def write_text(path: str | Path, text: str) -> None:
-    write_atomically(path, lambda file: file.write(text.encode("utf-8")))

@@ -5,17 +5,19 @@ from __future__ import annotations
 import argparse
 import json
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from time import perf_counter
 from typing import TYPE_CHECKING, Any, Final
 
+from gslang.base.atomic_write import together
 from gslang.base.diagnostics import InputError
 from gslang.cli.graph_output import add_output_options, output_graph
+from gslang.cli.inputs import inputs_for
 from gslang.cli.main import ExitCode
 from gslang.cli.numbers import add_number_options, compare_graphs, refuse_unknown_sizes, sizes_of
 from gslang.cli.option_types import natural, positive, size_in_bytes
 from gslang.cli.progress import shown
-from gslang.cli.refusals import refuse_graph_output, refuse_output, refuse_two_stdins, shared_file
+from gslang.cli.refusals import graph_takes_place, refuse_graph_output, refuse_output, refuse_two_stdins, shared_file, written_with
 from gslang.cli.shared import add_graph_options, load_graph
 from gslang.cli.usable_rules import usable_rules
 from gslang.engine.fixed_point import StopReason
@@ -31,8 +33,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("rules", help="a .gsl file, a folder, `-`, or a shipped module such as std.relay")
     parser.add_argument("graph", nargs="?", help="a .json, .relay or .onnx graph; without it the rules are only checked")
     parser.add_argument("-o", "--output", metavar="OUT", help="where the graph goes (stdout)")
+    parser.add_argument("--force", action="store_true", help="write the graph although the run ends with findings")
     add_run_options(parser)
-    parser.add_argument("--check-numbers", action="store_true", help="evaluate before and after, and compare")
+    parser.add_argument("--check-numbers", action="store_true", help="evaluate before and after, and compare; what differs is not written")
     add_number_options(parser)
     parser.add_argument("--report", metavar="FILE", help="write counts and times as JSON (`-`: to stdout, with -o)")
     parser.add_argument("--trace", metavar="FILE", help="write each application as a line of JSON")
@@ -85,12 +88,12 @@ def run(options: argparse.Namespace) -> int:
         count = len(rules)
         sys.stderr.write(f"{options.rules}: {count} rule{'s' * (count != 1)}, no errors\n")
         return ExitCode.FINE
+    refuse_graph_output(options)
     sizes = sizes_of(options)
     wrong = f"gslc: {sizes}\n" if isinstance(sizes, str) else _conflict(options)
     if wrong or isinstance(sizes, str):
         sys.stderr.write(wrong or "")
         return ExitCode.USAGE
-    refuse_graph_output(options.output, options.output_format)
     for path in (options.trace, options.report if options.report != "-" else None):
         if path is not None:
             refuse_output(path)
@@ -116,17 +119,21 @@ def run(options: argparse.Namespace) -> int:
             )  # fmt: skip
     result.seconds = {"load": loaded - compiled, "compile": compiled - began, **result.seconds}
     code = _problems(result)
-    if options.check_numbers and not _numbers_agree(rules, graph, result, options):
+    if options.check_numbers and not _numbers_agree(rules, graph, result, options, sizes):
         code = ExitCode.FINDINGS
-    writing = perf_counter()
-    output_graph(result.graph, options, _target_format(options, graph))
-    result.seconds["write"] = perf_counter() - writing
-    if options.report:
-        report = json.dumps(result.report(), indent=2, ensure_ascii=False) + "\n"
-        sys.stdout.write(report) if options.report == "-" else _write_file(options.report, report)
-    if trace is not None:
-        trace.save(_target_format(options, graph))
+    with together():
+        if code == ExitCode.FINE or options.force:
+            writing = perf_counter()
+            output_graph(result.graph, options, _target_format(options, graph))
+            result.seconds["write"] = perf_counter() - writing
+        if options.report:
+            report = json.dumps(result.report(), indent=2, ensure_ascii=False) + "\n"
+            sys.stdout.write(report) if options.report == "-" else _write_file(options.report, report)
+        if trace is not None:
+            trace.save(_target_format(options, graph))
     _summary(result, replayed=bool(options.replay))
+    if code != ExitCode.FINE and not options.force:
+        sys.stderr.write("no graph is written\n  help: --force writes it all the same\n")
     return code
 
 
@@ -140,9 +147,11 @@ def _conflict(options: argparse.Namespace) -> str | None:
         return "gslc: a trace is read from a file\n  help: --replay trace.jsonl\n"
     if options.replay and (run_options(options) != _CHOOSING_NOTHING or options.stop_after is not None):
         return "gslc: a trace says what is applied: --replay goes without options that choose rules, folding or limits\n"
-    read = {"the rules": options.rules, "the graph that is read": options.graph, "the parameters": options.params}
-    graph = {"the graph": options.output, "its parameters": options.output_params}
-    return shared_file(graph, {"the rules": options.rules}) or shared_file({"the report": options.report, "the trace": options.trace}, {**read, **graph})
+    kept = {"the rules": options.rules, "the trace that is read": options.replay, "the inputs": options.inputs}
+    read = {"the graph that is read": options.graph, "the parameters that are read": options.params}
+    reports = {"the report": options.report, "the trace": options.trace}
+    wrong = graph_takes_place(options, kept) or shared_file(reports, {**kept, **read, **written_with(options)})
+    return f"gslc: {wrong}" if wrong else None
 
 
 def _replayed(rules: RuleSet, graph: Graph, options: argparse.Namespace, trace: Trace | None) -> Result:
@@ -177,14 +186,11 @@ def _problems(result: Result) -> int:
     return code
 
 
-def _numbers_agree(rules: RuleSet, before: Graph, result: Result, options: argparse.Namespace) -> bool:
-    from gslang.evaluate.random_inputs import random_inputs
+def _numbers_agree(rules: RuleSet, before: Graph, result: Result, options: argparse.Namespace, sizes: Mapping[str, int]) -> bool:
     from gslang.evaluate.run import EvaluationError
 
-    sizes = sizes_of(options)
-    assert not isinstance(sizes, str)
     try:
-        inputs = random_inputs(before, options.seed, sizes)
+        inputs = inputs_for(before, rules.dialect, options, sizes)
         compared = compare_graphs(before, result.graph, rules.dialect, inputs, options.backend)
     except EvaluationError as error:
         sys.stderr.write(f"error: the numbers cannot be checked: {error}\n")

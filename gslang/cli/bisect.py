@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any
 
 from gslang.base.diagnostics import InputError
 from gslang.cli.apply import add_run_options, run_options
+from gslang.cli.inputs import inputs_for
 from gslang.cli.main import ExitCode
 from gslang.cli.numbers import add_number_options, outputs_of, refuse_unknown_sizes, sizes_of
 from gslang.cli.refusals import refuse_two_stdins
@@ -145,11 +146,10 @@ def _command_line(options: argparse.Namespace) -> str:
 def _numbers(rules: RuleSet, graph: Graph, sizes: dict[str, int], options: argparse.Namespace) -> Check:
     """Compares with what the graph computes as it is. Raises `InputError` if it cannot be computed."""
     from gslang.evaluate.agree import compare_values
-    from gslang.evaluate.random_inputs import random_inputs
     from gslang.evaluate.run import EvaluationError
 
     try:
-        inputs = random_inputs(graph, options.seed, sizes)
+        inputs = inputs_for(graph, rules.dialect, options, sizes)
         expected = outputs_of(graph, rules.dialect, inputs, options.backend)
     except EvaluationError as error:
         raise InputError(f"the numbers cannot be checked: {error}", help="give a command with --check") from None

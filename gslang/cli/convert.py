@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import argparse
+import sys
 
 from gslang.cli.graph_output import add_output_options, output_graph
 from gslang.cli.main import ExitCode
-from gslang.cli.refusals import refuse_graph_output
+from gslang.cli.refusals import graph_takes_place, refuse_graph_output
 from gslang.cli.shared import add_graph_options, load_graph
 
 
@@ -18,7 +19,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    refuse_graph_output(options.output, options.output_format)
+    refuse_graph_output(options)
+    if wrong := graph_takes_place(options, {}):
+        sys.stderr.write(f"gslc convert: {wrong}")
+        return ExitCode.USAGE
     graph = load_graph(options.graph, options)
     output_graph(graph, options, "relay" if graph.dialect == "relay" else "json")
     return ExitCode.FINE

@@ -7,6 +7,8 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from gslang.base.atomic_write import together
+
 if TYPE_CHECKING:
     from gslang.graph.graph import Graph
 
@@ -18,14 +20,22 @@ def add_output_options(parser: argparse.ArgumentParser) -> None:
 
 
 def output_graph(graph: Graph, options: argparse.Namespace, to_stdout: str) -> None:
-    """Write a graph where `-o` and its like say; `to_stdout` is the format for standard output. Raises `InputError`."""
+    """Write a graph where `-o` and its like say, and its parameters beside it: both or none; `to_stdout` is the format for standard output.
+
+    Raises `InputError`.
+    """
+    with together():
+        _output(graph, options, to_stdout)
+
+
+def _output(graph: Graph, options: argparse.Namespace, to_stdout: str) -> None:
     from gslang.formats.registry import format_of, write_graph
 
     path: str | None = options.output if options.output != "-" else None
     name = options.output_format or (to_stdout if path is None else format_of(path))
-    write_graph(graph, path, name, external=options.external)
-    if name == "relay":
+    if name == "relay":  # first of all, so that the graph is there when all is
         _write_weights(graph, options.output_params or (str(Path(path).with_suffix(".npz")) if path is not None else None))
+    write_graph(graph, path, name, external=options.external)
 
 
 def _write_weights(graph: Graph, path: str | None) -> None:

@@ -13,6 +13,8 @@ from keyword import iskeyword
 from types import ModuleType
 from typing import NoReturn
 
+from gslang.base.signals import Terminated, unwind_on_termination
+
 
 class ExitCode(IntEnum):
     FINE = 0
@@ -73,6 +75,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     given = list(sys.argv[1:] if arguments is None else arguments)
     _open_streams()
     try:
+        if arguments is None:
+            unwind_on_termination()
         code = int(_run(given))
         sys.stdout.flush()
         return code
@@ -81,6 +85,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except KeyboardInterrupt:
         sys.stderr.write("gslc: interrupted\n")
         return 130
+    except Terminated as told:
+        return 128 + told.number
     except BrokenPipeError:
         _close_output()
         return ExitCode.FINE

@@ -22,7 +22,8 @@ _MOST_SHARED: Final = 20_000  # values that are compared one by one
 def add_number_options(parser: argparse.ArgumentParser) -> None:
     """Options of verbs that evaluate graphs."""
     parser.add_argument("--seed", type=natural, default=0, metavar="N", help="of the random inputs (0)")
-    parser.add_argument("--dim", action="append", default=[], metavar="NAME=N", help="size of a symbolic dimension (2)")
+    parser.add_argument("--inputs", metavar="FILE", help="values of inputs (.npz, .safetensors); others are random")
+    parser.add_argument("--dim", action="append", default=[], metavar="NAME=N", help="size of a symbolic dimension (2, or larger if the graph needs it)")
     parser.add_argument("--backend", choices=BACKENDS, default="auto", help="what computes ONNX graphs: onnxruntime if it is installed (auto)")
 
 
@@ -112,40 +113,67 @@ def compare_graphs(before: Graph, after: Graph, dialect: Dialect, inputs: Mappin
 def _with_first(agreement: Agreement, backend: str, before: Graph, after: Graph, dialect: Dialect, inputs: Mapping[str, Any]) -> Comparison:
     if agreement.equal:
         return Comparison(agreement, backend)
-    from gslang.evaluate.agree import compare_values
     from gslang.evaluate.run import EvaluationError
 
     names = shared_names(before, after)[:_MOST_SHARED]
     try:
-        left, right = (_values_of(graph, names, dialect, inputs, backend) for graph in (before, after))
+        if backend == "onnxruntime" and names:
+            from gslang.formats.onnx.runtime import run_graph
+
+            left, right = (run_graph(graph, inputs, names)[-len(names) :] for graph in (before, after))
+            found = _first_different(names, left, right)
+        else:
+            pairs = _shared_nodes(before, after)[:_MOST_SHARED]
+            left = _values_of(before, [n for n, _ in pairs], dialect, inputs)
+            right = _values_of(after, [n for _, n in pairs], dialect, inputs)
+            found = _first_different([before.label(n) for n, _ in pairs], left, right)
     except (EvaluationError, InputError):
         return Comparison(agreement, backend)
-    for name, a, b in zip(names, left, right):
+    return Comparison(agreement, backend, *(found or ()))
+
+
+def _first_different(labels: Sequence[str], left: Sequence[Any], right: Sequence[Any]) -> tuple[str, str] | None:
+    """The first value that differs, and how."""
+    from gslang.evaluate.agree import compare_values
+
+    for label, a, b in zip(labels, left, right):
         found = compare_values([a], [b])
         if not found.equal:
-            return Comparison(agreement, backend, name, found.reason.replace("array 0 ", ""))
-    return Comparison(agreement, backend)
+            return label, found.reason.replace("array 0 ", "").replace("array 0: ", "is ")
+    return None
 
 
 def shared_names(before: Graph, after: Graph) -> list[str]:
     """Names of calls' results that both graphs have, in the order of the first."""
+    there = {after.names[n] for n in _computed(after)}
+    return [name for n in _computed(before) if (name := before.names[n]) and name in there]
+
+
+def _shared_nodes(before: Graph, after: Graph) -> list[tuple[int, int]]:
+    """What both graphs compute, in the order of the first: results of one name, nodes without a name that are still there, and outputs.
+
+    `after` is made from a copy of `before`: nodes keep their numbers, and new ones have others.
+    """
+    named = {name: n for n in _computed(after) if (name := after.names[n])}
+    still = {n for n in _computed(after) if not after.names[n] and n < len(before.op) and after.op[n] is before.op[n]}
+    found = []
+    for n in _computed(before):
+        name = before.names[n]
+        other = named.get(name) if name else n if n in still else None
+        if other is not None:
+            found.append((n, other))
+    return found + [pair for pair in zip(before.outputs, after.outputs) if pair not in found]
+
+
+def _computed(graph: Graph) -> list[int]:
     from gslang.graph.graph import PROJ
 
-    def named(graph: Graph) -> list[str]:
-        return [str(graph.names[n]) for n in graph.in_order() if (graph.is_call(n) or graph.op[n] is PROJ) and graph.names[n]]
-
-    there = set(named(after))
-    return [name for name in named(before) if name in there]
+    return [n for n in graph.in_order() if graph.is_call(n) or graph.op[n] is PROJ]
 
 
-def _values_of(graph: Graph, names: Sequence[str], dialect: Dialect, inputs: Mapping[str, Any], backend: str) -> list[Any]:
-    if backend == "onnxruntime":
-        from gslang.formats.onnx.runtime import run_graph
-
-        return run_graph(graph, inputs, names)[-len(names) :] if names else []
+def _values_of(graph: Graph, nodes: Sequence[int], dialect: Dialect, inputs: Mapping[str, Any]) -> list[Any]:
     from gslang.evaluate.run import evaluate
 
-    where = {graph.names[n]: n for n in graph.nodes()}
     watched = graph.copy()
-    watched.set_outputs([where[name] for name in names])
+    watched.set_outputs(nodes)
     return evaluate(watched, dialect, inputs)

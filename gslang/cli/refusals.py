@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import argparse
 import os
+import stat
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -15,15 +17,29 @@ def refuse_two_stdins(first: str, second: str | None) -> None:
         raise InputError("the rules and the graph cannot both come from standard input", help="give one of them as a file")
 
 
-def refuse_graph_output(path: str | None, output_format: str | None) -> None:
-    """Raises `InputError` if a graph could never be written there. What only the writing tells is not looked for."""
+def refuse_graph_output(options: argparse.Namespace) -> None:
+    """Raises `InputError` if a graph and its parameters could never be written there. What only the writing tells is not looked for."""
     from gslang.formats.registry import known_output_format
 
+    path, name = options.output, options.output_format
     if path is not None and path != "-":
         refuse_output(path)
-        known_output_format(path, output_format)
-    elif output_format is not None:
-        known_output_format("", output_format)
+        name = known_output_format(path, name)
+    elif name is not None:
+        known_output_format("", name)
+    if options.output_params is not None:
+        refuse_weights_output(options.output_params)
+        if name not in (None, "relay"):
+            raise InputError("only Relay text has its parameters in a file of their own", path=options.output_params, help="leave --output-params out")
+
+
+def refuse_weights_output(path: str) -> None:
+    """Raises `InputError` if no weights file can appear at a path, or none has such a name."""
+    from gslang.formats.weights import is_weights_name
+
+    refuse_output(path)
+    if not is_weights_name(path):
+        raise InputError("this is no weights file by its name", path=path, help="use .npz or .safetensors")
 
 
 def refuse_output(path: str) -> None:
@@ -41,13 +57,59 @@ def refuse_output(path: str) -> None:
             raise InputError(f"cannot be written: permission denied in `{folder}`", path=path)
 
 
+def written_with(options: argparse.Namespace) -> dict[str, str | None]:
+    """The files that a graph is written to, by what they are: `shared_file` takes them."""
+    path: str | None = options.output
+    found = {"the graph": path}
+    if path is None or path == "-":
+        found["its parameters"] = options.output_params
+        return found
+    from gslang.formats.registry import format_of
+
+    match format_of(path, options.output_format):
+        case "relay":
+            found["its parameters"] = options.output_params or str(Path(path).with_suffix(".npz"))
+        case "onnx":
+            found["its data"] = f"{path}.data"
+    return found
+
+
+def graph_takes_place(options: argparse.Namespace, kept: Mapping[str, str | None]) -> str | None:
+    """What is wrong if a graph and what is written with it would replace each other, files that are `kept`, or what only was read.
+
+    The graph may replace the graph that was read; only then its parameters may replace those that were read.
+    """
+    written, output, given = written_with(options), options.output, options.graph
+    in_place = output not in (None, "-") and given not in (None, "-") and _identity(output) == _identity(given)
+    beside = {what: path for what, path in written.items() if what != "the graph"}
+    read = {**kept, "the parameters that are read": None if in_place else options.params}
+    return shared_file(written, read) or shared_file(beside, {"the graph that is read": given})
+
+
 def shared_file(written: Mapping[str, str | None], read: Mapping[str, str | None]) -> str | None:
     """What is wrong if one file is to have two contents, or is to be written though it is read. Both by what they are called."""
-    seen = {os.path.realpath(path): what for what, path in read.items() if path not in (None, "-")}  # type: ignore[type-var]
+    seen = {_identity(path): what for what, path in read.items() if path is not None and path != "-"}
     for what, path in written.items():
-        if path is None or path == "-" or Path(path).exists() and not Path(path).is_file():
+        if path is None or path == "-" or _is_stream(path):
             continue
-        other = seen.setdefault(os.path.realpath(path), what)
+        other = seen.setdefault(_identity(path), what)
         if other != what:
-            return f"gslc: {path}: {what} would take the place of {other}\n  help: give {what} a file of its own\n"
+            return f"{path}: {what} would take the place of {other}\n  help: give {what} a file of its own\n"
     return None
+
+
+def _identity(path: str) -> tuple[int, int] | str:
+    """What two names of one file have in common: links, other spellings."""
+    try:
+        state = os.stat(path)
+    except (OSError, ValueError):
+        return os.path.realpath(path)
+    return state.st_dev, state.st_ino
+
+
+def _is_stream(path: str) -> bool:
+    """Whether this is no file that could be replaced: a pipe, `/dev/null`."""
+    try:
+        return not stat.S_ISREG(os.stat(path).st_mode)
+    except (OSError, ValueError):
+        return False

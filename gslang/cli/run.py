@@ -6,15 +6,15 @@ import argparse
 import sys
 
 from gslang.base.diagnostics import InputError
+from gslang.cli.inputs import inputs_for
 from gslang.cli.main import ExitCode
 from gslang.cli.numbers import add_number_options, outputs_of, refuse_unknown_sizes, sizes_of
-from gslang.cli.refusals import refuse_output
+from gslang.cli.refusals import refuse_weights_output, shared_file
 from gslang.cli.shared import add_graph_options, load_graph
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("graph", help="a .json, .relay or .onnx graph")
-    parser.add_argument("--inputs", metavar="FILE", help="values of inputs (.npz, .safetensors); others are random")
     parser.add_argument("-o", "--output", metavar="OUT", help="write the outputs, as out0, out1, … (.npz)")
     add_number_options(parser)
     add_graph_options(parser)
@@ -22,25 +22,23 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     from gslang.dialect.load import load_dialect
-    from gslang.evaluate.random_inputs import random_inputs
     from gslang.evaluate.run import EvaluationError
-    from gslang.formats.weights import is_weights_name, open_weights, write_weights
+    from gslang.formats.weights import write_weights
 
     dims = sizes_of(options)
     if isinstance(dims, str):
         sys.stderr.write(f"gslc run: {dims}\n")
         return ExitCode.USAGE
     if options.output is not None:
-        refuse_output(options.output)
-        if not is_weights_name(options.output):
-            raise InputError("this is no weights file by its name", path=options.output, help="use .npz or .safetensors")
+        refuse_weights_output(options.output)
+        if wrong := shared_file({"the outputs": options.output}, {"the graph": options.graph, "the inputs": options.inputs, "the parameters": options.params}):
+            sys.stderr.write(f"gslc run: {wrong}")
+            return ExitCode.USAGE
     graph = load_graph(options.graph, options)
     refuse_unknown_sizes(graph, dims)
     dialect = load_dialect(graph.dialect)
     try:
-        inputs = random_inputs(graph, options.seed, dims)
-        if options.inputs:
-            inputs.update(open_weights(options.inputs))
+        inputs = inputs_for(graph, dialect, options, dims)
         values = outputs_of(graph, dialect, inputs, options.backend)
     except EvaluationError as error:
         raise InputError(str(error), path=options.graph) from None

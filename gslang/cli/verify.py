@@ -55,9 +55,9 @@ def _verdicts(options: argparse.Namespace, rules: RuleSet, names: list[str], set
 
     if options.jobs <= 1 or len(names) < 2 or "-" in options.rules:
         return [verify(rules.known[name], settings, rules.programs) for name in names]
-    from concurrent.futures import ProcessPoolExecutor
+    from gslang.base.processes import processes
 
-    with ProcessPoolExecutor(options.jobs) as pool:
+    with processes(options.jobs) as pool:
         return list(pool.map(_one, [(tuple(options.rules), name, settings) for name in names]))
 
 

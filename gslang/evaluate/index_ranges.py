@@ -3,71 +3,119 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Final
 
-from gslang.dialect.tensor_type import TensorType
-from gslang.graph.graph import PROJ, Graph
+from gslang.dialect.tensor_type import Symbol, TensorType
+from gslang.graph.graph import CONST, PARAM, PROJ, TUPLE, Graph
 
-# Operator → operands that are indices into operand 0, along `axis`.
-_GATHERS: Final = {
-    "take": (1,), "gather": (1,), "Gather": (1,), "GatherElements": (1,), "ScatterElements": (1,), "Scatter": (1,),
-    "GatherND": (1,), "ScatterND": (1,), "gather_nd": (1,),
+# Operator → operand that is indices → (operand that they choose from, its axis; None: the attribute `axis`).
+_INDICES: Final[Mapping[str, Mapping[int, tuple[int, int | None]]]] = {
+    "take": {1: (0, None)}, "gather": {1: (0, None)}, "Gather": {1: (0, None)}, "GatherElements": {1: (0, None)},
+    "ScatterElements": {1: (0, None)}, "Scatter": {1: (0, None)}, "TensorScatter": {2: (0, None)}, "scatter": {1: (0, None)},
+    "scatter_elements": {1: (0, None)}, "scatter_add": {1: (0, None)}, "ArrayFeatureExtractor": {1: (0, -1)},
+    "embedding": {1: (0, 0)}, "NegativeLogLikelihoodLoss": {1: (0, 1)}, "SoftmaxCrossEntropyLoss": {1: (0, 1)}, "nn.nll_loss": {1: (0, 1)},
+    "EmbedLayerNormalization": {0: (2, 0), 1: (3, 0), 8: (3, 0)}, "ReverseSequence": {1: (0, 0)}, "GatherBlockQuantized": {1: (0, None)},
 }  # fmt: skip
-_EMBEDDINGS: Final = {0: 2, 1: 4, 8: 3}  # operands of EmbedLayerNormalization → their tables
+_POINTS: Final = frozenset({"GatherND", "ScatterND", "gather_nd", "scatter_nd"})  # operand 1 is places in operand 0
 _LENGTHS: Final = {"Expand": (1,), "Tile": (1,), "ConstantOfShape": (0,)}  # sizes and counts
-_CARRIED: Final = frozenset({  # the same integers, elsewhere
-    "Cast", "Reshape", "Unsqueeze", "Squeeze", "Transpose", "Identity", "Flatten", "Slice", "Concat", "Expand", "Tile", "Split",
-    "reshape", "expand_dims", "squeeze", "transpose", "cast", "strided_slice", "concatenate", "split",
+_MOVED: Final = frozenset({  # the same integers, elsewhere
+    "Cast", "Reshape", "Unsqueeze", "Squeeze", "Transpose", "Identity", "Flatten", "Slice", "Expand", "Tile", "Split", "Gather", "GatherElements",
+    "GatherND", "Pad", "Clip", "Abs", "Dropout", "DepthToSpace", "SpaceToDepth", "ReverseSequence", "Trilu", "ReduceMax", "ReduceMin",
+    "reshape", "expand_dims", "squeeze", "transpose", "cast", "strided_slice", "split", "take", "gather", "gather_nd", "clip", "abs", "tile", "repeat",
+    "reverse", "copy", "broadcast_to", "broadcast_to_like", "reshape_like", "layout_transform", "nn.batch_flatten", "nn.dropout", "max", "min",
 })  # fmt: skip
+_JOINED: Final = frozenset({"Concat", "concatenate", "stack", "Max", "Min", "maximum", "minimum"})  # any operand's integers, elsewhere
+_CHOSEN: Final = frozenset({"Where", "where"})
+_SUMS: Final = {"Add": 1, "add": 1, "Sub": -1, "subtract": -1}  # with a constant: indices that are counted from elsewhere
 
 
-def bounds_of(graph: Graph, node: int, dims: Mapping[str, int] | None, symbolic: int) -> tuple[int, int] | None:
-    """The range [low, high) of an integer input's values, or None where nothing is said. Symbolic dimensions are `dims` or `symbolic`."""
-    high: int | None = None
-    seen = {node}
-    stack = [node]
+@dataclass(frozen=True, slots=True)
+class _Value:
+    """A node whose integers are those of the input, and a number from `least` to `most` more."""
+
+    node: int
+    least: int = 0
+    most: int = 0
+
+
+def bounds_of(graph: Graph, node: int, sizes: Mapping[str, int]) -> tuple[int, int] | None:
+    """The range [low, high) of an integer input's values, or None where nothing is said. `sizes`: of symbolic dimensions."""
+    low = high = None
+    start = _Value(node)
+    seen, stack = {start}, [start]
     while stack:
         value = stack.pop()
-        for user in sorted(graph.users[value]):
-            op, operands = graph.op[user], graph.operands[user]
-            for k, operand in enumerate(operands):
-                if operand != value:
-                    continue
-                found = _limit(graph, user, op, k, dims, symbolic)
-                if found is not None:
-                    high = found if high is None else min(high, found)
-                if (op in _CARRIED and (k == 0 or op in ("Concat", "concatenate")) or op is PROJ) and user not in seen:
-                    seen.add(user)
-                    stack.append(user)
-            if any(k < len(operands) and operands[k] == value for k in _LENGTHS.get(op, ())):
-                return 1, 2
-    if high is not None:
-        return 0, max(high, 1)
+        for user in sorted(graph.users[value.node]):
+            operands = graph.operands[user]
+            for k in [k for k, operand in enumerate(operands) if operand == value.node]:
+                if k in _LENGTHS.get(graph.op[user], ()):
+                    return 1, 2
+                size = _limit(graph, user, k, sizes)
+                if size is not None:
+                    low = max(-value.least, 0 if low is None else low)
+                    high = min(size - value.most, size if high is None else high)
+                after = _behind(graph, user, k, value)
+                if after is not None and after not in seen and abs(after.most) + abs(after.least) < 1 << 40:
+                    seen.add(after)
+                    stack.append(after)
+    if low is not None and high is not None:
+        return low, max(high, low + 1)
     return (0, 2) if "mask" in (graph.names[node] or "").lower() else None
 
 
-def _limit(graph: Graph, user: int, op: str, k: int, dims: Mapping[str, int] | None, symbolic: int) -> int | None:
+def _behind(graph: Graph, user: int, k: int, value: _Value) -> _Value | None:
+    """The user, if the integers of its operand `k` go on in it."""
+    op, operands = graph.op[user], graph.operands[user]
+    if op is PROJ or op is TUPLE or op in _JOINED or op in _MOVED and k == 0 or op in _CHOSEN and k > 0:
+        return _Value(user, value.least, value.most)
+    sign = _SUMS.get(op)
+    other = operands[1 - k] if sign is not None and len(operands) == 2 and (sign > 0 or k == 0) else -1
+    if sign is None or other < 0 or graph.op[other] not in (CONST, PARAM):
+        return None
+    added = graph.value(other)
+    if added is None or added.size == 0 or added.dtype.kind not in "iu":
+        return None
+    ends = sorted((sign * int(added.min()), sign * int(added.max())))
+    return _Value(user, value.least + ends[0], value.most + ends[1])
+
+
+def _limit(graph: Graph, user: int, k: int, sizes: Mapping[str, int]) -> int | None:
     """The size of the axis that operand `k` chooses from; None if it does not."""
-    operands, attrs = graph.operands[user], graph.attrs[user]
-    name = op.rpartition(".")[2]
-    if name == "EmbedLayerNormalization" and k in _EMBEDDINGS and _EMBEDDINGS[k] < len(operands):
-        return _size(graph, operands[_EMBEDDINGS[k]], 0, dims, symbolic)
+    operands, attrs, op = graph.operands[user], graph.attrs[user], graph.op[user]
+    name = op if op in _INDICES else op.rpartition(".")[2]
     if name in ("one_hot", "OneHot") and k == 0:
-        depth = graph.value(operands[1]) if len(operands) > 1 and operands[1] >= 0 else attrs.get("depth")
-        return None if depth is None else int(depth)
-    if k not in _GATHERS.get(name, ()):
+        depth = graph.value(operands[1]) if name == "OneHot" and len(operands) > 1 and operands[1] >= 0 else attrs.get("depth")
+        return None if depth is None else int(depth if isinstance(depth, int) else depth.reshape(-1)[0])
+    if name in _POINTS and k == 1:
+        type_ = graph.types[operands[0]]
+        shape = type_.shape or () if isinstance(type_, TensorType) else ()
+        return min([_size(graph, operands[0], axis, sizes) for axis in range(len(shape))], default=None)
+    if name not in _INDICES or k not in _INDICES[name]:
         return None
-    if name in ("GatherND", "ScatterND", "gather_nd"):
-        type = graph.types[operands[0]]
-        sizes = [_size(graph, operands[0], axis, dims, symbolic) for axis in range(len(type.shape or ()) if isinstance(type, TensorType) else 0)]
-        return min([size for size in sizes if size is not None], default=None)
-    axis = attrs.get("axis", 0)
-    return _size(graph, operands[0], axis if isinstance(axis, int) else 0, dims, symbolic)
+    table, axis = _INDICES[name][k]
+    if table >= len(operands) or operands[table] < 0:
+        return None
+    stated = attrs.get("axis", None if name == "take" else 0) if axis is None else axis
+    if stated is None:
+        return _elements(graph, operands[table], sizes)
+    return _size(graph, operands[table], stated if isinstance(stated, int) else 0, sizes)
 
 
-def _size(graph: Graph, node: int, axis: int, dims: Mapping[str, int] | None, symbolic: int) -> int | None:
-    type = graph.types[node] if node >= 0 else None
-    if not isinstance(type, TensorType) or not type.shape or not -len(type.shape) <= axis < len(type.shape):
-        return None
-    dimension = type.shape[axis]
-    return dimension if isinstance(dimension, int) else (dims or {}).get(str(dimension), symbolic)
+def _size(graph: Graph, node: int, axis: int, sizes: Mapping[str, int]) -> int:
+    """The size of an axis; 1 where it is not known: there is an element 0."""
+    type_ = graph.types[node]
+    if not isinstance(type_, TensorType) or not type_.shape or not -len(type_.shape) <= axis < len(type_.shape):
+        return 1
+    dimension = type_.shape[axis]
+    return dimension if isinstance(dimension, int) else sizes.get(dimension.name, 1) if isinstance(dimension, Symbol) else 1
+
+
+def _elements(graph: Graph, node: int, sizes: Mapping[str, int]) -> int:
+    """How many elements a tensor has, as far as known: Relay's `take` without an axis chooses from all."""
+    type_ = graph.types[node]
+    shape = type_.shape or () if isinstance(type_, TensorType) else ()
+    count = 1
+    for axis in range(len(shape)):
+        count *= _size(graph, node, axis, sizes)
+    return count

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 import zlib
-from collections.abc import Mapping
+from collections.abc import Container, Mapping
 from typing import Any
 
 import numpy as np
@@ -16,9 +16,9 @@ from gslang.dialect.dtypes import numpy_dtype, numpy_dtype_exists
 from gslang.dialect.tensor_type import Symbol, TensorType
 from gslang.evaluate.index_ranges import bounds_of
 from gslang.evaluate.run import EvaluationError
-from gslang.graph.graph import CONST, INPUT, PARAM, Graph
+from gslang.graph.graph import INPUT, LEAVES, Graph
 
-_SYMBOLIC = 2  # the size of a symbolic or unknown dimension that nothing fixes
+_OPEN = (2, 2)  # sizes of leading and of other dimensions, symbolic or unknown, that nothing fixes
 _MOST_ELEMENTS = 2**32  # of one input: 32 GiB while they are drawn
 _POSITIVE_OPERANDS = {
     "sqrt": (0,), "rsqrt": (0,), "log": (0,), "nn.batch_norm": (4,), "log2": (0,), "log10": (0,),
@@ -26,34 +26,46 @@ _POSITIVE_OPERANDS = {
 }  # fmt: skip
 
 
-def random_inputs(graph: Graph, seed: int = 0, dims: Mapping[str, int] | None = None) -> dict[str, Any]:
+def random_inputs(
+    graph: Graph, seed: int = 0, dims: Mapping[str, int] | None = None, unknown: tuple[int, int] = _OPEN, *,
+    given: Container[str] = (), most: int = _MOST_ELEMENTS,
+) -> dict[str, Any]:  # fmt: skip
     """Values by name. Floats are normal, parameters and constants scaled by 1/√fan-in; variances and operands of roots are positive; integers
     are small, indices within their axis (`index_ranges`).
 
-    Raises `EvaluationError` where a type is not known.
+    `dims`: sizes of symbolic dimensions; `unknown`: those of all others, leading ones (of a matrix and more) first. Names that are `given`
+    get no value. Raises `EvaluationError` where a type is not known, and for more than `most` elements.
     """
     values: dict[str, Any] = {}
+    sizes = {**_symbol_sizes(graph, unknown), **(dims or {})}
     for node in graph.reverse_post_order():
-        if graph.op[node] not in (INPUT, PARAM, CONST) or node in graph.values:
-            continue
         name = graph.names[node]
+        if graph.op[node] not in LEAVES or node in graph.values or name in given:
+            continue
         type_ = graph.types[node]
         if name is None or not isinstance(type_, TensorType) or type_.shape is None or type_.dtype is None:
             raise EvaluationError(f"`{graph.label(node)}` has no known type, so no random value")
         if not numpy_dtype_exists(type_.dtype):
             raise EvaluationError(f"`{name}`: no values of type {type_.dtype}")
-        shape = tuple(
-            d if isinstance(d, int) else (dims or {}).get(d.name, _SYMBOLIC) if isinstance(d, Symbol) else _SYMBOLIC
-            for d in type_.shape
-        )
-        if math.prod(shape) > _MOST_ELEMENTS:
+        shape = tuple([
+            d if isinstance(d, int) else sizes[d.name] if isinstance(d, Symbol) else unknown[bool(k) or len(type_.shape) == 1]
+            for k, d in enumerate(type_.shape)
+        ])  # fmt: skip
+        if math.prod(shape) > most:
             raise EvaluationError(f"`{name}` is {type_}: too large for a value")
         rng = np.random.default_rng([seed, zlib.crc32(name.encode())])
-        values[name] = _sample(graph, node, rng, shape, numpy_dtype(type_.dtype), dims)
+        values[name] = _sample(graph, node, rng, shape, numpy_dtype(type_.dtype), sizes)
     return values
 
 
-def _sample(graph: Graph, node: int, rng: Any, shape: tuple[int, ...], dtype: Any, dims: Mapping[str, int] | None) -> Any:
+def _symbol_sizes(graph: Graph, unknown: tuple[int, int]) -> dict[str, int]:
+    """Sizes of the symbolic dimensions of leaves: the second one unless a dimension is the first of all matrices and more that have it."""
+    shapes = [type_.shape or () for n in graph.nodes() if graph.op[n] in LEAVES and isinstance(type_ := graph.types[n], TensorType)]
+    inner = {d.name for shape in shapes for d in (shape[1:] if len(shape) > 1 else shape) if isinstance(d, Symbol)}
+    return {d.name: unknown[d.name in inner] for shape in shapes for d in shape if isinstance(d, Symbol)}
+
+
+def _sample(graph: Graph, node: int, rng: Any, shape: tuple[int, ...], dtype: Any, sizes: Mapping[str, int]) -> Any:
     positive = any(
         k < len(graph.operands[user]) and graph.operands[user][k] == node
         for user in graph.users[node]
@@ -62,7 +74,7 @@ def _sample(graph: Graph, node: int, rng: Any, shape: tuple[int, ...], dtype: An
     if dtype.kind == "b":
         return rng.random(shape) < 0.5
     if dtype.kind in "iu":
-        bounds = bounds_of(graph, node, dims, _SYMBOLIC)
+        bounds = bounds_of(graph, node, sizes)
         if bounds is not None:
             return rng.integers(*bounds, shape).astype(dtype)
         return rng.integers(0 if dtype.kind == "u" else -8, 8, shape).astype(dtype)

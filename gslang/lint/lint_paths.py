@@ -76,11 +76,11 @@ def with_joint_findings(files: Sequence[Linted], programs: Sequence[CheckedProgr
 
 def lint_paths(paths: Sequence[str], choice: Choice, jobs: int) -> list[Linted]:
     """The findings in files, in the order of the paths, worked out by `jobs` processes."""
-    from concurrent.futures import ProcessPoolExecutor
+    from gslang.base.processes import processes
 
     size = max(1, min(16, -(-len(paths) // jobs)))
     chunks = [paths[k : k + size] for k in range(0, len(paths), size)]
-    with ProcessPoolExecutor(jobs) as pool:
+    with processes(jobs) as pool:
         return [linted for part in pool.map(_lint_chunk, chunks, [choice] * len(chunks)) for linted in part]
 
 

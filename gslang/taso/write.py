@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from gslang.base.atomic_write import write_text
+from gslang.base.atomic_write import together, write_text
 from gslang.base.diagnostics import InputError
 from gslang.taso.read import Substitution
 from gslang.taso.shapes import ShapeMistake
@@ -65,8 +65,9 @@ def write_rules(rules: Sequence[Substitution], path: str, folder: str | Path, wi
     try:
         Path(folder).mkdir(parents=True, exist_ok=True)
         files = [(Path(folder) / "operators.gsl", operators_text(made)), (Path(folder) / "taso.gsl", rules_text(made, with_conditions))]
-        for file, text in files:
-            write_text(file, text)
+        with together():
+            for file, text in files:
+                write_text(file, text)
     except OSError as error:
         raise InputError(f"cannot be written: {error.strerror or error}", path=str(folder)) from None
     return [file for file, _ in files]

@@ -5,12 +5,11 @@ Not here: names (`names`), new nodes in older versions' terms (`new_node`), wher
 
 from __future__ import annotations
 
-from contextlib import ExitStack
 from functools import partial
 from pathlib import Path
 from typing import Any, Final
 
-from gslang.base.atomic_write import prepared
+from gslang.base.atomic_write import together, write_atomically
 from gslang.base.diagnostics import InputError
 from gslang.dialect.dtypes import PLAIN
 from gslang.dialect.onnx import needs_onnx
@@ -41,11 +40,10 @@ def write_onnx(graph: Graph, path: str | Path, external: str = "keep") -> None:
     try:
         model, pending = _written(graph, deferred=True)
         data = placed(model, model_record(graph), target, external, pending)
-        with ExitStack() as files:  # both are complete before the first appears
-            ready = [] if data is None else [files.enter_context(prepared(data.path, data.write))]
-            ready.append(files.enter_context(prepared(target, lambda file: file.write(_serialized(model, target)))))
-            for appear in ready:
-                appear()
+        with together():  # both are complete before the first appears
+            if data is not None:
+                write_atomically(data.path, data.write)
+            write_atomically(target, lambda file: file.write(_serialized(model, target)))
     except OSError as error:
         raise InputError(f"cannot be written: {(error.strerror or str(error)).lower()}", path=str(path)) from None
     except InputError as error:
