@@ -79,7 +79,7 @@ def _by_meaning(graph: Graph, dialect: Dialect, node: int, operands: list[Any]) 
     """A call of an operator whose declaration says what it computes."""
     op = graph.op[node]
     signature = dialect.operators[op]
-    types = [_type_of(value) for value in operands]
+    types = [type_of(value) for value in operands]
     try:
         inner = value_graph(signature.meaning, dialect, types, signature.complete(graph.attrs[node]))
     except (BuildError, *FAILURES) as error:
@@ -94,11 +94,12 @@ def _by_meaning(graph: Graph, dialect: Dialect, node: int, operands: list[Any]) 
         raise EvaluationError(f"`{op}` of {graph.label(node)} cannot be computed: in its declaration, {error}") from error
 
 
-def _type_of(value: Any) -> Type | None:
+def type_of(value: Any) -> Type | None:
+    """The type of a computed value; None of one that is absent."""
     if value is None:
         return None
     if isinstance(value, tuple):
-        return TupleType(tuple([_type_of(part) for part in value]))
+        return TupleType(tuple([type_of(part) for part in value]))
     return TensorType(tuple(value.shape), value.dtype.name)
 
 
@@ -121,7 +122,7 @@ def evaluate(graph: Graph, dialect: Dialect, inputs: Mapping[str, Any]) -> list[
         for node in order:
             op = graph.op[node]
             if op in (INPUT, PARAM, CONST):
-                values[node] = _leaf(graph, node, inputs)
+                values[node] = leaf_value(graph, node, inputs)
                 continue
             operands = [values[o] if o >= 0 else None for o in graph.operands[node]]
             values[node] = compute(node, operands)
@@ -133,7 +134,8 @@ def evaluate(graph: Graph, dialect: Dialect, inputs: Mapping[str, Any]) -> list[
     return [values[node] for node in graph.outputs]
 
 
-def _leaf(graph: Graph, node: int, inputs: Mapping[str, Any]) -> Any:
+def leaf_value(graph: Graph, node: int, inputs: Mapping[str, Any]) -> Any:
+    """The value of an input, parameter or constant. Raises `EvaluationError`."""
     name = graph.names[node]
     value = graph.value(node)
     if value is None and name is not None and name in inputs:

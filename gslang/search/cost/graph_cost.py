@@ -1,0 +1,178 @@
+"""The cost of a graph: its calls priced one by one, with parameters and the peak of activation memory."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from math import fsum, prod
+from typing import Any, Final
+
+from gslang.dialect.dialect import Dialect
+from gslang.dialect.tensor_type import Dimension, Symbol, TensorType, TupleType, Type, is_static
+from gslang.evaluate.known_types import is_settled, refiner
+from gslang.evaluate.random_inputs import random_inputs
+from gslang.evaluate.run import EvaluationError, leaf_value, node_evaluator, type_of
+from gslang.graph.graph import CONST, INPUT, LEAVES, PARAM, PROJ, TUPLE, Graph
+from gslang.search.cost.tables import CostTable
+from gslang.search.cost.work import RENAMES, Call, UnknownCost, Work, bytes_of, work_of
+
+WEIGHTS: Final = ("free", "concat-free", "charged")
+_JOINS: Final = frozenset(("concatenate", "Concat"))
+
+
+@dataclass(frozen=True, slots=True)
+class CallCost:
+    """`work` is None where only the table knows the operator."""
+
+    node: int
+    operator: str
+    cost: float
+    work: Work | None
+
+
+@dataclass(frozen=True, slots=True)
+class GraphCost:
+    """`parameters`: elements of weights that are read; `peak`: bytes of values that are needed at one time, weights aside (None
+    if a size is not known)."""
+
+    calls: tuple[CallCost, ...]
+    cost: float
+    macs: int
+    operations: int
+    moved: int
+    parameters: int
+    peak: int | None
+
+
+def with_sizes(graph: Graph, dialect: Dialect, sizes: Mapping[str, int]) -> Graph:
+    """A copy whose symbolic dimensions have these sizes, with types inferred again."""
+    result = graph.copy()
+    result.types = [_sized(type, sizes) for type in result.types]
+    refiner(dialect)(result)
+    _observe_types(result, dialect)
+    return result
+
+
+def _observe_types(graph: Graph, dialect: Dialect) -> None:
+    """Where sizes follow from computed values, which inference does not follow, compute the graph once on random inputs. Types
+    stay unknown if that is impossible."""
+    order = graph.reverse_post_order()
+    leaves = [graph.types[n] for n in order if graph.op[n] in LEAVES]
+    if all(is_settled(graph.types[n]) for n in order) or not all(map(is_settled, leaves)):
+        return
+    import numpy
+
+    values: dict[int, Any] = {}
+    try:
+        inputs, compute = random_inputs(graph), node_evaluator(graph, dialect)
+        with numpy.errstate(all="ignore"):
+            for node in order:
+                operands = [values[o] if o >= 0 else None for o in graph.operands[node]]
+                values[node] = leaf_value(graph, node, inputs) if graph.op[node] in LEAVES else compute(node, operands)
+                if not is_settled(graph.types[node]):
+                    graph.types[node] = type_of(values[node])
+    except (EvaluationError, MemoryError):
+        return
+
+
+def _sized(type: Type | None, sizes: Mapping[str, int]) -> Type | None:
+    if isinstance(type, TupleType):
+        return TupleType(tuple([_sized(field, sizes) for field in type.fields]))
+    if isinstance(type, TensorType) and type.shape is not None:
+        shape: tuple[Dimension, ...] = tuple([sizes.get(d.name, d) if isinstance(d, Symbol) else d for d in type.shape])
+        return TensorType(shape, type.dtype)
+    return type
+
+
+def call_at(graph: Graph, dialect: Dialect, node: int) -> Call:
+    """A node as something to price."""
+    types = tuple([graph.types[o] if o >= 0 else None for o in graph.operands[node]])
+    return Call(graph.op[node], types, graph.types[node], graph.attrs[node], dialect)
+
+
+def weight_nodes(graph: Graph, nodes: Iterable[int]) -> set[int]:
+    """Those of some nodes, operands first, that depend on parameters and constants only."""
+    found: set[int] = set()
+    for node in nodes:
+        op = graph.op[node]
+        if op in (PARAM, CONST) or op is not INPUT and all(o < 0 or o in found for o in graph.operands[node]):
+            found.add(node)
+    return found
+
+
+def price(graph: Graph, dialect: Dialect, table: CostTable, node: int, of_weights: bool, weights: str) -> float:
+    """What a node costs: nothing if it is no call, or works on weights only and that is free. Raises `UnknownCost`."""
+    if not graph.is_call(node):
+        return 0.0
+    if of_weights and (weights == "free" or weights == "concat-free" and graph.op[node] in _JOINS):
+        return 0.0
+    return table.cost(call_at(graph, dialect, node))
+
+
+def graph_cost(graph: Graph, dialect: Dialect, table: CostTable, weights: str | None = None) -> GraphCost:
+    """The cost of each call that the outputs need, in order, and in total. Raises `UnknownCost` for the first without one."""
+    order = graph.reverse_post_order()
+    constant = weight_nodes(graph, order)
+    calls = []
+    for node in order:
+        if not graph.is_call(node):
+            continue
+        cost = price(graph, dialect, table, node, node in constant, weights or table.weights)
+        try:
+            work: Work | None = work_of(call_at(graph, dialect, node))
+        except UnknownCost:
+            work = None
+        if node in constant:  # computed once, before the network runs
+            work = None
+        calls.append(CallCost(node, graph.op[node], cost, work))
+    works = [call.work for call in calls if call.work is not None]
+    return GraphCost(
+        tuple(calls), fsum(call.cost for call in calls), sum(w.macs for w in works), sum(w.operations for w in works),
+        sum(w.moved for w in works), parameters(graph, order), peak_memory(graph, order, constant),
+    )  # fmt: skip
+
+
+def parameters(graph: Graph, order: Iterable[int]) -> int:
+    """Elements of the parameters and constants of at least one dimension."""
+    types = [graph.types[n] for n in order if graph.op[n] in (PARAM, CONST)]
+    shapes = [t.shape for t in types if isinstance(t, TensorType) and is_static(t.shape)]
+    return sum(prod(shape) for shape in shapes if shape)  # type: ignore[arg-type, misc]
+
+
+def peak_memory(graph: Graph, order: list[int], constant: set[int]) -> int | None:
+    """The most bytes of inputs and computed values alive at one time, each from where it is made to its last reader."""
+    owner: dict[int, tuple[int, ...]] = {}  # node → those whose memory it is in
+    last: dict[int, int] = {}
+    for at, node in enumerate(order):
+        renamed = graph.op[node] in RENAMES or graph.op[node] in (TUPLE, PROJ)
+        below = [o for o in graph.operands[node] if o >= 0]
+        owner[node] = tuple(dict.fromkeys(x for o in below for x in owner[o])) if renamed and below else (node,)
+        for operand in below:
+            for holder in owner[operand]:
+                last[holder] = at
+    for output in graph.outputs:
+        for holder in owner[output]:
+            last[holder] = len(order)
+    ends: dict[int, list[int]] = {}
+    now = peak = 0
+    try:
+        inputs = [n for n in order if graph.op[n] is INPUT]
+        now = sum(_bytes(graph, n) for n in inputs)
+        for node in inputs:
+            ends.setdefault(last.get(node, len(order)), []).append(node)
+        for at, node in enumerate(order):
+            if owner[node] == (node,) and node not in constant and graph.op[node] is not INPUT:
+                now += _bytes(graph, node)
+                ends.setdefault(last.get(node, at), []).append(node)
+            peak = max(peak, now)
+            now -= sum(_bytes(graph, n) for n in ends.get(at, ()))
+    except ValueError:
+        return None
+    return peak
+
+
+def _bytes(graph: Graph, node: int) -> int:
+    type = graph.types[node]
+    if type is None:
+        raise ValueError("a type is not known")
+    return bytes_of(type)
