@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import fields, is_dataclass, replace
+from typing import Any, Final
 
 from gslang.base.diagnostics import Diagnostic, Label
 from gslang.base.suggest import did_you_mean
@@ -11,6 +12,11 @@ from gslang.check import denote as d
 from gslang.check import patterns, targets, values
 from gslang.check.context import BUILTIN_ARGUMENTS, Denotation, InstanceOf, Lost, Lowering, NodeOf, OperatorOf, Stop, TargetOf, ValueOf, is_tensor
 from gslang.syntax import nodes as n
+
+_DEEPEST: Final = 60  # functions that call one another: each is some levels of recursion
+_MOST_EXPANSIONS: Final = 2_000  # in one rule
+_LONG: Final = 200  # parts of a value that functions gave, tuples and names counted
+_LONGEST: Final = 20_000
 
 TENSOR_OR_BUILTIN = frozenset(("cumsum", "sum", "prod", "min", "max", "any", "all", "abs"))
 
@@ -145,16 +151,48 @@ def _expand(low: Lowering, expr: n.Call, function: n.FnDecl) -> Denotation:
         if parameter.type is not None and parameter.type.id == "tensor" and isinstance(what, ValueOf) and what.type in ("str", "tuple"):
             low.error("E0501", f"`{parameter.name.id}` of `{name}` is a tensor", expr.span)
     before = low.expanding
+    loops = tuple(names for names in low.overlay if "" not in names)
+    use: tuple[object, ...] = (name, low.side, *map(id, given.values()), 0, *map(id, loops))
+    if before and use in low.expanded:
+        return low.expanded[use][0]
+    low.expansions += 1
+    if len(before) >= _DEEPEST or low.expansions > _MOST_EXPANSIONS:
+        far = f"more than {_DEEPEST} levels deep" if len(before) >= _DEEPEST else f"to more than {_MOST_EXPANSIONS:,} calls"
+        low.stop("E0107", f"functions expand {far}", expr.span, "name parts of it with statements")
     low.expanding = (*before, name)
     low.overlay.append({"": ValueOf(ir.Const(None)), **given})
     count = len(low.diagnostics)
     try:
-        return d.denote(low, function.body)
+        result = _shared(low, expr, d.denote(low, function.body))
+        if isinstance(result, ValueOf) or isinstance(result, TargetOf) and isinstance(low.targets[result.target], ir.MakeCall):
+            low.expanded[use] = (result, given, loops)  # which must live as long as their ids are known
+        return result
     finally:
         low.overlay.pop()
         low.expanding = before
         if len(low.diagnostics) > count and not before:
             low.diagnostics[count:] = [_at_use(one, expr, name) for one in low.diagnostics[count:]]
+
+
+def _shared(low: Lowering, expr: n.Call, what: Denotation) -> Denotation:
+    """A value that has grown long gets a number of its own, so that it is written down and evaluated once."""
+    if not isinstance(what, ValueOf):
+        return what
+    size = _size(what.value, low.sizes)
+    if size[0] > _LONG and not size[1]:
+        return ValueOf(low.add_let(what.value), what.type)
+    if size[0] > _LONGEST:
+        low.stop("E0107", f"functions expand to an expression of more than {_LONGEST:,} parts", expr.span, "compute parts of it outside the comprehension")
+    return what
+
+
+def _size(value: Any, known: dict[int, tuple[int, bool, Any]]) -> tuple[int, bool, Any]:
+    """How many parts a value has where it is written out, whether it reads a variable of a comprehension, and the value."""
+    if id(value) not in known:
+        parts = value if isinstance(value, tuple) else [getattr(value, f.name) for f in fields(value)] if is_dataclass(value) else ()
+        below = [_size(part, known) for part in parts]
+        known[id(value)] = (1 + sum(b[0] for b in below), isinstance(value, ir.Local) or any(b[1] for b in below), value)
+    return known[id(value)]
 
 
 def _at_use(diagnostic: Diagnostic, expr: n.Call, name: str) -> Diagnostic:

@@ -136,6 +136,9 @@ class Lowering:
     locals: int = 0
     used_inputs: set[str] = field(default_factory=set)
     expanding: tuple[str, ...] = ()  # functions being expanded, outermost first
+    expansions: int = 0
+    expanded: dict[tuple[object, ...], tuple[Denotation, object, object]] = field(default_factory=dict)  # uses of functions
+    sizes: dict[int, tuple[int, bool, Any]] = field(default_factory=dict)  # values by identity, with what `calls` found of them
     overlay: list[dict[str, Denotation]] = field(default_factory=list)  # comprehension variables and fn parameters
 
     # ── findings ──

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import Any, Final, NoReturn, Union
 
+from gslang.base.diagnostics import InputError
 from gslang.base.plain_data import declare_form
 
 
@@ -65,6 +66,7 @@ class Symbol(_Opaque):
         return (Symbol, (self.name,))
 
 
+MOST_FIELDS: Final = 100_000  # of a tuple
 LARGEST_DIMENSION: Final = 2**63 - 1  # what all file formats can hold
 Dimension = Union[int, Symbol, UnknownDimension]
 Shape = tuple[Dimension, ...]
@@ -112,18 +114,24 @@ class TensorType(_Interned):
 
 
 class TupleType(_Interned):
-    """The type of a tuple; a field is None when nothing is known about it. `depth`: levels of tuples, at least 1."""
+    """The type of a tuple; a field is None when nothing is known about it. `depth`: levels of tuples, at least 1. `size`: fields in
+    all, those of inner tuples too. Raises `InputError` where these are too many: whatever looks at a type looks at each."""
 
-    __slots__ = ("depth", "fields")
+    __slots__ = ("depth", "fields", "size")
     __match_args__ = ("fields",)
     fields: tuple[Type | None, ...]
     depth: int
+    size: int
 
     def __new__(cls, fields: tuple[Type | None, ...]) -> TupleType:
         known = _TUPLE_TYPES.get(fields)
         if known is not None:
             return known
+        size = len(fields) + sum([f.size for f in fields if isinstance(f, TupleType)])
+        if size > MOST_FIELDS:
+            raise InputError(f"a tuple has more than {MOST_FIELDS:,} fields, those of inner tuples counted", help="this is the limit of a tuple")
         new = object.__new__(cls)
+        object.__setattr__(new, "size", size)
         object.__setattr__(new, "fields", fields)
         object.__setattr__(new, "depth", 1 + max([f.depth for f in fields if isinstance(f, TupleType)], default=0))
         return _TUPLE_TYPES.setdefault(fields, new)

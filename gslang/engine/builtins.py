@@ -7,28 +7,20 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 from gslang.dialect.tensor_type import UNKNOWN, Symbol, UnknownValue
-
-_LONGEST = 1_000_000
-
-
-def _range(*bounds: int) -> tuple[int, ...]:
-    numbers = range(*bounds)
-    if len(numbers) > _LONGEST:
-        raise UnknownValue("the range is too long")
-    return tuple(numbers)
+from gslang.engine.limits import add, bounded, concatenated, multiply, numbers
 
 
 def _sum(items: Iterable[Any]) -> Any:
     total: Any = 0
     for item in items:
-        total = total + item
+        total = add(total, item)
     return total
 
 
 def product(items: Iterable[Any]) -> Any:
     total: Any = 1
     for item in items:
-        total = total * item
+        total = multiply(total, item)
     return total
 
 
@@ -64,17 +56,16 @@ def _any(items: Iterable[Any]) -> bool:
 
 def _concat(*parts: Any) -> tuple[Any, ...]:
     """`concat(a, b, …)` or `concat(sequence of tuples)`: one tuple."""
-    sequences = parts[0] if len(parts) == 1 else parts
-    return tuple(item for part in sequences for item in part)
+    return concatenated(parts[0] if len(parts) == 1 else parts)
 
 
 def _cumsum(items: Iterable[Any]) -> tuple[Any, ...]:
     total: Any = 0
     result = []
     for item in items:
-        total = total + item
+        total = add(total, item)
         result.append(total)
-    return tuple(result)
+    return bounded(tuple(result))  # type: ignore[no-any-return]
 
 
 def broadcast(a: Sequence[Any], b: Sequence[Any]) -> tuple[Any, ...]:
@@ -121,9 +112,9 @@ def _reversed(items: Any) -> Any:
 
 BUILTINS: dict[str, Callable[..., Any]] = {
     "len": len,
-    "range": _range,
+    "range": numbers,
     "reversed": _reversed,
-    "zip": lambda *sequences: tuple(zip(*sequences)),
+    "zip": lambda *sequences: bounded(tuple(zip(*sequences))),
     "sum": _sum,
     "prod": product,
     "min": _min,

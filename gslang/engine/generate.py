@@ -36,7 +36,7 @@ from gslang.engine.program import MatchProgram
 from gslang.engine.rewrite import Failure, apply_match, record
 from gslang.engine.scope import Instance, Scope
 from gslang.engine.target_runtime import RUNTIME as TARGET_RUNTIME
-from gslang.engine.value_code import RUNTIME, Namespace, NotCompiled, equal_attributes, truth_code
+from gslang.engine.value_code import RUNTIME, Namespace, NotCompiled, equal_attributes, truth_code, written_out
 from gslang.engine.values import FAILURES, equal
 from gslang.graph.graph import CONST, DEAD, INPUT, NO_ATTRS, OUTLINE, PARAM, PROJ, TUPLE, VARIABLES, Graph
 
@@ -85,6 +85,10 @@ Mode = Literal["match", "rewrite", "trace"]
 """What generated code does with a match: hands it over, applies it, or applies it and tells what it did."""
 
 
+_MOST_NODES = 100  # of a pattern: each is some levels of recursion here
+_LONGEST_VALUE = 5_000  # parts of a named value where it is written out, as it is wherever a variable cannot keep it
+
+
 @cache
 def _compiled(plan: MatchProgram, mode: Mode) -> Callable[..., Any] | None:
     try:
@@ -106,6 +110,8 @@ def _compiled(plan: MatchProgram, mode: Mode) -> Callable[..., Any] | None:
 def source_of(plan: MatchProgram, mode: Mode = "match") -> tuple[str, dict[str, Any]]:
     """The generated Python text of a rule's matcher or rewriter, and the objects it refers to by name. Raises `NotCompiled`."""
     rule, rewrites = plan.rule, mode != "match"
+    if len(rule.nodes) > _MOST_NODES or written_out(rule) > _LONGEST_VALUE:
+        raise NotCompiled("it is too long")
     writer = Writer(plan, Namespace(rule), traced=mode == "trace")
     blocks = range(len(rule.blocks))
     alternations = [k for k, node in enumerate(rule.nodes) if isinstance(node, ir.AltNode)]

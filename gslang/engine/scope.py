@@ -38,6 +38,7 @@ class Scope:
     instances: list[list[Instance]] = field(default_factory=list)  # block → instances
     current: Instance | None = None
     locals: dict[int, Any] = field(default_factory=dict)
+    loops: int = 0  # comprehensions that are being evaluated, one inside the other
     memo: dict[tuple[int, int], Any] | None = None
     taken: set[int] = field(default_factory=set)  # graph nodes of interior and output vertices: all distinct
     inner_inputs: dict[int, None] = field(default_factory=dict)  # inputs with operands, while a variadic output grows
@@ -104,12 +105,12 @@ class Scope:
         key = (number, -1 if instance is None else instance.index)
         if self.memo is not None and key in self.memo:
             return self.memo[key]
-        before = self.current
+        before, memo = self.current, self.memo
         self.current = instance
+        if memo is None:
+            self.memo = {}  # for the lets that this one reads: nothing changes meanwhile
         try:
-            result = evaluate(value, self)
+            result = self.memo[key] = evaluate(value, self)  # type: ignore[index]
         finally:
-            self.current = before
-        if self.memo is not None:
-            self.memo[key] = result
+            self.current, self.memo = before, memo
         return result

@@ -8,7 +8,7 @@ that variable `f` matched. Objects that are no literals live in the matcher's na
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields, is_dataclass
 from typing import Any
 
 from gslang.check import checked as ir
@@ -18,6 +18,7 @@ from gslang.dialect.tensor_type import UnknownValue
 from gslang.engine import values
 from gslang.engine.builtins import BUILTINS
 from gslang.engine.constraints import equals_rounded
+from gslang.engine.limits import add, bounded, multiply, numbers, run_over
 from gslang.graph.graph import CONST, Graph
 from gslang.graph.scalar import Scalar
 
@@ -40,6 +41,7 @@ class Namespace:
     lets: dict[int, str] = field(default_factory=dict)
     keeps_lets: bool = False  # not inside a `lambda`, which could not set the variable
     over: dict[int, int] = field(default_factory=dict)  # variable that counts the instances of a block → the block; `i3` is then the instance
+    loops: int = 0  # comprehensions around the code that is being written
     uncertain: frozenset[int] | None = None  # nodes that a match may lack: below alternatives, or optional
 
     def is_there(self, node: int) -> bool:
@@ -87,6 +89,22 @@ class Namespace:
 
 
 UNSET = object()  # a let that was not evaluated yet
+
+
+def written_out(rule: ir.CheckedRule) -> int:
+    """How many parts the named values of a rule have, all names in them replaced by what they stand for."""
+    sizes: dict[int, int] = {}
+
+    def size(part: Any) -> int:
+        if isinstance(part, ir.Let):
+            if part.let not in sizes:
+                sizes[part.let] = size(rule.lets[part.let])
+            return sizes[part.let]
+        if isinstance(part, tuple):
+            return 1 + sum(map(size, part))
+        return 1 + sum(size(getattr(part, f.name)) for f in fields(part)) if is_dataclass(part) else 1
+
+    return max((size(ir.Let(ir.OWN, number)) for number in range(len(rule.lets))), default=0)
 
 
 def _uncertain(rule: ir.CheckedRule) -> frozenset[int]:
@@ -179,6 +197,11 @@ RUNTIME: dict[str, Any] = {
     "equal": values.equal,
     "truth": values.truth,
     "BINARY": values.BINARY,
+    "plus": add,
+    "times": multiply,
+    "bounded": bounded,
+    "numbers_in": numbers,
+    "run_over": run_over,
     "COMPARE": values.COMPARE,
     "FAILURES": values.FAILURES,
     "read": values.read_attribute,
@@ -251,8 +274,12 @@ def code_of(value: ir.Value, names: Namespace) -> str:
             return f"(-{code(operand)})"
         case ir.UnaryValue(_, operand):
             return f"(not {truth_code(operand, names)})"
-        case ir.BinaryValue(operator, left, right) if operator in "+-":
-            return f"({code(left)} {operator} {code(right)})"
+        case ir.BinaryValue("-", left, right):
+            return f"({code(left)} - {code(right)})"
+        case ir.BinaryValue("+", left, right):
+            return f"plus({code(left)}, {code(right)})"
+        case ir.BinaryValue("*", left, right):
+            return f"times({code(left)}, {code(right)})"
         case ir.BinaryValue(operator, left, right):
             return f"BINARY[{operator!r}]({code(left)}, {code(right)})"
         case ir.CompareValue("==", left, right):
@@ -274,33 +301,55 @@ def code_of(value: ir.Value, names: Namespace) -> str:
             parts = "".join(
                 f"*{code(i.value)}, " if isinstance(i, ir.SpreadValue) else f"{code(i)}, " for i in items
             )
-            return f"({parts})"
+            return f"({parts})" if all(map(_is_number, items)) else f"bounded(({parts}))"
         case ir.ItemValue(base, index):
             return f"plain({code(base)}[{code(index)}])"
         case ir.SliceValue(base, lower, upper, step):
             bounds = ", ".join("None" if part is None else code(part) for part in (lower, upper, step))
             return f"{code(base)}[slice({bounds})]"
         case ir.RangeValue(lower, upper):
-            return f"tuple(range({code(lower)}, {code(upper)} + 1))"
-        case ir.Comprehension(element, (number,), ir.Instances(block), condition):
-            names.over[number] = block
-            where = "" if condition is None else f" if truth({code(condition)})"
-            return f"tuple([{code(element)} for {instances_code(number, block)}{where}])"
-        case ir.Comprehension(element, variables, source, condition):
-            target = ", ".join(f"l{v}" for v in variables)
-            where = "" if condition is None else f" if truth({code(condition)})"
-            kept, names.keeps_lets = names.keeps_lets, False  # Python allows no assignment there
-            run_over = code(source)
-            names.keeps_lets = kept
-            return f"tuple([{code(element)} for {target} in {run_over}{where}])"
+            return f"numbers_in({code(lower)}, {code(upper)} + 1)"
+        case ir.Comprehension():
+            return _comprehension(value, names)
         case ir.Builtin(name, arguments):
             return f"{names.constant(BUILTINS[name])}({', '.join(map(code, arguments))})"
     raise NotCompiled(type(value).__name__)
 
 
-def instances_code(number: int, block: int) -> str:
+def _comprehension(loop: ir.Comprehension, names: Namespace) -> str:
+    outermost = names.loops == 0
+    match loop:
+        case ir.Comprehension(_, (number,), ir.Instances(block), _):
+            names.over[number] = block
+            over = instances_code(number, block, f"run_over(I{block}, {outermost})")
+        case _:
+            kept, names.keeps_lets = names.keeps_lets, False  # Python allows no assignment there
+            over = f"{', '.join(f'l{v}' for v in loop.locals)} in run_over({code_of(loop.source, names)}, {outermost})"
+            names.keeps_lets = kept
+    names.loops += 1
+    where = "" if loop.condition is None else f" if truth({code_of(loop.condition, names)})"
+    element = code_of(loop.element, names)
+    names.loops -= 1
+    return f"bounded(tuple([{element} for {over}{where}]))"
+
+
+def _is_number(value: ir.Value | ir.SpreadValue) -> bool:
+    """True for values that are surely no sequences, or at most as long as one that is there."""
+    match value:
+        case ir.Const(constant):
+            return not isinstance(constant, tuple)
+        case ir.BinaryValue(operator, _, _):
+            return operator in ("-", "/", "//", "%")
+        case ir.Builtin(name, _):
+            return name in ("len", "numel", "normalize_axis", "abs")
+        case ir.UnaryValue() | ir.CompareValue() | ir.AllOf() | ir.AnyOf() | ir.ItemValue(ir.NodeAttr(_, _, "shape"), _):
+            return True
+    return False
+
+
+def instances_code(number: int, block: int, instances: str = "") -> str:
     """`… in …` of a loop in which `l3` counts the instances of a block, and `i3` is each."""
-    return f"l{number}, i{number} in enumerate(I{block})"
+    return f"l{number}, i{number} in enumerate({instances or f'I{block}'})"
 
 
 def truth_code(value: ir.Value, names: Namespace) -> str:

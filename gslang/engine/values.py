@@ -14,6 +14,7 @@ from gslang.dialect.dialect import Dialect
 from gslang.dialect.onnx.versions import opset_for
 from gslang.dialect.tensor_type import UNKNOWN, Symbol, TensorType, UnknownValue
 from gslang.engine.builtins import BUILTINS
+from gslang.engine.limits import MOST_BITS, LimitExceeded, add, bounded, multiply, numbers, run_over
 from gslang.engine.scope import UNBOUND, Scope
 from gslang.graph.graph import ABSENT, CONST, PROJ, Graph
 from gslang.graph.scalar import round_float32
@@ -98,16 +99,16 @@ def evaluate(value: ir.Value, scope: Scope) -> Any:
                     result.extend(evaluate(item.value, scope))
                 else:
                     result.append(evaluate(item, scope))
-            return tuple(result)
+            return bounded(tuple(result))
         case ir.ItemValue(base, index):
             return plain(evaluate(base, scope)[evaluate(index, scope)])
         case ir.SliceValue(base, lower, upper, step):
             low, high, stride = (None if v is None else evaluate(v, scope) for v in (lower, upper, step))
             return evaluate(base, scope)[low:high:stride]
         case ir.RangeValue(lower, upper):
-            return tuple(range(evaluate(lower, scope), evaluate(upper, scope) + 1))
+            return numbers(evaluate(lower, scope), evaluate(upper, scope) + 1)
         case ir.Comprehension(element, _, _, _):
-            return tuple(evaluate(element, scope) for _ in iterate(value, scope))
+            return bounded(tuple(evaluate(element, scope) for _ in iterate(value, scope)))
         case ir.Builtin(name, arguments):
             return BUILTINS[name](*(evaluate(a, scope) for a in arguments))
     raise AssertionError(f"unknown value {value!r}: this is a bug in gslang")
@@ -116,16 +117,21 @@ def evaluate(value: ir.Value, scope: Scope) -> Any:
 def iterate(loop: ir.Comprehension | ir.Repeat, scope: Scope) -> Iterator[None]:
     """Run through the rounds of a comprehension, its variables bound in `scope.locals`."""
     names = loop.locals
-    for item in evaluate(loop.source, scope):
-        if len(names) == 1:
-            scope.locals[names[0]] = plain(item)
-        else:
-            parts = tuple(item)
-            if len(parts) != len(names):
-                raise UnknownValue("the items have another number of parts")
-            scope.locals.update(zip(names, parts))
-        if loop.condition is None or truth(evaluate(loop.condition, scope)):
-            yield
+    items = run_over(evaluate(loop.source, scope), not scope.loops)
+    scope.loops += 1
+    try:
+        for item in items:
+            if len(names) == 1:
+                scope.locals[names[0]] = plain(item)
+            else:
+                parts = tuple(item)
+                if len(parts) != len(names):
+                    raise UnknownValue("the items have another number of parts")
+                scope.locals.update(zip(names, parts))
+            if loop.condition is None or truth(evaluate(loop.condition, scope)):
+                yield
+    finally:
+        scope.loops -= 1
 
 
 def _all(items: Iterator[Any]) -> bool:
@@ -225,31 +231,19 @@ def plain(value: Any) -> Any:
 # ── operators ─────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-def _add(a: Any, b: Any) -> Any:
-    return a + b
-
-
-def _multiply(a: Any, b: Any) -> Any:
-    if isinstance(a, (tuple, str)) or isinstance(b, (tuple, str)):
-        count = b if isinstance(a, (tuple, str)) else a
-        if isinstance(count, int) and count > 1_000_000:
-            raise UnknownValue("too long")
-    return a * b
-
-
 def _power(a: Any, b: Any) -> Any:
-    if isinstance(a, int) and isinstance(b, int) and b > 0 and abs(a).bit_length() * b > 4096:
-        raise UnknownValue("too large")
+    if isinstance(a, int) and isinstance(b, int) and b > 0 and abs(a) > 1 and abs(a).bit_length() * b > 2 * MOST_BITS:
+        raise LimitExceeded(f"`**` in an attribute expression gives an integer of more than {MOST_BITS} bits", help="this is the limit in rules")
     result = a**b
     if isinstance(result, complex):
         raise UnknownValue("not a real number")
-    return result
+    return bounded(result)
 
 
 BINARY: dict[str, Callable[[Any, Any], Any]] = {
-    "+": _add,
+    "+": add,
     "-": lambda a, b: a - b,
-    "*": _multiply,
+    "*": multiply,
     "/": lambda a, b: a / b,
     "//": lambda a, b: a // b,
     "%": lambda a, b: a % b,

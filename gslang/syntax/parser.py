@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -21,6 +22,8 @@ if TYPE_CHECKING:
     from lark import Token, Tree
 
 _MOST_ERRORS = 20
+_MOST_BRACKETS = 1000  # far more than expressions may be nested; more are not even parsed
+_BRACKET = re.compile(r"[()\[\]{}]")
 _ITEM = re.compile(r"^[ \t]*(?:@|(?:rule|fn|op|pass|test|use|dialect)\b)", re.MULTILINE)
 _COMMENT_OR_STRING = re.compile(r'"(?:[^"\\\n]|\\.)*"|#[^\n]*')
 
@@ -67,6 +70,9 @@ def parse(source: Source) -> Parsed:
         )
         text = text.replace("\0", " ")
     items: list[n.Item] = []
+    for deep, (start, end) in _too_deep(source, code):
+        diagnostics.append(deep)
+        text = text[:start] + re.sub(r"[^\n]", " ", text[start:end]) + text[end:]
     while True:
         tree, problem, bad = _attempt(source, text, code)
         if tree is not None:
@@ -100,6 +106,19 @@ def _attempt(source: Source, text: str, code: str) -> tuple[Tree[Token] | None, 
             at = len(text.rstrip())
         problem = explain_syntax_error(source, text, at, error)
         return None, problem, _region(code, text, at)
+
+
+def _too_deep(source: Source, code: str) -> Iterator[tuple[Diagnostic, tuple[int, int]]]:
+    """Items whose brackets alone are nested too deeply: the first few of them, found without parsing."""
+    level = skip = count = 0
+    for found in _BRACKET.finditer(code):
+        level = max(0, level + (1 if found.group() in "([{" else -1))
+        if level > _MOST_BRACKETS and found.start() >= skip and count < _MOST_ERRORS:
+            count += 1
+            start, skip = _region(code, code, found.start())
+            label = Label(Span(source, found.start(), found.end()))
+            yield Diagnostic("E0107", f"brackets nested more than {_MOST_BRACKETS} levels deep", label, help="name parts of it with statements"), (start, skip)
+            level = 0
 
 
 def _region(code: str, text: str, at: int) -> tuple[int, int]:

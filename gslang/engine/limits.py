@@ -1,0 +1,112 @@
+"""What the value of an attribute expression may cost: how many items it has, how large its numbers are, how long it takes.
+
+Sizes are counted with everything inside: a tuple that holds one tuple a thousand times has the items of a thousand. What is
+beyond a limit is an error, not an unknown value: a rule that silently never applies would help nobody.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from itertools import chain, islice
+from typing import Any, Final
+
+from gslang.base.diagnostics import InputError
+
+MOST_ITEMS: Final = 1_000_000
+MOST_ROUNDS: Final = 250_000  # of comprehensions inside one another
+MOST_BITS: Final = 4096
+MOST_LEVELS: Final = 100
+
+
+class LimitExceeded(InputError):
+    """An attribute expression is beyond a limit; the message names it."""
+
+
+def too_long() -> LimitExceeded:
+    return LimitExceeded(f"an attribute expression has more than {MOST_ITEMS:,} items", help=_MEND)
+
+
+_MEND: Final = "this is the limit of one value in a rule; compute it from sizes instead of listing it"
+
+
+def bounded(value: Any) -> Any:
+    """A new value, if it is within the limits."""
+    if type(value) is tuple:
+        for item in value:
+            if type(item) is tuple or type(item) is str:
+                _size(value, {}, 0)
+                return value
+        if len(value) > MOST_ITEMS:
+            raise too_long()
+    elif type(value) is int:
+        if value.bit_length() > MOST_BITS:
+            raise LimitExceeded(f"an attribute expression gives an integer of more than {MOST_BITS} bits", help="this is the limit in rules")
+    elif type(value) is str and len(value) > MOST_ITEMS:
+        raise too_long()
+    return value
+
+
+def _size(value: Any, known: dict[int, int], level: int) -> int:
+    if type(value) is str:
+        return len(value)
+    if type(value) is not tuple:
+        return 1
+    size = known.get(id(value))
+    if size is None:
+        if level > MOST_LEVELS:
+            raise LimitExceeded(f"an attribute expression is nested more than {MOST_LEVELS} levels deep", help="this is the limit in rules")
+        size = known[id(value)] = len(value) + sum([_size(item, known, level + 1) for item in value if type(item) is tuple or type(item) is str])
+        if size > MOST_ITEMS:
+            raise too_long()
+    return size
+
+
+def add(a: Any, b: Any) -> Any:
+    """`a + b`; sequences are measured before."""
+    if type(a) in (tuple, str) and type(a) is type(b) and len(a) + len(b) > MOST_ITEMS:
+        raise too_long()
+    return bounded(a + b)
+
+
+def multiply(a: Any, b: Any) -> Any:
+    """`a * b`; sequences and integers are measured before."""
+    if type(a) is int and type(b) is int:
+        return a * b if a.bit_length() + b.bit_length() <= MOST_BITS else bounded(1 << MOST_BITS)
+    for sequence, count in ((a, b), (b, a)):
+        if isinstance(sequence, (tuple, str)) and isinstance(count, int) and count > 0 and len(sequence) * count > MOST_ITEMS:
+            raise too_long()
+    return bounded(a * b)
+
+
+def concatenated(parts: Iterable[Iterable[Any]]) -> tuple[Any, ...]:
+    """The items of several sequences."""
+    found = tuple(islice(chain.from_iterable(parts), MOST_ITEMS + 1))
+    return bounded(found)  # type: ignore[no-any-return]
+
+
+def numbers(*bounds: int) -> tuple[int, ...]:
+    """`range(…)` as a tuple."""
+    found = range(*bounds)
+    if len(found) > MOST_ITEMS:
+        raise too_long()
+    return tuple(found)
+
+
+class _Rounds:
+    """How many rounds are left for the comprehension that is being evaluated, those inside it included."""
+
+    left = MOST_ROUNDS
+
+
+def run_over(items: Any, outermost: bool) -> Any:
+    """What a comprehension runs over; `outermost`: no other one is being evaluated."""
+    if outermost:
+        _Rounds.left = MOST_ROUNDS
+    try:
+        _Rounds.left -= len(items) + 1
+    except TypeError:
+        items = tuple(items)
+        _Rounds.left -= len(items) + 1
+    if _Rounds.left < 0:
+        raise LimitExceeded(f"comprehensions of an attribute expression run through more than {MOST_ROUNDS:,} items", help=_MEND)
+    return items
