@@ -52,6 +52,16 @@ CONSTRUCTS = {
         rule r(x): gelu(x) => nn.relu(x);
         rule s(x) { c = nn.softmax(x); c where first_axis(c) => x }
         test "last axis" for s { x: input float32[2, 3]; nn.softmax(x) => unchanged }""",
+    "names in functions": """fn square(x) = (t := exp(x)) * t;
+        fn rows(x) = (n := x.shape[0]) * n;
+        rule r(t): abs(square(t)) => square(t);
+        rule s(x): tanh(tanh(x)) where rows(x) == 9 => tanh(tanh(square(x) - square(x) + x));
+        test "shared" for r { x: input float32[2]; y = exp(x); abs(y * y) => y = exp(x); y * y }
+        test "not shared" for r { x: input float32[2]; abs(exp(x) * exp(x)) => unchanged }
+        test "a value" for s { x: input float32[2]; tanh(tanh(x)) => unchanged }""",
+    "operands named like kinds": """op my.twice(input: tensor) -> tensor { value = input + input };
+        rule r(x): my.twice(input = x) => x * 2.0;
+        test "call" for r { x: input float32[2]; my.twice(x) => x * 2.0 }""",
     "distinct": """rule r(x, y): x * y where distinct(x, y) => x;
         test "equal" for r { x: input float32[2]; x * x => unchanged }""",
     "where three-valued": """rule r(x) { exp(x) where x.shape[5] == 1 or x.ndim > 3 => x }

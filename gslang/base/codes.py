@@ -42,6 +42,7 @@ E0308 an operator declaration that does not hold together
 E0309 several results must be projected
 E0310 an operator variable of the wrong kind
 E0311 an argument that is given twice
+E0312 a projection that does not exist
 E0401 a node is read before it is matched
 E0402 a name of an alternative outside its arm
 E0403 `match` needs an alternation
@@ -60,6 +61,7 @@ E0604 a required attribute is missing
 E0605 the target uses what the source does not bind
 E0606 a sequence without a length
 E0607 a sequence in the wrong place
+E0608 an output that is replaced by nothing
 E0701 an unknown annotation
 E0702 wrong arguments of an annotation
 E0703 a pass that runs itself

@@ -7,6 +7,7 @@ from gslang.check import checked as ir
 from gslang.check import denote as d
 from gslang.check import patterns, values
 from gslang.check.context import BlockOf, Denotation, InstanceOf, Lost, Lowering, NodeOf, NodesOf, Stop, TargetOf, ValueOf
+from gslang.check.results import is_tuple, results_of
 from gslang.syntax import nodes as n
 
 FACTS = {"shape": "tuple", "dtype": "dtype", "ndim": "int", "value": "array", "index": "int", "op": "any", "kind": "str"}
@@ -82,6 +83,9 @@ def attribute_type(low: Lowering, expr: n.Attribute, node: int) -> str:
     branches = patterns.without_alternatives(low, node)
     if any(node in template.ahead.values() for template in low.templates):
         return "any"  # `first.NAME` inside its own definition
+    if field in ("shape", "dtype", "ndim") and is_tuple(results_of(low, node)):
+        name = pattern.name or "this"
+        low.stop("E0502", f"`{name}` is a tuple, which has no `{field}`", expr.field_span, f"take one of its fields: `{name}.0.{field}`")
     if field in ("shape", "dtype", "ndim", "op", "kind"):
         return FACTS[field]
     found: list[str] = []

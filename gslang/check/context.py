@@ -170,11 +170,21 @@ class Lowering:
         found = list(self.names) + (list(self.inside.names) if self.inside else [])
         return found + [name for names in self.overlay for name in names if name]
 
-    def bind(self, name: n.Name, what: Denotation) -> None:
-        """Give a name to something. A name is bound once; kinds cannot be names."""
-        if name.id in KINDS:
+    def bind(self, name: n.Name, what: Denotation, *, is_operand: bool = False) -> None:
+        """Give a name to something. A name is bound once; kinds cannot be names, but of a declaration's operands.
+
+        What the body of a function binds is seen there only, and anew at each use.
+        """
+        body = next((names for names in reversed(self.overlay) if "" in names), None)
+        scope = body if body is not None else self.inside.names if self.inside is not None else self.names
+        if name.id in KINDS and not is_operand:
             self.error("E0203", f"`{name.id}` is a kind and cannot be bound", name.span, "choose another name")
-            (self.inside.names if self.inside is not None else self.names)[name.id] = Lost()
+            scope[name.id] = Lost()
+            return
+        if body is not None:
+            if name.id in body:
+                self.stop("E0202", f"`{name.id}` is bound twice", name.span, "choose another name")
+            body[name.id] = what
             return
         known = self.bound_at.get(name.id)
         if known is not None:
@@ -184,10 +194,7 @@ class Lowering:
             )  # fmt: skip
             return
         self.bound_at[name.id] = name.span
-        if self.inside is not None:
-            self.inside.names[name.id] = what
-        else:
-            self.names[name.id] = what
+        scope[name.id] = what
 
     def unknown_name(self, name: str, span: Span) -> NoReturn:
         guess = did_you_mean(name, self.visible())

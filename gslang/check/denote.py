@@ -7,6 +7,8 @@ target side; `calls` tells which), everything else makes values (`values`).
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from gslang.base.suggest import did_you_mean
 from gslang.check import attributes, calls, patterns, targets, templates, values
 from gslang.check import checked as ir
@@ -24,6 +26,7 @@ from gslang.check.context import (
     ValueOf,
     is_tensor,
 )  # fmt: skip
+from gslang.check.results import check_projection, results_of, results_of_target
 from gslang.syntax import nodes as n
 
 # Operators that only values have → the dialects' operators that compute the same of tensors.
@@ -109,11 +112,11 @@ def denote(low: Lowering, expr: n.Expr, *, ordered: bool = False) -> Denotation:
 def name_it(low: Lowering, name: n.Name, what: Denotation) -> None:
     """Bind a name; a node takes it as its own if it has none, a value becomes a let."""
     match what:
-        case NodeOf(place, node) if isinstance(place, ir.Own) and low.side == "source" and low.patterns[node].name is None:
+        case NodeOf(place, node) if not low.expanding and isinstance(place, ir.Own) and low.side == "source" and low.patterns[node].name is None:
             patterns.rename(low, node, name.id)
         case ValueOf(value, kind):
             what = ValueOf(low.add_let(value), kind)
-        case TargetOf(target) if low.target_names[target] is None:
+        case TargetOf(target) if not low.expanding and low.target_names[target] is None:
             low.target_names[target] = name.id
     low.bind(name, what)
 
@@ -148,6 +151,7 @@ def _project(low: Lowering, expr: n.Expr, base: Denotation, index: ValueOf) -> D
         case NodeOf() if low.side == "source":
             return patterns.project(low, expr, base, ir.Equals(index.value))
         case NodeOf() | TargetOf():
+            check_projection(low, results_of(low, base.node) if isinstance(base, NodeOf) else results_of_target(low, base.target), index.value, expr.span)
             return targets.project(low, expr, base, index.value)
         case ValueOf(value, _):
             return ValueOf(ir.ItemValue(value, index.value))
@@ -269,6 +273,17 @@ def _loop_names(low: Lowering, expr: n.Comprehension) -> tuple[ir.Value, dict[st
     return source, names
 
 
+def check_covered(low: Lowering, expr: n.Match, branches: Sequence[str | None], arms: Sequence[object]) -> None:
+    """Report alternatives without an arm: a match of one of them could never be applied."""
+    if all(arm.name is None or arm.name.id in branches for arm in expr.arms) and None in arms:
+        lacking = [name or f"number {k + 1}" for k, (name, arm) in enumerate(zip(branches, arms)) if arm is None]
+        named = [name for name in lacking if name in branches]
+        low.error(
+            "E0403", f"`match` has no arm for {' and '.join(f'`{x}`' if x in branches else f'alternative {x}' for x in lacking)}",
+            expr.span, f"add `{named[0] if named else '_'} => …`" + (" or `_ => …`" if named else ""),
+        )  # fmt: skip
+
+
 def _match(low: Lowering, expr: n.Match) -> Denotation:
     what = denote(low, expr.subject)
     if not isinstance(what, NodeOf) or not isinstance(low.patterns[what.node], ir.AltNode):
@@ -291,6 +306,7 @@ def _match(low: Lowering, expr: n.Match) -> Denotation:
         for k in chosen:
             if arms[k] is None:
                 arms[k] = (arm, result)
+    check_covered(low, expr, branches, arms)
     present = [arm for arm in arms if arm is not None]
     if any(is_tensor(result) for _, result in present):
         if low.side == "source":

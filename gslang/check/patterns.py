@@ -20,6 +20,7 @@ from gslang.check.context import (
     OperatorOf,
     ValueOf,
 )  # fmt: skip
+from gslang.check.results import check_projection, results_of
 from gslang.dialect.signature import OperandSpec, Signature
 from gslang.syntax import nodes as n
 
@@ -145,6 +146,7 @@ def project(low: Lowering, expr: n.Expr, base: NodeOf, index: ir.Test) -> NodeOf
     """`p.0`, `p[i]`, `p[_]`."""
     constraints = () if isinstance(index, ir.Anything) else (ir.Constraint("index", index, expr.span),)
     node = node_of(low, expr, base)
+    check_projection(low, results_of(low, node), index.value if isinstance(index, ir.Equals) else ir.Const(None), expr.span)
     if isinstance(index, ir.Equals):
         for k, other in enumerate(low.patterns):  # the same projection of the same node is the same node
             if isinstance(other, ir.ProjNode) and other.base == node and other.block == low.block and not other.keep:

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from gslang.base.diagnostics import Diagnostic, Label
+from gslang.base.source import Span
 from gslang.base.suggest import did_you_mean
 from gslang.check import calls, patterns, targets, templates, values
 from gslang.check import checked as ir
@@ -15,6 +16,7 @@ from gslang.check.context import BlockOf, Lost, Lowering, NodesOf, OperatorOf, S
 from gslang.check.found import children
 from gslang.check.opsets import check_range
 from gslang.check.order import check_order
+from gslang.check.results import Results, is_tuple, results_of, results_of_target
 from gslang.dialect.dialect import Dialect
 from gslang.dialect.signature import TRAITS
 from gslang.syntax import nodes as n
@@ -221,6 +223,8 @@ def target_outputs(low: Lowering, side: n.Side) -> list[int]:
                 outputs.append(targets.sequence_of(low, item, d.denote(low, item.value)))
                 continue
             what = d.denote(low, item)
+            if what == ValueOf(ir.Const(None), "none"):
+                low.stop("E0608", "an output cannot be replaced by nothing", item.span, "name what its users, or the graph, read instead")
             if isinstance(what, TargetOf) and what.several:
                 low.stop("E0607", "write `*` before a sequence", item.span)
             outputs.append(targets.target_of(low, item, what))
@@ -274,9 +278,30 @@ def _check_counts(low: Lowering, rule: n.Rule, outputs: list[int], block: int | 
             "the k-th output of the source is replaced by the k-th of the target",
             related=(Label(source, "the source's outputs"),),
         )  # fmt: skip
+    if block is None and not several and len(outputs) == len(targets_):
+        for item, old, new in zip(rule.source.outputs, outputs, targets_):
+            _check_results(low, item, results_of(low, old), results_of_target(low, new), low.target_spans[new])
     if block is not None and not several:
         span = rule.target.outputs[0].span
         low.error("E0601", "the source has any number of outputs, the target has not", span, "write `*parts`")
+
+
+def _check_results(low: Lowering, item: n.Expr | n.Star, old: Results, new: Results, span: Span) -> None:
+    """What replaces an output has as many results."""
+    if old is None or new is None or old == new or (is_tuple(old) and is_tuple(new) and "tuple" in (old, new)):
+        return
+    if is_tuple(old) and new == "tensor":
+        low.error(
+            "E0309", "this output of the source has several results, and the target one", item.span,
+            "write `.0` behind the output to replace its first result", related=(Label(span, "the target"),),
+        )  # fmt: skip
+    elif old == "tensor":
+        low.error(
+            "E0309", "the target has several results, and this output of the source one", span, "project one: `(…).0`",
+            related=(Label(item.span, "the source"),),
+        )  # fmt: skip
+    else:
+        low.error("E0309", f"the target has {new} results, and this output of the source {old}", span, related=(Label(item.span, "the source"),))
 
 
 def _finish_blocks(low: Lowering, outputs: list[int], output_block: int | None, rule: n.Rule) -> tuple[ir.Block, ...]:

@@ -280,6 +280,7 @@ def _match_test(low: Lowering, expr: n.Match) -> ir.Test:
         for k, name in enumerate(names):
             if arms[k] is None and (arm.name is None or arm.name.id == name):
                 arms[k] = found
+    d.check_covered(low, expr, names, arms)
     return ir.SelectTest(what.place, what.node, tuple(arms))
 
 

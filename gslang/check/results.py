@@ -1,0 +1,67 @@
+"""The results of pattern nodes and targets, as far as the rule alone says: one tensor, or a tuple of so many fields."""
+
+from __future__ import annotations
+
+from typing import Union
+
+from gslang.base.source import Span
+from gslang.check import checked as ir
+from gslang.check.context import Lowering
+from gslang.dialect.signature import Signature
+
+Results = Union[str, int, None]
+"""`"tensor"`, `"tuple"` (of any length), the number of fields of a tuple, or None: not known."""
+
+
+def results_of(low: Lowering, node: int) -> Results:
+    """The results of a pattern node; None also where alternatives differ."""
+    pattern = low.patterns[node]
+    match pattern:
+        case ir.AltNode(branches=branches):
+            found = {results_of(low, branch) for branch in branches}
+            return found.pop() if len(found) == 1 else None
+        case ir.CallNode(operators=operators):
+            declared = {_declared(low.dialect.operators[name]) for name in operators}
+            return declared.pop() if len(declared) == 1 else "tuple" if "tensor" not in declared else None
+        case ir.TupleNode(fields=fields):
+            return "tuple" if any(isinstance(f, ir.Splice) for f in fields) else len(fields)
+        case ir.LeafNode(kind=kind):
+            return None if kind in ("any", "var", "input") else "tensor"
+    return None  # a field may be a tuple itself
+
+
+def results_of_target(low: Lowering, target: int) -> Results:
+    """The results of a target."""
+    match low.targets[target]:
+        case ir.SourceNode(_, node):
+            return results_of(low, node)
+        case ir.MakeConst(as_tuple=as_tuple):
+            return "tuple" if as_tuple else "tensor"
+        case ir.MakeCall(operator=str(name)):
+            return _declared(low.dialect.operators[name])
+        case ir.MakeTuple(fields):
+            several = (ir.Projections, ir.Repeat, ir.SpliceInstances)
+            return "tuple" if any(isinstance(low.targets[f], several) for f in fields) else len(fields)
+        case ir.ChooseTarget(_, then, otherwise):
+            found = {results_of_target(low, then), results_of_target(low, otherwise)}
+            return found.pop() if len(found) == 1 else None
+    return None
+
+
+def check_projection(low: Lowering, results: Results, index: ir.Value, span: Span) -> None:
+    """Report a projection that what it projects from does not have."""
+    match results, index:
+        case "tensor", _:
+            low.stop("E0312", "this has one result, which is no tuple", span, "leave out the projection")
+        case int(count), ir.Const(int(k)) if not isinstance(k, bool) and not -count <= k < count:
+            last = f"the last is `.{count - 1}`" if count else "the tuple is empty"
+            low.stop("E0312", f"there is no result `.{k}`: there {'is' if count == 1 else 'are'} {count}", span, last)
+
+
+def is_tuple(results: Results) -> bool:
+    """True if there are several results for sure (a tuple of one field is a tuple too)."""
+    return results == "tuple" or isinstance(results, int)
+
+
+def _declared(signature: Signature) -> Results:
+    return len(signature.results) if not isinstance(signature.results, str) else signature.results
