@@ -100,7 +100,7 @@ def verify_now(rule: CheckedRule, settings: Settings = Settings(), programs: Seq
         except NotProved:
             pass
         else:
-            return verdict("proved", "for " + ", ".join(proof.assumptions) + nearness + (_SPECIAL if _SPECIAL in reason else ""), 0.0)
+            return verdict("proved", proof.claim + nearness + (_SPECIAL if _SPECIAL in reason else ""), 0.0)
     return verdict(name, reason + nearness, BOUND) if name == "exact" else verdict(name, reason)
 
 

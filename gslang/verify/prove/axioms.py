@@ -1,7 +1,7 @@
 """What is known of functions of real numbers: the laws that the prover may use, each by name.
 
-`apply(name, arguments)` is the function's value in normal form; `assumptions` tells what the laws assume. Functions that are not here
-are unknown functions. Maximum and minimum are a lattice: arguments that another one dominates go away, nested ones are flattened,
+`apply(name, arguments)` is the function's value in normal form. √x·√x = x and exp(log x) = x hold where the left side is defined at all
+(`tensors.need_defined` sees to that). Functions that are not here are unknown functions. Maximum and minimum are a lattice: arguments that another one dominates go away, nested ones are flattened,
 min(a, b) = −max(−a, −b), relu(x) = max(x, 0), |x| = max(x, −x). Truth values are 1 and 0.
 """
 
@@ -9,11 +9,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from fractions import Fraction
+from functools import reduce
 
 from gslang.verify.prove.terms import ONE, SIMPLIFY, ZERO, Atom, Term, inverse, number, of_atom, term, unknown
-
-ROOT = "√x·√x = x, for x ≥ 0"
-LOGARITHM = "log(x·y) = log x + log y and exp(log x) = x, for x, y > 0"
 
 
 def square_root(x: Term) -> Term:
@@ -96,6 +94,26 @@ def _atom_at_least_0(atom: Atom) -> bool:
     if atom.kind == "fn" and atom.name == "max":
         return any(at_least_0(a) for a in atom.args) or len(atom.args) == 2 and (atom.args[0] + atom.args[1]).constant == 0
     return atom.kind == "fn" and atom.name in ("exp", "sqrt", "sigmoid")
+
+
+def is_positive(x: Term) -> bool:
+    """Whether x > 0 for sure."""
+    return at_least_0(x) and any(
+        c > 0 and all(_atom_is_positive(atom) for atom, _ in factors) for factors, c in x.parts.items()
+    )  # fmt: skip
+
+
+def _atom_is_positive(atom: Atom) -> bool:
+    if atom.kind == "num":
+        size = atom.args[0]
+        return bool(size.facts.proves(size - 1))
+    if atom.kind == "group" or atom.kind == "total" and atom.name == "sum":
+        return is_positive(atom.args[0])
+    if atom.kind == "fn" and atom.name == "max":
+        return any(is_positive(a) for a in atom.args)
+    if atom.kind == "fn" and atom.name == "sqrt":
+        return is_positive(atom.args[0])
+    return atom.kind == "fn" and atom.name in ("exp", "sigmoid")
 
 
 def _lattice(x: Term, sign: int) -> tuple[Term, ...] | None:
@@ -235,13 +253,33 @@ def _made_by(name: str, x: Term) -> Term | None:
     return alone[0].args[0]  # type: ignore[no-any-return]
 
 
-# Operators → what the laws that are used for them assume.
-_ROOTS = frozenset({"sqrt", "rsqrt", "power", "Sqrt", "Pow", "ReduceL2", "nn.l2_normalize"})
-_QUOTIENTS = frozenset({"divide", "rsqrt", "Div", "Reciprocal"})
-_LOGARITHMS = frozenset({"log", "Log", "LogSoftmax", "Softplus", "Mish", "nn.log_softmax"})
+# ── whole numbers that wrap: order is a lattice, and nothing else ──
 
 
-def assumptions(operators: frozenset[str]) -> list[str]:
-    """What laws of real numbers that may be used for these operators assume."""
-    laws = ((_ROOTS, ROOT), (_LOGARITHMS, LOGARITHM), (_QUOTIENTS, "no denominator is 0"))
-    return [law for names, law in laws if names & operators]
+def _whole_lattice(name: str, better: Callable[[Fraction, Fraction], Fraction]) -> Function:
+    def lattice(*arguments: Term) -> Term:
+        flat: dict[str, Term] = {}
+        constants: list[Fraction] = []
+        for argument in arguments:
+            alone = argument.alone
+            inner = alone[0].args if alone is not None and alone[1] == 1 and alone[0].kind == "fn" and alone[0].name == name else (argument,)
+            for x in inner:
+                if x.constant is not None and 0 <= x.constant <= 127 and x.constant.denominator == 1:  # every type of whole numbers has these
+                    constants.append(x.constant)
+                else:
+                    flat[x.key] = x
+        if constants:
+            least = number(reduce(better, constants))
+            flat[least.key] = least
+        kept = [flat[key] for key in sorted(flat)]
+        return kept[0] if len(kept) == 1 else unknown(name, *kept)
+
+    return lattice
+
+
+_whole_max, _whole_min = _whole_lattice("whole maximum", max), _whole_lattice("whole minimum", min)
+WHOLE_FUNCTIONS: dict[str, Function] = {
+    "maximum": _whole_max, "minimum": _whole_min, "relu": lambda a: _whole_max(a, ZERO), "abs": lambda a: unknown("whole abs", a),
+    "clip": lambda x, low, high: _whole_min(_whole_max(x, low), high),
+}  # fmt: skip
+FUNCTIONS.update({"whole maximum": _whole_max, "whole minimum": _whole_min})

@@ -11,37 +11,45 @@ from typing import Any
 
 from gslang.check import checked as ir
 from gslang.dialect.tensor_type import UnknownValue
-from gslang.engine.scope import UNBOUND, Scope
-from gslang.engine.values import FAILURES, evaluate, truth
+from gslang.engine.scope import UNBOUND
+from gslang.engine.values import evaluate, truth
 from gslang.verify.prove.domains import Written
 from gslang.verify.prove.dtypes import compared
-from gslang.verify.prove.families import check_blocks
 from gslang.verify.prove.paths import Impossible, NotProved
 from gslang.verify.prove.symbolic_graph import SymbolicGraph
 from gslang.verify.prove.tensors import Tensor, Value, World
 from gslang.verify.prove.values import FamilyValues
+from gslang.verify.prove.watched import WatchingScope
+
+
+# What a value fails with in the engine as well, so that the rule is not applied in this case. Any other error may be the prover's own:
+# whether a condition holds is open then.
+DEFINITE = (UnknownValue, IndexError, ZeroDivisionError)
+OPEN = (LookupError, ValueError, TypeError, AttributeError, ArithmeticError)
 
 
 class Case:
     """`graph`: the nodes of the source so far; `scope`: what they are bound to; `evaluate`: the value of an expression there."""
 
-    def __init__(self, rule: ir.CheckedRule, world: World) -> None:
-        check_blocks(rule)
+    def __init__(self, rule: ir.CheckedRule, world: World, decisions: dict[int, int]) -> None:
         self.rule, self.world = rule, world
         self.graph = SymbolicGraph(world)
-        self.scope: Any = Scope(rule, self.graph, [UNBOUND] * len(rule.nodes), instances=[[] for _ in rule.blocks])  # type: ignore[arg-type]
+        self.scope: Any = WatchingScope(rule, self.graph, [UNBOUND] * len(rule.nodes), instances=[[] for _ in rule.blocks])  # type: ignore[arg-type]
+        self.scope.watched, self.scope.sides = decisions, set()
         self.evaluate: Callable[[ir.Value], Any] = FamilyValues(world, self.scope) if rule.blocks else lambda value: evaluate(value, self.scope)
 
     # ── values ──
 
     def value(self, value: ir.Value) -> Any:
-        """A value that must be there. Raises `Impossible` where it is unknown: the match does not count then."""
+        """A value that must be there. Raises `Impossible` where the engine has none either: the match does not count then."""
         try:
             return self.evaluate(value)
-        except (TypeError, AttributeError) as error:
-            raise NotProved(f"a value that cannot be read: {error}") from error
-        except FAILURES as error:
+        except DEFINITE as error:
+            if self.world.reading and isinstance(error, UnknownValue):
+                raise NotProved(f"a value that is read before it is known: {error}") from error
             raise Impossible from error
+        except OPEN as error:
+            raise NotProved(f"a value that cannot be read: {error}") from error
 
     def try_value(self, value: ir.Value) -> Any:
         """A value, or None where it reads what is not there yet."""
@@ -53,13 +61,13 @@ class Case:
             raise Impossible from error
 
     def holds(self, condition: ir.Value) -> bool:
-        """Whether a condition holds in this case; unknown is false, as in the engine."""
+        """Whether a condition holds in this case; what the engine does not know either is false."""
         try:
             return truth(self.evaluate(condition))
-        except (TypeError, AttributeError) as error:
-            raise NotProved(f"a condition that cannot be read: {error}") from error
-        except FAILURES:
+        except DEFINITE:
             return False
+        except OPEN as error:
+            raise NotProved(f"a condition that cannot be read: {error}") from error
 
     # ── attributes that are copied ──
 

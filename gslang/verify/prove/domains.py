@@ -84,7 +84,7 @@ def attribute(world: World, operator: str, spec: AttributeSpec, operands: Sequen
     if name == "axes" and operator == "transpose":
         orders = list(permutations(range(rank)))
         order = orders[choices.choose(len(orders))]
-        ways: list[Callable[[], Any]] = [lambda: order, lambda: tuple(a - rank for a in order)]
+        ways: list[Callable[[], Any]] = [lambda: signed(choices, order, rank)]
         if order == tuple(range(rank))[::-1]:
             ways.append(lambda: None)
         return Written(choices, order, ways)
@@ -131,22 +131,31 @@ def attribute(world: World, operator: str, spec: AttributeSpec, operands: Sequen
     raise NotProved(f"attribute `{name}` of `{operator}` may be any")
 
 
+def signed(choices: Choices, axes: Sequence[int], rank: int) -> tuple[int, ...]:
+    """Axes, each written from the front or from the end."""
+    return tuple(a - rank * choices.choose(2) for a in axes)
+
+
 def _axis(world: World, operator: str, rank: int, choices: Choices) -> Any:
     def written(axis: int, rank: int) -> Written:
         return Written(choices, axis, [lambda: axis, lambda: axis - rank])
 
-    if operator == "expand_dims":
+    if operator in ("expand_dims", "stack"):
         return written(choices.choose(rank + 1), rank + 1)
     if operator == "squeeze" or operator in _AXIS_LISTS:
-        world.notes.add("lists of axes are sorted, and all negative or none")
         subsets = [s for k in range(rank + 1) for s in combinations(range(rank), k)]
-        if operator == "squeeze":
-            return (None, *subsets)[choices.choose(len(subsets) + 1)]
+        if operator == "squeeze" and choices.choose(2):
+            return None
         axes = subsets[choices.choose(len(subsets))]
-        ways: list[Callable[[], Any]] = [lambda: axes, lambda: tuple(a - rank for a in axes)]
+
+        def listed() -> tuple[int, ...]:
+            orders = list(permutations(axes))
+            return signed(choices, orders[choices.choose(len(orders))], rank)
+
+        ways: list[Callable[[], Any]] = [listed]
         if len(axes) == 1:
             ways += [lambda: axes[0], lambda: axes[0] - rank]
-        if len(axes) == rank:
+        if len(axes) == rank and operator != "squeeze":
             ways.append(lambda: None)
         return Written(choices, axes, ways)
     return written(choices.choose(rank), rank)

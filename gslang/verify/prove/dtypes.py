@@ -1,25 +1,31 @@
-"""Element types of which it is only known which ones are equal."""
+"""Element types of which it is only known which ones are equal, and what kind of numbers they hold.
+
+Real numbers stand for floats. Whole numbers wrap: sums and products are those of a ring, order and division are not what they are
+for real numbers. Which of them an open element type holds becomes a case where a law asks for it.
+"""
 
 from __future__ import annotations
 
 from typing import Any
 
-from gslang.verify.prove.paths import Choices, Impossible, NotProved
+from gslang.verify.prove.opaque import Opaque
+from gslang.verify.prove.paths import Choices, Impossible
 
 
-class Dtype:
-    """An element type that may be any. Compared with another one, or with a name, it is the same or not: a case each."""
+class Dtype(Opaque):
+    """An element type that may be any. Compared with another one, or with a name, it is the same or not: a case each.
 
-    __slots__ = ("choices", "name", "others", "parent")
+    `numbers`: REAL, WHOLE or TRUTH, where it is settled.
+    """
+
+    __slots__ = ("choices", "name", "numbers", "others", "parent")
 
     def __init__(self, choices: Choices, unlike: Any = None) -> None:
         self.choices = choices
         self.parent: Dtype | None = None
         self.name: str | None = None
+        self.numbers: str | None = None
         self.others: list[Any] = [] if unlike is None else [unlike]  # known to be different
-
-    def __hash__(self) -> int:
-        raise NotProved("an element type that is not known")
 
     def __repr__(self) -> str:
         return self.root().name or "?"
@@ -30,6 +36,11 @@ class Dtype:
         while here.parent is not None:
             here = here.parent
         return here
+
+    __hash__ = Opaque.__hash__
+
+    def __bool__(self) -> bool:
+        return True  # only "" is false, which is no element type
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, (Dtype, str)) or other == "":
@@ -47,6 +58,43 @@ class Dtype:
         return not self == other
 
 
+REAL, WHOLE, TRUTH = "real numbers", "whole numbers", "truth values"
+
+
+def numbers_named(name: str) -> str:
+    """The numbers that an element type of this name holds."""
+    return REAL if name.startswith(("float", "bfloat")) else TRUTH if name == "bool" else WHOLE
+
+
+def _settled(dtype: Any) -> str | None:
+    if isinstance(dtype, Dtype):
+        root = dtype.root()
+        return root.numbers if root.name is None else numbers_named(root.name)
+    return numbers_named(dtype) if isinstance(dtype, str) and dtype else None
+
+
+def numbers_of(dtype: Any) -> tuple[str, bool]:
+    """What numbers an element type holds, and whether that was open: it is a case then."""
+    known = _settled(dtype)
+    if known is not None:
+        return known, isinstance(dtype, Dtype) and dtype.root().name is None
+    if not isinstance(dtype, Dtype):
+        return REAL, False
+    root = dtype.root()
+    root.numbers = (REAL, WHOLE)[root.choices.choose(2)]
+    return root.numbers, True
+
+
+def restrict(dtype: Any, allowed: frozenset[str]) -> None:
+    """An operator takes these numbers only. Raises `Impossible` where others are known."""
+    known = _settled(dtype)
+    if known is not None:
+        if known not in allowed:
+            raise Impossible
+    elif isinstance(dtype, Dtype) and len(allowed) == 1:
+        dtype.root().numbers = next(iter(allowed))
+
+
 def compared(a: Any, b: Any) -> bool | None:
     """Whether two element types are equal; None where it is not known."""
     x: Any = a.root() if isinstance(a, Dtype) else a
@@ -56,6 +104,9 @@ def compared(a: Any, b: Any) -> bool | None:
     left, right = (z.name if isinstance(z, Dtype) else z for z in (x, y))
     if left is not None and right is not None:
         return bool(left == right)
+    numbers = _settled(x), _settled(y)
+    if None not in numbers and numbers[0] != numbers[1]:
+        return False
     for one, other in ((x, y), (y, x)):
         if isinstance(one, Dtype):
             for z in one.others:
@@ -77,7 +128,7 @@ def unify(a: Any, b: Any) -> None:
     if not isinstance(x, Dtype):
         x, y = y, x
     if isinstance(y, Dtype):
-        y.name = y.name or x.name
+        y.name, y.numbers = y.name or x.name, y.numbers or x.numbers
         y.others += x.others
         x.parent = y
     else:

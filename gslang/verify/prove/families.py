@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from gslang.check import checked as ir
+from gslang.verify.prove.opaque import Opaque
 from gslang.verify.prove.paths import NotProved
 from gslang.verify.prove.relay_movement import cut, plain_axis
 from gslang.verify.prove.sizes import is_number, text_of
@@ -20,21 +21,19 @@ from gslang.verify.reads import parts
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Family:
+class Family(Opaque):
     """An item for each instance of a block: that of the first instance, and that of any later one."""
 
     block: int
     first: Any
     later: Any
 
-    def _unreadable(self, *_: object) -> Any:
-        raise NotProved("a sequence with an item for each instance")
-
-    __eq__ = __len__ = __iter__ = __getitem__ = __bool__ = __hash__ = __add__ = __radd__ = __mul__ = __contains__ = _unreadable  # type: ignore[assignment]
+    __hash__ = Opaque.__hash__
+    __eq__ = Opaque._unknown
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Sums:
+class Sums(Opaque):
     """`cumsum` of a family of sizes, without its last item if `inner`."""
 
     sizes: Family

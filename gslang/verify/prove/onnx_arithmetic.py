@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from fractions import Fraction
 
-from gslang.verify.prove.axioms import apply, maximum, minimum, square_root
+from gslang.verify.prove.axioms import apply, maximum, minimum
 from gslang.verify.prove.onnx_operands import Attrs, Meaning, Operands, axes_operand, operand
 from gslang.verify.prove.paths import NotProved
 from gslang.verify.prove.reals import as_term
-from gslang.verify.prove.relay_arithmetic import averaged, convolved, elementwise, multiplied, reduced, softmax, standardised
+from gslang.verify.prove.relay_arithmetic import averaged, convolved, elementwise, multiplied, over_root, reduced, softmax, standardised
 from gslang.verify.prove.relay_movement import inserted, plain_axis, transposed, without_axes
 from gslang.verify.prove.tensors import Index, Tensor, Value, World, constant
-from gslang.verify.prove.terms import ONE, ZERO, Term, inverse, number
+from gslang.verify.prove.terms import ONE, ZERO, Term, number
 
 
 def _binary(name: str) -> Meaning:
@@ -73,7 +73,9 @@ def _reduction(kind: str) -> Meaning:
         axes = axes_operand(world, operands, 1, attrs, rank)
         if not axes:
             if attrs.get("noop_with_empty_axes"):
-                raise NotProved("a reduction over no axes")
+                if kind in ("square", "norm"):
+                    raise NotProved("a reduction over no axes")
+                return x
             axes = tuple(range(rank))
         keep = bool(attrs["keepdims"])
         if kind == "square":
@@ -164,8 +166,8 @@ def _batch_norm(world: World, operands: Operands, attrs: Attrs) -> Value:
 
     def at(index: Index) -> Term:
         c = (index[1],)
-        root = square_root(variance.at(c) + as_term(attrs["epsilon"]))
-        result: Term = (x.at(index) - mean.at(c)) * inverse(root) * scale.at(c) + shift.at(c)
+        part = over_root(world, variance.at(c) + as_term(attrs["epsilon"]))
+        result: Term = (x.at(index) - mean.at(c)) * part * scale.at(c) + shift.at(c)
         return result
 
     return (Tensor(x.shape, x.dtype, at),)
@@ -201,7 +203,7 @@ def _rms_norm(world: World, operands: Operands, attrs: Attrs) -> Value:
 
     def at(index: Index) -> Term:
         place = tuple(0 if k in axes else p for k, p in enumerate(index))
-        return x.at(index) * inverse(square_root(square.at(place) + as_term(attrs["epsilon"])))
+        return x.at(index) * over_root(world, square.at(place) + as_term(attrs["epsilon"]))
 
     return elementwise(world, "multiply", [Tensor(x.shape, x.dtype, at), operands[1]], x.dtype)
 

@@ -19,7 +19,8 @@ from gslang.verify.prove.relay_movement import (
     without_axes,
 )  # fmt: skip
 from gslang.verify.prove.sizes import product, text_of
-from gslang.verify.prove.tensors import Value, World
+from gslang.verify.prove.tensors import Index, Tensor, Value, World
+from gslang.verify.prove.terms import Term
 
 
 def _reshape(world: World, operands: Operands, attrs: Attrs) -> Value:
@@ -93,7 +94,20 @@ def _concat(world: World, operands: Operands, attrs: Attrs) -> Value:
     return concatenated(world, [o for o in operands if o is not None], attrs["axis"])
 
 
+def _dropout(world: World, operands: Operands, attrs: Attrs) -> Value:
+    x: Tensor = operands[0]
+    training = operand(operands, 2)
+
+    def at(index: Index) -> Term:
+        known = None if training is None else training.leaf.value if training.leaf is not None else training.splat
+        if training is not None and (known is None or known.constant != 0):
+            raise NotProved("a dropout in training")
+        return x.at(index)
+
+    return (Tensor(x.shape, x.dtype, at),)
+
+
 MOVEMENT: dict[str, Meaning] = {
-    "Identity": lambda w, o, a: o[0], "Dropout": lambda w, o, a: (o[0],), "Transpose": lambda w, o, a: permuted(w, o[0], a["perm"]), "Reshape": _reshape, "Flatten": _flatten,
+    "Identity": lambda w, o, a: o[0], "Dropout": _dropout, "Transpose": lambda w, o, a: permuted(w, o[0], a["perm"]), "Reshape": _reshape, "Flatten": _flatten,
     "Squeeze": _squeeze, "Unsqueeze": _unsqueeze, "Concat": _concat, "Split": _split, "Expand": _expand,
 }  # fmt: skip

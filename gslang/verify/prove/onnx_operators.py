@@ -22,7 +22,7 @@ ONNX: dict[str, Meaning] = {**MOVEMENT, **SHAPES, **ARITHMETIC}
 ONNX_RANKS: dict[str, tuple[int | None, ...]] = {
     "Gemm": (2, 2), "BatchNormalization": (None, 1, 1, 1, 1), "InstanceNormalization": (None, 1, 1), "Conv": (None, None, 1),
 }  # fmt: skip
-_TRUTHS = frozenset({"keepdims", "transA", "transB", "allowzero", "training_mode", "detect_negative", "detect_positive"})
+_TRUTHS = frozenset({"keepdims", "transA", "transB", "allowzero", "training_mode", "noop_with_empty_axes", "detect_negative", "detect_positive", "saturate"})
 
 
 def onnx_attribute(world: World, operator: str, spec: AttributeSpec, operands: Operands, attrs: Attributes) -> Any:
@@ -52,14 +52,14 @@ def onnx_attribute(world: World, operator: str, spec: AttributeSpec, operands: O
         return _of_convolution(world, name, len(operands[1].shape) - 2, operands, choices)
     if name in _TRUTHS:
         return choices.choose(2)
-    if name in ("noop_with_empty_axes", "stash_type", "saturate", "round_mode", "momentum", "seed"):
-        return spec.default  # says nothing about values over real numbers, where it is allowed
+    if name in ("stash_type", "momentum", "seed"):
+        return spec.default  # says nothing about values over real numbers
     if bases == {"float"} and not any(t.depth for t in spec.types):
         world.facts.count += 1
         return Real.named(f"{name}#{world.facts.count}", choices)
     if "dtype" in bases:
         return Dtype(choices)
-    if bases == {"str"} and operator in ("Gelu",):
+    if bases == {"str"} and operator in ("Gelu", "Cast"):
         world.facts.count += 1
         return Token(f"{name}#{world.facts.count}", choices)
     raise NotProved(f"attribute `{name}` of `{operator}` may be any")

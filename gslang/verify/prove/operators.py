@@ -40,9 +40,9 @@ def meaning_of(world: World, dialect: Dialect, operator: str, operands: Sequence
         if operator in ONNX:
             return ONNX[operator](world, operands, attrs)
         if "elementwise" in signature.traits and "stateful" not in signature.traits and operator not in ("Cast", "PRelu"):
-            return unknown_function(world, operator, [o for o in operands if o is not None], attrs)
+            return unknown_function(world, operator, operands, attrs)
         if operator == "Cast":
-            return cast(world, operands[0], attrs["to"])
+            return cast(world, operands[0], attrs["to"], f" {attrs['saturate']} {attrs['round_mode']}")
         raise NotProved(f"`{operator}` has no meaning for all shapes")
     if dialect.name != "relay":
         raise NotProved(f"operators of {dialect.name}")
@@ -92,30 +92,42 @@ def open_attribute(world: World, dialect: Dialect, operator: str, spec: Attribut
 _OF_TRUTHS = frozenset({"And", "Or", "Xor", "Not"})
 
 
-def unknown_function(world: World, operator: str, operands: Sequence[Tensor], attrs: dict[str, Any]) -> Tensor:
-    """An element-wise function of which nothing is known but its attributes."""
-    compared = operands[1:] if operator in ("where", "Where") else operands
-    for other in compared[1:]:
-        world.need_same_dtype(compared[0].dtype, other.dtype)
+# The numbers of attributes that a function with a law takes behind its operands, in this order.
+_NUMBERS = {"HardSigmoid": ("alpha", "beta"), "com.microsoft.QuickGelu": ("alpha",)}
+
+
+def unknown_function(world: World, operator: str, operands: Sequence[Tensor | None], attrs: dict[str, Any]) -> Tensor:
+    """An element-wise function of which nothing is known but what it is applied to: operands by slot, attributes by name."""
+    present = [o for o in operands if o is not None]
+    alike = present[1:] if operator in ("where", "Where") else present
+    for other in alike[1:]:
+        world.need_same_dtype(alike[0].dtype, other.dtype)
     if operator in _OF_TRUTHS:
-        world.need_same_dtype(operands[0].dtype, "bool")
+        world.need_same_dtype(present[0].dtype, "bool")
+    dtype = "bool" if operator in _BOOLEAN else alike[0].dtype
     function = operator.removeprefix("nn.") if operator.removeprefix("nn.") in FUNCTIONS else operator
-    numbers = {k: v for k, v in attrs.items() if isinstance(v, (int, float, Size, Number)) and not isinstance(v, bool)}
-    extra = [constant(as_term(v), (), None) for v in numbers.values()]
-    plain = {k: v for k, v in attrs.items() if k not in numbers}
-    if plain:
-        if any(isinstance(v, Dtype) for v in plain.values()):
-            raise NotProved(f"`{operator}` to an element type that is not known")
-        function += f" {sorted(plain.items())}"
-    return elementwise(world, function, [*operands, *extra], "bool" if operator in _BOOLEAN else compared[0].dtype)
+    if function in FUNCTIONS and len(present) == len(operands):
+        order = _NUMBERS.get(function, ())
+        if set(order) != set(attrs):
+            raise NotProved(f"the attributes of `{operator}`")
+        return elementwise(world, function, [*present, *[constant(as_term(attrs[name]), (), None) for name in order]], dtype)
+    numbers = {k: attrs[k] for k in sorted(attrs) if isinstance(attrs[k], (int, float, Size, Number)) and not isinstance(attrs[k], bool)}
+    plain = sorted((k, v) for k, v in attrs.items() if k not in numbers)
+    if any(isinstance(v, Dtype) for _, v in plain):
+        raise NotProved(f"`{operator}` to an element type that is not known")
+    absent = [k for k, o in enumerate(operands) if o is None]
+    while absent and all(o is None for o in operands[absent[-1] :]):
+        absent.pop()  # what is left out at the end says nothing
+    if plain or numbers or absent:
+        function += f" {plain} {list(numbers)} {absent}"
+    return elementwise(world, function, [*present, *[constant(as_term(v), (), None) for v in numbers.values()]], dtype)
 
 
-def cast(world: World, x: Tensor, dtype: Any) -> Tensor:
+def cast(world: World, x: Tensor, dtype: Any, how: str = "") -> Tensor:
     """Nothing where the element type is the same, else an unknown function of it."""
     if dtype == x.dtype:
         return x
     root = dtype.root() if isinstance(dtype, Dtype) else dtype
     source = x.dtype.root() if isinstance(x.dtype, Dtype) else x.dtype
-    name = f"cast {getattr(source, 'name', source) or id(source)} {getattr(root, 'name', root) or id(root)}"
-    y = elementwise(world, name, [x], dtype)
-    return y
+    name = f"cast {getattr(source, 'name', source) or id(source)} {getattr(root, 'name', root) or id(root)}{how}"
+    return elementwise(world, name, [x], dtype)

@@ -5,12 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from time import perf_counter
 
-from gslang.check.checked import CallNode, CheckedRule, MakeCall
-from gslang.verify.prove.axioms import assumptions
+from gslang.check.checked import AltNode, CheckedRule
+from gslang.verify.decisions import Goal
 from gslang.verify.prove.case import Case
 from gslang.verify.prove.dtypes import compared
 from gslang.verify.prove.facts import Facts
-from gslang.verify.prove.families import Family
+from gslang.verify.prove.families import Family, check_blocks
 from gslang.verify.prove.paths import Budget, Choices, Impossible, NotProved, TooMuch, all_cases
 from gslang.verify.prove.reals import as_term
 from gslang.verify.prove.source import Source
@@ -18,41 +18,46 @@ from gslang.verify.prove.target import Target
 from gslang.verify.prove.tensors import Tensor, Value, World
 from gslang.verify.prove.terms import Term
 from gslang.verify.prove.totals import same
+from gslang.verify.prove.watched import watched
 
 RANKS = (2, 3, 4, 6)  # the largest rank of open tensors, as far as time allows: a rule that cannot be proved fails early
-STEPS = 30_000  # about two seconds
+STEPS = 60_000  # about four seconds
 
 
 @dataclass(frozen=True, slots=True)
 class Proof:
-    """`assumptions`: what the proof takes for granted, beyond that numbers are real. `cases`: how many were looked at."""
+    """What was proved: for which ranks (`ranks`: the largest, None for all) and element types (`floats`: floating-point types only).
 
-    assumptions: tuple[str, ...]
+    `limits`: cases that were left out. `cases`: how many were looked at.
+    """
+
+    ranks: int | None
+    floats: bool
+    limits: tuple[str, ...]
     cases: int
     seconds: float
 
+    @property
+    def claim(self) -> str:
+        """What is proved, and what it rests on."""
+        ranks = "every rank and size" if self.ranks is None else f"ranks up to {self.ranks} and every size"
+        types = "floating-point types" if self.floats else "every element type"
+        return f"for {ranks}, {types} ({', '.join(('real arithmetic', 'non-empty dimensions', *self.limits))})"
+
 
 def prove(rule: CheckedRule, steps: int = STEPS) -> Proof:
-    """A proof that the rule's sides are equal, in at most so many steps. Raises `NotProved` with the reason."""
+    """A proof that wherever the source of a rule is defined its target is, and equal, in at most so many steps. Raises `NotProved` with the reason."""
     began = perf_counter()
+    check_blocks(rule)
+    watching, decisions, wanted = watched(rule)
     best: Proof | None = None
-    laws = assumptions(operators_of(rule))
     budget = Budget(steps)
     reason = NotProved("no case fits the source")
     for most in RANKS:
-        notes: set[str] = set()
-        looked_at = 0
-        limited = False
+        found = _Found()
 
         def run(choices: Choices) -> None:
-            nonlocal looked_at, limited
-            world = World(Facts(choices), most)
-            try:
-                _one_case(rule, world)
-                looked_at += 1
-            finally:
-                limited = limited or world.ranks_limited
-                notes.update(world.notes)
+            _look_at_case(watching, decisions, World(Facts(choices), most), found)
 
         try:
             all_cases(run, budget)
@@ -61,30 +66,67 @@ def prove(rule: CheckedRule, steps: int = STEPS) -> Proof:
         except TooMuch as error:
             reason = error
             break
-        if looked_at:
-            ranks = (f"ranks up to {most}",) if limited else ()
-            best = Proof(("numbers are real", *ranks, "sizes of at least 1", *laws, *sorted(notes)), looked_at, perf_counter() - began)
-        if not limited:
+        left_out = _left_out(watching, wanted, found) if found.limited or found.notes else []
+        if left_out:
+            reason = NotProved(f"no case that was looked at has {left_out[0]}")
+        elif found.cases:
+            best = Proof(most if found.limited else None, found.floats, tuple(sorted(found.notes)), found.cases, perf_counter() - began)
+        if not found.limited:
             break
     if best is None:
         raise reason
     return best
 
 
-def operators_of(rule: CheckedRule) -> frozenset[str]:
-    """All operators that a rule's source or target may have."""
-    found = {name for node in rule.nodes if isinstance(node, CallNode) for name in node.operators}
-    return frozenset(found | {t.operator for t in rule.target.targets if isinstance(t, MakeCall) and isinstance(t.operator, str)})
+class _Found:
+    """What the cases of one round have in common."""
+
+    def __init__(self) -> None:
+        self.cases = 0
+        self.limited = False  # the bound on ranks had a say
+        self.floats = False  # it holds for floats, and could not be shown for whole numbers
+        self.notes: set[str] = set()
+        self.sides: set[tuple[int, bool]] = set()
+        self.branches: set[tuple[int, int]] = set()  # (alternation, branch)
 
 
-def _one_case(rule: CheckedRule, world: World) -> None:
-    case = Case(rule, world)
+def _left_out(rule: CheckedRule, wanted: list[Goal], found: _Found) -> list[str]:
+    """Decisions that no case took, where cases were left out: an `or` whose first operands always hold decides nothing by its others."""
+    branches = [
+        f"alternative {k + 1} of `{node.name or '_'}`"
+        for number, node in enumerate(rule.nodes) if isinstance(node, AltNode)
+        for k in range(len(node.branches)) if (number, k) not in found.branches
+    ]  # fmt: skip
+    return branches + [goal.text for goal in wanted if goal.key not in found.sides and (goal.key[0], not goal.wanted) in found.sides]
+
+
+def _look_at_case(rule: CheckedRule, decisions: dict[int, int], world: World, found: _Found) -> None:
+    case = Case(rule, world, decisions)
+    try:
+        _one_case(case)
+    except TooMuch:
+        raise
+    except NotProved:
+        if not world.whole:
+            raise
+        found.floats = True
+        return
+    finally:
+        found.limited = found.limited or world.ranks_limited
+    found.cases += 1
+    found.notes |= world.notes
+    found.sides |= case.scope.sides
+    for chosen in (case.scope.chosen, *(i.chosen for instances in case.scope.instances for i in instances)):
+        found.branches |= set(chosen.items())
+
+
+def _one_case(case: Case) -> None:
     before = Source(case).outputs()
     after = Target(case).outputs()
     if len(before) != len(after):
         raise NotProved("another number of outputs")
     for left, right in zip(before, after):
-        _compare(world, left, right)
+        _compare(case.world, left, right)
 
 
 def _compare(world: World, left: Value, right: Value) -> None:
@@ -107,9 +149,6 @@ def _compare(world: World, left: Value, right: Value) -> None:
     facts = world.facts
     if compared(left.dtype, right.dtype) is not True:
         raise NotProved("the results' element types may differ")
-    if len(left.shape) > len(right.shape) and any(rank == len(left.shape) for rank in world.literal_ranks):
-        world.notes.add("where a one-element constant adds dimensions, the rule is not applied")
-        raise Impossible
     if len(left.shape) != len(right.shape):
         raise NotProved(f"ranks {len(left.shape)} and {len(right.shape)}")
     for a, b in zip(left.shape, right.shape):
@@ -125,7 +164,12 @@ def _compare(world: World, left: Value, right: Value) -> None:
         return  # no elements
     sizes = [facts.normal(size) for size in left.shape]
     index = tuple(0 if type(size) is int and size == 1 else facts.position(size) for size in sizes)
-    _compare_elements(world, left.at(index), right.at(index))
+    world.defined, world.comparing = {}, "source"
+    before = left.at(index)
+    world.comparing = "target"
+    after = right.at(index)
+    world.comparing = ""
+    _compare_elements(world, before, after)
 
 
 def _compare_elements(world: World, a: Term, b: Term) -> None:

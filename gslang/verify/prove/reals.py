@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from typing import Any, Protocol, runtime_checkable
 
+from gslang.verify.prove.opaque import Opaque
 from gslang.verify.prove.paths import Choices, NotProved
 from gslang.verify.prove.sizes import Size
 from gslang.verify.prove.terms import Term, inverse, number, of_size, unknown
 
 
-class Real:
+class Real(Opaque):
     """A number that may be any. Comparisons are cases, of which nothing is remembered."""
 
     __slots__ = ("choices", "term")
@@ -22,15 +23,14 @@ class Real:
         """A new number of which nothing is known."""
         return Real(unknown(name), choices)
 
-    def __hash__(self) -> int:
-        raise NotProved("a number that is not known")
-
-    __index__ = __int__ = __float__ = __bool__ = __hash__  # type: ignore[assignment]
+    __hash__ = Opaque.__hash__
 
     def _with(self, other: Any, combine: Any) -> Any:
         if isinstance(other, (int, float, Real, Size)) and not isinstance(other, bool):
             return Real(combine(self.term, as_term(other)), self.choices)
-        return NotImplemented
+        if hasattr(other, "term"):
+            return NotImplemented
+        raise NotProved("a number meets something that is none")
 
     def __add__(self, other: Any) -> Any:
         return self._with(other, lambda a, b: a + b)
@@ -74,7 +74,7 @@ class Real:
     __lt__ = __le__ = __gt__ = __ge__ = _ordered
 
 
-class Token:
+class Token(Opaque):
     """A text that may be any: equal to another one or not, of which nothing is remembered."""
 
     __slots__ = ("choices", "name")
@@ -85,10 +85,7 @@ class Token:
     def __repr__(self) -> str:
         return self.name
 
-    def __hash__(self) -> int:
-        raise NotProved("a text that is not known")
-
-    __bool__ = __hash__  # type: ignore[assignment]
+    __hash__ = Opaque.__hash__
 
     def __eq__(self, other: object) -> bool:
         return self is other or isinstance(other, (str, Token)) and self.choices.choose(2) == 0

@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from gslang.verify.prove.axioms import apply, maximum, square_root
+from gslang.verify.prove.axioms import WHOLE_FUNCTIONS, apply, maximum, square_root
+from gslang.verify.prove.dtypes import Dtype, compared
 from gslang.verify.prove.paths import NotProved
 from gslang.verify.prove.reals import as_term
 from gslang.verify.prove.relay_movement import plain_axis, reshaped, transposed
 from gslang.verify.prove.sizes import product
 from gslang.verify.prove.tensors import Index, Tensor, Value, World
-from gslang.verify.prove.terms import ZERO, Term, inverse, of_size
+from gslang.verify.prove.terms import ZERO, Term, inverse, of_size, unknown
 from gslang.verify.prove.totals import total
 
 Attrs = Mapping[str, Any]
@@ -23,19 +24,47 @@ def elementwise(world: World, name: str, operands: Sequence[Tensor], dtype: Any)
     """A function of the operands' elements, broadcast."""
     if name in _REAL:
         world.need_real(dtype)
+    function: Any = None
+    if name in WHOLE_FUNCTIONS and not world.is_real(dtype):
+        function = WHOLE_FUNCTIONS[name]
     shape = world.broadcast(*[o.shape for o in operands])
 
-    def at(index: Index) -> Term:
-        return apply(name, [world.element(o, shape, index) for o in operands])
+    def of(arguments: list[Term]) -> Term:
+        for condition, term in partial(name, arguments):
+            world.need_defined(condition, term)
+        return function(*arguments) if function is not None else apply(name, arguments)  # type: ignore[no-any-return]
 
     alike = all(o.splat is not None or world.same_shape(o.shape, shape) for o in operands)
-    flat = (lambda place: apply(name, [world.flat_at(o, place) for o in operands])) if alike else None
-    values = [o.splat for o in operands]
-    splat = apply(name, [v for v in values if v is not None]) if all(v is not None for v in values) else None
-    return Tensor(shape, dtype, at, flat, splat)
+    flat = (lambda place: of([world.flat_at(o, place) for o in operands])) if alike else None
+    values = [o.splat for o in operands if o.splat is not None]
+    splat = of(values) if len(values) == len(operands) and not partial(name, values) else None
+    return Tensor(shape, dtype, lambda index: of([world.element(o, shape, index) for o in operands]), flat, splat)
 
 
-_REAL = frozenset({"divide", "sqrt", "rsqrt", "exp", "log", "power", "sigmoid", "reciprocal"})  # not for integers
+# Not for whole numbers.
+_REAL = frozenset({
+    "divide", "sqrt", "rsqrt", "exp", "log", "power", "sigmoid", "reciprocal", "Mish", "HardSigmoid", "HardSwish", "com.microsoft.QuickGelu",
+})  # fmt: skip
+_PARTIAL = {
+    **dict.fromkeys(("sqrt",), ">=0"), **dict.fromkeys(("log", "rsqrt", "log2", "log10"), ">0"), "reciprocal": "!=0",
+}  # fmt: skip
+_INVERSES = frozenset({"asin", "acos", "acosh", "atanh", "tan"})  # defined where nobody asks in another way
+
+
+def partial(name: str, arguments: Sequence[Term]) -> list[tuple[str, Term]]:
+    """What a function asks of its arguments: `need_defined`."""
+    if name in _PARTIAL:
+        return [(_PARTIAL[name], arguments[0])]
+    if name == "divide":
+        return [("!=0", arguments[1])] if arguments[1].constant in (None, 0) else []
+    if name == "power":
+        exponent = arguments[1].constant
+        if exponent is None or exponent.denominator != 1:
+            return [(">0", arguments[0])]
+        return [("!=0", arguments[0])] if exponent < 0 else []
+    if name.lower() in _INVERSES:
+        return [("!=0", unknown("defined " + name.lower(), arguments[0]))]
+    return []
 
 
 def _binary(name: str) -> Any:
@@ -142,6 +171,26 @@ def collapse(world: World, x: Tensor, shape: Sequence[Any]) -> Tensor:
 # ── matrix products ──
 
 
+def taken_as(world: World, x: Tensor, dtype: Any) -> Tensor:
+    """The operand of a sum that is taken in another element type. A whole number that wrapped in its own type stays what it is then:
+    of a sum of int8 numbers the sum in int32 is another one."""
+    if compared(x.dtype, dtype) is True or world.is_real(x.dtype) and world.is_real(dtype):
+        return x
+    name = f"wrapped in {_name_of(x.dtype)} taken as {_name_of(dtype)}"
+
+    def at(index: Index) -> Term:
+        value = x.at(index)
+        alone = value.alone
+        return value if alone is not None and alone[0].kind == "read" and alone[1] == 1 else unknown(name, value)
+
+    return Tensor(x.shape, x.dtype, at)
+
+
+def _name_of(dtype: Any) -> Any:
+    root = dtype.root() if isinstance(dtype, Dtype) else dtype
+    return root if isinstance(root, str) else root.name or id(root)
+
+
 def contracted(world: World, size: Any, body: Any) -> Term:
     """The sum of `body(k)` for k below `size`."""
     position = world.facts.position(size, bound=True)
@@ -155,10 +204,13 @@ def _dense(world: World, operands: Operands, attrs: Attrs) -> Value:
     if attrs["units"] is not None:
         world.need_equal(attrs["units"], w.shape[0], "`units`")
 
+    dtype = attrs["out_dtype"] or x.dtype
+    x, w = taken_as(world, x, dtype), taken_as(world, w, dtype)
+
     def at(index: Index) -> Term:
         return contracted(world, x.shape[-1], lambda k: x.at((*index[:-1], k)) * w.at((index[-1], k)))
 
-    return Tensor((*x.shape[:-1], w.shape[0]), attrs["out_dtype"] or x.dtype, at)
+    return Tensor((*x.shape[:-1], w.shape[0]), dtype, at)
 
 
 def _matmul(world: World, operands: Operands, attrs: Attrs) -> Value:
@@ -168,11 +220,13 @@ def _matmul(world: World, operands: Operands, attrs: Attrs) -> Value:
     a = transposed(a, [*range(rank - 2), rank - 1, rank - 2]) if attrs["transpose_a"] else a
     b = transposed(b, [1, 0]) if attrs["transpose_b"] else b
     world.need_equal(a.shape[-1], b.shape[0], "the inner sizes of nn.matmul")
+    dtype = attrs["out_dtype"] or a.dtype
+    a, b = taken_as(world, a, dtype), taken_as(world, b, dtype)
 
     def at(index: Index) -> Term:
         return contracted(world, a.shape[-1], lambda k: a.at((*index[:-1], k)) * b.at((k, index[-1])))
 
-    return Tensor((*a.shape[:-1], b.shape[1]), attrs["out_dtype"] or a.dtype, at)
+    return Tensor((*a.shape[:-1], b.shape[1]), dtype, at)
 
 
 def _batch_matmul(world: World, operands: Operands, attrs: Attrs) -> Value:
@@ -180,7 +234,8 @@ def _batch_matmul(world: World, operands: Operands, attrs: Attrs) -> Value:
     world.need_true(len(a.shape) == len(b.shape) == 3, "the operands of nn.batch_matmul")
     a = transposed(a, [0, 2, 1]) if attrs["transpose_a"] else a
     b = transposed(b, [0, 2, 1]) if attrs["transpose_b"] else b
-    return multiplied(world, a, b, attrs["out_dtype"] or a.dtype)
+    dtype = attrs["out_dtype"] or a.dtype
+    return multiplied(world, taken_as(world, a, dtype), taken_as(world, b, dtype), dtype)
 
 
 def multiplied(world: World, a: Tensor, b: Tensor, dtype: Any) -> Tensor:
@@ -233,13 +288,15 @@ def _convolution(rank: int) -> Any:
         w = transposed(w, [kernel.index(a) for a in "OI" + letters])
         strides, dilation = _numbers(attrs["strides"], rank), _numbers(attrs["dilation"], rank)
         pads = both_sides(attrs["padding"], rank)
+        dtype = attrs["out_dtype"] or x.dtype
+        x, w = taken_as(world, x, dtype), taken_as(world, w, dtype)
         y = convolved(world, x, w, strides, dilation, pads, attrs["groups"])
         if attrs["channels"] is not None:
             world.need_equal(attrs["channels"], w.shape[0], "`channels`")
         if attrs["kernel_size"] is not None:
             for a, b in zip(_numbers(attrs["kernel_size"], rank), w.shape[2:]):
                 world.need_equal(a, b, "`kernel_size`")
-        y = Tensor(y.shape, attrs["out_dtype"] or x.dtype, y.at)
+        y = Tensor(y.shape, dtype, y.at)
         return transposed(y, [("NC" + letters).index(a) for a in result])
 
     return meaning
@@ -307,6 +364,7 @@ def _batch_norm(world: World, operands: Operands, attrs: Attrs) -> Value:
     mean_: Tensor
     variance: Tensor
     x, _, _, mean_, variance = operands
+    world.need_real(x.dtype)
     axis = plain_axis(world, attrs["axis"], len(x.shape))
     for vector in (mean_, variance):
         world.need_true(len(vector.shape) == 1, "statistics are vectors")
@@ -314,10 +372,16 @@ def _batch_norm(world: World, operands: Operands, attrs: Attrs) -> Value:
 
     def at(index: Index) -> Term:
         c = (index[axis],)
-        return (x.at(index) - mean_.at(c)) * inverse(square_root(variance.at(c) + as_term(attrs["epsilon"])))
+        return (x.at(index) - mean_.at(c)) * over_root(world, variance.at(c) + as_term(attrs["epsilon"]))
 
     y = _scaled(world, Tensor(x.shape, x.dtype, at), operands, attrs)
     return (y, mean_, variance)
+
+
+def over_root(world: World, x: Term) -> Term:
+    """1 / √x."""
+    world.need_defined(">0", x)
+    return inverse(square_root(x))
 
 
 def standardised(world: World, x: Tensor, axes: Sequence[int], epsilon: Any) -> Tensor:
@@ -328,7 +392,7 @@ def standardised(world: World, x: Tensor, axes: Sequence[int], epsilon: Any) -> 
 
     def at(index: Index) -> Term:
         place = tuple(0 if k in axes else p for k, p in enumerate(index))
-        return d.at(index) * inverse(square_root(variance.at(place) + as_term(epsilon)))
+        return d.at(index) * over_root(world, variance.at(place) + as_term(epsilon))
 
     return Tensor(x.shape, x.dtype, at)
 
@@ -362,11 +426,12 @@ def _group_norm(world: World, operands: Operands, attrs: Attrs) -> Value:
 def _l2_normalize(world: World, operands: Operands, attrs: Attrs) -> Value:
     x: Tensor = operands[0]
     axes = _axes_of(world, {**attrs, "exclude": False}, len(x.shape))
+    world.need_real(x.dtype)
     square = reduced(world, elementwise(world, "multiply", [x, x], x.dtype), axes, True)
 
     def at(index: Index) -> Term:
         place = tuple(0 if k in axes else p for k, p in enumerate(index))
-        return x.at(index) * inverse(square_root(maximum(square.at(place), as_term(attrs["eps"]))))
+        return x.at(index) * over_root(world, maximum(square.at(place), as_term(attrs["eps"])))
 
     return Tensor(x.shape, x.dtype, at)
 

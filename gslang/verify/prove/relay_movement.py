@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from gslang.dialect.relay.movement import parse_layout
+from gslang.verify.prove.opaque import Opaque
 from gslang.verify.prove.paths import NotProved
 from gslang.verify.prove.sizes import Size, product
 from gslang.verify.prove.tensors import Index, Tensor, Value, World, constant
@@ -80,7 +81,7 @@ def _reshape(world: World, operands: Operands, attrs: Attrs) -> Value:
     return reshaped(world, x, new_shape(world, x.shape, wanted, attrs["allowzero"]))
 
 
-class AnyShape:
+class AnyShape(Opaque):
     """`newshape` of a reshape in the source about which nothing is said: the result's shape is what is known of it."""
 
     def __init__(self, shape: tuple[Any, ...]) -> None:
@@ -95,10 +96,8 @@ class AnyShape:
             raise NotProved("`newshape` is copied to a reshape of another shape")
         return self.shape
 
-    def _unreadable(self, *_: object) -> Any:
-        raise NotProved("`newshape` is read, which may be written in many ways")
-
-    __eq__ = __ne__ = __len__ = __getitem__ = __iter__ = __hash__ = _unreadable  # type: ignore[assignment]
+    __hash__ = Opaque.__hash__
+    __eq__ = Opaque._unknown
 
 
 def _reverse_reshape(world: World, operands: Operands, attrs: Attrs) -> Value:

@@ -9,18 +9,32 @@ from gslang.dialect.signature import Signature
 from gslang.dialect.tensor_type import UnknownValue
 from gslang.engine.constraints import passes
 from gslang.engine.scope import UNBOUND, Instance
-from gslang.engine.values import FAILURES, call_attribute, read_attribute
+from gslang.engine.values import call_attribute, read_attribute
 from gslang.graph.graph import ABSENT, CONST, INPUT, PROJ, TUPLE
-from gslang.verify.prove.case import Case
+from gslang.verify.prove.case import DEFINITE, OPEN, Case
 from gslang.verify.prove.constants import with_attributes
 from gslang.verify.prove.domains import Attributes, Written, fresh
 from gslang.verify.prove.families import Family
 from gslang.verify.prove.operators import RANKS_OF_OPERANDS, meaning_of, open_attribute
 from gslang.verify.prove.paths import Impossible, NotProved
-from gslang.verify.prove.reals import as_term
+from gslang.verify.prove.reals import Token, as_term
 from gslang.verify.prove.sizes import Size, is_number
 from gslang.verify.prove.symbolic_graph import Leaf
 from gslang.verify.prove.tensors import Value
+from gslang.verify.reads import parts
+
+
+# What an input of each kind may be in a graph.
+KINDS = {"any": ("input", "param", "const", "call", "proj"), "var": ("input", "param"), "input": ("input",), "param": ("param",)}
+
+
+def looked_into(rule: ir.CheckedRule) -> dict[int, set[str]]:
+    """What the rule reads of its nodes besides their types: of an input it matters then what computes it."""
+    result: dict[int, set[str]] = {}
+    for part in parts((rule.nodes, rule.where, rule.lets, rule.blocks, rule.target)):
+        if isinstance(part, ir.NodeAttr) and part.name not in ("shape", "dtype", "ndim"):
+            result.setdefault(part.node, set()).add(part.name)
+    return result
 
 
 class Source:
@@ -28,6 +42,7 @@ class Source:
 
     def __init__(self, case: Case) -> None:
         self.case, self.rule, self.world, self.graph, self.scope = case, case.rule, case.world, case.graph, case.scope
+        self.looked_into = looked_into(case.rule)
 
     def outputs(self) -> list[Value]:
         """The outputs of the source. Raises `Impossible` where nothing matches in this case, `NotProved` where that cannot be told."""
@@ -125,7 +140,13 @@ class Source:
             elif constraint.field == "ndim" and isinstance(test, ir.Equals):
                 known = self.case.try_value(test.value)
                 leaf.rank = known if type(known) is int else None
-        return self.graph.add(CONST if pattern.kind == "const" else INPUT, (), Attributes(), leaf)
+        read = self.looked_into.get(number_, set())
+        kinds = ("const",) if pattern.kind == "const" else KINDS[pattern.kind] if read - {"kind"} else ("",)
+        kind = kinds[choices.choose(len(kinds))]
+        op: Any = {"const": CONST, "proj": PROJ, "call": Token("any operator", choices)}.get(kind, INPUT)
+        slot = self.graph.add(op, (), Attributes(index=Token("any index", choices)) if kind == "proj" else Attributes(), leaf)
+        self.graph.kinds[slot] = (kind,) if kind else KINDS[pattern.kind]
+        return slot
 
     def known_item(self, item: Any) -> Any:
         """A size that a pattern of a shape fixes; None where it does not, or reads what is not there yet."""
@@ -260,10 +281,10 @@ class Source:
                 else:
                     found = read_attribute(self.graph, self.rule.dialect, slot, constraint.field)  # type: ignore[arg-type]
                 ok = passes(constraint.test, found, scope)
-            except (TypeError, AttributeError) as error:
-                raise NotProved(f"a constraint that cannot be read: {error}") from error
-            except FAILURES:
+            except DEFINITE:
                 ok = False
+            except OPEN as error:
+                raise NotProved(f"a constraint that cannot be read: {error}") from error
             if not ok:
                 raise Impossible
 

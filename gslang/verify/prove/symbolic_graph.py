@@ -9,8 +9,9 @@ from gslang.dialect.tensor_type import TensorType
 from gslang.graph.graph import CONST, INPUT, PROJ, TUPLE
 from gslang.verify.prove.domains import Attributes
 from gslang.verify.prove.dtypes import Dtype
+from gslang.verify.prove.opaque import Opaque
 from gslang.verify.prove.paths import Impossible, NotProved
-from gslang.verify.prove.reals import Real
+from gslang.verify.prove.reals import Real, Token
 from gslang.verify.prove.tensors import Tensor, Value, World
 from gslang.verify.prove.terms import Term, number, read
 
@@ -43,11 +44,12 @@ class Leaf:
             shape = self.given
             if shape is None:
                 rank = self.rank if self.rank is not None else world.choose_rank()
-                if self.ones:
-                    world.literal_ranks.append(rank)
                 known = self.known if len(self.known) == rank else (None,) * rank
                 sizes = (1 if self.ones else size for size in known)
                 shape = tuple(world.facts.size(f"{self.name}{k}_") if size is None else size for k, size in enumerate(sizes))
+
+            if self.value is not None and (known := self.value.constant) is not None and known.denominator != 1 and not world.is_real(self.dtype):
+                raise Impossible  # no whole number is one half
 
             def at(index: tuple[Any, ...]) -> Term:
                 return self.value if self.value is not None else read(self.name, tuple(world.facts.normal(k) for k in index))
@@ -56,7 +58,7 @@ class Leaf:
         return self.tensor
 
 
-class ConstantValue:
+class ConstantValue(Opaque):
     """`v.value` of a constant of which nothing is known, or its part at position 0 of the first `taken` axes.
 
     One number can be compared and computed with, like any `Real`; a place that a call chose for this case is that number.
@@ -155,10 +157,7 @@ class ConstantValue:
 
     __le__ = __gt__ = __ge__ = __lt__  # cases of which nothing is remembered
 
-    def _unreadable(self, *_: object) -> Any:
-        raise NotProved("a constant's value is read")
-
-    __hash__ = __bool__ = __len__ = __float__ = __int__ = __mod__ = __floordiv__ = __pow__ = _unreadable  # type: ignore[assignment]
+    __hash__ = Opaque.__hash__
 
 
 class Types:
@@ -183,14 +182,14 @@ class SymbolicGraph:
 
     def __init__(self, world: World) -> None:
         self.world = world
-        self.op: list[str] = []
+        self.op: list[Any] = []  # texts; a `Token` for a call of any operator
         self.operands: list[tuple[int, ...]] = []
         self.attrs: list[Attributes] = []
         self.values: list[Any] = []  # Leaf, Tensor or tuple of them
         self.types = Types(self)
-        self.kinds: dict[int, str] = {}
+        self.kinds: dict[int, tuple[str, ...]] = {}  # of inputs: what they may be in this case
 
-    def add(self, op: str, operands: tuple[int, ...], attrs: Attributes, value: Any) -> int:
+    def add(self, op: Any, operands: tuple[int, ...], attrs: Attributes, value: Any) -> int:
         """A new node, which is returned."""
         self.op.append(op)
         self.operands.append(operands)
@@ -221,17 +220,17 @@ class SymbolicGraph:
 
     def label(self, node: int) -> str:
         """What messages call a node."""
-        return self.op[node]
+        return str(self.op[node])
 
     def is_call(self, node: int) -> bool:
         """Whether a node is neither a leaf nor a tuple nor a projection."""
-        return not self.op[node].startswith("%")
+        return isinstance(self.op[node], Token) or not self.op[node].startswith("%")
 
     def kind(self, node: int) -> str:
-        """Any that the pattern allows."""
+        """Any that the pattern allows: a case, the first time that it is asked for."""
+        op = self.op[node]
         if node not in self.kinds:
-            allowed: tuple[str, ...] = {CONST: ("const",), PROJ: ("proj",), TUPLE: ("tuple",)}.get(self.op[node], ("call",))
-            if self.op[node] == INPUT:
-                allowed = ("input", "param", "const", "call")
-            self.kinds[node] = allowed[self.world.facts.choices.choose(len(allowed))]
-        return self.kinds[node]
+            return "const" if op is CONST else "proj" if op is PROJ else "tuple" if op is TUPLE else "call"
+        allowed = self.kinds[node]
+        self.kinds[node] = (allowed[self.world.facts.choices.choose(len(allowed))],)
+        return self.kinds[node][0]

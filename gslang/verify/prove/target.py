@@ -16,11 +16,22 @@ from gslang.verify.prove.domains import Attributes
 from gslang.verify.prove.families import Family
 from gslang.verify.prove.operators import meaning_of
 from gslang.verify.prove.paths import Impossible, NotProved
-from gslang.verify.prove.reals import as_term
+from gslang.verify.prove.reals import Real, as_term
 from gslang.verify.prove.sizes import is_number
 from gslang.verify.prove.symbolic_graph import ConstantValue
 from gslang.verify.prove.tensors import Tensor, Value, constant
 from gslang.verify.prove.values import FamilyValues, instances_of
+
+
+def _is_whole(value: Any) -> bool:
+    """Whether a value is a whole number, or made of elements of constants by sums and products."""
+    if isinstance(value, float):
+        return value.is_integer()
+    if not isinstance(value, Real):
+        return True
+    return all(
+        c.denominator == 1 and all(atom.kind == "read" and exponent > 0 for atom, exponent in factors) for factors, c in value.term.parts.items()
+    )
 
 
 class Target:
@@ -126,6 +137,8 @@ class Target:
                 raise NotProved("a constant of several dimensions")
             return vector(value, dtype or default_dtype(value[0] if value else 0))
         shape = () if made.splat_shape is None else self.case.value(made.splat_shape)
+        if not _is_whole(value):
+            self.world.need_real(dtype or "float32")  # a type of whole numbers would round it
         if isinstance(value, ConstantValue):
             return Tensor(value.leaf.resolved().shape, dtype or value.leaf.dtype, value.leaf.resolved().at)
         return constant(as_term(value), shape, dtype or default_dtype(value))

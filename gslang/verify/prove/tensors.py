@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import re
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from gslang.verify.prove.dtypes import Dtype, compared, unify
+from gslang.verify.prove.axioms import at_least_0, is_positive
+from gslang.verify.prove.dtypes import REAL, compared, numbers_of, unify
 from gslang.verify.prove.facts import Facts
 from gslang.verify.prove.paths import Impossible, NotProved
 from gslang.verify.prove.sizes import Number, product, text_of
-from gslang.verify.prove.terms import ZERO, Term, guard
+from gslang.verify.prove.terms import ZERO, Term, guard, of_atom
 
 Index = tuple[Any, ...]
 At = Callable[[Index], Term]
@@ -40,8 +42,10 @@ class World:
         self.reading = True  # the source
         self.notes: set[str] = set()  # assumptions to state
         self.sums: list[tuple[tuple[int, Any, Any], tuple[Any, Any]]] = []  # over instances: see `families`
-        self.literal_ranks: list[int] = []  # of one-element constants that the source writes as numbers
         self.ranks_limited = False  # whether `most` had a say
+        self.whole = False  # whether some open element type holds whole numbers in this case
+        self.defined: dict[str, set[str]] | None = None  # what the source is defined for: condition → terms; None while it is not evaluated
+        self.comparing = ""  # the side that is evaluated: "source", "target", or none yet
 
     def choose_rank(self, least: int = 0) -> int:
         """The rank of an open tensor."""
@@ -70,17 +74,50 @@ class World:
         """Element types that an operator demands to be equal."""
         if self.reading:
             unify(a, b)
-        elif compared(a, b) is None:
-            self.notes.add("where the target's operands differ in element type, the rule is not applied")
-            unify(a, b)
-        elif compared(a, b) is False:
-            raise NotProved("element types differ")
+        elif compared(a, b) is not True:
+            raise NotProved("the element types of the target's operands may differ")
+
+    def is_real(self, dtype: Any) -> bool:
+        """Whether an element type holds real numbers; a case where it is open."""
+        numbers, is_open = numbers_of(dtype)
+        self.whole = self.whole or is_open and numbers != REAL
+        return numbers == REAL
 
     def need_real(self, dtype: Any) -> None:
         """An operator that means something else for integers."""
-        name = dtype.root().name if isinstance(dtype, Dtype) else dtype
-        if isinstance(name, str) and name.startswith(("int", "uint", "bool")):
-            raise NotProved("arithmetic of integers that rounds")
+        if not self.is_real(dtype):
+            raise NotProved("arithmetic of whole numbers that rounds")
+
+    # ── where functions are defined ──
+
+    def need_defined(self, condition: str, term: Term) -> None:
+        """`term` is `">0"`, `">=0"` or `"!=0"`: what a function asks of its argument.
+
+        The source may ask for anything: where it is not defined, the rule may do what it likes. Whatever the target asks for must follow.
+        """
+        if is_positive(term) or condition == ">=0" and at_least_0(term):
+            return
+        for part, asked in _factors(term, condition):
+            key = self.written(part)
+            if self.comparing == "source":
+                self.defined.setdefault(asked, set()).add(key)  # type: ignore[union-attr]
+            elif self.comparing == "target" and not self.follows(asked, part, key):
+                raise NotProved(f"the target computes a function where the source may be defined and it is not: {key} {asked}")
+
+    def follows(self, condition: str, term: Term, key: str) -> bool:
+        """Whether the source being defined says that a condition on a term holds."""
+        known = self.defined or {}
+        if any(key in known.get(stronger, ()) for stronger in {">0": (">0",), "!=0": ("!=0", ">0"), ">=0": (">=0", ">0")}[condition]):
+            return True
+        if len(term.parts) != 1:
+            return False
+        ((factors, c),) = term.parts.items()
+        signs = (">0", "!=0") if condition == "!=0" else (condition, ">0")
+        return (c > 0 or condition == "!=0") and all(any(self.written(of_atom(atom)) in known.get(s, ()) for s in signs) for atom, _ in factors)
+
+    def written(self, term: Term) -> str:
+        """The text of a term in which positions that sums run over have no names."""
+        return re.sub(r"@\d+", lambda found: "@" if found[0] in self.facts.bounds else found[0], term.key)
 
     def need_true(self, condition: bool, what: str) -> None:
         """What an operator demands, where it is known already."""
@@ -195,6 +232,22 @@ class World:
         for place, size in zip(index, shape):
             position = position * self.facts.normal(size) + place
         return self.facts.normal(position)
+
+
+def _factors(term: Term, condition: str) -> Iterator[tuple[Term, str]]:
+    """Conditions on parts of a term that say the same: a product is not 0 if no factor is, √x > 0 if x > 0."""
+    if len(term.parts) == 1:
+        ((factors, c),) = term.parts.items()
+        if condition == "!=0" and (len(factors) > 1 or factors and factors[0][1] != 1):
+            for atom, exponent in factors:
+                if exponent > 0:
+                    yield from _factors(of_atom(atom), condition)
+            return
+        if len(factors) == 1 and c > 0 and factors[0][1] == 1 and factors[0][0].kind == "fn" and factors[0][0].name == "sqrt":
+            if condition != ">=0":
+                yield from _factors(factors[0][0].args[0], ">0")
+            return
+    yield term, condition
 
 
 def constant(value: Term, shape: Sequence[Any], dtype: Any) -> Tensor:

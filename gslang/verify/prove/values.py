@@ -127,9 +127,12 @@ class FamilyValues:
         before, instance = self.scope.current, self.scope.current if isinstance(place, ir.Own) else self.scope.instance(place)
         self.scope.current = instance
         try:
-            return self(self.scope.rule.lets[number])
+            result = self(self.scope.rule.lets[number])
         finally:
             self.scope.current = before
+        if number in self.scope.watched:
+            self.scope.sides.add((self.scope.watched[number], truth(result)))
+        return result
 
     def builtin(self, name: str, arguments: tuple[Any, ...]) -> Any:
         """A built-in function: of a family where it has a meaning there."""
@@ -140,8 +143,9 @@ class FamilyValues:
                     return whole(self.world, first)
                 case "cumsum":
                     return Sums(first, False)
-                case "all":
-                    return truth(first.first) and truth(first.later)
+                case "all":  # where it does not hold, it may be another instance than these two that is to blame
+                    holds = truth(first.first) and truth(first.later)
+                    return holds and self.world.facts.choices.choose(2) == 0
         if any(isinstance(a, (Family, Sums)) for a in arguments):
             raise NotProved(f"`{name}` of a sequence with an item for each instance")
         return evaluate(ir.Builtin(name, tuple(ir.Const(a) for a in arguments)), self.scope)

@@ -1,0 +1,266 @@
+"""The decisions that a rule leaves to a match: each side of each `if`, each operand of an `or`, each arm and alternative.
+
+A rule may be wrong on one side only, and that side may be rare. `goals` lists what has to be seen at least once; `seen` tells what
+one match showed. Conditions are told apart by where they stand in the rule, that is by identity: two that read alike are two.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, fields, is_dataclass
+from typing import Any
+
+from gslang.check import checked as ir
+from gslang.engine.scope import Scope
+from gslang.engine.values import FAILURES, evaluate, iterate, truth
+from gslang.verify.written import written_value
+
+Seen = set[tuple[int, bool]]
+"""Pairs of a condition (its `id`, or the number of an alternation below 0) and how it came out (or which branch)."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Goal:
+    """`condition` comes out as `wanted`. `text`: for messages."""
+
+    condition: ir.Value
+    wanted: bool
+    text: str
+
+    @property
+    def key(self) -> tuple[int, bool]:
+        return id(self.condition), self.wanted
+
+
+def goals(rule: ir.CheckedRule) -> list[Goal]:
+    """Each way in which a decision of the rule may come out, once."""
+    found: dict[tuple[int, bool], Goal] = {}
+    for condition, wanted in _all(rule):
+        text = written_value(rule, condition)
+        found.setdefault((id(condition), wanted), Goal(condition, wanted, f"`{text}`" if wanted else f"not `{text}`"))
+    return list(found.values())
+
+
+def _all(rule: ir.CheckedRule) -> Iterator[tuple[ir.Value, bool]]:
+    for condition in (*rule.where, *(c for block in rule.blocks for c in block.where)):
+        yield from _below(condition, True, rule)
+    for part in _parts((rule.nodes, rule.lets, rule.where, rule.blocks, rule.target)):
+        match part:
+            case ir.IfValue(condition) | ir.IfTest(condition) | ir.ChooseTarget(condition):
+                yield from _ways(condition, True, rule)
+                yield from _ways(condition, False, rule)
+            case ir.Comprehension(_, _, _, condition) | ir.Repeat(_, _, _, condition) if condition is not None:
+                yield from _ways(condition, True, rule)
+                yield from _ways(condition, False, rule)
+            case ir.SelectValue(_, _, arms):
+                for arm in arms:
+                    if arm is not None and _is_condition(arm):
+                        yield from _ways(arm, True, rule)
+    for target in rule.target.targets:  # truth values that become attributes
+        if isinstance(target, ir.MakeCall):
+            for _, value in target.attributes:
+                if _is_condition(value):
+                    yield from _ways(value, True, rule)
+                    yield from _ways(value, False, rule)
+
+
+def _below(condition: ir.Value, wanted: bool, rule: ir.CheckedRule) -> Iterator[tuple[ir.Value, bool]]:
+    """The ways of a condition that always comes out as `wanted`: of interest is what it is made of."""
+    match condition:
+        case ir.AllOf(items) if wanted:
+            for item in items:
+                yield from _below(item, True, rule)
+        case ir.AnyOf(items) if not wanted:
+            for item in items:
+                yield from _below(item, False, rule)
+        case ir.AllOf(items) | ir.AnyOf(items):
+            for item in items:
+                yield from _ways(item, wanted, rule)
+        case ir.UnaryValue("not", operand):
+            yield from _below(operand, not wanted, rule)
+        case ir.Builtin("all", (ir.Comprehension(element),)) if wanted:
+            yield from _below(element, True, rule)
+        case ir.Let(ir.Own(), number):
+            yield from _below(rule.lets[number], wanted, rule)
+
+
+def _ways(condition: ir.Value, wanted: bool, rule: ir.CheckedRule) -> Iterator[tuple[ir.Value, bool]]:
+    """How a condition may come to be `wanted`."""
+    match condition:
+        case ir.Const():
+            return
+        case ir.AllOf(items) if not wanted:
+            for item in items:
+                yield from _ways(item, False, rule)
+        case ir.AnyOf(items) if wanted:
+            for item in items:
+                yield from _ways(item, True, rule)
+        case ir.UnaryValue("not", operand):
+            yield from _ways(operand, not wanted, rule)
+        case ir.Let(ir.Own(), number):
+            yield from _ways(rule.lets[number], wanted, rule)
+        case _:
+            yield condition, wanted
+            yield from _below(condition, wanted, rule)
+
+
+def _is_condition(value: ir.Value) -> bool:
+    match value:
+        case ir.CompareValue() | ir.AllOf() | ir.AnyOf() | ir.UnaryValue("not") | ir.IsAbsent() | ir.SameNode():
+            return True
+        case ir.Builtin(name):
+            return name in ("all", "any", "close")
+    return False
+
+
+def _parts(item: Any) -> Iterator[Any]:
+    """All values, tests and targets inside, without copies."""
+    if is_dataclass(item) and not isinstance(item, type):
+        yield item
+        for f in fields(item):
+            if f.name not in ("span", "spans", "where_spans", "bounds_span", "dialect"):
+                yield from _parts(getattr(item, f.name))
+    elif isinstance(item, (tuple, list)):
+        for part in item:
+            yield from _parts(part)
+
+
+# ── what a match showed ──
+
+
+def seen(rule: ir.CheckedRule, scope: Scope) -> Seen:
+    """How the decisions came out that a complete match, and building the target there, took."""
+    found: Seen = set()
+    places: list[Any] = [None, *[instance for instances in scope.instances for instance in instances]]
+    before = scope.current
+    for condition in rule.where:
+        _look(condition, rule, scope, found)
+    for place in places:
+        scope.current = place
+        blocks = [block for k, block in enumerate(rule.blocks) if place is not None and any(place is i for i in scope.instances[k])]
+        conditions = [c for block in blocks for c in block.where]
+        nodes = [node for node in rule.nodes if (node.block is None) == (place is None)]
+        for value in (*conditions, *_parts([node.constraints for node in nodes])):
+            if isinstance(value, ir.IfTest):
+                _look(value.condition, rule, scope, found)
+            elif _is_condition(value) or isinstance(value, (ir.IfValue, ir.SelectValue)):
+                _look(value, rule, scope, found)
+    scope.current = before
+    for output in rule.target.outputs:
+        _look_at_target(output, rule, scope, found)
+    return found
+
+
+def _look_at_target(number: int, rule: ir.CheckedRule, scope: Scope, found: Seen) -> None:
+    """What is built only: the other side of a choice is not looked at."""
+    target = rule.target.targets[number]
+    match target:
+        case ir.ChooseTarget(condition, then, otherwise):
+            _look(condition, rule, scope, found)
+            try:
+                taken = then if truth(evaluate(condition, scope)) else otherwise
+            except FAILURES:
+                return
+            _look_at_target(taken, rule, scope, found)
+        case ir.SelectTarget(place, node, arms):
+            try:
+                arm = arms[scope.branch(place, node)]
+            except FAILURES:
+                return
+            if arm is not None:
+                _look_at_target(arm, rule, scope, found)
+        case ir.Repeat() as repeat:
+            _look(repeat.source, rule, scope, found)
+            try:
+                for _ in iterate(repeat, scope):
+                    if repeat.condition is not None:
+                        found.add((id(repeat.condition), True))
+                    _look_at_target(repeat.element, rule, scope, found)
+            except FAILURES:
+                return
+        case ir.MakeCall(_, operands, attributes):
+            for operand in operands:
+                _look_at_target(operand, rule, scope, found)
+            for _, value in attributes:
+                _look(value, rule, scope, found)
+        case ir.MakeConst(value, dtype, _, shape):
+            for part in (value, dtype, shape):
+                _look(part, rule, scope, found)
+        case ir.MakeTuple(inner):
+            for part in inner:
+                _look_at_target(part, rule, scope, found)
+        case ir.MakeProj(base, index):
+            _look_at_target(base, rule, scope, found)
+            _look(index, rule, scope, found)
+        case ir.Projections(base):
+            _look_at_target(base, rule, scope, found)
+
+
+def _look(value: Any, rule: ir.CheckedRule, scope: Scope, found: Seen) -> None:
+    """Evaluate all conditions inside a value that are evaluated there."""
+    if value is None:
+        return
+    if _is_condition(value):
+        _note(value, scope, found)
+    match value:
+        case ir.IfValue(condition, then, otherwise):
+            _note(condition, scope, found)
+            _look(condition, rule, scope, found)
+            if (id(condition), True) in found or (id(condition), False) in found:
+                _look(then if holds_now(condition, scope) else otherwise, rule, scope, found)
+        case ir.SelectValue(place, node, arms):
+            try:
+                arm = arms[scope.branch(place, node)]
+            except FAILURES:
+                return
+            if arm is not None:
+                _note(arm, scope, found)
+                _look(arm, rule, scope, found)
+        case ir.Comprehension(element, _, source, condition) as loop:
+            _look(source, rule, scope, found)
+            every = ir.Comprehension(element, loop.locals, source, None)
+            try:
+                for _ in iterate(every, scope):
+                    if condition is not None:
+                        _note(condition, scope, found)
+                        _look(condition, rule, scope, found)
+                    if condition is None or holds_now(condition, scope):
+                        _note(element, scope, found)
+                        _look(element, rule, scope, found)
+            except FAILURES:
+                return
+        case ir.Let(place, number):
+            try:
+                instance = scope.current if isinstance(place, ir.Own) else scope.instance(place)
+            except FAILURES:
+                return
+            before, scope.current = scope.current, instance
+            _look(rule.lets[number], rule, scope, found)
+            scope.current = before
+        case _ if is_dataclass(value):
+            for f in fields(value):
+                for part in _values(getattr(value, f.name)):
+                    _look(part, rule, scope, found)
+
+
+def _values(item: Any) -> Iterator[Any]:
+    if isinstance(item, tuple):
+        for part in item:
+            yield from _values(part)
+    elif is_dataclass(item):
+        yield item
+
+
+def _note(condition: ir.Value, scope: Scope, found: Seen) -> None:
+    try:
+        found.add((id(condition), truth(evaluate(condition, scope))))
+    except FAILURES:
+        return
+
+
+def holds_now(condition: ir.Value, scope: Scope) -> bool:
+    """Whether a condition is known to hold."""
+    try:
+        return truth(evaluate(condition, scope))
+    except FAILURES:
+        return False
