@@ -46,12 +46,9 @@ def _all(rule: ir.CheckedRule) -> Iterator[tuple[ir.Value, bool]]:
         yield from _below(condition, True, rule)
     for part in _parts((rule.nodes, rule.lets, rule.where, rule.blocks, rule.target)):
         match part:
-            case ir.IfValue(condition) | ir.IfTest(condition) | ir.ChooseTarget(condition):
-                yield from _ways(condition, True, rule)
-                yield from _ways(condition, False, rule)
-            case ir.Comprehension(_, _, _, condition) | ir.Repeat(_, _, _, condition) if condition is not None:
-                yield from _ways(condition, True, rule)
-                yield from _ways(condition, False, rule)
+            case ir.IfValue() | ir.IfTest() | ir.ChooseTarget() | ir.Comprehension() | ir.Repeat() if part.condition is not None:
+                yield from _ways(part.condition, True, rule)
+                yield from _ways(part.condition, False, rule)
             case ir.SelectValue(_, _, arms):
                 for arm in arms:
                     if arm is not None and _is_condition(arm):
@@ -158,17 +155,17 @@ def _look_at_target(number: int, rule: ir.CheckedRule, scope: Scope, found: Seen
         case ir.ChooseTarget(condition, then, otherwise):
             _look(condition, rule, scope, found)
             try:
-                taken = then if truth(evaluate(condition, scope)) else otherwise
+                side = then if truth(evaluate(condition, scope)) else otherwise
             except FAILURES:
                 return
-            _look_at_target(taken, rule, scope, found)
+            _look_at_target(side, rule, scope, found)
         case ir.SelectTarget(place, node, arms):
             try:
-                arm = arms[scope.branch(place, node)]
+                built = arms[scope.branch(place, node)]
             except FAILURES:
                 return
-            if arm is not None:
-                _look_at_target(arm, rule, scope, found)
+            if built is not None:
+                _look_at_target(built, rule, scope, found)
         case ir.Repeat() as repeat:
             _look(repeat.source, rule, scope, found)
             try:
@@ -181,17 +178,17 @@ def _look_at_target(number: int, rule: ir.CheckedRule, scope: Scope, found: Seen
         case ir.MakeCall(_, operands, attributes):
             for operand in operands:
                 _look_at_target(operand, rule, scope, found)
-            for _, value in attributes:
-                _look(value, rule, scope, found)
+            for _, given in attributes:
+                _look(given, rule, scope, found)
         case ir.MakeConst(value, dtype, _, shape):
             for part in (value, dtype, shape):
                 _look(part, rule, scope, found)
         case ir.MakeTuple(inner):
-            for part in inner:
-                _look_at_target(part, rule, scope, found)
-        case ir.MakeProj(base, index):
+            for number_ in inner:
+                _look_at_target(number_, rule, scope, found)
+        case ir.MakeProj(base, field):
             _look_at_target(base, rule, scope, found)
-            _look(index, rule, scope, found)
+            _look(field, rule, scope, found)
         case ir.Projections(base):
             _look_at_target(base, rule, scope, found)
 

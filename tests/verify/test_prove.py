@@ -36,7 +36,7 @@ PROVED = [
 
 @pytest.mark.parametrize("name", PROVED)
 def test_shipped_rules_are_proved(name: str) -> None:
-    assert prove(api.load("std.relay").known[name], 12_000).cases > 0
+    assert prove(api.load("std.relay").known[name], 40_000).cases > 0
 
 
 @pytest.mark.parametrize(
@@ -61,16 +61,17 @@ def test_how_many_shipped_rules_are_proved() -> None:
     assert count("std.relay") >= 26 and count("std.onnx") >= 60
 
 
-def test_assumptions_are_stated() -> None:
+def test_what_is_proved_is_stated() -> None:
     (rule,) = api.parse_rules("rule t(x): sqrt(x) * sqrt(x) => x;").own.values()
-    proof = prove(rule)
-    assert "√x·√x = x, for x ≥ 0" in proof.assumptions and "numbers are real" in proof.assumptions
+    assert prove(rule).claim == "for ranks up to 6 and every size, floating-point types (real arithmetic, non-empty dimensions)"
+    (rule,) = api.parse_rules("rule t(x: any(shape = (_, _)), y: any(shape = x.shape)): x + y => y + x;").own.values()
+    assert prove(rule).claim == "for every rank and size, every element type (real arithmetic, non-empty dimensions)"
 
 
 def test_the_same_proofs_every_time() -> None:
     rule = api.load("std.relay").known["bias_add_add"]
     first, second = prove(rule, 10_000), prove(rule, 10_000)
-    assert (first.assumptions, first.cases) == (second.assumptions, second.cases)
+    assert (first.claim, first.cases) == (second.claim, second.cases)
 
 
 def test_there_are_wrong_rules() -> None:
@@ -99,7 +100,7 @@ def test_no_wrong_rule_is_proved_with_time(name: str) -> None:
     [
         "rule t(x): nn.relu(nn.relu(x)) => nn.relu(x);",
         "rule t(x): maximum(x, x) => x;",
-        "rule t(x): nn.relu(x) * 2.0 => nn.relu(x * 2.0);",
+        "rule t(x) { y = nn.relu(x) * 2.0; y where y.shape == x.shape => nn.relu(x * 2.0) }",
         "rule t(x): abs(nn.relu(x)) => nn.relu(x);",
         "rule t(x): exp(x) * exp(x) => exp(x * 2.0);",
         "rule t(x): sqrt(x) * sqrt(x) => x;",
@@ -131,6 +132,24 @@ def test_right_rules_are_proved(text: str) -> None:
     "text",
     [
         "rule t(x): nn.relu(x) * -2.0 => nn.relu(x * -2.0);",
+        "rule t(x): nn.relu(x) => sqrt(x) * sqrt(x);",
+        "rule t(x, y: any(shape = x.shape, dtype = x.dtype)): log(x * y) => log(x) + log(y);",
+        "rule t(x, y: any(shape = x.shape, dtype = x.dtype)): nn.relu(x) + y => nn.relu(x) * y / y + y;",
+        "rule t(x): nn.relu(nn.relu(x)) => (x if x.op == \"tanh\" else nn.relu(x));",
+        "rule t(x): nn.relu(nn.relu(x)) => (x if x.kind == \"proj\" else nn.relu(x));",
+        "rule t(x): nn.relu(nn.relu(x)) => (nn.relu(x) if x.ndim < 9 else x);",
+        "rule t(x): x + 0 => x;",
+        'rule t(x: any(dtype = "int32")): maximum(x + 1, x) => x + 1;',
+        'rule t(x: any(dtype = "int8"), y: const(shape = ())): nn.relu(x * y) + y => nn.relu(x) * y + y;',
+        'rule t(x: any(dtype = "int32", shape = (_, _))): x * 4 / 2 => x * 2;',
+        "rule t(x) { each b in 2.. { w = var(shape = (_, _)); d = nn.dense(x, w); } *b.d => "
+        "*[i.d if all([j.w.shape[0] == 4 for j in b]) else nn.relu(i.d) for i in b] }",
+        "rule t(x) { each b in 2.. { w = var(shape = (_, _)); d = nn.dense(x, w); } *b.d => "
+        "*[nn.relu(i.d) if i.w.shape[0] == 4 and not all([j.w.shape[0] == 4 for j in b]) else i.d for i in b] }",
+        'rule t(x: any(dtype = "int8"), w: var(dtype = "int8"), v: var(dtype = "int8", shape = w.shape)) '
+        '{ a = nn.dense(x, w, out_dtype = "int32"); b = nn.dense(x, v, a.*); a + b => nn.dense(x, w + v, a.*) }',
+        "dialect onnx; rule t(x, r: any?, t: any?): Dropout(x, r, t).0 => x;",
+        "dialect onnx; rule t(x, a: any) { s = ReduceSum(x, a); s => ReduceSum(x, a, keepdims = s.keepdims) }",
         "rule t(x): maximum(x, 0.0) => x;",
         "rule t(x): exp(x) * exp(x) => exp(x);",
         "rule t(x: any(shape = (_, _))): transpose(transpose(x, axes = none), axes = [0, 1]) => x;",

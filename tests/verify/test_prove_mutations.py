@@ -61,7 +61,7 @@ def with_target(rule: ir.CheckedRule, k: int, target: ir.Target) -> ir.CheckedRu
 
 def most(proof: Proof) -> int:
     """The largest rank that a proof speaks of."""
-    return next((int(text.removeprefix("ranks up to ")) for text in proof.assumptions if text.startswith("ranks up to ")), 99)
+    return 99 if proof.ranks is None else proof.ranks
 
 
 def rank_of(verdict: Verdict) -> int:

@@ -21,7 +21,6 @@ from gslang.verify.prove.tensors import Tensor, Value, World
 from gslang.verify.prove.values import FamilyValues
 from gslang.verify.prove.watched import WatchingScope
 
-
 # What a value fails with in the engine as well, so that the rule is not applied in this case. Any other error may be the prover's own:
 # whether a condition holds is open then.
 DEFINITE = (UnknownValue, IndexError, ZeroDivisionError)

@@ -16,9 +16,13 @@ class Opaque:
 
     __slots__ = ()
 
-    def _unknown(self, *_: object) -> Any:
-        raise NotProved(f"what a rule asks of {type(self).__name__.lower()} is not known")
 
-    __hash__ = __bool__ = __len__ = __iter__ = __getitem__ = __contains__ = __index__ = __int__ = __float__ = __abs__ = __neg__ = _unknown  # type: ignore[assignment]
-    __add__ = __radd__ = __sub__ = __rsub__ = __mul__ = __rmul__ = __truediv__ = __rtruediv__ = __floordiv__ = __rfloordiv__ = _unknown
-    __mod__ = __rmod__ = __pow__ = __rpow__ = __lt__ = __le__ = __gt__ = __ge__ = _unknown
+def unanswered(self: object, *_: object) -> Any:
+    """No answer."""
+    raise NotProved(f"what a rule asks of {type(self).__name__.lower()} is not known")
+
+
+_QUESTIONS = "hash bool len iter getitem contains index int float abs neg lt le gt ge".split()
+_ARITHMETIC = "add sub mul truediv floordiv mod pow".split()
+for _name in (*_QUESTIONS, *_ARITHMETIC, *(f"r{operation}" for operation in _ARITHMETIC)):
+    setattr(Opaque, f"__{_name}__", unanswered)

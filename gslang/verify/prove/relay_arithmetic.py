@@ -174,14 +174,16 @@ def collapse(world: World, x: Tensor, shape: Sequence[Any]) -> Tensor:
 def taken_as(world: World, x: Tensor, dtype: Any) -> Tensor:
     """The operand of a sum that is taken in another element type. A whole number that wrapped in its own type stays what it is then:
     of a sum of int8 numbers the sum in int32 is another one."""
-    if compared(x.dtype, dtype) is True or world.is_real(x.dtype) and world.is_real(dtype):
+    if compared(x.dtype, dtype) is True:
         return x
     name = f"wrapped in {_name_of(x.dtype)} taken as {_name_of(dtype)}"
 
     def at(index: Index) -> Term:
         value = x.at(index)
         alone = value.alone
-        return value if alone is not None and alone[0].kind == "read" and alone[1] == 1 else unknown(name, value)
+        if not value.parts or alone is not None and alone[0].kind == "read" and alone[1] == 1:
+            return value
+        return value if world.is_real(x.dtype) and world.is_real(dtype) else unknown(name, value)
 
     return Tensor(x.shape, x.dtype, at)
 

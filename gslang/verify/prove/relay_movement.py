@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from gslang.dialect.relay.movement import parse_layout
-from gslang.verify.prove.opaque import Opaque
+from gslang.verify.prove.opaque import Opaque, unanswered
 from gslang.verify.prove.paths import NotProved
 from gslang.verify.prove.sizes import Size, product
 from gslang.verify.prove.tensors import Index, Tensor, Value, World, constant
@@ -96,8 +96,7 @@ class AnyShape(Opaque):
             raise NotProved("`newshape` is copied to a reshape of another shape")
         return self.shape
 
-    __hash__ = Opaque.__hash__
-    __eq__ = Opaque._unknown
+    __hash__ = __eq__ = unanswered  # type: ignore[assignment]
 
 
 def _reverse_reshape(world: World, operands: Operands, attrs: Attrs) -> Value:

@@ -23,7 +23,6 @@ from gslang.verify.prove.symbolic_graph import Leaf
 from gslang.verify.prove.tensors import Value
 from gslang.verify.reads import parts
 
-
 # What an input of each kind may be in a graph.
 KINDS = {"any": ("input", "param", "const", "call", "proj"), "var": ("input", "param"), "input": ("input",), "param": ("param",)}
 

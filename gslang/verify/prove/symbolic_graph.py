@@ -6,10 +6,10 @@ from collections.abc import Iterator
 from typing import Any
 
 from gslang.dialect.tensor_type import TensorType
-from gslang.graph.graph import CONST, INPUT, PROJ, TUPLE
+from gslang.graph.graph import CONST, PROJ, TUPLE
 from gslang.verify.prove.domains import Attributes
 from gslang.verify.prove.dtypes import Dtype
-from gslang.verify.prove.opaque import Opaque
+from gslang.verify.prove.opaque import Opaque, unanswered
 from gslang.verify.prove.paths import Impossible, NotProved
 from gslang.verify.prove.reals import Real, Token
 from gslang.verify.prove.tensors import Tensor, Value, World
@@ -48,7 +48,8 @@ class Leaf:
                 sizes = (1 if self.ones else size for size in known)
                 shape = tuple(world.facts.size(f"{self.name}{k}_") if size is None else size for k, size in enumerate(sizes))
 
-            if self.value is not None and (known := self.value.constant) is not None and known.denominator != 1 and not world.is_real(self.dtype):
+            fraction = None if self.value is None else self.value.constant
+            if fraction is not None and fraction.denominator != 1 and not world.is_real(self.dtype):
                 raise Impossible  # no whole number is one half
 
             def at(index: tuple[Any, ...]) -> Term:
@@ -157,7 +158,7 @@ class ConstantValue(Opaque):
 
     __le__ = __gt__ = __ge__ = __lt__  # cases of which nothing is remembered
 
-    __hash__ = Opaque.__hash__
+    __hash__ = unanswered  # type: ignore[assignment]
 
 
 class Types:
