@@ -41,7 +41,7 @@ class Proof:
     def claim(self) -> str:
         """What is proved, and what it rests on."""
         ranks = "every rank and size" if self.ranks is None else f"ranks up to {self.ranks} and every size"
-        types = "floating-point types" if self.floats else "every element type"
+        types = "floating-point types" if self.floats else "every element type that the operators take"
         return f"for {ranks}, {types} ({', '.join(('real arithmetic', 'non-empty dimensions', *self.limits))})"
 
 
