@@ -21,3 +21,5 @@ def test_wheel(tmp_path: Path) -> None:
     run(python, "-m", "pip", "install", "--quiet", str(wheel))
     done = run(str(tmp_path / "venv" / "bin" / "gslc"), "test", "std.relay")
     assert "0 failed" in done.stdout
+    for verb in ("check", "lint", "fmt"):  # of rules over ONNX, without its package
+        done = run(str(tmp_path / "venv" / "bin" / "gslc"), verb, *(["--check"] if verb == "fmt" else []), str(ROOT / "stdlib_rules/onnx/cast.gsl"))
