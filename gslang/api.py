@@ -26,6 +26,7 @@ from gslang.engine.rewrite import Application, Failure, describe
 from gslang.formats.registry import read_graph, write_graph
 from gslang.graph.compare import count_calls
 from gslang.graph.graph import Graph
+from gslang.graph.known_calls import operands_to_attributes, prepared, prepared_copy
 
 if TYPE_CHECKING:
     from gslang.engine.replay import Places, TraceEntry
@@ -99,6 +100,7 @@ class RuleHandle:
         """All places where the rule matches, one match for each first output; the graph stays as it is."""
         if why_unfit(self.rule, graph.meta):
             return
+        graph = prepared(graph, self.rule.dialect)
         plan = program_of(self.rule)
         starts = set(plan.starts)
         for node in list(graph.ordered()):
@@ -119,7 +121,7 @@ class RuleHandle:
         """The nearest misses, best first (`engine.why_not`); of matches that `node` would take part in, if one is given."""
         from gslang.engine.why_not import why_not
 
-        return why_not(program_of(self.rule), graph, node, limit)
+        return why_not(program_of(self.rule), prepared(graph, self.rule.dialect), node, limit)
 
     def _repr_html_(self) -> str:
         from gslang.highlight.html import item_text, rules_html
@@ -261,7 +263,7 @@ class RuleSet:
         for what, least, given in (("sweeps", 1, sweeps), ("limit", 1, limit), ("stop_after", 0, stop_after), ("fold_limit", 0, fold_limit)):
             if given is not None and given < least:
                 raise ValueError(f"`{what}` is a number from {least}, not {given}")
-        after = graph.copy()
+        after = prepared_copy(graph, self.dialect)
         steps = self.steps(pass_name, rules, skip)
         if fold:
             steps = (*steps, Step((), "fold"))
@@ -283,6 +285,7 @@ class RuleSet:
             changed, bodies = run_inside(after, self.dialect, run, limits, progress, observer)
             if changed:  # the graph may read less than before
                 run(after, limits, observe, progress)
+        operands_to_attributes(after, self.dialect)
         seconds = perf_counter() - began
         if progress.stop_reason is StopReason.APPLICATION_LIMIT and limit is None and progress.recent:
             from gslang.engine.loops import loop_of
@@ -297,7 +300,7 @@ class RuleSet:
         from gslang.formats.onnx.inner_runs import Entries, replay_inside
 
         began = perf_counter()
-        after, progress, rest, fold = graph.copy(), Progress(), Entries(entries), folder(self.dialect)
+        after, progress, rest, fold = prepared_copy(graph, self.dialect), Progress(), Entries(entries), folder(self.dialect)
 
         def redo(path: str, part: Graph, observe: Observer | None, places: Places | None = None) -> None:
             replay(part, self.dialect, self.known, rest.of(path), fold, progress, observe, places)
@@ -311,6 +314,7 @@ class RuleSet:
             redo("", after, observe, places)
         if rest.next is not None:
             raise ReplayError(rest.next.line, f"there is no body `{rest.next.body}` here")
+        operands_to_attributes(after, self.dialect)
         return Result(after, progress, graph, {"rewrite": perf_counter() - began})
 
 

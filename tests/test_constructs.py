@@ -90,7 +90,7 @@ CONSTRUCTS = {
         test "two" for r { x: input float32[2]; y: input float32[2]; my.cat(exp(x), exp(y), axis = 1) => exp(my.cat(x, y, axis = 1)) }
         test "another axis" for r { x: input float32[2]; y: input float32[2]; my.cat(exp(x), exp(y)) => unchanged }""",
     "operand or attribute": """op my.clip(input: tensor, low: tensor | float = 0.0, high: tensor | float = 1.0) -> tensor;
-        rule r(x) { c = my.clip(x, low = 0.0); c where c.high == 6.0 => nn.relu(x) }
+        rule r(x) { c = my.clip(x, low = 0.0, high = _); c where c.high == 6.0 => nn.relu(x) }
         test "operands" for r { x: input float32[2]; my.clip(x, const(value = 0.0), const(value = 6.0)) => nn.relu(x) }
         test "defaults" for r { x: input float32[2]; my.clip(x) => unchanged }""",
     "several results": """rule r(x): nn.dropout(x).0 => x;

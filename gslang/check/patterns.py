@@ -212,6 +212,7 @@ def _arguments(
     operands: list[int | None | ir.Splice] = []
     named: dict[str, int | None] = {}
     attributes: list[n.Keyword | n.Spread] = []
+    free: set[str] = set()  # operands about which only their value is said, if anything
     spec = signatures[0]
     by_name = {operand.name: operand for operand in spec.operands}
     for k, argument in enumerate(arguments):
@@ -233,31 +234,41 @@ def _arguments(
             case n.Keyword(name, value) if name in by_name and name not in spec.attributes:
                 operand = by_name[name]
                 if isinstance(value, n.Hole):
+                    free.add(name)
                     continue
-                if operand.attribute is not None and _is_plain(value):
+                if operand.attribute is not None and _is_plain(value) and value != n.Literal(None, span=value.span):
                     attributes.append(argument)
                     continue
                 what = d.denote(low, value)
-                if operand.attribute is not None and isinstance(what, ValueOf):
+                if operand.attribute is not None and isinstance(what, ValueOf) and what.type != "none":
                     attributes.append(argument)
                     continue
                 named[name] = None if isinstance(what, ValueOf) and what.type == "none" else node_of(low, value, what)
             case n.Keyword() | n.Spread():
                 attributes.append(argument)
-    if named:
-        for k, operand in enumerate(spec.operands):
-            if operand.name in named:
-                while len(operands) < k:
-                    operands.append(None)
-                if len(operands) > k:
-                    low.error("E0302", f"operand `{operand.name}` of `{shown}` is given twice", expr.span)
-                else:
-                    operands.append(named[operand.name])
-    given = {operand.name for operand in spec.operands[: len(operands)]}
-    for k, operand in enumerate(spec.operands):
-        if operand.attribute is not None and k == len(operands):  # said of the attribute, if at all: the operand may be anything
-            operands.append(_anything(low, expr))
+    given = {operand.name for operand in spec.operands[: len(operands)]} | set(named)
+    for name in named:
+        if name not in [operand.name for operand in spec.operands[len(operands) :]]:
+            low.error("E0302", f"operand `{name}` of `{shown}` is given twice", expr.span)
+    free |= {name for argument in attributes for name in _said_of_operands(low, spec, argument)}
+    behind = [operand.name for operand in spec.operands[len(operands) :]]
+    while behind and behind[-1] not in named and behind[-1] not in free:
+        behind.pop()  # left out: absent
+    for name in behind:
+        operands.append(named[name] if name in named else _anything(low, expr) if name in free else None)
     return operands, attributes, given
+
+
+def _said_of_operands(low: Lowering, spec: Signature, argument: n.Keyword | n.Spread) -> list[str]:
+    """Operands whose value a keyword or spread constrains."""
+    names = movable(spec)
+    match argument:
+        case n.Keyword(name, _):
+            return [name] if name in names else []
+        case n.Spread(_, None):
+            return names
+        case n.Spread(_, fields):
+            return [field.id for field in fields or () if field.id in names]
 
 
 def _anything(low: Lowering, expr: n.Expr) -> int:

@@ -131,11 +131,8 @@ def make_call(
             case n.Keyword(name, value) if name in by_name and name not in signature.attributes:
                 place, spec = next((k, o) for k, o in enumerate(signature.operands) if o.name == name)
                 what = d.denote(low, value)
-                if spec.attribute is not None and isinstance(what, ValueOf) and isinstance(value, n.Literal) and not _as_operand(low, signature):
-                    explicit[name] = what.value
-                else:
-                    what = _as_vector(low, signature, spec, what)
-                    named[name] = target_of(low, value, what, dtype=low.dialect.operand_dtype(operators, place), optional=spec.optional)
+                what = _as_vector(low, signature, spec, what)
+                named[name] = target_of(low, value, what, dtype=low.dialect.operand_dtype(operators, place), optional=spec.optional)
             case n.Keyword(name, value):
                 if patterns.known_attribute(low, signatures, variable or signature.name, name, argument.name_span):
                     if isinstance(value, n.Hole):
@@ -152,13 +149,10 @@ def make_call(
     movable = patterns.movable(signature)
     for name, copied in [] if sequence else [pair for pair in spread if pair[0] in movable]:
         place = next(k for k, o in enumerate(signature.operands) if o.name == name)
-        if place >= len(operands) and name not in named and name not in explicit:
-            if _as_operand(low, signature):
-                typed = low.dialect.operand_dtype(operators, place)
-                what = _as_vector(low, signature, signature.operands[place], ValueOf(copied, "any"))
-                named[name] = target_of(low, expr, what, dtype=typed, optional=True)
-            else:
-                explicit[name] = copied
+        if place >= len(operands) and name not in named:
+            typed = low.dialect.operand_dtype(operators, place)
+            what = _as_vector(low, signature, signature.operands[place], ValueOf(copied, "any"))
+            named[name] = target_of(low, expr, what, dtype=typed, optional=True)
     spread = [pair for pair in spread if pair[0] not in movable]
     _place_named(low, expr, signature, operands, named)
     patterns.check_count(low, expr, signature, len(operands), sequence, variable)
@@ -197,14 +191,9 @@ def _spread(
     return [(name, ir.NodeAttr(what.place, what.node, name)) for name, _ in wanted if name not in explicit]
 
 
-def _as_operand(low: Lowering, signature: Signature) -> bool:
-    """Whether what may be operand or attribute is made an operand: an ONNX graph has today's form, whatever its model's version."""
-    return low.dialect.name == "onnx" and signature.declared_at is None
-
-
 def _as_vector(low: Lowering, signature: Signature, spec: OperandSpec, what: Denotation) -> Denotation:
     """A number that was an attribute, for an operand that is a vector of one: `TopK(x, K = 2)`."""
-    if not _as_operand(low, signature) or (signature.name, spec.name) not in VECTORS:
+    if low.dialect.name != "onnx" or (signature.name, spec.name) not in VECTORS:
         return what
     if not isinstance(what, ValueOf) or what.type == "tuple" or isinstance(what.value, ir.TupleValue):
         return what

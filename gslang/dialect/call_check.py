@@ -1,8 +1,8 @@
 """Whether a call's operands and attributes are what its operator declares, before anything is inferred from them.
 
 Values that file formats spell differently are put into normal form: an integer where only a float is declared, 0 or 1
-where only a boolean is, "nan" and "inf" where only a float is. Attributes that are not declared pass: exporters write
-more than dialects know.
+where only a boolean is, "nan" and "inf" where only a float is. Attributes and operands that are not declared pass: exporters
+write more than dialects know, and such calls are opaque (`graph.known_calls`).
 """
 
 from __future__ import annotations
@@ -29,23 +29,26 @@ class CallError(Exception):
 def checked_attributes(signature: Signature, operands: int, attrs: Mapping[str, Any]) -> Mapping[str, Any]:
     """The attributes in normal form, `attrs` itself where nothing changes. `operands` is their number.
 
-    Raises `CallError`.
+    A call with an attribute or operand that is not declared is opaque, and nothing else is wrong with it. Raises `CallError`.
     """
-    _check_operands(signature, operands)
-    specs = {o.name: o.attribute for o in signature.operands if o.attribute is not None}
+    specs = {o.name: o.attribute for o in signature.operands}
+    opaque = any(name not in signature.attributes and name not in specs for name in attrs)
+    opaque = opaque or operands > len(signature.operands) and not any(o.variadic for o in signature.operands)
+    if not opaque:
+        _check_operands(signature, operands)
     changed: dict[str, Any] = {}
     for name, value in attrs.items():
         spec = signature.attributes.get(name) or specs.get(name)
         if spec is None:
             continue
         normal = conform(value, spec)
-        if normal is MISFIT:
+        if normal is MISFIT and not opaque:
             kinds = " or ".join(map(str, spec.types))
             raise CallError(f"attribute `{name}` of `{signature.name}` is `{kinds}`, not {_shown(value)}", name)
-        if normal is not value:
+        if normal is not value and normal is not MISFIT:
             changed[name] = normal
     for name, spec in signature.attributes.items():
-        if spec.default is REQUIRED and name not in attrs and not any(t.optional for t in spec.types):
+        if spec.default is REQUIRED and name not in attrs and not opaque and not any(t.optional for t in spec.types):
             raise CallError(f"`{signature.name}` needs the attribute `{name}`")
     return {**attrs, **changed} if changed else attrs
 
@@ -54,7 +57,7 @@ def _check_operands(signature: Signature, count: int) -> None:
     specs = signature.operands
     least = sum(not (o.optional or o.variadic) for o in specs)
     most = math.inf if any(o.variadic for o in specs) else len(specs)
-    if not least <= count <= most:
+    if count < least:
         wanted = f"{least}" if least == most else f"at least {least}" if most == math.inf else f"{least} to {most}"
         names = ", ".join(o.name for o in specs)
         raise CallError(f"`{signature.name}` has {wanted} operand{'s' * (wanted != '1')} ({names}), not {count}")

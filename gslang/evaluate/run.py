@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from gslang.dialect.dialect import Dialect
-from gslang.dialect.signature import TypeInferenceError
+from gslang.dialect.signature import Signature, TypeInferenceError
 from gslang.dialect.tensor_type import TensorType, TupleType, Type
 from gslang.engine.build import BuildError
 from gslang.engine.meaning import value_graph
@@ -16,6 +16,7 @@ from gslang.engine.values import FAILURES
 from gslang.evaluate.elementwise import Evaluator
 from gslang.evaluate.relay import EVALUATE
 from gslang.graph.graph import CONST, INPUT, PARAM, PROJ, TUPLE, Graph
+from gslang.graph.known_calls import movable_operands, operand_value, unknown_parts
 
 NodeEvaluator = Callable[[int, list[Any]], Any]
 
@@ -43,11 +44,11 @@ def node_evaluator(graph: Graph, dialect: Dialect) -> NodeEvaluator:
     What an operator with its attributes needs is looked up once. Call it under `numpy.errstate(all="ignore")`.
     """
     ops, attributes = graph.op, graph.attrs
-    known: dict[tuple[str, int], tuple[Evaluator, Mapping[str, Any], Mapping[str, Any]]] = {}
+    known: dict[tuple[str, int, int], tuple[Evaluator, Mapping[str, Any], dict[int, Any], Mapping[str, Any]]] = {}
 
     def compute(node: int, operands: list[Any]) -> Any:
         op, given = ops[node], attributes[node]
-        found = known.get((op, id(given)))
+        found = known.get((op, id(given), len(operands)))
         if found is None:
             if op is TUPLE:
                 return tuple(operands)
@@ -55,6 +56,9 @@ def node_evaluator(graph: Graph, dialect: Dialect) -> NodeEvaluator:
                 return operands[0][given["index"]]
             function = EVALUATE.get(op)
             signature = dialect.get(op)
+            if signature is not None and (unknown := unknown_parts(signature, graph.operands[node], given)):
+                raise NoEvaluatorError(graph, node, f" with `{unknown[0]}`")
+            stated = {} if signature is None else _stated_as_attributes(signature, graph.operands[node], given)
             if signature is None or signature.meaning is None:
                 if dialect.name == "onnx":
                     from gslang.evaluate.onnx import evaluate_onnx_node
@@ -63,8 +67,11 @@ def node_evaluator(graph: Graph, dialect: Dialect) -> NodeEvaluator:
                 if function is None or signature is None:
                     raise NoEvaluatorError(graph, node)
             elif function is None:
-                return _by_meaning(graph, dialect, node, operands)
-            found = known[op, id(given)] = (function, signature.complete(given), given)  # the last keeps the identity its own
+                return _by_meaning(graph, dialect, node, _with(operands, stated))
+            complete = signature.complete(given)
+            found = known[op, id(given), len(operands)] = (function, complete, stated, given)  # the last keeps the identity its own
+        if found[2]:
+            operands = _with(operands, found[2])
         try:
             return found[0](operands, found[1])
         except KeyError as error:
@@ -73,6 +80,21 @@ def node_evaluator(graph: Graph, dialect: Dialect) -> NodeEvaluator:
             raise EvaluationError(f"`{op}` of {graph.label(node)} cannot be computed: {error}") from error
 
     return compute
+
+
+def _stated_as_attributes(signature: Signature, operands: tuple[int, ...], attrs: Mapping[str, Any]) -> dict[int, Any]:
+    """Place → value of operands that a call has as attributes."""
+    places = movable_operands(signature).items()
+    return {k: attrs[name] for name, (k, _) in places if attrs.get(name) is not None and not (k < len(operands) and operands[k] >= 0)}
+
+
+def _with(operands: list[Any], stated: Mapping[int, Any]) -> list[Any]:
+    """The operands with those that stand as attributes, in the type of the first."""
+    complete = operands + [None] * (max(stated, default=-1) + 1 - len(operands))
+    dtype = getattr(operands[0], "dtype", None) if operands else None
+    for k, value in stated.items():
+        complete[k] = operand_value(value, None if dtype is None else dtype.name)
+    return complete
 
 
 def _by_meaning(graph: Graph, dialect: Dialect, node: int, operands: list[Any]) -> Any:

@@ -18,6 +18,7 @@ from gslang.formats.json_file import JsonFile, escaped, parse
 from gslang.formats.json_values import plain_value, read_value, value_entry
 from gslang.graph.graph import ABSENT, CONST, INPUT, NO_ATTRS, PARAM, TUPLE, Graph
 from gslang.graph.inference import infer_types
+from gslang.graph.known_calls import mark_opaque_calls, true_name
 from gslang.graph.scalar import Scalar
 
 FORMAT: Final = "gsl-graph"
@@ -89,6 +90,8 @@ class _Reader:
             self.fail("/outputs", "expected a list of node ids, at least one")
         self.graph.set_outputs([self._reference(f"/outputs/{k}", output) for k, output in enumerate(outputs)])
         if self.dialect is not None:
+            if found := mark_opaque_calls(self.graph, self.dialect):
+                self.graph.meta["warnings"] = [f"{self.file.path}: {text}" for text in found]
             for node, why in infer_types(self.graph, self.dialect):  # node numbers are places in `nodes`
                 op, name = self.graph.op[node].lstrip("%"), self.graph.names[node]
                 self.fail(f"/nodes/{node}", f"`{op}` of `{name}`: {why}")
@@ -201,7 +204,7 @@ class _Reader:
 
     def _call(self, at: str, entry: Mapping[str, Any], operands: list[int], name: str) -> int:
         op, attrs = entry.get("op"), entry.get("attrs", NO_ATTRS)
-        if not isinstance(op, str) or not op or op.startswith("%"):
+        if not isinstance(op, str) or not op or op.startswith("%") or "{" in op:
             self.fail(f"{at}/op" if "op" in entry else at, f"`op` is the name of an operator, not {_shown(op)}")
         if not isinstance(attrs, dict) and attrs is not NO_ATTRS:
             self.fail(f"{at}/attrs", f"expected an object, got {_shown(attrs)}")
@@ -389,7 +392,7 @@ def _entry(graph: Graph, node: int, ids: Mapping[int, str]) -> dict[str, Any]:
     kind, type = graph.kind(node), graph.types[node]
     entry: dict[str, Any] = {"id": ids[node], "kind": kind}
     if kind == "call":
-        entry["op"] = graph.op[node]
+        entry["op"] = true_name(graph.op[node])
     if kind in ("call", "tuple", "proj"):
         entry["inputs"] = [ids[operand] if operand >= 0 else None for operand in graph.operands[node]]
     if kind == "call" and graph.attrs[node]:

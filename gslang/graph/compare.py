@@ -16,6 +16,7 @@ from gslang.dialect.dialect import Dialect
 from gslang.dialect.tensor_type import Type
 from gslang.graph.graph import CONST, INPUT, PARAM, PROJ, TUPLE, VARIABLES, Graph
 from gslang.graph.inference import contradiction
+from gslang.graph.known_calls import true_name
 
 _SHOWN_STEPS: Final = 4  # of a path, from its end: a chain of 100,000 nodes has long ones
 _SHOWN_VALUE: Final = 60  # characters
@@ -49,7 +50,7 @@ def count_operators(graph: Graph) -> dict[str, int]:
     """Reachable nodes: calls by operator, and `variables`, `constants`, `tuples`, `projections`; sorted, none zero."""
     counts: dict[str, int] = {}
     for node in graph.reverse_post_order():
-        op = graph.op[node]
+        op = true_name(graph.op[node])
         key = _COUNTED.get(op, op)
         counts[key] = counts.get(key, 0) + 1
     return dict(sorted(counts.items()))
@@ -166,7 +167,7 @@ class _Comparison:
         """Report what differs at a pair of nodes; True if their operands can be compared one by one."""
         a, b = self.a, self.b
         both_variables = a.op[x] in VARIABLES and b.op[y] in VARIABLES
-        if a.op[x] != b.op[y] and not (self.loosely and both_variables):
+        if true_name(a.op[x]) != true_name(b.op[y]) and not (self.loosely and both_variables):
             self._report(x, f"{_named(a, x)} against {_named(b, y)}")
             return False
         if a.op[x] in VARIABLES or a.op[x] is CONST:

@@ -8,6 +8,7 @@ from gslang.dialect.onnx.attributes import all_names
 from gslang.dialect.tensor_type import TupleType
 from gslang.formats.onnx.records import model_record
 from gslang.graph.graph import CONST, INPUT, LEAVES, PARAM, PROJ, Graph
+from gslang.graph.known_calls import true_name
 
 
 class Names:
@@ -80,7 +81,7 @@ def _has_several(graph: Graph, node: int) -> bool:
 def _base(graph: Graph, node: int) -> str:
     if graph.op[node] is PROJ:
         return f"{_base(graph, graph.operands[node][0])}_out{graph.attrs[node]['index']}"
-    return graph.kind(node) if graph.op[node] in LEAVES else graph.op[node].rpartition(".")[2]
+    return graph.kind(node) if graph.op[node] in LEAVES else true_name(graph.op[node]).rpartition(".")[2]
 
 
 def _output_names(graph: Graph, record: Any) -> list[str | None]:

@@ -16,6 +16,7 @@ from gslang.dialect.onnx.versions import VECTORS, Version, former, history, vers
 from gslang.formats.onnx.names import Names
 from gslang.formats.onnx.provenance import state_origin
 from gslang.graph.graph import CONST, Graph
+from gslang.graph.known_calls import true_name
 
 
 class NodeMaker:
@@ -24,7 +25,7 @@ class NodeMaker:
         self.opsets = {"" if e.domain == "ai.onnx" else e.domain: e.version for e in model.opset_import} or {"": 1}
 
     def is_variadic(self, node: int) -> bool:
-        known = history().operators.get(self.graph.op[node])
+        known = history().operators.get(true_name(self.graph.op[node]))
         return known is not None and known[-1].many
 
     def make(self, node: int, results: list[str]) -> tuple[list[Any], Any]:
@@ -32,7 +33,7 @@ class NodeMaker:
         from onnx import NodeProto
 
         graph, of = self.graph, self.names.of
-        operator = graph.op[node]
+        operator = true_name(graph.op[node])
         domain, type = split_name(operator)
         known = history().operators.get(operator)
         then = self._version(operator, domain)
@@ -52,7 +53,7 @@ class NodeMaker:
             before = self._attributes_as_operands(node, then, inputs, attrs)
         for name in sorted(attrs):
             kind = None if then is None else then.kinds.get(name)
-            if then is not None and kind is None:
+            if then is not None and kind is None and operator == graph.op[node]:
                 raise InputError(f"`{operator}` has no attribute `{name}` in operator set {self.opsets.get(domain)}, which the model imports")
             message.attribute.append(attribute_message(name, attrs[name], type, kind))
         renamed = {old: of[o] for old, o in zip(captures, operands[len(formal) :]) if o >= 0 and of[o] != old}

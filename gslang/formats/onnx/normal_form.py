@@ -7,12 +7,41 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from functools import lru_cache
-from typing import Any
+from typing import Any, Final
 
 from gslang.dialect.onnx.dtypes import dtype_name
 from gslang.dialect.onnx.versions import CHANGED_MEANING, former, history, version_at
 from gslang.dialect.signature import REQUIRED, Signature
 from gslang.dialect.tensor_type import TensorType, Type
+
+# Attributes that are gone and said nothing about the results: which operands could be overwritten, which results were wanted.
+_WITHOUT_MEANING: Final = frozenset(("consumed_inputs", "output_sequence"))
+
+
+def unknown_at(operator: str, opset: int, attrs: Mapping[str, Any], operands: int) -> list[str]:
+    """Attributes and operands of a node that its operator has not in its operator set: what they mean is not known."""
+    then = version_at(operator, opset)
+    if then is None:
+        now = history().operators.get(operator)
+        return [name for name in attrs if now is not None and name not in now[-1].attributes]
+    return [name for name in attrs if name not in then.attributes] + [f"operand {k}" for k in range(then.most, operands)]
+
+
+def drop_meaningless(operator: str, opset: int, attrs: dict[str, Any]) -> bool:
+    """Take out what today's operator has not and what changes nothing; false if something stays that does (`height_scale`).
+
+    Where an operator's meaning has changed, `old_name` has looked at such attributes before.
+    """
+    then = version_at(operator, opset)
+    if then is None:
+        return True
+    now = history().operators[operator][-1]
+    gone = [name for name in attrs if name in then.attributes and name not in now.attributes and name not in now.operands]
+    for name in gone:
+        if name not in _WITHOUT_MEANING and operator not in CHANGED_MEANING:
+            return False
+        del attrs[name]
+    return True
 
 
 def old_name(operator: str, opset: int, node: Any, attrs: Mapping[str, Any], type_of: Callable[[int], Type | None]) -> str | None:

@@ -9,6 +9,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
+from sys import intern
 from typing import Any
 
 from gslang.base.diagnostics import InputError
@@ -23,13 +24,14 @@ from gslang.dialect.onnx.tensors import OnnxTensor
 from gslang.dialect.onnx.versions import VECTORS
 from gslang.dialect.signature import Signature
 from gslang.dialect.tensor_type import TensorType, TupleType, Type
-from gslang.formats.onnx.normal_form import changed_defaults, former_attributes, old_name, spelled_type
+from gslang.formats.onnx.normal_form import changed_defaults, drop_meaningless, former_attributes, old_name, spelled_type, unknown_at
 from gslang.formats.onnx.provenance import stated_origin
 from gslang.formats.onnx.records import KEY, ModelRecord, NodeRecord
 from gslang.formats.onnx.texts import refuse_bytes, refuse_bytes_among
 from gslang.formats.onnx.types import inferred_types
 from gslang.graph.graph import ABSENT, NO_ATTRS, Graph
 from gslang.graph.inference import infer_types
+from gslang.graph.known_calls import opaque_name, unknown_parts, warning
 
 
 def read_onnx(source: Any, dialect: Dialect | None = None) -> Graph:
@@ -86,6 +88,7 @@ class _Reader:
         self.opsets = _opsets(model, path)
         self.graph = Graph("onnx", model.graph.name or "main")
         self.values: dict[str, int] = {}  # value name → node
+        self.opaque: dict[str, None] = {}  # warnings about calls that say more than is declared
         self.parts: dict[str, tuple[int, int]] = {}  # result that nothing used yet → call, index
         self.types = self._types()
         used: set[str] = set()
@@ -96,6 +99,8 @@ class _Reader:
         self.graph.set_outputs(outputs)
         if any(node.domain not in ("", "ai.onnx") and operator_name(node.domain, node.op_type) in self.dialect.infer for node in model.graph.node):
             infer_types(self.graph, self.dialect)  # the package infers nothing for foreign domains, nor behind them
+        if self.opaque:
+            self.graph.meta["warnings"] = [*self.graph.meta.get("warnings", ()), *self.opaque]
         unused = frozenset(_initializer_names(model.graph)) - used
         self.graph.meta["x-onnx-opsets"] = dict(self.opsets)
         self.graph.meta[KEY] = ModelRecord(model, folder, self.opsets, unused, path)
@@ -170,13 +175,17 @@ class _Reader:
         if type == "Constant" and operator == type and len(outputs) == 1 and not inputs and self._constant(position, node):
             return
         attrs: dict[str, Any] = {a.name: attribute_value(a, type) for a in node.attribute}
+        unknown: list[str] = []
         operands = [self._value(name, reader, used) if name else ABSENT for name in inputs]
         while operands and operands[-1] == ABSENT:
             operands.pop()
         if not node.overload:
+            unknown = unknown_at(operator, self.opsets.get(_domain(domain), 0), attrs, len(operands))
             operator = self._in_todays_terms(operator, node, attrs, operands)
         operands += [self._value(name, reader, used) for name in captures_of(attrs.values())]
         signature = self.dialect.get(operator)
+        if signature is not None and domain not in ("", "ai.onnx"):
+            unknown = unknown_parts(signature, tuple(operands), attrs)
         several = signature.results != "tensor" if signature is not None else len(outputs) > 1
         kept = attrs or NO_ATTRS
         record = NodeRecord(position, node, kept)
@@ -191,6 +200,9 @@ class _Reader:
             types = tuple([self.types.get(name) for name in outputs])
             call = self.graph.add(operator, operands, kept, TupleType(_padded(types, signature)), None)
             self.parts.update((name, (call, k)) for k, name in enumerate(outputs) if name)
+        if unknown and signature is not None:
+            self.graph.op[call] = intern(opaque_name(operator, unknown))
+            self.opaque.update((warning(signature, len(operands), part), None) for part in unknown)
         self.graph.extras[call] = {KEY: record}
         if node.metadata_props and (origin := stated_origin(node)) is not None:
             self.graph.extras[call]["origin"] = origin
@@ -244,6 +256,8 @@ class _Reader:
             if operands[place] == ABSENT:
                 vector = (operator, self.dialect.operators[operator].operands[place].name) in VECTORS
                 operands[place] = self._former_attribute((value,) if vector else value, type_of_operand(0))
+        if not drop_meaningless(operator, opset, attrs):
+            return f"ai.onnx.v{opset}.{operator}"
         attrs.update(changed_defaults(operator, opset, attrs, self.dialect.get(operator)))
         return operator
 

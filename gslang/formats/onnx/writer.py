@@ -27,6 +27,7 @@ from gslang.formats.onnx.provenance import state_origin
 from gslang.formats.onnx.records import model_record, node_record
 from gslang.formats.onnx.texts import encoded_text
 from gslang.graph.graph import CONST, INPUT, PARAM, PROJ, TUPLE, Graph
+from gslang.graph.known_calls import true_name
 
 _LARGE: Final = 1 << 20  # bytes of a new tensor that wait until the model is written
 
@@ -229,7 +230,7 @@ class _Writer:
                 results[index] = of[user]
         if message is None:
             kept = self.maker.is_variadic(node) or not results
-            results = [name or self.names.fresh(graph.op[node].rpartition(".")[2]) if kept or k == 0 else name for k, name in enumerate(results)]
+            results = [name or self.names.fresh(true_name(graph.op[node]).rpartition(".")[2]) if kept or k == 0 else name for k, name in enumerate(results)]
         return results
 
     def _constant(self, node: int, record: Any) -> None:

@@ -15,6 +15,7 @@ from gslang.formats.relay.literals import LiteralError, attribute_number, write_
 from gslang.formats.relay.metadata import REFERENCE, Metadata
 from gslang.formats.relay.module import WHOLE_ATTRS
 from gslang.formats.relay.naming import is_word
+from gslang.formats.relay.spellings import STATED
 
 MAX_DEPTH: Final = 100
 _NAMED: Final = {"True": True, "False": False, "None": None, "nullptr": None}
@@ -137,7 +138,7 @@ def attributes_of_object(signature: Signature, raw: Mapping[str, Any], metadata:
                 continue
         else:
             return None
-        if name not in signature.defaults or signature.defaults[name] != value:
+        if name not in signature.defaults or signature.defaults[name] != value or (signature.name, name) in STATED:
             result[name] = value
     return result
 
@@ -224,7 +225,8 @@ def written_attributes(attrs: Mapping[str, Any], signature: Signature | None, si
         declared: dict[str, AttributeSpec] = dict(signature.attributes)
         declared.update({o.name: o.attribute for o in signature.operands if o.attribute is not None})
         for name, spec in declared.items():
-            if name in attrs and not (name in signature.defaults and _equal(signature.defaults[name], attrs[name])):
+            default = name in signature.defaults and name in attrs and _equal(signature.defaults[name], attrs[name])
+            if name in attrs and (not default or (signature.name, name) in STATED):
                 yield f"{name}={write_value(attrs[name], bool(spec.types) and spec.types[0].base == 'float', six_digits)}"
         for name, value in attrs.items():
             if name not in declared and name != WHOLE_ATTRS:

@@ -25,6 +25,7 @@ from gslang.formats.relay.metadata import REFERENCE, MetadataError
 from gslang.formats.relay.module import CALL, FN, GLOBAL, WHOLE_ATTRS
 from gslang.formats.relay.naming import is_of_memory_dialect
 from gslang.formats.relay.scope import Scope
+from gslang.formats.relay.spellings import without_repetitions
 from gslang.graph.graph import CONST, INPUT, NO_ATTRS, TUPLE
 
 # What may be open. INFIX and NEGATE close by themselves before anything else does.
@@ -128,6 +129,7 @@ class Body(Scope):
                 self.calls.append((op, len(operands), at))
             elif dialect is not None and attrs:
                 normalised(attrs, dialect.get(op))
+                without_repetitions(op, attrs)
         else:
             op = CALL
             type = self.result_types.get(callee)

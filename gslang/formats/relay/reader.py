@@ -20,7 +20,9 @@ from gslang.formats.relay.metadata import Metadata, read_metadata
 from gslang.formats.relay.module import FN, META_KEY, OLD_VERSION_LINE, VERSION_LINE, RelayModule
 from gslang.formats.relay.problems import Problems, UnsupportedConstruct
 from gslang.formats.relay.result_types import complete_types
+from gslang.formats.relay.spellings import GUESS, UNSTATED
 from gslang.graph.graph import INPUT, Graph
+from gslang.graph.known_calls import mark_opaque_calls
 
 _HEADER: Final = re.compile(r"\s*(?:(?://[^\n]*|/\*.*?\*/)\s*)*(?:#\[\s*version\s*=\s*\"([^\"]*)\"\s*\]|(v\d+(?:\.\d+)+)\b)", re.DOTALL)
 _METADATA: Final = re.compile(r"^[ \t]*#\[metadata\]", re.MULTILINE)
@@ -327,10 +329,15 @@ def _finished(function: Function, context: Context, strict: bool) -> Graph:
         places.setdefault(node, at)
     if function.result_type is not None and function.result not in claims:
         claims[function.result] = function.result_type
+    if context.dialect is not None:
+        problems.warnings += [f"{problems.path}: {warning}" for warning in mark_opaque_calls(graph, context.dialect)]
     for node, finding in complete_types(graph, context.dialect, claims):
         at = places.get(node, body.where[node])
         if strict:
             problems.error(at, finding)
         problems.warn(at, finding)
+    guessed = [node for node, extra in graph.extras.items() if extra.get(UNSTATED) is GUESS]
+    if guessed:
+        problems.warn(body.where[guessed[0]], GUESS)
     problems.function = ""
     return graph

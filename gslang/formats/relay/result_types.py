@@ -11,6 +11,7 @@ from gslang.dialect.call_check import CallError, checked_attributes
 from gslang.dialect.dialect import Dialect
 from gslang.dialect.signature import Signature, TypeInferenceError
 from gslang.dialect.tensor_type import Type
+from gslang.formats.relay.spellings import BATCH_MATMUL, settle_transposition, states_transposition
 from gslang.graph.graph import LEAVES, TUPLE, Graph
 from gslang.graph.inference import contradiction, infer_node, refine
 
@@ -18,6 +19,7 @@ from gslang.graph.inference import contradiction, infer_node, refine
 def complete_types(graph: Graph, dialect: Dialect | None, claims: Mapping[int, Type]) -> list[tuple[int, str]]:
     """Fill in all types, operands first; returns (node, finding) for each contradiction."""
     findings = []
+    stated = states_transposition(graph)
     for node in graph.reverse_post_order():
         claim = claims.get(node)
         known = graph.types[node]
@@ -27,6 +29,8 @@ def complete_types(graph: Graph, dialect: Dialect | None, claims: Mapping[int, T
             else:
                 graph.types[node] = refine(known, claim)
             continue
+        if graph.op[node] == BATCH_MATMUL:
+            settle_transposition(graph, node, claim or known, stated)
         inferred: Type | None = None
         # Tuples and projections need no dialect.
         if dialect is not None or graph.op[node][0] == "%":

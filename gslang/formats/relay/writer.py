@@ -19,8 +19,10 @@ from gslang.formats.relay.literals import INLINE_DTYPES, LiteralError, read_numb
 from gslang.formats.relay.metadata import CONSTANT, with_constants
 from gslang.formats.relay.module import CALL, FN, GLOBAL, META_KEY, RelayModule
 from gslang.formats.relay.naming import function_name, is_word, variable_names
+from gslang.formats.relay.spellings import stated_attributes
 from gslang.formats.relay.types_text import write_type
 from gslang.graph.graph import CONST, INPUT, PARAM, PROJ, TUPLE, VARIABLES, Graph
+from gslang.graph.known_calls import true_name
 
 _BOUND: Final = re.compile(r"%(\d+)(.*)", re.DOTALL)
 _CONSTANT_REFERENCE: Final = re.compile(r"meta\[relay\.Constant\]\[(\d{1,9})\]")
@@ -253,7 +255,7 @@ class _Writer:
 
     def _expression(self, node: int, indent: str) -> str:
         graph = self.graph
-        op, operands, attrs = graph.op[node], graph.operands[node], graph.attrs[node]
+        op, operands, attrs = true_name(graph.op[node]), graph.operands[node], stated_attributes(graph, node)
         if op is PROJ:
             return f"{self.atoms[operands[0]]}.{attrs['index']}"
         if op is TUPLE:

@@ -77,7 +77,7 @@ def error_of(value: Any) -> InputError:
         (document([X, {**RELU, "type": [3]}]), "/nodes/1/type/0", "expected an object with `shape` and `dtype`, got 3"),
         (document([X, {**RELU, "shape": [3, 2]}]), "/nodes/1", "`nn.relu` of `y`: shape [3, 2] against [2, 2]"),
         (document([X, {**RELU, "dtype": "int8"}]), "/nodes/1", "`nn.relu` of `y`: dtype int8 against float32"),
-        (document([X, call("y", "nn.relu", "x", "x")]), "/nodes/1", "`nn.relu` has 1 operand (data), not 2"),
+        (document([X, call("y", "add", "x")]), "/nodes/1", "`add` has 2 operands (lhs, rhs), not 1"),
         (document([X, call("y", "clip", "x", attrs={"a_min": 0.0})]), "/nodes/1", "`clip` needs the attribute `a_max`"),
         (
             document([X, call("y", "transpose", "x", attrs={"axes": "no"})]),

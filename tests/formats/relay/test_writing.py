@@ -245,7 +245,7 @@ def test_attribute_objects_are_decoded_where_the_operator_is_known() -> None:
     graph = read(text + "\n#[metadata]\n" + json.dumps(section))
     out = result(graph)
     assert graph.attrs[out] == {"k": 7}
-    assert graph.attrs[graph.operands[out][0]] == {"transpose_a": True}
+    assert graph.attrs[graph.operands[out][0]] == {"transpose_a": True, "transpose_b": True}
     assert_same(graph, again(graph))
     without = read(text)
     assert without.attrs[without.operands[result(without)][0]] == {"*": "meta[relay.attrs.BatchMatmulAttrs][0]"}
