@@ -403,12 +403,12 @@ def _checked(rules: RuleSet) -> RuleSet:
 
 def read(
     path: str | Path, *, input_format: str | None = None, dialect: Dialect | None = None, function: str = "main", inline: bool = False,
-    skip_unsupported: bool = False, params: str | Path | None = None,
+    skip_unsupported: bool = False, params: str | Path | None = None, opset: int | None = None,
 ) -> Graph:  # fmt: skip
-    """Read a graph file (see `formats.registry.read_graph`). Raises `InputError`."""
+    """Read a graph file (see `formats.registry.read_graph`). `opset`: bring an ONNX model to this operator set. Raises `InputError`."""
     return read_graph(
         str(path), input_format=input_format, dialect=dialect, function=function, inline=inline, skip_unsupported=skip_unsupported,
-        params=params,
+        params=params, opset=opset,
     )  # fmt: skip
 
 
@@ -417,11 +417,14 @@ def write(graph: Graph, path: str | Path) -> None:
     write_graph(graph, str(path))
 
 
-def from_onnx(model: Any) -> Graph:
-    """The graph of a `ModelProto` or of a model file (docs/onnx.md). Raises `InputError`."""
+def from_onnx(model: Any, opset: int | None = None) -> Graph:
+    """The graph of a `ModelProto` or of a model file (docs/onnx.md), brought to operator set `opset`. Raises `InputError`."""
+    from gslang.dialect.load import load_dialect
     from gslang.formats.onnx import read_onnx
+    from gslang.formats.onnx.upgrade import upgraded
 
-    return read_onnx(model)
+    graph = read_onnx(model)
+    return graph if opset is None else upgraded(graph, opset, load_dialect("onnx"))
 
 
 def to_onnx(graph: Graph, path: str | Path | None = None, external: str = "keep") -> Any:

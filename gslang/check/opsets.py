@@ -5,7 +5,7 @@ What follows from the rule alone. Element types and values of a match are looked
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any, Final
 
 from gslang.base.diagnostics import Diagnostic, Label
@@ -34,6 +34,26 @@ def why_unfit(rule: ir.CheckedRule, meta: Mapping[str, Any]) -> str | None:
     for _, why in _reasons(rule, meta[OPSETS], admitted):
         return f"{why}, the model imports {opset}"
     return None
+
+
+def opset_for_rule(rule: ir.CheckedRule, meta: Mapping[str, Any]) -> int | None:
+    """The next newer operator set under which a rule can be applied; None if there is none."""
+    now = imported(meta)
+    newer = range((now if now is not None else history().latest) + 1, history().latest + 1)
+    return next((opset for opset in newer if not why_unfit(rule, {**meta, OPSETS: {**meta[OPSETS], "": opset}})), None)
+
+
+def can_occur(rule: ir.CheckedRule, operators: Collection[str]) -> bool:
+    """False if the source needs an operator, whatever alternative is chosen, that is not among these."""
+    chosen = {branch for node in rule.nodes if isinstance(node, ir.AltNode) for branch in node.branches}
+    if chosen:  # what lies below alternatives may be missing
+        return any(isinstance(node, ir.CallNode) and not operators_disjoint(node, operators) for node in rule.nodes)
+    return all(not isinstance(node, ir.CallNode) or not operators_disjoint(node, operators) for node in rule.nodes)
+
+
+def operators_disjoint(node: ir.CallNode, operators: Collection[str]) -> bool:
+    """True if none of the operators that a call may have is among these."""
+    return all(operator not in operators for operator in node.operators)
 
 
 def shown_range(opset: tuple[int | None, int | None]) -> str:

@@ -132,6 +132,7 @@ def run(options: argparse.Namespace) -> int:
         if trace is not None:
             trace.save(_target_format(options, graph))
     _summary(result, replayed=bool(options.replay))
+    _say_what_a_newer_opset_admits(rules, result)
     if code != ExitCode.FINE and not options.force:
         sys.stderr.write("no graph is written\n  help: --force writes it all the same\n")
     return code
@@ -225,6 +226,19 @@ def _write_file(path: str, text: str) -> None:
         write_text(path, text)
     except OSError as error:
         raise InputError(f"cannot be written: {(error.strerror or str(error)).lower()}", path=path) from None
+
+
+def _say_what_a_newer_opset_admits(rules: RuleSet, result: Result) -> None:
+    """One line about the rules that the model's operator set does not admit, as far as its operators occur in their sources."""
+    from gslang.check.opsets import can_occur, opset_for_rule
+
+    operators = frozenset(result.graph.op) | frozenset(result.before.op)
+    skipped = [rules.known[name] for name in result.progress.skipped if name in rules.known]
+    needed = [opset for rule in skipped if can_occur(rule, operators) and (opset := opset_for_rule(rule, result.before.meta)) is not None]
+    if needed:
+        low, high = min(needed), max(needed)
+        which = f"{low}" if low == high else f"{low} to {high}"
+        sys.stderr.write(f"{len(needed)} fusion{'s' * (len(needed) != 1)} skipped: need{'s' * (len(needed) == 1)} opset {which}; try --opset {high}\n")
 
 
 def _summary(result: Result, replayed: bool) -> None:

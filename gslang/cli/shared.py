@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from gslang.base.diagnostics import InputError
+from gslang.cli.option_types import positive
 
 if TYPE_CHECKING:
     from gslang.api import RuleSet
@@ -91,6 +92,7 @@ def add_graph_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--inline", action="store_true", help="inline calls of global functions")
     parser.add_argument("--skip-unsupported", action="store_true", help="other functions of the module may be what cannot be read")
     parser.add_argument("--params", metavar="FILE", help="values of parameters (.npz, .safetensors)")
+    parser.add_argument("--opset", type=positive, metavar="N", help="bring an ONNX model to operator set N first")
 
 
 def load_graph(path: str, options: argparse.Namespace, dialect: Any = None) -> Graph:
@@ -98,7 +100,7 @@ def load_graph(path: str, options: argparse.Namespace, dialect: Any = None) -> G
 
     graph = read_graph(
         path, input_format=options.input_format, dialect=dialect, function=options.function, inline=options.inline,
-        skip_unsupported=options.skip_unsupported, params=options.params,
+        skip_unsupported=options.skip_unsupported, params=options.params, opset=options.opset,
     )  # fmt: skip
     for warning in graph.meta.get("warnings", ()):
         sys.stderr.write(f"warning: {warning}\n")

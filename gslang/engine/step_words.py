@@ -128,7 +128,18 @@ def _operand_count(machine: Machine, register: int) -> Words:
         wanted = "fewer"
     what = "fields" if isinstance(machine.program.rule.nodes[register], ir.TupleNode) else "operands"
     found = f"{described(machine.graph, slot)} has {count}"
-    return Words("operand-count", node.span, slot, f"{wanted} {what}", found, "`*` of an `each` template takes any number")
+    return Words("operand-count", node.span, slot, f"{wanted} {what}", found, _how_to_allow(machine, register))
+
+
+def _how_to_allow(machine: Machine, register: int) -> str:
+    """How a pattern takes more operands: by naming one that it leaves out, or with a template."""
+    pattern = machine.program.rule.nodes[register]
+    signature = machine.program.rule.dialect.get(pattern.operators[0]) if isinstance(pattern, ir.CallNode) else None
+    declared = signature.operands if signature is not None else ()
+    behind = declared[len(pattern.operands) :] if isinstance(pattern, ir.CallNode) else ()
+    if behind and not any(operand.variadic for operand in declared):
+        return f"an operand left out means absent; `{behind[0].name} = _` matches any"
+    return "`*` of an `each` template takes any number"
 
 
 def _no_further_output(machine: Machine, register: int) -> Words:

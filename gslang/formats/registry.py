@@ -34,11 +34,12 @@ def read_graph(
     inline: bool = False,
     skip_unsupported: bool = False,
     params: str | Path | None = None,
+    opset: int | None = None,
 ) -> Graph:
     """Read a graph file (`-`: standard input) with all types inferred, and attach the weights of a `params` file.
 
     `dialect` is the graph's own by default; one that is given must have its name. `function`, `inline` and
-    `skip_unsupported` concern Relay text. Raises `InputError`.
+    `skip_unsupported` concern Relay text; `opset` is the operator set that an ONNX model is brought to. Raises `InputError`.
     """
     shown = "<stdin>" if str(path) == STDIO else str(path)
     data = _read_bytes(path)
@@ -47,6 +48,10 @@ def read_graph(
         graph = graph_from_bytes(
             data, shown, format, dialect=dialect, function=function, inline=inline, skip_unsupported=skip_unsupported
         )
+    if opset is not None:
+        from gslang.formats.onnx.upgrade import upgraded
+
+        graph = upgraded(graph, opset, dialect or named_dialect(graph.dialect, shown))
     if params is not None:
         from gslang.formats.weights import attach_params
 

@@ -184,3 +184,18 @@ def _equal(a: Any, b: Any, case: Case) -> bool:
         return bool(np.allclose(a.astype(wide), b.astype(wide), rtol=max(case.rtol, 1e-3), atol=max(case.atol, 1e-5), equal_nan=True))
     except TypeError:
         return bool((a == b).all())
+
+
+def fault_upgraded(case: Case, opset: int) -> str | None:
+    """What is wrong with the case's model in a newer operator set; None also where it cannot be run as it is, or is refused."""
+    try:
+        after = gslang.to_onnx(gslang.from_onnx(case.model, opset=opset))
+    except gslang.InputError:
+        return None
+    before, runner = _run(case.model, case.feeds), _run
+    if before is None:
+        before, runner = _reference(case.model, case.feeds), _reference
+    if before is None:
+        return None
+    found = runner(after, case.feeds)
+    return "does not run any more" if found is None else None if _agree(found, before, case) else "other numbers"

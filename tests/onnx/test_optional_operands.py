@@ -14,8 +14,8 @@ import gslang
 from gslang.dialect.load import load_dialect
 from gslang.dialect.tensor_type import TensorType
 from gslang.engine.fixed_point import Progress
-from gslang.engine.interpret import matches
-from gslang.engine.plan import plan_of
+from gslang.engine.lower import program_of
+from gslang.engine.machine import matches
 from gslang.graph.graph import ABSENT, Graph
 from tests.onnx.models import model, value
 
@@ -52,8 +52,8 @@ def test_left_out_means_absent(dialect: str, name: str) -> None:
             graph.set_outputs([node])
             there = [True] * least + list(given)
             wanted = all(there[:count]) and not any(there[count:])
-            plan = plan_of(rules["r"].rule)
-            assert any(True for _ in matches(plan, graph, node)) is wanted, (text, there)
+            program = program_of(rules["r"].rule)
+            assert any(True for _ in matches(program, graph, node)) is wanted, (text, there)
             assert (rules.apply(graph).progress.counts["r"].matches > 0) is wanted, (text, there)
             assert bool(list(rules["r"].matches(graph))) is wanted
             if not wanted:

@@ -48,6 +48,11 @@ def read_onnx(source: Any, dialect: Dialect | None = None) -> Graph:
     return _Reader(source, "", "", dialect).graph
 
 
+def read_model(model: Any, path: str, folder: str, dialect: Dialect) -> Graph:
+    """The graph of a model in memory that stands for the file `path`; external data lies in `folder`. Raises `InputError`."""
+    return _Reader(model, path, folder, dialect).graph
+
+
 def read_message(
     model: Any, path: str, folder: str, dialect: Dialect, taken: frozenset[str] = frozenset(), constants_are_nodes: bool = False
 ) -> Graph:

@@ -55,9 +55,9 @@ def complete_types(graph: Graph, dialect: Dialect | None, claims: Mapping[int, T
 
 
 def _undeclared(signature: Signature, graph: Graph, node: int) -> str | None:
-    """How a call differs from its operator's declaration, or None."""
+    """How a call differs from its operator's declaration, or None; its attributes are in normal form then."""
     try:
-        checked_attributes(signature, len(graph.operands[node]), graph.attrs[node])
+        graph.attrs[node] = checked_attributes(signature, len(graph.operands[node]), graph.attrs[node])
     except CallError as error:
         return str(error)
     return None
