@@ -70,7 +70,10 @@ class Importer:
                 loop = [Path(k).name for k in self._chain[self._chain.index(key) :]] + [path.name]
                 return [], Diagnostic("E0205", f"files import each other in a circle: {' → '.join(loop)}", label, help="move what both need into a third file")
             if key not in self._done:
-                text = read_source(path)
+                try:
+                    text = read_source(path)
+                except OSError as error:
+                    return [], Diagnostic("E0204", f"`{item.module}` cannot be read: {(error.strerror or str(error)).lower()}", label)
                 if isinstance(text, Diagnostic):
                     return [], Diagnostic("E0204", f"`{item.module}` cannot be read: {text.message}", label)
                 self._done[key] = self._check(text, self)

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 from gslang.dialect.tensor_type import UNKNOWN, Symbol, UnknownValue
-from gslang.engine.limits import add, bounded, concatenated, multiply, numbers
+from gslang.engine.limits import add, bounded, concatenated, multiply, numbers, zipped
 
 
 def _sum(items: Iterable[Any]) -> Any:
@@ -114,7 +114,7 @@ BUILTINS: dict[str, Callable[..., Any]] = {
     "len": len,
     "range": numbers,
     "reversed": _reversed,
-    "zip": lambda *sequences: bounded(tuple(zip(*sequences))),
+    "zip": zipped,
     "sum": _sum,
     "prod": product,
     "min": _min,

@@ -92,6 +92,25 @@ def numbers(*bounds: int) -> tuple[int, ...]:
     return tuple(found)
 
 
+def collected(items: Iterable[Any]) -> tuple[Any, ...]:
+    """The items of a comprehension as a tuple, measured while they come."""
+    found, size = [], 0
+    for item in items:
+        if type(item) is tuple or type(item) is str:
+            size += len(item)
+            if size > MOST_ITEMS:
+                raise too_long()
+        found.append(item)
+    return bounded(tuple(found))  # type: ignore[no-any-return]
+
+
+def zipped(*sequences: Any) -> tuple[Any, ...]:
+    """`zip(…)` as a tuple."""
+    if len(sequences) * min(map(len, sequences), default=0) > MOST_ITEMS:
+        raise too_long()
+    return tuple(zip(*sequences))
+
+
 class _Rounds:
     """How many rounds are left for the comprehension that is being evaluated, those inside it included."""
 

@@ -18,7 +18,7 @@ from gslang.dialect.tensor_type import UnknownValue
 from gslang.engine import values
 from gslang.engine.builtins import BUILTINS
 from gslang.engine.constraints import equals_rounded
-from gslang.engine.limits import add, bounded, multiply, numbers, run_over
+from gslang.engine.limits import add, bounded, collected, multiply, numbers, run_over
 from gslang.graph.graph import CONST, Graph
 from gslang.graph.scalar import Scalar
 
@@ -200,6 +200,7 @@ RUNTIME: dict[str, Any] = {
     "plus": add,
     "times": multiply,
     "bounded": bounded,
+    "collected": collected,
     "numbers_in": numbers,
     "run_over": run_over,
     "COMPARE": values.COMPARE,
@@ -330,7 +331,7 @@ def _comprehension(loop: ir.Comprehension, names: Namespace) -> str:
     where = "" if loop.condition is None else f" if truth({code_of(loop.condition, names)})"
     element = code_of(loop.element, names)
     names.loops -= 1
-    return f"bounded(tuple([{element} for {over}{where}]))"
+    return f"collected({element} for {over}{where})"
 
 
 def _is_number(value: ir.Value | ir.SpreadValue) -> bool:

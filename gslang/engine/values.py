@@ -14,7 +14,7 @@ from gslang.dialect.dialect import Dialect
 from gslang.dialect.onnx.versions import opset_for
 from gslang.dialect.tensor_type import UNKNOWN, Symbol, TensorType, UnknownValue
 from gslang.engine.builtins import BUILTINS
-from gslang.engine.limits import MOST_BITS, LimitExceeded, add, bounded, multiply, numbers, run_over
+from gslang.engine.limits import MOST_BITS, LimitExceeded, add, bounded, collected, multiply, numbers, run_over
 from gslang.engine.scope import UNBOUND, Scope
 from gslang.graph.graph import ABSENT, CONST, PROJ, Graph
 from gslang.graph.scalar import round_float32
@@ -108,7 +108,7 @@ def evaluate(value: ir.Value, scope: Scope) -> Any:
         case ir.RangeValue(lower, upper):
             return numbers(evaluate(lower, scope), evaluate(upper, scope) + 1)
         case ir.Comprehension(element, _, _, _):
-            return bounded(tuple(evaluate(element, scope) for _ in iterate(value, scope)))
+            return collected(evaluate(element, scope) for _ in iterate(value, scope))
         case ir.Builtin(name, arguments):
             return BUILTINS[name](*(evaluate(a, scope) for a in arguments))
     raise AssertionError(f"unknown value {value!r}: this is a bug in gslang")

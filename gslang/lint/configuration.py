@@ -64,7 +64,7 @@ def _toml(path: Path) -> dict[str, Any]:
     toml: Any = import_module("tomllib" if sys.version_info >= (3, 11) else "tomli")
     try:
         table: dict[str, Any] = toml.loads(path.read_text(encoding="utf-8"))
-    except (toml.TOMLDecodeError, UnicodeDecodeError, OSError) as error:
+    except (ValueError, OSError, RecursionError) as error:  # what is no TOML or no UTF-8, too long a number, too deep a table
         raise InputError(f"cannot be read as TOML: {error}", path=str(path)) from None
     return table
 

@@ -20,7 +20,7 @@ from gslang.dialect.relay.dimensions import (
     tensor,
 )  # fmt: skip
 from gslang.dialect.signature import Infer, TypeInferenceError
-from gslang.dialect.tensor_type import UNKNOWN, Dimension, Shape, TensorType, TupleType, Type
+from gslang.dialect.tensor_type import MOST_FIELDS, UNKNOWN, Dimension, Shape, TensorType, TupleType, Type
 
 Types = tuple["Type | None", ...]
 Attrs = Mapping[str, Any]
@@ -176,6 +176,8 @@ def expand_dims(types: Types, attrs: Attrs, value_of: ValueOf) -> Type | None:
     if not -rank - 1 <= axis <= rank:
         raise TypeInferenceError(f"axis {axis} of a tensor with {rank} dimensions")
     at = axis if axis >= 0 else rank + 1 + axis
+    if attrs["num_newaxis"] > MOST_FIELDS:
+        raise TypeInferenceError(f"more than {MOST_FIELDS:,} new axes")
     return TensorType(data.shape[:at] + (1,) * attrs["num_newaxis"] + data.shape[at:], data.dtype)
 
 
@@ -265,8 +267,10 @@ def split(types: Types, attrs: Attrs, value_of: ValueOf) -> Type | None:
     data = tensor(types[0])
     sections = attrs["indices_or_sections"]
     count = sections if type(sections) is int else len(sections) + 1
+    if count > MOST_FIELDS:
+        raise TypeInferenceError(f"{count:,} parts are more than the {MOST_FIELDS:,} fields that a tuple may have")
     if data.shape is None:
-        return TupleType((TensorType(None, data.dtype),) * count)
+        return TupleType((TensorType(None, data.dtype),) * max(count, 0))
     axis = axis_of(attrs["axis"], len(data.shape))
     size = data.shape[axis]
     sizes: list[Dimension]

@@ -1,0 +1,199 @@
+"""Command lines on the hostile corpus, each in a process of its own that may use 1 GB and 10 seconds of processor time.
+
+`python -m tests.hostile.runs` runs all and prints the table of `docs/reliability.md`.
+"""
+
+from __future__ import annotations
+
+import os
+import resource
+import signal
+import sys
+import time
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from tests.hostile.corpus import GRAPH, RULES, corpus
+
+SECONDS = 10
+MEMORY = 1 << 30
+PATIENCE = 120  # seconds by the clock, for what sleeps or waits
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """`code`: the exit code, or minus a signal. `seconds` of processor time, `memory` in bytes at most. `said`: on stderr."""
+
+    words: tuple[str, ...]
+    code: int
+    seconds: float
+    memory: int
+    said: str
+
+    @property
+    def wrong(self) -> str:
+        """What is not as it must be, or nothing."""
+        if not 0 <= self.code <= 3:
+            return f"exit code {self.code}"
+        return "too much time" if self.seconds > SECONDS else "too much memory" if self.memory > MEMORY else ""
+
+
+def write_corpus(folder: Path) -> list[str]:
+    """Write the files, with a graph and rules beside them that are fine; returns their names."""
+    files = corpus()
+    for name, data in files.items():
+        path = folder / name
+        if name.startswith("config/"):  # a folder for each: its file decides for the rules beside it
+            path = folder / name.removesuffix(".toml") / "gslang.toml"
+            path.parent.mkdir(parents=True)
+            (path.parent / "r.gsl").write_bytes(RULES)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(data)
+    (folder / "g.json").write_bytes(GRAPH)
+    (folder / "r.gsl").write_bytes(RULES)
+    (folder / "onnx.gsl").write_bytes(b"dialect onnx;\nrule twice(a): Relu(Relu(a)) => Relu(a);\n")
+    with (folder / "onnx" / "external_sparse.onnx.data").open("wb") as file:
+        file.truncate(1 << 42)
+    (folder / "rules" / "loop.gsl").symlink_to("loop.gsl")
+    return [*files, "rules/loop.gsl"]
+
+
+def commands(name: str, every: bool) -> Iterator[list[str]]:
+    """Command lines for a file: of each verb that takes it, or of the one or two that read most of it."""
+    out = ["-o", "out.json"]
+    match name.partition("/")[0]:
+        case "rules":
+            yield [name, "g.json", *out]
+            if every:
+                yield from (["check", name], ["lint", name], ["verify", name], ["fmt", "--check", name], ["test", name], ["match", name, "g.json"])
+                yield ["match", name, "g.json", "--why-not"]
+                yield [name, "g.json", *out, "--check-numbers", "--fold", "--trace", "out.jsonl"]
+                yield ["check", name, "--format", "sarif"]
+        case "json" | "relay" | "onnx" as kind:
+            yield ["onnx.gsl" if kind == "onnx" else "r.gsl", name, "-o", f"out.{kind}", "--fold", *(["--inline"] if kind == "relay" else [])]
+            if every:
+                yield ["std.onnx" if kind == "onnx" else "std.relay", name, "-o", f"out.{kind}"]
+                yield from (["convert", name, *out], ["convert", name, "-o", "out.dot"], ["run", name], ["diff", name, name])
+                yield ["match", "std.onnx" if kind == "onnx" else "std.relay", name]
+                if kind == "relay":
+                    yield from (["convert", name, "-o", "out.relay", "--inline"], ["convert", name, *out, "--skip-unsupported"])
+        case "weights":
+            yield ["convert", "g.json", *out, "--params", name]
+            if every:
+                yield from (["run", "g.json", "--inputs", name], ["run", "g.json", "--params", name], ["r.gsl", "g.json", *out, "--params", name, "--check-numbers"])
+        case "traces":
+            yield ["r.gsl", "g.json", *out, "--replay", name]
+        case "config":
+            yield ["lint", f"{name.removesuffix('.toml')}/r.gsl"]
+        case "cache":
+            yield ["check", "r.gsl"]
+
+
+def run_all(folder: Path, names: Iterable[str], every: bool) -> Iterator[Outcome]:
+    """Run the command lines in `folder`."""
+    os.environ["GSLANG_CACHE"] = "off"
+    import numpy  # noqa: F401  what every child would load
+    import onnx  # noqa: F401
+
+    from gslang.api import RuleSet  # noqa: F401
+    from gslang.check.modules import load_module
+    from gslang.syntax.parser import parse  # noqa: F401
+
+    load_module(str(folder / "r.gsl"))
+    for name in names:
+        for words in commands(name, every):
+            yield run(folder, words, folder / name if name.startswith("cache/") else None)
+
+
+def run(folder: Path, words: list[str], cache: Path | None = None) -> Outcome:
+    """One command line in a child of this process."""
+    said = folder / ".said"
+    child = os.fork()
+    if child == 0:
+        try:
+            _limit()
+            os.chdir(folder)
+            streams = (os.open(os.devnull, os.O_RDONLY), os.open(os.devnull, os.O_WRONLY), os.open(said, os.O_WRONLY | os.O_CREAT | os.O_TRUNC))
+            for number, stream in enumerate(streams):
+                os.dup2(stream, number)
+            sys.stdin, sys.stdout, sys.stderr = (open(k, mode, closefd=False, encoding="utf-8", errors="surrogateescape") for k, mode in enumerate("rww"))
+            if cache is not None:
+                _spoil(folder, cache)
+            from gslang.cli.main import main
+
+            code = main(words)
+            sys.stdout.flush()
+            sys.stderr.flush()
+            os._exit(code)
+        except BaseException:
+            os._exit(99)
+    return _end_of(child, words, said)
+
+
+def _limit() -> None:
+    with open("/proc/self/statm", encoding="ascii") as file:
+        now = int(file.read().split()[0]) * resource.getpagesize()
+    resource.setrlimit(resource.RLIMIT_AS, (now + MEMORY, now + MEMORY))
+    resource.setrlimit(resource.RLIMIT_CPU, (SECONDS + 1, SECONDS + 2))
+    signal.signal(signal.SIGXCPU, signal.SIG_DFL)
+    signal.alarm(PATIENCE)
+
+
+def _spoil(folder: Path, file: Path) -> None:
+    """Fill a cache, then put the file in the place of each result."""
+    from gslang.base import cache
+    from gslang.cli.main import main
+
+    home = folder / "home"
+    home.mkdir(mode=0o700, exist_ok=True)
+    os.environ["GSLANG_CACHE"] = str(home)
+    cache.cache_folder.cache_clear()
+    main(["check", "r.gsl"])
+    for result in home.iterdir():
+        result.write_bytes(file.read_bytes())
+
+
+def _end_of(child: int, words: list[str], said: Path) -> Outcome:
+    _, status, usage = os.wait4(child, 0)
+    code = os.waitstatus_to_exitcode(status)
+    text = said.read_text(encoding="utf-8", errors="replace")[:2000] if said.exists() else ""
+    return Outcome(tuple(words), code, usage.ru_utime + usage.ru_stime, usage.ru_maxrss * 1024, text)
+
+
+def table(outcomes: list[Outcome]) -> str:
+    """Rows of Markdown: verb, runs, exit codes, most time, most memory."""
+    rows = ["| verb | runs | exit 0 | 1 | 2 | 3 | other | seconds at most | MB at most |", "|---|--:|--:|--:|--:|--:|--:|--:|--:|"]
+    verbs: dict[str, list[Outcome]] = {}
+    for one in outcomes:
+        verbs.setdefault("apply" if "/" in one.words[0] or "." in one.words[0] else one.words[0], []).append(one)
+    for verb, found in sorted(verbs.items()):
+        codes = [sum(one.code == code for one in found) for code in range(4)]
+        rows.append(
+            f"| {verb} | {len(found)} | {' | '.join(map(str, codes))} | {len(found) - sum(codes)} | "
+            f"{max(one.seconds for one in found):.1f} | {max(one.memory for one in found) >> 20} |"
+        )
+    return "\n".join(rows) + "\n"
+
+
+def main() -> None:
+    """Run every verb on every file, tell what is wrong, and print the table."""
+    import tempfile
+
+    wanted = sys.argv[1:]
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        names = [n for n in write_corpus(folder) if not wanted or any(n.startswith(w) for w in wanted)]
+        began, found = time.monotonic(), []
+        for outcome in run_all(folder, names, True):
+            found.append(outcome)
+            if outcome.wrong:
+                last = outcome.said.strip().splitlines()
+                sys.stderr.write(f"{outcome.wrong}: gslc {' '.join(outcome.words)} ({outcome.seconds:.1f} s, {outcome.memory >> 20} MB): {last[-3:][:1]}\n")
+                sys.stderr.flush()
+        sys.stderr.write(f"{len(found)} runs on {len(names)} files in {time.monotonic() - began:.0f} s\n")
+    print(table(found))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,43 @@
+"""Hostile files end soon, small, and with an exit code from 0 to 3; mutated ones are read or refused."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from pathlib import Path
+
+import pytest
+
+from tests.hostile import fuzz
+from tests.hostile.corpus import corpus
+from tests.hostile.runs import run_all, write_corpus
+
+pytest.importorskip("onnx")
+COUNT = int(os.environ.get("GSLANG_FUZZ", "1000000"))
+
+
+def test_the_corpus_is_large_and_always_the_same() -> None:
+    first, again = corpus(), corpus()
+    assert first == again and len(first) >= 150
+    assert len({hashlib.sha256(data).digest() for data in first.values()}) >= 150
+
+
+@pytest.mark.parametrize("part", ["json", "relay", "traces", "config", "weights", "cache"])
+def test_what_reads_most_of_each_file(part: str, tmp_path: Path) -> None:
+    names = [name for name in write_corpus(tmp_path) if name.startswith(part)]
+    assert not [(one.wrong, one.words, one.said) for one in run_all(tmp_path, names[:: 3 if len(names) > 20 else 1], False) if one.wrong]
+
+
+def test_a_sample_of_mutated_files() -> None:
+    done = fuzz.run(0, 300)
+    assert set(fuzz.SHARES) <= set(done)
+
+
+@pytest.mark.long
+def test_every_verb_on_every_file(tmp_path: Path) -> None:
+    assert not [(one.wrong, one.words, one.said) for one in run_all(tmp_path, write_corpus(tmp_path), True) if one.wrong]
+
+
+@pytest.mark.long
+def test_a_million_mutated_files() -> None:
+    assert fuzz.run_in_processes(COUNT, os.cpu_count() or 1).total() >= COUNT
