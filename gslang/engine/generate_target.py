@@ -259,7 +259,7 @@ def _call(state: _State, place: Place, result: str, call: ir.MakeCall, made: dic
 def _add(writer: Writer, place: Place, result: str, operator: str, items: list[str], attrs: str, known: str) -> None:
     """Append a node whose operands are there: what `Edits.add` does, in line."""
     operands = f"({''.join(f'{item}, ' for item in items)})"
-    if any(item.startswith("*") or not item[1:].replace("_", "").isdigit() for item in items):
+    if any(item == "-1" or item.startswith("*") or not item[1:].replace("_", "").isdigit() for item in items):  # -1: absent
         writer.line(place, f"{result} = add({operator}, {operands}, {attrs}, {known})")
         return
     writer.line(place, f"{result} = len(op)")

@@ -307,13 +307,18 @@ def contains(item: Any, sequence: Any) -> bool:
     return False
 
 
+def _exact(a: Any) -> Any:
+    """A number out of an array as Python's: half precision is not compared by rounding the other side to it."""
+    return a.item() if getattr(a, "ndim", None) == 0 else a
+
+
 COMPARE: dict[str, Callable[[Any, Any], bool]] = {
     "==": equal,
     "!=": lambda a, b: not equal(a, b),
-    "<": lambda a, b: bool(a < b),
-    "<=": lambda a, b: bool(a <= b),
-    ">": lambda a, b: bool(a > b),
-    ">=": lambda a, b: bool(a >= b),
+    "<": lambda a, b: bool(_exact(a) < _exact(b)),
+    "<=": lambda a, b: bool(_exact(a) <= _exact(b)),
+    ">": lambda a, b: bool(_exact(a) > _exact(b)),
+    ">=": lambda a, b: bool(_exact(a) >= _exact(b)),
     "in": contains,
     "not in": lambda a, b: not contains(a, b),
 }

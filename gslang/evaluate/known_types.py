@@ -1,29 +1,82 @@
 """Types that follow from what rules and folding have put into a graph: where an operand's shape has become known, so may those behind it.
 
 Rules type the nodes that they make; whoever reads these keeps the type that it had. Between the steps of a pass it gets what is known now.
-In ONNX graphs that is also what follows from shapes of which some numbers are known (`partial_values`).
+In ONNX graphs that is also what follows from shapes of which some numbers are known (`partial_values`, `symbolic_shapes`), and dimensions
+that must be equal get one name: because an operator demands it, or because two statements about one value are both true.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from typing import Any
 
 from gslang.dialect.dialect import Dialect
 from gslang.dialect.signature import TypeInferenceError
-from gslang.dialect.tensor_type import TensorType, TupleType, Type, is_static
-from gslang.evaluate.partial_values import Partial, partial_value, shape_by_values
-from gslang.graph.graph import LEAVES, Graph
+from gslang.dialect.tensor_type import UNKNOWN, Dimension, Shape, Symbol, TensorType, TupleType, Type, is_static
+from gslang.evaluate import dimensions as dim
+from gslang.evaluate.partial_values import Partial, partial_value
+from gslang.evaluate.symbolic_shapes import Call, symbolic_shapes
+from gslang.graph.graph import LEAVES, PROJ, TUPLE, Graph
 from gslang.graph.inference import contradiction, infer_node, refine
+
+_ROUNDS = 4  # of one call: what an equation says of nodes before it is told in the next round
+
+
+@dataclass(slots=True)
+class Equalities:
+    """Dimensions that are equal: what each name that went stands for."""
+
+    given: frozenset[str]
+    """Names that inputs have: they stay where there is a choice."""
+    values: dict[str, Dimension] = field(default_factory=dict)
+    resolved: dict[Dimension, Dimension] = field(default_factory=dict)
+
+    def add(self, a: Dimension, b: Dimension) -> bool:
+        """Take up that two dimensions are equal; False if that says nothing new, or nothing that a name could stand for."""
+        if a is UNKNOWN or b is UNKNOWN or a is b:
+            return False
+        a, b = self.of(a), self.of(b)
+        if a == b or (isinstance(a, int) and isinstance(b, int)):
+            return False
+        found = dim.solved(a, b, lambda atom: atom not in self.given)
+        if found is None and isinstance(a, Symbol) and isinstance(b, Symbol) and {a.name, b.name} <= self.given:
+            found = (max(a.name, b.name), Symbol(min(a.name, b.name)))
+        if found is None:
+            return False
+        self.values[found[0]] = found[1]
+        self.resolved = {}
+        return True
+
+    def of(self, d: Dimension) -> Dimension:
+        """A dimension by the name that it goes by."""
+        if not isinstance(d, Symbol):
+            return d
+        known = self.resolved.get(d)
+        if known is None:
+            known = dim.substituted(d, self._value) if self.values else dim.normal(d)
+            known = self.resolved[d] = d if known is UNKNOWN else known
+        return known
+
+    def _value(self, atom: str) -> Dimension | None:
+        value = self.values.get(atom)
+        return None if value is None else self.of(value)
+
+    def of_type(self, type_: Type | None) -> Type | None:
+        if isinstance(type_, TupleType):
+            return TupleType(tuple([self.of_type(part) for part in type_.fields]))
+        if type_ is None or type_.shape is None or not any([isinstance(d, Symbol) for d in type_.shape]):
+            return type_
+        return TensorType(tuple([self.of(d) for d in type_.shape]), type_.dtype)
 
 
 def refiner(dialect: Dialect) -> Callable[[Graph], int]:
     """What refines the types of a graph and returns how many it did refine; nodes whose operands are as before are passed over."""
     seen: dict[Graph, dict[int, tuple[Any, ...]]] = {}
-    found: dict[object, Type | None] = {}  # layers repeat: the same operator, attributes and operands
+    found: dict[object, tuple[Type | None, tuple[tuple[Dimension, Dimension], ...]]] = {}  # layers repeat
 
-    def inferred(graph: Graph, node: int, given: tuple[Any, ...], parts: dict[int, Partial]) -> Type | None:
-        """What the operands say together with what is stated."""
+    def inferred(graph: Graph, node: int, given: tuple[Any, ...], parts: Mapping[int, Partial]) -> tuple[Type | None, tuple[Any, ...]]:
+        """What the operands say together with what is stated, and the dimensions that are equal therefore."""
         stated = graph.types[node]
         try:
             key = (graph.op[node], tuple(graph.attrs[node].items()), stated, *given)
@@ -32,26 +85,27 @@ def refiner(dialect: Dialect) -> Callable[[Graph], int]:
         except TypeError:  # an array among the attributes
             key = ()
         looked_at: list[int] = []
-        try:
-            result = stated
-            for more in (infer_node(graph, dialect, node, looked_at), shape_by_values(graph, node, parts)):
-                if contradiction(result, more) is None:
-                    result = refine(result, more)
-        except TypeInferenceError:
-            result = stated
+        equal: list[tuple[Dimension, Dimension]] = []
+        result = stated
+        if graph.dialect == "onnx" and (more := _symbolic(graph, dialect, node, parts, equal)) is not None:
+            result = _together(result, more, equal)
+        if not _is_named(result):
+            try:
+                result = _together(result, infer_node(graph, dialect, node, looked_at), equal)
+            except TypeInferenceError:
+                pass
+        answer = (result, tuple(equal))
         if key and not looked_at:
-            found[key] = result
-        return result
+            found[key] = answer
+        return answer
 
-    def run(graph: Graph) -> int:
-        if all([is_settled(type_) for type_ in {id(type_): type_ for type_ in graph.types}.values()]):
-            return 0
+    def once(graph: Graph, equalities: Equalities | None) -> int:
         known = seen.setdefault(graph, {})
         op, operands, types = graph.op, graph.operands, graph.types
         parts: dict[int, Partial] = {}
         count = 0
         for node in graph.in_order():
-            if graph.dialect == "onnx" and (part := partial_value(graph, node, parts)) is not None:
+            if equalities is not None and (part := partial_value(graph, node, parts)) is not None:
                 parts[node] = part
             if op[node] in LEAVES or is_settled(type_ := types[node]):
                 continue
@@ -60,17 +114,105 @@ def refiner(dialect: Dialect) -> Callable[[Graph], int]:
             if known.get(node) == now:
                 continue
             known[node] = now
-            refined = inferred(graph, node, given, parts)
+            refined, equal = inferred(graph, node, given, parts)
+            if equalities is not None:
+                for a, b in equal:
+                    equalities.add(a, b)
+                refined = equalities.of_type(refined)
             if refined is not type_ and refined != type_:
                 types[node] = refined
                 count += 1
+                if equalities is not None and (part := partial_value(graph, node, parts)) is not None:
+                    parts[node] = part
+        return count
+
+    def run(graph: Graph) -> int:
+        types = graph.types
+        if all([is_settled(type_) for type_ in {id(type_): type_ for type_ in types}.values()]):
+            return 0
+        if graph.dialect != "onnx":
+            return once(graph, None)
+        equalities = Equalities(_given_names(graph))
+        count = 0
+        for _ in range(_ROUNDS):
+            before = len(equalities.values)
+            changed = once(graph, equalities)
+            if len(equalities.values) > before:
+                for node, type_ in enumerate(types):
+                    renamed = equalities.of_type(type_)
+                    if renamed is not type_:
+                        types[node] = renamed
+                        changed += 1
+            count += changed
+            if not changed:
+                break
         return count
 
     return run
 
 
+def _symbolic(
+    graph: Graph, dialect: Dialect, node: int, parts: Mapping[int, Partial], equal: list[tuple[Dimension, Dimension]]
+) -> Type | None:
+    """The type with the shape that follows by arithmetic on symbols; None where nothing does."""
+    op, stated, operands = graph.op[node], graph.types[node], graph.operands[node]
+    if op is TUPLE or op is PROJ:
+        return None
+    signature = dialect.operators.get(op)
+    attrs = graph.attrs[node]
+    complete = signature.complete(attrs) if signature is not None and signature.defaults else attrs
+    call = Call(complete, [_shape_of(graph, o) for o in operands], [parts.get(o) for o in operands])
+    shapes = symbolic_shapes(op, call)
+    equal += call.equal
+    if not shapes:
+        return None
+    if isinstance(stated, TupleType):
+        fields = stated.fields
+        rest = [None] * (len(fields) - len(shapes))
+        return TupleType(tuple([TensorType(s, _dtype(f)) if s is not None else None for s, f in zip([*shapes, *rest], fields)]))
+    return TensorType(shapes[0], _dtype(stated))
+
+
+def _dtype(type_: Type | None) -> str | None:
+    return type_.dtype if isinstance(type_, TensorType) else None
+
+
+def _shape_of(graph: Graph, node: int) -> Shape | None:
+    type_ = graph.types[node] if node >= 0 else None
+    return type_.shape if isinstance(type_, TensorType) else None
+
+
+def _together(a: Type | None, b: Type | None, equal: list[tuple[Dimension, Dimension]]) -> Type | None:
+    """What two statements say together; where they name a dimension differently, both names are right. `a` where they contradict."""
+    if contradiction(a, b) is not None:
+        return a
+    _equate(a, b, equal)
+    return refine(a, b)
+
+
+def _equate(a: Type | None, b: Type | None, equal: list[tuple[Dimension, Dimension]]) -> None:
+    if isinstance(a, TupleType) and isinstance(b, TupleType):
+        for x, y in zip(a.fields, b.fields):
+            _equate(x, y, equal)
+    elif isinstance(a, TensorType) and isinstance(b, TensorType) and a.shape is not None and b.shape is not None:
+        equal += [(x, y) for x, y in zip(a.shape, b.shape) if x is not y and UNKNOWN not in (x, y) and x != y]
+
+
+def _given_names(graph: Graph) -> frozenset[str]:
+    """Names of dimensions in the types of inputs."""
+    types = [graph.types[node] for node in graph.in_order() if graph.op[node] in LEAVES]
+    return frozenset(atom for t in types if isinstance(t, TensorType) for d in t.shape or () for atom in dim.atoms(d))
+
+
+def _is_named(type_: Type | None) -> bool:
+    """Whether every dimension is a number or has a name."""
+    if isinstance(type_, TupleType):
+        return all([_is_named(field) for field in type_.fields])
+    return isinstance(type_, TensorType) and type_.dtype is not None and type_.shape is not None and UNKNOWN not in type_.shape
+
+
 def is_settled(type_: Type | None) -> bool:
     """Whether nothing is left to be known."""
     if isinstance(type_, TupleType):
-        return all([is_settled(field) for field in type_.fields])
+        return all([is_settled(part) for part in type_.fields])
     return isinstance(type_, TensorType) and type_.dtype is not None and is_static(type_.shape)

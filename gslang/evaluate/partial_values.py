@@ -1,41 +1,46 @@
-"""What is known of the integers that say shapes, where some of them are symbols: `[batch, 4, ?]`; and the shapes that follow for ONNX operators.
+"""What is known of the integers that say shapes, where some of them are symbols: `[batch, 4, ?]`.
 
 The `onnx` package knows this only of a whole model; here it is told node by node, operands first, while rules change the graph.
+Not here: the shapes that follow (`symbolic_shapes`), arithmetic on symbols (`dimensions`).
 """
 
 from __future__ import annotations
 
-import math
-from collections import Counter
-from collections.abc import Mapping
-from typing import Any, Final
+from collections.abc import Callable, Mapping
+from typing import Any, Final, Union
 
-from gslang.dialect.tensor_type import UNKNOWN, Dimension, Symbol, TensorType, Type, UnknownValue
-from gslang.engine.builtins import broadcast
+from gslang.dialect.tensor_type import UNKNOWN, Dimension, TensorType, UnknownValue
+from gslang.evaluate import dimensions as dim
 from gslang.graph.graph import CONST, Graph
 
-Partial = tuple[Dimension, ...]
-"""Elements of a vector, or the one of a scalar."""
+Element = Union[Dimension, bool]
+Partial = tuple[Element, ...]
+"""Elements of a vector, or the one of a scalar: integers, symbols, truth values."""
 
 _LONGEST: Final = 32  # elements: more dimensions no tensor has
-_SAME: Final = frozenset({"Identity", "Cast", "Squeeze", "Unsqueeze", "Reshape"})  # the elements of their first operand, in order
+_TYPES: Final = frozenset({"int64", "int32", "bool"})
+_SAME: Final = frozenset({"Identity", "Squeeze", "Unsqueeze", "Reshape"})  # the elements of their first operand, in order
 
 
 def partial_value(graph: Graph, node: int, known: Mapping[int, Partial]) -> Partial | None:
-    """The elements of a node's value; None if it is no short vector of integers. `known`: those of its operands."""
+    """The elements of a node's value; None if it is no short vector of integers or truth values. `known`: those of its operands."""
     type_, op, operands = graph.types[node], graph.op[node], graph.operands[node]
-    if not isinstance(type_, TensorType) or type_.dtype not in ("int64", "int32") or type_.shape is None or len(type_.shape) > 1:
+    if not isinstance(type_, TensorType) or type_.dtype not in _TYPES or type_.shape is None or len(type_.shape) > 1:
         return None
     length = type_.shape[0] if type_.shape else 1
-    if type(length) is not int or length > _LONGEST:
-        return None
     if op is CONST:
+        if type(length) is not int or length > _LONGEST:
+            return None
         value = graph.value(node)
-        return None if value is None else tuple([int(v) for v in value.reshape(-1)])
+        return None if value is None else tuple(value.reshape(-1).tolist())
     try:
         found = _computed(graph, node, op, [known.get(o) for o in operands], graph.attrs[node])
     except (IndexError, ValueError, TypeError, UnknownValue):
         found = None
+    if type(length) is not int:  # the value may say how long it is
+        return found
+    if length > _LONGEST:
+        return None
     return found if found is not None and len(found) == length else (UNKNOWN,) * length
 
 
@@ -43,12 +48,20 @@ def _computed(graph: Graph, node: int, op: str, given: list[Partial | None], att
     if op == "Shape":
         shape = _shape_of(graph, graph.operands[node][0])
         return None if shape is None else shape[attrs.get("start") or 0 : attrs.get("end")]
+    if op == "Size":
+        shape = _shape_of(graph, graph.operands[node][0])
+        return None if shape is None else (dim.sizes(shape),)
     first = given[0] if given else None
     if first is None:
         return None
     if op in _SAME:
         return first
+    if op in _BINARY:
+        function = _BINARY[op]
+        return None if given[1] is None else tuple([function(a, b) for a, b in _paired(first, given[1])])
     match op:
+        case "Cast":
+            return first if attrs.get("to") in ("int64", "int32") and not any([type(d) is bool for d in first]) else None
         case "Concat":
             return None if None in given else tuple([d for part in given for d in part or ()])
         case "Gather":
@@ -57,12 +70,39 @@ def _computed(graph: Graph, node: int, op: str, given: list[Partial | None], att
             starts, ends = _whole(given[1]), _whole(given[2])
             steps = _whole(given[4]) if len(given) > 4 else (1,)
             return first[starts[0] : ends[0] : steps[0]]
-        case "Add" | "Sub" | "Mul" if given[1] is not None:
-            return tuple([_arithmetic(op, a, b) for a, b in _paired(first, given[1])])
+        case "Where" if given[1] is not None and given[2] is not None:
+            length = max(len(part or ()) for part in given)
+            chosen, left, right = (_repeated(part or (), length) for part in given)
+            return tuple([a if c is True else b if c is False or _same(a, b) else UNKNOWN for c, a, b in zip(chosen, left, right, strict=True)])
+        case "Not":
+            return tuple([not a if type(a) is bool else UNKNOWN for a in first])
+        case "Neg":
+            return tuple([dim.minus(0, _number(a)) for a in first])
+        case "ReduceProd" if attrs.get("keepdims", 1) in (0, 1):
+            return (dim.product(tuple([_number(a) for a in first])),)
+        case "Expand" | "Tile" if len(first) == 1:
+            count = _single_dimension(graph, node)
+            return first * count if count is not None else None
+        case "ConstantOfShape" if len(first) <= 1:
+            return _filled(first[0] if first else 1, attrs.get("value"))
     return None
 
 
-def _shape_of(graph: Graph, node: int) -> Partial | None:
+def _filled(count: Element, value: Any) -> Partial | None:
+    if type(count) is not int or count > _LONGEST:
+        return None
+    return (0 if value is None else int(value.load().reshape(-1)[0]),) * count
+
+
+def _single_dimension(graph: Graph, node: int) -> int | None:
+    type_ = graph.types[node]
+    if not isinstance(type_, TensorType) or type_.shape is None or len(type_.shape) > 1:
+        return None
+    count = type_.shape[0] if type_.shape else 1
+    return count if type(count) is int and count <= _LONGEST else None
+
+
+def _shape_of(graph: Graph, node: int) -> tuple[Dimension, ...] | None:
     type_ = graph.types[node]
     return type_.shape if isinstance(type_, TensorType) else None
 
@@ -74,62 +114,66 @@ def _whole(part: Partial | None) -> tuple[int, ...]:
     return part  # type: ignore[return-value]
 
 
-def _paired(a: Partial, b: Partial) -> list[tuple[Dimension, Dimension]]:
+def _repeated(part: Partial, length: int) -> Partial:
+    return part * length if len(part) == 1 else part
+
+
+def _paired(a: Partial, b: Partial) -> list[tuple[Element, Element]]:
     length = max(len(a), len(b))
-    return list(zip(a * length if len(a) == 1 else a, b * length if len(b) == 1 else b, strict=True))
+    return list(zip(_repeated(a, length), _repeated(b, length), strict=True))
 
 
-def _arithmetic(op: str, a: Dimension, b: Dimension) -> Dimension:
-    if type(a) is int and type(b) is int:
-        return a + b if op == "Add" else a - b if op == "Sub" else a * b
-    neutral = 1 if op == "Mul" else 0
-    return a if type(b) is int and b == neutral else b if type(a) is int and a == neutral and op != "Sub" else UNKNOWN
+def _number(a: Element) -> Dimension:
+    if type(a) is bool:
+        raise TypeError("a truth value")
+    return a
 
 
-def shape_by_values(graph: Graph, node: int, known: Mapping[int, Partial]) -> Type | None:
-    """The type that follows for an operator whose operand says a shape; None where nothing does."""
-    op, operands = graph.op[node], graph.operands[node]
-    if op not in ("Reshape", "Expand", "ConstantOfShape"):
-        return None
-    target = known.get(operands[-1])
-    stated = graph.types[node]
-    dtype = stated.dtype if isinstance(stated, TensorType) else None
-    if target is None or dtype is None:
-        return None
-    if op == "ConstantOfShape":
-        return TensorType(target, dtype)
-    shape = _shape_of(graph, operands[0])
-    if op == "Reshape":
-        return TensorType(_reshaped(shape, target, bool(graph.attrs[node].get("allowzero"))), dtype)
-    try:
-        return None if shape is None else TensorType(tuple(broadcast(shape, target)), dtype)
-    except UnknownValue:
-        return None
+def _same(a: Element, b: Element) -> bool:
+    return a is not UNKNOWN and b is not UNKNOWN and type(a) is type(b) and a == b
 
 
-def _reshaped(shape: Partial | None, target: Partial, zero_stays: bool) -> Partial:
-    """The result's shape: 0 copies a dimension, -1 is what the others leave."""
-    result: list[Dimension] = []
-    for k, d in enumerate(target):
-        if type(d) is int and d == 0 and not zero_stays:
-            d = shape[k] if shape is not None and k < len(shape) else UNKNOWN
-        result.append(UNKNOWN if type(d) is int and d < 0 else d)
-    if target.count(-1) == 1 and shape is not None:
-        place = target.index(-1)
-        result[place] = _left_over(shape, [d for k, d in enumerate(result) if k != place])
-    return tuple(result)
+def _arithmetic(function: Callable[[Dimension, Dimension], Dimension]) -> Callable[[Element, Element], Element]:
+    return lambda a, b: function(_number(a), _number(b))
 
 
-def _left_over(whole: Partial, part: list[Dimension]) -> Dimension:
-    """The product of `whole` divided by that of `part`, if it is a number or a symbol."""
-    if any(d is UNKNOWN for d in (*whole, *part)):
-        return UNKNOWN
-    symbols = Counter([d for d in whole if isinstance(d, Symbol)])
-    symbols.subtract([d for d in part if isinstance(d, Symbol)])
-    above, below = (math.prod([d for d in dims if isinstance(d, int)]) for dims in (whole, part))
-    left = [symbol for symbol, count in symbols.items() for _ in range(count)]
-    if not below or not above or above % below or any(count < 0 for count in symbols.values()):
-        return UNKNOWN
-    if not left:
-        return above // below
-    return left[0] if len(left) == 1 and above == below else UNKNOWN
+def _divided(a: Element, b: Element) -> Element:
+    """ONNX divides towards zero, which is down where nothing is negative."""
+    number, divisor = _number(a), _number(b)
+    return dim.over(number, divisor) if dim.is_at_least(number, 0) else UNKNOWN
+
+
+def _compared(wanted: Callable[[bool | None, bool | None], bool | None]) -> Callable[[Element, Element], Element]:
+    """A truth value from whether a >= b and whether b >= a."""
+
+    def compare(a: Element, b: Element) -> Element:
+        found = wanted(dim.is_at_least(_number(a), _number(b)), dim.is_at_least(_number(b), _number(a)))
+        return UNKNOWN if found is None else found
+
+    return compare
+
+
+def _equal(up: bool | None, down: bool | None) -> bool | None:
+    return False if up is False or down is False else True if up and down else None
+
+
+def _turned(value: bool | None) -> bool | None:
+    return None if value is None else not value
+
+
+def _logical(function: Callable[[bool, bool], bool], decides: bool) -> Callable[[Element, Element], Element]:
+    def combine(a: Element, b: Element) -> Element:
+        if a is decides or b is decides:
+            return decides
+        return function(a, b) if type(a) is bool and type(b) is bool else UNKNOWN
+
+    return combine
+
+
+_BINARY: Final[Mapping[str, Callable[[Element, Element], Element]]] = {
+    "Add": _arithmetic(dim.plus), "Sub": _arithmetic(dim.minus), "Mul": _arithmetic(dim.times), "Div": _divided,
+    "Min": _arithmetic(dim.least), "Max": _arithmetic(dim.most),
+    "Equal": _compared(_equal), "GreaterOrEqual": _compared(lambda up, down: up), "LessOrEqual": _compared(lambda up, down: down),
+    "Greater": _compared(lambda up, down: _turned(down)), "Less": _compared(lambda up, down: _turned(up)),
+    "And": _logical(lambda a, b: a and b, False), "Or": _logical(lambda a, b: a or b, True),
+}  # fmt: skip

@@ -13,8 +13,10 @@ from onnx.reference import ReferenceEvaluator
 import gslang
 from gslang.dialect.load import load_dialect
 from gslang.dialect.tensor_type import UNKNOWN, Symbol, TensorType
+from gslang.evaluate import dimensions as dim
 from gslang.evaluate.known_types import refiner
-from gslang.evaluate.partial_values import partial_value, shape_by_values
+from gslang.evaluate.partial_values import partial_value
+from gslang.evaluate.symbolic_shapes import Call, symbolic_shapes
 from gslang.graph.graph import Graph
 from tests.onnx.models import model, value
 
@@ -91,7 +93,11 @@ def elements(build: Any) -> Any:
         return made
 
     last = build(x, add, const)
-    return known.get(last) if graph.types[last].dtype == "int64" else shape_by_values(graph, last, known)
+    if graph.types[last].dtype != "float32":
+        return known.get(last)
+    graph.set_outputs([last])
+    refiner(load_dialect("onnx"))(graph)
+    return graph.types[last]
 
 
 @pytest.mark.parametrize(
@@ -101,17 +107,17 @@ def elements(build: Any) -> Any:
         (lambda x, add, const: add("Shape", x, shape=(2,), start=-2), (5, 8)),
         (lambda x, add, const: add("Gather", add("Shape", x, shape=(3,)), const(-1, 0), shape=(2,)), (8, N)),
         (lambda x, add, const: add("Slice", add("Shape", x, shape=(3,)), const(2), const(-9), const(0), const(-1), shape=(3,)), (8, 5, N)),
-        (lambda x, add, const: add("Mul", add("Shape", x, shape=(3,)), const(2), shape=(3,)), (UNKNOWN, 10, 16)),
+        (lambda x, add, const: add("Mul", add("Shape", x, shape=(3,)), const(2), shape=(3,)), (Symbol("2*n"), 10, 16)),
         (lambda x, add, const: add("Mul", add("Shape", x, shape=(3,)), const(1), shape=(3,)), (N, 5, 8)),
-        (lambda x, add, const: add("Sub", const(0), add("Shape", x, shape=(3,)), shape=(3,)), (UNKNOWN, -5, -8)),
+        (lambda x, add, const: add("Sub", const(0), add("Shape", x, shape=(3,)), shape=(3,)), (Symbol("-n"), -5, -8)),
         (lambda x, add, const: add("Sub", add("Shape", x, shape=(3,)), const(0), shape=(3,)), (N, 5, 8)),
         (lambda x, add, const: add("Abs", const(3, 4), shape=(2,)), (UNKNOWN, UNKNOWN)),
         (lambda x, add, const: add("Concat", add("Abs", const(3)), const(4, 5), shape=(3,), axis=0), (UNKNOWN, 4, 5)),
         (lambda x, add, const: add("Gather", add("Shape", x, shape=(3,)), const(7), shape=(1,)), (UNKNOWN,)),
         (lambda x, add, const: add("Reshape", x, const(0, -1), shape=None, dtype="float32"), TensorType((N, 40), "float32")),
-        (lambda x, add, const: add("Reshape", x, const(-1, 4), shape=None, dtype="float32"), TensorType((UNKNOWN, 4), "float32")),
+        (lambda x, add, const: add("Reshape", x, const(-1, 4), shape=None, dtype="float32"), TensorType((Symbol("10*n"), 4), "float32")),
         (lambda x, add, const: add("Reshape", x, const(5, 8, -1), shape=None, dtype="float32"), TensorType((5, 8, N), "float32")),
-        (lambda x, add, const: add("Reshape", x, const(7, -1), shape=None, dtype="float32"), TensorType((7, UNKNOWN), "float32")),
+        (lambda x, add, const: add("Reshape", x, const(7, -1), shape=None, dtype="float32"), TensorType((7, Symbol("(40*n)//(7)")), "float32")),
         (lambda x, add, const: add("Reshape", x, const(0, 0, 2, 4), shape=None, dtype="float32", allowzero=0), TensorType((N, 5, 2, 4), "float32")),
         (lambda x, add, const: add("Reshape", x, const(0, 3), shape=None, dtype="float32", allowzero=1), TensorType((0, 3), "float32")),
         (lambda x, add, const: add("Expand", x, add("Abs", const(3)), shape=None, dtype="float32"), TensorType((N, 5, 8), "float32")),
@@ -133,3 +139,106 @@ def test_types_are_refined_once() -> None:
     refine = refiner(load_dialect("onnx"))
     assert refine(graph) == 2 and refine(graph) == 0
     assert graph.types[graph.outputs[0]] == graph.types[y] == TensorType((N, 40), "float32")
+
+
+S, B = Symbol("s"), Symbol("b")
+
+
+@pytest.mark.parametrize(
+    ("found", "expected"),
+    [
+        (dim.over(dim.times(B, S), B), S),
+        (dim.over(dim.times(S, 6), 3), Symbol("2*s")),
+        (dim.over(dim.plus(S, 1), 2), Symbol("(s + 1)//(2)")),
+        (dim.over(dim.plus(dim.times(S, 2), 1), 2), S),
+        (dim.over(S, 0), UNKNOWN),
+        (dim.minus(dim.plus(B, S), S), B),
+        (dim.plus(S, B), dim.normal(Symbol("s+b"))),
+        (dim.normal(Symbol("(p + s)*2")), dim.times(2, dim.plus(Symbol("p"), S))),
+        (dim.normal(Symbol("no expression")), Symbol("no expression")),
+        (dim.normal(Symbol("unk__3")), Symbol("unk__3")),
+        (dim.least(48, S), Symbol("Min(48, s)")),
+        (dim.least(dim.plus(S, 1), S), S),
+        (dim.most(dim.plus(S, 1), S), dim.plus(1, S)),
+        (dim.remainder(dim.times(B, 4), 4), 0),
+        (dim.times(0, UNKNOWN), 0),
+        (dim.plus(UNKNOWN, 1), UNKNOWN),
+    ],
+)
+def test_arithmetic_on_symbols(found: Any, expected: Any) -> None:
+    assert found == expected
+
+
+@pytest.mark.parametrize(
+    ("a", "b", "expected"),
+    [(S, 0, True), (S, -1, True), (-1, S, False), (S, 1, None), (dim.plus(S, 1), S, True), (S, dim.plus(S, 1), False), (S, B, None)],
+)
+def test_order_of_symbols(a: Any, b: Any, expected: Any) -> None:
+    assert dim.is_at_least(a, b) is expected
+
+
+def shapes(operator: str, *operands: Any, values: Any = (), **attrs: Any) -> Any:
+    call = Call(attrs, list(operands), [*values, *(None,) * (len(operands) - len(values))])
+    found = symbolic_shapes(operator, call)
+    return found[0] if found else None
+
+
+@pytest.mark.parametrize(
+    ("found", "expected"),
+    [
+        (shapes("Add", (B, S), (1, S)), (B, S)),
+        (shapes("Add", (B,), (S,)), (UNKNOWN,)),  # either may be 1
+        (shapes("Add", (B, 7), (S,)), (B, 7)),
+        (shapes("Add", (S,), (dim.least(48, S),)), (S,)),
+        (shapes("Add", (S,), (dim.least(1, S),)), (UNKNOWN,)),
+        (shapes("MatMul", (B, 4, S, 16), (B, 4, 16, S)), (B, 4, S, S)),
+        (shapes("MatMul", (5,), (5, S)), (S,)),
+        (shapes("Slice", (1, 48), (1,), (1,), (1,), values=(None, (0,), (S,), (1,))), (1, dim.least(48, S))),
+        (shapes("Slice", (dim.plus(B, S),), (1,), (1,), values=(None, (B,), (1 << 62,))), (S,)),
+        (shapes("Slice", (S,), (1,), (1,), values=(None, (0,), (-1,))), (dim.most(0, dim.minus(S, 1)),)),
+        (shapes("Slice", (dim.plus(S, 2),), (1,), (1,), values=(None, (0,), (-1,))), (dim.plus(S, 1),)),
+        (shapes("Slice", (S,), (1,), (1,), values=(None, (UNKNOWN,), (4,))), (UNKNOWN,)),
+        (shapes("Range", (), (), (), values=((0,), (S,), (1,))), (S,)),
+        (shapes("Range", (), (), (), values=((B,), (dim.plus(B, S),), (1,))), (S,)),
+        (shapes("Concat", (B, S), (B, 1), axis=1), (B, dim.plus(S, 1))),
+        (shapes("Reshape", (B, S, 64), (3,), values=(None, (B, -1, 64))), (B, S, 64)),
+        (shapes("Reshape", (dim.times(B, S), 64), (3,), values=(None, (B, S, UNKNOWN))), (B, S, 64)),
+        (shapes("Reshape", (B, S), (2,), values=(None, (UNKNOWN, UNKNOWN))), (UNKNOWN, UNKNOWN)),
+        (shapes("Unsqueeze", (B, S), (2,), values=(None, (0, 3))), (1, B, S, 1)),
+        (shapes("ReduceMean", (B, S), (1,), values=(None, (-1,)), keepdims=1), (B, 1)),
+        (shapes("ReduceMean", (B, S), (1,), keepdims=1), None),  # which axes is not known
+    ],
+)
+def test_shapes_with_symbols(found: Any, expected: Any) -> None:
+    assert found == expected
+
+
+def test_dimensions_that_must_be_equal_have_one_name() -> None:
+    """The columns of the left are the rows of the right: what only inference has named takes the name that the inputs have."""
+    graph = Graph("onnx")
+    x = graph.add_input("x", TensorType((B, S), "float32"))
+    y = graph.add("NonZero", (x,), {}, TensorType((2, Symbol("unk__1")), "int64"))
+    z = graph.add("Cast", (y,), {"to": "float32"}, TensorType((2, Symbol("unk__1")), "float32"))
+    w = graph.add_input("w", TensorType((S, 7), "float32"))
+    graph.set_outputs([graph.add("MatMul", (z, w), {}, TensorType((2, 7), "float32")), graph.add("Relu", (z,), {}, TensorType(None, "float32"))])
+    graph.types[graph.outputs[0]] = None
+    refiner(load_dialect("onnx"))(graph)
+    assert graph.types[z] == graph.types[graph.outputs[1]] == TensorType((2, S), "float32")
+
+
+def test_names_that_inputs_have_are_made_one_where_an_operator_demands_it() -> None:
+    graph = Graph("onnx")
+    x = graph.add_input("x", TensorType((2, S), "float32"))
+    w = graph.add_input("w", TensorType((Symbol("t"), N), "float32"))
+    graph.set_outputs([graph.add("MatMul", (x, w), {}, TensorType((2, N), "float32"))])
+    refiner(load_dialect("onnx"))(graph)
+    assert graph.types[w] == TensorType((S, N), "float32")
+
+
+def test_what_is_spread_may_be_one() -> None:
+    """A sum says nothing about the names of its operands' dimensions."""
+    graph = Graph("onnx")
+    x, y = (graph.add_input(name, TensorType((Symbol(name),), "float32")) for name in "xy")
+    graph.set_outputs([graph.add("Add", (x, y), {}, TensorType((UNKNOWN,), "float32"))])
+    refiner(load_dialect("onnx"))(graph)
+    assert graph.types[x] != graph.types[y] and graph.types[graph.outputs[0]] == TensorType((UNKNOWN,), "float32")

@@ -24,6 +24,7 @@ from gslang.dialect.onnx.tensors import OnnxTensor
 from gslang.dialect.onnx.versions import VECTORS
 from gslang.dialect.signature import Signature
 from gslang.dialect.tensor_type import TensorType, TupleType, Type
+from gslang.evaluate.known_types import refiner
 from gslang.formats.onnx.normal_form import changed_defaults, drop_meaningless, former_attributes, old_name, spelled_type, unknown_at
 from gslang.formats.onnx.provenance import stated_origin
 from gslang.formats.onnx.records import KEY, ModelRecord, NodeRecord
@@ -106,6 +107,7 @@ class _Reader:
             infer_types(self.graph, self.dialect)  # the package infers nothing for foreign domains, nor behind them
         if self.opaque:
             self.graph.meta["warnings"] = [*self.graph.meta.get("warnings", ()), *self.opaque]
+        refiner(dialect)(self.graph)
         unused = frozenset(_initializer_names(model.graph)) - used
         self.graph.meta["x-onnx-opsets"] = dict(self.opsets)
         self.graph.meta[KEY] = ModelRecord(model, folder, self.opsets, unused, path)

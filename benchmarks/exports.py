@@ -1,0 +1,238 @@
+"""What a pass leaves of a folder of exported models, beside what other tools leave, and whether the numbers stay.
+
+`python -m benchmarks.exports FOLDER` prints a line for each model of the folder: nodes before, nodes left, the fewest that another tool
+leaves (`table.tsv` of the folder, if it has one), the largest relative difference of the results, and what kinds of operators another tool
+fused more of. Numbers are compared in onnxruntime, its optimizations off and on, with inputs made by the folder's `make_inputs.py` from
+`inputs/NAME.json`; models with dynamic dimensions run with two sets of sizes.
+"""
+
+from __future__ import annotations
+
+import argparse
+import csv
+import importlib.util
+import json
+import sys
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from concurrent.futures import ProcessPoolExecutor
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from time import perf_counter
+from typing import Any, Final
+
+TOLERANCE: Final = 1e-3
+"""Largest difference that counts as equal, relative to the largest number of the result."""
+HALF_TOLERANCE: Final = 1e-2
+"""The same where the results are of half precision, or computed from quantized numbers."""
+OTHERS: Final = ("onnxslim", "onnxsim", "ort1", "ort2", "ort.transformers", "onnxscript", "onnxscript.ort")
+"""Columns of `table.tsv`: nodes that other tools leave; beside each stand `… fused` and `… numbers`."""
+KINDS: Final[Mapping[str, tuple[str, ...]]] = {
+    "attention": ("Attention", "MultiHeadAttention", "GroupQueryAttention", "QAttention"),
+    "norm": (
+        "LayerNormalization", "RMSNormalization", "GroupNormalization", "SimplifiedLayerNormalization", "SkipLayerNormalization",
+        "SkipSimplifiedLayerNormalization", "GroupNorm", "SkipGroupNorm", "EmbedLayerNormalization",
+    ),
+    "activation": ("Gelu", "BiasGelu", "FastGelu", "QuickGelu", "HardSwish", "Mish", "Swish"),
+    "rotary": ("RotaryEmbedding",),
+}  # fmt: skip
+"""Operators that do the same work, under the name of what they do."""
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What the pass made of a model. `differences`: by set of inputs and level of onnxruntime; `failure` says why there is none."""
+
+    before: int
+    nodes: int
+    bytes: tuple[int, int]
+    seconds: float
+    operators: Mapping[str, int]
+    differences: Mapping[str, float]
+    failure: str = ""
+    tolerance: float = TOLERANCE
+
+    @property
+    def equal(self) -> bool:
+        return not self.failure and all(d <= self.tolerance for d in self.differences.values())
+
+
+def named(node: Any) -> str:
+    """An operator as `table.tsv` spells it."""
+    return node.op_type if node.domain in ("", "ai.onnx") else f"ms.{node.op_type}" if node.domain == "com.microsoft" else f"{node.domain}.{node.op_type}"
+
+
+def operators(model: Any) -> Counter[str]:
+    """Nodes by operator, without `Constant`, which is another notation for an initializer."""
+    return Counter(named(node) for node in model.graph.node if node.op_type != "Constant")
+
+
+def fused(found: Mapping[str, int]) -> Counter[str]:
+    """How many operators of each kind there are."""
+    return Counter({kind: sum(found.get(name, 0) + found.get(f"ms.{name}", 0) for name in names) for kind, names in KINDS.items()})
+
+
+def session(source: Any, optimized: bool) -> Any:
+    import onnxruntime
+
+    options = onnxruntime.SessionOptions()
+    levels = onnxruntime.GraphOptimizationLevel
+    options.graph_optimization_level = levels.ORT_ENABLE_ALL if optimized else levels.ORT_DISABLE_ALL
+    options.log_severity_level = 4
+    options.intra_op_num_threads = 1
+    return onnxruntime.InferenceSession(source, options, providers=["CPUExecutionProvider"])
+
+
+def difference(before: list[Any], after: list[Any]) -> float:
+    """The largest difference, relative to the largest number of its result."""
+    import numpy as np
+
+    worst = 0.0
+    for a, b in zip(before, after, strict=True):
+        if a.shape != b.shape or a.dtype != b.dtype:
+            return float("inf")
+        if not a.size:
+            continue
+        a, b = a.astype(np.float64), b.astype(np.float64)
+        if bool((np.isnan(a) != np.isnan(b)).any()):
+            return float("inf")
+        size = float(np.nanmax(np.abs(a)))
+        worst = max(worst, float(np.nanmax(np.abs(a - b))) / (size or 1.0))
+    return worst
+
+
+def feeds(folder: Path, name: str) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Sets of inputs of a model, each with a name."""
+    source = folder / "make_inputs.py"
+    found = importlib.util.spec_from_file_location("make_inputs", source)
+    assert found is not None and found.loader is not None
+    module = importlib.util.module_from_spec(found)
+    found.loader.exec_module(module)
+    given = json.loads((folder / "inputs" / f"{name}.json").read_text(encoding="utf-8"))
+    yield "first", module.make_inputs(given, 0)
+    yield "second", module.make_inputs(given, 1)
+    if given.get("dynamic"):
+        yield "other sizes", module.make_inputs(given, 2, {**given["sizes"], **module.OTHER_SIZES})
+
+
+def rewrite(path: Path, target: Path, pass_name: str, module: str) -> None:
+    import gslang
+
+    result = gslang.load(module).apply(gslang.read(path), pass_name=pass_name)
+    gslang.write(result.graph, target)
+
+
+def measure(folder: Path, out: Path, pass_name: str, module: str, name: str) -> Outcome:
+    """Run the pass over a model, and both models over its inputs."""
+    import onnx
+
+    source, target = folder / f"{name}.onnx", out / f"{name}.onnx"
+    before = operators(onnx.load(source))
+    began = perf_counter()
+    try:
+        rewrite(source, target, pass_name, module)
+    except Exception as error:  # whatever goes wrong is shown beside the model's name
+        return Outcome(before.total(), 0, (0, 0), perf_counter() - began, {}, {}, f"{type(error).__name__}: {error}")
+    seconds = perf_counter() - began
+    model = onnx.load(target)
+    after = operators(model)
+    floats = {v.type.tensor_type.elem_type for v in model.graph.output}
+    rough = bool(floats & {10, 16}) or any(o in before for o in ("QuantizeLinear", "DynamicQuantizeLinear"))
+    made = Outcome(
+        before.total(), after.total(), (source.stat().st_size, target.stat().st_size), seconds, dict(after), {},
+        tolerance=HALF_TOLERANCE if rough else TOLERANCE,
+    )  # fmt: skip
+    differences: dict[str, float] = {}
+    try:
+        onnx.checker.check_model(str(target), full_check=False)
+        first = session(str(source), optimized=False)
+    except Exception as error:
+        return Outcome(**{**vars(made), "failure": f"not run: {str(error).splitlines()[0][:90]}"})
+    try:
+        plain, best = session(str(target), optimized=False), session(str(target), optimized=True)
+        for which, given in feeds(folder, name):
+            try:
+                expected = first.run(None, given)
+            except Exception:  # some exporters write dynamic models that run with some sizes only
+                continue
+            differences[f"{which}@0"] = difference(expected, plain.run(None, given))
+            differences[f"{which}@99"] = difference(expected, best.run(None, given))
+    except Exception as error:
+        return Outcome(**{**vars(made), "failure": str(error).splitlines()[0][:200]})
+    return Outcome(**{**vars(made), "differences": differences})
+
+
+def table(folder: Path) -> dict[str, dict[str, str]]:
+    path = folder / "table.tsv"
+    if not path.exists():
+        return {}
+    with path.open(encoding="utf-8") as lines:
+        return {row["name"]: row for row in csv.DictReader(lines, delimiter="\t")}
+
+
+def best_of_others(row: Mapping[str, str]) -> tuple[int, str] | None:
+    """The fewest nodes that another tool leaves, and which, among those whose result runs."""
+    ran = [tool for tool in OTHERS if row.get(tool, "").isdigit() and row.get(f"{tool} numbers", "").replace(".", "").replace("e", "").replace("-", "").isdigit()]
+    ran = ran or [tool for tool in OTHERS if row.get(tool, "").isdigit()]
+    return min(((int(row[tool]), tool) for tool in ran), default=None)
+
+
+def fused_elsewhere(row: Mapping[str, str]) -> Counter[str]:
+    """The most operators of each kind that another tool makes."""
+    most: Counter[str] = Counter()
+    for tool in OTHERS:
+        if row.get(f"{tool} numbers", "").startswith("FAILS"):
+            continue
+        found = {name: int(count) for name, _, count in (part.rpartition(":") for part in row.get(f"{tool} fused", "").split() if ":" in part)}
+        most |= fused(found)
+    return most
+
+
+def line(name: str, outcome: Outcome, row: Mapping[str, str]) -> tuple[str, bool]:
+    """What is printed of a model; whether another tool leaves fewer nodes, or the numbers differ."""
+    best = best_of_others(row)
+    less = best is not None and outcome.nodes > best[0]
+    missing = fused_elsewhere(row) - fused(outcome.operators)
+    numbers = max(outcome.differences.values(), default=float("nan"))
+    said = [f"{name:52} {outcome.before:4} → {outcome.nodes:4}"]
+    said.append(f"best {best[0]:4} {best[1]:16}" if best else "")
+    said.append("MORE" if less else "    ")
+    said.append(f"{numbers:8.1e}" + ("" if outcome.equal or not outcome.differences else " DIFFERS"))
+    said.append(f"{outcome.bytes[1] / max(1, outcome.bytes[0]):.2f}x {outcome.seconds:.1f}s")
+    if missing:
+        said.append("missing " + " ".join(f"{kind}:{count}" for kind, count in missing.items()))
+    if outcome.failure:
+        said.append(outcome.failure)
+    return "  ".join(said), bool(less)
+
+
+def main(arguments: list[str] | None = None) -> int:
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("folder", type=Path)
+    parser.add_argument("--only", nargs="*", default=[], help="models whose names contain one of these")
+    parser.add_argument("--rules", default="std.onnxruntime")
+    parser.add_argument("--pass", dest="pass_name", default="onnxruntime")
+    parser.add_argument("--out", type=Path, required=True, help="a folder for the models that are made")
+    parser.add_argument("--jobs", type=int, default=1)
+    given = parser.parse_args(arguments)
+    given.out.mkdir(parents=True, exist_ok=True)
+    rows = table(given.folder)
+    names = [p.stem for p in sorted(given.folder.glob("*.onnx")) if not given.only or any(part in p.name for part in given.only)]
+    work = partial(measure, given.folder, given.out, given.pass_name, given.rules)
+    more = wrong = 0
+    lacking: Counter[str] = Counter()
+    with ProcessPoolExecutor(given.jobs) as pool:
+        for name, outcome in zip(names, pool.map(work, names)):
+            row = rows.get(name, {})
+            said, less = line(name, outcome, row)
+            print(said, flush=True)
+            more += less
+            wrong += not outcome.equal and not outcome.failure.startswith("not run")
+            lacking += fused_elsewhere(row) - fused(outcome.operators)
+    print(f"{len(names)} models; another tool leaves fewer nodes on {more}; numbers differ on {wrong}; fused elsewhere alone: {dict(lacking)}")
+    return 1 if wrong else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
