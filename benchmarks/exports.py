@@ -173,9 +173,9 @@ def table(folder: Path) -> dict[str, dict[str, str]]:
 
 def best_of_others(row: Mapping[str, str]) -> tuple[int, str] | None:
     """The fewest nodes that another tool leaves, and which, among those whose result runs."""
-    ran = [tool for tool in OTHERS if row.get(tool, "").isdigit() and row.get(f"{tool} numbers", "").replace(".", "").replace("e", "").replace("-", "").isdigit()]
-    ran = ran or [tool for tool in OTHERS if row.get(tool, "").isdigit()]
-    return min(((int(row[tool]), tool) for tool in ran), default=None)
+    counted = [tool for tool in OTHERS if row.get(tool, "").isdigit()]
+    ran = [tool for tool in counted if row.get(f"{tool} numbers", "") not in ("", "-") and not row[f"{tool} numbers"].startswith("FAILS")]
+    return min(((int(row[tool]), tool) for tool in ran or counted), default=None)
 
 
 def fused_elsewhere(row: Mapping[str, str]) -> Counter[str]:
