@@ -32,6 +32,7 @@ _KEYS: Final = {
     "tuple": ("id", "kind", "inputs", "type", "origin"),
     "proj": ("id", "kind", "inputs", "index", "shape", "dtype", "type", "origin"),
 }
+MISFIT_KEY: Final = "x-misfit"  # of a call that contradicts its operator: a warning where it was read first, and so here
 _ORIGIN: Final = {"rule": "a rule's name", "application": "a number from 1", "from": "a list of ids"}
 _KEY_SETS: Final = {kind: frozenset(keys) for kind, keys in _KEYS.items()}
 _REPEATED: Final = 1000  # characters of attributes or a type, up to which equal ones are read once
@@ -91,10 +92,12 @@ class _Reader:
         self.graph.set_outputs([self._reference(f"/outputs/{k}", output) for k, output in enumerate(outputs)])
         if self.dialect is not None:
             if found := mark_opaque_calls(self.graph, self.dialect):
-                self.graph.meta["warnings"] = [f"{self.file.path}: {text}" for text in found]
+                self.graph.meta.setdefault("warnings", []).extend(f"{self.file.path}: {text}" for text in found)
             for node, why in infer_types(self.graph, self.dialect):  # node numbers are places in `nodes`
                 op, name = self.graph.op[node].lstrip("%"), self.graph.names[node]
-                self.fail(f"/nodes/{node}", f"`{op}` of `{name}`: {why}")
+                if MISFIT_KEY not in self.graph.extras.get(node, {}):
+                    self.fail(f"/nodes/{node}", f"`{op}` of `{name}`: {why}")
+                self.graph.meta.setdefault("warnings", []).append(f"{self.file.path}:/nodes/{node}: `{op}` of `{name}`: {why}")
         return self.graph
 
     def _open(self, top: Mapping[str, Any]) -> None:
@@ -208,12 +211,12 @@ class _Reader:
             self.fail(f"{at}/op" if "op" in entry else at, f"`op` is the name of an operator, not {_shown(op)}")
         if not isinstance(attrs, dict) and attrs is not NO_ATTRS:
             self.fail(f"{at}/attrs", f"expected an object, got {_shown(attrs)}")
-        key = (op, len(operands), repr(attrs))
-        if ABSENT in operands:
+        key = (op, len(operands), repr((attrs, MISFIT_KEY in entry)))
+        if ABSENT in operands and MISFIT_KEY not in entry:
             self._check_absent(at, op, operands)
         given = self.attributes.get(key)
         if given is None:
-            given = self._attributes(at, op, attrs, len(operands))
+            given = self._attributes(at, op, attrs, len(operands), MISFIT_KEY in entry)
             if len(key[2]) < _REPEATED:
                 self.attributes[key] = given
         return self.graph.add(op, operands, given, self._declared_type(at, entry), name)
@@ -225,7 +228,7 @@ class _Reader:
             if operand == ABSENT and not (spec.optional or spec.variadic):
                 self.fail(f"{at}/inputs/{k}", f"`{op}` cannot do without its operand `{spec.name}`", "give the id of a node")
 
-    def _attributes(self, at: str, op: str, attrs: Mapping[str, Any], operands: int) -> Mapping[str, Any]:
+    def _attributes(self, at: str, op: str, attrs: Mapping[str, Any], operands: int, tolerant: bool) -> Mapping[str, Any]:
         given: Mapping[str, Any] = {
             key: value if type(value) in (int, str, bool) else self._attribute(f"{at}/attrs/{escaped(key)}", value)
             for key, value in attrs.items()
@@ -235,6 +238,9 @@ class _Reader:
             try:
                 given = checked_attributes(signature, operands, given)
             except CallError as error:
+                if tolerant:
+                    self.graph.meta.setdefault("warnings", []).append(f"{self.file.path}:{at}: {error}")
+                    return given or NO_ATTRS
                 place = f"{at}/attrs/{escaped(error.attribute)}" if error.attribute else at
                 self.fail(place, str(error))
         return given or NO_ATTRS

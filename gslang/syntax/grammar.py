@@ -15,8 +15,19 @@ from gslang.base.resources import grammar_path
 
 if TYPE_CHECKING:
     from lark import Lark
+    from lark.lexer import TerminalDef
 
-_OPTIONS: Final = {"parser": "lalr", "maybe_placeholders": True}
+def _end_at_word_boundary(terminal: TerminalDef) -> None:
+    """`rulex` is no `rule`: a keyword ends where its word does. Where a name may stand too, the keyword comes first, as before."""
+    from lark.lexer import PatternRE, PatternStr
+
+    word = terminal.pattern.value
+    if isinstance(terminal.pattern, PatternStr) and word.isidentifier():
+        terminal.pattern = PatternRE(rf"{word}(?![A-Za-z0-9_])")
+        terminal.priority = 1
+
+
+_OPTIONS: Final = {"parser": "lalr", "maybe_placeholders": True, "edit_terminals": _end_at_word_boundary}
 
 
 @lru_cache(maxsize=1)
@@ -84,7 +95,7 @@ def serialised() -> str:
 
     data, memo = Lark(_text(), propagate_positions=True, **_OPTIONS).memo_serialize([TerminalDef, Rule])  # type: ignore[arg-type]
     usual = LarkOptions._defaults
-    data["options"] = {name: value for name, value in data["options"].items() if name in usual and value != usual[name]}
+    data["options"] = {name: value for name, value in data["options"].items() if name in usual and value != usual[name] and not callable(value)}
     _renumber(data["parser"]["parser"])
     text = json.dumps({"lark": version, "grammar": _digest(), "data": data, "memo": memo}, separators=(",", ":"), default=list)
     return text.replace("]},", "]},\n") + "\n"

@@ -163,3 +163,14 @@ def test_new_batch_products_say_whether_they_transpose() -> None:
 def test_an_operators_name_has_no_braces() -> None:
     with pytest.raises(gslang.InputError, match="`op` is the name of an operator"):
         read_json(document({}, op="nn.relu{x}"), dialect=Dialect("relay", {}))
+
+
+@pytest.mark.parametrize("call", ["concatenate((%a, %b), axis=0)", "clip(%a, a_min=1f)", "nn.dense(%a)", 'clip(%a, a_min="x", a_max=1f)'])
+def test_what_is_a_warning_in_one_format_is_one_in_the_other(call: str) -> None:
+    graph = read_relay(f"def @main(%a: Tensor[(2), int64], %b: Tensor[(3), int32]) {{ {call} }}", "g", dialect=RELAY)
+    assert graph.meta["warnings"]
+    text = write_json(graph)
+    again = read_json(text, dialect=RELAY)
+    assert again.meta["warnings"] and write_json(again) == text
+    relay = write_relay(again, RELAY)
+    assert write_relay(read_relay(relay, "g", dialect=RELAY), RELAY) == relay

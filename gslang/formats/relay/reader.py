@@ -11,6 +11,7 @@ from gslang.base.diagnostics import InputError
 from gslang.base.suggest import did_you_mean
 from gslang.dialect.dialect import Dialect
 from gslang.dialect.tensor_type import Type
+from gslang.formats.json_graph import MISFIT_KEY
 from gslang.formats.relay.body import Body
 from gslang.formats.relay.context import Context
 from gslang.formats.relay.function import Function, read_function
@@ -336,6 +337,7 @@ def _finished(function: Function, context: Context, strict: bool) -> Graph:
         if strict:
             problems.error(at, finding)
         problems.warn(at, finding)
+        graph.extras.setdefault(node, {})[MISFIT_KEY] = finding
     guessed = [node for node, extra in graph.extras.items() if extra.get(UNSTATED) is GUESS]
     if guessed:
         problems.warn(body.where[guessed[0]], GUESS)
