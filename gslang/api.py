@@ -32,6 +32,8 @@ if TYPE_CHECKING:
     from gslang.engine.replay import Places, TraceEntry
     from gslang.engine.why_not import Miss
     from gslang.formats.onnx.inner_runs import BodyCount
+    from gslang.search.cost.tables import CostTable
+    from gslang.search.search import Found
 
 
 Watch = Callable[[str, Graph], Observer]
@@ -293,6 +295,28 @@ class RuleSet:
             together = next(names for names in map(_rules_of, steps) if progress.recent[-1] in names)
             progress.loop = loop_of(after, [self.known[name] for name in together], progress.made_by)
         return Result(after, progress, graph, {"rewrite": seconds}, bodies=bodies)
+
+    def search(
+        self, graph: Graph, *, cost: str | CostTable = "flops", method: str = "eqsat", require: str = "exact", rules: Sequence[str] | None = None,
+        skip: Sequence[str] = (), weights: str | None = None, nodes: int = 10_000, rounds: int = 15, multi: int = 1, alpha: float = 1.05,
+        budget: int = 100,
+    ) -> Found:  # fmt: skip
+        """The cheapest graph found that the rules lead to, never dearer than `graph` (docs/search.md; `search.search.Found`).
+
+        `cost`: the name of a table, a file, or a table. Rules whose verdict is below `require` are left out. Raises `UnknownNameError` for a
+        rule that there is not, `UnknownCost` if a call has no cost, `InputError` for a table that cannot be read, `ValueError`.
+        """
+        from gslang.search.accept import accepting
+        from gslang.search.cost.tables import table_of
+        from gslang.search.saturate import Limits as SearchLimits
+        from gslang.search.search import METHODS, Settings, search
+
+        if method not in METHODS:
+            raise ValueError(f"`method` is one of {', '.join(METHODS)}, not {method!r}")
+        (step,) = self.steps(None, rules, skip)
+        settings = Settings(method, SearchLimits(nodes, rounds, multi), alpha, budget, weights)
+        table = table_of(cost) if isinstance(cost, str) else cost
+        return search(graph, self.dialect, [self.known[name] for name in step.rules], table, settings, accept=accepting(self.programs, require))
 
     def replay(self, graph: Graph, entries: Iterable[TraceEntry], watch: Watch | None = None, provenance: bool = False) -> Result:
         """Apply a trace (`engine.replay`) to a copy of `graph`. Raises `ReplayError` where it does not fit."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shutil
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from threading import Event, Thread
 from typing import TYPE_CHECKING
@@ -17,12 +17,19 @@ _BEGIN, _EVERY = 1.0, 0.2  # seconds: before the first line, and between two
 
 @contextmanager
 def shown(progress: Progress) -> Iterator[None]:
-    """Show `progress` while the block runs, from the second second on. The run itself is not asked: another thread reads it."""
+    """Show `progress` while the block runs, as `shown_line` does."""
+    with shown_line(lambda: _rewriting(progress)):
+        yield
+
+
+@contextmanager
+def shown_line(text: Callable[[], str]) -> Iterator[None]:
+    """Show a line while the block runs, from the second second on. The run itself is not asked: another thread calls `text`."""
     if not sys.stderr.isatty():
         yield
         return
     done = Event()
-    watcher = Thread(target=_watch, args=(progress, done), daemon=True)
+    watcher = Thread(target=_watch, args=(text, done), daemon=True)
     watcher.start()
     try:
         yield
@@ -31,16 +38,19 @@ def shown(progress: Progress) -> Iterator[None]:
         watcher.join()
 
 
-def _watch(progress: Progress, done: Event) -> None:
+def _watch(text: Callable[[], str], done: Event) -> None:
     if done.wait(_BEGIN):
         return
     while True:
-        tried = sum(count.candidates for count in list(progress.counts.values()))
-        last = f", last `{progress.recent[-1]}`" if progress.recent else ""
-        line = f"sweep {progress.sweeps}: {tried} candidates tried, {progress.applications} applications{last}"
-        sys.stderr.write(f"\r\x1b[K{line[: shutil.get_terminal_size().columns - 1]}")
+        sys.stderr.write(f"\r\x1b[K{text()[: shutil.get_terminal_size().columns - 1]}")
         sys.stderr.flush()
         if done.wait(_EVERY):
             sys.stderr.write("\r\x1b[K")
             sys.stderr.flush()
             return
+
+
+def _rewriting(progress: Progress) -> str:
+    tried = sum(count.candidates for count in list(progress.counts.values()))
+    last = f", last `{progress.recent[-1]}`" if progress.recent else ""
+    return f"sweep {progress.sweeps}: {tried} candidates tried, {progress.applications} applications{last}"

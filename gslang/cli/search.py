@@ -1,0 +1,202 @@
+"""Search for the cheapest graph that rules lead to: gslc search RULES GRAPH -o OUT --cost flops
+
+Methods: `eqsat` (equality saturation, then extraction), `backtrack` (as TASO and MetaFlow), `greedy` (rewriting, if it pays).
+The result never costs more than the graph searched from. Rules whose verdict is below --require are left out.
+
+Exit codes: 0 fine; 1 rule errors, numbers differ, or one of several graphs failed; 2 usage; 3 a file cannot be used.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from pathlib import Path
+from time import perf_counter
+from typing import TYPE_CHECKING, Any
+
+from gslang.base.diagnostics import InputError
+from gslang.cli.cost import add_cost_options
+from gslang.cli.graph_output import add_output_options, output_graph
+from gslang.cli.main import ExitCode
+from gslang.cli.numbers import compare_graphs, refuse_unknown_sizes, sizes_of
+from gslang.cli.option_types import natural, positive
+from gslang.cli.progress import shown_line
+from gslang.cli.refusals import refuse_graph_output, refuse_output, refuse_two_stdins, shared_file
+from gslang.cli.shared import add_graph_options, load_graph
+from gslang.cli.usable_rules import usable_rules
+
+if TYPE_CHECKING:
+    from gslang.api import RuleSet
+    from gslang.check.checked import CheckedRule
+    from gslang.graph.graph import Graph
+    from gslang.search.cost.tables import CostTable
+    from gslang.search.search import Found, Settings
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("rules", help="a .gsl file, a folder, `-`, or a shipped module such as std.taso")
+    parser.add_argument("graph", help="a .json, .relay or .onnx graph")
+    parser.add_argument("-o", "--output", metavar="OUT", help="where the graph goes (stdout)")
+    add_cost_options(parser)
+    parser.add_argument("--method", choices=("eqsat", "backtrack", "greedy"), default="eqsat")
+    parser.add_argument("--multi", type=natural, default=1, metavar="K", help="eqsat: rules with several outputs run in the first K rounds (1)")
+    parser.add_argument("--nodes", type=positive, default=10_000, metavar="N", help="eqsat: at most so many e-nodes (10000)")
+    parser.add_argument("--rounds", type=positive, default=15, metavar="N", help="eqsat: at most so many rounds (15)")
+    parser.add_argument("--extract", choices=("exact", "greedy"), default="exact", help="eqsat: how the result is chosen; exact where HiGHS is installed")
+    parser.add_argument("--alpha", type=_factor, default=1.05, metavar="A", help="backtrack: keep graphs that cost less than A times the best (1.05)")
+    parser.add_argument("--budget", type=positive, default=100, metavar="N", help="backtrack: expand at most so many graphs (100)")
+    parser.add_argument("--rule", action="append", metavar="NAME", help="only this rule (may be repeated)")
+    parser.add_argument("--skip", action="append", default=[], metavar="NAME", help="not this rule (may be repeated)")
+    parser.add_argument("--require", choices=("any", "tested", "exact", "proved"), default="exact", help="the least verdict of a rule that is used (exact)")
+    parser.add_argument("--check-numbers", action="store_true", help="evaluate before and after, and compare")
+    parser.add_argument("--seed", type=natural, default=0, metavar="N", help="of the random inputs (0)")
+    parser.add_argument("--backend", choices=("auto", "reference", "onnxruntime"), default="auto", help="what evaluates ONNX graphs")
+    parser.add_argument("--report", metavar="FILE", help="write costs, rules and counts as JSON (`-`: to stdout, with -o)")
+    parser.add_argument("--save-egraph", metavar="FILE", help="eqsat: write the e-graph in extraction-gym's format")
+    add_output_options(parser)
+    add_graph_options(parser)
+
+
+def _factor(text: str) -> float:
+    try:
+        value = float(text)
+    except ValueError:
+        value = 0.0
+    if not 1 <= value < 100:
+        raise argparse.ArgumentTypeError(f"expected a factor from 1, not `{text}`")
+    return value
+
+
+def run(options: argparse.Namespace) -> int:
+    from gslang.search.cost.tables import table_of
+    from gslang.search.cost.work import UnknownCost
+
+    refuse_two_stdins(options.rules, options.graph)
+    sizes = sizes_of(options)
+    wrong = f"gslc: {sizes}\n" if isinstance(sizes, str) else _conflict(options)
+    if wrong or isinstance(sizes, str):
+        sys.stderr.write(wrong or "")
+        return ExitCode.USAGE
+    refuse_graph_output(options)
+    for path in (options.report, options.save_egraph):
+        if path not in (None, "-"):
+            refuse_output(path)
+    table = table_of(options.cost)
+    rules = usable_rules([options.rules], options)
+    if isinstance(rules, ExitCode):
+        return rules
+    graph = load_graph(options.graph, options, rules.dialect)
+    refuse_unknown_sizes(graph, sizes)
+    began = perf_counter()
+    try:
+        found = _search(rules, graph, sizes, table, options)
+    except UnknownCost as error:
+        raise InputError(str(error), path=options.graph) from None
+    seconds = perf_counter() - began
+    numbers = _numbers(rules, graph, found, sizes, options) if options.check_numbers else {"checked": False}
+    output_graph(found.graph, options, _format(options, graph))
+    if options.save_egraph:
+        _save(found, options.save_egraph, table.weights if options.weights is None else options.weights)
+    if options.report:
+        report = {"table": table.name, "method": options.method, **found.report(), "seconds": round(seconds, 3), "numbers": numbers}
+        _write(options.report, json.dumps(report, indent=2, ensure_ascii=False) + "\n")
+    _summary(found, table, seconds)
+    return ExitCode.FINDINGS if numbers.get("equal") is False or numbers.get("reason") else ExitCode.FINE
+
+
+def _conflict(options: argparse.Namespace) -> str | None:
+    if options.report == "-" and options.output in (None, "-"):
+        return "gslc: the graph and the report cannot both go to stdout\n  help: give the graph a file with -o\n"
+    if options.save_egraph == "-":
+        return "gslc: an e-graph goes to a file\n  help: --save-egraph e.json\n"
+    if options.save_egraph and options.method != "eqsat":
+        return "gslc: --save-egraph is for --method eqsat: the other methods make no e-graph\n"
+    read = {"the rules": options.rules, "the graph that is read": options.graph, "the cost table": options.cost}
+    written = {"the graph": options.output, "its parameters": options.output_params, "the report": options.report, "the e-graph": options.save_egraph}
+    return shared_file(written, {**read, "the graph that is read": None})
+
+
+def _settings(options: argparse.Namespace) -> Settings:
+    from gslang.search.saturate import Limits
+    from gslang.search.search import Settings
+
+    limits = Limits(options.nodes, options.rounds, options.multi)
+    return Settings(options.method, limits, options.alpha, options.budget, options.weights, options.extract == "exact")
+
+
+def _search(rules: RuleSet, graph: Graph, sizes: dict[str, int], table: CostTable, options: argparse.Namespace) -> Found:
+    from gslang.search.accept import accepting
+    from gslang.search.cost.graph_cost import with_sizes
+    from gslang.search.saturate import Saturation
+    from gslang.search.search import search
+
+    chosen = [rules.known[name] for name in options.rule or rules.own if name not in options.skip]
+    typed = with_sizes(graph, rules.dialect, sizes)
+    progress, accept = Saturation(), accepting(rules.programs, options.require, _tell)
+    def text() -> str:
+        applied = sum(list(progress.applications.values()))
+        return f"round {progress.rounds}: {progress.nodes} e-nodes, {applied} applications"
+
+    with shown_line(text):
+        return search(typed, rules.dialect, chosen, table, _settings(options), progress, accept)
+
+
+def _tell(rule: CheckedRule, verdict: str) -> None:
+    other = verdict if verdict in ("tested", "exact") else "any"
+    sys.stderr.write(f"note: `{rule.name}` is left out: its verdict is {verdict} (--require {other} uses it)\n")
+
+
+def _numbers(rules: RuleSet, before: Graph, found: Found, sizes: dict[str, int], options: argparse.Namespace) -> dict[str, Any]:
+    from gslang.evaluate.random_inputs import random_inputs
+    from gslang.evaluate.run import EvaluationError
+
+    try:
+        compared = compare_graphs(before, found.graph, rules.dialect, random_inputs(before, options.seed, sizes), options.backend)
+    except EvaluationError as error:
+        sys.stderr.write(f"error: the numbers cannot be checked: {error}\n")
+        return {"checked": False, "reason": str(error)}
+    agreement = compared.agreement
+    if agreement.equal:
+        sys.stderr.write(f"numbers agree: largest difference {agreement.max_abs:.3g} (relative {agreement.max_rel:.3g})\n")
+    else:
+        sys.stderr.write(f"error: the numbers differ: {agreement.reason}\n")
+    return {"checked": True, "equal": agreement.equal, "backend": compared.backend, "max_abs": agreement.max_abs, "max_rel": agreement.max_rel}
+
+
+def _format(options: argparse.Namespace, graph: Graph) -> str:
+    """The format that the graph is written in: by default that in which it came."""
+    from gslang.formats.registry import format_of
+
+    if options.output is not None and options.output != "-":
+        return format_of(options.output, options.output_format)
+    read_as = ("relay" if "relay" in graph.meta else "json") if options.graph == "-" else format_of(options.graph, options.input_format)
+    return str(options.output_format or options.input_format or read_as)
+
+
+def _save(found: Found, path: str, weights: str) -> None:
+    from gslang.search.egraph_file import write_egraph
+
+    assert found.egraph is not None
+    egraph, extractable = found.egraph
+    names = [f"{of}" for of in extractable.classes]
+    operators = [egraph.store.op[node].lstrip("%") for node in extractable.nodes]
+    write_egraph(path, extractable.problem, operators, names, [f"{node}" for node in extractable.nodes])
+
+
+def _write(path: str, text: str) -> None:
+    from gslang.base.atomic_write import write_text
+
+    if path == "-":
+        sys.stdout.write(text)
+    else:
+        write_text(Path(path), text)
+
+
+def _summary(found: Found, table: CostTable, seconds: float) -> None:
+    for name, count in sorted(found.led.items()):
+        sys.stderr.write(f"  {name:<36}{count:>6}\n")
+    unit = f" {table.unit}" if table.unit else ""
+    ratio = f" ({found.cost / found.before:.4f})" if found.before else ""
+    where = f"; {found.nodes} e-nodes, {found.rounds} round{'s' * (found.rounds != 1)} ({found.stopped})" if found.nodes else f" ({found.stopped})"
+    sys.stderr.write(f"cost {found.before:.6g} → {found.cost:.6g}{unit}{ratio}{where}; {seconds:.2f} seconds\n")

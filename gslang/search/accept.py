@@ -1,0 +1,34 @@
+"""Which rules a search may use: those whose verdict is good enough."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Sequence
+from typing import Final
+
+from gslang.check.checked import CheckedProgram, CheckedRule
+from gslang.verify.verdict import ORDER, Settings, verify
+
+REQUIRE: Final = ("any", "tested", "exact", "proved")
+
+
+def accepting(
+    programs: Sequence[CheckedProgram], require: str, refused: Callable[[CheckedRule, str], object] = lambda rule, verdict: None
+) -> Callable[[CheckedRule], bool]:
+    """What says whether a rule's verdict is at least `require`; verdicts are looked up, or found, when first asked for. `refused` is
+    told of rules below it. Raises `ValueError` for another word than those of `REQUIRE`."""
+    if require not in REQUIRE:
+        raise ValueError(f"`require` is one of {', '.join(REQUIRE)}, not {require!r}")
+    if require == "any":
+        return lambda rule: True
+
+    def accept(rule: CheckedRule) -> bool:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", RuntimeWarning)  # NumPy's, where random numbers make NaN
+            verdict = verify(rule, Settings(), tuple(programs)).verdict
+        if ORDER.index(verdict) >= ORDER.index(require):
+            return True
+        refused(rule, verdict)
+        return False
+
+    return accept

@@ -1,0 +1,119 @@
+"""Matches of rules over e-classes: the match machine, where an operand may be any e-node of its class.
+
+Condition 4 of a match (no interior node is used outside) and condition 5 (convexity) mean nothing here: nothing goes away, and
+what would close a cycle is dropped (`cycles`). Outputs must be of different classes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from gslang.engine import program as mp
+from gslang.engine.machine import FAILED, At, Machine, Outcome, Todo, before
+from gslang.engine.program import MatchProgram
+from gslang.engine.scope import UNBOUND, Scope
+from gslang.graph.graph import ABSENT
+from gslang.search.egraph import EGraph
+
+
+@dataclass(frozen=True, slots=True)
+class _Take:
+    """An alternation holds what the chosen branch holds."""
+
+    register: int
+    branch: int
+
+
+def class_matches(program: MatchProgram, egraph: EGraph, of: int) -> Iterator[Scope]:
+    """All matches whose first output is in a class. A scope is valid until the next one is asked for."""
+    machine = ClassMachine(program, egraph, of)
+    for _ in machine.solve(program.steps):
+        yield machine.scope
+
+
+class ClassMachine(Machine):
+    """Registers of calls, tuples and projections hold e-nodes, those of leaves the leaders of classes."""
+
+    def __init__(self, program: MatchProgram, egraph: EGraph, start: int) -> None:
+        super().__init__(program, egraph.store, start)
+        self.egraph = egraph
+        rule = program.rule
+        roots = () if rule.output_block is None else (rule.blocks[rule.output_block].root,)
+        self.apart = frozenset((*rule.outputs, *roots)) if len(rule.outputs) > 1 or roots else frozenset()
+
+    def perform(self, step: object, rest: Todo) -> Outcome:
+        match step:
+            case mp.Private() | mp.Convex() | mp.Apart() | mp.Valid():
+                return rest
+            case mp.Distinct(register):
+                if register not in self.apart:
+                    return rest
+                of = self.egraph.find(self.held(register))
+                if of in self.scope.taken:
+                    return FAILED
+                self.scope.taken.add(of)
+                self._trail.append((self.scope.taken.discard, (of,)))
+                return rest
+            case _Take(register, branch):
+                slots = self.scope.slots_of(self.program.registers[register].block)
+                self.put(slots, register, self.held(branch))
+                return rest
+        return super().perform(step, rest)
+
+    def _match(self, register: int, slot: int, rest: Todo) -> Outcome:
+        held = self.program.registers[register]
+        slots = self.scope.slots_of(held.block)
+        bound = slots[register] if isinstance(slots, list) else slots.get(register, UNBOUND)
+        of = slot if slot == ABSENT else self.egraph.find(slot)
+        if bound != UNBOUND:
+            return rest if (bound if bound == ABSENT else self.egraph.find(bound)) == of else FAILED
+        operators = next((step.operators for step in held.steps if isinstance(step, mp.IsOp)), None)
+        if operators is None or of == ABSENT:
+            self.put(slots, register, of)
+            return before(held.steps, rest)
+        op = self.graph.op
+        fitting = [node for node in self.egraph.members[of] if op[node] in operators]
+        if not fitting:
+            return FAILED
+        if len(fitting) == 1:
+            self.put(slots, register, fitting[0])
+            return before(held.steps, rest)
+        return self._members(register, fitting, rest)
+
+    def _members(self, register: int, fitting: list[int], rest: Todo) -> Iterator[Todo]:
+        held = self.program.registers[register]
+        for node in fitting:
+            self.put(self.scope.slots_of(held.block), register, node)
+            yield before(held.steps, rest)
+
+    def _branches(self, register: int, branches: tuple[int, ...], rest: Todo) -> Iterator[Todo]:
+        for way in super()._branches(register, branches, rest):
+            at, rest_of = way
+            assert isinstance(at, At)
+            yield (at, (_Take(register, at.register), rest_of))
+
+    def candidates(self, climb: mp.Climb) -> list[int]:
+        found = self._above(climb, {})
+        return sorted({self.egraph.find(n) for n in found or ()})
+
+    def _above(self, climb: mp.Climb, memo: dict[int, list[int] | None]) -> list[int] | None:
+        register = climb.register
+        if register in memo:
+            return memo[register]
+        slots, egraph = self.scope.slots, self.egraph
+        if self.program.registers[register].block is None and slots[register] != UNBOUND:
+            return None if slots[register] == ABSENT else [egraph.find(slots[register])]
+        below = [self._above(child, memo) for child in climb.below]
+        known = [classes for classes in below if classes is not None]
+        result = None
+        if climb.either:
+            if len(known) == len(below):
+                result = [of for classes in known for of in classes]
+        elif known:
+            op, dropped = self.graph.op, egraph.dropped
+            best = min(known, key=lambda classes: sum(len(egraph.parents[of]) for of in classes))
+            readers = [n for of in best for n in egraph.parents[of] if op[n] in climb.operators and n not in dropped]
+            result = list(dict.fromkeys(map(egraph.find, readers)))
+        memo[register] = result
+        return result

@@ -1,0 +1,243 @@
+"""Equality saturation: rules add what their targets are to the e-graph, round by round, until nothing is new or a limit is reached.
+
+Limits count e-nodes and rounds, not seconds, so that results can be reproduced. A rule that matches too often in a round is
+left out of the next ones, each time for longer (egg's backoff, Willsey et al. 2021). Rules with several outputs, which make
+e-graphs explode, run in the first rounds only (Tensat's `k_multi`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
+
+from gslang.check import checked as ir
+from gslang.check.checked import CheckedRule
+from gslang.engine.build import BuildError, build
+from gslang.engine.conditions import output_slots
+from gslang.engine.lower import program_of
+from gslang.engine.program import MatchProgram
+from gslang.engine.scope import Scope
+from gslang.engine.values import FAILURES
+from gslang.graph.inference import contradiction
+from gslang.search.egraph import EGraph
+from gslang.search.match_classes import class_matches
+
+_MATCHES = 2000  # of one rule in one round, doubled each time that the rule is left out
+_BAN = 2  # rounds, doubled likewise
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """`nodes`: e-nodes, after which nothing is added; `rounds`; `multi`: rounds in which rules with several outputs run."""
+
+    nodes: int = 10_000
+    rounds: int = 15
+    multi: int = 1
+
+
+@dataclass
+class Saturation:
+    """How far it is, to be looked at while it runs. `applications`: rule → times that it made or united something."""
+
+    rounds: int = 0
+    nodes: int = 0
+    applications: dict[str, int] = field(default_factory=dict)
+    refused: dict[str, str] = field(default_factory=dict)  # rule → why its target did not fit somewhere
+    stopped: str = "running"
+
+
+@dataclass
+class _Rule:
+    program: MatchProgram
+    several: bool
+    depth: int
+    leaves: frozenset[int]  # pattern nodes that stand for whole classes
+    mirrored: bool  # its two outputs have the same pattern: a match and its mirror image lead to the same
+    banned_until: int = 0
+    times: int = 0
+    seen: set[object] = field(default_factory=set)
+
+
+def saturate(
+    egraph: EGraph, rules: Sequence[CheckedRule], limits: Limits, progress: Saturation | None = None,
+    accept: Callable[[CheckedRule], bool] = lambda rule: True,
+) -> Saturation:  # fmt: skip
+    """Run rules to saturation or a limit. `accept` is asked before a rule is applied for the first time."""
+    progress = progress or Saturation()
+    queue = [_prepared(rule) for rule in rules if not rule.disconnected]
+    allowed: dict[str, bool] = {}
+    changed = set(egraph.members)
+    distance = dict.fromkeys(changed, 0)
+    for number in range(limits.rounds):
+        progress.rounds, progress.nodes = number + 1, len(egraph)
+        made = waiting = False
+        for rule in queue:
+            if rule.several and number >= limits.multi:
+                continue
+            if rule.banned_until > number:
+                waiting = True
+                continue
+            name = rule.program.rule.name
+            near = None if rule.several or rule.times else distance
+            for scope in _matches(rule, egraph, near, number):
+                if name not in allowed:
+                    allowed[name] = accept(rule.program.rule)
+                if not allowed[name]:
+                    break
+                made |= _apply(egraph, scope, progress)
+                if len(egraph) >= limits.nodes:
+                    egraph.rebuild()
+                    progress.nodes, progress.stopped = len(egraph), "node limit"
+                    return progress
+        changed = egraph.rebuild()
+        progress.nodes = len(egraph)
+        if not made and not waiting:
+            progress.stopped = "saturated"
+            return progress
+        distance = _distances(egraph, changed, max((r.depth for r in queue), default=0))
+    progress.stopped = "round limit"
+    return progress
+
+
+def _matches(rule: _Rule, egraph: EGraph, near: dict[int, int] | None, number: int) -> Iterable[Scope]:
+    """Matches that were not seen before; with `near` only at classes near enough to a change."""
+    limit, count = _MATCHES << rule.times, 0
+    for of in egraph.classes_with(rule.program.starts):
+        if near is not None and near.get(of, rule.depth + 1) > rule.depth:
+            continue
+        for scope in class_matches(rule.program, egraph, of):
+            key = _key(scope, egraph, rule.leaves)
+            if key in rule.seen:
+                continue
+            rule.seen.add(key)
+            if rule.mirrored:
+                pair = tuple(sorted(output_slots(scope)))
+                if pair in rule.seen:
+                    continue
+                rule.seen.add(pair)
+            yield scope
+            count += 1
+            if count >= limit:
+                rule.banned_until = number + 1 + (_BAN << rule.times)
+                rule.times += 1
+                return
+
+
+def _key(scope: Scope, egraph: EGraph, leaves: frozenset[int]) -> object:
+    """What tells a match from others; the instances of a variadic output count as a set."""
+    slots = tuple([slot if slot < 0 else egraph.find(slot) if number in leaves else slot for number, slot in enumerate(scope.slots)])
+    instances = [tuple(sorted(i.slots.items())) for group in scope.instances for i in group]
+    if scope.rule.output_block is not None:
+        instances = sorted(instances)
+    return slots, tuple(instances), tuple(sorted(scope.chosen.items()))
+
+
+def _apply(egraph: EGraph, scope: Scope, progress: Saturation) -> bool:
+    """Add a match's target and unite it with the source; whether that is news."""
+    rule, store = scope.rule, egraph.store
+    sources = output_slots(scope)
+    first = len(store.op)
+    scope.memo = {}
+    try:
+        targets = build(store, rule.dialect, rule.target, scope)
+    except FAILURES:
+        store.discard_from(first)
+        return False
+    except BuildError as error:
+        store.discard_from(first)
+        progress.refused.setdefault(rule.name, str(error))
+        return False
+    finally:
+        scope.memo = None
+    same: dict[int, int] = {}
+    if len(sources) != len(targets) or any(target < 0 for target in targets):
+        store.discard_from(first)
+        return False
+    for source, target in zip(sources, targets):
+        known = egraph.type_of(target) if target < first else store.types[target]
+        if why := contradiction(egraph.type_of(source), known):
+            store.discard_from(first)
+            progress.refused.setdefault(rule.name, f"the target's type does not fit: {why}")
+            return False
+    for node in range(first, len(store.op)):
+        egraph.intern(node, same, rule.name)
+    fresh = len(store.op) > first and any(node not in same for node in range(first, len(store.op)))
+    news = fresh
+    for source, target in zip(sources, targets):
+        now = same.get(target, target)
+        if egraph.find(source) != egraph.find(now):
+            egraph.unite(source, now)
+            news = True
+    if not fresh:
+        store.discard_from(first)
+        del egraph.leader[first:]
+    if news:
+        progress.applications[rule.name] = progress.applications.get(rule.name, 0) + 1
+    return news
+
+
+def _distances(egraph: EGraph, changed: set[int], most: int) -> dict[int, int]:
+    """How many steps each class is above the nearest changed one, up to `most`."""
+    found = dict.fromkeys(sorted(changed), 0)
+    layer = list(found)
+    for depth in range(1, most + 1):
+        following = []
+        for of in layer:
+            for node in egraph.parents[of]:
+                above = egraph.find(node)
+                if above not in found:
+                    found[above] = depth
+                    following.append(above)
+        layer = following
+    return found
+
+
+def _prepared(rule: CheckedRule) -> _Rule:
+    leaves = frozenset(k for k, node in enumerate(rule.nodes) if isinstance(node, (ir.LeafNode, ir.AltNode)))
+    mirrored = len(rule.outputs) == 2 and _form(rule, rule.outputs[0]) == _form(rule, rule.outputs[1])
+    return _Rule(program_of(rule), _is_several(rule), _depth(rule), leaves, mirrored)
+
+
+def _form(rule: CheckedRule, number: int, deep: int = 8) -> object:
+    """Operators and inputs of a pattern, without what names them."""
+    node = rule.nodes[number]
+    if isinstance(node, ir.LeafNode) or not deep:
+        return type(node).__name__
+    kind = node.operators if isinstance(node, ir.CallNode) else type(node).__name__
+    return kind, tuple([_form(rule, below, deep - 1) for below in _below(node)])
+
+
+def _is_several(rule: CheckedRule) -> bool:
+    return rule.output_block is not None or len(rule.outputs) > 1
+
+
+def _depth(rule: CheckedRule) -> int:
+    """The longest way from an output to a leaf of the pattern."""
+    known: dict[int, int] = {}
+    for number in range(len(rule.nodes)):
+        _measure(rule, number, known)
+    return max(known.values(), default=0)
+
+
+def _measure(rule: CheckedRule, start: int, known: dict[int, int]) -> None:
+    stack = [start]
+    while stack:
+        number = stack[-1]
+        below = _below(rule.nodes[number])
+        waiting = [b for b in below if b not in known]
+        if waiting and number not in known:
+            stack += waiting
+            continue
+        known[number] = 1 + max((known[b] for b in below), default=-1)
+        stack.pop()
+
+
+def _below(node: ir.Pattern) -> list[int]:
+    match node:
+        case ir.CallNode(operands=parts) | ir.TupleNode(fields=parts):
+            return [p.node if isinstance(p, ir.Splice) else p for p in parts if p is not None]
+        case ir.ProjNode(base=base):
+            return [base]
+        case ir.AltNode(branches=branches):
+            return list(branches)
+    return []

@@ -1,0 +1,261 @@
+"""Searching: what it finds, that numbers stay, that it never costs more, and that two runs are the same."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from functools import cache
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from gslang.api import RuleSet
+from gslang.base.source import Source
+from gslang.check.check import check_source
+from gslang.check.modules import load_module
+from gslang.cli.main import main
+from gslang.dialect.load import load_dialect
+from gslang.engine.meaning import with_meanings
+from gslang.evaluate.agree import compare_values
+from gslang.evaluate.random_inputs import random_inputs
+from gslang.evaluate.run import evaluate
+from gslang.formats.json_graph import read_json, write_json
+from gslang.graph.builder import Builder
+from gslang.graph.graph import Graph
+from gslang.graph.invariants import check_invariants
+from gslang.search.cost.tables import table_of
+from gslang.search.egraph import EGraph
+from gslang.search.saturate import Limits, saturate
+from gslang.search.search import Found, Settings, search
+
+ROOT = Path(__file__).parent.parent.parent
+RELAY = load_dialect("relay")
+RULES = """dialect relay;
+rule left(x, y: any(shape = (_, _)), z: any(shape = (_, _))): nn.matmul(nn.matmul(x, y), z) => nn.matmul(x, nn.matmul(y, z));
+rule right(x, y: any(shape = (_, _)), z: any(shape = (_, _))): nn.matmul(x, nn.matmul(y, z)) => nn.matmul(nn.matmul(x, y), z);
+rule join(x, w1: any(shape = (_, _)), w2: any(shape = (w1.shape[0], _))) {
+    a = nn.matmul(x, w1);
+    b = nn.matmul(x, w2);
+    a, b
+  =>
+    both = nn.matmul(x, concatenate((w1, w2), axis = 1));
+    parts = split(both, indices_or_sections = (w1.shape[1],), axis = 1);
+    parts.0, parts.1
+}
+rule join_all(x) {
+    each branch in 2.. {
+        w = any(shape = (_, _));
+        product = nn.matmul(x, w);
+    }
+    *branch.product
+  =>
+    both = nn.matmul(x, concatenate([b.w for b in branch], axis = 1));
+    parts = split(both, axis = 1, indices_or_sections = cumsum([b.w.shape[1] for b in branch])[:-1]);
+    *parts
+}
+rule factor(x, y, z): x * y + x * z => x * (y + z);
+rule twice(x): transpose(transpose(x, axes = [1, 0]), axes = [1, 0]) => x;
+rule relu_twice(x): nn.relu(nn.relu(x)) => nn.relu(x);
+rule down(x, y): nn.relu(x) + nn.relu(y) => nn.relu(nn.relu(x) + nn.relu(y));
+rule swap(x, y): x + y => y + x;
+rule commute(x, y): transpose(x + y, axes = [1, 0]) => transpose(x, axes = [1, 0]) + transpose(y, axes = [1, 0]);
+"""
+
+
+@cache
+def rules(text: str = RULES) -> RuleSet:
+    program = check_source(Source("r.gsl", text))
+    assert program.ok, program.diagnostics
+    return RuleSet((with_meanings(program),))
+
+
+def find(graph: Graph, table: str = "flops", names: tuple[str, ...] | None = None, settings: Settings = Settings(), text: str = RULES) -> Found:
+    chosen = rules(text).own
+    found = search(graph, RELAY, [chosen[n] for n in names or chosen], table_of(table), settings)
+    check_invariants(found.graph)
+    agree(graph, found.graph)
+    assert found.cost <= found.before
+    return found
+
+
+def agree(before: Graph, after: Graph) -> None:
+    dialect = load_dialect(before.dialect)
+    inputs = random_inputs(before)
+    agreement = compare_values(evaluate(before, dialect, inputs), evaluate(after, dialect, inputs))
+    assert agreement.equal, agreement.reason
+
+
+def chain() -> Graph:
+    """Four matrices whose product is cheapest from the right, but for the last."""
+    b = Builder(RELAY)
+    x = b.input("x", (64, 64))
+    for k, shape in enumerate(((64, 64), (64, 64), (64, 1))):
+        x = b.call("nn.matmul", x, b.input(f"w{k}", shape))
+    return b.finish(x)
+
+
+def test_products_are_reassociated() -> None:
+    found = find(chain(), names=("left", "right"))
+    assert found.cost == 3 * 2 * 64 * 64 == found.bound and found.stopped == "saturated"
+    assert find(chain(), names=("left", "right"), settings=Settings("backtrack", alpha=1.05)).cost == found.cost
+
+
+def test_more_than_one_way_of_joining(text: str = RULES) -> None:
+    """Products of one tensor are joined by pairs and all at once, where bytes count."""
+    b = Builder(RELAY)
+    x = b.input("x", (256, 16))
+    graph = b.finish(*(b.call("nn.relu", b.call("nn.matmul", x, b.param(f"w{k}", (16, 1)))) for k in range(3)))
+    pairs, every = (find(graph, "roofline", (name,)) for name in ("join", "join_all"))
+    assert every.cost <= pairs.cost <= every.before
+
+
+def test_cycles_are_never_chosen() -> None:
+    b = Builder(RELAY)
+    x = b.input("x", (4, 6))
+    y = b.call("transpose", b.call("transpose", x, axes=(1, 0)), axes=(1, 0))
+    found = find(b.finish(b.call("nn.relu", b.call("nn.relu", y))), "bytes")
+    assert [found.graph.op[n] for n in found.graph.reverse_post_order()] == ["%input", "nn.relu"]
+
+
+def test_the_name_of_the_output_and_unused_inputs_stay() -> None:
+    b = Builder(RELAY)
+    x, unused = b.input("x", (2, 2)), b.input("unused", (3,))
+    out = b.call("nn.relu", b.call("nn.relu", x))
+    b.graph.rename(out, "result")
+    found = find(b.finish(out, out))
+    assert [found.graph.names[n] for n in found.graph.outputs] == ["result", "result"]
+    assert "unused" in found.graph.names and unused != x
+
+
+def test_in_python() -> None:
+    found = rules().search(chain(), cost="flops", rules=["left", "right"], require="any")
+    assert found.cost == 3 * 2 * 64 * 64
+    assert rules().search(chain(), rules=["left"]).applications == {}  # refuted: nothing says that no factor is transposed
+    for wrong in ({"method": "magic"}, {"require": "perfect"}, {"rules": ["none"]}):
+        with pytest.raises((ValueError, KeyError)):
+            rules().search(chain(), **wrong)  # type: ignore[arg-type]
+
+
+def test_limits_are_kept() -> None:
+    egraph = EGraph(chain(), RELAY)
+    done = saturate(egraph, list(rules().own.values()), Limits(nodes=12))
+    assert done.stopped == "node limit" and len(egraph) < 40
+    done = saturate(EGraph(chain(), RELAY), list(rules().own.values()), Limits(rounds=1))
+    assert done.rounds == 1 and done.stopped in ("round limit", "saturated")
+
+
+def test_a_rule_that_is_not_accepted_does_nothing() -> None:
+    own = rules().own
+    found = search(chain(), RELAY, [own["left"], own["right"]], table_of("flops"), accept=lambda rule: rule.name == "left")
+    assert set(found.applications) <= {"left"}
+
+
+def random_graph(seed: int) -> Graph:
+    """Small graphs of the operators that the rules know, with sharing and several outputs."""
+    rng = np.random.default_rng(seed)
+    b = Builder(RELAY)
+    size = 4
+    nodes = [b.input(f"x{k}", (size, size)) for k in range(2)] + [b.param(f"w{k}", (size, size)) for k in range(2)]
+    for _ in range(int(rng.integers(3, 10))):
+        op = ("nn.matmul", "nn.matmul", "add", "multiply", "nn.relu", "transpose", "split")[rng.integers(7)]
+        x, y = (nodes[int(k)] for k in rng.integers(len(nodes), size=2))
+        if op == "nn.relu":
+            nodes.append(b.call(op, x))
+        elif op == "transpose":
+            nodes.append(b.call(op, x, axes=(1, 0)))
+        elif op == "split":
+            both = b.call("concatenate", b.pack(x, y), axis=1)
+            nodes.append(b.field(b.call("split", both, indices_or_sections=(size,), axis=1), int(rng.integers(2))))
+        else:
+            nodes.append(b.call(op, x, y))
+    calls = [n for n in nodes if b.graph.is_call(n)] or nodes
+    return b.finish(*{calls[-1], calls[int(rng.integers(len(calls)))]})
+
+
+def try_random(seed: int) -> None:
+    graph = random_graph(seed)
+    table = ("flops", "bytes", "roofline")[seed % 3]
+    settings = Settings(limits=Limits(nodes=400, rounds=4, multi=seed % 3), exact=seed % 2 == 0)
+    best = find(graph, table, settings=settings)
+    if seed % 10 == 0:
+        own = list(rules().own.values())
+        for method in ("greedy", "backtrack"):
+            other = search(graph, RELAY, own, table_of(table), Settings(method, budget=5))
+            agree(graph, other.graph)
+            assert method != "greedy" or best.cost <= other.cost * (1 + 1e-12)
+
+
+@pytest.mark.parametrize("block", range(4))
+def test_random_graphs(block: int) -> None:
+    for seed in range(block * 15, block * 15 + 15):
+        try_random(seed)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("block", range(100))
+def test_many_random_graphs(block: int) -> None:
+    for seed in range(1000 + block * 100, 1100 + block * 100):
+        try_random(seed)
+
+
+def test_shipped_rules_on_relay() -> None:
+    b = Builder(RELAY)
+    x = b.input("x", (1, 8, 6, 6))
+    weights = [b.param(f"w{k}", (4, 8, 1, 1)) for k in range(3)]
+    graph = b.finish(*(b.call("nn.conv2d", x, w, channels=4, kernel_size=(1, 1)) for w in weights))
+    program = RuleSet(tuple(map(with_meanings, load_module("std.relay"))))
+    found = search(graph, program.dialect, list(program.own.values()), table_of("roofline"))
+    agree(graph, found.graph)
+    assert found.cost <= found.before
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    (tmp_path / "r.gsl").write_text(RULES)
+    (tmp_path / "g.json").write_text(write_json(chain()))
+    return tmp_path
+
+
+def test_the_command(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    where = [str(folder / "r.gsl"), str(folder / "g.json"), "-o", str(folder / "o.json")]
+    only = ["--rule", "left", "--rule", "right", "--require", "any"]
+    written = ["--report", str(folder / "rep"), "--save-egraph", str(folder / "e.json")]
+    assert main(["search", *where, *only, "--check-numbers", *written]) == 0
+    assert "cost" in capsys.readouterr().err
+    report = json.loads((folder / "rep").read_text())
+    assert report["cost"]["after"] == 3 * 2 * 64 * 64 and report["numbers"]["checked"] and report["stop_reason"] == "saturated"
+    assert report["cost"]["after"] == report["cost"]["bound"]
+    agree(chain(), read_json((folder / "o.json").read_bytes(), dialect=RELAY))
+    assert main(["extract", str(folder / "e.json"), "--format", "json"]) == 0
+    assert json.loads(capsys.readouterr().out)["cost"] == report["cost"]["after"]
+    assert main(["search", *where, "--method", "greedy", "--save-egraph", str(folder / "e.json")]) == 2
+    assert main(["search", *where, "--alpha", "0.5"]) == 2
+    assert main(["search", *where, "--rule", "none"]) == 2
+    assert main(["search", *where, "--cost", "nothing"]) == 3
+    assert not list(folder.glob(".*"))
+
+
+def test_rules_below_the_required_verdict_are_left_out(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (folder / "r.gsl").write_text("dialect relay;\nrule wrong(x): nn.relu(x) => x;\n")
+    b = Builder(RELAY)
+    (folder / "g.json").write_text(write_json(b.finish(b.call("nn.relu", b.input("x", (4,))))))
+    where = [str(folder / "r.gsl"), str(folder / "g.json"), "-o", str(folder / "o.json")]
+    assert main(["search", *where]) == 0
+    assert "`wrong` is left out: its verdict is refuted" in capsys.readouterr().err
+    assert "nn.relu" in (folder / "o.json").read_text()
+    assert main(["search", *where, "--require", "any", "--check-numbers"]) == 1
+    assert "nn.relu" not in (folder / "o.json").read_text()
+
+
+def test_two_runs_give_the_same_bytes(folder: Path) -> None:
+    outputs = set()
+    for seed in ("0", "7"):
+        command = [sys.executable, "-m", "gslang", "search", "r.gsl", "g.json", "--require", "any", "--nodes", "500"]
+        done = subprocess.run(
+            command, cwd=folder, capture_output=True, check=True, env={**os.environ, "PYTHONPATH": str(ROOT), "PYTHONHASHSEED": seed}
+        )
+        outputs.add(done.stdout)
+    assert len(outputs) == 1
