@@ -110,8 +110,9 @@ class _Frame:
 
 def _numbers(program: ir.CheckedProgram, before: Graph, after: Graph, rule: ir.CheckedRule, seed: int) -> str | None:
     from gslang.evaluate.agree import compare_values
+    from gslang.evaluate.errors import EvaluationError, NoEvaluatorError
     from gslang.evaluate.random_inputs import random_inputs
-    from gslang.evaluate.run import EvaluationError, NoEvaluatorError, evaluate
+    from gslang.evaluate.run import evaluate
 
     try:
         inputs = random_inputs(before, seed)

@@ -12,7 +12,8 @@ import pytest
 import gslang
 from gslang.dialect.signature import TypeInferenceError
 from gslang.dialect.tensor_type import Symbol, TensorType, TupleType
-from gslang.evaluate.run import EvaluationError, evaluate
+from gslang.evaluate.errors import EvaluationError
+from gslang.evaluate.run import evaluate
 from gslang.graph.graph import Graph
 from gslang.graph.inference import infer_node, infer_types
 

@@ -28,6 +28,7 @@ _FORMS: Final[dict[type, tuple[Parts, Make]]] = {
     dict: (lambda value: (part for item in value.items() for part in item), lambda parts: dict(zip(parts[::2], parts[1::2]))),
     bytes: (lambda value: (base64.b85encode(value).decode("ascii"),), lambda parts: base64.b85decode(parts[0])),
 }
+_HOMES: Final[dict[type, str]] = {}  # class → the module whose import declares its form
 _CONTAINERS: Final = {kind.__name__: kind for kind in _FORMS}
 _SCALARS: Final = (str, int, float, bool, type(None))
 
@@ -36,9 +37,11 @@ class NotPlain(Exception):
     """A value that is no data, or bytes that are none."""
 
 
-def declare_form(kind: type, parts: Parts, make: Make) -> None:
-    """How a class that is no dataclass is stored: its parts, and what makes an object of them."""
+def declare_form(kind: type, parts: Parts, make: Make, home: str | None = None) -> None:
+    """How a class that is no dataclass is stored: its parts, and what makes an object of them. `home`: the module that says so, where
+    it is not the one of the class."""
     _FORMS[kind] = (parts, make)
+    _HOMES[kind] = home or kind.__module__
 
 
 def to_bytes(value: object, given: Sequence[object] = ()) -> bytes:
@@ -102,7 +105,7 @@ def from_bytes(data: bytes, given: Sequence[object] = ()) -> Any:
 
 
 def _name(kind: type) -> str:
-    return kind.__name__ if kind in _CONTAINERS.values() else f"{kind.__module__}:{kind.__qualname__}"
+    return kind.__name__ if kind in _CONTAINERS.values() else f"{_HOMES.get(kind, kind.__module__)}:{kind.__qualname__}"
 
 
 @cache
@@ -114,7 +117,7 @@ def _maker(name: str) -> Make:
     kind: Any = import_module(module) if module.startswith("gslang.") and "__main__" not in module else None
     for part in path.split("."):
         kind = getattr(kind, part, None)
-    if not isinstance(kind, type) or kind.__module__ != module:
+    if not isinstance(kind, type) or _HOMES.get(kind, kind.__module__) != module:
         raise NotPlain(f"`{name}` is no data of this program")
     return _parts_and_maker(kind)[1]
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from gslang.base.diagnostics import Diagnostic, Label
 from gslang.base.source import Source
 from gslang.base.suggest import did_you_mean
-from gslang.check.modules import find_module, module_names
+from gslang.check.module_files import find_module, module_names
 from gslang.syntax import nodes as n
 from gslang.syntax.parser import Parsed, parse, read_source
 

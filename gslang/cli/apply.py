@@ -188,7 +188,7 @@ def _problems(result: Result) -> int:
 
 
 def _numbers_agree(rules: RuleSet, before: Graph, result: Result, options: argparse.Namespace, sizes: Mapping[str, int]) -> bool:
-    from gslang.evaluate.run import EvaluationError
+    from gslang.evaluate.errors import EvaluationError
 
     try:
         inputs = inputs_for(before, rules.dialect, options, sizes)

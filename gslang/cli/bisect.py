@@ -146,7 +146,7 @@ def _command_line(options: argparse.Namespace) -> str:
 def _numbers(rules: RuleSet, graph: Graph, sizes: dict[str, int], options: argparse.Namespace) -> Check:
     """Compares with what the graph computes as it is. Raises `InputError` if it cannot be computed."""
     from gslang.evaluate.agree import compare_values
-    from gslang.evaluate.run import EvaluationError
+    from gslang.evaluate.errors import EvaluationError
 
     try:
         inputs = inputs_for(graph, rules.dialect, options, sizes)

@@ -114,7 +114,8 @@ def _value(action: argparse.Action) -> Value:
 def names() -> Names:
     """Names in what is shipped."""
     from gslang.base.codes import CODES
-    from gslang.check.modules import load_module, module_names
+    from gslang.check.module_files import module_names
+    from gslang.check.modules import load_module
     from gslang.dialect.load import dialect_names, load_dialect
     from gslang.lint.codes import LINTS
 

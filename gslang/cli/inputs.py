@@ -22,8 +22,8 @@ def inputs_for(graph: Graph, dialect: Dialect, options: argparse.Namespace, size
 
     Raises `InputError` for a file that does not fit the graph, `EvaluationError` if the graph runs with no size that is tried.
     """
+    from gslang.evaluate.errors import EvaluationError, NoEvaluatorError
     from gslang.evaluate.random_inputs import random_inputs
-    from gslang.evaluate.run import EvaluationError, NoEvaluatorError
 
     given = {} if options.inputs is None else _given(graph, options.inputs)
     known = _sizes(graph, given, sizes, options.inputs)

@@ -58,7 +58,7 @@ def run(options: argparse.Namespace) -> int:
     from gslang.base.suggest import did_you_mean
     from gslang.lint.codes import LINTS
     from gslang.lint.lint_paths import Choice
-    from gslang.lint.run_lints import selected_codes
+    from gslang.lint.selectors import selected_codes
 
     gc.set_threshold(200_000, 50, 100)  # syntax trees hold no circles, and looking for some takes a third of the time
     choice = Choice(_split(options.select), _split(options.ignore), options.cache)

@@ -21,6 +21,6 @@ def run(options: argparse.Namespace) -> int:
     except ImportError:
         sys.stderr.write("gslc lsp: the package `pygls` is missing\n  help: pip install 'gslang[lsp]'\n")
         return ExitCode.USAGE
-    from gslang.lsp.server import serve
+    from gslang.lsp.serve import serve
 
     return ExitCode.FINE if serve() else ExitCode.FINDINGS

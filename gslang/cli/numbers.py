@@ -55,7 +55,8 @@ def refuse_unknown_sizes(graph: Graph, sizes: Mapping[str, int]) -> None:
 
 def outputs_of(graph: Graph, dialect: Dialect, inputs: Mapping[str, Any], backend: str) -> list[Any]:
     """The values of the outputs. `auto` takes the reference where onnxruntime cannot run a graph. Raises `EvaluationError`."""
-    from gslang.evaluate.run import EvaluationError, evaluate
+    from gslang.evaluate.errors import EvaluationError
+    from gslang.evaluate.run import evaluate
 
     if _with_runtime(graph, backend):
         from gslang.formats.onnx.runtime import run_graph
@@ -95,7 +96,8 @@ class Comparison:
 def compare_graphs(before: Graph, after: Graph, dialect: Dialect, inputs: Mapping[str, Any], backend: str) -> Comparison:
     """Both graphs on the same inputs, by the same backend. Raises `EvaluationError`."""
     from gslang.evaluate.agree import compare_values
-    from gslang.evaluate.run import EvaluationError, evaluate
+    from gslang.evaluate.errors import EvaluationError
+    from gslang.evaluate.run import evaluate
 
     if _with_runtime(before, backend):
         from gslang.formats.onnx.runtime import run_graph
@@ -113,7 +115,7 @@ def compare_graphs(before: Graph, after: Graph, dialect: Dialect, inputs: Mappin
 def _with_first(agreement: Agreement, backend: str, before: Graph, after: Graph, dialect: Dialect, inputs: Mapping[str, Any]) -> Comparison:
     if agreement.equal:
         return Comparison(agreement, backend)
-    from gslang.evaluate.run import EvaluationError
+    from gslang.evaluate.errors import EvaluationError
 
     names = shared_names(before, after)[:_MOST_SHARED]
     try:

@@ -22,7 +22,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     from gslang.dialect.load import load_dialect
-    from gslang.evaluate.run import EvaluationError
+    from gslang.evaluate.errors import EvaluationError
     from gslang.formats.weights import write_weights
 
     dims = sizes_of(options)

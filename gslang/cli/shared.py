@@ -38,7 +38,8 @@ def load_rules(names: Sequence[str], parsed: dict[Source, Parsed] | None = None)
     """
     from gslang.api import RuleSet
     from gslang.base.suggest import did_you_mean
-    from gslang.check.modules import load_module, module_names
+    from gslang.check.module_files import module_names
+    from gslang.check.modules import load_module
     from gslang.engine.meaning import with_meanings
 
     programs = []

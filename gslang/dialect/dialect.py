@@ -7,7 +7,6 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
-from gslang.base.plain_data import declare_form
 from gslang.dialect.signature import Infer, Signature
 from gslang.dialect.tensor_type import Type
 
@@ -31,9 +30,6 @@ class Dialect:
     )
     constant_dtype: Callable[[str, int], str | None] | None = field(default=None, repr=False)
     added: tuple[Signature, ...] = ()  # a file's own declarations, on top of the shipped ones
-
-    def __reduce__(self) -> Any:
-        return _restored, (self.name, self.added)
 
     def get(self, operator: str) -> Signature | None:
         return self.operators.get(operator)
@@ -60,14 +56,3 @@ class Dialect:
             for trait in self.operators[name].traits:
                 table.setdefault(trait, []).append(name)
         return {trait: tuple(names) for trait, names in table.items()}
-
-
-def _restored(name: str, added: tuple[Signature, ...]) -> Dialect:
-    """Shipped dialects are loaded, not stored: their inference is code."""
-    from gslang.dialect.load import load_dialect
-
-    dialect = load_dialect(name)
-    return dialect.with_operators(added) if added else dialect
-
-
-declare_form(Dialect, lambda dialect: (dialect.name, dialect.added), lambda parts: _restored(*parts))

@@ -5,11 +5,14 @@
 
 from __future__ import annotations
 
+import copyreg
 from functools import cache
 
 from gslang.base.cache import cached
+from gslang.base.plain_data import declare_form
 from gslang.base.resources import stdlib_path
 from gslang.dialect.dialect import Dialect
+from gslang.dialect.shipped import declared_operators
 from gslang.dialect.signature import Signature
 
 
@@ -51,22 +54,18 @@ def _inference(name: str):  # type: ignore[no-untyped-def]
     return {}
 
 
-def declared_operators(path: str, text: str) -> list[Signature]:
-    """The signatures of a shipped file of declarations."""
-    from gslang.base.source import Source
-    from gslang.dialect.declarations import signature_of
-    from gslang.syntax import nodes as n
-    from gslang.syntax.parser import parse
+# ── storing ───────────────────────────────────────────────────────────────────────────────────────────────────
 
-    parsed = parse(Source(path, text))
-    problems = list(parsed.diagnostics)
-    signatures = []
-    for item in parsed.program.items:
-        if isinstance(item, n.OpDecl):
-            signature, found = signature_of(item)
-            signatures.append(signature)
-            problems += found
-    if problems:
-        shown = "; ".join(f"{d.primary.span}: {d.message}" for d in problems)
-        raise AssertionError(f"the shipped dialect does not load: {shown}")
-    return signatures
+
+def _parts(dialect: Dialect) -> tuple[str, tuple[Signature, ...]]:
+    return dialect.name, dialect.added
+
+
+def _restored(name: str, added: tuple[Signature, ...]) -> Dialect:
+    """Shipped dialects are loaded, not stored: their inference is code."""
+    dialect = load_dialect(name)
+    return dialect.with_operators(added) if added else dialect
+
+
+declare_form(Dialect, _parts, lambda parts: _restored(*parts), home=__name__)
+copyreg.pickle(Dialect, lambda dialect: (_restored, _parts(dialect)))

@@ -13,8 +13,8 @@ from gslang.dialect.dialect import Dialect
 from gslang.dialect.signature import Signature
 from gslang.dialect.tensor_type import UNKNOWN, Symbol, TensorType, TupleType, UnknownValue
 from gslang.engine.edits import BuildError, infer_or_fail
-from gslang.engine.scope import UNBOUND, Scope
-from gslang.engine.values import evaluate, iterate, truth
+from gslang.engine.scope import UNBOUND, Scope, evaluate, iterate
+from gslang.engine.values import truth
 from gslang.graph.graph import ABSENT, TUPLE, Graph
 
 

@@ -52,6 +52,7 @@ class Site:
 class Writer:
     plan: MatchProgram
     names: Namespace
+    fields_step: Callable[[str, tuple[int | None | ir.Splice, ...], int], Step]  # for operands that are instances (`generate_blocks`)
     traced: bool = False  # the rewriter tells what it did
     sites: dict[str, Site] = field(default_factory=dict)
     listed: dict[tuple[int, tuple[frozenset[str], ...]], str] = field(default_factory=dict)  # (node, levels) → variable

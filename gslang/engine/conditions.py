@@ -11,8 +11,7 @@ from collections.abc import Collection, Iterator
 from gslang.check import checked as ir
 from gslang.engine.constraints import satisfied
 from gslang.engine.program import MatchProgram
-from gslang.engine.scope import UNBOUND, Instance, Scope
-from gslang.engine.values import holds
+from gslang.engine.scope import UNBOUND, Instance, Scope, holds
 from gslang.graph.graph import Graph
 
 

@@ -6,8 +6,8 @@ from typing import Any
 
 from gslang.check import checked as ir
 from gslang.dialect.tensor_type import UNKNOWN
-from gslang.engine.scope import Scope
-from gslang.engine.values import FAILURES, call_attribute, equal, evaluate, read_attribute, truth
+from gslang.engine.scope import Scope, evaluate
+from gslang.engine.values import FAILURES, call_attribute, equal, read_attribute, truth
 from gslang.graph.graph import CONST, INPUT, PARAM
 from gslang.graph.scalar import Scalar, as_element
 

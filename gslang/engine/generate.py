@@ -23,7 +23,7 @@ from gslang.engine.candidates import Candidates, canonical, field_of
 from gslang.engine.code_writer import Place, Rest, Step, Writer, chain, go
 from gslang.engine.conditions import is_blocked
 from gslang.engine.edits import BuildError, Edits, edits_of
-from gslang.engine.generate_blocks import Growing, output_block_step
+from gslang.engine.generate_blocks import Growing, fields_step, output_block_step
 from gslang.engine.generate_forward import conjuncts, forward, is_known
 from gslang.engine.generate_nodes import match_step
 from gslang.engine.generate_outline import outlined_layout
@@ -112,7 +112,7 @@ def source_of(plan: MatchProgram, mode: Mode = "match") -> tuple[str, dict[str, 
     rule, rewrites = plan.rule, mode != "match"
     if len(rule.nodes) > _MOST_NODES or written_out(rule) > _LONGEST_VALUE:
         raise NotCompiled("it is too long")
-    writer = Writer(plan, Namespace(rule), traced=mode == "trace")
+    writer = Writer(plan, Namespace(rule), fields_step, traced=mode == "trace")
     blocks = range(len(rule.blocks))
     alternations = [k for k, node in enumerate(rule.nodes) if isinstance(node, ir.AltNode)]
     variables = [f"v{k}" for k in range(len(rule.nodes))] + [f"b{k}" for k in alternations] + [f"c{k}" for k in range(len(rule.captures))]

@@ -184,8 +184,6 @@ def _certain_below(plan: MatchProgram, node: int) -> list[int]:
 
 def _inner(writer: Writer, place: Place, node: int, pattern: ir.Pattern, value: str, rest: Rest) -> None:
     """Operator, distinctness, arity, constraints that need no operands, operands, other constraints."""
-    from gslang.engine.generate_blocks import fields_step
-
     names, slot, nodes = writer.names, f"v{node}", writer.plan.rule.nodes
     writer.line(place, f"{slot} = {value}")
     writer.check(place, f"{slot} < 0")
@@ -227,7 +225,7 @@ def _inner(writer: Writer, place: Place, node: int, pattern: ir.Pattern, value: 
     steps: list[Step]
     splice = next((k for k, part in enumerate(parts) if isinstance(part, ir.Splice)), None)
     if splice is not None:
-        steps = [fields_step(operand, parts, splice)]
+        steps = [writer.fields_step(operand, parts, splice)]
         values = []
     else:
         values = _arity(writer, place, pattern, parts, operand)

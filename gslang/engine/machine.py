@@ -29,8 +29,8 @@ from gslang.engine.conditions import (
 )
 from gslang.engine.constraints import kind_fits, satisfied
 from gslang.engine.program import MatchProgram
-from gslang.engine.scope import UNBOUND, Instance, Scope
-from gslang.engine.values import FAILURES, evaluate, holds
+from gslang.engine.scope import UNBOUND, Instance, Scope, evaluate, holds
+from gslang.engine.values import FAILURES
 from gslang.graph.graph import ABSENT, Graph
 
 

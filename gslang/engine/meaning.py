@@ -11,8 +11,8 @@ from gslang.dialect.dialect import Dialect
 from gslang.dialect.signature import Infer, TypeInferenceError
 from gslang.dialect.tensor_type import UNKNOWN, Symbol, TensorType, Type
 from gslang.engine.build import BuildError, build
-from gslang.engine.scope import Scope
-from gslang.engine.values import FAILURES, evaluate
+from gslang.engine.scope import Scope, evaluate
+from gslang.engine.values import FAILURES
 from gslang.graph.graph import Graph
 from gslang.graph.inference import contradiction, refine
 

@@ -9,8 +9,8 @@ from typing import Any
 from gslang.check import checked as ir
 from gslang.check.found import walk
 from gslang.dialect.tensor_type import UNKNOWN, Symbol, UnknownValue
-from gslang.engine.scope import Scope
-from gslang.engine.values import FAILURES, call_attribute, evaluate, holds, read_attribute
+from gslang.engine.scope import Scope, evaluate, holds
+from gslang.engine.values import FAILURES, call_attribute, read_attribute
 from gslang.graph.graph import Graph
 
 _TOLD = 4  # nodes that a condition reads

@@ -1,13 +1,22 @@
-"""What attribute expressions may look at: the graph, and the slots, captures and instances of a match (so far)."""
+"""Attribute expressions under a match: what they may look at, and their evaluation, which is one `match` statement.
+
+A scope is the graph, and the slots, captures and instances of a match (so far). What evaluation raises: see `values`.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
+from gslang.check import checked as ir
 from gslang.check.checked import OWN, At, CheckedRule, First, Own, Place, Value
+from gslang.dialect.onnx.versions import opset_for
 from gslang.dialect.tensor_type import UnknownValue
-from gslang.graph.graph import Graph
+from gslang.engine.builtins import BUILTINS
+from gslang.engine.limits import bounded, collected, numbers, run_over
+from gslang.engine.values import BINARY, COMPARE, FAILURES, plain, read_attribute, truth
+from gslang.graph.graph import ABSENT, Graph
 
 UNBOUND = -2  # a slot that nothing has matched (yet); `ABSENT` (-1) is an optional input that is not there
 
@@ -63,8 +72,6 @@ class Scope:
                     raise UnknownValue("there is no first instance")
                 return self.current
             case At(block, index):
-                from gslang.engine.values import evaluate
-
                 number = evaluate(index, self)
                 instances = self.instances[block]
                 if type(number) is not int or not -len(instances) <= number < len(instances):
@@ -98,8 +105,6 @@ class Scope:
 
     def let(self, place: Place, number: int) -> Any:
         """The value of a let, in the instance that `place` means."""
-        from gslang.engine.values import evaluate
-
         instance = self.current if isinstance(place, Own) else self.instance(place)
         value: Value = self.rule.lets[number]
         key = (number, -1 if instance is None else instance.index)
@@ -114,3 +119,129 @@ class Scope:
         finally:
             self.current, self.memo = before, memo
         return result
+
+
+# ── evaluation ────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def holds(condition: ir.Value, scope: Scope) -> bool:
+    """True only if the condition is known to be true."""
+    try:
+        return truth(evaluate(condition, scope))
+    except FAILURES:
+        return False
+
+
+def evaluate(value: ir.Value, scope: Scope) -> Any:
+    """The value, in normal form (tuples, Python numbers, strings, None, arrays). Raises `UnknownValue` and what fails."""
+    match value:
+        case ir.Const(constant):
+            return constant
+        case ir.NodeAttr(place, node, name):
+            slot = scope.slot(place, node)
+            if slot < 0:
+                raise UnknownValue("the node is not part of the match")
+            return read_attribute(scope.graph, scope.rule.dialect, slot, name)
+        case ir.Captured(place, number):
+            return scope.capture(place, number)
+        case ir.Let(place, number):
+            return scope.let(place, number)
+        case ir.Local(number):
+            return scope.locals[number]
+        case ir.IsAbsent(place, node):
+            slot = scope.slot(place, node)
+            if slot == UNBOUND:
+                raise UnknownValue("the input is not part of the match")
+            return slot == ABSENT
+        case ir.SameNode((place1, node1), (place2, node2)):
+            left, right = scope.slot(place1, node1), scope.slot(place2, node2)
+            if left == UNBOUND or right == UNBOUND:
+                raise UnknownValue("the node is not part of the match")
+            return left == right
+        case ir.InstanceIndex():
+            if scope.current is None:
+                raise UnknownValue("no instance")
+            return scope.current.index
+        case ir.Opset():
+            return opset_for(scope.graph.meta, scope.rule.opset)
+        case ir.Length(block):
+            return len(scope.instances[block])
+        case ir.Instances(block):
+            return tuple(range(len(scope.instances[block])))
+        case ir.UnaryValue("-", operand):
+            return -evaluate(operand, scope)
+        case ir.UnaryValue(_, operand):
+            return not truth(evaluate(operand, scope))
+        case ir.BinaryValue(operator, left, right):
+            return BINARY[operator](evaluate(left, scope), evaluate(right, scope))
+        case ir.CompareValue(operator, left, right):
+            return COMPARE[operator](evaluate(left, scope), evaluate(right, scope))
+        case ir.AllOf(items):
+            return _all(evaluate(item, scope) for item in items) if len(items) < 2 else _conjunction(items, scope)
+        case ir.AnyOf(items):
+            return not _conjunction(items, scope, negate=True)
+        case ir.IfValue(condition, then, otherwise):
+            return evaluate(then if truth(evaluate(condition, scope)) else otherwise, scope)
+        case ir.SelectValue(place, node, arms):
+            arm = arms[scope.branch(place, node)]
+            if arm is None:
+                raise UnknownValue("no arm for this alternative")
+            return evaluate(arm, scope)
+        case ir.TupleValue(items):
+            result: list[Any] = []
+            for item in items:
+                if isinstance(item, ir.SpreadValue):
+                    result.extend(evaluate(item.value, scope))
+                else:
+                    result.append(evaluate(item, scope))
+            return bounded(tuple(result))
+        case ir.ItemValue(base, index):
+            return plain(evaluate(base, scope)[evaluate(index, scope)])
+        case ir.SliceValue(base, lower, upper, step):
+            low, high, stride = (None if v is None else evaluate(v, scope) for v in (lower, upper, step))
+            return evaluate(base, scope)[low:high:stride]
+        case ir.RangeValue(lower, upper):
+            return numbers(evaluate(lower, scope), evaluate(upper, scope) + 1)
+        case ir.Comprehension(element, _, _, _):
+            return collected(evaluate(element, scope) for _ in iterate(value, scope))
+        case ir.Builtin(name, arguments):
+            return BUILTINS[name](*(evaluate(a, scope) for a in arguments))
+    raise AssertionError(f"unknown value {value!r}: this is a bug in gslang")
+
+
+def iterate(loop: ir.Comprehension | ir.Repeat, scope: Scope) -> Iterator[None]:
+    """Run through the rounds of a comprehension, its variables bound in `scope.locals`."""
+    names = loop.locals
+    items = run_over(evaluate(loop.source, scope), not scope.loops)
+    scope.loops += 1
+    try:
+        for item in items:
+            if len(names) == 1:
+                scope.locals[names[0]] = plain(item)
+            else:
+                parts = tuple(item)
+                if len(parts) != len(names):
+                    raise UnknownValue("the items have another number of parts")
+                scope.locals.update(zip(names, parts))
+            if loop.condition is None or truth(evaluate(loop.condition, scope)):
+                yield
+    finally:
+        scope.loops -= 1
+
+
+def _all(items: Iterator[Any]) -> bool:
+    return all(truth(item) for item in items)
+
+
+def _conjunction(items: tuple[ir.Value, ...], scope: Scope, negate: bool = False) -> bool:
+    """Kleene's `and` (with `negate`: of the negated items): false beats unknown, unknown beats true."""
+    unknown: BaseException | None = None
+    for item in items:
+        try:
+            if truth(evaluate(item, scope)) == negate:
+                return False
+        except FAILURES as failure:
+            unknown = failure
+    if unknown is not None:
+        raise UnknownValue(str(unknown))
+    return True

@@ -16,7 +16,7 @@ from gslang.engine.conditions import bound_slots, input_slots, late_contradictio
 from gslang.engine.lower import operators_of
 from gslang.engine.machine import At, Machine
 from gslang.engine.obstacles import also_used, constraint_obstacle, described, failing_part, nodes_read, path_between, shown_operators, where_obstacle
-from gslang.engine.values import holds
+from gslang.engine.scope import holds
 from gslang.graph.graph import ABSENT
 
 _NAMED = 4  # users that are told one by one

@@ -1,155 +1,28 @@
-"""Attribute expressions evaluated under a match: the readable way, one `match` statement.
+"""Values of attribute expressions: facts of graph nodes, and the operators on them.
 
-Three-valued: a value that cannot be had raises `UnknownValue`; `holds` turns that, and any failing evaluation (an index
-out of range, a division by zero, layouts that do not fit), into "does not hold": only true passes (semantics.md §9).
+Three-valued: a value that cannot be had raises `UnknownValue`; that, and any failing evaluation (an index out of range, a
+division by zero, layouts that do not fit), counts as "does not hold": only true passes (semantics.md §9).
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any
 
-from gslang.check import checked as ir
 from gslang.dialect.dialect import Dialect
-from gslang.dialect.onnx.versions import opset_for
 from gslang.dialect.tensor_type import UNKNOWN, Symbol, TensorType, UnknownValue
-from gslang.engine.builtins import BUILTINS
-from gslang.engine.limits import MOST_BITS, LimitExceeded, add, bounded, collected, multiply, numbers, run_over
-from gslang.engine.scope import UNBOUND, Scope
-from gslang.graph.graph import ABSENT, CONST, PROJ, Graph
+from gslang.engine.limits import MOST_BITS, LimitExceeded, add, bounded, multiply
+from gslang.graph.graph import CONST, PROJ, Graph
 from gslang.graph.scalar import round_float32
 
 # What a failing evaluation may raise; all of it means "unknown".
 FAILURES = (UnknownValue, ArithmeticError, LookupError, ValueError, TypeError, AttributeError, MemoryError)
 
 
-def holds(condition: ir.Value, scope: Scope) -> bool:
-    """True only if the condition is known to be true."""
-    try:
-        return truth(evaluate(condition, scope))
-    except FAILURES:
-        return False
-
-
 def truth(value: Any) -> bool:
     if value is UNKNOWN or isinstance(value, Symbol):
         raise UnknownValue("the condition is not known")
     return bool(value)
-
-
-def evaluate(value: ir.Value, scope: Scope) -> Any:
-    """The value, in normal form (tuples, Python numbers, strings, None, arrays). Raises `UnknownValue` and what fails."""
-    match value:
-        case ir.Const(constant):
-            return constant
-        case ir.NodeAttr(place, node, name):
-            slot = scope.slot(place, node)
-            if slot < 0:
-                raise UnknownValue("the node is not part of the match")
-            return read_attribute(scope.graph, scope.rule.dialect, slot, name)
-        case ir.Captured(place, number):
-            return scope.capture(place, number)
-        case ir.Let(place, number):
-            return scope.let(place, number)
-        case ir.Local(number):
-            return scope.locals[number]
-        case ir.IsAbsent(place, node):
-            slot = scope.slot(place, node)
-            if slot == UNBOUND:
-                raise UnknownValue("the input is not part of the match")
-            return slot == ABSENT
-        case ir.SameNode((place1, node1), (place2, node2)):
-            left, right = scope.slot(place1, node1), scope.slot(place2, node2)
-            if left == UNBOUND or right == UNBOUND:
-                raise UnknownValue("the node is not part of the match")
-            return left == right
-        case ir.InstanceIndex():
-            if scope.current is None:
-                raise UnknownValue("no instance")
-            return scope.current.index
-        case ir.Opset():
-            return opset_for(scope.graph.meta, scope.rule.opset)
-        case ir.Length(block):
-            return len(scope.instances[block])
-        case ir.Instances(block):
-            return tuple(range(len(scope.instances[block])))
-        case ir.UnaryValue("-", operand):
-            return -evaluate(operand, scope)
-        case ir.UnaryValue(_, operand):
-            return not truth(evaluate(operand, scope))
-        case ir.BinaryValue(operator, left, right):
-            return BINARY[operator](evaluate(left, scope), evaluate(right, scope))
-        case ir.CompareValue(operator, left, right):
-            return COMPARE[operator](evaluate(left, scope), evaluate(right, scope))
-        case ir.AllOf(items):
-            return _all(evaluate(item, scope) for item in items) if len(items) < 2 else _conjunction(items, scope)
-        case ir.AnyOf(items):
-            return not _conjunction(items, scope, negate=True)
-        case ir.IfValue(condition, then, otherwise):
-            return evaluate(then if truth(evaluate(condition, scope)) else otherwise, scope)
-        case ir.SelectValue(place, node, arms):
-            arm = arms[scope.branch(place, node)]
-            if arm is None:
-                raise UnknownValue("no arm for this alternative")
-            return evaluate(arm, scope)
-        case ir.TupleValue(items):
-            result: list[Any] = []
-            for item in items:
-                if isinstance(item, ir.SpreadValue):
-                    result.extend(evaluate(item.value, scope))
-                else:
-                    result.append(evaluate(item, scope))
-            return bounded(tuple(result))
-        case ir.ItemValue(base, index):
-            return plain(evaluate(base, scope)[evaluate(index, scope)])
-        case ir.SliceValue(base, lower, upper, step):
-            low, high, stride = (None if v is None else evaluate(v, scope) for v in (lower, upper, step))
-            return evaluate(base, scope)[low:high:stride]
-        case ir.RangeValue(lower, upper):
-            return numbers(evaluate(lower, scope), evaluate(upper, scope) + 1)
-        case ir.Comprehension(element, _, _, _):
-            return collected(evaluate(element, scope) for _ in iterate(value, scope))
-        case ir.Builtin(name, arguments):
-            return BUILTINS[name](*(evaluate(a, scope) for a in arguments))
-    raise AssertionError(f"unknown value {value!r}: this is a bug in gslang")
-
-
-def iterate(loop: ir.Comprehension | ir.Repeat, scope: Scope) -> Iterator[None]:
-    """Run through the rounds of a comprehension, its variables bound in `scope.locals`."""
-    names = loop.locals
-    items = run_over(evaluate(loop.source, scope), not scope.loops)
-    scope.loops += 1
-    try:
-        for item in items:
-            if len(names) == 1:
-                scope.locals[names[0]] = plain(item)
-            else:
-                parts = tuple(item)
-                if len(parts) != len(names):
-                    raise UnknownValue("the items have another number of parts")
-                scope.locals.update(zip(names, parts))
-            if loop.condition is None or truth(evaluate(loop.condition, scope)):
-                yield
-    finally:
-        scope.loops -= 1
-
-
-def _all(items: Iterator[Any]) -> bool:
-    return all(truth(item) for item in items)
-
-
-def _conjunction(items: tuple[ir.Value, ...], scope: Scope, negate: bool = False) -> bool:
-    """Kleene's `and` (with `negate`: of the negated items): false beats unknown, unknown beats true."""
-    unknown: BaseException | None = None
-    for item in items:
-        try:
-            if truth(evaluate(item, scope)) == negate:
-                return False
-        except FAILURES as failure:
-            unknown = failure
-    if unknown is not None:
-        raise UnknownValue(str(unknown))
-    return True
 
 
 # ── facts of a node ───────────────────────────────────────────────────────────────────────────────────────────

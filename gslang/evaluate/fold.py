@@ -64,7 +64,8 @@ def _compute(
     depend on parameters; and which of the values others read, by number."""
     import numpy
 
-    from gslang.evaluate.run import EvaluationError, node_evaluator
+    from gslang.evaluate.errors import EvaluationError
+    from gslang.evaluate.run import node_evaluator
 
     todo = worth_computing(graph, _computable(graph, dialect, given), limit_bytes)
     known: dict[int, Any] = {ABSENT: None, **graph.values, **given} if todo else {}  # leaves as they are kept, then what is computed

@@ -17,8 +17,8 @@ from gslang.dialect.onnx.package_schemas import newest, schema_at
 from gslang.dialect.onnx.schemas import opset_of_name, split_name
 from gslang.dialect.onnx.versions import OPSETS, history
 from gslang.dialect.tensor_type import TensorType, TupleType
+from gslang.evaluate.errors import EvaluationError, NoEvaluatorError
 from gslang.evaluate.onnx_contrib import contrib_function
-from gslang.evaluate.run import EvaluationError, NoEvaluatorError
 from gslang.graph.graph import PROJ, Graph
 
 

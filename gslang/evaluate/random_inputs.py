@@ -14,8 +14,8 @@ import numpy as np
 
 from gslang.dialect.dtypes import numpy_dtype, numpy_dtype_exists
 from gslang.dialect.tensor_type import Symbol, TensorType
+from gslang.evaluate.errors import EvaluationError
 from gslang.evaluate.index_ranges import bounds_of
-from gslang.evaluate.run import EvaluationError
 from gslang.graph.graph import INPUT, LEAVES, Graph
 
 _OPEN = (2, 2)  # sizes of leading and of other dimensions, symbolic or unknown, that nothing fixes

@@ -14,22 +14,12 @@ from gslang.engine.build import BuildError
 from gslang.engine.meaning import value_graph
 from gslang.engine.values import FAILURES
 from gslang.evaluate.elementwise import Evaluator
+from gslang.evaluate.errors import EvaluationError, NoEvaluatorError
 from gslang.evaluate.relay import EVALUATE
 from gslang.graph.graph import CONST, INPUT, PARAM, PROJ, TUPLE, Graph
 from gslang.graph.known_calls import movable_operands, operand_value, unknown_parts
 
 NodeEvaluator = Callable[[int, list[Any]], Any]
-
-
-class EvaluationError(Exception):
-    """A node cannot be computed. The message names the node, its operator and what is missing."""
-
-
-class NoEvaluatorError(EvaluationError):
-    """Nobody says what an operator computes: a graph with it cannot be computed at all, on any values."""
-
-    def __init__(self, graph: Graph, node: int, why: str = "") -> None:
-        super().__init__(f"`{graph.op[node]}` of {graph.label(node)} cannot be computed: no evaluator is known for it{why}")
 
 
 def evaluate_node(graph: Graph, dialect: Dialect, node: int, operands: list[Any]) -> Any:

@@ -16,6 +16,7 @@ from typing import Any
 
 from gslang.base.diagnostics import InputError, Severity
 from gslang.base.suggest import did_you_mean
+from gslang.lint.selectors import fits, selected_codes, weight
 
 _KEYS = ("select", "ignore", "per-file-ignores", "severity")
 _TABLES = ("lint", "model")  # `model`: the model that the language server matches rules in
@@ -38,8 +39,6 @@ class Configuration:
 
     def severity_of(self, code: str) -> Severity:
         """How bad a finding is: what the narrowest selector says, of equal ones the last; a warning otherwise."""
-        from gslang.lint.run_lints import fits, weight
-
         fitting = [(weight(selector), k, severity) for k, (selector, severity) in enumerate(self.severity) if fits(selector, code)]
         return max(fitting, key=lambda found: found[:2])[2] if fitting else Severity.WARNING
 
@@ -104,8 +103,6 @@ def _table(value: Any, what: str, path: str) -> Mapping[str, Any]:
 
 
 def _selectors(value: Any, what: str, path: str) -> tuple[str, ...]:
-    from gslang.lint.run_lints import selected_codes
-
     if not isinstance(value, list) or not all(isinstance(item, str) for item in value):
         raise InputError(f"`{what}` is a list of codes", path=path, help=f'such as {what} = ["L0108"]')
     try:

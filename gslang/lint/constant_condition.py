@@ -10,8 +10,8 @@ from gslang.base.source import Span
 from gslang.base.suggest import did_you_mean
 from gslang.check import checked as ir
 from gslang.dialect.dtypes import PLAIN
-from gslang.engine.scope import Scope
-from gslang.engine.values import FAILURES, evaluate
+from gslang.engine.scope import Scope, evaluate
+from gslang.engine.values import FAILURES
 from gslang.graph.graph import Graph
 from gslang.lint.facts import Fact, Known, facts_of, facts_of_constraint
 from gslang.lint.linted_file import Finding, LintedFile, LintedRule, finding, walk

@@ -58,7 +58,7 @@ def lint_programs(programs: Iterable[CheckedProgram], choice: Choice, parsed: Ma
 
 def with_joint_findings(files: Sequence[Linted], programs: Sequence[CheckedProgram], choice: Choice) -> list[Linted]:
     """The same with the findings about rules of different files, each in its file and as the configuration of that has it."""
-    from gslang.lint.run_lints import selected_codes
+    from gslang.lint.selectors import selected_codes
     from gslang.lint.together import lint_together
 
     configurations = {file.source.name: choice.configuration_of(file.source.name) for file in files}

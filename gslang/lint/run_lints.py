@@ -6,7 +6,7 @@ What a file gave is kept by its content, so that files that did not change cost 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from functools import lru_cache
 from pathlib import Path
@@ -19,44 +19,14 @@ from gslang.base.resources import stdlib_path
 from gslang.base.rule_files import rule_files
 from gslang.base.source import Source
 from gslang.check.checked import CheckedProgram
-from gslang.lint.codes import LINTS
 from gslang.lint.configuration import Configuration
 from gslang.lint.linted_file import Finding
+from gslang.lint.selectors import selected_codes
 
 if TYPE_CHECKING:
     from gslang.syntax.parser import Parsed
 
 _USE = re.compile(r'\buse\s+"([^"\n]+)"')
-
-
-def selected_codes(select: Sequence[str], ignore: Sequence[str]) -> frozenset[str]:
-    """Codes by prefix (`L01`), name, or `all`. Nothing selected: those that run unasked. The longest prefix decides, then `ignore`.
-
-    Raises `ValueError` for a selector that fits no lint.
-    """
-    for given in (*select, *ignore):
-        if not any(fits(given, code) for code in LINTS):
-            raise ValueError(given)
-    chosen = set()
-    for code, info in LINTS.items():
-        wanted = max((weight(s) for s in select if fits(s, code)), default=None)
-        unwanted = max((weight(s) for s in ignore if fits(s, code)), default=-1)
-        if wanted is None and not select and info.default:
-            wanted = 0
-        # a prefix alone does not wake lints that wait to be asked for by name
-        if wanted is not None and wanted > unwanted and (info.default or any(s in (code, info.name, "all") for s in select)):
-            chosen.add(code)
-    return frozenset(chosen)
-
-
-def fits(selector: str, code: str) -> bool:
-    """Whether a selector means a lint."""
-    return selector == "all" or selector == LINTS[code].name or code.startswith(selector) and selector.startswith("L")
-
-
-def weight(selector: str) -> int:
-    """How narrow a selector is: `all`, then prefixes by length, then codes and names."""
-    return 0 if selector == "all" else len(selector) if selector.startswith("L") else 5
 
 
 def lint_program(

@@ -9,8 +9,8 @@ from collections.abc import Iterator
 from typing import Any
 
 from gslang.check import checked as ir
-from gslang.engine.scope import Scope
-from gslang.engine.values import FAILURES, evaluate
+from gslang.engine.scope import Scope, evaluate
+from gslang.engine.values import FAILURES
 from gslang.lint.facts import Fact, compared, facts_of
 
 

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from gslang.base.diagnostics import Edit, Fix
 from gslang.base.source import Source, Span
-from gslang.check.modules import find_module
+from gslang.check.module_files import find_module
 from gslang.lint.linted_file import Finding, LintedFile, finding, names_in, walk
 from gslang.syntax import nodes as n
 from gslang.syntax.parser import parse, read_source

@@ -17,8 +17,8 @@ from gslang.dialect.tensor_type import TensorType
 from gslang.engine.build import BuildError
 from gslang.engine.lower import program_of
 from gslang.engine.machine import matches
-from gslang.engine.scope import UNBOUND, Scope
-from gslang.engine.values import FAILURES, evaluate
+from gslang.engine.scope import UNBOUND, Scope, evaluate
+from gslang.engine.values import FAILURES
 from gslang.graph.graph import ABSENT, INPUT, PARAM, PROJ, TUPLE, Graph
 from gslang.graph.inference import infer_node
 from gslang.lint.linted_file import LintedFile

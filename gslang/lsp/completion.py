@@ -7,7 +7,7 @@ from pathlib import Path
 
 from lsprotocol import types as lsp
 
-from gslang.check.modules import module_names
+from gslang.check.module_files import module_names
 from gslang.dialect.load import dialect_names
 from gslang.lint.codes import LINTS
 from gslang.lsp import hover, signature_text, snippets, words

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from lsprotocol import types as lsp
 
-from gslang.check.modules import find_module
+from gslang.check.module_files import find_module
 from gslang.dialect.load import dialect_names, load_dialect
 from gslang.dialect.signature import Signature
 from gslang.engine.meaning import with_meanings

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from gslang.base.resources import stdlib_path
-from gslang.check.modules import find_module
+from gslang.check.module_files import find_module
 from gslang.lsp.document import Document, folder_of
 from gslang.lsp.names import Mark, marks
 from gslang.lsp.pieces import Piece

@@ -7,9 +7,6 @@ other: these run in a process of their own (`lint_process`), so that whoever typ
 from __future__ import annotations
 
 import asyncio
-import logging
-import os
-import sys
 from collections.abc import Generator
 from typing import Any
 
@@ -29,7 +26,6 @@ from gslang.lsp.lint_process import LintProcess
 from gslang.lsp.store import Store
 
 _PAUSE = 0.4  # seconds without an edit, after which costly lints run
-_TURN = 0.0005  # seconds that a thread which verifies or runs tests may go on while a message waits
 
 
 class _Protocol(LanguageServerProtocol):
@@ -126,30 +122,3 @@ class Server(LanguageServer):
             if self._edits != edits:
                 return
         self.lints.ask(slow)
-
-
-def serve() -> bool:
-    """Talk on standard input and output until the client says `exit` or is gone; False if it said that without asking for `shutdown` before."""
-    logging.basicConfig(level=logging.ERROR)
-    logging.getLogger("pygls.protocol.json_rpc").addFilter(_is_no_answer)
-    output = os.fdopen(os.dup(1), "wb")
-    os.dup2(2, 1)  # what a package prints goes to standard error, not between the messages
-    sys.setswitchinterval(_TURN)
-    server = make_server()
-    server.start_io(sys.stdin.buffer, output)
-    return not server.exited or bool(server.protocol._shutdown)
-
-
-def make_server() -> Server:
-    """A server with all that it can do."""
-    from gslang.lsp import commands, requests, synchronisation
-
-    server = Server()
-    for part in (synchronisation, requests, commands):
-        part.register(server)
-    return server
-
-
-def _is_no_answer(record: logging.LogRecord) -> bool:
-    """What is refused on purpose (a rename to a keyword, a request without its parameters) is answered and belongs in no log."""
-    return not (record.exc_info and isinstance(record.exc_info[1], JsonRpcException)) and not str(record.msg).startswith("Unable to deserialize")

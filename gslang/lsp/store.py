@@ -19,7 +19,7 @@ from gslang.check.check import Module
 from gslang.check.imports import Importer
 from gslang.lint.configuration import Configuration, find_configuration
 from gslang.lint.linted_file import Finding
-from gslang.lint.run_lints import selected_codes
+from gslang.lint.selectors import selected_codes
 from gslang.lsp.analysis import Analysis, analyse
 from gslang.lsp.document import Document, folder_of, open_document
 from gslang.lsp.linting import COSTLY, lint

@@ -9,8 +9,9 @@ import numpy as np
 
 from gslang.dialect.dialect import Dialect
 from gslang.evaluate.agree import compare_values
+from gslang.evaluate.errors import EvaluationError, NoEvaluatorError
 from gslang.evaluate.random_inputs import random_inputs
-from gslang.evaluate.run import EvaluationError, NoEvaluatorError, evaluate
+from gslang.evaluate.run import evaluate
 from gslang.graph.graph import Graph
 from gslang.verify.exact import in_field
 

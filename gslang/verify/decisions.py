@@ -11,8 +11,8 @@ from dataclasses import dataclass, fields, is_dataclass
 from typing import Any
 
 from gslang.check import checked as ir
-from gslang.engine.scope import Scope
-from gslang.engine.values import FAILURES, evaluate, iterate, truth
+from gslang.engine.scope import Scope, evaluate, iterate
+from gslang.engine.values import FAILURES, truth
 from gslang.verify.written import written_value
 
 Seen = set[tuple[int, bool]]

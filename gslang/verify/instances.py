@@ -15,8 +15,8 @@ from gslang.engine.edits import edits_of
 from gslang.engine.lower import program_of
 from gslang.engine.machine import matches
 from gslang.engine.rewrite import Failure, apply_match
-from gslang.engine.scope import Scope
-from gslang.engine.values import FAILURES, holds
+from gslang.engine.scope import Scope, holds
+from gslang.engine.values import FAILURES
 from gslang.graph.graph import Graph
 from gslang.verify.leaves import Misfit
 from gslang.verify.make import Making

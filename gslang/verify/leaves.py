@@ -13,8 +13,7 @@ from gslang.check import checked as ir
 from gslang.dialect.dtypes import numpy_dtype
 from gslang.dialect.tensor_type import TensorType, TupleType, is_static
 from gslang.engine.lower import mentions_first
-from gslang.engine.scope import UNBOUND, Scope
-from gslang.engine.values import evaluate
+from gslang.engine.scope import UNBOUND, Scope, evaluate
 from gslang.graph.graph import ABSENT, INPUT, PARAM, Graph
 from gslang.graph.inference import infer_node
 from gslang.verify.onnx_samplers import ONNX_SAMPLERS, Only

@@ -14,10 +14,10 @@ from typing import Any
 from gslang.check import checked as ir
 from gslang.dialect.signature import REQUIRED, AttributeType
 from gslang.dialect.tensor_type import TensorType, TupleType, is_static
-from gslang.engine.scope import UNBOUND, Instance
-from gslang.engine.values import FAILURES, evaluate
+from gslang.engine.scope import UNBOUND, Instance, evaluate
+from gslang.engine.values import FAILURES
+from gslang.evaluate.errors import EvaluationError
 from gslang.evaluate.random_inputs import random_inputs
-from gslang.evaluate.run import EvaluationError
 from gslang.evaluate.run import evaluate as evaluate_graph
 from gslang.graph.graph import ABSENT, CONST, Graph
 from gslang.verify.leaves import Leaves, Misfit, reads_itself

@@ -10,7 +10,8 @@ from typing import Any
 import numpy as np
 
 from gslang.check import checked as ir
-from gslang.engine.values import FAILURES, evaluate, holds
+from gslang.engine.scope import evaluate, holds
+from gslang.engine.values import FAILURES
 from gslang.verify.make import Making
 
 Wish = dict[tuple[int, str], Any]

@@ -8,8 +8,9 @@ import pytest
 from gslang.dialect.load import load_dialect
 from gslang.dialect.tensor_type import Symbol, TensorType
 from gslang.evaluate.agree import compare_values
+from gslang.evaluate.errors import EvaluationError
 from gslang.evaluate.random_inputs import random_inputs
-from gslang.evaluate.run import EvaluationError, evaluate
+from gslang.evaluate.run import evaluate
 from gslang.formats.dot import write_dot
 from gslang.graph.builder import Builder
 from gslang.graph.graph import CONST, Graph

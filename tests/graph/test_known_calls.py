@@ -14,8 +14,9 @@ from gslang.cli.main import main
 from gslang.dialect.dialect import Dialect
 from gslang.dialect.load import load_dialect
 from gslang.engine.common_subexpressions import merge_equal_calls
+from gslang.evaluate.errors import EvaluationError
 from gslang.evaluate.fold import fold
-from gslang.evaluate.run import EvaluationError, evaluate
+from gslang.evaluate.run import evaluate
 from gslang.formats.json_graph import read_json, write_json
 from gslang.formats.relay import read_relay, write_relay
 from gslang.graph.compare import count_calls

@@ -13,7 +13,7 @@ from gslang.base.diagnostics import InputError
 from gslang.cli.main import main
 from gslang.lint import configuration
 from gslang.lint.codes import LINTS
-from gslang.lint.run_lints import selected_codes
+from gslang.lint.selectors import selected_codes
 
 BAD = """\
 use std.relay.common (pair, pads2);

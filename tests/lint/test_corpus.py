@@ -15,7 +15,8 @@ from gslang.check.check import check_source
 from gslang.check.modules import load_module
 from gslang.lint.codes import LINTS
 from gslang.lint.lint_paths import source_of
-from gslang.lint.run_lints import lint_program, selected_codes
+from gslang.lint.run_lints import lint_program
+from gslang.lint.selectors import selected_codes
 from gslang.lint.together import lint_together
 from gslang.syntax.parser import read_source
 

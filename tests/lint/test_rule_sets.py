@@ -17,7 +17,8 @@ from gslang.lint import unreachable as unreachable_module
 from gslang.lint.codes import LINTS
 from gslang.lint.linted_file import Finding, linted_file
 from gslang.lint.rule_pairs import candidate_pairs
-from gslang.lint.run_lints import lint_program, selected_codes
+from gslang.lint.run_lints import lint_program
+from gslang.lint.selectors import selected_codes
 from gslang.lint.witness import graphs_of, matching_nodes
 from gslang.syntax.parser import parse
 from tests.counted import calls_of

@@ -9,7 +9,8 @@ import pytest
 
 from gslang.base.source import Source
 from gslang.check.check import check_source
-from gslang.lint.run_lints import _lint, selected_codes
+from gslang.lint.run_lints import _lint
+from gslang.lint.selectors import selected_codes
 from gslang.lsp import analysis as analysis_module
 from gslang.lsp import store as store_module
 from gslang.lsp.pieces import Piece, cut

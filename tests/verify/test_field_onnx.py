@@ -9,7 +9,8 @@ import pytest
 
 from gslang.dialect.load import load_dialect
 from gslang.dialect.tensor_type import TensorType
-from gslang.evaluate.run import EvaluationError, evaluate
+from gslang.evaluate.errors import EvaluationError
+from gslang.evaluate.run import evaluate
 from gslang.graph.graph import INPUT, Graph
 from gslang.verify.expand import CannotExpand, expanded
 from gslang.verify.field.dual import Dual, contracted, random_dual

@@ -11,8 +11,9 @@ import gslang.api as api
 from gslang.dialect.load import load_dialect
 from gslang.dialect.signature import TypeInferenceError
 from gslang.dialect.tensor_type import TensorType
+from gslang.evaluate.errors import EvaluationError
 from gslang.evaluate.random_inputs import random_inputs
-from gslang.evaluate.run import EvaluationError, evaluate
+from gslang.evaluate.run import evaluate
 from gslang.graph.graph import Graph
 from gslang.graph.inference import infer_node
 from gslang.verify.instances import Search, instances

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 import gslang.api as api
-from gslang.check.modules import module_names
+from gslang.check.module_files import module_names
 from gslang.verify.verdict import Settings, verify_now
 
 PAGE = Path(__file__).parent.parent.parent / "docs" / "rules.md"

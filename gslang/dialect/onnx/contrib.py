@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from gslang.dialect.onnx.versions import history
+from gslang.dialect.shipped import declared_operators
 from gslang.dialect.signature import Infer, Signature
 from gslang.dialect.tensor_type import UNKNOWN, Dimension, Shape, TensorType, TupleType, Type
 
@@ -24,8 +25,6 @@ def declarations() -> str:
 
 
 def contrib_signatures() -> list[Signature]:
-    from gslang.dialect.load import declared_operators
-
     return declared_operators("com_microsoft.gsl", declarations())
 
 

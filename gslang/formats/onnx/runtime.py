@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from importlib.util import find_spec
 from typing import Any
 
-from gslang.evaluate.run import EvaluationError
+from gslang.evaluate.errors import EvaluationError
 from gslang.formats.onnx.records import model_record
 from gslang.formats.onnx.writer import onnx_model
 from gslang.graph.graph import Graph

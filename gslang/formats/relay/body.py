@@ -188,9 +188,7 @@ class Body(Scope):
         if token == "free_var":
             return None, self._free_variable(at)
         if token == "fn":
-            from gslang.formats.relay.nested import read_nested
-
-            return read_nested(self, at)
+            return self.context.read_nested(self, at)
         if token in _CONTROL:
             self.problems.unsupported(at, _CONTROL[token])
         if "=" in token:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from gslang.dialect.dialect import Dialect
 from gslang.dialect.tensor_type import Type
@@ -14,10 +14,16 @@ from gslang.formats.relay.metadata import Metadata
 from gslang.formats.relay.problems import Problems
 from gslang.formats.relay.types_text import TypeProblem, read_type
 
+if TYPE_CHECKING:
+    from gslang.formats.relay.body import Body
+
 
 @dataclass
 class Context:
-    """`constructors` are those of the file's type definitions; `constant_types` the types of external constants by index."""
+    """`constructors` are those of the file's type definitions; `constant_types` the types of external constants by index.
+
+    `read_nested` reads a function value in a body, whose `fn` is the token at hand: (its node, the index behind it).
+    """
 
     tokens: Tokens
     problems: Problems
@@ -26,6 +32,7 @@ class Context:
     old_grammar: bool
     keep_spans: bool
     constant_types: Mapping[int, Type]
+    read_nested: Callable[[Body, int], tuple[int, int]]
     constructors: set[str] = field(default_factory=set)
 
     def type_at(self, at: int) -> tuple[Type | None, int]:

@@ -8,16 +8,15 @@ have equal texts wherever they stand. `text` has one fixed layout and no comment
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from gslang.formats.relay.attributes import read_string, write_string
+from gslang.formats.relay.body import Body
 from gslang.formats.relay.comments import info
+from gslang.formats.relay.function import read_function
 from gslang.formats.relay.lexer import Tokens
 from gslang.formats.relay.module import FN
 from gslang.formats.relay.types_text import type_of_comment
-
-if TYPE_CHECKING:
-    from gslang.formats.relay.body import Body
 
 MAX_DEPTH: Final = 40
 _NO_BLANK_BEFORE: Final = frozenset((",", ";", ")", "]", ":"))
@@ -26,9 +25,6 @@ _ATTRIBUTE: Final = re.compile(r"[^\W\d][\w.]*\s*=")
 
 def read_nested(outer: Body, at: int) -> tuple[int, int]:
     """The function value whose `fn` is token `at`: (its node, index behind it)."""
-    from gslang.formats.relay.body import Body
-    from gslang.formats.relay.function import read_function
-
     inner = Body(outer.context, outer)
     if inner.depth > MAX_DEPTH:
         outer.problems.error(at, f"functions are nested more than {MAX_DEPTH} levels deep")

@@ -19,6 +19,7 @@ from gslang.formats.relay.inline import inlined
 from gslang.formats.relay.lexer import END, Tokens
 from gslang.formats.relay.metadata import Metadata, read_metadata
 from gslang.formats.relay.module import FN, META_KEY, OLD_VERSION_LINE, VERSION_LINE, RelayModule
+from gslang.formats.relay.nested import read_nested
 from gslang.formats.relay.problems import Problems, UnsupportedConstruct
 from gslang.formats.relay.result_types import complete_types
 from gslang.formats.relay.spellings import GUESS, UNSTATED
@@ -64,7 +65,7 @@ def read_relay(
     body, metadata, header, old_grammar = _parts(text, path)
     tokens = Tokens(body)
     problems = Problems(path, tokens)
-    context = Context(tokens, problems, dialect, metadata, old_grammar, keep_spans, constant_types or {})
+    context = Context(tokens, problems, dialect, metadata, old_grammar, keep_spans, constant_types or {}, read_nested)
     first = tokens.text[0]
     if first in ("def", "type", "extern") or first[0] == "@":
         definitions = _definitions(context, function, skip_unsupported)

@@ -9,9 +9,10 @@ from typing import Any, Final
 
 from gslang.dialect.dialect import Dialect
 from gslang.dialect.tensor_type import Dimension, Symbol, TensorType, TupleType, Type, is_static
+from gslang.evaluate.errors import EvaluationError
 from gslang.evaluate.known_types import is_settled, refiner
 from gslang.evaluate.random_inputs import random_inputs
-from gslang.evaluate.run import EvaluationError, leaf_value, node_evaluator, type_of
+from gslang.evaluate.run import leaf_value, node_evaluator, type_of
 from gslang.graph.graph import CONST, INPUT, LEAVES, PARAM, PROJ, TUPLE, Graph
 from gslang.search.cost.tables import CostTable
 from gslang.search.cost.work import RENAMES, Call, UnknownCost, Work, bytes_of, work_of

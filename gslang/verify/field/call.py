@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
+from gslang.evaluate.errors import EvaluationError
 from gslang.evaluate.onnx import evaluate_onnx_node
-from gslang.evaluate.run import EvaluationError
 from gslang.graph.graph import Graph
 from gslang.verify.field import dual
 from gslang.verify.field.dual import Dual, constant

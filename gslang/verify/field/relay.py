@@ -21,8 +21,9 @@ import numpy as np
 from gslang.dialect.dialect import Dialect
 from gslang.dialect.signature import Signature
 from gslang.dialect.tensor_type import TensorType, is_static
+from gslang.evaluate.errors import EvaluationError
 from gslang.evaluate.relay import EVALUATE
-from gslang.evaluate.run import EvaluationError, evaluate_node
+from gslang.evaluate.run import evaluate_node
 from gslang.graph.graph import CONST, INPUT, PARAM, PROJ, TUPLE, Graph
 from gslang.verify.field.relay_order import ORDERED, ordered
 from gslang.verify.field.residues import PRIME, NoField, inverse, mixed, residue, residues

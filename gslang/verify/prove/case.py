@@ -11,8 +11,8 @@ from typing import Any
 
 from gslang.check import checked as ir
 from gslang.dialect.tensor_type import UnknownValue
-from gslang.engine.scope import UNBOUND
-from gslang.engine.values import evaluate, truth
+from gslang.engine.scope import UNBOUND, evaluate
+from gslang.engine.values import truth
 from gslang.verify.prove.domains import Written
 from gslang.verify.prove.dtypes import compared
 from gslang.verify.prove.paths import Impossible, NotProved

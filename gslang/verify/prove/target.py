@@ -7,8 +7,8 @@ from typing import Any
 
 from gslang.check import checked as ir
 from gslang.dialect.signature import REQUIRED
-from gslang.engine.scope import UNBOUND
-from gslang.engine.values import iterate, truth
+from gslang.engine.scope import UNBOUND, iterate
+from gslang.engine.values import truth
 from gslang.graph.graph import ABSENT
 from gslang.verify.prove.case import Case
 from gslang.verify.prove.constants import default_dtype, unreadable, vector, with_attributes

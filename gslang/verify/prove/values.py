@@ -10,7 +10,8 @@ from typing import Any
 
 from gslang.check import checked as ir
 from gslang.dialect.tensor_type import UnknownValue
-from gslang.engine.values import evaluate, truth
+from gslang.engine.scope import evaluate
+from gslang.engine.values import truth
 from gslang.verify.prove.families import Family, Sums, whole
 from gslang.verify.prove.paths import NotProved
 from gslang.verify.prove.tensors import World

@@ -1,0 +1,16 @@
+"""What evaluating a graph may end with."""
+
+from __future__ import annotations
+
+from gslang.graph.graph import Graph
+
+
+class EvaluationError(Exception):
+    """A node cannot be computed. The message names the node, its operator and what is missing."""
+
+
+class NoEvaluatorError(EvaluationError):
+    """Nobody says what an operator computes: a graph with it cannot be computed at all, on any values."""
+
+    def __init__(self, graph: Graph, node: int, why: str = "") -> None:
+        super().__init__(f"`{graph.op[node]}` of {graph.label(node)} cannot be computed: no evaluator is known for it{why}")
