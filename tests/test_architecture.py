@@ -39,3 +39,11 @@ def test_the_core_is_light() -> None:
 
     code = "import gslang, sys; import gslang.cli.main; print(sorted({'numpy', 'lark'} & set(sys.modules)))"
     assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.strip() == "[]"
+
+
+def test_modules_import_in_one_direction() -> None:
+    """No module imports one that imports it, directly or over others, inside functions included."""
+    from benchmarks.structure import cycles, imports
+
+    trees = {path: ast.parse(path.read_text(encoding="utf-8")) for path in sorted(ROOT.rglob("*.py"))}
+    assert cycles(imports(ROOT, trees)) == []

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from gslang.base.suggest import did_you_mean
 from gslang.check import checked as ir
-from gslang.check import denote as d
-from gslang.check import patterns, values
+from gslang.check import values
 from gslang.check.context import BlockOf, Denotation, InstanceOf, Lost, Lowering, NodeOf, NodesOf, Stop, TargetOf, ValueOf
 from gslang.check.results import is_tuple, results_of
 from gslang.syntax import nodes as n
@@ -15,7 +14,7 @@ FACTS = {"shape": "tuple", "dtype": "dtype", "ndim": "int", "value": "array", "i
 
 def attribute(low: Lowering, expr: n.Attribute) -> Denotation:
     """`base.field`: a fact about a node, or a name of a template."""
-    base = d.denote(low, expr.base)
+    base = low.denote(expr.base)
     field = expr.field
     match base:
         case NodeOf(place, node):
@@ -80,7 +79,7 @@ def attribute_type(low: Lowering, expr: n.Attribute, node: int) -> str:
     """Check that `p.field` can exist, and give its type."""
     field = expr.field
     pattern = low.patterns[node]
-    branches = patterns.without_alternatives(low, node)
+    branches = low.without_alternatives(node)
     if any(node in template.ahead.values() for template in low.templates):
         return "any"  # `first.NAME` inside its own definition
     if field in ("shape", "dtype", "ndim") and is_tuple(results_of(low, node)):

@@ -8,7 +8,6 @@ from typing import Any, Final
 from gslang.base.diagnostics import Diagnostic, Label
 from gslang.base.suggest import did_you_mean
 from gslang.check import checked as ir
-from gslang.check import denote as d
 from gslang.check import patterns, targets, values
 from gslang.check.context import BUILTIN_ARGUMENTS, Denotation, InstanceOf, Lost, Lowering, NodeOf, OperatorOf, Stop, TargetOf, ValueOf, is_tensor
 from gslang.syntax import nodes as n
@@ -132,10 +131,10 @@ def _expand(low: Lowering, expr: n.Call, function: n.FnDecl) -> Denotation:
         match argument:
             case n.Positional(value):
                 if positional < len(parameters):
-                    given[parameters[positional]] = d.denote(low, value)
+                    given[parameters[positional]] = low.denote(value)
                 positional += 1
             case n.Keyword(key, value) if key in parameters:
-                given[key] = d.denote(low, value)
+                given[key] = low.denote(value)
             case n.Keyword(key, _):
                 guess = did_you_mean(key, parameters)
                 low.stop("E0305", f"`{name}` has no parameter `{key}`", argument.span, f"did you mean `{guess}`?" if guess else None)
@@ -163,7 +162,7 @@ def _expand(low: Lowering, expr: n.Call, function: n.FnDecl) -> Denotation:
     low.overlay.append({"": ValueOf(ir.Const(None)), **given})
     count = len(low.diagnostics)
     try:
-        result = _shared(low, expr, d.denote(low, function.body))
+        result = _shared(low, expr, low.denote(function.body))
         if isinstance(result, ValueOf) or isinstance(result, TargetOf) and isinstance(low.targets[result.target], ir.MakeCall):
             low.expanded[use] = (result, given, loops)  # which must live as long as their ids are known
         return result

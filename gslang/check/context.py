@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field, replace
 from typing import Any, NoReturn, Union
 
 from gslang.base.diagnostics import Diagnostic, Label
@@ -118,6 +118,7 @@ class Lowering:
     dialect: Dialect
     functions: Mapping[str, n.FnDecl]
     diagnostics: list[Diagnostic]
+    denoting: Callable[[Lowering, n.Expr, bool], Denotation]  # `denote.denote`; expressions stand inside each other in all ways
     side: str = "source"
     names: dict[str, Denotation] = field(default_factory=dict)
     bound_at: dict[str, Span] = field(default_factory=dict)
@@ -154,7 +155,22 @@ class Lowering:
         self.error(code, message, span, help, text=text, related=related)
         raise Stop
 
+    def denote(self, expr: n.Expr, *, ordered: bool = False) -> Denotation:
+        """What an expression stands for (`denote.denote`)."""
+        return self.denoting(self, expr, ordered)
+
     # ── names ──
+
+    def name_it(self, name: n.Name, what: Denotation) -> None:
+        """Bind a name; a node takes it as its own if it has none, a value becomes a let."""
+        match what:
+            case NodeOf(place, node) if isinstance(place, ir.Own) and self.side == "source" and self.patterns[node].name is None:
+                self.patterns[node] = replace(self.patterns[node], name=name.id)
+            case ValueOf(value, kind):
+                what = ValueOf(self.add_let(value), kind)
+            case TargetOf(target) if self.target_names[target] is None:
+                self.target_names[target] = name.id
+        self.bind(name, what)
 
     def look_up(self, name: str) -> Denotation | None:
         for names in reversed(self.overlay):
@@ -237,6 +253,13 @@ class Lowering:
     @property
     def block(self) -> int | None:
         return self.inside.block if self.inside is not None else None
+
+    def without_alternatives(self, node: int) -> list[int]:
+        """A node, or the branches of an alternation, to the bottom."""
+        pattern = self.patterns[node]
+        if not isinstance(pattern, ir.AltNode):
+            return [node]
+        return [inner for branch in pattern.branches for inner in self.without_alternatives(branch)]
 
     def add_target(self, target: ir.Target, span: Span, several: bool = False) -> TargetOf:
         self.targets.append(target)

@@ -7,8 +7,6 @@ target side; `calls` tells which), everything else makes values (`values`).
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from gslang.base.suggest import did_you_mean
 from gslang.check import attributes, calls, patterns, targets, templates, values
 from gslang.check import checked as ir
@@ -33,7 +31,7 @@ from gslang.syntax import nodes as n
 _OPERATORS_OF_VALUES = {"**": ("power", "Pow"), "//": ("floor_divide",), "%": ("mod", "Mod")}
 
 
-def denote(low: Lowering, expr: n.Expr, *, ordered: bool = False) -> Denotation:
+def denote(low: Lowering, expr: n.Expr, ordered: bool = False) -> Denotation:
     """What `expr` stands for. Reports errors and raises `Stop` where nothing sensible can be said."""
     match expr:
         case n.Name(name):
@@ -90,7 +88,7 @@ def denote(low: Lowering, expr: n.Expr, *, ordered: bool = False) -> Denotation:
             return ValueOf(ir.IfValue(test.value, first.value, second.value), kind)
         case n.Walrus(name, value):
             what = denote(low, value, ordered=ordered)
-            name_it(low, name, what)
+            low.name_it(name, what)
             return what
         case n.TupleExpr(items):
             return _tuple(low, expr, items)
@@ -107,18 +105,6 @@ def denote(low: Lowering, expr: n.Expr, *, ordered: bool = False) -> Denotation:
         case n.Range():
             low.stop("E0607", "`..` stands in `each` and in comprehensions", expr.span)
     raise AssertionError(f"unknown expression {expr!r}: this is a bug in gslang")
-
-
-def name_it(low: Lowering, name: n.Name, what: Denotation) -> None:
-    """Bind a name; a node takes it as its own if it has none, a value becomes a let."""
-    match what:
-        case NodeOf(place, node) if not low.expanding and isinstance(place, ir.Own) and low.side == "source" and low.patterns[node].name is None:
-            patterns.rename(low, node, name.id)
-        case ValueOf(value, kind):
-            what = ValueOf(low.add_let(value), kind)
-        case TargetOf(target) if not low.expanding and low.target_names[target] is None:
-            low.target_names[target] = name.id
-    low.bind(name, what)
 
 
 def _name(low: Lowering, expr: n.Name, name: str) -> Denotation:
@@ -273,17 +259,6 @@ def _loop_names(low: Lowering, expr: n.Comprehension) -> tuple[ir.Value, dict[st
     return source, names
 
 
-def check_covered(low: Lowering, expr: n.Match, branches: Sequence[str | None], arms: Sequence[object]) -> None:
-    """Report alternatives without an arm: a match of one of them could never be applied."""
-    if all(arm.name is None or arm.name.id in branches for arm in expr.arms) and None in arms:
-        lacking = [name or f"number {k + 1}" for k, (name, arm) in enumerate(zip(branches, arms)) if arm is None]
-        named = [name for name in lacking if name in branches]
-        low.error(
-            "E0403", f"`match` has no arm for {' and '.join(f'`{x}`' if x in branches else f'alternative {x}' for x in lacking)}",
-            expr.span, f"add `{named[0] if named else '_'} => …`" + (" or `_ => …`" if named else ""),
-        )  # fmt: skip
-
-
 def _match(low: Lowering, expr: n.Match) -> Denotation:
     what = denote(low, expr.subject)
     if not isinstance(what, NodeOf) or not isinstance(low.patterns[what.node], ir.AltNode):
@@ -306,7 +281,7 @@ def _match(low: Lowering, expr: n.Match) -> Denotation:
         for k in chosen:
             if arms[k] is None:
                 arms[k] = (arm, result)
-    check_covered(low, expr, branches, arms)
+    values.check_covered(low, expr, branches, arms)
     present = [arm for arm in arms if arm is not None]
     if any(is_tensor(result) for _, result in present):
         if low.side == "source":

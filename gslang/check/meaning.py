@@ -12,9 +12,9 @@ from collections.abc import Mapping
 from gslang.base.diagnostics import Diagnostic
 from gslang.base.suggest import did_you_mean
 from gslang.check import checked as ir
-from gslang.check import denote as d
 from gslang.check import patterns, targets, values
 from gslang.check.context import Lowering, Stop, ValueOf
+from gslang.check.denote import denote
 from gslang.dialect.declarations import operand_type
 from gslang.dialect.dialect import Dialect
 from gslang.dialect.load import load_dialect
@@ -34,7 +34,7 @@ def check_meaning(
     """
     if not decl.meaning:
         return None, []
-    low = Lowering(dialect, functions, [])
+    low = Lowering(dialect, functions, [], denote)
     for operand, parameter in zip(signature.operands, (p for p in decl.parameters if _is_operand(p))):
         low.bind(parameter.name, patterns.leaf(low, parameter.span, "any", (), name=operand.name), is_operand=True)
     call = low.add_pattern(ir.CallNode(name=None, span=decl.name.span, operators=(signature.name,), operands=tuple(range(len(signature.operands)))))
@@ -61,7 +61,7 @@ def check_meaning(
             continue
         try:
             if part.id == "value":
-                output = (targets.target_of(low, expr, d.denote(low, expr)),)
+                output = (targets.target_of(low, expr, low.denote(expr)),)
             else:
                 what = values.value(low, expr)
                 if what.type not in _EXPECTED[part.id]:

@@ -9,7 +9,6 @@ from gslang.base.source import Span
 from gslang.base.suggest import did_you_mean
 from gslang.check import attributes, values
 from gslang.check import checked as ir
-from gslang.check import denote as d
 from gslang.check.context import (
     BlockOf,
     Denotation,
@@ -27,26 +26,13 @@ from gslang.syntax import nodes as n
 LEAF_FACTS = ("shape", "dtype", "ndim", "value")
 
 
-def rename(low: Lowering, node: int, name: str) -> None:
-    """Give a pattern node its name."""
-    low.patterns[node] = replace(low.patterns[node], name=name)
-
-
 def keep(low: Lowering, expr: n.Unary, what: Denotation) -> Denotation:
     """`keep p`: a node that may have other users."""
     if low.side != "source" or not isinstance(what, NodeOf):
         low.stop("E0504", "`keep` stands before a source pattern", expr.span)
-    for node in [what.node, *without_alternatives(low, what.node)]:
+    for node in [what.node, *low.without_alternatives(what.node)]:
         low.patterns[node] = replace(low.patterns[node], keep=True)
     return what
-
-
-def without_alternatives(low: Lowering, node: int) -> list[int]:
-    """A node, or the branches of an alternation, to the bottom."""
-    pattern = low.patterns[node]
-    if not isinstance(pattern, ir.AltNode):
-        return [node]
-    return [inner for branch in pattern.branches for inner in without_alternatives(low, branch)]
 
 
 # ── leaves ────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -161,7 +147,7 @@ def alternatives(low: Lowering, expr: n.Binary) -> Denotation:
         low.stop("E0506", "`|` makes alternatives of a source pattern", expr.span, "in a target write `match p { a => …, b => … }`")
     branches, names = [], []
     for part in values.branches_of(expr):
-        what = d.denote(low, part)
+        what = low.denote(part)
         branches.append(node_of(low, part, what))
         names.append(part.name.id if isinstance(part, n.Walrus) else part.id if isinstance(part, n.Name) else None)
     node = low.add_pattern(ir.AltNode(name=None, span=expr.span, block=low.block, branches=tuple(branches)))
@@ -224,13 +210,13 @@ def _arguments(
                     attributes.append(n.Keyword(place.name, value, value.span, span=value.span))
                     operands.append(_anything(low, expr))
                     continue
-                what = known[k] if known is not None else d.denote(low, value)
+                what = known[k] if known is not None else low.denote(value)
                 if isinstance(what, ValueOf) and what.type == "none":
                     operands.append(None)
                 else:
                     operands.append(node_of(low, value, what))
             case n.Star():
-                operands.append(splice(low, argument, d.denote(low, argument.value), operands))
+                operands.append(splice(low, argument, low.denote(argument.value), operands))
             case n.Keyword(name, value) if name in by_name and name not in spec.attributes:
                 operand = by_name[name]
                 if isinstance(value, n.Hole):
@@ -239,7 +225,7 @@ def _arguments(
                 if operand.attribute is not None and _is_plain(value) and value != n.Literal(None, span=value.span):
                     attributes.append(argument)
                     continue
-                what = d.denote(low, value)
+                what = low.denote(value)
                 if operand.attribute is not None and isinstance(what, ValueOf) and what.type != "none":
                     attributes.append(argument)
                     continue
@@ -390,7 +376,7 @@ def known_attribute(low: Lowering, signatures: list[Signature], shown: str, name
 
 
 def _spread(low: Lowering, signatures: list[Signature], spread: n.Spread, explicit: set[str]) -> list[ir.Constraint | ir.SameAttributes]:
-    what = d.denote(low, spread.base)
+    what = low.denote(spread.base)
     if not isinstance(what, NodeOf):
         low.stop("E0505", "attributes are spread from a node", spread.base.span)
     wanted = [(f.id, f.span) for f in spread.fields] if spread.fields is not None else None

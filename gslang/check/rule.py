@@ -10,9 +10,9 @@ from gslang.base.source import Span
 from gslang.base.suggest import did_you_mean
 from gslang.check import calls, patterns, targets, templates, values
 from gslang.check import checked as ir
-from gslang.check import denote as d
 from gslang.check import marks as marking
 from gslang.check.context import BlockOf, Lost, Lowering, NodesOf, OperatorOf, Stop, TargetOf, ValueOf
+from gslang.check.denote import denote
 from gslang.check.found import children
 from gslang.check.opsets import check_range
 from gslang.check.order import check_order
@@ -26,7 +26,7 @@ def check_rule(
     rule: n.Rule, dialect: Dialect, functions: Mapping[str, n.FnDecl], module: str
 ) -> tuple[ir.CheckedRule | None, list[Diagnostic]]:
     """The checked rule, or None if it has an error; and all findings."""
-    low = Lowering(dialect, functions, [])
+    low = Lowering(dialect, functions, [], denote)
     marks = marking.read(low, rule)
     inputs = [node for item in rule.inputs if (node := lower_input(low, item)) is not None]
     lower_statements(low, rule.source)
@@ -178,7 +178,7 @@ def lower_statements(low: Lowering, side: n.Side) -> None:
             if isinstance(statement, n.Each):
                 templates.each(low, statement)
             else:
-                d.name_it(low, statement.name, d.denote(low, statement.value))
+                low.name_it(statement.name, low.denote(statement.value))
         except Stop:
             low.bound_at.setdefault(statement.name.id, statement.name.span)
             low.names.setdefault(statement.name.id, Lost())
@@ -191,7 +191,7 @@ def source_outputs(low: Lowering, side: n.Side) -> tuple[list[int], int | None]:
     for item in side.outputs:
         try:
             if isinstance(item, n.Star):
-                what = d.denote(low, item.value)
+                what = low.denote(item.value)
                 if isinstance(what, NodesOf) and len(side.outputs) == 1:
                     block = what.block
                     low.blocks[block] = replace(low.blocks[block], root=what.node, as_outputs=True)
@@ -200,7 +200,7 @@ def source_outputs(low: Lowering, side: n.Side) -> tuple[list[int], int | None]:
                     mend = "name the node of its template that is the output: `*branch.conv`"
                     low.stop("E0607", "a block has no nodes of its own", item.span, mend)
                 low.stop("E0607", "a sequence is the only output of its side", item.span)
-            what = d.denote(low, item)
+            what = low.denote(item)
             if isinstance(what, BlockOf | NodesOf):
                 low.stop("E0607", "write `*` before a sequence", item.span)
             if isinstance(what, ValueOf):
@@ -220,9 +220,9 @@ def target_outputs(low: Lowering, side: n.Side) -> list[int]:
     for item in side.outputs:
         try:
             if isinstance(item, n.Star):
-                outputs.append(targets.sequence_of(low, item, d.denote(low, item.value)))
+                outputs.append(targets.sequence_of(low, item, low.denote(item.value)))
                 continue
-            what = d.denote(low, item)
+            what = low.denote(item)
             if what == ValueOf(ir.Const(None), "none"):
                 low.stop("E0608", "an output cannot be replaced by nothing", item.span, "name what its users, or the graph, read instead")
             if isinstance(what, TargetOf) and what.several:
@@ -343,7 +343,7 @@ def _interior(
     for number in _needed_targets(low, target_outputs):
         match low.targets[number]:
             case ir.SourceNode(_, node) | ir.SpliceInstances(_, node):
-                used.update((node, *patterns.without_alternatives(low, node)))
+                used.update((node, *low.without_alternatives(node)))
     inner = reached(low, outputs, output_block)
     return frozenset(
         k

@@ -5,7 +5,6 @@ from __future__ import annotations
 from gslang.base.suggest import did_you_mean
 from gslang.check import attributes, patterns, values
 from gslang.check import checked as ir
-from gslang.check import denote as d
 from gslang.check.context import (
     BlockOf,
     Denotation,
@@ -120,17 +119,17 @@ def make_call(
         match argument:
             case n.Positional(value):
                 patterns.refuse_comparison(low, value, signatures)
-                what = known[k] if known is not None else d.denote(low, value)
+                what = known[k] if known is not None else low.denote(value)
                 spec = patterns.operand_spec(signature, len(operands))
                 as_tuple, optional = spec is not None and spec.kind == "tuple", spec is not None and spec.optional
                 dtype = low.dialect.operand_dtype(operators, len(operands))
                 operands.append(target_of(low, value, what, as_tuple=as_tuple, dtype=dtype, optional=optional))
             case n.Star(value):
-                operands.append(sequence_of(low, argument, d.denote(low, value)))
+                operands.append(sequence_of(low, argument, low.denote(value)))
                 sequence = True
             case n.Keyword(name, value) if name in by_name and name not in signature.attributes:
                 place, spec = next((k, o) for k, o in enumerate(signature.operands) if o.name == name)
-                what = d.denote(low, value)
+                what = low.denote(value)
                 what = _as_vector(low, signature, spec, what)
                 named[name] = target_of(low, value, what, dtype=low.dialect.operand_dtype(operators, place), optional=spec.optional)
             case n.Keyword(name, value):
@@ -162,7 +161,7 @@ def make_call(
     _check_results(low, expr, signature, operands)
     spreads = []
     for whole in wholes:
-        what = d.denote(low, whole.base)
+        what = low.denote(whole.base)
         assert isinstance(what, NodeOf)
         spreads.append(ir.SameAttributes(what.place, what.node, tuple(sorted(explicit)), whole.span))
     called = ("variable", variable) if variable is not None else signature.name
@@ -173,7 +172,7 @@ def make_call(
 def _spread(
     low: Lowering, signatures: list[Signature], spread: n.Spread, explicit: set[str], wholes: list[n.Spread]
 ) -> list[tuple[str, ir.Value]]:
-    what = d.denote(low, spread.base)
+    what = low.denote(spread.base)
     if not isinstance(what, NodeOf):
         low.stop("E0505", "attributes are spread from a node of the source", spread.base.span)
     if spread.fields is None:

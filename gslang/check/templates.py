@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from gslang.check import checked as ir
-from gslang.check import denote as d
 from gslang.check import patterns, values
 from gslang.check.context import BlockOf, Denotation, Lost, Lowering, Stop, Template, ValueOf
 from gslang.syntax import nodes as n
@@ -24,7 +23,7 @@ def each(low: Lowering, statement: n.Each) -> None:
     try:
         for bind in statement.statements:
             try:
-                d.name_it(low, bind.name, low.settle_ahead(template, bind.name.id, d.denote(low, bind.value)))
+                low.name_it(bind.name, low.settle_ahead(template, bind.name.id, low.denote(bind.value)))
             except Stop:
                 low.bound_at.setdefault(bind.name.id, bind.name.span)
                 template.names.setdefault(bind.name.id, Lost())
@@ -65,7 +64,7 @@ def short_template(low: Lowering, expr: n.Comprehension) -> Denotation:
     low.inside = template
     low.overlay.append({expr.targets[0].id: ValueOf(ir.InstanceIndex(template.block), "int")})
     try:
-        root = patterns.node_of(low, expr.element, d.denote(low, expr.element))
+        root = patterns.node_of(low, expr.element, low.denote(expr.element))
     finally:
         low.overlay.pop()
         low.inside = None

@@ -7,10 +7,10 @@ from collections.abc import Mapping
 from gslang.base.diagnostics import Diagnostic, Label
 from gslang.base.suggest import did_you_mean
 from gslang.check import checked as ir
-from gslang.check import denote as d
 from gslang.check import marks as marking
 from gslang.check import patterns, targets
 from gslang.check.context import Lowering, NodeOf, Stop
+from gslang.check.denote import denote
 from gslang.dialect.dialect import Dialect
 from gslang.dialect.dtypes import numpy_dtype_exists
 from gslang.dialect.tensor_type import Symbol, TensorType
@@ -27,7 +27,7 @@ def check_test(
         guess = did_you_mean(name, rules)
         found.append(Diagnostic("E0207", f"unknown rule `{name}`", Label(item.rule.span), help=f"did you mean `{guess}`?" if guess else None))
         return None
-    low = Lowering(dialect, functions, [])
+    low = Lowering(dialect, functions, [], denote)
     opset = _opset(low, item)
     inputs = []
     for declared in item.inputs:
@@ -79,15 +79,15 @@ def _side(low: Lowering, side: n.Side) -> list[int]:
     for statement in side.statements:
         try:
             assert isinstance(statement, n.Bind)
-            d.name_it(low, statement.name, d.denote(low, statement.value))
+            low.name_it(statement.name, low.denote(statement.value))
         except Stop:
             pass
     for output in side.outputs:
         try:
             if isinstance(output, n.Star):
-                outputs.append(targets.sequence_of(low, output, d.denote(low, output.value)))
+                outputs.append(targets.sequence_of(low, output, low.denote(output.value)))
             else:
-                outputs.append(targets.target_of(low, output, d.denote(low, output)))
+                outputs.append(targets.target_of(low, output, low.denote(output)))
         except Stop:
             pass
     return outputs

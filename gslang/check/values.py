@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from gslang.check import checked as ir
-from gslang.check import denote as d
 from gslang.check.context import (
     BUILTIN_ARGUMENTS,
     BUILTIN_TYPES,
@@ -45,7 +45,7 @@ def declared_type(types: tuple[AttributeType, ...]) -> str:
 
 def value(low: Lowering, expr: n.Expr) -> ValueOf:
     """The value that an expression stands for; a node in its place is an error."""
-    return force(low, expr, d.denote(low, expr))
+    return force(low, expr, low.denote(expr))
 
 
 def force(low: Lowering, expr: n.Expr | n.Star, what: Denotation) -> ValueOf:
@@ -137,7 +137,7 @@ def comparison(low: Lowering, expr: n.Comparison) -> ValueOf:
 
 
 def _side(low: Lowering, expr: n.Expr, other: n.Expr) -> Denotation:
-    what = d.denote(low, expr)
+    what = low.denote(expr)
     if isinstance(what, NodeOf) and isinstance(other, n.Literal) and other.value is None:
         return what
     if isinstance(what, NodeOf) and isinstance(other, n.Name):
@@ -176,7 +176,7 @@ def distinct(low: Lowering, expr: n.Call) -> ValueOf:
     """`distinct(a, b, …)`: all different expressions."""
     found: list[NodeOf] = []
     for argument in expr.arguments:
-        what = d.denote(low, argument.value) if isinstance(argument, n.Positional) else None
+        what = low.denote(argument.value) if isinstance(argument, n.Positional) else None
         if not isinstance(what, NodeOf):
             low.stop("E0505", "`distinct` compares nodes", argument.span)
         found.append(what)
@@ -197,7 +197,7 @@ def builtin(low: Lowering, expr: n.Call, name: str) -> ValueOf:
     for argument in expr.arguments:
         if not isinstance(argument, n.Positional):
             low.stop("E0503", f"`{name}` takes plain arguments", argument.span)
-        what = d.denote(low, argument.value)
+        what = low.denote(argument.value)
         if name == "len" and isinstance(what, (BlockOf, NodesOf)):
             indices = what.indices if isinstance(what, BlockOf) else None
             if indices is None:
@@ -270,7 +270,7 @@ def test(low: Lowering, expr: n.Expr | n.Star) -> ir.Test:
 
 
 def _match_test(low: Lowering, expr: n.Match) -> ir.Test:
-    what = d.denote(low, expr.subject)
+    what = low.denote(expr.subject)
     if not isinstance(what, NodeOf) or what.node not in low.branch_names:
         low.stop("E0403", "`match` chooses between alternatives; this is none", expr.subject.span)
     names = low.branch_names[what.node]
@@ -280,8 +280,19 @@ def _match_test(low: Lowering, expr: n.Match) -> ir.Test:
         for k, name in enumerate(names):
             if arms[k] is None and (arm.name is None or arm.name.id == name):
                 arms[k] = found
-    d.check_covered(low, expr, names, arms)
+    check_covered(low, expr, names, arms)
     return ir.SelectTest(what.place, what.node, tuple(arms))
+
+
+def check_covered(low: Lowering, expr: n.Match, branches: Sequence[str | None], arms: Sequence[object]) -> None:
+    """Report alternatives without an arm: a match of one of them could never be applied."""
+    if all(arm.name is None or arm.name.id in branches for arm in expr.arms) and None in arms:
+        lacking = [name or f"number {k + 1}" for k, (name, arm) in enumerate(zip(branches, arms)) if arm is None]
+        named = [name for name in lacking if name in branches]
+        low.error(
+            "E0403", f"`match` has no arm for {' and '.join(f'`{x}`' if x in branches else f'alternative {x}' for x in lacking)}",
+            expr.span, f"add `{named[0] if named else '_'} => …`" + (" or `_ => …`" if named else ""),
+        )  # fmt: skip
 
 
 def _has_hole(expr: n.Expr | n.Star) -> bool:

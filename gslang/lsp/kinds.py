@@ -9,7 +9,7 @@ from dataclasses import replace
 
 from gslang.check import checked as ir
 from gslang.check.context import BlockOf, Denotation, InstanceOf, Lost, Lowering, NodeOf, NodesOf, OperatorOf, Stop, TargetOf, ValueOf
-from gslang.check.patterns import without_alternatives
+from gslang.check.denote import denote
 from gslang.check.rule import lower_input, lower_statements, source_outputs, target_outputs
 from gslang.dialect.tensor_type import TensorType
 from gslang.engine.build import BuildError
@@ -36,7 +36,7 @@ def lowered(analysis: Analysis, piece: Piece) -> Lowering | None:
 
 
 def _lower(analysis: Analysis, rule: n.Rule) -> Lowering:
-    low = Lowering(analysis.dialect, analysis.functions, [])
+    low = Lowering(analysis.dialect, analysis.functions, [], denote)
     for given in rule.inputs:
         lower_input(low, given)
     lower_statements(low, rule.source)
@@ -62,7 +62,7 @@ def operators_of(low: Lowering, what: Denotation | None) -> tuple[str, ...]:
     """The operators that a node may be a call of."""
     match what:
         case NodeOf(_, node) | NodesOf(_, node):
-            found = [name for k in without_alternatives(low, node) if isinstance(call := low.patterns[k], ir.CallNode) for name in call.operators]
+            found = [name for k in low.without_alternatives(node) if isinstance(call := low.patterns[k], ir.CallNode) for name in call.operators]
             return tuple(dict.fromkeys(found))
         case OperatorOf(name):
             return low.variables[name].operators if name in low.variables else ()
