@@ -5,7 +5,7 @@ What rules cannot look into (graphs, sparse tensors, types) is kept as its bytes
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -115,32 +115,28 @@ def captures_of(values: Iterable[Any]) -> tuple[str, ...]:
 
 def attribute_value(attribute: Any, operator: str) -> Any:
     """The plain value of an `AttributeProto`."""
-    kind = attribute.type
-    if attribute.ref_attr_name:
+    read = _READERS.get(attribute.type)
+    if read is None or attribute.ref_attr_name:
         return Opaque(attribute.SerializeToString(deterministic=True))
-    match attribute.AttributeType.Name(kind) if kind in attribute.AttributeType.values() else "":
-        case "INT":
-            named = dtype_name(attribute.i) if (operator, attribute.name) in DTYPES else None
-            return int(attribute.i) if named is None else named
-        case "FLOAT":
-            return float(attribute.f)
-        case "STRING":
-            return attribute.s.decode("utf-8", "surrogateescape")
-        case "INTS":
-            return tuple(attribute.ints)
-        case "FLOATS":
-            return tuple(attribute.floats)
-        case "STRINGS":
-            return tuple([text.decode("utf-8", "surrogateescape") for text in attribute.strings])
-        case "TENSOR":
-            return OnnxTensor(attribute.t)
-        case "TENSORS":
-            return tuple([OnnxTensor(t) for t in attribute.tensors])
-        case "GRAPH":
-            return body_of(attribute.g)
-        case "GRAPHS":
-            return tuple([body_of(g) for g in attribute.graphs])
-    return Opaque(attribute.SerializeToString(deterministic=True))
+    if attribute.type == _INT and (operator, attribute.name) in DTYPES:
+        return dtype_name(attribute.i) or attribute.i
+    return read(attribute)
+
+
+_INT: Final = 2
+_READERS: Final[Mapping[int, Callable[[Any], Any]]] = {
+    # By `AttributeProto.AttributeType`, whose numbers are part of the file format: asking protobuf for them costs more than reading.
+    1: lambda attribute: attribute.f,
+    _INT: lambda attribute: attribute.i,
+    3: lambda attribute: attribute.s.decode("utf-8", "surrogateescape"),
+    4: lambda attribute: OnnxTensor(attribute.t),
+    5: lambda attribute: body_of(attribute.g),
+    6: lambda attribute: tuple(attribute.floats),
+    7: lambda attribute: tuple(attribute.ints),
+    8: lambda attribute: tuple([text.decode("utf-8", "surrogateescape") for text in attribute.strings]),
+    9: lambda attribute: tuple([OnnxTensor(t) for t in attribute.tensors]),
+    10: lambda attribute: tuple([body_of(g) for g in attribute.graphs]),
+}
 
 
 def attribute_message(name: str, value: Any, operator: str, kind: str | None = None) -> Any:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 from collections.abc import Container, Mapping
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, lru_cache
 from pathlib import Path
 from typing import Any, Final
 
@@ -113,6 +113,7 @@ def opset_for(meta: Mapping[str, Any], allowed: tuple[int | None, int | None]) -
     return history().latest if allowed[1] is None else min(allowed[1], history().latest)
 
 
+@lru_cache(maxsize=4096)
 def version_at(operator: str, opset: int) -> Version | None:
     """The version in force in an operator set of the operator's domain; None if it has none, or has dropped it."""
     known = history()

@@ -18,6 +18,12 @@ from gslang.dialect.tensor_type import TensorType, Type
 _WITHOUT_MEANING: Final = frozenset(("consumed_inputs", "output_sequence"))
 
 
+@lru_cache(maxsize=1024)
+def is_current(operator: str, opset: int) -> bool:
+    """True if an operator set has an operator as it is today: its nodes are in today's terms as they are."""
+    return opset >= CHANGED_MEANING.get(operator, 0) and version_at(operator, opset) is history().operators.get(operator, (None,))[-1]
+
+
 def unknown_at(operator: str, opset: int, attrs: Mapping[str, Any], operands: int) -> list[str]:
     """Attributes and operands of a node that its operator has not in its operator set: what they mean is not known."""
     then = version_at(operator, opset)

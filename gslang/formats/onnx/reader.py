@@ -25,7 +25,15 @@ from gslang.dialect.onnx.versions import VECTORS
 from gslang.dialect.signature import Signature
 from gslang.dialect.tensor_type import TensorType, TupleType, Type
 from gslang.evaluate.known_types import refiner
-from gslang.formats.onnx.normal_form import changed_defaults, drop_meaningless, former_attributes, old_name, spelled_type, unknown_at
+from gslang.formats.onnx.normal_form import (
+    changed_defaults,
+    drop_meaningless,
+    former_attributes,
+    is_current,
+    old_name,
+    spelled_type,
+    unknown_at,
+)
 from gslang.formats.onnx.provenance import stated_origin
 from gslang.formats.onnx.records import KEY, ModelRecord, NodeRecord
 from gslang.formats.onnx.texts import refuse_bytes, refuse_bytes_among
@@ -189,7 +197,8 @@ class _Reader:
         if not node.overload:
             unknown = unknown_at(operator, self.opsets.get(_domain(domain), 0), attrs, len(operands))
             operator = self._in_todays_terms(operator, node, attrs, operands)
-        operands += [self._value(name, reader, used) for name in captures_of(attrs.values())]
+        if attrs:
+            operands += [self._value(name, reader, used) for name in captures_of(attrs.values())]
         signature = self.dialect.get(operator)
         if signature is not None and domain not in ("", "ai.onnx"):
             unknown = unknown_parts(signature, tuple(operands), attrs)
@@ -249,8 +258,10 @@ class _Reader:
         def type_of_operand(k: int) -> Type | None:
             return graph.types[operands[k]] if k < len(operands) and operands[k] >= 0 else None
 
-        if attrs and any(attribute.ref_attr_name for attribute in node.attribute):
+        if attrs and any([attribute.ref_attr_name for attribute in node.attribute]):
             return f"ai.onnx.v{opset}.{operator}"  # what it does depends on who calls the function that it is in
+        if is_current(operator, opset):
+            return operator
         own = old_name(operator, opset, node, attrs, type_of_operand)
         if own is not None:
             return own
