@@ -20,8 +20,14 @@ _WITHOUT_MEANING: Final = frozenset(("consumed_inputs", "output_sequence"))
 
 @lru_cache(maxsize=1024)
 def is_current(operator: str, opset: int) -> bool:
-    """True if an operator set has an operator as it is today: its nodes are in today's terms as they are."""
-    return opset >= CHANGED_MEANING.get(operator, 0) and version_at(operator, opset) is history().operators.get(operator, (None,))[-1]
+    """True if nodes of an operator in an operator set are in today's terms as they are: it has no other attributes, defaults and meaning."""
+    then, now = version_at(operator, opset), history().operators.get(operator, (None,))[-1]
+    if opset < CHANGED_MEANING.get(operator, 0) or then is None or now is None:
+        return then is now
+    if then is now:
+        return True
+    same = then.kinds.keys() <= now.kinds.keys() and all(now.defaults.get(name, ...) == default for name, default in then.defaults.items())
+    return same and not _moved(operator, opset)
 
 
 def unknown_at(operator: str, opset: int, attrs: Mapping[str, Any], operands: int) -> list[str]:
@@ -30,7 +36,9 @@ def unknown_at(operator: str, opset: int, attrs: Mapping[str, Any], operands: in
     if then is None:
         now = history().operators.get(operator)
         return [name for name in attrs if now is not None and name not in now[-1].attributes]
-    return [name for name in attrs if name not in then.attributes] + [f"operand {k}" for k in range(then.most, operands)]
+    if operands <= then.most and attrs.keys() <= then.kinds.keys():
+        return []
+    return [name for name in attrs if name not in then.kinds] + [f"operand {k}" for k in range(then.most, operands)]
 
 
 def drop_meaningless(operator: str, opset: int, attrs: dict[str, Any]) -> bool:
