@@ -12,6 +12,7 @@ from dataclasses import dataclass, field, replace
 
 from gslang.check import checked as ir
 from gslang.check.found import children
+from gslang.engine import program as mp
 from gslang.engine.program import MatchProgram
 from gslang.engine.value_code import Namespace, NotCompiled
 
@@ -52,7 +53,7 @@ class Site:
 class Writer:
     plan: MatchProgram
     names: Namespace
-    fields_step: Callable[[str, tuple[int | None | ir.Splice, ...], int], Step]  # for operands that are instances (`generate_blocks`)
+    fields_step: Callable[[mp.Fields], Step]  # the template for operands that are instances (`generate_blocks`)
     traced: bool = False  # the rewriter tells what it did
     sites: dict[str, Site] = field(default_factory=dict)
     listed: dict[tuple[int, tuple[frozenset[str], ...]], str] = field(default_factory=dict)  # (node, levels) → variable

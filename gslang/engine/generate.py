@@ -19,6 +19,7 @@ from typing import Any, Literal
 from gslang.check import checked as ir
 from gslang.check.found import children
 from gslang.engine import machine
+from gslang.engine import program as mp
 from gslang.engine.candidates import Candidates, canonical, field_of
 from gslang.engine.code_writer import Place, Rest, Step, Writer, chain, go
 from gslang.engine.conditions import is_blocked
@@ -118,10 +119,7 @@ def source_of(plan: MatchProgram, mode: Mode = "match") -> tuple[str, dict[str, 
     variables = [f"v{k}" for k in range(len(rule.nodes))] + [f"b{k}" for k in alternations] + [f"c{k}" for k in range(len(rule.captures))]
     variables += [f"I{b}" for b in blocks] + [f"x{b}" for b in blocks] + (["taken", "growing"] if rule.blocks else [])
     writer.variables = tuple(variables)
-    if rule.output_block is not None:
-        steps: list[Step] = [output_block_step(rule.output_block)]
-    else:
-        steps = [step for k in range(len(rule.outputs)) for step in (_output_step(k), _early_conditions)]
+    steps = [found for step in plan.steps for found in _finding(step)]
     go(writer, Place(2, "return None"), chain([*steps, _finish(rewrites)], None))
     starting = {"v": "-2", "b": "-1", "I": "()", "x": "0", "c": "None", "t": "()", "g": "None"}
     nested = any(line.lstrip().startswith("nonlocal ") for line in writer.lines)
@@ -164,12 +162,25 @@ def _always(rule: ir.CheckedRule) -> set[int]:
     return {node for node in found if rule.nodes[node].block is None}
 
 
-def _output_step(k: int) -> Step:
+def _finding(step: mp.Step) -> list[Step]:
+    """The code that finds what a step of the program finds; of those that test the whole none, which is `_finish`."""
+    match step:
+        case mp.Start(register):
+            return [match_step(register, "start"), _early_conditions]
+        case mp.Users(register):
+            return [_further_output(register), _early_conditions]
+        case mp.Grow(block):
+            return [output_block_step(block)]
+        case mp.Valid() | mp.Extend() | mp.Bounds():  # parts of growing
+            return []
+        case mp.Late() | mp.Apart() | mp.Private() | mp.Convex() | mp.Guard():
+            return []
+    raise NotCompiled(type(step).__name__)
+
+
+def _further_output(node: int) -> Step:
     def emit(writer: Writer, place: Place, rest: Rest) -> None:
-        node = writer.plan.rule.outputs[k]
-        if k == 0:
-            go(writer, place, Rest(match_step(node, "start"), rest))
-        elif node in place.certain:
+        if node in place.certain:
             if may_be_absent(writer.plan.rule, node):
                 writer.check(place, f"v{node} < 0")
             go(writer, place, rest)

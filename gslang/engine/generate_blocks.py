@@ -13,6 +13,7 @@ from dataclasses import replace
 from typing import Any
 
 from gslang.check import checked as ir
+from gslang.engine import program as mp
 from gslang.engine.code_writer import Place, Rest, Step, Writer, below, chain, go
 from gslang.engine.conditions import is_blocked
 from gslang.engine.generate_forward import forward, ways
@@ -85,26 +86,20 @@ def _has_choices(writer: Writer, nodes: Collection[int]) -> bool:
 # ── as fields or operands ─────────────────────────────────────────────────────────────────────────────────────
 
 
-def fields_step(operand: str, parts: tuple[int | None | ir.Splice, ...], at: int) -> Step:
-    """Operands of which part number `at` stands for the instances of a block; they cover what the others leave."""
-    splice = parts[at]
-    assert isinstance(splice, ir.Splice)
+def fields_step(step: mp.Fields) -> Step:
+    """Operands that are the instances of a block; they cover what the others leave."""
 
     def emit(writer: Writer, place: Place, rest: Rest) -> None:
-        rule = writer.plan.rule
-        others = [part for k, part in enumerate(parts) if k != at]
-        if any(not isinstance(part, int) or may_be_absent(rule, part) for part in others):
+        others = [s for s in writer.plan.registers[step.of].steps if isinstance(s, (mp.Operand, mp.Absent))]
+        if any(isinstance(other, mp.Absent) or may_be_absent(writer.plan.rule, other.register) for other in others):
             raise NotCompiled("an optional operand beside a sequence")
-        if writer.names.inside is not None or splice.block in writer.spliced:
+        if writer.names.inside is not None or step.block in writer.spliced:
             raise NotCompiled("a sequence inside a template, or a second time")
-        if splice.block in writer.plan.late_blocks:
+        if step.block in writer.plan.late_blocks:
             raise NotCompiled("a template that is judged on the whole match")
-        behind = len(parts) - at - 1
-        writer.check(place, f"len({operand}) < {len(others)}")
-        steps = [match_step(part, f"{operand}[{k}]") for k, part in enumerate(parts[:at]) if isinstance(part, int)]
-        steps.append(_sequence_step(splice, f"{operand}[{at}:{f'len({operand}) - {behind}' if behind else ''}]"))
-        steps += [match_step(part, f"{operand}[{k - behind}]") for k, part in enumerate(parts[at + 1 :]) if isinstance(part, int)]
-        go(writer, place, chain(steps, rest))
+        given = f"o{step.of}"
+        expression = f"{given}[{step.index}:{f'len({given}) - {step.behind}' if step.behind else ''}]"
+        go(writer, place, Rest(_sequence_step(ir.Splice(step.block, step.register), expression), rest))
 
     return emit
 

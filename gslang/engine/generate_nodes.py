@@ -1,20 +1,25 @@
-"""Generated code for pattern nodes: leaves, calls, tuples, projections and alternatives.
+"""Generated code for the steps of a register: one template for each kind of step.
 
 Alternatives, and pattern nodes that only some alternative has matched, need what follows more than once: it becomes a nested
-function (a continuation). Every pattern node has one variable for the whole matcher, `v7`, so nested functions share them.
+function (a continuation). Every register has one variable for the whole matcher, `v7`, so nested functions share them. A step
+that has no template leaves its rule to the machine.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
+from itertools import groupby
+from typing import Any
 
 from gslang.check import checked as ir
 from gslang.check.found import children
+from gslang.engine import program as mp
 from gslang.engine.code_writer import Place, Rest, Step, Writer, below, chain, go, loop
 from gslang.engine.lower import may_be_absent, may_coincide
 from gslang.engine.program import MatchProgram
 from gslang.engine.value_code import NotCompiled, constraint_code
+from gslang.graph.graph import PROJ, TUPLE
 
 
 def match_step(node: int, value: str) -> Step:
@@ -27,7 +32,7 @@ def match_step(node: int, value: str) -> Step:
         elif node in place.possible:
             _maybe(writer, place, node, value, rest)
         else:
-            _match_new(writer, place, node, value, rest)
+            match_new(writer, place, node, value, rest)
 
     return emit
 
@@ -42,7 +47,7 @@ def _maybe(writer: Writer, place: Place, node: int, value: str, rest: Rest) -> N
     fresh, body = writer.function(branch, "fresh")
     free = frozenset(k for k in below(writer.plan, node) if k in place.possible)
     body = replace(body, possible=body.possible - {node})
-    _match_new(writer, body, node, value, Rest(_return_call(after), None))
+    match_new(writer, body, node, value, Rest(_return_call(after), None))
     writer.line(branch, f"result = {fresh}()")
     writer.line(branch, " = ".join(f"v{k}" for k in sorted({node} & free)) + " = -2")
     writer.line(branch, "if result is not None: return result")
@@ -58,22 +63,74 @@ def _return_call(function: str) -> Step:
     return emit
 
 
-def _match_new(writer: Writer, place: Place, node: int, value: str, rest: Rest) -> None:
-    match writer.plan.rule.nodes[node]:
-        case ir.LeafNode() as pattern:
-            _leaf(writer, place, node, pattern, value, rest)
-        case ir.AltNode() as pattern:
-            _alternatives(writer, place, node, pattern, value, rest)
-        case pattern:
-            _inner(writer, place, node, pattern, value, rest)
+def match_new(writer: Writer, place: Place, node: int, value: str, rest: Rest) -> None:
+    """Bind a register that holds nothing yet, and take its steps, the cheapest first."""
+    writer.line(place, f"v{node} = {value}")
+    operands: dict[int, str] = {}  # index → expression, once they are taken
+    go(writer, place, chain([_template(writer, step, value, operands) for step in _cheapest_first(writer.plan.registers[node].steps)], rest))
 
 
-def _codes(writer: Writer, node: int, early: bool | None = None) -> list[str]:
-    """The node's constraints as code: all, or those that can (cannot) be tested before its operands."""
-    constraints = writer.plan.rule.nodes[node].constraints
-    if writer.names.inside == "first" and node in writer.plan.deferred:
-        constraints = tuple(c for c in constraints if c not in writer.plan.deferred[node])  # tested when the instance is complete
-    return constraint_codes(writer, node, [c for c in constraints if early is None or _reads_only_itself(c) == early])
+def _cheapest_first(steps: Sequence[mp.Step]) -> Iterable[Any]:
+    """What looks at the node alone comes before its operands; tests of attributes that follow each other as one tuple."""
+    has_operands = any(isinstance(step, mp.Operands) for step in steps)
+
+    def rank(step: mp.Step) -> int:
+        match step:
+            case mp.IsKind() | mp.IsOp() | mp.Choice():
+                return 0
+            case mp.Distinct():
+                return 1
+            case mp.Attr(constraint=constraint) if has_operands and _reads_only_itself(constraint):
+                return 2
+        return 3
+
+    for (_, are_tests), group in groupby(sorted(steps, key=rank), key=lambda step: (rank(step), isinstance(step, mp.Attr))):
+        found = tuple(group)
+        yield from (found,) if are_tests else found
+
+
+def _template(writer: Writer, step: Any, value: str, operands: dict[int, str]) -> Step:
+    """The code of a step, and what follows it. `value`: the expression that the register was bound to."""
+    match step:
+        case mp.IsKind():
+            return lambda writer, place, rest: _kind(writer, place, step, rest)
+        case mp.IsOp():
+            return lambda writer, place, rest: _operator(writer, place, step, rest)
+        case mp.Distinct(register):
+            return lambda writer, place, rest: _distinct(writer, place, register, rest)
+        case mp.Operands():
+            return lambda writer, place, rest: _operands(writer, place, step, operands, rest)
+        case mp.Operand(register, _, index):
+            return lambda writer, place, rest: go(writer, place, Rest(match_step(register, operands[index]), rest))
+        case mp.Absent(_, index):
+            return lambda writer, place, rest: _absent(writer, place, operands[index], rest)
+        case mp.Fields():
+            return writer.fields_step(step)
+        case mp.Choice():
+            return lambda writer, place, rest: _alternatives(writer, place, step, value, rest)
+        case tuple():
+            return lambda writer, place, rest: _tests(writer, place, step, rest)
+        case mp.Done(register):
+            return lambda writer, place, rest: go(writer, _done(place, register), rest)
+    raise NotCompiled(type(step).__name__)
+
+
+def _tests(writer: Writer, place: Place, tests: tuple[mp.Attr, ...], rest: Rest) -> None:
+    """Tests of attributes, types and values; an operand that is left out passes."""
+    register = tests[0].register
+    waiting = writer.names.inside == "first"  # those are tested when the instance is complete
+    codes = constraint_codes(writer, register, [test.constraint for test in tests if not (waiting and test.waits)])
+    if codes and may_be_absent(writer.plan.rule, register):
+        writer.line(place, f"if v{register} != -1:")
+        writer.line(place.deeper(), "pass")
+        writer.conditions(place.deeper(), codes)
+    else:
+        writer.conditions(place, codes)
+    go(writer, place, rest)
+
+
+def _done(place: Place, register: int) -> Place:
+    return replace(place, certain=place.certain | {register}, started=place.started - {register})
 
 
 def constraint_codes(writer: Writer, node: int, chosen: Sequence[ir.Constraint | ir.SameAttributes]) -> list[str]:
@@ -102,44 +159,66 @@ def _copied_from(writer: Writer, node: int, constraint: ir.Constraint | ir.SameA
     return None
 
 
-# ── leaves ────────────────────────────────────────────────────────────────────────────────────────────────────
+# ── the node itself ───────────────────────────────────────────────────────────────────────────────────────────
 
 _KINDS = {"const": "is not CONST", "input": "is not INPUT", "param": "is not PARAM", "var": "not in VARIABLES"}
 
 
-def _leaf(writer: Writer, place: Place, node: int, pattern: ir.LeafNode, value: str, rest: Rest) -> None:
-    writer.line(place, f"v{node} = {value}")
-    conditions = _codes(writer, node)
-    kind = [f"op[v{node}] {_KINDS[pattern.kind]}"] if pattern.kind != "any" else []
-    if pattern.optional:
-        if kind or conditions:
-            writer.line(place, f"if v{node} != -1:")
-            for bad in kind:
-                writer.check(place.deeper(), bad)
-            writer.conditions(place.deeper(), conditions)
-            writer.line(place.deeper(), "pass")
-    else:
-        writer.check(place, " or ".join([f"v{node} < 0", *kind]))
-        writer.conditions(place, conditions)
-    go(writer, replace(place, certain=place.certain | {node}), rest)
+def _kind(writer: Writer, place: Place, step: mp.IsKind, rest: Rest) -> None:
+    slot = f"v{step.register}"
+    kind = [f"op[{slot}] {_KINDS[step.kind]}"] if step.kind != "any" else []
+    if not step.optional:
+        writer.check(place, " or ".join([f"{slot} < 0", *kind]))
+    elif kind:
+        writer.check(place, f"{slot} != -1 and {kind[0]}")
+    go(writer, place, rest)
+
+
+def _operator(writer: Writer, place: Place, step: mp.IsOp, rest: Rest) -> None:
+    slot = f"v{step.register}"
+    writer.check(place, f"{slot} < 0")
+    match step.operators:
+        case (only,) if only is TUPLE or only is PROJ:
+            writer.check(place, f"op[{slot}] is not {'TUPLE' if only is TUPLE else 'PROJ'}")
+        case (only,):
+            writer.check(place, f"op[{slot}] != {only!r}")
+        case operators:
+            writer.check(place, f"op[{slot}] not in {writer.names.constant(frozenset(operators))}")
+    if step.variable is not None:
+        _operator_variable(writer, place, step.register, step.variable)
+    go(writer, place, rest)
+
+
+def _distinct(writer: Writer, place: Place, register: int, rest: Rest) -> None:
+    slot, nodes, distinct = f"v{register}", writer.plan.rule.nodes, writer.plan.distinct
+    for other in sorted((place.certain | place.possible | place.started) & distinct):
+        if may_coincide(nodes[register], nodes[other]):
+            writer.check(place, f"{slot} == v{other}")
+    if writer.names.inside == "next":
+        writer.check(place, f"{slot} in taken")
+    else:  # `taken` may be of an earlier attempt
+        for block in sorted(writer.spliced):
+            theirs = [k for k in sorted(distinct) if nodes[k].block == block and may_coincide(nodes[register], nodes[k])]
+            if theirs:
+                writer.check(place, f"any([{slot} == i[k] for i in I{block} for k in {tuple(theirs)!r}])")
+    go(writer, place, rest)
 
 
 # ── alternatives ──────────────────────────────────────────────────────────────────────────────────────────────
 
 
-def _alternatives(writer: Writer, place: Place, node: int, pattern: ir.AltNode, value: str, rest: Rest) -> None:
+def _alternatives(writer: Writer, place: Place, step: mp.Choice, value: str, rest: Rest) -> None:
     """Each branch in turn, then what follows (one function, called from every branch)."""
     if writer.names.inside is not None:
         raise NotCompiled("alternatives inside a template")
-    plan = writer.plan
+    plan, node = writer.plan, step.register
     under = frozenset(below(plan, node)) - {node}
-    always = frozenset.intersection(*(frozenset(_certain_below(plan, branch)) for branch in pattern.branches))
+    always = frozenset.intersection(*(frozenset(_certain_below(plan, branch)) for branch in step.branches))
     after_place = replace(place, certain=place.certain | {node} | always, possible=(place.possible | under) - always)
     after, inside = writer.function(after_place, "after")
-    writer.conditions(inside, _codes(writer, node))
     go(writer, inside, rest)
     reset = sorted(under - place.certain - place.possible)
-    for choice, branch in enumerate(pattern.branches):
+    for choice, branch in enumerate(step.branches):
         name, body = writer.function(place, "branch")
         for k in reset:
             writer.line(body, f"v{k} = -2")
@@ -179,81 +258,7 @@ def _certain_below(plan: MatchProgram, node: int) -> list[int]:
     return list(found)
 
 
-# ── calls, tuples, projections ────────────────────────────────────────────────────────────────────────────────
-
-
-def _inner(writer: Writer, place: Place, node: int, pattern: ir.Pattern, value: str, rest: Rest) -> None:
-    """Operator, distinctness, arity, constraints that need no operands, operands, other constraints."""
-    names, slot, nodes = writer.names, f"v{node}", writer.plan.rule.nodes
-    writer.line(place, f"{slot} = {value}")
-    writer.check(place, f"{slot} < 0")
-    commuting = False
-    parts: tuple[int | None | ir.Splice, ...]
-    match pattern:
-        case ir.CallNode():
-            parts = pattern.operands
-            if len(pattern.operators) == 1:
-                writer.check(place, f"op[{slot}] != {pattern.operators[0]!r}")
-            else:
-                writer.check(place, f"op[{slot}] not in {names.constant(frozenset(pattern.operators))}")
-            if pattern.variable is not None:
-                _operator_variable(writer, place, node, pattern.variable)
-            commuting = bool(pattern.swappable) and len(parts) == 2
-        case ir.TupleNode():
-            parts = pattern.fields
-            writer.check(place, f"op[{slot}] is not TUPLE")
-        case ir.ProjNode():
-            parts = (pattern.base,)
-            writer.check(place, f"op[{slot}] is not PROJ")
-        case _:
-            raise AssertionError("not an inner node: this is a bug in gslang")
-    if node in writer.plan.distinct:
-        for other in sorted((place.certain | place.possible | place.started) & writer.plan.distinct):
-            if may_coincide(nodes[node], nodes[other]):
-                writer.check(place, f"{slot} == v{other}")
-        if names.inside == "next":
-            writer.check(place, f"{slot} in taken")
-        else:  # `taken` may be of an earlier attempt
-            for block in sorted(writer.spliced):
-                theirs = [k for k in sorted(writer.plan.distinct) if nodes[k].block == block and may_coincide(nodes[node], nodes[k])]
-                if theirs:
-                    writer.check(place, f"any([{slot} == i[k] for i in I{block} for k in {tuple(theirs)!r}])")
-    place = replace(place, started=place.started | {node})
-    writer.conditions(place, _codes(writer, node, early=True))
-    operand = f"o{node}"
-    writer.line(place, f"{operand} = operands[{slot}]")
-    steps: list[Step]
-    splice = next((k for k, part in enumerate(parts) if isinstance(part, ir.Splice)), None)
-    if splice is not None:
-        steps = [writer.fields_step(operand, parts, splice)]
-        values = []
-    else:
-        values = _arity(writer, place, pattern, parts, operand)
-        steps = []
-
-    def emit_rest(place: Place, values: list[str]) -> None:
-        matched = [match_step(part, found) for part, found in zip(parts, values) if isinstance(part, int)]
-        go(writer, place, chain([*steps, *matched, _done(node)], rest))
-
-    if not commuting or not isinstance(pattern, ir.CallNode):
-        emit_rest(place, values)
-        return
-    first, second = writer.name("a"), writer.name("a")
-    both = f"(({operand}[0], {operand}[1]), ({operand}[1], {operand}[0]))"
-    if len(pattern.swappable) < len(pattern.operators):
-        both = f"({both} if op[{slot}] in {names.constant(pattern.swappable)} else ({operand},))"
-    loop(writer, place, f"for {first}, {second} in {both}:", lambda inner: emit_rest(inner, [first, second]))
-
-
-def _done(node: int) -> Step:
-    """The node's operands are matched: its other constraints."""
-
-    def emit(writer: Writer, place: Place, rest: Rest) -> None:
-        place = replace(place, certain=place.certain | {node}, started=place.started - {node})
-        writer.conditions(place, _codes(writer, node, early=False))
-        go(writer, place, rest)
-
-    return emit
+# ── operands ──────────────────────────────────────────────────────────────────────────────────────────────────
 
 
 def _operator_variable(writer: Writer, place: Place, node: int, variable: str) -> None:
@@ -276,22 +281,51 @@ def _operator_variable(writer: Writer, place: Place, node: int, variable: str) -
             writer.check(place, f"v{k} != -2 and op[v{node}] is not op[v{k}]")
 
 
-def _arity(writer: Writer, place: Place, pattern: ir.Pattern, parts: tuple[int | None | ir.Splice, ...], operand: str) -> list[str]:
-    """Check the number of operands; expressions for each. A missing trailing operand is absent (-1), and one that is absent may be there."""
-    rule = writer.plan.rule
-    if not any(may_be_absent(rule, part) for part in parts):
-        called = pattern.operators if isinstance(pattern, ir.CallNode) else ()
-        declared = [signature for name in called if (signature := rule.dialect.get(name)) is not None]
-        more = any(len(signature.operands) > len(parts) for signature in declared)
-        spare = f" and (len({operand}) < {len(parts)} or any([n != -1 for n in {operand}[{len(parts)}:]]))" if more else ""
-        writer.check(place, f"len({operand}) != {len(parts)}{spare}")
-        return [f"{operand}[{k}]" for k in range(len(parts))]
-    writer.line(place, f"if len({operand}) < {len(parts)}: {operand} += (-1,) * ({len(parts)} - len({operand}))")
-    writer.check(place, f"any([n != -1 for n in {operand}[{len(parts)}:]])")
-    for k, part in enumerate(parts):
-        if part is None:
-            writer.check(place, f"{operand}[{k}] != -1")
-    return [f"{operand}[{k}]" for k in range(len(parts))]
+def _operands(writer: Writer, place: Place, step: mp.Operands, operands: dict[int, str], rest: Rest) -> None:
+    """Their number, and an expression for each; a loop over the orders that they may have."""
+    register, given = step.register, f"o{step.register}"
+    place = replace(place, started=place.started | {register})
+    writer.line(place, f"{given} = operands[v{register}]")
+    if step.more:
+        writer.check(place, f"len({given}) < {step.least}")
+        if step.swappable:
+            raise NotCompiled("a commutative operator with any number of operands")
+        operands.update({k: f"{given}[{k}]" for k in range(-step.count, step.count)})
+        go(writer, place, rest)
+        return
+    _arity(writer, place, step, given)
+    if not step.swappable or step.count != 2:
+        operands.update({k: f"{given}[{k}]" for k in range(step.count)})
+        go(writer, place, rest)
+        return
+    first, second = writer.name("a"), writer.name("a")
+    operands.update({0: first, 1: second})
+    both = f"(({given}[0], {given}[1]), ({given}[1], {given}[0]))"
+    pattern = writer.plan.rule.nodes[register]
+    if isinstance(pattern, ir.CallNode) and len(step.swappable) < len(pattern.operators):
+        both = f"({both} if op[v{register}] in {writer.names.constant(step.swappable)} else ({given},))"
+    loop(writer, place, f"for {first}, {second} in {both}:", lambda inner: go(writer, inner, rest))
+
+
+def _arity(writer: Writer, place: Place, step: mp.Operands, given: str) -> None:
+    """Check the number of operands. A missing trailing operand is absent (-1), and one that is absent may be there."""
+    rule, count = writer.plan.rule, step.count
+    pattern = rule.nodes[step.register]
+    parts = pattern.operands if isinstance(pattern, ir.CallNode) else ()
+    if any(may_be_absent(rule, part) for part in parts):
+        writer.line(place, f"if len({given}) < {count}: {given} += (-1,) * ({count} - len({given}))")
+        writer.check(place, f"any([n != -1 for n in {given}[{count}:]])")
+        return
+    called = pattern.operators if isinstance(pattern, ir.CallNode) else ()
+    declared = [signature for name in called if (signature := rule.dialect.get(name)) is not None]
+    more = any(len(signature.operands) > count for signature in declared)
+    spare = f" and (len({given}) < {count} or any([n != -1 for n in {given}[{count}:]]))" if more else ""
+    writer.check(place, f"len({given}) != {count}{spare}")
+
+
+def _absent(writer: Writer, place: Place, operand: str, rest: Rest) -> None:
+    writer.check(place, f"{operand} != -1")
+    go(writer, place, rest)
 
 
 def _reads_only_itself(constraint: ir.Constraint | ir.SameAttributes) -> bool:
