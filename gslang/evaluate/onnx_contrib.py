@@ -275,6 +275,17 @@ def dequantize(operands: Operands, attrs: Attrs) -> Any:
     return _real(x, along(scale, x, attrs["axis"]), along(zero, x, attrs["axis"]))
 
 
+def q_gemm(operands: Operands, attrs: Attrs) -> Any:
+    a, a_scale, a_zero, b, b_scale, b_zero, c, scale, zero = (*operands, None, None, None)[:9]
+    rows = attrs["transB"]  # scales of columns stand along the rows of what is transposed
+    left = _real(a, a_scale, a_zero)
+    right = _real(b, *((p.reshape(-1, 1) if rows and p is not None and p.size > 1 else p) for p in (b_scale, b_zero)))
+    product = attrs["alpha"] * np.matmul(left.T if attrs["transA"] else left, right.T if rows else right)
+    if c is not None:
+        product = product + c * (a_scale * b_scale)
+    return product.astype(np.float32) if scale is None else _coded(product, scale, zero, zero.dtype)
+
+
 def bias_split_gelu(operands: Operands, attrs: Attrs) -> Any:
     left, right = np.split(operands[0] + operands[1], 2, axis=-1)
     return left * _gelu(right)
@@ -291,6 +302,7 @@ _FUNCTIONS: Final[Mapping[str, Callable[[Operands, Attrs], Any]]] = {
     "QLinearLeakyRelu": _q_unary(lambda x, a: np.where(x < 0, x * a["alpha"], x)),
     "QLinearSoftmax": _q_unary(lambda x, a: _softmax(x, a["axis"])), "QLinearGlobalAveragePool": _q_unary(_global_average),
     "QLinearReduceMean": _q_unary(_reduced_mean), "QLinearConcat": q_concat, "QuantizeLinear": quantize, "DequantizeLinear": dequantize,
+    "QGemm": q_gemm,
     "Inverse": lambda o, a: np.linalg.inv(o[0]),
     "Trilu": lambda o, a: (np.triu if a["upper"] else np.tril)(o[0], 0 if len(o) < 2 or o[1] is None else int(o[1])),
     "ExpandDims": lambda o, a: np.expand_dims(o[0], int(o[1])),
