@@ -43,6 +43,7 @@ E0309 several results must be projected
 E0310 an operator variable of the wrong kind
 E0311 an argument that is given twice
 E0312 a projection that does not exist
+E0313 a value that an attribute never has
 E0401 a node is read before it is matched
 E0402 a name of an alternative outside its arm
 E0403 `match` needs an alternation

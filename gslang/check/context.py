@@ -280,3 +280,16 @@ class Lowering:
 def is_tensor(what: Any) -> bool:
     """Whether a name stands for a node rather than a value."""
     return isinstance(what, (NodeOf, TargetOf, NodesOf))
+
+
+def branches_of(expr: n.Binary) -> list[n.Expr]:
+    """The operands of `a | b | …`, in order."""
+    branches: list[n.Expr] = []
+    stack: list[n.Expr] = [expr]
+    while stack:
+        part = stack.pop()
+        if isinstance(part, n.Binary) and part.operator == "|":
+            stack += (part.right, part.left)
+        else:
+            branches.append(part)
+    return branches

@@ -7,7 +7,7 @@ from dataclasses import replace
 from gslang.base.diagnostics import Label
 from gslang.base.source import Span
 from gslang.base.suggest import did_you_mean
-from gslang.check import attributes, values
+from gslang.check import attribute_values, attributes, values
 from gslang.check import checked as ir
 from gslang.check.context import (
     BlockOf,
@@ -18,6 +18,7 @@ from gslang.check.context import (
     NodesOf,
     OperatorOf,
     ValueOf,
+    branches_of,
 )  # fmt: skip
 from gslang.check.results import check_projection, results_of
 from gslang.dialect.signature import OperandSpec, Signature
@@ -146,7 +147,7 @@ def alternatives(low: Lowering, expr: n.Binary) -> Denotation:
     if low.side != "source":
         low.stop("E0506", "`|` makes alternatives of a source pattern", expr.span, "in a target write `match p { a => …, b => … }`")
     branches, names = [], []
-    for part in values.branches_of(expr):
+    for part in branches_of(expr):
         what = low.denote(part)
         branches.append(node_of(low, part, what))
         names.append(part.name.id if isinstance(part, n.Walrus) else part.id if isinstance(part, n.Name) else None)
@@ -353,12 +354,17 @@ def _constraints(
         if not known_attribute(low, signatures, shown, argument.name, argument.name_span):
             continue
         test = values.test(low, argument.value)
-        if isinstance(test, ir.Equals) and len(signatures) == 1 and argument.name in signatures[0].attributes:
-            types = signatures[0].attributes[argument.name].types
-            values.check_attribute_value(low, argument.value, test.value, types, f"`{argument.name}` of `{shown}`")
+        _check_attribute(low, signatures, shown, argument, test)
         if not isinstance(test, ir.Anything):
             found.append(ir.Constraint(argument.name, test, argument.span))
     return found
+
+
+def _check_attribute(low: Lowering, signatures: list[Signature], shown: str, argument: n.Keyword, test: ir.Test) -> None:
+    """Report a constraint that no operator of the call can meet."""
+    specs = [signature.attribute(argument.name) for signature in signatures]
+    if len(signatures) == 1 and specs[0] is not None:
+        attribute_values.check_test(low, argument.value, test, specs[0], f"`{argument.name}` of `{shown}`")
 
 
 def known_attribute(low: Lowering, signatures: list[Signature], shown: str, name: str, span: Span) -> bool:

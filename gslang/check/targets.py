@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from gslang.base.suggest import did_you_mean
-from gslang.check import attributes, patterns, values
+from gslang.check import attribute_values, attributes, patterns, values
 from gslang.check import checked as ir
 from gslang.check.context import (
     BlockOf,
@@ -140,8 +140,7 @@ def make_call(
                         continue
                     found = values.value(low, value).value
                     if len(signatures) == 1 and name in signature.attributes:
-                        types = signature.attributes[name].types
-                        values.check_attribute_value(low, value, found, types, f"`{name}` of `{signature.name}`")
+                        attribute_values.check_value(low, value, found, signature.attributes[name], f"`{name}` of `{signature.name}`")
                     explicit[name] = found
             case n.Spread():
                 spread += _spread(low, signatures, argument, given, wholes)

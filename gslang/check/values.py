@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from gslang.check import attribute_values
 from gslang.check import checked as ir
 from gslang.check.context import (
     BUILTIN_ARGUMENTS,
@@ -19,6 +20,7 @@ from gslang.check.context import (
     Stop,
     TargetOf,
     ValueOf,
+    branches_of,
 )  # fmt: skip
 from gslang.dialect.signature import AttributeType
 from gslang.syntax import nodes as n
@@ -169,6 +171,7 @@ def _compare(
     elif not (a.type in NUMBERS and b.type in NUMBERS) and not (a.type == b.type and a.type in ("tuple", "str")):
         if "any" not in (a.type, b.type):
             low.error("E0501", f"`{operator}` does not order a {a.type} and a {b.type}", expr.span)
+    attribute_values.check_comparison(low, operator, a.value, b.value, left_expr, right_expr)
     return ir.CompareValue(operator, a.value, b.value)
 
 
@@ -214,19 +217,6 @@ def builtin(low: Lowering, expr: n.Call, name: str) -> ValueOf:
 
 
 # ── constraints ───────────────────────────────────────────────────────────────────────────────────────────────
-
-
-def branches_of(expr: n.Binary) -> list[n.Expr]:
-    """The operands of `a | b | …`, in order."""
-    branches: list[n.Expr] = []
-    stack: list[n.Expr] = [expr]
-    while stack:
-        part = stack.pop()
-        if isinstance(part, n.Binary) and part.operator == "|":
-            stack += (part.right, part.left)
-        else:
-            branches.append(part)
-    return branches
 
 
 def test(low: Lowering, expr: n.Expr | n.Star) -> ir.Test:
@@ -313,44 +303,3 @@ def _has_hole(expr: n.Expr | n.Star) -> bool:
         case n.Comprehension(source=n.Range(_, None)):
             return True
     return False
-
-
-def check_attribute_value(low: Lowering, expr: n.Expr | n.Star, found: Any, types: tuple[AttributeType, ...], what: str) -> None:
-    """Report a literal or typed value that can never be what the attribute is declared to hold."""
-    if isinstance(found, ir.Const):
-        if not fits(found.value, types):
-            shown = " | ".join(map(str, types))
-            low.error("E0501", f"{what} is declared `{shown}`, got `{_show(found.value)}`", expr.span)
-
-
-def fits(value: Any, types: tuple[AttributeType, ...]) -> bool:
-    """Whether a constant can be held by an attribute of these types."""
-    return any(_fits(value, kind.base, kind.depth, kind.optional) for kind in types)
-
-
-def _fits(value: Any, base: str, depth: int, optional: bool) -> bool:
-    if value is None:
-        return optional
-    if depth:
-        return isinstance(value, tuple) and all(_fits(item, base, depth - 1, False) for item in value)
-    match base:
-        case "int":
-            return isinstance(value, int) and not isinstance(value, bool)
-        case "float":
-            return isinstance(value, (int, float)) and not isinstance(value, bool)
-        case "bool":
-            return isinstance(value, bool) or value in (0, 1)
-        case "str" | "dtype":
-            return isinstance(value, str)
-    return True
-
-
-def _show(value: Any) -> str:
-    if isinstance(value, str):
-        return '"' + value + '"'
-    if isinstance(value, bool):
-        return "true" if value else "false"
-    if value is None:
-        return "none"
-    return repr(value)
-

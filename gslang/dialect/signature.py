@@ -114,6 +114,11 @@ class Signature:
         """The given attributes and the defaults of the others."""
         return {**self.defaults, **attrs}
 
+    def attribute(self, name: str) -> AttributeSpec | None:
+        """The declaration of an attribute, or of an operand that may stand as one."""
+        found = self.attributes.get(name)
+        return found or next((o.attribute for o in self.operands if o.name == name), None)
+
     def call(self, types: tuple[Type | None, ...], attributes: Mapping[str, Any]) -> Call:
         """What operand types and given attributes tell the domains of the other attributes."""
         shapes: dict[str, tuple[int | None, ...] | None] = {}

@@ -74,7 +74,7 @@ def _kind(value: str, terminal: str, before: str, after: str) -> str:
         return "field"
     if before == "op" or terminal == "NAME":
         return "name"  # `op where(…)` declares it; `repeat(x)` is a call
-    if value in words.CONSTANTS and after != "=":
+    if value in words.CONSTANTS and (after != "=" or before == "|"):
         return "constant"
     return "keyword" if value in words.words() and after != "=" else "name"
 

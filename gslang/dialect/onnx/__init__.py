@@ -16,14 +16,14 @@ INFIX: Final = {"+": "Add", "-": "Sub", "*": "Mul", "/": "Div", "neg": "Neg"}
 
 
 def onnx_dialect() -> Dialect:
-    """The dialect; the declarations of contrib operators are remembered between runs."""
+    """The dialect; the declarations of contrib operators and the domains of attributes are remembered between runs."""
     from gslang.dialect.onnx.admission import why_refused
     from gslang.dialect.onnx.contrib import contrib_inference, contrib_signatures, declarations
     from gslang.dialect.onnx.infer import inference
-    from gslang.dialect.onnx.schemas import signatures
+    from gslang.dialect.onnx.schemas import declared_domains, read_domains, signatures
     from gslang.dialect.onnx.versions import constant_dtype
 
-    own: list[Signature] = signatures()
+    own: list[Signature] = signatures(cached("domains", (declared_domains(),), read_domains))
     contrib = cached("dialect", ("onnx", declarations()), contrib_signatures)
     operators = {s.name: s for s in (*own, *contrib)}
     standard = inference(own)

@@ -6,9 +6,13 @@ Graphs are in the newest version's terms; where a model's version differs (a def
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
 from typing import Any, Final
 
 from gslang.dialect.declared_types import domain_of
+from gslang.dialect.domain import Domain, Exactly, OneOf
 from gslang.dialect.onnx.dtypes import DTYPES
 from gslang.dialect.onnx.traits import traits_of
 from gslang.dialect.onnx.versions import Version, former, history
@@ -18,6 +22,9 @@ _TYPES: Final = {
     "INT": ("int", 0), "FLOAT": ("float", 0), "STRING": ("str", 0), "TENSOR": ("tensor", 0), "GRAPH": ("graph", 0),
     "INTS": ("int", 1), "FLOATS": ("float", 1), "STRINGS": ("str", 1), "TENSORS": ("tensor", 1), "GRAPHS": ("graph", 1),
 }  # fmt: skip
+
+
+Domains = Mapping[str, Mapping[str, Domain]]
 
 
 def operator_name(domain: str, type: str) -> str:
@@ -36,16 +43,29 @@ def opset_of_name(operator: str) -> int | None:
     return int(domain[9:]) if domain.startswith("ai.onnx.v") and domain[9:].isdigit() else None
 
 
-def signatures() -> list[Signature]:
+def declared_domains() -> str:
+    """The text of `domains.gsl`: what schemas do not say."""
+    return Path(__file__).with_name("domains.gsl").read_text(encoding="utf-8")
+
+
+def read_domains() -> Domains:
+    """Operator → attribute → domain, of those in `domains.gsl`."""
+    from gslang.dialect.load import declared_operators
+
+    found = declared_operators("gslang/dialect/onnx/domains.gsl", declared_domains())
+    return {signature.name: {name: spec.domain for name, spec in signature.attributes.items()} for signature in found}
+
+
+def signatures(domains: Domains) -> list[Signature]:
     known = history()
-    return [_signature(name, versions, known.docs[name]) for name, versions in known.operators.items()]
+    return [_signature(name, versions, known.docs[name], domains.get(name, {})) for name, versions in known.operators.items()]
 
 
-def _signature(name: str, versions: tuple[Version, ...], doc: str) -> Signature:
+def _signature(name: str, versions: tuple[Version, ...], doc: str, domains: Mapping[str, Domain]) -> Signature:
     operator, now = name.rpartition(".")[2], versions[-1]
-    attributes = {key: _attribute(operator, key, now) for key in now.kinds}
+    attributes = {key: _with_domain(_attribute(operator, key, now), domains) for key in now.kinds}
     older = {key: version for version in versions[:-1] for key in version.kinds}
-    operands = [_operand(operator, now, k, older) for k in range(len(now.operands))]
+    operands = [_operand(operator, now, k, older, domains) for k in range(len(now.operands))]
     bodies = any(t.base == "graph" for spec in attributes.values() for t in spec.types)
     if bodies and "*" not in now.options:
         operands.append(OperandSpec("captured", variadic=True))
@@ -57,7 +77,7 @@ def _signature(name: str, versions: tuple[Version, ...], doc: str) -> Signature:
     return Signature(name, tuple(operands), attributes, results, traits_of(name), None, doc, None, defaults)
 
 
-def _operand(operator: str, now: Version, k: int, older: dict[str, Version]) -> OperandSpec:
+def _operand(operator: str, now: Version, k: int, older: dict[str, Version], domains: Mapping[str, Domain]) -> OperandSpec:
     """`older`: attribute → the last version before this one that has it."""
     name, variadic = now.operands[k], now.options[k] == "*"
     spec = None
@@ -65,9 +85,19 @@ def _operand(operator: str, now: Version, k: int, older: dict[str, Version]) -> 
     if before is not None and not variadic:
         was = _attribute(operator, before, older[before])
         types = tuple(AttributeType(t.base, t.depth, True) for t in was.types)
-        spec = AttributeSpec(name, types, None, domain_of(types))
+        spec = _with_domain(AttributeSpec(name, types, None, domain_of(types)), domains)
     dtypes = tuple(sorted(now.types[k] or ()))
     return OperandSpec(name, "tensor", now.options[k] == "?" or spec is not None, variadic, spec, dtypes)
+
+
+def _with_domain(spec: AttributeSpec, domains: Mapping[str, Domain]) -> AttributeSpec:
+    """The attribute with its domain from `domains.gsl`, if it has one there; the schema says whether it may be absent."""
+    domain = domains.get(spec.name)
+    if domain is None:
+        return spec
+    if spec.default is None or any(t.optional for t in spec.types):
+        domain = OneOf((*(domain.parts if isinstance(domain, OneOf) else (domain,)), Exactly(None)))
+    return replace(spec, domain=domain)
 
 
 def _attribute(operator: str, name: str, version: Version) -> AttributeSpec:

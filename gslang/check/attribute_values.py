@@ -1,0 +1,120 @@
+"""Values of attributes against what their operator declares: the types that hold them, and the domain that they lie in."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from gslang.base.suggest import did_you_mean
+from gslang.check import checked as ir
+from gslang.check.context import Lowering, branches_of
+from gslang.dialect.call_check import conform
+from gslang.dialect.domain import contains, domain_text, literals, value_text
+from gslang.dialect.dtypes import PLAIN
+from gslang.dialect.signature import AttributeSpec, AttributeType
+from gslang.syntax import nodes as n
+
+
+def check_test(low: Lowering, expr: n.Expr | n.Star, test: ir.Test, spec: AttributeSpec, what: str) -> None:
+    """Report each literal in a constraint on an attribute that the attribute can never be."""
+    for part, wanted in _equalities(expr, test):
+        check_value(low, part, wanted.value, spec, what)
+
+
+def _equalities(expr: n.Expr | n.Star, test: ir.Test) -> Iterator[tuple[n.Expr | n.Star, ir.Equals]]:
+    match test, expr:
+        case ir.Equals(), _:
+            yield expr, test
+        case ir.Capture(_, inner), n.Walrus(_, written):
+            yield from _equalities(written, inner)
+        case ir.OneOf(tests), n.Binary("|"):
+            for part, written in zip(tests, branches_of(expr)):
+                yield from _equalities(written, part)
+        case ir.IfTest(_, then, otherwise), n.Conditional(first, _, second):
+            yield from _equalities(first, then)
+            yield from _equalities(second, otherwise)
+
+
+def check_value(low: Lowering, expr: n.Expr | n.Star, found: ir.Value, spec: AttributeSpec, what: str) -> None:
+    """Report a constant that an attribute can never be; of `a if c else b` both."""
+    if isinstance(expr, n.Conditional) and isinstance(found, ir.IfValue):
+        check_value(low, expr.then, found.then, spec, what)
+        check_value(low, expr.otherwise, found.otherwise, spec, what)
+    if not isinstance(found, ir.Const):
+        return
+    if not fits(found.value, spec.types):
+        shown = " | ".join(map(str, spec.types))
+        low.error("E0501", f"{what} is declared `{shown}`, got `{value_text(found.value)}`", expr.span)
+    elif is_outside(found.value, spec):
+        low.error("E0313", f"{what} is never `{value_text(found.value)}`", expr.span, suggestion(found.value, spec))
+
+
+def is_outside(value: Any, spec: AttributeSpec) -> bool:
+    """True if a value of the right type lies outside the domain, whatever the operands' ranks and sizes are."""
+    return contains(spec.domain, conform(value, spec)) is False
+
+
+def suggestion(value: Any, spec: AttributeSpec) -> str:
+    """The literal that was probably meant, else the declared domain."""
+    if isinstance(value, str):
+        known = [text for text in literals(spec.domain) if isinstance(text, str)]
+        guess = did_you_mean(value, [*known, *PLAIN] if any(t.base == "dtype" for t in spec.types) else known)
+        same_case = next((text for text in known if text.lower() == value.lower()), None)
+        if same_case or guess:
+            return f"did you mean `{value_text(same_case or guess)}`?"
+    return f"declared: `{domain_text(spec.domain)}`"
+
+
+def check_comparison(low: Lowering, operator: str, left: ir.Value, right: ir.Value, left_expr: n.Expr, right_expr: n.Expr) -> None:
+    """Report `c.mode == "constnt"`, `"constnt" == c.mode`, and `c.mode in ("constnt", "edge")`.
+
+    Numbers may be compared with what never occurs: `groups != 0` guards a division.
+    """
+    if operator in ("==", "!="):
+        pairs = [(left, right, right_expr), (right, left, left_expr)]
+    elif operator in ("in", "not in") and isinstance(right, ir.Const) and isinstance(right.value, tuple) and isinstance(right_expr, n.TupleExpr):
+        pairs = [(left, ir.Const(item), part) for item, part in zip(right.value, right_expr.items)]
+    else:
+        return
+    for attribute, constant, expr in pairs:
+        if isinstance(attribute, ir.NodeAttr) and isinstance(constant, ir.Const) and isinstance(constant.value, str):
+            specs = declared(low, attribute)
+            if specs and all(fits(constant.value, s.types) and is_outside(constant.value, s) for s in specs):
+                low.error("E0313", f"`{attribute.name}` is never `{value_text(constant.value)}`", expr.span, suggestion(constant.value, specs[0]))
+
+
+def declared(low: Lowering, attribute: ir.NodeAttr) -> Sequence[AttributeSpec]:
+    """The declarations of an attribute that a value reads; none where one of the operators is not known."""
+    pattern = low.patterns[attribute.node]
+    if not isinstance(pattern, ir.CallNode) or attribute.name in ("shape", "dtype", "ndim", "op", "kind"):
+        return ()
+    found = []
+    for name in pattern.operators:
+        signature = low.dialect.get(name)
+        spec = None if signature is None else signature.attribute(attribute.name)
+        if spec is None:
+            return ()
+        found.append(spec)
+    return found
+
+
+def fits(value: Any, types: tuple[AttributeType, ...]) -> bool:
+    """Whether a constant can be held by an attribute of these types."""
+    return any(_fits(value, kind.base, kind.depth, kind.optional) for kind in types)
+
+
+def _fits(value: Any, base: str, depth: int, optional: bool) -> bool:
+    if value is None:
+        return optional
+    if depth:
+        return isinstance(value, tuple) and all(_fits(item, base, depth - 1, False) for item in value)
+    match base:
+        case "int":
+            return isinstance(value, int) and not isinstance(value, bool)
+        case "float":
+            return isinstance(value, (int, float)) and not isinstance(value, bool)
+        case "bool":
+            return isinstance(value, bool) or value in (0, 1)
+        case "str" | "dtype":
+            return isinstance(value, str)
+    return True
