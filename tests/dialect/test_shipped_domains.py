@@ -59,8 +59,8 @@ def test_onnx_domains_are_about_attributes_that_exist() -> None:
 
 def test_onnx_bounds_mention_operands_that_exist() -> None:
     """Operands in `domains.gsl` only name what bounds mention: they must be the schema's."""
-    from gslang.dialect.load import declared_operators
     from gslang.dialect.onnx.schemas import declared_domains
+    from gslang.dialect.shipped import declared_operators
 
     operators = load_dialect("onnx").operators
     found = declared_operators("domains.gsl", declared_domains())

@@ -50,7 +50,7 @@ def declared_domains() -> str:
 
 def read_domains() -> Domains:
     """Operator → attribute → domain, of those in `domains.gsl`."""
-    from gslang.dialect.load import declared_operators
+    from gslang.dialect.shipped import declared_operators
 
     found = declared_operators("gslang/dialect/onnx/domains.gsl", declared_domains())
     return {signature.name: {name: spec.domain for name, spec in signature.attributes.items()} for signature in found}
