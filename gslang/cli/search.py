@@ -197,6 +197,6 @@ def _summary(found: Found, table: CostTable, seconds: float) -> None:
     for name, count in sorted(found.led.items()):
         sys.stderr.write(f"  {name:<36}{count:>6}\n")
     unit = f" {table.unit}" if table.unit else ""
-    ratio = f" ({found.cost / found.before:.4f})" if found.before else ""
+    ratio = f" ({found.cost / found.before:.4f})" if 0 < found.before < float("inf") else ""
     where = f"; {found.nodes} e-nodes, {found.rounds} round{'s' * (found.rounds != 1)} ({found.stopped})" if found.nodes else f" ({found.stopped})"
     sys.stderr.write(f"cost {found.before:.6g} → {found.cost:.6g}{unit}{ratio}{where}; {seconds:.2f} seconds\n")

@@ -33,6 +33,7 @@ class EGraph:
         self.origin: dict[int, str] = {}
         self.dropped: set[int] = set()
         self.contradictions: list[str] = []
+        self.fitting: dict[Any, list[int]] = {}  # what matching has found out since the last `rebuild`
         self._memo: dict[Any, int] = {}
         self._new: list[int] = []
         self._unions: list[tuple[int, int]] = []
@@ -113,6 +114,7 @@ class EGraph:
     def rebuild(self) -> set[int]:
         """Unite what is to be united and what is congruent, and drop e-nodes that close cycles. The classes that have changed."""
         changed: set[int] = set()
+        self.fitting = {}
         for node in self._new:
             of = self.find(node)
             self.members.setdefault(of, []).append(node)

@@ -8,8 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import lru_cache
+from typing import TypeGuard
 
+from gslang.check import checked as ir
 from gslang.engine import program as mp
+from gslang.engine.constraints import satisfied
 from gslang.engine.machine import FAILED, At, Machine, Outcome, Todo, before
 from gslang.engine.program import MatchProgram
 from gslang.engine.scope import UNBOUND, Scope
@@ -30,6 +34,22 @@ def class_matches(program: MatchProgram, egraph: EGraph, of: int) -> Iterator[Sc
     machine = ClassMachine(program, egraph, of)
     for _ in machine.solve(program.steps):
         yield machine.scope
+
+
+@lru_cache(maxsize=65536)
+def _parts(
+    program: MatchProgram, register: int
+) -> tuple[tuple[str, ...] | None, tuple[ir.Constraint, ...], tuple[mp.Step, ...]]:
+    """Of a register's steps: its operators (None for a leaf or an alternation), the tests of attributes against constants, the rest."""
+    steps = program.registers[register].steps
+    operators = next((step.operators for step in steps if isinstance(step, mp.IsOp)), None)
+    tests = {step: step.constraint for step in steps if isinstance(step, mp.Attr) and not step.waits and _is_constant(step.constraint)}
+    rest = tuple([step for step in steps if step not in tests and not (isinstance(step, mp.IsOp) and step.variable is None)])
+    return operators, tuple(tests.values()), rest
+
+
+def _is_constant(constraint: mp.Constraint) -> TypeGuard[ir.Constraint]:
+    return isinstance(constraint, ir.Constraint) and isinstance(constraint.test, ir.Equals) and isinstance(constraint.test.value, ir.Const)
 
 
 class ClassMachine(Machine):
@@ -68,24 +88,32 @@ class ClassMachine(Machine):
         of = slot if slot == ABSENT else self.egraph.find(slot)
         if bound != UNBOUND:
             return rest if (bound if bound == ABSENT else self.egraph.find(bound)) == of else FAILED
-        operators = next((step.operators for step in held.steps if isinstance(step, mp.IsOp)), None)
+        operators, tests, steps = _parts(self.program, register)
         if operators is None or of == ABSENT:
             self.put(slots, register, of)
             return before(held.steps, rest)
-        op = self.graph.op
-        fitting = [node for node in self.egraph.members[of] if op[node] in operators]
+        key = (self.program, register, of)
+        fitting = self.egraph.fitting.get(key)
+        if fitting is None:
+            fitting = self.egraph.fitting[key] = self._fitting(register, of, operators, tests)
         if not fitting:
             return FAILED
         if len(fitting) == 1:
             self.put(slots, register, fitting[0])
-            return before(held.steps, rest)
-        return self._members(register, fitting, rest)
+            return before(steps, rest)
+        return self._members(register, fitting, steps, rest)
 
-    def _members(self, register: int, fitting: list[int], rest: Todo) -> Iterator[Todo]:
-        held = self.program.registers[register]
+    def _fitting(self, register: int, of: int, operators: tuple[str, ...], tests: tuple[ir.Constraint, ...]) -> list[int]:
+        """E-nodes of a class that pass what does not depend on the rest of the match."""
+        op, node = self.graph.op, self.program.rule.nodes[register]
+        found = [n for n in self.egraph.members[of] if op[n] in operators]
+        return [n for n in found if all(satisfied(test, node, n, self.scope) for test in tests)]
+
+    def _members(self, register: int, fitting: list[int], steps: tuple[mp.Step, ...], rest: Todo) -> Iterator[Todo]:
+        block = self.program.registers[register].block
         for node in fitting:
-            self.put(self.scope.slots_of(held.block), register, node)
-            yield before(held.steps, rest)
+            self.put(self.scope.slots_of(block), register, node)
+            yield before(steps, rest)
 
     def _branches(self, register: int, branches: tuple[int, ...], rest: Todo) -> Iterator[Todo]:
         for way in super()._branches(register, branches, rest):

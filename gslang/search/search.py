@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from math import inf, isfinite
 from typing import Any
 
 from gslang.check.checked import CheckedRule
@@ -18,7 +19,7 @@ from gslang.search.egraph import EGraph
 from gslang.search.extract.exact import exact, solver_is_installed
 from gslang.search.extract.greedy import cheapest_below
 from gslang.search.extract.improve import improve
-from gslang.search.extract.problem import Problem, Solution, make_problem, needed
+from gslang.search.extract.problem import Infeasible, Problem, Solution, make_problem, needed
 from gslang.search.saturate import Limits, Saturation, saturate
 
 METHODS = ("eqsat", "backtrack", "greedy")
@@ -40,7 +41,7 @@ class Settings:
 
 @dataclass
 class Found:
-    """`graph` with its `cost`; `before`: the cost of the graph searched from. `applications`: of rules during the search;
+    """`graph` with its `cost`; `before`: the cost of the graph searched from (infinite if it has none). `applications`: of rules during the search;
     `led`: rule → how many nodes of the result it made. `bound`: nothing in the e-graph costs less; `egraph` what was extracted
     from, with the choice."""
 
@@ -59,7 +60,7 @@ class Found:
     def report(self) -> dict[str, Any]:
         """Costs, counts and rules, as values that JSON has."""
         return {
-            "cost": {"before": self.before, "after": self.cost, "bound": self.bound},
+            "cost": {"before": self.before if isfinite(self.before) else None, "after": self.cost, "bound": self.bound},
             "applications": dict(sorted(self.applications.items())),
             "rules_of_result": dict(sorted(self.led.items())),
             "refused": dict(sorted(self.refused.items())),
@@ -82,11 +83,16 @@ def search(
     graph: Graph, dialect: Dialect, rules: Sequence[CheckedRule], table: CostTable, settings: Settings = Settings(),
     progress: Saturation | None = None, accept: Callable[[CheckedRule], bool] = lambda rule: True,
 ) -> Found:  # fmt: skip
-    """The cheapest graph found, never dearer than the given one.
+    """The cheapest graph found, never dearer than the given one (whose cost is infinite if a call of it has none).
 
-    `accept` is asked before a rule is applied for the first time. Raises `UnknownCost` if a call of the graph has no cost.
+    `accept` is asked before a rule is applied for the first time. Raises `UnknownCost` if nothing that was found has a cost.
     """
-    before = graph_cost(graph, dialect, table, settings.weights).cost
+    try:
+        before = graph_cost(graph, dialect, table, settings.weights).cost
+    except UnknownCost as error:  # rules may lead to calls that have one
+        if settings.method != "eqsat":
+            raise
+        before, unpriced = inf, error
     fitting = [rule for rule in rules if not why_unfit(rule, graph.meta)]
     asked: dict[str, bool] = {}
 
@@ -109,7 +115,10 @@ def search(
     if settings.method == "greedy":
         better = simple is not None and simple < before
         return Found(rewritten if better else graph, simple if better and simple is not None else before, before, {}, stopped="fixed point")
-    found = _by_saturation(graph, dialect, fitting, table, settings, progress, allowed, before)
+    try:
+        found = _by_saturation(graph, dialect, fitting, table, settings, progress, allowed, before)
+    except Infeasible:
+        raise unpriced from None
     if simple is not None and simple < found.cost * (1 - 1e-12):
         found.graph, found.cost, found.led = rewritten, simple, {}
     if found.cost > before:
