@@ -10,7 +10,7 @@ Not here: what a rewrite does (`rewrite`), which nodes are tried (`fixed_point`)
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -91,7 +91,7 @@ class Machine:
 
     # ── running ──
 
-    def solve(self, steps: Iterable[mp.Step]) -> Iterator[None]:
+    def solve(self, steps: Sequence[Any]) -> Iterator[None]:
         """Yields once for each way to pass all steps, with its effects in place; a caller that stops asking keeps them."""
         bottom = len(self._trail)
         todo = before(steps, None)
@@ -103,7 +103,7 @@ class Machine:
                 outcome = self.perform(*todo)
                 if outcome is FAILED:
                     outcome = self.refused(*todo)
-                if outcome is None or type(outcome) is tuple:
+                if type(outcome) is tuple or outcome is None:
                     todo = outcome
                     continue
                 if outcome is not FAILED:
@@ -147,73 +147,49 @@ class Machine:
 
     def perform(self, step: Any, rest: Todo) -> Outcome:
         """The rest if a step holds, perhaps with further steps before it; or the ways to go on."""
-        scope, graph = self.scope, self.graph
-        match step:
-            case mp.Operand(register, of, index):
-                return self._match(register, self.operands(of)[index], rest)
-            case mp.IsKind(register, kind, optional):
-                slot = self.held(register)
-                return rest if (optional if slot == ABSENT else kind_fits(kind, graph.op[slot])) else FAILED
-            case mp.IsOp(register, operators, variable):
-                return rest if self._is_op(self.held(register), operators, variable) else FAILED
-            case mp.Distinct(register):
-                slot = self.held(register)
-                if slot in scope.taken:
-                    return FAILED
-                if slot != ABSENT:
-                    scope.taken.add(slot)
-                    self._trail.append((scope.taken.discard, (slot,)))
-                return rest
-            case mp.Operands():
-                return self._take_operands(step, rest)
-            case mp.Absent(register, index):
-                return rest if self.operands(register)[index] == ABSENT else FAILED
-            case mp.Attr():
-                return rest if self._attribute_fits(step) else FAILED
-            case mp.Done():
-                return rest
-            case mp.Choice(register, branches):
-                return self._branches(register, branches, rest)
-            case mp.Start(register):
-                return self._match(register, self.start, rest)
-            case mp.Users(register):
-                return self._users(step, rest)
-            case mp.Guard(_, condition):
-                return rest if holds(condition, scope) else FAILED
-            case mp.Private():
-                return rest if interior_is_private(self.program, scope) else FAILED
-            case mp.Convex():
-                return rest if convex(graph, input_slots(scope), output_slots(scope)) else FAILED
-            case mp.Apart():
-                return rest if shared_output(self.program, scope) is None else FAILED
-            case mp.Late():
-                return rest if late_contradiction(self.program, scope) is None else FAILED
-            case At(register, slot):
-                return self._match(register, slot, rest)
-        return self._instance_step(step, rest)
+        test = _TESTS.get(type(step))
+        if test is not None:
+            return rest if test(self, step) else FAILED
+        return _MOVES[type(step)](self, step, rest)
 
     def held(self, register: int) -> int:
         """What a register holds, in the current instance."""
-        slots = self.scope.slots_of(self.program.registers[register].block)
-        return slots[register] if isinstance(slots, list) else slots.get(register, UNBOUND)
+        if self.program.registers[register].block is None:
+            return self.scope.slots[register]
+        assert self.scope.current is not None
+        return self.scope.current.slots.get(register, UNBOUND)
 
-    def _match(self, register: int, slot: int, rest: Todo) -> Outcome:
+    def match(self, register: int, slot: int, rest: Todo) -> Outcome:
         """The register holds `slot` already, or does from now on."""
-        slots = self.scope.slots_of(self.program.registers[register].block)
-        bound = slots[register] if isinstance(slots, list) else slots.get(register, UNBOUND)
+        bound = self.held(register)
         if bound != UNBOUND:
             return rest if bound == slot else FAILED
-        self.put(slots, register, slot)
-        return before(self.program.registers[register].steps, rest)
+        found = self.program.registers[register]
+        self.put(self.scope.slots_of(found.block), register, slot)
+        return before(found.steps, rest)
 
-    def _is_op(self, slot: int, operators: tuple[str, ...], variable: str | None) -> bool:
-        if slot == ABSENT or self.graph.op[slot] not in operators:
+    def _is_kind(self, step: mp.IsKind) -> bool:
+        slot = self.held(step.register)
+        return step.optional if slot == ABSENT else kind_fits(step.kind, self.graph.op[slot])
+
+    def _is_op(self, step: mp.IsOp) -> bool:
+        slot, variable = self.held(step.register), step.variable
+        if slot == ABSENT or self.graph.op[slot] not in step.operators:
             return False
         if variable is None:
             return True
         if variable not in self.scope.variables:
             self.put(self.scope.variables, variable, self.graph.op[slot])
         return self.scope.variables[variable] == self.graph.op[slot]
+
+    def _is_distinct(self, step: mp.Distinct) -> bool:
+        slot, taken = self.held(step.register), self.scope.taken
+        if slot in taken:
+            return False
+        if slot != ABSENT:
+            taken.add(slot)
+            self._trail.append((taken.discard, (slot,)))
+        return True
 
     def operands(self, register: int) -> tuple[int, ...]:
         return self._orders[register]
@@ -295,35 +271,19 @@ class Machine:
 
     # ── instances ──
 
-    def _instance_step(self, step: Any, rest: Todo) -> Outcome:
-        scope = self.scope
-        match step:
-            case mp.Fields():
-                return self._fields(step, rest)
-            case Enter(block, number):
-                instances = scope.instances[block]
-                self.set(scope, "current", instances[number] if number < len(instances) else Instance(number))
-                return rest
-            case Leave(block, back):
-                instance = scope.current
-                assert instance is not None
-                if instance.index == len(scope.instances[block]):
-                    scope.instances[block].append(instance)
-                    self._trail.append((scope.instances[block].pop, ()))
-                self.set(scope, "current", back)
-                return rest
-            case mp.Bounds(block, count):
-                return rest if self._bounds_allow(block, count) else FAILED
-            case mp.Holds(block):
-                return rest if instance_holds(self.program, scope, self.program.rule.blocks[block]) else FAILED
-            case mp.Grow(block, root):
-                return before(self.instance(block, root, 0, self.start), rest)
-            case mp.Valid(block):
-                return rest if instance_is_valid(self.program, scope, block) else FAILED
-            case mp.Extend():
-                self._extend(step)
-                return rest
-        raise AssertionError(f"unknown step {step!r}: this is a bug in gslang")
+    def _enter(self, step: Enter) -> bool:
+        instances = self.scope.instances[step.block]
+        self.set(self.scope, "current", instances[step.number] if step.number < len(instances) else Instance(step.number))
+        return True
+
+    def _leave(self, step: Leave) -> bool:
+        instance, instances = self.scope.current, self.scope.instances[step.block]
+        assert instance is not None
+        if instance.index == len(instances):
+            instances.append(instance)
+            self._trail.append((instances.pop, ()))
+        self.set(self.scope, "current", step.before)
+        return True
 
     def instance(self, block: int, register: int, number: int, slot: int) -> list[Any]:
         """The steps of one instance, with its `register` at `slot`; the conditions of a new one hold."""
@@ -355,27 +315,60 @@ class Machine:
         except FAILURES:
             return False
 
-    def _extend(self, step: mp.Extend) -> None:
+    def _extend(self, step: mp.Extend) -> bool:
+        """All further instances that there are; it is `Bounds` that says whether they are enough."""
         scope, template = self.scope, self.program.rule.blocks[step.block]
         instances = scope.instances[step.block]
         try:
             most = None if template.maximum is None else evaluate(template.maximum, scope)
         except FAILURES:
-            return
+            return True
         for candidate in self.candidates(step.climb):
             if most is not None and len(instances) >= most:
-                return
+                break
             if candidate == self.start or candidate in scope.taken:
                 continue
             for _ in self.solve([*self.instance(step.block, step.root, len(instances), candidate), mp.Valid(step.block)]):
                 break  # its effects stay
+        return True
 
 
-def before(steps: Iterable[Any], rest: Todo) -> Todo:
+def before(steps: Sequence[Any], rest: Todo) -> Todo:
     """The steps, and then the rest."""
-    for step in reversed(list(steps)):
+    for step in reversed(steps):
         rest = (step, rest)
     return rest
 
 
+_TESTS: Final[dict[type, Callable[[Machine, Any], bool]]] = {
+    mp.IsKind: Machine._is_kind,
+    mp.IsOp: Machine._is_op,
+    mp.Distinct: Machine._is_distinct,
+    mp.Attr: Machine._attribute_fits,
+    mp.Absent: lambda machine, step: machine.operands(step.register)[step.index] == ABSENT,
+    mp.Done: lambda machine, step: True,
+    Enter: Machine._enter,
+    Leave: Machine._leave,
+    mp.Extend: lambda machine, step: machine._extend(step),
+    mp.Bounds: lambda machine, step: machine._bounds_allow(step.block, step.count),
+    mp.Holds: lambda machine, step: instance_holds(machine.program, machine.scope, machine.program.rule.blocks[step.block]),
+    mp.Valid: lambda machine, step: instance_is_valid(machine.program, machine.scope, step.block),
+    mp.Late: lambda machine, step: late_contradiction(machine.program, machine.scope) is None,
+    mp.Apart: lambda machine, step: shared_output(machine.program, machine.scope) is None,
+    mp.Private: lambda machine, step: interior_is_private(machine.program, machine.scope),
+    mp.Convex: lambda machine, step: convex(machine.graph, input_slots(machine.scope), output_slots(machine.scope)),
+    mp.Guard: lambda machine, step: holds(step.condition, machine.scope),
+}
+"""Steps that hold or do not."""
 
+_MOVES: Final[dict[type, Callable[[Machine, Any, Todo], Outcome]]] = {
+    mp.Operand: lambda machine, step, rest: machine.match(step.register, machine.operands(step.of)[step.index], rest),
+    mp.Start: lambda machine, step, rest: machine.match(step.register, machine.start, rest),
+    At: lambda machine, step, rest: machine.match(step.register, step.slot, rest),
+    mp.Operands: Machine._take_operands,
+    mp.Choice: lambda machine, step, rest: machine._branches(step.register, step.branches, rest),
+    mp.Fields: Machine._fields,
+    mp.Users: Machine._users,
+    mp.Grow: lambda machine, step, rest: before(machine.instance(step.block, step.root, 0, machine.start), rest),
+}
+"""Steps that put further ones before the rest, or are choices."""
