@@ -209,3 +209,42 @@ def test_pieces_are_the_whole(shape: tuple[int, ...], order: str) -> None:
     array = np.arange(int(np.prod(shape)), dtype=np.float32).reshape(shape)
     array = array if order == "C" else array.T
     assert b"".join(spill.pieces(array)) == np.ascontiguousarray(array).tobytes()
+
+
+@pytest.mark.parametrize("element", [TensorProto.FLOAT, TensorProto.INT64])
+@pytest.mark.parametrize("operator", ["Add", "Concat", "Gather"])
+def test_a_long_vector_costs_no_memory(operator: str, element: int) -> None:
+    """Data propagation would keep an entry for each of 10⁹ elements."""
+    attributes = {} if operator == "Add" else {"axis": 0}
+    nodes = [node("Neg", ["x"], ["n"]), node(operator, ["n", "n" if operator != "Gather" else "i"], ["y"], **attributes)]
+    inputs = [value("x", (10**9,), element), value("i", (10**9,), TensorProto.INT64)]
+    graph = gslang.read(model(nodes, inputs, [value("y", None, element)]))
+    assert str(graph.types[graph.outputs[0]].shape) == str((10**9 * (1 + (operator == "Concat")),))
+
+
+def test_shapes_are_still_propagated() -> None:
+    nodes = [node("Shape", ["x"], ["s"]), node("Slice", ["s", "zero", "two"], ["t"]), node("Concat", ["t", "six"], ["u"], axis=0), node("Reshape", ["y", "u"], ["z"])]
+    weights = {"zero": np.array([0]), "two": np.array([2]), "six": np.array([6])}
+    graph = gslang.read(model(nodes, [value("x", (4, 5, 7)), value("y", None)], [value("z", None)], weights))
+    assert graph.types[graph.outputs[0]].shape == (4, 5, 6)
+
+
+def _doubling(levels: int) -> Any:
+    imports = [helper.make_opsetid("", 17), helper.make_opsetid("local", 1)]
+    found = [helper.make_function("local", "f0", ["x"], ["y"], [node("Relu", ["x"], ["y"])], imports)]
+    for k in range(1, levels + 1):
+        body = [*(node(f"f{k - 1}", ["x"], [y], domain="local") for y in "ab"), node("Add", ["a", "b"], ["y"])]
+        found.append(helper.make_function("local", f"f{k}", ["x"], ["y"], body, imports))
+    result = model([node(f"f{levels}", ["x"], ["y"], domain="local")], [value("x")], [value("y", None)])
+    result.functions.extend(found)
+    result.opset_import.append(imports[1])
+    return result
+
+
+def test_local_functions_that_double_are_not_written_out() -> None:
+    small, large = gslang.read(_doubling(5)), gslang.read(_doubling(60))
+    assert small.types[small.outputs[0]].shape == (2, 3) and "warnings" not in small.meta
+    assert large.types[large.outputs[0]].shape is None
+    assert large.meta["warnings"] == [
+        "local functions that call themselves, or give more than 100,000 nodes, are not looked into: types of their results are not known"
+    ]

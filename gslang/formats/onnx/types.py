@@ -1,31 +1,107 @@
-"""Types of all values of a model, by the `onnx` package's shape inference (with data propagation).
+"""Types of all values of a model, by the `onnx` package's shape inference.
 
-Large tensors are left out of what is handed over: their types say enough, and messages over 2 GB cannot be.
+Large tensors are left out of what is handed over: their types say enough, and messages over 2 GB cannot be. The package
+propagates the elements of vectors, each with an entry of its own, and writes out local functions where they are called:
+it is asked to do neither where that would be much.
 """
 
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from typing import Any, Final
 
 from gslang.dialect.onnx.dtypes import type_of
 from gslang.dialect.tensor_type import UNKNOWN, TensorType, Type
 
 _LARGE: Final = 1024  # elements
+_MOST_ELEMENTS: Final = 100_000  # of vectors that are propagated, about 300 bytes each
+_MOST_NODES: Final = 100_000  # that local functions give where they are written out
+_UNBOUNDED: Final = 1 << 62
+_PROPAGATES: Final = frozenset("Add Cast Concat Gather Mul Shape Size Slice Squeeze Sub Unsqueeze".split())
 
 
 def inferred_types(model: Any) -> tuple[dict[str, Type], str | None]:
     """Value name → type, and what went wrong (then only what the model states is known)."""
-    from onnx.shape_inference import infer_shapes
-
     stated = _types_in(model.graph)
-    if all(_is_complete(stated.get(name)) for node in model.graph.node for name in node.output if name):
+    if _is_typed(model.graph, stated):
         return stated, None
+    light = _without_weights(model)
+    warning = None
+    if model.functions and expanded_size(model) > _MOST_NODES:
+        del light.functions[:]
+        warning = f"local functions that call themselves, or give more than {_MOST_NODES:,} nodes, are not looked into: types of their results are not known"
     try:
-        inferred = infer_shapes(_without_weights(model), check_type=False, strict_mode=False, data_prop=True)
+        inferred = _inferred(light)
     except Exception as error:  # the package's own errors, and protobuf's for what is too large
         return stated, f"types are those that the model states: {str(error).strip().splitlines()[0] if str(error).strip() else error}"
-    return _merged(_types_in(inferred.graph), stated), None
+    return _merged(_types_in(inferred.graph), stated), warning
+
+
+def _inferred(light: Any) -> Any:
+    from onnx.shape_inference import infer_shapes
+
+    first = infer_shapes(light, check_type=False, strict_mode=False, data_prop=False)
+    types = _types_in(first.graph)
+    propagating = _PROPAGATES.union([function.name for function in light.functions])
+    if _is_typed(first.graph, types) or _propagated(first.graph, types, propagating) > _MOST_ELEMENTS:
+        return first
+    return infer_shapes(light, check_type=False, strict_mode=False, data_prop=True)
+
+
+def _propagated(graph: Any, types: dict[str, Type], propagating: frozenset[str]) -> int:
+    """How many elements of vectors data propagation would keep at operators that do propagate them, bodies included."""
+    count = 0
+    for node in graph.node:
+        if node.op_type in propagating:
+            for name in (*node.input, *node.output):
+                type = types.get(name)
+                if isinstance(type, TensorType) and type.shape is not None and len(type.shape) == 1 and isinstance(type.shape[0], int):
+                    count += type.shape[0]
+        for body in bodies_of(node):
+            count += _propagated(body, {**types, **_types_in(body)}, propagating)
+    return count
+
+
+def bodies_of(node: Any) -> Iterator[Any]:
+    """The graphs among the attributes of a node."""
+    for attribute in node.attribute:
+        if attribute.HasField("g"):
+            yield attribute.g
+        yield from attribute.graphs
+
+
+def expanded_size(model: Any) -> int:
+    """How many nodes the calls of local functions stand for; more than can be if a function calls itself."""
+    functions = {(function.domain, function.name, function.overload): function for function in model.functions}
+    sizes: dict[tuple[str, str, str], int] = {}
+
+    def callees(nodes: Any) -> Iterator[tuple[str, str, str]]:
+        for node in nodes:
+            if (name := (node.domain, node.op_type, node.overload)) in functions:
+                yield name
+            for body in bodies_of(node):
+                yield from callees(body.node)
+
+    calls = {name: list(callees(function.node)) for name, function in functions.items()}
+    todo = list(dict.fromkeys(callees(model.graph.node)))
+    open: set[tuple[str, str, str]] = set()
+    while todo:
+        name = todo[-1]
+        below = [callee for callee in calls[name] if callee not in sizes] if name not in sizes else []
+        if name in sizes or not below:
+            sizes.setdefault(name, min(len(functions[name].node) + sum([sizes[callee] for callee in calls[name]]), _UNBOUNDED))
+            open.discard(todo.pop())
+        elif name in open:
+            return _UNBOUNDED
+        else:
+            open.add(name)
+            todo += dict.fromkeys(below)
+    return min(sum([sizes[name] for name in callees(model.graph.node)]), _UNBOUNDED)
+
+
+def _is_typed(graph: Any, types: dict[str, Type]) -> bool:
+    return all([_is_complete(types.get(name)) for node in graph.node for name in node.output if name])
 
 
 def _is_complete(type: Type | None) -> bool:

@@ -3,16 +3,28 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Final
 
+from gslang.base.diagnostics import InputError
 from gslang.formats.relay.metadata import REFERENCE
 from gslang.graph.graph import CONST, VARIABLES, Graph
 
+_MOST_NODES: Final = 200_000
 
-def inlined(main: str, graphs: Mapping[str, Graph], parameters: Mapping[str, list[int]], order: list[str]) -> Graph:
-    """The graph of function `main` with every call of a function in `graphs` replaced.
+
+def inlined(main: str, graphs: Mapping[str, Graph], parameters: Mapping[str, list[int]], order: list[str], path: str) -> Graph:
+    """The graph of function `main` with every call of a function in `graphs` replaced. `path` only names the file in messages.
 
     `order` has the functions that `main` reaches, callees first, `main` last; none of them may reach itself.
+    Raises `InputError` if some function would have more than 200,000 nodes.
     """
+    sizes: dict[str, int] = {}
+    for name in order:
+        graph = graphs[name]
+        sizes[name] = sum([sizes.get(graph.op[node], 1) for node in graph.nodes()])
+        if sizes[name] > _MOST_NODES:
+            message = f"function `{name}` would have {sizes[name]:,} nodes with all calls inlined; at most {_MOST_NODES:,} are made"
+            raise InputError(message, path=path, help="leave `--inline` out: calls of functions stay calls")
     done: dict[str, tuple[Graph, list[int]]] = {}
     for name in order:
         done[name] = _expanded(graphs[name], parameters[name], done)

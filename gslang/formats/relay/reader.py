@@ -85,7 +85,7 @@ def read_relay(
     texts = ["" if d is wanted else tokens.source[tokens.starts[d.start] : tokens.end_of(d.end - 1)] for d in definitions]
     if inline and len(order) > 1:
         parameters = {d.name: d.function.parameters for d in definitions if d.function is not None}
-        graph = inlined(wanted.name, graphs, parameters, order)
+        graph = inlined(wanted.name, graphs, parameters, order, path)
         complete_types(graph, dialect, {})
         texts = [t for t, d in zip(texts, definitions) if d is wanted or d.name not in order]
     at = texts.index("")

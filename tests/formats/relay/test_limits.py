@@ -137,3 +137,16 @@ def test_an_attribute_name_ends_in_no_dot() -> None:
     """What is read can be written: `kernel.=3` is refused, not carried."""
     with pytest.raises(InputError, match="expected"):
         read('#[version = "0.0.5"]\ndef @main(%x: Tensor[(1), float32]) { nn.relu(%x, kernel.=3) }\n')
+
+
+def test_inlining_that_doubles_at_each_level_is_refused_before_it_is_done() -> None:
+    step = "def @f{}(%x: Tensor[(2, 3), float32]) {{\n  add(@f{}(%x), @f{}(%x))\n}}\n"
+    first = "def @f0(%x: Tensor[(2, 3), float32]) {\n  nn.relu(%x)\n}\n"
+
+    def text(levels: int) -> str:
+        return main(f"@f{levels - 1}(%x)") + first + "".join(step.format(k, k - 1, k - 1) for k in range(1, levels))
+
+    assert len(read_relay(text(8), "m.relay", inline=True)) == 2**8
+    with pytest.raises(InputError, match="with all calls inlined; at most 200,000 are made"):
+        read_relay(text(300), "m.relay", inline=True)
+    assert len(read_relay(text(300), "m.relay")) == 2
