@@ -20,6 +20,7 @@ from gslang.check.opsets import why_unfit
 from gslang.engine.dispatch import Dispatch, can_ever_match, shapes_of
 from gslang.engine.edits import Edits, edits_of
 from gslang.engine.generate import Rewriter, compile_rewriter
+from gslang.engine.limits import LimitExceeded
 from gslang.engine.lower import program_of
 from gslang.engine.outline_conditions import can_match_within, reads_kinds
 from gslang.engine.program import MatchProgram
@@ -210,7 +211,10 @@ def _sweep(run: _Run, todo: Iterable[int]) -> list[int]:
             if entry.once and made_by.get(node) == entry.name:
                 continue
             first_new = len(op)
-            application = entry.rewrite(node, seeds)
+            try:
+                application = entry.rewrite(node, seeds)
+            except LimitExceeded as error:
+                raise error.of(entry.name) from None
             now = perf_counter()  # one reading a candidate: the next one's time begins where this one's ends
             count = entry.count
             count.candidates += 1

@@ -19,7 +19,15 @@ MOST_LEVELS: Final = 100
 
 
 class LimitExceeded(InputError):
-    """An attribute expression is beyond a limit; the message names it."""
+    """An attribute expression is beyond a limit; the message names it. `limit`: the message without the rule's name."""
+
+    def __init__(self, limit: str, *, help: str, rule: str = "") -> None:
+        super().__init__(f"rule `{rule}`: {limit}" if rule else limit, help=help)
+        self.limit, self.rule = limit, rule
+
+    def of(self, rule: str) -> LimitExceeded:
+        """The same error with the name of the rule."""
+        return self if self.rule else LimitExceeded(self.limit, help=self.help, rule=rule)
 
 
 def too_long() -> LimitExceeded:

@@ -28,6 +28,7 @@ from gslang.engine.conditions import (
     shared_output,
 )
 from gslang.engine.constraints import kind_fits, satisfied
+from gslang.engine.limits import LimitExceeded
 from gslang.engine.program import MatchProgram
 from gslang.engine.scope import UNBOUND, Instance, Scope, evaluate, holds
 from gslang.engine.values import FAILURES
@@ -74,8 +75,11 @@ Outcome = Any
 def matches(program: MatchProgram, graph: Graph, start: int) -> Iterator[Scope]:
     """All matches whose first output is `start`, best first. A scope is valid until the next one is asked for."""
     machine = Machine(program, graph, start)
-    for _ in machine.solve(program.steps):
-        yield machine.scope
+    try:
+        for _ in machine.solve(program.steps):
+            yield machine.scope
+    except LimitExceeded as error:
+        raise error.of(program.rule.name) from None
 
 
 class Machine:

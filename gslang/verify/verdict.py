@@ -23,6 +23,7 @@ from typing import Any
 from gslang.base.cache import cached, digest
 from gslang.check.checked import Builtin, CheckedProgram, CheckedRule
 from gslang.dialect.load import require_inference
+from gslang.engine.limits import LimitExceeded
 from gslang.formats.json_graph import write_json
 from gslang.graph.graph import Graph
 from gslang.verify.compare import Finding
@@ -78,6 +79,13 @@ def verify(rule: CheckedRule, settings: Settings = Settings(), programs: Sequenc
 def verify_now(rule: CheckedRule, settings: Settings = Settings(), programs: Sequence[CheckedProgram] = ()) -> Verdict:
     """The same without a look at earlier verdicts."""
     began = perf_counter()
+    try:
+        return _judged(rule, settings, programs, began)
+    except LimitExceeded as error:
+        return Verdict(rule.name, "unknown", error.limit, None, 0, perf_counter() - began)
+
+
+def _judged(rule: CheckedRule, settings: Settings, programs: Sequence[CheckedProgram], began: float) -> Verdict:
     evidence = gather(rule, settings, programs)
     coverage = dict(sorted(evidence.coverage.items()))
     count = len(evidence.good) + len(evidence.bad)

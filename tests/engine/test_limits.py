@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from contextlib import nullcontext
+
 import pytest
 
 from gslang.base.diagnostics import InputError
@@ -113,5 +115,9 @@ def test_what_cannot_be_checked_is_told(name: str) -> None:
     assert found.code == "E0107" and any(sign.isdigit() for sign in found.message)
 
 
-def test_limits_are_input_errors() -> None:
+@pytest.mark.parametrize("readable", [False, True])
+def test_a_limit_is_an_input_error_that_names_the_rule(readable: bool) -> None:
+    (rule,) = checked("rule large(a): nn.relu(a) where sum(range(1000000000000)) > a.ndim => a;").rules
     assert issubclass(LimitExceeded, InputError)
+    with readable_only() if readable else nullcontext(), pytest.raises(LimitExceeded, match="^rule `large`: an attribute expression has more than"):
+        run_to_fixed_point(read_json(GRAPH, "g.json"), [rule])

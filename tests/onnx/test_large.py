@@ -17,6 +17,7 @@ import gslang
 from gslang.base.diagnostics import InputError
 from gslang.evaluate import spill
 from gslang.evaluate.spill import Spilled
+from gslang.formats.onnx import read_onnx
 from tests.onnx.models import model, value
 
 node = helper.make_node
@@ -218,14 +219,14 @@ def test_a_long_vector_costs_no_memory(operator: str, element: int) -> None:
     attributes = {} if operator == "Add" else {"axis": 0}
     nodes = [node("Neg", ["x"], ["n"]), node(operator, ["n", "n" if operator != "Gather" else "i"], ["y"], **attributes)]
     inputs = [value("x", (10**9,), element), value("i", (10**9,), TensorProto.INT64)]
-    graph = gslang.read(model(nodes, inputs, [value("y", None, element)]))
+    graph = read_onnx(model(nodes, inputs, [value("y", None, element)]))
     assert str(graph.types[graph.outputs[0]].shape) == str((10**9 * (1 + (operator == "Concat")),))
 
 
 def test_shapes_are_still_propagated() -> None:
     nodes = [node("Shape", ["x"], ["s"]), node("Slice", ["s", "zero", "two"], ["t"]), node("Concat", ["t", "six"], ["u"], axis=0), node("Reshape", ["y", "u"], ["z"])]
     weights = {"zero": np.array([0]), "two": np.array([2]), "six": np.array([6])}
-    graph = gslang.read(model(nodes, [value("x", (4, 5, 7)), value("y", None)], [value("z", None)], weights))
+    graph = read_onnx(model(nodes, [value("x", (4, 5, 7)), value("y", None)], [value("z", None)], weights))
     assert graph.types[graph.outputs[0]].shape == (4, 5, 6)
 
 
@@ -242,7 +243,7 @@ def _doubling(levels: int) -> Any:
 
 
 def test_local_functions_that_double_are_not_written_out() -> None:
-    small, large = gslang.read(_doubling(5)), gslang.read(_doubling(60))
+    small, large = read_onnx(_doubling(5)), read_onnx(_doubling(60))
     assert small.types[small.outputs[0]].shape == (2, 3) and "warnings" not in small.meta
     assert large.types[large.outputs[0]].shape is None
     assert large.meta["warnings"] == [

@@ -35,6 +35,16 @@ def test_a_rule_without_instances_is_unknown_and_says_why() -> None:
     assert verdict.verdict == "unknown" and "x.ndim < 0" in verdict.reason
 
 
+def test_a_rule_beyond_a_limit_is_unknown_and_the_others_are_judged(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "m.gsl"
+    path.write_text(
+        "dialect relay;\nrule large(a): nn.relu(a) where sum(range(1000000000000)) > a.ndim => a;\nrule twice(a): nn.relu(nn.relu(a)) => nn.relu(a);\n"
+    )
+    main(["verify", str(path)])
+    shown = capsys.readouterr().out.splitlines()
+    assert shown[0].startswith("unknown  large: an attribute expression has more than 1,000,000 items") and shown[1].startswith("proved   twice")
+
+
 def test_unknown_is_less_than_exact(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = tmp_path / "never.gsl"
     path.write_text("rule never(x) { y = nn.relu(x); y where x.ndim < 0 => x }")
