@@ -117,7 +117,7 @@ def test_what_cannot_be_checked_is_told(name: str) -> None:
 
 @pytest.mark.parametrize("readable", [False, True])
 def test_a_limit_is_an_input_error_that_names_the_rule(readable: bool) -> None:
-    (rule,) = checked("rule large(a): nn.relu(a) where sum(range(1000000000000)) > a.ndim => a;").rules
+    (rule,) = checked("rule large(a): nn.relu(a) where sum(range(1000000000000)) > a.ndim => a;").rules.values()
     assert issubclass(LimitExceeded, InputError)
     with readable_only() if readable else nullcontext(), pytest.raises(LimitExceeded, match="^rule `large`: an attribute expression has more than"):
         run_to_fixed_point(read_json(GRAPH, "g.json"), [rule])

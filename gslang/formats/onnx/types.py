@@ -26,12 +26,12 @@ def inferred_types(model: Any) -> tuple[dict[str, Type], str | None]:
     stated = _types_in(model.graph)
     if _is_typed(model.graph, stated):
         return stated, None
-    light = _without_weights(model)
     warning = None
-    if model.functions and expanded_size(model) > _MOST_NODES:
-        del light.functions[:]
-        warning = f"local functions that call themselves, or give more than {_MOST_NODES:,} nodes, are not looked into: types of their results are not known"
     try:
+        light = _without_weights(model)
+        if model.functions and expanded_size(model) > _MOST_NODES:
+            del light.functions[:]
+            warning = f"local functions that call themselves, or give more than {_MOST_NODES:,} nodes, are not looked into: types of their results are not known"
         inferred = _inferred(light)
     except Exception as error:  # the package's own errors, and protobuf's for what is too large
         return stated, f"types are those that the model states: {str(error).strip().splitlines()[0] if str(error).strip() else error}"
