@@ -93,7 +93,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         _close_output()
         return ExitCode.FINE
     except Exception as error:
-        return _failed(error)
+        return failed(error)
 
 
 def _open_streams() -> None:
@@ -108,7 +108,8 @@ def _close_output() -> None:
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
-def _failed(error: Exception) -> int:
+def failed(error: Exception) -> int:
+    """The exit code for an error that ended a command, after saying on stderr what it is."""
     from gslang.base.diagnostics import InputError
 
     if isinstance(error, InputError):

@@ -259,3 +259,19 @@ def test_two_runs_give_the_same_bytes(folder: Path) -> None:
         )
         outputs.add(done.stdout)
     assert len(outputs) == 1
+
+
+@pytest.mark.parametrize("jobs", ["1", "2"])
+def test_many_graphs(folder: Path, jobs: str, capsys: pytest.CaptureFixture[str]) -> None:
+    (folder / "h.json").write_text(write_json(random_graph(3)))
+    (folder / "bad.json").write_text("{")
+    graphs = [str(folder / name) for name in ("g.json", "bad.json", "h.json")]
+    rules_file, out = str(folder / "r.gsl"), folder / "out"
+    assert main(["search", rules_file, *graphs, "-o", str(out), "--jobs", jobs, "--require", "any", "--nodes", "300"]) == 3
+    told = capsys.readouterr().out.splitlines()
+    assert [line.split()[0] for line in told] == ["g.json", "bad.json", "h.json"]
+    assert "cost" in told[0] and "not JSON" in told[1] and "cost" in told[2]
+    assert sorted(path.name for path in out.iterdir()) == ["g.json", "h.json"]
+    assert main(["search", rules_file, *graphs, "--require", "any"]) == 3
+    assert main(["search", rules_file, graphs[0], graphs[0], "-o", str(out), "--require", "any"]) == 3
+    assert main(["search", rules_file, *graphs, "-o", str(out), "--report", str(folder / "r.json")]) == 2
