@@ -8,14 +8,18 @@ from typing import Any
 import numpy as np
 
 from gslang.dialect.dialect import Dialect
+from gslang.dialect.dtypes import numpy_dtype, numpy_dtype_exists
 from gslang.evaluate.agree import compare_values
 from gslang.evaluate.errors import EvaluationError, NoEvaluatorError
+from gslang.evaluate.index_ranges import bounds_of
 from gslang.evaluate.random_inputs import random_inputs
 from gslang.evaluate.run import evaluate
-from gslang.graph.graph import Graph
+from gslang.graph.graph import INPUT, PARAM, Graph
 from gslang.verify.exact import in_field
 
+_TIES_TOLERANCE = 2e-2  # relative, of inputs that are there for the sake of ties: these differ by a lot
 _WIDE_TOLERANCE = 1e-6  # relative: what constants of type float32 may differ by
+_HALF_TOLERANCE = 2e-3  # the same of half precision
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,7 +27,8 @@ class Finding:
     """`field`: True equal, False different, None not computable (`field_reason`). `numbers`: likewise in floating point.
 
     `certain`, `limits`: of the field's answer (`exact.Exactly`). `special`: only NaN or infinities differ. `inputs` and `max_abs`
-    belong to a difference in floating point.
+    belong to a difference in floating point. `rounds`: floats differ, so that it may be rounding.
+    `kind`: of inputs that show it.
     """
 
     field: bool | None
@@ -35,6 +40,8 @@ class Finding:
     max_abs: float = 0.0
     inputs: dict[str, Any] | None = None
     limits: tuple[str, ...] = ()
+    rounds: bool = True
+    kind: str = ""
 
 
 def compare(before: Graph, after: Graph, dialect: Dialect, rtol: float | None, seed: int) -> Finding:
@@ -42,20 +49,25 @@ def compare(before: Graph, after: Graph, dialect: Dialect, rtol: float | None, s
     exactly = in_field(before, after, dialect, seed)
     point = exactly.point
     numbers: bool | None = True
-    reason, special, worst, failing = "", False, 0.0, None
-    for kind in ("normal", "positive", "spread", "zeros", *(["point"] if point is not None else []), "special"):
+    reason, special, worst, failing, rounds, shown = "", False, 0.0, None, True, ""
+    for kind in ("normal", "positive", "spread", "zeros", "halves", "wide", *(["point"] if point is not None else []), "special"):
         try:
             inputs = point if kind == "point" and point is not None else _inputs(before, seed, kind)
             with np.errstate(all="ignore"):
                 left = evaluate(before, dialect, inputs)
         except EvaluationError as error:
+            if kind == "wide":
+                continue
             if kind == "normal":
                 numbers, reason = None, str(error)
             break
         try:
             with np.errstate(all="ignore"):
-                agreement = compare_values(left, evaluate(after, dialect, inputs), rtol)
+                left, right = _typed(before, left), _typed(before, evaluate(after, dialect, inputs))
+                agreement = compare_values(left, right, _TIES_TOLERANCE if kind == "halves" else rtol)
         except EvaluationError as error:
+            if kind == "wide":
+                continue
             if kind == "normal":
                 known = not isinstance(error, NoEvaluatorError)
                 numbers, reason = False if known else None, f"the target cannot be computed where the source can: {error}" if known else str(error)
@@ -63,17 +75,56 @@ def compare(before: Graph, after: Graph, dialect: Dialect, rtol: float | None, s
             break
         if agreement.equal:
             continue
-        if kind == "special":
+        if kind == "special" and not _ASK_FOR_SPECIAL & {*before.op, *after.op}:
             special = True
             continue
         if "NaN" in agreement.reason:
+            if _is_lost(before, after, dialect, inputs):
+                numbers, reason, worst, failing = False, "the target is not finite where the source is", float("inf"), inputs
+                break
             special = True
             continue
         if _is_rounding(before, after, dialect, inputs, rtol):
             continue
-        numbers, reason, worst, failing = False, agreement.reason, agreement.max_abs, inputs
+        numbers, reason, worst, failing, shown = False, agreement.reason, agreement.max_abs, inputs, kind
+        rounds = all(value.dtype.kind == "f" for value in _flat(left))
         break
-    return Finding(exactly.equal, exactly.reason, exactly.certain, numbers, reason, special, worst, failing, exactly.limits)
+    return Finding(exactly.equal, exactly.reason, exactly.certain, numbers, reason, special, worst, failing, exactly.limits, rounds, shown)
+
+
+_ASK_FOR_SPECIAL = frozenset({"IsInf", "IsNaN", "isinf", "isnan", "isfinite"})  # operators that are about infinities and NaN
+
+
+def _typed(graph: Graph, outputs: list[Any]) -> list[Any]:
+    """Outputs in the element types that the graph states: some implementations widen whole numbers."""
+    result = []
+    for node, value in zip(graph.outputs, outputs):
+        dtype = getattr(graph.types[node], "dtype", None)
+        stated = numpy_dtype(dtype) if dtype is not None and numpy_dtype_exists(dtype) else None
+        both_whole = stated is not None and isinstance(value, np.ndarray) and value.dtype.kind in "iu" and stated.kind in "iu"
+        result.append(value.astype(stated) if both_whole else value)
+    return result
+
+
+def _is_lost(before: Graph, after: Graph, dialect: Dialect, inputs: dict[str, Any]) -> bool:
+    """Whether the target is infinite or NaN where the source is a number, also where all floats are taken as float64."""
+    for widened in (False, True):
+        values = {name: v.astype(np.float64) if widened and v.dtype.kind == "f" else v for name, v in inputs.items()}
+        try:
+            with np.errstate(all="ignore"):
+                left, right = (_flat(evaluate(_widened(graph) if widened else graph, dialect, values)) for graph in (before, after))
+        except EvaluationError:
+            return False
+        pairs = [(a, b) for a, b in zip(left, right) if a.shape == b.shape and a.dtype.kind == b.dtype.kind == "f"]
+        if not any((np.isfinite(a) & ~np.isfinite(b)).any() for a, b in pairs):
+            return False
+    return True
+
+
+def _flat(value: Any) -> list[Any]:
+    if isinstance(value, (list, tuple)):
+        return [part for item in value for part in _flat(item)]
+    return [np.asarray(value)]
 
 
 def _is_rounding(before: Graph, after: Graph, dialect: Dialect, inputs: dict[str, Any], rtol: float | None) -> bool:
@@ -87,7 +138,9 @@ def _is_rounding(before: Graph, after: Graph, dialect: Dialect, inputs: dict[str
             sides = [evaluate(_widened(graph), dialect, wide) for graph in (before, after)]
     except EvaluationError:
         return False
-    return compare_values(sides[0], sides[1], _WIDE_TOLERANCE if rtol is None else rtol).equal
+    half = any(getattr(type_, "dtype", None) in ("float16", "bfloat16") for type_ in before.types)
+    tolerance = _HALF_TOLERANCE if half else _WIDE_TOLERANCE
+    return compare_values(sides[0], sides[1], tolerance if rtol is None or half else rtol).equal
 
 
 def _widened(graph: Graph) -> Graph:
@@ -110,21 +163,47 @@ def can_be_computed(graph: Graph, dialect: Dialect, seed: int) -> bool:
 
 def _inputs(graph: Graph, seed: int, kind: str) -> dict[str, Any]:
     """Random values: normal; between a half and two; normal, times eight (so that clips and saturations show); with zeros and
-    the smallest numbers among them; with infinities and NaN among them."""
+    the smallest numbers among them; whole numbers and halves, many of them equal; whole numbers of all sizes; with infinities and NaN among them."""
     values = random_inputs(graph, seed)
     if kind == "normal":
         return values
     changed = {}
+    if kind == "wide":
+        return _widely(graph, values, seed)
     for name, value in values.items():
         if value.dtype.kind != "f":
             changed[name] = value
         elif kind in ("zeros", "special"):
             changed[name] = _sprinkled(value, seed, kind)
+        elif kind == "halves":
+            changed[name] = (np.round(value * 4) / 2).astype(value.dtype)
         elif kind == "positive":
             changed[name] = (0.5 + np.abs(value) % 1.5).astype(value.dtype)
         else:
             changed[name] = (value * 8).astype(value.dtype)
     return changed
+
+
+def _widely(graph: Graph, values: dict[str, Any], seed: int) -> dict[str, Any]:
+    """Whole numbers of all sizes, the largest and the smallest among them, where they are no positions and no counts."""
+    changed = dict(values)
+    for node in graph.reverse_post_order():
+        name = str(graph.names[node])
+        value = values.get(name)
+        if graph.op[node] not in (INPUT, PARAM) or value is None or value.dtype.kind not in "iu" or bounds_of(graph, node, {}) is not None:
+            continue
+        rng = np.random.default_rng([seed, value.size, 7])
+        if any(graph.op[user] in _SHIFTS and graph.operands[user][1:2] == (node,) for user in graph.users[node]):
+            changed[name] = rng.integers(0, 40, value.shape).astype(value.dtype)
+            continue
+        limits = np.iinfo(value.dtype)
+        ends = np.array([limits.min, limits.min + 1, limits.max - 1, limits.max], value.dtype)
+        whole = rng.integers(limits.min, limits.max, value.shape, value.dtype, endpoint=True)
+        changed[name] = np.where(rng.random(value.shape) < 0.3, rng.choice(ends, value.shape), whole).astype(value.dtype)
+    return changed
+
+
+_SHIFTS = frozenset({"left_shift", "right_shift", "BitShift"})
 
 
 def _sprinkled(value: Any, seed: int, kind: str) -> Any:

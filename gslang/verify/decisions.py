@@ -139,6 +139,7 @@ def seen(rule: ir.CheckedRule, scope: Scope) -> Seen:
         nodes = [node for node in rule.nodes if (node.block is None) == (place is None)]
         for value in (*conditions, *_parts([node.constraints for node in nodes])):
             if isinstance(value, ir.IfTest):
+                _note(value.condition, scope, found)
                 _look(value.condition, rule, scope, found)
             elif _is_condition(value) or isinstance(value, (ir.IfValue, ir.SelectValue)):
                 _look(value, rule, scope, found)
@@ -153,6 +154,7 @@ def _look_at_target(number: int, rule: ir.CheckedRule, scope: Scope, found: Seen
     target = rule.target.targets[number]
     match target:
         case ir.ChooseTarget(condition, then, otherwise):
+            _note(condition, scope, found)
             _look(condition, rule, scope, found)
             try:
                 side = then if truth(evaluate(condition, scope)) else otherwise

@@ -80,6 +80,7 @@ def _as_inputs(graph: Graph, point: dict[str, Any]) -> dict[str, Any]:
 _ORDERED = frozenset({
     "Relu", "Clip", "Max", "Min", "MaxPool", "GlobalMaxPool", "ReduceMax", "ReduceMin", "ReduceL1", "Abs", "LeakyRelu", "PRelu", "HardSigmoid",
     "HardSwish", "com.microsoft.FusedConv", "Less", "LessOrEqual", "Greater", "GreaterOrEqual", "Equal", "ArgMax", "ArgMin",
+    "Round", "Floor", "Ceil", "Sign", "Cast", "CastLike", "Mod", "TopK", "Hardmax", "ThresholdedRelu", "Shrink", "QuantizeLinear",
 })  # fmt: skip
 
 

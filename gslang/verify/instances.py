@@ -10,14 +10,18 @@ from typing import Any
 
 from gslang.check import checked as ir
 from gslang.dialect.signature import TypeInferenceError
+from gslang.dialect.tensor_type import TensorType
 from gslang.engine.conditions import output_slots
 from gslang.engine.edits import edits_of
 from gslang.engine.lower import program_of
 from gslang.engine.machine import matches
 from gslang.engine.rewrite import Failure, apply_match
-from gslang.engine.scope import Scope, holds
+from gslang.engine.scope import UNBOUND, Scope, holds
 from gslang.engine.values import FAILURES
-from gslang.graph.graph import Graph
+from gslang.graph.graph import CONST, INPUT, PARAM, Graph
+from gslang.graph.inference import infer_node
+from gslang.verify.compare import can_be_computed
+from gslang.verify.decisions import Goal, seen
 from gslang.verify.leaves import Misfit
 from gslang.verify.make import Making
 from gslang.verify.solve import solve
@@ -25,13 +29,20 @@ from gslang.verify.solve import solve
 
 @dataclass(frozen=True, slots=True)
 class Instance:
-    """A graph that the source matches. `after` is None where the target does not fit; `failure` then says why."""
+    """A graph that the source matches. `after` is None where the target does not fit; `failure` then says why.
+
+    `seen`: which way the rule's decisions went. `attributes`: (operator, attribute, value) of those that the rule leaves open. `dtypes`: of
+    the outputs. `shown`: the graph as the rule saw it, where that is not `before`.
+    """
 
     seed: int
     before: Graph
     after: Graph | None
     failure: str | None
     features: tuple[str, ...]
+    seen: frozenset[tuple[int, bool]] = frozenset()
+    attributes: frozenset[tuple[str, str, str]] = frozenset()
+    shown: Graph | None = None
 
 
 @dataclass(slots=True)
@@ -63,6 +74,44 @@ def instances(rule: ir.CheckedRule, search: Search, seed: int, seconds: float, a
             yield found
 
 
+def without_ranks(rule: ir.CheckedRule, seed: int, attempts: int) -> Iterator[Instance]:
+    """Instances to which the rule is applied without knowing the ranks of inputs, numbers in it being of more dimensions than these."""
+    for k in range(attempts):
+        found = _attempt(rule, Search(), seed * 1_000_003 + k, None, True)
+        if found is not None and (loose := _without_shapes(rule, found)) is not None:
+            yield loose
+
+
+def towards(rule: ir.CheckedRule, goal: Goal, search: Search, seed: int, attempts: int) -> Instance | None:
+    """An instance in which a decision goes as wanted, if one is found."""
+    for k in range(attempts):
+        found = _attempt(rule, search, seed * 1_000_003 + k, goal)
+        if found is not None and can_be_computed(found.before, rule.dialect, seed):
+            return found
+    return None
+
+
+def _without_shapes(rule: ir.CheckedRule, instance: Instance) -> Instance | None:
+    """The same instance, to which the rule was applied without knowing the ranks of inputs; None where it is not applied then."""
+    graph = instance.before.copy()
+    for node in graph.reverse_post_order():
+        if graph.op[node] in (INPUT, PARAM) and isinstance(type_ := graph.types[node], TensorType):
+            graph.types[node] = TensorType(None, type_.dtype)
+        elif graph.op[node] is not CONST:
+            try:
+                graph.types[node] = infer_node(graph, rule.dialect, node)
+            except TypeInferenceError:
+                return None
+    shown = graph.copy()
+    for start in list(graph.outputs):
+        for scope in matches(program_of(rule), graph, start):
+            result = apply_match(scope, edits_of(graph, rule.dialect), [])
+            if result is None or isinstance(result, Failure):
+                return None
+            return Instance(instance.seed, instance.before, graph, None, ("unknown ranks",), shown=shown)
+    return None
+
+
 def instances_on(rule: ir.CheckedRule, graphs: Iterable[Graph], search: Search) -> Iterator[Instance]:
     """The instances among given graphs; of those whose outputs other nodes compute too, the first match counts."""
     plan = program_of(rule)
@@ -73,20 +122,22 @@ def instances_on(rule: ir.CheckedRule, graphs: Iterable[Graph], search: Search) 
             found = next(matches(plan, graph, start), None)
             if found is None:
                 continue
+            decided = frozenset(seen(rule, found))
             result = apply_match(found, edits_of(graph, rule.dialect), [])
             if result is not None:
                 failure = result.message if isinstance(result, Failure) else None
                 search.found += 1
-                yield Instance(-1 - k, before, None if failure is not None else graph, failure, ("own test",))
+                yield Instance(-1 - k, before, None if failure is not None else graph, failure, ("own test",), decided)
                 break
 
 
-def _attempt(rule: ir.CheckedRule, search: Search, seed: int) -> Instance | None:
-    """One instance, or None. Where a condition fails that an equation could mend, it is tried again with that wish."""
+def _attempt(rule: ir.CheckedRule, search: Search, seed: int, goal: Goal | None = None, wide: bool = False) -> Instance | None:
+    """One instance, or None. Where a condition fails that an equation could mend, or a decision goes another way than the goal, it is tried
+    again with that wish."""
     wishes: dict[tuple[int, str], Any] = {}
-    for _ in range(6):
+    for _ in range(6 if goal is None else 12):
         search.attempts += 1
-        making = Making(rule, seed, wishes)
+        making = Making(rule, seed, wishes, wide)
         try:
             graph = making.run()
         except (Misfit, TypeInferenceError) as error:
@@ -95,11 +146,18 @@ def _attempt(rule: ir.CheckedRule, search: Search, seed: int) -> Instance | None
         except FAILURES as error:
             search.obstacles[f"a value of the source could not be computed: {error}"] += 1
             return None
+        aimed = {} if goal is None else solve(goal.condition, making, goal.wanted)
         instance = _applied(rule, making, graph, seed)
-        if instance is not None:
+        if instance is not None and (goal is None or goal.key in instance.seen and instance.after is not None):
             return instance
-        wish, why = _wish(rule, making)
-        search.obstacles[why] += 1
+        if instance is not None and goal is not None and goal.key in instance.seen:
+            return None
+        if instance is not None:
+            wish, why = aimed, ""
+        else:
+            wish, why = _wish(rule, making)
+        if why:
+            search.obstacles[why] += 1
         if not wish or all(key in wishes and repr(wishes[key]) == repr(value) for key, value in wish.items()):  # arrays have no plain equality
             return None
         wishes.update(wish)
@@ -113,14 +171,39 @@ def _applied(rule: ir.CheckedRule, making: Making, graph: Graph, seed: int) -> I
     before = graph.copy()
     for start in list(graph.outputs):
         for scope in matches(plan, graph, start):
-            features = _features(making, scope, graph)
+            features, decided, attributes = _features(making, scope, graph), frozenset(seen(rule, scope)), _open_attributes(scope, graph)
             result = apply_match(scope, edits_of(graph, rule.dialect), [])
             if isinstance(result, Failure):
                 return Instance(seed, before, None, result.message, features)
             if result is None:
                 break
-            return Instance(seed, before, graph, None, features)
+            return Instance(seed, before, graph, None, features, decided, attributes)
     return None
+
+
+def _open_attributes(scope: Scope, graph: Graph) -> frozenset[tuple[str, str, str]]:
+    """(operator, attribute, value) of all calls in the source, but for attributes that constraints fix."""
+    found = set()
+    for number, node in enumerate(scope.rule.nodes):
+        if not isinstance(node, ir.CallNode):
+            continue
+        fixed = {c.field for c in node.constraints if isinstance(c, ir.Constraint) and not _is_open(c.test)}
+        copied = [c.without for c in node.constraints if isinstance(c, ir.SameAttributes)]
+        slots = [scope.slots[number]] if node.block is None else [i.slots.get(number, UNBOUND) for i in scope.instances[node.block]]
+        for slot in slots:
+            signature = scope.rule.dialect.get(graph.op[slot]) if slot >= 0 else None
+            if signature is None:
+                continue
+            for name, value in signature.complete(graph.attrs[slot]).items():
+                if name in signature.attributes and name not in fixed and not any(name not in without for without in copied):
+                    found.add((graph.op[slot], name, repr(value)))
+    return frozenset(found)
+
+
+def _is_open(test: ir.Test) -> bool:
+    while isinstance(test, ir.Capture):
+        test = test.test
+    return isinstance(test, ir.Anything)
 
 
 def _features(making: Making, scope: Scope, graph: Graph) -> tuple[str, ...]:

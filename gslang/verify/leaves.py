@@ -23,6 +23,10 @@ from gslang.verify.samplers import SAMPLERS, Shape, some_shape
 Wishes = Mapping[tuple[int, str], Any]
 
 
+MOST_DIMENSIONS = 10  # of an input
+_NUMBERS = (0.0, 1.0, -1.0, 0.5, -0.5, -2.0, 3.0, -0.125, 6.0, 64.0)  # of which constants are made: both signs, nothing, halves, ties, large ones
+
+
 class Misfit(Exception):
     """This attempt leads nowhere. The message names what did not fit."""
 
@@ -30,14 +34,17 @@ class Misfit(Exception):
 class Leaves:
     """The state of one attempt, and how its leaves are made."""
 
-    def __init__(self, rule: ir.CheckedRule, seed: int, wishes: Wishes) -> None:
+    def __init__(self, rule: ir.CheckedRule, seed: int, wishes: Wishes, wide_literals: bool = False) -> None:
+        self.wide_literals = wide_literals
         self.rule, self.seed, self.wishes = rule, seed, wishes
         self.rng = Random(f"{rule.name} {seed}")
         self.graph = Graph(rule.dialect.name, rule.name)
         self.scope = Scope(rule, self.graph, [UNBOUND] * len(rule.nodes), instances=[[] for _ in rule.blocks])
         # ONNX declares for which types an operator is; its inference does not look, so integers would slip through.
-        others = ("float64", "float16") if rule.dialect.name == "onnx" else ("float64", "float16", "int32")
-        self.dtype = self.rng.choice(("float32",) * 7 + others)
+        self.dtype = self.rng.choice(("float32",) * 9 + ("float64", "float16", "int32", "int32", "int64", "int8", "uint8"))
+        for (_, name), value in wishes.items():
+            if name == "dtype" and isinstance(value, str):
+                self.dtype = value  # the others follow
         self.branches: dict[str, int] = {}
         self.counts: list[int] = []
         self.join_axis: int | None = None  # of the concatenation whose fields are being made
@@ -87,15 +94,22 @@ class Leaves:
         shape: Any = self.wanted(number, "shape", proposed if proposed is not None else self.field_shape or some_shape(rng))
         dtype: Any = self.wanted(number, "dtype", self.dtype)
         rank = self.wanted(number, "ndim", None)
-        if isinstance(rank, int) and rank != len(shape) and 0 <= rank <= 6:
+        if isinstance(rank, int) and rank != len(shape) and 0 <= rank <= MOST_DIMENSIONS:
             shape = some_shape(rng, rank)
         if not isinstance(shape, tuple) or not all(isinstance(d, int) and 0 <= d <= 4096 for d in shape):
             raise Misfit(f"no tensor has the shape {shape}")
         kind = leaf.kind if leaf.kind not in ("any", "var") else rng.choice(("input", "input", "param"))
         if leaf.kind == "any" and hint is not None and (settled or isinstance(hint, (tuple, Only)) or rng.random() < 0.6):
             kind = "const"  # an axis or a shape that is not known says too little
-        if self.wishes.get((number, "kind")) == "call" and self.rule.dialect.name == "onnx":
-            return self.shape_operand(hint)
+        if leaf.kind == "any" and (number, "value") in self.wishes:
+            kind = "const"
+        wished = self.wishes.get((number, "kind"))
+        if wished in ("const", "input", "param") and leaf.kind in ("any", "var", wished):
+            kind = str(wished)
+        if leaf.kind == "any" and (wished in ("call", "proj") or (number, "op") in self.wishes):
+            if wished == "call" and self.rule.dialect.name == "onnx" and isinstance(hint, tuple):
+                return self.shape_operand(hint)
+            return self.computed(shape, dtype, self.wishes.get((number, "op")), wished == "proj")
         if dtype == "bfloat16":
             raise Misfit("no values of type bfloat16")
         if kind == "const":
@@ -106,6 +120,24 @@ class Leaves:
                     return other
         name = f"{leaf.name or 'x'}_{len(self.graph.op)}"
         return self.graph.add({"input": INPUT, "param": PARAM}[kind], (), {}, TensorType(shape, dtype), name)
+
+    def computed(self, shape: Shape, dtype: str, operator: str | None, field: bool) -> int:
+        """An operand that a call computes, of this operator where one is wished for, or that is a result of one."""
+        onnx = self.rule.dialect.name == "onnx"
+        if not field and not dtype.startswith("float"):
+            raise Misfit("a call of an element-wise function is for floats")
+        below = self.graph.add(INPUT, (), {}, TensorType(shape, dtype), f"below_{len(self.graph.op)}")
+        if field:
+            if not shape:
+                raise Misfit("a scalar cannot be split")
+            attrs: dict[str, Any] = {"axis": 0, "num_outputs": 1} if onnx else {"axis": 0, "indices_or_sections": 1}
+            whole = self.typed(self.graph.add("Split" if onnx else "split", (below,), attrs))
+            return self.typed(self.graph.add_proj(whole, 0))
+        operator = operator or ("Tanh" if onnx else "tanh")
+        signature = self.rule.dialect.get(operator)
+        if signature is None or len([o for o in signature.operands if not o.optional]) != 1:
+            raise Misfit(f"no call of `{operator}` is made for an input")
+        return self.typed(self.graph.add(operator, (below,), {}))
 
     def shape_operand(self, hint: Any) -> int:
         """An operand that is computed, and known all the same: the shape of another tensor."""
@@ -131,14 +163,20 @@ class Leaves:
         if value is None and not stated and rng.random() < 0.3:
             shape = rng.choice(((), (), (1,)))  # conditions often ask for one number
         if value is None:
-            value = [round(rng.uniform(0.25, 2.0) * 8) / 8 for _ in range(int(np.prod(shape)))]
+            count = int(np.prod(shape))
+            if rng.random() < 0.6:  # numbers like those of a model
+                value = [round(rng.uniform(0.25, 2.0) * 8) / 8 for _ in range(count)]
+            else:
+                value = [rng.choice(_NUMBERS) for _ in range(count)]
+            if dtype.startswith("uint"):
+                value = [abs(v) for v in value]
             array = np.asarray(value).reshape(shape)
         elif isinstance(value, tuple):
             array = np.asarray(value)
         elif splat:
             array = np.full(shape, value)
-        else:
-            array = np.full(shape if stated else (), value)
+        else:  # one element, which may have more dimensions than any other operand
+            array = np.full(shape if stated else (1,) * rng.choice((1, 2, 3)) if self.wide_literals else (), value)
         array = array.astype(numpy_dtype(dtype))
         return self.graph.add_const(array, TensorType(tuple(array.shape), dtype))
 

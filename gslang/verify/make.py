@@ -12,7 +12,8 @@ from random import Random
 from typing import Any
 
 from gslang.check import checked as ir
-from gslang.dialect.signature import REQUIRED, AttributeType
+from gslang.dialect.domain import Interval, ListOf, draw
+from gslang.dialect.signature import REQUIRED, AttributeType, Signature
 from gslang.dialect.tensor_type import TensorType, TupleType, is_static
 from gslang.engine.scope import UNBOUND, Instance, evaluate
 from gslang.engine.values import FAILURES
@@ -205,6 +206,7 @@ class Making(Leaves):
             proposed = {**extra, **proposed}
         if "dtype" in signature.attributes and "dtype" not in proposed and signature.attributes["dtype"].default != "":
             proposed["dtype"] = self.dtype
+        proposed.update(self.varied(rng, signature, slots, len(call.operands), {**proposed, **given}, given))
         for name, spec in signature.attributes.items():
             if name not in proposed and isinstance(spec.default, bool) and rng.random() < 0.2:
                 proposed[name] = not spec.default
@@ -230,6 +232,26 @@ class Making(Leaves):
         if operator in _FLOAT_ONLY and not all(self.is_float(o) for o in operands):
             raise Misfit(f"`{operator}` is for floats")
         return slot
+
+    def varied(
+        self, rng: Random, signature: Signature, slots: Mapping[int, int], count: int, known: Mapping[str, Any], given: Mapping[str, Any]
+    ) -> dict[str, Any]:
+        """Values from their domains for one or two attributes that the rule leaves open, whatever samplers think of them."""
+        names = [name for name in signature.attributes if name not in given]
+        told = signature.call(tuple([self.graph.types[slots[k]] if slots.get(k, -1) >= 0 else None for k in range(count)]), known)
+        result: dict[str, Any] = {}
+        for name in rng.sample(names, min(len(names), rng.choice((0, 0, 1, 1, 2)))):
+            spec = signature.attributes[name]
+            try:
+                value = draw(spec.domain, rng, told)
+            except LookupError:
+                continue
+            if isinstance(value, int) and not isinstance(value, bool) and spec.domain == Interval("int") and spec.default in (0, 1):
+                value = 1 - int(spec.default)  # nearly always a truth value
+            if isinstance(spec.default, tuple) and spec.default and spec.domain == ListOf(Interval("int")):
+                value = tuple(rng.choice((d, d + 1)) for d in spec.default)
+            result[name] = value
+        return result
 
     def operand(self, operator: str, k: int, pattern: int, shape: Shape | None) -> int:
         """The node of operand `k`, of an element type that the operator takes there."""

@@ -312,6 +312,14 @@ def _quantize(rng: Random, known: Shapes, given: Mapping[str, Any]) -> Answer:
     return _fill(known, _shape(rng, known), (), ()), {"%1": Only(rng.choice((0.5, 0.25, 0.125))), "%2": Only(rng.choice((0, 3)))}
 
 
+def _top_k(rng: Random, known: Shapes, given: Mapping[str, Any]) -> Answer:
+    axis = given.get("axis")
+    data = _shape(rng, known, _rank_for(axis))
+    axis = axis if axis is not None else _axis(rng, len(data))
+    size = data[axis % len(data)] if data else 1
+    return _fill(known, data, (1,)), {"axis": axis, "%1": Only((rng.randint(1, max(1, size)),)), "largest": rng.choice((0, 1))}
+
+
 def _attention(rng: Random, known: Shapes, given: Mapping[str, Any]) -> Answer:
     """Queries, keys and values of four dimensions: batch, heads, length, size."""
     batch, heads, size = next(((s[0], s[1], s[3]) for s in known[:2] if s and len(s) == 4), (2, 3, 4))
@@ -332,7 +340,7 @@ def _rotary(rng: Random, known: Shapes, given: Mapping[str, Any]) -> Answer:
 
 
 def _dropout(rng: Random, known: Shapes, given: Mapping[str, Any]) -> Answer:
-    return _fill(known, _shape(rng, known)), {"%1": 0.5, "%2": False}
+    return _fill(known, _shape(rng, known)), {"%1": 0.5, "%2": rng.random() < 0.3}
 
 
 def _resize(rng: Random, known: Shapes, given: Mapping[str, Any]) -> Answer:
@@ -365,7 +373,7 @@ ONNX_SAMPLERS: dict[str, Sampler] = {
         _reduction,
     ),
     "Reshape": _reshape, "Expand": _expand, "Tile": _tile, "Pad": _pad, "Slice": _slice, "Gather": _gather, "CumSum": _cumsum, "Clip": _clip,
-    "DepthToSpace": _blocks(True), "SpaceToDepth": _blocks(False), "Cast": _cast, "Attention": _attention, "Dropout": _dropout, "Einsum": _einsum,
+    "DepthToSpace": _blocks(True), "SpaceToDepth": _blocks(False), "Cast": _cast, "Attention": _attention, "Dropout": _dropout, "TopK": _top_k, "Einsum": _einsum,
     "Resize": _resize, "RotaryEmbedding": _rotary,
     "QuantizeLinear": _quantize, "DequantizeLinear": _quantize,
 }  # fmt: skip

@@ -23,9 +23,8 @@ def as_text(verdicts: Sequence[Verdict], rules: Mapping[str, CheckedRule]) -> st
     """One line for each rule, counterexamples below it, counts at the end."""
     lines = []
     for v in verdicts:
-        bound = f", wrong with a chance of {v.bound:.0e}" if v.bound else ""
         count = f"{v.instances} instance{'' if v.instances == 1 else 's'}"
-        lines.append(f"{v.verdict:<8} {v.rule}: {v.reason} ({count}{bound}, {v.seconds:.2f} s)")
+        lines.append(f"{v.verdict:<8} {v.rule}: {v.reason} ({count}, {v.seconds:.2f} s)")
         if v.counterexample is not None:
             lines += ["  " + line for line in v.counterexample.test.splitlines()]
     counts = Counter(v.verdict for v in verdicts)

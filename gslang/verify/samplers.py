@@ -23,7 +23,7 @@ _SIZES = (2, 3, 4, 5, 6, 1)
 def some_shape(rng: Random, rank: int | None = None) -> Shape:
     """A shape of different sizes; now and then with a 1."""
     rank = rng.choice((0, 1, 1, 2, 2, 3, 3, 4, 4, 5, 6)) if rank is None else rank
-    sizes = rng.sample(_SIZES, min(rank, 6))
+    sizes = rng.sample(_SIZES, min(rank, 6)) + [1, 2, 1, 1][: max(0, rank - 6)]
     return tuple(sizes[:rank]) if prod(sizes) <= 400 else tuple(min(s, 3) for s in sizes[:rank])
 
 

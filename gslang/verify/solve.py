@@ -17,27 +17,37 @@ from gslang.verify.make import Making
 Wish = dict[tuple[int, str], Any]
 
 
-def solve(condition: ir.Value, making: Making) -> Wish:
-    """Wishes after which a condition that does not hold now may hold; none where no way is known."""
+_NOT = {"==": "!=", "!=": "==", "<": ">=", ">=": "<", ">": "<=", "<=": ">", "in": "not in", "not in": "in"}
+
+
+def solve(condition: ir.Value, making: Making, wanted: bool = True) -> Wish:
+    """Wishes after which a condition that does not come out as wanted now may do so; none where no way is known."""
     match condition:
-        case ir.AllOf(items):
-            for item in items:
-                if not holds(item, making.scope):
-                    return solve(item, making)
-        case ir.AnyOf(items):
+        case ir.AllOf(items) | ir.AnyOf(items):
+            every = isinstance(condition, ir.AllOf) == wanted
             order = list(items)
-            making.rng.shuffle(order)
+            if not every:
+                making.rng.shuffle(order)
             for item in order:
-                if wish := solve(item, making):
+                if every and holds(item, making.scope) == wanted:
+                    continue
+                if (wish := solve(item, making, wanted)) or every:
                     return wish
+        case ir.UnaryValue("not", operand):
+            return solve(operand, making, not wanted)
+        case ir.Let(ir.Own(), number):
+            return solve(making.rule.lets[number], making, wanted)
         case ir.SelectValue(place, node, arms):
-            arm = arms[making.scope.branch(place, node)]
-            return {} if arm is None else solve(arm, making)
+            try:
+                arm = arms[making.scope.branch(place, node)]
+            except FAILURES:
+                return {}
+            return {} if arm is None else solve(arm, making, wanted)
         case ir.CompareValue(sign, left, right):
-            return _compare(sign, left, right, making)
-        case ir.Builtin("close", (left, right, *_)):
+            return _compare(sign if wanted else _NOT[sign], left, right, making)
+        case ir.Builtin("close", (left, right, *_)) if wanted:
             return _compare("==", left, right, making)
-        case ir.Builtin("all", (ir.Comprehension(element, (local,), source, None),)):
+        case ir.Builtin("all", (ir.Comprehension(element, (local,), source, None),)) if wanted:
             return _every(element, local, source, making)
     return {}
 
@@ -57,6 +67,8 @@ def _compare(sign: str, left: ir.Value, right: ir.Value, making: Making) -> Wish
             value = making.rng.choice(value)
         elif sign == "!=" and value == "const":
             value = "call"  # the kind of an operand
+        elif sign == "!=" and (other_value := _other(value, making)) is not None:
+            value = other_value
         elif sign != "==":
             if isinstance(value, bool) or not isinstance(value, (int, float)):
                 continue
@@ -64,6 +76,16 @@ def _compare(sign: str, left: ir.Value, right: ir.Value, making: Making) -> Wish
         if wish := _assign(side, value, making):
             return wish
     return {}
+
+
+def _other(value: Any, making: Making) -> Any:
+    """Another number, kind or element type; None for values of which no other one is known."""
+    if isinstance(value, int) and not isinstance(value, bool):
+        return value + making.rng.choice((1, 2)) if value >= 0 else value - 1
+    for names in (("float32", "int32", "float64", "int64", "int8"), ("input", "param", "const", "call", "proj"), ("tanh", "exp"), ("Tanh", "Exp")):
+        if value in names:
+            return making.rng.choice([name for name in names if name != value])
+    return None
 
 
 def _beyond(sign: str, value: Any, is_left: bool, making: Making) -> Any:
@@ -94,6 +116,18 @@ def _assign(side: ir.Value, value: Any, making: Making) -> Wish:
             return _field(node, name, value, making)
         case ir.Let(ir.Own(), let):
             return _assign(making.rule.lets[let], value, making)
+        case ir.BinaryValue(sign, left, right) if isinstance(value, int) and not isinstance(value, bool):
+            return _undone(sign, left, right, value, making)
+        case ir.Builtin("len", (ir.NodeAttr(ir.Own(), node, "shape"),)):
+            return _field(node, "ndim", value, making)
+        case ir.Builtin("len", (ir.NodeAttr(ir.Own(), node, name),)) if isinstance(value, int) and value > 0:
+            try:
+                now = evaluate(side.arguments[0], making.scope)
+            except FAILURES:
+                return {}
+            return _field(node, name, (now * value)[:value], making) if isinstance(now, tuple) and now else {}
+        case ir.ItemValue(ir.NodeAttr(ir.Own(), node, "shape"), _) if isinstance(making.rule.nodes[node], ir.CallNode) and isinstance(value, int):
+            return _some_size(value, making)
         case ir.ItemValue(ir.NodeAttr(ir.Own(), node, name), index):
             try:
                 found, k = evaluate(side.base, making.scope), evaluate(index, making.scope)
@@ -113,10 +147,54 @@ def _assign(side: ir.Value, value: Any, making: Making) -> Wish:
     return {}
 
 
+def _undone(sign: str, left: ir.Value, right: ir.Value, value: int, making: Making) -> Wish:
+    """What makes `left sign right` be `value`, one side being as it is."""
+    for side, other, is_left in ((left, right, True), (right, left, False)):
+        try:
+            known = evaluate(other, making.scope)
+        except FAILURES:
+            continue
+        if type(known) is not int:
+            continue
+        needed = None
+        if sign == "+":
+            needed = value - known
+        elif sign == "-":
+            needed = value + known if is_left else known - value
+        elif sign == "*" and known and value % known == 0:
+            needed = value // known
+        elif sign == "%" and is_left and 0 <= value < known:
+            needed = value + known * making.rng.choice((0, 1, 2))
+        elif sign == "//" and is_left and known > 0:
+            needed = value * known
+        if needed is not None and (wish := _assign(side, needed, making)):
+            return wish
+    return {}
+
+
+def _some_size(value: int, making: Making) -> Wish:
+    """The size of what is computed: some input's size becomes it."""
+    leaves = [
+        (number, shape) for number, node in enumerate(making.rule.nodes)
+        if isinstance(node, ir.LeafNode) and node.block is None and (slot := making.bound(number)) >= 0 and (shape := making.shape_of(slot))
+    ]  # fmt: skip
+    if not leaves:
+        return {}
+    number, shape = making.rng.choice(leaves)
+    k = making.rng.randrange(len(shape))
+    return {(number, "shape"): (*shape[:k], value, *shape[k + 1 :])}
+
+
 def _field(node: int, name: str, value: Any, making: Making) -> Wish:
     pattern = making.rule.nodes[node]
     if not isinstance(pattern, ir.CallNode):
-        return {(node, name): value}
+        if name != "shape" or (slot := making.bound(node)) < 0:
+            return {(node, name): value}
+        alike = [k for k, other in enumerate(making.rule.nodes) if isinstance(other, ir.LeafNode) and other.block is None and making.bound(k) >= 0]
+        return {(k, "shape"): value for k in alike if making.shape_of(making.bound(k)) == making.shape_of(slot)}
+    if name == "ndim" and isinstance(value, int):
+        leaves = [k for k, other in enumerate(making.rule.nodes) if isinstance(other, ir.LeafNode) and making.bound(k) >= 0]
+        return {(making.rng.choice(leaves), "ndim"): value} if leaves else {}
     if name == "dtype" and pattern.operators == ("Cast",):
         return {(node, "to"): value}
     for operator in pattern.operators:

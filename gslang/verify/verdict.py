@@ -27,7 +27,7 @@ from gslang.engine.limits import LimitExceeded
 from gslang.formats.json_graph import write_json
 from gslang.graph.graph import Graph
 from gslang.verify.compare import Finding
-from gslang.verify.evidence import Settings, gather
+from gslang.verify.evidence import WRAPPING, Settings, gather
 from gslang.verify.exact import BOUND
 from gslang.verify.instances import Instance
 from gslang.verify.paste import as_test
@@ -35,6 +35,7 @@ from gslang.verify.prove.paths import NotProved
 from gslang.verify.prove.prove import prove
 from gslang.verify.reads import parts
 
+_MOST_NAMED = 3  # of what was not varied
 _SPECIAL = "; differs on NaN and infinities only"
 ORDER = ("refuted", "unknown", "tested", "exact", "proved")  # from bad to good
 
@@ -101,6 +102,7 @@ def _judged(rule: CheckedRule, settings: Settings, programs: Sequence[CheckedPro
     name, reason = _judge(evidence.good)
     if name == "exact" and not evidence.drawn:
         name, reason = "tested", f"on its own tests alone, since no other instance was found: {evidence.obstacle}"
+    capped = "; not varied: " + "; ".join(evidence.unvaried[:_MOST_NAMED]) if evidence.unvaried else ""
     nearness = ", where `close` is equality" if _has_nearness(rule) else ""
     if name in ("exact", "tested") and settings.proof_steps:
         try:
@@ -108,8 +110,12 @@ def _judged(rule: CheckedRule, settings: Settings, programs: Sequence[CheckedPro
         except NotProved:
             pass
         else:
-            return verdict("proved", proof.claim + nearness + (_SPECIAL if _SPECIAL in reason else ""), 0.0)
-    return verdict(name, reason + nearness, BOUND) if name == "exact" else verdict(name, reason)
+            wrapping = [note for note in evidence.unvaried if note.startswith(WRAPPING)]
+            if proof.floats or not wrapping:
+                return verdict("proved", "; ".join([proof.claim, *wrapping]) + nearness + (_SPECIAL if _SPECIAL in reason else ""), 0.0)
+    if name == "exact" and not capped:
+        return verdict(name, reason + nearness, BOUND)
+    return verdict("tested" if name == "exact" else name, reason + nearness + capped)
 
 
 def _judge(good: list[Finding]) -> tuple[str, str]:
@@ -138,7 +144,7 @@ def _counterexample(rule: CheckedRule, instance: Instance, finding: Finding | No
         None if instance.after is None else write_json(instance.after),
         {name: value.tolist() for name, value in inputs.items()},
         finding.max_abs if finding is not None else float("inf"),
-        as_test(rule, instance.before),
+        as_test(rule, instance.shown or instance.before),
     )
 
 

@@ -145,6 +145,13 @@ def _cast_like(call: Call) -> Any:
     return call.operands[0]
 
 
+def _dropout(call: Call) -> Dual:
+    training = call.operands[2] if len(call.operands) > 2 else None
+    if training is not None and np.any(np.asarray(training)):
+        raise NoField("a dropout in training")
+    return call.dual(0)
+
+
 def _two(combine: Callable[[Dual, Dual], Dual]) -> Meaning:
     return lambda call: combine(call.dual(0), call.dual(1))
 
@@ -163,5 +170,5 @@ ELEMENTWISE: dict[str, Meaning] = {
     "Relu": lambda c: dual.maximum(c.dual(0), number(0)), "Abs": lambda c: dual.maximum(c.dual(0), -c.dual(0)), "Clip": _clip,
     "LeakyRelu": lambda c: leaky(c.dual(0), c.real("alpha")), "PRelu": lambda c: leaky(c.dual(0), c.dual(1)),
     "Sign": lambda c: dual.selected(np.sign(c.dual(0).real), number(-1), number(0), number(1)),
-    "Where": _where, "Cast": cast, "CastLike": _cast_like, "Dropout": lambda c: c.dual(0),
+    "Where": _where, "Cast": cast, "CastLike": _cast_like, "Dropout": _dropout,
 }  # fmt: skip

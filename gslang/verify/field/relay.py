@@ -176,6 +176,9 @@ def _call(graph: Graph, node: int, op: str, signature: Signature, operands: list
     if op in _UNINTERPRETED_BINARY or "elementwise" in traits:
         unknown.add(op)
         arguments = [o for o in operands if o is not None]
+        absent = [k for k, o in enumerate(operands) if o is None]
+        if absent:
+            given += f" without {absent}"
         if any(isinstance(a, tuple) for a in arguments):
             raise NoField(f"`{op}` has a tuple operand")
         if len(arguments) == 2 and "commutative" in traits:

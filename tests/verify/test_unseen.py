@@ -1,0 +1,48 @@
+"""Wrong rules whose mistake shows where few look: at an attribute's other values, in a rare branch, for large whole numbers, at ties.
+
+None is accepted: it is refuted or unknown, or tested with what was not varied named.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+import gslang.api as api
+from gslang.check.checked import CheckedRule
+from gslang.verify.prove.paths import NotProved
+from gslang.verify.prove.prove import prove
+from gslang.verify.verdict import Settings, verify_now
+
+FOLDER = Path(__file__).parent / "unseen"
+NAMES = [tuple(line.split("\t")) for line in (FOLDER / "INDEX.tsv").read_text(encoding="utf-8").splitlines()[1:]]
+SOME = ["stack_end", "log_product", "max_of_next", "round_cast", "cast_int8_back", "dropout_any", "rank_seven", "op_of_input", "isinf_swap", "userop_optional"]
+
+
+@cache
+def rules(file: str) -> dict[str, CheckedRule]:
+    return api.load(FOLDER / file).own
+
+
+def is_accepted(rule: CheckedRule) -> bool:
+    verdict = verify_now(rule, Settings(seconds=5))
+    return verdict.verdict in ("proved", "exact") or verdict.verdict == "tested" and "not varied" not in verdict.reason
+
+
+@pytest.mark.parametrize("file, name", NAMES)
+def test_it_is_not_proved(file: str, name: str) -> None:
+    with pytest.raises(NotProved):
+        prove(rules(file)[name], 6_000)
+
+
+@pytest.mark.parametrize("file, name", [item for item in NAMES if item[1] in SOME])
+def test_it_is_not_accepted(file: str, name: str) -> None:
+    assert not is_accepted(rules(file)[name])
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("file, name", NAMES)
+def test_none_is_accepted(file: str, name: str) -> None:
+    assert not is_accepted(rules(file)[name])
