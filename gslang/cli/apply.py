@@ -118,6 +118,9 @@ def run(options: argparse.Namespace) -> int:
                 provenance=options.provenance, progress=progress,
             )  # fmt: skip
     result.seconds = {"load": loaded - compiled, "compile": compiled - began, **result.seconds}
+    for warning in result.graph.meta.get("warnings", ()):
+        if warning not in graph.meta.get("warnings", ()):
+            sys.stderr.write(f"warning: {warning}\n")
     code = _problems(result)
     if options.check_numbers and not _numbers_agree(rules, graph, result, options, sizes):
         code = ExitCode.FINDINGS

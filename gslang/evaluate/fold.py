@@ -14,6 +14,7 @@ from gslang.dialect.tensor_type import TensorType, Type, is_static
 from gslang.engine.passes import FOLD_LIMIT
 from gslang.evaluate.growth import Growth, nbytes_of, worth_computing
 from gslang.evaluate.spill import LARGE, Spilled, SpillFile, loaded
+from gslang.evaluate.work import MOST_WORK, within_work
 from gslang.graph.graph import ABSENT, CONST, DEAD, LEAVES, OUTLINE, PARAM, PROJ, TUPLE, Graph
 from gslang.graph.inference import contradiction, infer_node, refine
 from gslang.graph.outline import outlines_of, write_out
@@ -25,7 +26,8 @@ def fold(graph: Graph, dialect: Dialect, *, limit_bytes: int | None = FOLD_LIMIT
     """Replace calls whose operands are all constants, or parameters with values, by their values. Returns how many.
 
     Only constants below: a constant; some parameter below: a new parameter. A result that is more than `limit_bytes`
-    larger than the constants that it is computed from stays a call (`growth`); None: there is no limit. Stateful operators,
+    larger than the constants that it is computed from stays a call (`growth`), and so does what would take too long (`work`),
+    which `graph.meta["warnings"]` names; None: there is no limit. Stateful operators,
     those without evaluator, and dequantization stay. Parameters that only computed calls read go. What follows from the new
     values for types behind them is known afterwards.
     """
@@ -68,6 +70,11 @@ def _compute(
     from gslang.evaluate.run import node_evaluator
 
     todo = worth_computing(graph, _computable(graph, dialect, given), limit_bytes)
+    if limit_bytes is not None:
+        todo, refused = within_work(graph, todo)
+        if refused:
+            todo = worth_computing(graph, todo, limit_bytes)
+            _note(graph, refused)
     known: dict[int, Any] = {ABSENT: None, **graph.values, **given} if todo else {}  # leaves as they are kept, then what is computed
     values = dict(given)
     ops, all_operands = graph.op, graph.operands
@@ -117,6 +124,14 @@ def _compute(
             del values[node]
             read.update(all_operands[node])
     return values, variable, sorted(read.intersection(values))
+
+
+def _note(graph: Graph, refused: list[int]) -> None:
+    """Say which calls are left because they would take too long."""
+    first = f"`{graph.op[refused[0]]}` `{graph.label(refused[0])}`"
+    more = f" and {len(refused) - 1:,} more" if refused[1:] else ""
+    text = f"not folded: {first}{more}, beyond {MOST_WORK:,} multiply-adds or elements (`--fold-limit none` computes all the same)"
+    graph.meta["warnings"] = list(dict.fromkeys([*graph.meta.get("warnings", ()), text]))
 
 
 def _computable(graph: Graph, dialect: Dialect, given: dict[int, Any]) -> list[int]:

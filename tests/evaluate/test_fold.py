@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -12,7 +13,9 @@ from gslang.dialect.tensor_type import UNKNOWN, TensorType
 from gslang.engine.common_subexpressions import merge_equal_calls
 from gslang.evaluate.fold import fold
 from gslang.evaluate.run import evaluate
+from gslang.evaluate.work import work_of
 from gslang.formats.weights import attach_params
+from gslang.graph.builder import Builder
 from gslang.graph.compare import count_operators
 from gslang.graph.graph import CONST, PARAM, Graph
 from gslang.graph.inference import infer_types
@@ -174,3 +177,28 @@ def test_weights_that_wait_in_a_file(tmp_path: Path, limit: int | None) -> None:
     assert fold(graph, RELAY, limit_bytes=limit) == 2
     assert check_invariants(graph) == []
     np.testing.assert_array_equal(evaluate(graph, RELAY, {"x": np.ones(600, F32)})[1][:600], weights["w"])
+
+
+@pytest.mark.parametrize(
+    ("operator", "shapes", "attrs", "work"),
+    [
+        ("nn.dense", [(4, 5), (6, 5)], {}, 4 * 6 * 5 + 4 * 6 + 20 + 30),
+        ("nn.conv2d", [(1, 3, 8, 8), (4, 3, 3, 3)], {"padding": (1, 1)}, 256 * 27 + 256 + 192 + 108),
+        ("add", [(4, 5), (5,)], {}, 45),
+    ],
+)
+def test_the_work_of_a_call(operator: str, shapes: list[tuple[int, ...]], attrs: dict[str, Any], work: int) -> None:
+    build = Builder(RELAY)
+    node = build.call(operator, *(build.input(f"x{k}", shape) for k, shape in enumerate(shapes)), **attrs)
+    assert work_of(build.finish(node), node) == work
+
+
+def test_what_would_take_too_long_is_left_and_named() -> None:
+    build = Builder(RELAY)
+    ones = [build.call("zeros", shape=(7_000, 7_000), dtype="float32") for _ in range(2)]
+    product = build.call("nn.dense", *ones)
+    small = build.call("add", *(build.const(np.ones(3, np.float32)) for _ in range(2)))
+    graph = build.finish(build.call("sum", product), build.call("nn.relu", build.call("add", small, build.input("x", (3,)))))
+    assert fold(graph, RELAY) == 1
+    (warning,) = graph.meta["warnings"]
+    assert warning.startswith("not folded: `nn.dense`") and "100,000,000,000" in warning
