@@ -5,7 +5,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 
-.PHONY: help demo test test-long test-editors check grammar reliability rules taso verify-rules clean bench bench-large bench-floor bench-thesis bench-hub bench-instructions onnx-table
+.PHONY: help demo test test-long test-editors test-browser check grammar reliability rules taso verify-rules clean bench bench-large bench-floor bench-thesis bench-hub bench-instructions onnx-table
 
 help:  ## list the tasks
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/  \1\t\2/'
@@ -23,7 +23,7 @@ test: $(STAMP)  ## run the tests
 	@$(BIN)/python -m pytest -q
 
 test-long: $(STAMP)  ## the long tests too
-	@$(BIN)/python -m pytest -q -m 'not editors'
+	@$(BIN)/python -m pytest -q -m 'not editors and not browser'
 
 # What `make test` does without: Node.js, editors, shells. First of all it says which of them are missing.
 test-editors: $(STAMP)  ## editors and shells with the shipped files (needs them installed)
@@ -31,6 +31,11 @@ test-editors: $(STAMP)  ## editors and shells with the shipped files (needs them
 	@$(BIN)/python -m tests.editors.programs
 	@cd editors/vscode && npm ci --silent && npm test && npm run package
 	@$(BIN)/python -m pytest -q -m editors tests/editors tests/highlight
+
+# Debian's Chromium, or the one that CHROMIUM names.
+test-browser: $(STAMP)  ## the page of `gslc view` in headless Chromium (needs it installed)
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[dev,browser]'
+	@$(BIN)/python -m pytest -q -m browser tests/view
 
 check: $(STAMP)  ## lint, types, tests
 	@$(BIN)/ruff check gslang tests examples

@@ -5,7 +5,8 @@ from __future__ import annotations
 import argparse
 import json
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
 from time import perf_counter
 from typing import TYPE_CHECKING, Any, Final
 
@@ -24,8 +25,10 @@ from gslang.engine.fixed_point import StopReason
 from gslang.engine.passes import FOLD_LIMIT
 
 if TYPE_CHECKING:
-    from gslang.api import Result, RuleSet
+    from gslang.api import Result, RuleSet, Watch
     from gslang.cli.trace_file import Trace
+    from gslang.engine.fixed_point import Observer
+    from gslang.engine.rewrite import Application
     from gslang.graph.graph import Graph
 
 
@@ -39,6 +42,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_number_options(parser)
     parser.add_argument("--report", metavar="FILE", help="write counts and times as JSON (`-`: to stdout, with -o)")
     parser.add_argument("--trace", metavar="FILE", help="write each application as a line of JSON")
+    parser.add_argument("--html", metavar="FILE", help="write a page that shows the graph before and after, and each application")
     parser.add_argument("--replay", metavar="FILE", help="apply a trace again, without searching")
     parser.add_argument("--stop-after", type=natural, metavar="N", help="stop after N applications")
     parser.add_argument("--provenance", action="store_true", help="new nodes say which application made them from what (JSON, ONNX)")
@@ -94,7 +98,7 @@ def run(options: argparse.Namespace) -> int:
     if wrong or isinstance(sizes, str):
         sys.stderr.write(wrong or "")
         return ExitCode.USAGE
-    for path in (options.trace, options.report if options.report != "-" else None):
+    for path in (options.trace, options.html, options.report if options.report != "-" else None):
         if path is not None:
             refuse_output(path)
     compiled = perf_counter()
@@ -108,20 +112,26 @@ def run(options: argparse.Namespace) -> int:
         from gslang.cli.trace_file import open_trace
 
         trace = open_trace(options.trace, options.fold_limit)
+    history = None
+    if options.html:
+        from gslang.view.history import History
+
+        history = History()
+    watch = _watch([recorder.watch for recorder in (trace, history) if recorder is not None])
     if options.replay:
-        result = _replayed(rules, graph, options, trace)
+        result = _replayed(rules, graph, options, trace, watch)
     else:
         progress = Progress()
         with shown(progress):
             result = rules.apply(
-                graph, **run_options(options), stop_after=options.stop_after, watch=None if trace is None else trace.watch,
+                graph, **run_options(options), stop_after=options.stop_after, watch=watch,
                 provenance=options.provenance, progress=progress,
             )  # fmt: skip
     result.seconds = {"load": loaded - compiled, "compile": compiled - began, **result.seconds}
     for warning in result.graph.meta.get("warnings", ()):
         if warning not in graph.meta.get("warnings", ()):
             sys.stderr.write(f"warning: {warning}\n")
-    code = _problems(result)
+    code = show_problems(result)
     if options.check_numbers and not _numbers_agree(rules, graph, result, options, sizes):
         code = ExitCode.FINDINGS
     with together():
@@ -134,11 +144,32 @@ def run(options: argparse.Namespace) -> int:
             sys.stdout.write(report) if options.report == "-" else _write_file(options.report, report)
         if trace is not None:
             trace.save(_target_format(options, graph))
+        if history is not None:
+            from gslang.cli.view import write_page
+
+            write_page(history.finish(result.graph), "stdin" if options.graph == "-" else Path(options.graph).name, rules, result, options.html)
     _summary(result, replayed=bool(options.replay))
     _say_what_a_newer_opset_admits(rules, result)
     if code != ExitCode.FINE and not options.force:
         sys.stderr.write("no graph is written\n  help: --force writes it all the same\n")
     return code
+
+
+def _watch(watches: Sequence[Watch]) -> Watch | None:
+    """One for all of them, None for none."""
+    if len(watches) < 2:
+        return watches[0] if watches else None
+
+    def watch(path: str, graph: Graph) -> Observer:
+        observers = [one(path, graph) for one in watches]
+
+        def observe(number: int, what: Application | str) -> None:
+            for observer in observers:
+                observer(number, what)
+
+        return observe
+
+    return watch
 
 
 def _conflict(options: argparse.Namespace) -> str | None:
@@ -147,18 +178,20 @@ def _conflict(options: argparse.Namespace) -> str | None:
         return "gslc: the graph and the report cannot both go to stdout\n  help: give the graph a file with -o\n"
     if options.trace == "-":
         return "gslc: a trace goes to a file\n  help: --trace trace.jsonl\n"
+    if options.html == "-":
+        return "gslc: a page goes to a file\n  help: --html page.html\n"
     if options.replay == "-":
         return "gslc: a trace is read from a file\n  help: --replay trace.jsonl\n"
     if options.replay and (run_options(options) != _CHOOSING_NOTHING or options.stop_after is not None):
         return "gslc: a trace says what is applied: --replay goes without options that choose rules, folding or limits\n"
     kept = {"the rules": options.rules, "the trace that is read": options.replay, "the inputs": options.inputs}
     read = {"the graph that is read": options.graph, "the parameters that are read": options.params}
-    reports = {"the report": options.report, "the trace": options.trace}
+    reports = {"the report": options.report, "the trace": options.trace, "the page": options.html}
     wrong = graph_takes_place(options, kept) or shared_file(reports, {**kept, **read, **written_with(options)})
     return f"gslc: {wrong}" if wrong else None
 
 
-def _replayed(rules: RuleSet, graph: Graph, options: argparse.Namespace, trace: Trace | None) -> Result:
+def _replayed(rules: RuleSet, graph: Graph, options: argparse.Namespace, trace: Trace | None, watch: Watch | None) -> Result:
     """The trace applied again. Raises `InputError` at the line that does not fit."""
     from gslang.cli.trace_file import read_trace
     from gslang.engine.replay import ReplayError, TraceEntry
@@ -170,13 +203,14 @@ def _replayed(rules: RuleSet, graph: Graph, options: argparse.Namespace, trace: 
             yield entry
 
     try:
-        return rules.replay(graph, entries(), None if trace is None else trace.watch, options.provenance)
+        return rules.replay(graph, entries(), watch, options.provenance)
     except ReplayError as error:
         help = "a trace fits the graph, the rules and the version that it was written with"
         raise InputError(str(error), path=options.replay, place=f"{error.line}:1", help=help) from None
 
 
-def _problems(result: Result) -> int:
+def show_problems(result: Result) -> int:
+    """Write applications that failed and limits that were reached to stderr; the exit code."""
     code = ExitCode.FINE
     failures = list(dict.fromkeys(result.failures))  # a place may be tried again, in vain, when something near it has changed
     for failure in failures[:10]:

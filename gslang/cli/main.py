@@ -39,6 +39,7 @@ VERBS = {
     "cost": "what a graph costs, per operator and in total",
     "extract": "choose the cheapest expressions of an e-graph",
     "import": "translate rules of other tools",
+    "view": "draw a graph, and what rules do to it, as a page",
     "diff": "compare two graphs up to names",
     "explain": "explain a diagnostic code or a rule",
     "ops": "list operators and their signatures",

@@ -1,0 +1,116 @@
+"""Draw a graph, and what rules do to it, as one HTML file: gslc view graph.onnx rules.gsl -o page.html
+
+The page opens in a browser without a network. With rules it shows the graph before and after, and each application.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from gslang.base.diagnostics import InputError
+from gslang.cli.apply import add_run_options, run_options, show_problems
+from gslang.cli.main import ExitCode
+from gslang.cli.option_types import natural
+from gslang.cli.progress import shown
+from gslang.cli.refusals import refuse_output, refuse_two_stdins, shared_file
+from gslang.cli.shared import add_graph_options, load_graph
+from gslang.cli.usable_rules import usable_rules
+
+if TYPE_CHECKING:
+    from gslang.api import Result, RuleSet
+    from gslang.view.history import History
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("graph", help="a .json, .relay or .onnx graph")
+    parser.add_argument("rules", nargs="?", help="a .gsl file, a folder, `-`, or a shipped module such as std.relay")
+    parser.add_argument("-o", "--output", metavar="OUT", help="where the page goes (stdout)")
+    parser.add_argument("--open", action="store_true", help="open the page in a browser (needs -o)")
+    add_run_options(parser)
+    parser.add_argument("--stop-after", type=natural, metavar="N", help="stop after N applications")
+    add_graph_options(parser)
+
+
+def run(options: argparse.Namespace) -> int:
+    from gslang.view.history import History
+    from gslang.view.page import page
+    from gslang.view.page_data import graph_data
+
+    if wrong := _conflict(options):
+        sys.stderr.write(f"gslc view: {wrong}\n")
+        return ExitCode.USAGE
+    if options.output not in (None, "-"):
+        refuse_output(options.output)
+    title = "stdin" if options.graph == "-" else Path(options.graph).name
+    if options.rules is None:
+        graph = load_graph(options.graph, options)
+        _write(page(graph_data(History(graph), title)), options)
+        return ExitCode.FINE
+    rules = usable_rules([options.rules], options)
+    if isinstance(rules, ExitCode):
+        return rules
+    history, result = _run(rules, options)
+    write_page(history, title, rules, result, options.output)
+    _open(options)
+    return show_problems(result)
+
+
+def _conflict(options: argparse.Namespace) -> str | None:
+    """What is wrong with the options."""
+    if Path(options.graph).suffix.lower() == ".gsl":
+        return f"{options.graph} is a rule file, not a graph\n  help: the graph comes first: gslc view GRAPH RULES -o page.html"
+    if options.open and options.output in (None, "-"):
+        return "--open needs a file\n  help: -o page.html"
+    if options.rules is None and (options.rule or options.skip or options.pass_name):
+        return "--rule, --skip and --pass need rules\n  help: gslc view GRAPH RULES -o page.html"
+    refuse_two_stdins(options.rules or "", options.graph)
+    read = {"the graph": options.graph, "the rules": options.rules, "the parameters that are read": options.params}
+    wrong = shared_file({"the page": options.output}, read)
+    return wrong.rstrip() if wrong else None
+
+
+def _run(rules: RuleSet, options: argparse.Namespace) -> tuple[History, Result]:
+    from gslang.engine.fixed_point import Progress
+    from gslang.view.history import History
+
+    graph = load_graph(options.graph, options, rules.dialect)
+    history, progress = History(), Progress()
+    with shown(progress):
+        result = rules.apply(graph, **run_options(options), stop_after=options.stop_after, watch=history.watch, progress=progress)
+    return history.finish(result.graph), result
+
+
+def write_page(history: History, title: str, rules: RuleSet, result: Result, path: str | None) -> None:
+    """Write the page of a run to a file, or to stdout without one. Raises `InputError`."""
+    from gslang.view.page import page
+    from gslang.view.page_data import run_data
+
+    _write_text(page(run_data(history, title, rules, result)), path)
+
+
+def _write(text: str, options: argparse.Namespace) -> None:
+    _write_text(text, options.output)
+    _open(options)
+
+
+def _write_text(text: str, path: str | None) -> None:
+    from gslang.base.atomic_write import write_text
+
+    if path in (None, "-"):
+        sys.stdout.write(text)
+        return
+    try:
+        write_text(str(path), text)
+    except OSError as error:
+        raise InputError(f"cannot be written: {(error.strerror or str(error)).lower()}", path=str(path)) from None
+
+
+def _open(options: argparse.Namespace) -> None:
+    if options.open:
+        import webbrowser
+
+        if not webbrowser.open(Path(options.output).resolve().as_uri()):
+            sys.stderr.write(f"warning: no browser could be opened\n  help: open {options.output} yourself\n")

@@ -1,0 +1,154 @@
+"""What a page knows, as plain data for JSON: nodes in columns, tables of operators, types and attributes, changes, rules, totals."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+from gslang.base.relative_path import relative_path
+from gslang.base.resources import stdlib_path
+from gslang.highlight.html import item_text
+from gslang.view.families import FAMILIES, family_of
+from gslang.view.history import Change, Entry, History
+
+if TYPE_CHECKING:
+    from gslang.api import Result, RuleSet
+
+_LONGEST: Final = 400  # characters of an attribute or value
+_MOST_ELEMENTS: Final = 8  # of a constant that is shown
+_KINDS: Final = {"%input": "input", "%param": "parameter", "%const": "constant", "%tuple": "tuple", "%proj": "field"}
+
+
+class _Table:
+    """Distinct texts (or rows) and their numbers."""
+
+    def __init__(self) -> None:
+        self.items: list[Any] = []
+        self._numbers: dict[Any, int] = {}
+
+    def number(self, item: Any) -> int:
+        """The number of an item, which is appended if it is new."""
+        found = self._numbers.setdefault(item, len(self.items))
+        if found == len(self.items):
+            self.items.append(item)
+        return found
+
+
+def graph_data(history: History, title: str) -> dict[str, Any]:
+    """The data of a page without rules: `history` has no changes."""
+    operators, types, attributes, values = _Table(), _Table(), _Table(), {}
+    rows = []
+    for number, entry in enumerate(history.entries):
+        pairs = tuple((str(name), _text(value)) for name, value in entry.attrs.items())
+        rows.append((operators.number(entry.op), types.number("" if entry.type is None else str(entry.type)), attributes.number(pairs)))
+        if (value := _value(entry)) is not None:
+            values[str(number)] = value
+    return {
+        "title": title,
+        "families": list(FAMILIES),
+        "operators": [[_KINDS.get(op, op), FAMILIES.index(family_of(op)), _leaf_kind(op)] for op in operators.items],
+        "types": types.items,
+        "attributes": [[list(pair) for pair in pairs] for pairs in attributes.items],
+        "op": [row[0] for row in rows],
+        "type": [row[1] for row in rows],
+        "attrs": [row[2] for row in rows],
+        "label": [entry.label for entry in history.entries],
+        "operands": [list(entry.operands) for entry in history.entries],
+        "values": values,
+        "first": history.first,
+        "outputs": history.first_outputs,
+        "changes": [_change(change) for change in history.changes],
+        "rules": [],
+        "totals": None,
+    }
+
+
+def run_data(history: History, title: str, rules: RuleSet, result: Result) -> dict[str, Any]:
+    """The data of a page about a run: the graph's, the rules that were tried, and totals before and after."""
+    data = graph_data(history, title)
+    effect: Counter[str] = Counter()
+    for change in history.changes:
+        if change.rule is not None:
+            effect[change.rule] += len(change.added) - len(change.removed)
+    data["rules"] = [_rule(rules, name, count, effect[name]) for name, count in result.progress.counts.items() if count.candidates or count.applications]
+    data["untried"] = [name for name, count in result.progress.counts.items() if not (count.candidates or count.applications)]
+    data["skipped"] = [[name, why] for name, why in result.progress.skipped.items()]
+    data["failures"] = [[f.rule, f.node, f.message] for f in dict.fromkeys(result.failures)]
+    report = result.report()
+    before, after = report["calls"]["before"], report["calls"]["after"]
+    names = sorted({*before, *after}, key=lambda name: (before.get(name, 0) == after.get(name, 0), -before.get(name, 0), name))
+    data["totals"] = {
+        "applications": result.applications, "sweeps": result.progress.sweeps, "stop": result.stop_reason.value.replace("_", " "),
+        "nodes": [len(result.before), len(result.graph)], "calls": [sum(before.values()), sum(after.values())],
+        "operators": [[name, before.get(name, 0), after.get(name, 0)] for name in names],
+        "elsewhere": [[path, count] for path, count in history.elsewhere.items()],
+    }  # fmt: skip
+    return data
+
+
+def _rule(rules: RuleSet, name: str, count: Any, effect: int) -> dict[str, Any]:
+    rule = rules.known[name]
+    span = rule.span
+    return {
+        "name": name, "doc": rule.doc or "", "text": item_text(span.source.text, span.start), "file": _shown_file(span.source.name),
+        "line": span.line_column[0], "applications": count.applications, "candidates": count.candidates, "matches": count.matches, "effect": effect,
+    }  # fmt: skip
+
+
+def _shown_file(name: str) -> str:
+    """A file's name that does not depend on where gslang is installed."""
+    path = Path(name)
+    shipped = stdlib_path()
+    if path.is_relative_to(shipped):
+        return ".".join(("std", *path.relative_to(shipped).with_suffix("").parts))
+    return relative_path(name)
+
+
+def _change(change: Change) -> dict[str, Any]:
+    data: dict[str, Any] = {"rule": change.rule or change.builtin, "builtin": change.rule is None, "removed": change.removed, "added": change.added}
+    data["rewired"] = [[number, list(operands)] for number, operands in change.rewired.items()]
+    data["replaced"] = [list(pair) for pair in change.replaced]
+    data["bindings"] = [list(pair) for pair in change.bindings]
+    if change.outputs is not None:
+        data["outputs"] = change.outputs
+    return data
+
+
+def _leaf_kind(op: str) -> str:
+    """How a node is drawn: "call", "input", "weight" (inside its users), or "small"."""
+    return {"%input": "input", "%param": "weight", "%const": "weight", "%tuple": "small", "%proj": "small"}.get(op, "call")
+
+
+def _text(value: Any) -> str:
+    """An attribute's value in a line."""
+    match value:
+        case tuple() | list():
+            text = f"[{', '.join(_text(item) for item in value[:64])}{', …' if len(value) > 64 else ''}]"
+        case bool() | int() | float() | str() | None:
+            text = str(value)
+        case bytes():
+            text = value.decode(errors="replace")
+        case Mapping():
+            text = ", ".join(f"{name}: {_text(item)}" for name, item in value.items())
+        case _ if hasattr(value, "shape") and hasattr(value, "dtype"):
+            text = f"{value.dtype}[{', '.join(map(str, value.shape))}]"
+        case _:
+            text = type(value).__name__.lower()
+    return text if len(text) <= _LONGEST else text[:_LONGEST] + "…"
+
+
+def _value(entry: Entry) -> str | None:
+    """The elements of a small constant or parameter; larger ones are not loaded."""
+    value = entry.value
+    if value is None:
+        return None
+    size = 1
+    for dimension in value.shape:
+        size *= int(dimension)
+    if size > _MOST_ELEMENTS:
+        return None
+    load = getattr(value, "load", None)
+    array = value if load is None else load()
+    return _text(array.tolist())

@@ -1,0 +1,179 @@
+"""The page of `gslc view` in headless Chromium (`make test-browser`)."""
+
+from __future__ import annotations
+
+import os
+import random
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import gslang
+from gslang.dialect.tensor_type import TensorType
+from gslang.graph.graph import Graph
+from gslang.view.history import History
+from gslang.view.page import page as page_text
+from gslang.view.page_data import graph_data, run_data
+from examples.models.inception_v3 import build
+from tests.view.test_view import HOSTILE, chain, recorded
+
+pytestmark = pytest.mark.browser
+
+ARGUMENTS = [
+    "--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
+    "--disable-component-update", "--disable-sync",
+]  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Any]:
+    program = os.environ.get("CHROMIUM") or shutil.which("chromium")
+    assert program, "Chromium is not installed: apt-get install chromium, or set CHROMIUM"
+    from playwright.sync_api import sync_playwright
+
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=program, args=ARGUMENTS)
+        yield browser
+        browser.close()
+
+
+@pytest.fixture
+def opened(browser: Any, tmp_path: Path) -> Iterator[Any]:
+    """Opens a page with data; at the end there were no errors, no dialogs and no requests but of the file and its own worker."""
+    wrong: list[str] = []
+    tabs = []
+
+    def open_page(data: dict[str, Any], **options: Any) -> Any:
+        file = tmp_path / "page.html"
+        file.write_text(page_text(data), encoding="utf-8")
+        tab = browser.new_page(viewport={"width": 1400, "height": 900}, **options)
+        tabs.append(tab)
+        tab.on("console", lambda message: wrong.append(f"console: {message.text}"))
+        tab.on("pageerror", lambda error: wrong.append(f"error: {error}"))
+        tab.on("dialog", lambda dialog: (wrong.append("dialog"), dialog.dismiss()))
+        tab.on("request", lambda request: None if request.url.startswith(("file://", "blob:null/")) else wrong.append(request.url))
+        tab.goto(file.as_uri())
+        tab.wait_for_selector("body[data-ready]", timeout=60_000)
+        return tab
+
+    yield open_page
+    for tab in tabs:
+        tab.close()
+    assert wrong == []
+
+
+def inception() -> dict[str, Any]:
+    rules = gslang.load("std.relay")
+    history, result = recorded(rules, build(size=75, width=0.1), fold=True)
+    return run_data(history, "Inception-v3", rules, result)
+
+
+def drawn_nodes(tab: Any) -> int:
+    """How many nodes are in sight of the left pane, when all that was asked for is drawn."""
+    return int(tab.evaluate("() => new Promise(done => requestAnimationFrame(() => requestAnimationFrame(() => done(document.querySelector('#left').dataset.drawn))))"))
+
+
+def at_step(tab: Any, step: int) -> None:
+    tab.wait_for_selector(f'body[data-ready="{step}"]', timeout=60_000)
+
+
+def test_load_search_step_and_theme(opened: Any) -> None:
+    data = inception()
+    tab = opened(data)
+    assert tab.inner_text("#title") == "Inception-v3"
+    assert int(tab.get_attribute("#left", "data-drawn")) > 3 and int(tab.get_attribute("#right", "data-drawn")) > 3
+    tab.keyboard.press("/")
+    tab.keyboard.type("conv2d stem")
+    assert tab.inner_text("#found") == "0 found"
+    tab.fill("#search", "nn.softmax")
+    assert tab.inner_text("#found") == "1 found"
+    tab.keyboard.press("Enter")
+    assert "nn.softmax" in tab.inner_text("#node-title")
+    tab.keyboard.press("Escape")
+    assert tab.query_selector("#node-title") is None
+    tab.keyboard.press("]")
+    at_step(tab, 1)
+    assert data["changes"][0]["rule"] in tab.inner_text("#change-title")
+    assert "rule " in tab.inner_text("#panel pre") and "Bindings" in tab.inner_text("#panel")
+    tab.fill("#step", "5")
+    at_step(tab, 5)
+    assert tab.inner_text("#where").startswith(f"5 of {len(data['changes'])}: ")
+    theme = tab.get_attribute("html", "data-theme")
+    tab.keyboard.press("t") if tab.evaluate("document.activeElement.id") != "step" else tab.click("#theme")
+    assert tab.get_attribute("html", "data-theme") != theme
+
+
+def test_every_step_can_be_shown(opened: Any) -> None:
+    rules = gslang.parse_rules("dialect relay;\nrule relu_relu(x) { nn.relu(nn.relu(x)) => nn.relu(x) }\n")
+    history, result = recorded(rules, chain(["x", "a", "b", "c", "d"]))
+    tab = opened(run_data(history, "chain", rules, result))
+    for step in range(1, len(history.changes) + 1):
+        tab.click("#next")
+        at_step(tab, step)
+        before, after = (tab.inner_text(f"#{side} h2").split("·")[1].split()[0] for side in ("left", "right"))
+        assert int(before) == int(after) + 1
+    assert tab.is_disabled("#next")
+
+
+def test_the_theme_is_that_of_the_system(opened: Any) -> None:
+    data = graph_data(History(chain(["x", "a", "b"])), "chain")
+    assert opened(data, color_scheme="dark").get_attribute("html", "data-theme") == "dark"
+    assert opened(data, color_scheme="light").get_attribute("html", "data-theme") == "light"
+
+
+def test_pan_zoom_click_and_weights(opened: Any) -> None:
+    graph = build(size=75, width=0.1)
+    tab = opened(graph_data(History(graph), "g"))
+    tab.keyboard.press("f")
+    whole = drawn_nodes(tab)
+    tab.keyboard.press("w")
+    at_step(tab, 0)
+    tab.keyboard.press("f")
+    assert drawn_nodes(tab) > whole
+    tab.keyboard.press("w")
+    at_step(tab, 0)
+    tab.fill("#search", "nn.dense")
+    tab.keyboard.press("Enter")
+    tab.keyboard.press("Escape")
+    assert tab.query_selector("#node-title") is None
+    box = tab.query_selector("#left canvas").bounding_box()
+    tab.mouse.click(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)  # the search has brought it to the middle
+    assert "nn.dense" in tab.inner_text("#node-title") and "units" in tab.inner_text("#panel")
+
+
+def test_hostile_names_do_not_run(opened: Any) -> None:
+    graph = chain([HOSTILE, "a" + HOSTILE, "b"])
+    graph.attrs[1] = {HOSTILE: HOSTILE}
+    tab = opened(graph_data(History(graph), HOSTILE))
+    tab.fill("#search", "alert")
+    assert tab.inner_text("#found") == "2 found"
+    tab.click("#results li:nth-child(2) button")
+    assert "<img src=x onerror=alert(1)>" in tab.inner_text("#panel")
+    assert tab.evaluate("document.querySelectorAll('img').length + document.querySelectorAll('script').length") == 3
+
+
+def large(count: int) -> Graph:
+    """A graph in which each node reads one of the last few nodes, or two."""
+    chosen = random.Random(1)
+    graph, type_ = Graph("relay"), TensorType((1, 64, 56, 56), "float32")
+    nodes = [graph.add_input("x", type_)]
+    while len(nodes) < count:
+        near = nodes[-6:]
+        operands = chosen.sample(near, min(len(near), chosen.choice((1, 1, 1, 2))))
+        nodes.append(graph.add("add" if len(operands) == 2 else "nn.relu", operands, {}, type_, f"n{len(nodes)}"))
+    graph.set_outputs([node for node in nodes if not graph.users[node]])
+    return graph
+
+
+def test_20000_nodes_are_usable(opened: Any) -> None:
+    tab = opened(graph_data(History(large(20_000)), "large"))
+    assert "20,000 nodes" in tab.inner_text("#left h2")
+    tab.keyboard.press("f")
+    assert drawn_nodes(tab) == 20_000
+    tab.fill("#search", "n19999")
+    tab.keyboard.press("Enter")
+    assert "n19999" in tab.inner_text("#node-title")
+    assert drawn_nodes(tab) < 1000
