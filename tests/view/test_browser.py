@@ -12,12 +12,12 @@ from typing import Any
 import pytest
 
 import gslang
+from examples.models.inception_v3 import build
 from gslang.dialect.tensor_type import TensorType
 from gslang.graph.graph import Graph
 from gslang.view.history import History
 from gslang.view.page import page as page_text
 from gslang.view.page_data import graph_data, run_data
-from examples.models.inception_v3 import build
 from tests.view.test_view import HOSTILE, chain, recorded
 
 pytestmark = pytest.mark.browser

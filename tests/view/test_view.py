@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 
 import gslang
+from examples.models.inception_v3 import build
 from gslang.cli.main import ExitCode, main
 from gslang.dialect.load import load_dialect
 from gslang.dialect.tensor_type import TensorType
@@ -22,7 +23,6 @@ from gslang.view.families import FAMILIES, family_of
 from gslang.view.history import History
 from gslang.view.page import json_text, page
 from gslang.view.page_data import graph_data, run_data
-from examples.models.inception_v3 import build
 
 HOSTILE = "</script><script>alert(1)</script><img src=x onerror=alert(1)>&amp;\u2028\u2029<!--"
 RULES = """dialect relay;

@@ -2,7 +2,7 @@
 /* A graph on a canvas: pan, zoom, hit test. Only what is in sight is drawn; text only where it can be read. */
 
 const TITLE_FONT = "600 12px system-ui, 'Segoe UI', Roboto, sans-serif", TEXT_FONT = "11px ui-monospace, 'DejaVu Sans Mono', Menlo, monospace";
-const LEAST_SCALE = 0.002, MOST_SCALE = 4;
+const LEAST_SCALE = 0.0004, MOST_SCALE = 4;
 
 const measuring = document.createElement("canvas").getContext("2d"), measured = new Map();
 function textWidth(text, isTitle) {
