@@ -145,7 +145,7 @@ def run(options: argparse.Namespace) -> int:
         if trace is not None:
             trace.save(_target_format(options, graph))
         if history is not None:
-            from gslang.cli.view import write_page
+            from gslang.cli.page_output import write_page
 
             write_page(history.finish(result.graph), "stdin" if options.graph == "-" else Path(options.graph).name, rules, result, options.html)
     _summary(result, replayed=bool(options.replay))

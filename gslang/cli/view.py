@@ -10,10 +10,10 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from gslang.base.diagnostics import InputError
 from gslang.cli.apply import add_run_options, run_options, show_problems
 from gslang.cli.main import ExitCode
 from gslang.cli.option_types import natural
+from gslang.cli.page_output import write_page, write_text
 from gslang.cli.progress import shown
 from gslang.cli.refusals import refuse_output, refuse_two_stdins, shared_file
 from gslang.cli.shared import add_graph_options, load_graph
@@ -47,7 +47,8 @@ def run(options: argparse.Namespace) -> int:
     title = "stdin" if options.graph == "-" else Path(options.graph).name
     if options.rules is None:
         graph = load_graph(options.graph, options)
-        _write(page(graph_data(History(graph), title)), options)
+        write_text(page(graph_data(History(graph), title)), options.output)
+        _open(options)
         return ExitCode.FINE
     rules = usable_rules([options.rules], options)
     if isinstance(rules, ExitCode):
@@ -81,31 +82,6 @@ def _run(rules: RuleSet, options: argparse.Namespace) -> tuple[History, Result]:
     with shown(progress):
         result = rules.apply(graph, **run_options(options), stop_after=options.stop_after, watch=history.watch, progress=progress)
     return history.finish(result.graph), result
-
-
-def write_page(history: History, title: str, rules: RuleSet, result: Result, path: str | None) -> None:
-    """Write the page of a run to a file, or to stdout without one. Raises `InputError`."""
-    from gslang.view.page import page
-    from gslang.view.page_data import run_data
-
-    _write_text(page(run_data(history, title, rules, result)), path)
-
-
-def _write(text: str, options: argparse.Namespace) -> None:
-    _write_text(text, options.output)
-    _open(options)
-
-
-def _write_text(text: str, path: str | None) -> None:
-    from gslang.base.atomic_write import write_text
-
-    if path in (None, "-"):
-        sys.stdout.write(text)
-        return
-    try:
-        write_text(str(path), text)
-    except OSError as error:
-        raise InputError(f"cannot be written: {(error.strerror or str(error)).lower()}", path=str(path)) from None
 
 
 def _open(options: argparse.Namespace) -> None:

@@ -1,0 +1,33 @@
+"""Where a page goes: a file, or standard output."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING
+
+from gslang.base.diagnostics import InputError
+
+if TYPE_CHECKING:
+    from gslang.api import Result, RuleSet
+    from gslang.view.history import History
+
+
+def write_page(history: History, title: str, rules: RuleSet, result: Result, path: str | None) -> None:
+    """Write the page of a run. Raises `InputError`."""
+    from gslang.view.page import page
+    from gslang.view.page_data import run_data
+
+    write_text(page(run_data(history, title, rules, result)), path)
+
+
+def write_text(text: str, path: str | None) -> None:
+    """Write a page to a file, or to stdout without one. Raises `InputError`."""
+    from gslang.base.atomic_write import write_text as write
+
+    if path is None or path == "-":
+        sys.stdout.write(text)
+        return
+    try:
+        write(path, text)
+    except OSError as error:
+        raise InputError(f"cannot be written: {(error.strerror or str(error)).lower()}", path=path) from None
