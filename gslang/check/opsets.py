@@ -6,6 +6,7 @@ What follows from the rule alone. Element types and values of a match are looked
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
+from functools import cache
 from typing import Any, Final
 
 from gslang.base.diagnostics import Diagnostic, Label
@@ -22,16 +23,23 @@ _UNKNOWN: Final = object()
 
 def why_unfit(rule: ir.CheckedRule, meta: Mapping[str, Any]) -> str | None:
     """Why a rule is not applied to a graph with this `meta`, or None. A graph that states no operator set takes every rule."""
-    opset = imported(meta)
-    if rule.dialect.name != "onnx" or opset is None:
+    if rule.dialect.name != "onnx" or imported(meta) is None:
         return None
+    return _unfit(rule, frozenset(meta[OPSETS].items()))
+
+
+@cache
+def _unfit(rule: ir.CheckedRule, imports: frozenset[tuple[str, int]]) -> str | None:
+    """Found once for a rule and a model: a model may have thousands of bodies, each a graph of its own."""
+    opsets = dict(imports)
+    opset = opsets[""]
     low, high = rule.opset
     if (low is not None and opset < low) or (high is not None and opset > high):
         return f"it is for operator set {shown_range(rule.opset)}, the model imports {opset}"
     if any(decided(condition, opset, rule.lets) is False for condition in rule.where):
         return f"its conditions on `opset` do not hold for {opset}"
     admitted = rule.opset != (None, None)
-    for _, why in _reasons(rule, meta[OPSETS], admitted):
+    for _, why in _reasons(rule, opsets, admitted):
         return f"{why}, the model imports {opset}"
     return None
 
