@@ -16,6 +16,7 @@ _TEXTS: dict[str, tuple[str, ...]] = {
     "_PROJECTIONS": ("0.1",),
     "COMPARE": ("==", "!=", "<", ">="),
 }
+_WORD_END = "(?![A-Za-z0-9_])"
 _DEEP = 60  # levels of a derivation from which on the shortest way out is taken
 _MOST_TOKENS = 220
 
@@ -49,7 +50,8 @@ def _height(expansion: tuple[tuple[str, bool], ...], heights: dict[str, int]) ->
 
 @cache
 def _spellings() -> dict[str, str]:
-    return {t.name: t.pattern.value for t in grammar().terminals if type(t.pattern).__name__ == "PatternStr"}
+    """Signs, and words, which end where no letter follows."""
+    return {t.name: t.pattern.value.removesuffix(_WORD_END) for t in grammar().terminals}
 
 
 def random_tokens(random: Random, start: str = "item") -> list[str]:
