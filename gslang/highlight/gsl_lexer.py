@@ -26,7 +26,7 @@ class GslangLexer(RegexLexer):
             (r'"(?:[^"\\\n]|\\.)*"', String.Double),
             (r"@\w+", Name.Decorator),
             (r"(?<![.])(\.)([A-Za-z_]\w*)(?!\w*\s*\??\()", bygroups(Operator, Name.Attribute)),
-            (r"([A-Za-z_]\w*)(\s*)(=)(?![=>])", bygroups(Name.Variable, Whitespace, Operator)),
+            (rf"(?!(?:{'|'.join(table.CONSTANTS)})\b)([A-Za-z_]\w*)(\s*)(=)(?![=>])", bygroups(Name.Variable, Whitespace, Operator)),
             (rf"(:)(\s*)({'|'.join((*table.KINDS, 'op'))})\b", bygroups(Operator, Whitespace, Keyword.Type)),
             (r"\b(rule|fn)(\s+)([A-Za-z_]\w*)", bygroups(Keyword.Declaration, Whitespace, Name.Function)),
             (r"\b(op)(\s+)([A-Za-z_][\w.]*)", bygroups(Keyword.Declaration, Whitespace, Name.Function)),
