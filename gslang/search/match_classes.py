@@ -81,7 +81,7 @@ class ClassMachine(Machine):
                 return rest
         return super().perform(step, rest)
 
-    def _match(self, register: int, slot: int, rest: Todo) -> Outcome:
+    def match(self, register: int, slot: int, rest: Todo) -> Outcome:
         held = self.program.registers[register]
         slots = self.scope.slots_of(held.block)
         bound = slots[register] if isinstance(slots, list) else slots.get(register, UNBOUND)
