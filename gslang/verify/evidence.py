@@ -133,7 +133,8 @@ def _look_at(rule: CheckedRule, instance: Instance, settings: Settings, evidence
     evidence.seen |= instance.seen
     evidence.attributes |= instance.attributes
     why = refutes(finding, settings.special)
-    if why and (types := _other_types(instance, finding)) and not names_types(rule):
+    rounded = finding.kind == "wide" and any(str(getattr(type_, "dtype", "")).startswith("float") for type_ in instance.before.types)
+    if why and (types := _other_types(instance, finding)) and (rounded or not names_types(rule)):
         note = f"{WRAPPING}: the sides differ for {types}"
         evidence.unvaried += [note] if note not in evidence.unvaried else []
     elif why:

@@ -251,6 +251,8 @@ class Making(Leaves):
             if isinstance(spec.default, tuple) and spec.default and spec.domain == ListOf(Interval("int")):
                 value = tuple(rng.choice((d, d + 1)) for d in spec.default)
             result[name] = value
+        if result.get("auto_pad", "NOTSET") != "NOTSET" and "pads" not in given:
+            result["pads"] = None  # there are none to give then
         return result
 
     def operand(self, operator: str, k: int, pattern: int, shape: Shape | None) -> int:
