@@ -32,6 +32,10 @@ def evaluate_onnx_node(graph: Graph, node: int, operands: list[Any]) -> Any:
             return known(operands, load_dialect("onnx").operators[graph.op[node]].complete(graph.attrs[node]))
         if split_name(graph.op[node])[0] == DOMAIN:
             raise NoEvaluatorError(graph, node)
+        if graph.op[node] == "Shape":
+            return _shape(operands[0], **graph.attrs[node])
+        if graph.op[node] == "Split" and len(operands) > 1 and operands[1] is not None:
+            _check_parts(graph, node, operands)
         names, several, evaluator, feeds = _prepared(graph, node, operands)
         results = evaluator.run(None, feeds)
     except EvaluationError:
@@ -40,6 +44,22 @@ def evaluate_onnx_node(graph: Graph, node: int, operands: list[Any]) -> Any:
         reason = str(error).strip().splitlines()[0] if str(error).strip() else type(error).__name__
         raise EvaluationError(f"`{graph.op[node]}` of {graph.label(node)} cannot be computed: {reason}") from error
     return tuple(results) if several else results[0]
+
+
+def _shape(x: Any, start: int | None = 0, end: int | None = None) -> Any:
+    """Dimensions from `start` to `end`, both clamped; the reference takes an end below minus the rank for another one."""
+    import numpy
+
+    rank = numpy.ndim(x)
+    first, last = [min(max(k + rank if k < 0 else k, 0), rank) for k in (start or 0, rank if end is None else end)]
+    return numpy.array(numpy.shape(x)[first:last], "int64")
+
+
+def _check_parts(graph: Graph, node: int, operands: list[Any]) -> None:
+    """Raise `EvaluationError` where the parts of a split are not the whole, which the reference does not mind."""
+    axis = graph.attrs[node].get("axis", 0)
+    if sum(operands[1].tolist()) != operands[0].shape[axis]:
+        raise EvaluationError(f"`Split` of {graph.label(node)} cannot be computed: its parts are not {operands[0].shape[axis]} elements altogether")
 
 
 _ON_A_MATRIX: Final = ("Softmax", "LogSoftmax", "Hardmax")  # before operator set 13, which the reference does not know
