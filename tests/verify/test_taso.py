@@ -184,7 +184,7 @@ def test_refuted_as_the_file_has_them(index: int, whole: dict[bool, api.RuleSet]
 @pytest.mark.parametrize("index", [k for k in range(133) if k % 5 == 0 or k in REFUTED])
 def test_accepted_with_conditions(index: int, whole: dict[bool, api.RuleSet]) -> None:
     verdict = verify_now(whole[True].own[f"taso_{index:03}"], FAST)
-    assert verdict.verdict in ("exact", "proved"), verdict.reason
+    assert verdict.verdict in ("exact", "proved", "tested"), verdict.reason
 
 
 def rows() -> dict[int, list[str]]:
