@@ -268,6 +268,7 @@ class CheckedRule:
     once: bool = False
     disconnected: bool = False
     approximate: float | None = None  # relative tolerance
+    changes: str | None = None  # why the two sides are not meant to be equal
     tags: tuple[str, ...] = ()
     opset: tuple[int | None, int | None] = (None, None)
     module: str = ""

@@ -8,7 +8,7 @@ from gslang.base.suggest import did_you_mean
 from gslang.check.context import Lowering
 from gslang.syntax import nodes as n
 
-KNOWN = ("tags", "approximate", "once", "opset", "disconnected", "allow")
+KNOWN = ("tags", "approximate", "changes", "once", "opset", "disconnected", "allow")
 
 
 @dataclass(slots=True)
@@ -16,6 +16,7 @@ class Marks:
     once: bool = False
     disconnected: bool = False
     approximate: float | None = None
+    changes: str | None = None
     tags: tuple[str, ...] = ()
     opset: tuple[int | None, int | None] = (None, None)
 
@@ -42,6 +43,14 @@ def read(low: Lowering, item: n.Item) -> Marks:
                     low.error("E0702", "`@approximate` takes a tolerance: `@approximate(rtol = 1e-3)`", annotation.span)
                 else:
                     marks.approximate = float(value.value)  # type: ignore[arg-type]
+            case "changes":
+                value = arguments[0].value if len(arguments) == 1 and isinstance(arguments[0], n.Positional) else None
+                if not isinstance(value, n.Literal) or not isinstance(value.value, str) or not value.value.strip():
+                    low.error("E0702", '`@changes` takes the reason: `@changes("weights are rounded to int8")`', annotation.span)
+                elif marks.changes is not None:
+                    low.error("E0702", "`@changes` stands once", annotation.span, "say it all in one text")
+                else:
+                    marks.changes = " ".join(value.value.split())
             case "opset":
                 value = arguments[0].value if len(arguments) == 1 else None
                 if isinstance(value, n.Range):
@@ -59,4 +68,9 @@ def read(low: Lowering, item: n.Item) -> Marks:
                     "E0701", f"unknown annotation `@{name}`", annotation.name.span,
                     f"did you mean `@{guess}`?" if guess else f"known: {', '.join('@' + k for k in KNOWN)}",
                 )  # fmt: skip
+    if marks.changes is not None and marks.approximate is not None:
+        low.error(
+            "E0702", "`@changes` and `@approximate` exclude each other", item.annotations[0].span,
+            "`@approximate` promises equality up to rounding, `@changes` none: keep one of them",
+        )  # fmt: skip
     return marks

@@ -78,6 +78,7 @@ def check_rule(
         once=marks.once,
         disconnected=marks.disconnected,
         approximate=marks.approximate,
+        changes=marks.changes,
         tags=marks.tags,
         opset=marks.opset,
     )

@@ -243,6 +243,11 @@ def _numbers_agree(rules: RuleSet, before: Graph, result: Result, options: argpa
         if compared.first:
             result.numbers["first_difference"] = compared.first
             sys.stderr.write(f"  the first value of both graphs that differs is `{compared.first}`: it {compared.detail}\n")
+        meant = [name for name in result.progress.counts if name in rules.known and rules.known[name].changes is not None and result.progress.counts[name].applications]
+        if meant:
+            result.numbers["changed_by"] = meant
+        for name in meant:
+            sys.stderr.write(f"  `{name}`, which was applied, is marked `@changes`: {rules.known[name].changes}\n")
     return agreement.equal
 
 

@@ -158,6 +158,9 @@ def _search(rules: RuleSet, graph: Graph, sizes: dict[str, int], table: CostTabl
 
 
 def _tell(rule: CheckedRule, verdict: str) -> None:
+    if verdict == "changes":
+        sys.stderr.write(f"note: `{rule.name}` is left out: it is marked `@changes`, and a search looks for graphs that compute the same\n")
+        return
     other = verdict if verdict in ("tested", "exact") else "any"
     sys.stderr.write(f"note: `{rule.name}` is left out: its verdict is {verdict} (--require {other} uses it)\n")
 

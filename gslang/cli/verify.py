@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("rules", nargs="+", help=".gsl files, folders, or shipped modules")
     parser.add_argument("--rule", action="append", metavar="NAME", help="only this rule (may be repeated)")
-    parser.add_argument("--require", choices=("tested", "exact", "proved"), default=None, help="exit with 1 unless every rule is at least this")
+    parser.add_argument("--require", choices=("changes", "tested", "exact", "proved"), default=None, help="exit with 1 unless every rule is at least this; `changes`: equal, or marked `@changes`")
     parser.add_argument("--seconds", type=float, default=10.0, metavar="S", help="the most processor time for one rule (10)")
     parser.add_argument("--instances", type=positive, default=24, metavar="N", help="how many instances to look at (24)")
     parser.add_argument("--seed", type=natural, default=0, metavar="N", help="of the instances and values (0)")

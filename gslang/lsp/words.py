@@ -82,6 +82,7 @@ NAMES = {
 ANNOTATIONS = {
     "tags": ('@tags("fusion")', "Words by which rules are chosen."),
     "approximate": ("@approximate(rtol = 1e-3)", "Both sides are equal only up to rounding of this size."),
+    "changes": ('@changes("why")', "Both sides are not meant to be equal; `gslc verify` says so, and never counts the rule as equal."),
     "once": ("@once", "A node that the rule made is never the first output of a match of it."),
     "opset": ("@opset(11..)", "The ONNX operator set versions that the rule is meant for."),
     "disconnected": ("@disconnected", "The outputs share nothing; the rule is checked and never swept."),

@@ -16,13 +16,16 @@ def accepting(
     programs: Sequence[CheckedProgram], require: str, refused: Callable[[CheckedRule, str], object] = lambda rule, verdict: None
 ) -> Callable[[CheckedRule], bool]:
     """What says whether a rule's verdict is at least `require`; verdicts are looked up, or found, when first asked for. `refused` is
-    told of rules below it. Raises `ValueError` for another word than those of `REQUIRE`."""
+    told of rules below it, and of those marked `@changes`, which are never used. Raises `ValueError` for another word than those of `REQUIRE`."""
     if require not in REQUIRE:
         raise ValueError(f"`require` is one of {', '.join(REQUIRE)}, not {require!r}")
-    if require == "any":
-        return lambda rule: True
 
     def accept(rule: CheckedRule) -> bool:
+        if rule.changes is not None:  # a search looks for graphs that compute the same
+            refused(rule, "changes")
+            return False
+        if require == "any":
+            return True
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", RuntimeWarning)  # NumPy's, where random numbers make NaN
             verdict = verify(rule, Settings(), tuple(programs)).verdict

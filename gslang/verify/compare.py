@@ -17,6 +17,7 @@ from gslang.evaluate.run import evaluate
 from gslang.graph.graph import INPUT, PARAM, Graph
 from gslang.verify.exact import in_field
 
+NOT_COMPUTED = "the target cannot be computed where the source can"  # begins a reason
 _TIES_TOLERANCE = 2e-2  # relative, of inputs that are there for the sake of ties: these differ by a lot
 _WIDE_TOLERANCE = 1e-6  # relative: what constants of type float32 may differ by
 _HALF_TOLERANCE = 2e-3  # the same of half precision
@@ -70,7 +71,7 @@ def compare(before: Graph, after: Graph, dialect: Dialect, rtol: float | None, s
                 continue
             if kind == "normal":
                 known = not isinstance(error, NoEvaluatorError)
-                numbers, reason = False if known else None, f"the target cannot be computed where the source can: {error}" if known else str(error)
+                numbers, reason = False if known else None, f"{NOT_COMPUTED}: {error}" if known else str(error)
                 failing = inputs
             break
         if agreement.equal:

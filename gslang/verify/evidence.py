@@ -77,7 +77,7 @@ def gather(rule: CheckedRule, settings: Settings, programs: Sequence[CheckedProg
             evidence.coverage["near an own test"] += 1
             evidence.drawn += 1
             _look_at(rule, instance, settings, evidence)
-    if evidence.good and not evidence.bad:
+    if evidence.good and not evidence.bad and rule.changes is None:
         _seek(rule, settings, evidence, search)
     if evidence.unfit:
         evidence.coverage["not applied, types do not fit"] = len(evidence.unfit)

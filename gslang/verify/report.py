@@ -16,7 +16,11 @@ from gslang.check.checked import CheckedRule
 from gslang.verify.verdict import ORDER, Verdict
 
 _SARIF = "https://raw.githubusercontent.com/oasis-tcs/sarif-spec/master/Schemata/sarif-schema-2.1.0.json"
-_FINDINGS = {"refuted": ("error", "Both sides of the rule compute different things."), "unknown": ("note", "Nothing is known about the rule.")}
+_FINDINGS = {
+    "refuted": ("error", "Both sides of the rule compute different things."),
+    "unknown": ("note", "Nothing is known about the rule."),
+    "changes": ("note", "The rule is meant to change values."),
+}
 
 
 def as_text(verdicts: Sequence[Verdict], rules: Mapping[str, CheckedRule]) -> str:
@@ -59,7 +63,7 @@ def _finite(value: Any) -> Any:
 
 
 def as_sarif(verdicts: Sequence[Verdict], rules: Mapping[str, CheckedRule]) -> str:
-    """Refuted rules are errors, unknown ones notes."""
+    """Refuted rules are errors, unknown ones and those that are meant to change values notes."""
     results: list[dict[str, Any]] = []
     for v in verdicts:
         if v.verdict in _FINDINGS:
@@ -79,9 +83,9 @@ def _place(rule: CheckedRule) -> dict[str, Any]:
 
 
 def as_junit(verdicts: Sequence[Verdict], rules: Mapping[str, CheckedRule]) -> str:
-    """A test case for each rule: refuted ones fail, unknown ones are skipped."""
+    """A test case for each rule: refuted ones fail, unknown ones and those that are meant to change values are skipped."""
     counts = Counter(v.verdict for v in verdicts)
-    head = f'<testsuite name="gslc verify" tests="{len(verdicts)}" failures="{counts["refuted"]}" skipped="{counts["unknown"]}">'
+    head = f'<testsuite name="gslc verify" tests="{len(verdicts)}" failures="{counts["refuted"]}" skipped="{counts["unknown"] + counts["changes"]}">'
     lines = ['<?xml version="1.0" encoding="UTF-8"?>', head]
     for v in verdicts:
         case = f'  <testcase classname="{relative_path(rules[v.rule].span.source.name)}" name={quoteattr(v.rule)} time="{v.seconds:.6f}"'
@@ -89,6 +93,7 @@ def as_junit(verdicts: Sequence[Verdict], rules: Mapping[str, CheckedRule]) -> s
         body = {
             "refuted": f"<failure message={quoteattr(v.reason)}>{example}</failure>",
             "unknown": f"<skipped message={quoteattr(v.reason)}/>",
+            "changes": f"<skipped message={quoteattr(v.reason)}/>",
         }.get(v.verdict)
         lines.append(f"{case}/>" if body is None else f"{case}>{body}</testcase>")
     return "\n".join([*lines, "</testsuite>", ""])

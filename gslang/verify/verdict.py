@@ -4,6 +4,7 @@
 * `exact`: on every instance that could be computed in a prime field both sides are equal there (`bound` is the chance of
   error of each), and no instance differs in any other way.
 * `tested`: the sides agree in floating point on every instance, or all instances are the rule's own tests.
+* `changes`: the rule is marked `@changes`, so that its sides need not be equal; it could be applied.
 * `refuted`: an instance where they differ, or where the target has other types than the source.
 * `unknown`: no instance was found, or none can be computed. `reason` tells.
 
@@ -26,8 +27,8 @@ from gslang.dialect.load import require_inference
 from gslang.engine.limits import LimitExceeded
 from gslang.formats.json_graph import write_json
 from gslang.graph.graph import Graph
-from gslang.verify.compare import Finding
-from gslang.verify.evidence import WRAPPING, Settings, gather
+from gslang.verify.compare import NOT_COMPUTED, Finding
+from gslang.verify.evidence import WRAPPING, Evidence, Settings, gather
 from gslang.verify.exact import BOUND
 from gslang.verify.instances import Instance
 from gslang.verify.paste import as_test
@@ -37,7 +38,7 @@ from gslang.verify.reads import parts
 
 _MOST_NAMED = 3  # of what was not varied
 _SPECIAL = "; differs on NaN and infinities only"
-ORDER = ("refuted", "unknown", "tested", "exact", "proved")  # from bad to good
+ORDER = ("refuted", "unknown", "changes", "tested", "exact", "proved")  # from bad to good
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,9 +95,12 @@ def _judged(rule: CheckedRule, settings: Settings, programs: Sequence[CheckedPro
     def verdict(name: str, reason: str, bound: float | None = None, example: Counterexample | None = None) -> Verdict:
         return Verdict(rule.name, name, reason, bound, count, perf_counter() - began, coverage, example)
 
-    if evidence.bad:
-        instance, finding, why = min(evidence.bad, key=lambda item: (item[1] is None, _size(item[0].before), item[0].seed))
+    broken = [item for item in evidence.bad if rule.changes is None or _cannot_be(item[1])]
+    if broken:
+        instance, finding, why = min(broken, key=lambda item: (item[1] is None, _size(item[0].before), item[0].seed))
         return verdict("refuted", why, example=_counterexample(rule, instance, finding))
+    if rule.changes is not None and count:
+        return verdict("changes", f"{rule.changes}; {_change(evidence)}")
     if not evidence.good:
         return verdict("unknown", f"no instance was found: {evidence.obstacle}")
     name, reason = _judge(evidence.good)
@@ -116,6 +120,21 @@ def _judged(rule: CheckedRule, settings: Settings, programs: Sequence[CheckedPro
     if name == "exact" and not capped:
         return verdict(name, reason + nearness, BOUND)
     return verdict("tested" if name == "exact" else name, reason + nearness + capped)
+
+
+def _cannot_be(finding: Finding | None) -> bool:
+    """Whether an instance refutes a rule that may change values: its target does not fit, or cannot be computed."""
+    return finding is None or finding.number_reason.startswith(NOT_COMPUTED)
+
+
+def _change(evidence: Evidence) -> str:
+    """How far apart the sides of a rule are that is marked `@changes`."""
+    if not evidence.bad:
+        return "no instance differs: `@changes` may be needless"
+    count = len(evidence.bad) + len(evidence.good)
+    largest = max((finding.max_abs for _, finding, _ in evidence.bad if finding is not None), default=0.0)
+    by = f", by up to {largest:.3g}" if 0 < largest < float("inf") else ""
+    return f"the sides differ on {len(evidence.bad)} of {count} instances{by}"
 
 
 def _judge(good: list[Finding]) -> tuple[str, str]:

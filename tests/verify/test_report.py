@@ -129,6 +129,7 @@ def files(tmp_path: Path) -> Path:
         ("good.gsl", ["--require", "exact"], 0),
         ("unknown.gsl", [], 0),
         ("unknown.gsl", ["--require", "tested"], 1),
+        ("unknown.gsl", ["--require", "changes"], 1),
         ("near.gsl", ["--require", "tested"], 0),
         ("near.gsl", ["--require", "exact"], 1),
         ("near.gsl", ["--require", "proved"], 1),
@@ -185,3 +186,15 @@ def test_seconds_are_a_limit(files: Path, capsys: pytest.CaptureFixture[str], mo
     main(["verify", str(files / "unknown.gsl"), "--seconds", "0.2", "--instances", "100000", "--format", "json"])
     (entry,) = json.loads(capsys.readouterr().out)["rules"]
     assert 0.1 < entry["seconds"] < 1 and "x.ndim < 0" in entry["reason"]
+
+
+def test_rules_that_are_meant_to_change_values_are_notes_and_never_passed(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "rules.gsl").write_text('@changes("rounded")\nrule down(x): exp(x) => floor(x);\n')
+    rules, verdicts = api.load(tmp_path / "rules.gsl").own, [Verdict("down", "changes", "rounded; the sides differ", None, 6, 0.1)]
+    (run,) = json.loads(FORMATS["sarif"](verdicts, rules))["runs"]
+    assert [(r["ruleId"], r["level"], run["tool"]["driver"]["rules"][r["ruleIndex"]]["id"]) for r in run["results"]] == [("verify/changes", "note", "verify/changes")]
+    suite = ElementTree.fromstring(FORMATS["junit"](verdicts, rules))
+    assert (suite.attrib["failures"], suite.attrib["skipped"]) == ("0", "1") and suite[0][0].attrib["message"].startswith("rounded")
+    assert json.loads(FORMATS["json"](verdicts, rules))["rules"][0]["verdict"] == "changes"
+    assert "| changes |" in FORMATS["markdown"](verdicts, rules) and FORMATS["text"](verdicts, rules).endswith("1 changes\n")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import numpy as np
@@ -95,3 +96,55 @@ def test_operators_without_a_meaning_are_unknown_functions() -> None:
     other = api.parse_rules(declared + "rule other(x) { m = my.mix(x, by = 2.0); m => my.mix(x, by = 3.0) }")
     assert verify_now(same.own["same"], Settings(seconds=2)).verdict in ("exact", "proved")
     assert verify_now(other.own["other"], Settings(seconds=2)).verdict == "unknown"
+
+
+CHANGING = """@changes("weights are rounded")
+rule rounds(x, w: param): nn.dense(x, w) => nn.dense(x, round(w * 16) * 0.0625);
+@changes("nothing, in truth")
+rule same(x): -(-x) => x;
+@changes("another shape")
+rule unfit(x): sum(x, axis = [0]) => x;
+@changes("never seen")
+rule never(x) { y = nn.relu(x); y where x.ndim < 0 => x }
+test "only the graph is compared" for rounds {
+    x: input float32[2, 2];  w: param float32[2, 2];
+    nn.dense(x, w)
+  =>
+    nn.dense(x, round(w * 16) * 0.0625)
+}
+"""
+
+
+def test_an_intended_change_is_a_verdict_of_its_own(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Whether the sides differ or not; what can never be applied is wrong all the same."""
+    rules = api.parse_rules(CHANGING)
+    verdicts = {name: verify_now(rule, Settings(seconds=2)) for name, rule in rules.own.items()}
+    assert [v.verdict for v in verdicts.values()] == ["changes", "changes", "refuted", "unknown"]
+    assert verdicts["rounds"].reason.startswith("weights are rounded; the sides differ on ") and verdicts["rounds"].bound is None
+    assert verdicts["same"].reason == "nothing, in truth; no instance differs: `@changes` may be needless"
+    path = tmp_path / "changing.gsl"
+    path.write_text(CHANGING)
+    assert [main(["verify", str(path), "--rule", "rounds", *more]) for more in ([], ["--require", "changes"], ["--require", "tested"])] == [0, 0, 1]
+    assert main(["verify", str(path), "--rule", "never", "--require", "changes"]) == 1
+    assert main(["test", str(path)]) == 0
+    capsys.readouterr()
+
+
+def test_a_search_leaves_out_rules_that_change_values() -> None:
+    from gslang.search.accept import accepting
+
+    rules = api.parse_rules(CHANGING)
+    told: list[tuple[str, str]] = []
+    accept = accepting(rules.programs, "any", lambda rule, verdict: told.append((rule.name, verdict)))
+    assert not accept(rules.own["rounds"]) and told == [("rounds", "changes")]
+
+
+def test_numbers_that_are_meant_to_change(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """They differ, and the message says which rule meant them to."""
+    (tmp_path / "r.gsl").write_text('@once @changes("rounded down")\nrule down(x): exp(x) => floor(exp(x));\n')
+    x = {"id": "x", "kind": "input", "shape": [3], "dtype": "float32"}
+    nodes = [x, {"id": "y", "kind": "call", "op": "exp", "inputs": ["x"]}]
+    graph = json.dumps({"format": "gsl-graph", "version": 1, "dialect": "relay", "nodes": nodes, "outputs": ["y"]})
+    (tmp_path / "g.json").write_text(graph)
+    assert main(["apply", str(tmp_path / "r.gsl"), str(tmp_path / "g.json"), "--check-numbers"]) == 1
+    assert "`down`, which was applied, is marked `@changes`: rounded down" in capsys.readouterr().err
