@@ -15,6 +15,7 @@ from gslang.lsp.tokens import RESERVED, Tokens
 
 ITEM_ROLES = ("rule", "pass", "fn", "op")
 _BEFORE_STATEMENT = (";", "{", "}", "=>", ":", "")
+_BOUNDS = ("in", "==", "!=", "<=", ">=", "<", ">")
 
 
 @dataclass(frozen=True, slots=True)
@@ -191,20 +192,39 @@ class _Scan:
     def parameters(self, opening: int, end: int) -> Iterator[Mark]:
         """`name: types = default, …` of operators and functions."""
         t = self.tokens
-        typing = False
+        begin = -1
+        types: list[tuple[int, int]] = []
         for k in range(opening + 1, end):
             if t.around[k] != opening:
                 continue
-            if t.text(k) in (",", "*"):
-                typing = False
+            if t.text(k) in (",", "*", "="):
+                types, begin = [*types, (begin, k)] if begin >= 0 else types, -1
             elif t.text(k) == ":":
-                typing = True
-            elif t.text(k) == "=":
-                typing = False
-            elif self.is_word(k) and t.text(k - 1) in ("(", ",", "*"):
+                begin = k + 1
+            elif begin < 0 and self.is_word(k) and t.text(k - 1) in ("(", ",", "*"):
                 yield self.introduce(k, "parameter")
-            elif typing and self.is_word(k):
+        for first, stop in [*types, (begin, end)] if begin >= 0 else types:
+            yield from self.types(first, stop)
+
+    def types(self, begin: int, end: int) -> Iterator[Mark]:
+        """`int in 0 ..< rank(x) | tensor(float)[2]`: the words of types; bounds and lengths are expressions."""
+        t = self.tokens
+        k = begin
+        while k < end:
+            if t.text(k) == "(":
+                yield from self.types(k + 1, t.end_of_bracket(k))
+                k = t.end_of_bracket(k)
+            elif t.text(k) == "[" or t.text(k) in _BOUNDS:
+                stop = t.end_of_bracket(k) if t.text(k) == "[" else self.end_of_bound(k, end)
+                yield from self.body(k + 1, stop, set())
+                k = stop if t.text(k) == "[" else stop - 1
+            elif self.is_word(k):
                 yield self.mark(k, "type")
+            k += 1
+
+    def end_of_bound(self, at: int, end: int) -> int:
+        t = self.tokens
+        return next((k for k in range(at, end) if t.text(k) in ("|", ",") and t.around[k] == t.around[at]), end)
 
     def function(self, at: int) -> Iterator[Mark]:
         t = self.tokens

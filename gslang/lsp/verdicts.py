@@ -1,5 +1,6 @@
-"""What `gslc verify` found out about a rule before, if its cache still has it; and finding it out now.
+"""Verdicts that are known, from this server or from the cache of `gslc verify`; and finding one out now.
 
+The server remembers its own: where no cache can be written, an author still sees what was just found.
 Verification loads NumPy: only when it is asked for, since a server is to be there at once.
 """
 
@@ -18,20 +19,22 @@ class _Absent(Exception):
     """The cache has no verdict."""
 
 
-def known_verdict(program: CheckedProgram, name: str) -> Verdict | None:
-    """The verdict of an earlier run with the usual settings on this rule with these tests. The key is that of `verify`."""
-    from gslang.verify.verdict import Settings, content_of, own_code
+_FOUND: dict[tuple[str, ...], Verdict] = {}
 
-    rule = program.rules.get(name)
-    if rule is None:
+
+def known_verdict(program: CheckedProgram, name: str) -> Verdict | None:
+    """The verdict of an earlier run with the usual settings on this rule with these tests."""
+    if name not in program.rules:
         return None
-    tests = [test for test in program.tests if test.rule == name]
+    key = _key(program, name)
+    if key in _FOUND:
+        return _FOUND[key]
 
     def absent() -> Verdict:
         raise _Absent
 
     try:
-        return cached("verify", (content_of(rule), content_of(tests), repr(Settings()), own_code()), absent)
+        return cached("verify", key, absent)
     except _Absent:
         return None
 
@@ -40,7 +43,18 @@ def find_verdict(program: CheckedProgram, name: str) -> Verdict | None:
     """Verify now (seconds), as `gslc verify` does it. None if there is no such rule without errors."""
     from gslang.verify.verdict import Settings, verify
 
-    return verify(program.rules[name], Settings(), (program,)) if name in program.rules else None
+    if name not in program.rules:
+        return None
+    found = _FOUND[_key(program, name)] = verify(program.rules[name], Settings(), (program,))
+    return found
+
+
+def _key(program: CheckedProgram, name: str) -> tuple[str, ...]:
+    """The key of `verify` in the cache: the rule, its tests, the settings, the code."""
+    from gslang.verify.verdict import Settings, content_of, own_code
+
+    tests = [test for test in program.tests if test.rule == name]
+    return content_of(program.rules[name]), content_of(tests), repr(Settings()), own_code()
 
 
 def told(verdict: Verdict) -> str:

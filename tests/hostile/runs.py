@@ -91,7 +91,6 @@ def commands(name: str, every: bool) -> Iterator[list[str]]:
 
 def run_all(folder: Path, names: Iterable[str], every: bool) -> Iterator[Outcome]:
     """Run the command lines in `folder`."""
-    os.environ["GSLANG_CACHE"] = "off"
     import numpy  # noqa: F401  what every child would load
     import onnx  # noqa: F401
 
@@ -117,8 +116,7 @@ def run(folder: Path, words: list[str], cache: Path | None = None) -> Outcome:
             for number, stream in enumerate(streams):
                 os.dup2(stream, number)
             sys.stdin, sys.stdout, sys.stderr = (open(k, mode, closefd=False, encoding="utf-8", errors="surrogateescape") for k, mode in enumerate("rww"))
-            if cache is not None:
-                _spoil(folder, cache)
+            _cache_in(folder, cache)
             from gslang.cli.main import main
 
             code = main(words)
@@ -139,15 +137,17 @@ def _limit() -> None:
     signal.alarm(PATIENCE)
 
 
-def _spoil(folder: Path, file: Path) -> None:
-    """Fill a cache, then put the file in the place of each result."""
+def _cache_in(folder: Path, file: Path | None) -> None:
+    """No cache in this child; or one that has been filled, with `file` in the place of each result."""
     from gslang.base import cache
     from gslang.cli.main import main
 
     home = folder / "home"
-    home.mkdir(mode=0o700, exist_ok=True)
-    os.environ["GSLANG_CACHE"] = str(home)
+    os.environ["GSLANG_CACHE"] = "off" if file is None else str(home)
     cache.cache_folder.cache_clear()
+    if file is None:
+        return
+    home.mkdir(mode=0o700, exist_ok=True)
     main(["check", "r.gsl"])
     for result in home.iterdir():
         result.write_bytes(file.read_bytes())

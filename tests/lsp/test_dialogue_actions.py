@@ -202,6 +202,15 @@ def test_rules_are_verified(client: Client) -> None:
     assert any("wrong: refuted" in n["params"]["message"] and n["params"]["type"] == 1 for n in client.notices if n["method"] == "window/showMessage")
 
 
+def test_a_verdict_is_remembered_where_no_cache_can_be_written(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("GSLANG_CACHE", "off")
+    client = Client()
+    client.open("untitled:verdict", RULES)
+    client.ask("workspace/executeCommand", {"command": "gslang.verify", "arguments": ["untitled:verdict", "wrong"]})
+    assert "verify: refuted" in titles(client, "untitled:verdict")
+    assert client.close() == 0 and client.stderr == ""
+
+
 @pytest.mark.parametrize("where", ["gslang.toml", "pyproject.toml"])
 def test_matches_in_the_model_of_the_project(client: Client, tmp_path: Path, where: str) -> None:
     relay = 'def @main(%x: Tensor[(2, 3), float32]) {\n  %0 = nn.relu(%x);\n  %1 = nn.relu(%0);\n  nn.relu(%1)\n}\n'
