@@ -63,6 +63,7 @@ E0605 the target uses what the source does not bind
 E0606 a sequence without a length
 E0607 a sequence in the wrong place
 E0608 an output that is replaced by nothing
+E0609 an output that would change its type
 E0701 an unknown annotation
 E0702 wrong arguments of an annotation
 E0703 a pass that runs itself

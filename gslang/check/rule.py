@@ -16,6 +16,7 @@ from gslang.check.denote import denote
 from gslang.check.found import children
 from gslang.check.opsets import check_range
 from gslang.check.order import check_order
+from gslang.check.outputs import check_replaced
 from gslang.check.results import Results, is_tuple, results_of, results_of_target
 from gslang.dialect.dialect import Dialect
 from gslang.dialect.signature import TRAITS
@@ -51,6 +52,7 @@ def check_rule(
         return None, low.diagnostics
     _check_inputs(low, rule, outputs, output_block, source_names)
     _check_counts(low, rule, outputs, output_block, results)
+    check_replaced(low, outputs, results, (*where, *low.lets))
     blocks = _finish_blocks(low, outputs, output_block, rule)
     check_order(low, rule, outputs, output_block, blocks, list(zip(rule.source.where, where)), results, marks.disconnected)
     if _has_error(low):
@@ -224,8 +226,6 @@ def target_outputs(low: Lowering, side: n.Side) -> list[int]:
                 outputs.append(targets.sequence_of(low, item, low.denote(item.value)))
                 continue
             what = low.denote(item)
-            if what == ValueOf(ir.Const(None), "none"):
-                low.stop("E0608", "an output cannot be replaced by nothing", item.span, "name what its users, or the graph, read instead")
             if isinstance(what, TargetOf) and what.several:
                 low.stop("E0607", "write `*` before a sequence", item.span)
             outputs.append(targets.target_of(low, item, what))
