@@ -33,6 +33,11 @@ CONSTRUCTS = {
         test "twice" for r { x: input float32[2]; abs(abs(x)) => abs(x) }
         test "excluded" for r { x: input float32[2]; nn.relu(nn.relu(x)) => unchanged }
         test "two operators" for r { x: input float32[2]; exp(abs(x)) => unchanged }""",
+    "types of new nodes": """rule r(x): abs(exp(x)) => reshape(exp(cast((y := reshape(x, newshape = (-1,))), dtype = y.dtype)), newshape = x.shape);
+        rule s(x, y) { t = tanh(x + y); t + t => z = x + y; tanh(z) * const(value = 2, dtype = z.dtype) if z.ndim > 1 else tanh(z) + tanh(z) }
+        test "flat" for r { x: input float16[2, 3]; abs(exp(x)) => reshape(exp(cast(reshape(x, newshape = (-1,)), dtype = "float16")), newshape = (2, 3)) }
+        test "short" for s { x: input float32[2]; y: input float32[1]; t = tanh(x + y); t + t => z = x + y; tanh(z) + tanh(z) }
+        test "long" for s { x: input float32[2, 1]; y: input float32[1]; t = tanh(x + y); t + t => tanh(x + y) * 2.0 }""",
     "operator list": """rule r(x, f: op(exp | tanh)): abs(f(x)) => f(x);
         test "other" for r { x: input float32[2]; abs(sin(x)) => unchanged }""",
     "constant": """rule r(x): x * 1.0 => x;

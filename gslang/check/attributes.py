@@ -6,10 +6,11 @@ from gslang.base.suggest import did_you_mean
 from gslang.check import checked as ir
 from gslang.check import values
 from gslang.check.context import BlockOf, Denotation, InstanceOf, Lost, Lowering, NodeOf, NodesOf, Stop, TargetOf, ValueOf
-from gslang.check.results import is_tuple, results_of
+from gslang.check.results import is_tuple, results_of, results_of_target
 from gslang.syntax import nodes as n
 
 FACTS = {"shape": "tuple", "dtype": "dtype", "ndim": "int", "value": "array", "index": "int", "op": "any", "kind": "str"}
+NEW_FACTS = ("shape", "dtype", "ndim")
 
 
 def attribute(low: Lowering, expr: n.Attribute) -> Denotation:
@@ -32,13 +33,31 @@ def attribute(low: Lowering, expr: n.Attribute) -> Denotation:
             assert isinstance(inner, ValueOf)
             return ValueOf(ir.Comprehension(inner.value, (local,), ir.Instances(block), None), "tuple")
         case TargetOf():
-            low.stop(
-                "E0502", f"`{field}` of a new node is not known yet", expr.span,
-                "compute it from the nodes of the source",
-            )  # fmt: skip
+            return _type_of_new(low, expr, base)
         case ValueOf(_, kind):
             low.stop("E0502", f"a value ({kind}) has no attribute `{field}`", expr.span)
     low.stop("E0502", f"this has no attribute `{field}`", expr.span)
+
+
+def _type_of_new(low: Lowering, expr: n.Attribute, base: TargetOf) -> ValueOf:
+    """`y.shape`, `y.dtype`, `y.ndim` of a node of the target."""
+    if base.several:
+        low.stop("E0502", f"a sequence has no attribute `{expr.field}`", expr.field_span, "name one of its nodes")
+    if expr.field not in NEW_FACTS:
+        guess = did_you_mean(expr.field, NEW_FACTS)
+        low.stop(
+            "E0502", f"`{expr.field}` of a new node cannot be read", expr.field_span,
+            f"did you mean `{guess}`?" if guess else "what is known of a new node is its type: `shape`, `dtype`, `ndim`",
+        )  # fmt: skip
+    name = low.target_names[base.target] or "this"
+    match low.targets[base.target]:
+        case ir.Absent():
+            low.stop("E0502", f"`{name}` is absent and has no `{expr.field}`", expr.field_span)
+        case ir.MakeConst(dtype=None):
+            low.stop("E0502", f"the type of the constant `{name}` follows from where it is used", expr.field_span, "say it: `const(value = …, dtype = …)`")
+    if is_tuple(results_of_target(low, base.target)):
+        low.stop("E0502", f"`{name}` is a tuple, which has no `{expr.field}`", expr.field_span, f"take one of its fields: `{name}.0.{expr.field}`")
+    return ValueOf(ir.TypeOf(base.target, expr.field), FACTS[expr.field])
 
 
 def template_name(low: Lowering, expr: n.Attribute, block: int, field: str, place: ir.Place) -> Denotation:

@@ -61,6 +61,14 @@ class NodeAttr:
 
 
 @dataclass(frozen=True, slots=True)
+class TypeOf:
+    """`y.name` of a new node `y`: shape, dtype or ndim of the type that is inferred for the target."""
+
+    target: int
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
 class IsAbsent:
     """`b == none` for an input that may be absent."""
 
@@ -242,7 +250,7 @@ class Builtin:
 
 
 Value = Union[
-    Const, NodeAttr, IsAbsent, SameNode, Captured, Let, Local, InstanceIndex, Opset, Length, Instances, UnaryValue,
+    Const, NodeAttr, TypeOf, IsAbsent, SameNode, Captured, Let, Local, InstanceIndex, Opset, Length, Instances, UnaryValue,
     BinaryValue, CompareValue, AllOf, AnyOf, IfValue, SelectValue, TupleValue, ItemValue, SliceValue, RangeValue, Comprehension, Builtin,
 ]  # fmt: skip
 

@@ -107,6 +107,36 @@ def walk(item: Any) -> Iterator[Any]:
             stack.extend(getattr(part, f.name) for f in reversed(fields(part)) if f.name != "span")
 
 
+def new_nodes_read(item: Any, lets: Sequence[ir.Value], sure: bool = False) -> list[int]:
+    """The targets whose types a value or target reads itself, directly or by a let, each once; `sure`: under no condition."""
+    found: dict[int, None] = {}
+    seen: set[int] = set()
+    stack = [item]
+    while stack:
+        part = stack.pop()
+        below: list[Any] = []
+        match part:
+            case ir.TypeOf(target):
+                found[target] = None
+            case ir.Let(_, number):
+                below = [] if number in seen else [lets[number]]
+                seen.add(number)
+            case ir.IfValue(condition) if sure:
+                below = [condition]
+            case ir.AllOf(items) | ir.AnyOf(items) if sure:
+                below = list(items[:1])
+            case ir.Comprehension(_, _, source, _) if sure:
+                below = [source]
+            case ir.SelectValue() if sure:
+                pass
+            case tuple():
+                below = list(part)
+            case _ if is_dataclass(part) and not isinstance(part, type):
+                below = [getattr(part, f.name) for f in fields(part) if f.name != "span"]
+        stack.extend(reversed(below))
+    return list(found)
+
+
 @dataclass(frozen=True, slots=True)
 class Read:
     """A node that is read, where, and by which capture if not by itself."""
@@ -181,6 +211,8 @@ class Reads:
                     if known >> node & 1:  # else that is said, and no more
                         within = [known | self._found[branch] for branch in children(self._patterns[node])]
                         below = [(_Target(arm) if isinstance(arm, int) else arm, k, span) for arm, k in zip(arms, within)]
+                case ir.TypeOf(number, _):
+                    below = [(_Target(number), known, span)]
                 case ir.NodeAttr(_, node, _) | ir.IsAbsent(_, node) | ir.SourceNode(_, node) | ir.SpliceInstances(_, node):
                     read = (node,)
                 case ir.SameAttributes(_, node, _, _):

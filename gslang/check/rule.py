@@ -13,7 +13,7 @@ from gslang.check import checked as ir
 from gslang.check import marks as marking
 from gslang.check.context import BlockOf, Lost, Lowering, NodesOf, OperatorOf, Stop, TargetOf, ValueOf
 from gslang.check.denote import denote
-from gslang.check.found import children
+from gslang.check.found import children, new_nodes_read
 from gslang.check.opsets import check_range
 from gslang.check.order import check_order
 from gslang.check.outputs import check_replaced
@@ -363,6 +363,7 @@ def _needed_targets(low: Lowering, outputs: list[int]) -> set[int]:
         if number in found:
             continue
         found.add(number)
+        stack += new_nodes_read(low.targets[number], low.lets)
         match low.targets[number]:
             case ir.MakeCall(_, parts, _, _) | ir.MakeTuple(parts):
                 stack.extend(parts)

@@ -14,7 +14,7 @@ from gslang.dialect.signature import Signature
 from gslang.dialect.tensor_type import UNKNOWN, Symbol, TensorType, TupleType, UnknownValue
 from gslang.engine.edits import BuildError, infer_or_fail
 from gslang.engine.scope import UNBOUND, Scope, evaluate, iterate
-from gslang.engine.values import truth
+from gslang.engine.values import read_attribute, truth
 from gslang.graph.graph import ABSENT, TUPLE, Graph
 
 
@@ -37,6 +37,7 @@ def build(graph: Graph, dialect: Dialect, target: ir.TargetGraph, scope: Scope, 
     `BuildError` if types contradict each other.
     """
     builder = _Builder(graph, dialect, target, scope, literal)
+    scope.new_type = lambda number, name: read_attribute(graph, dialect, _one(builder, number), name)
     return [node for output in target.outputs for node in _several(builder, output)]
 
 

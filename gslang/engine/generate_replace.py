@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from gslang.check import checked as ir
-from gslang.check.found import children, targets_in
+from gslang.check.found import children, new_nodes_read, targets_in
 from gslang.engine.code_writer import Place, Writer
 from gslang.engine.generate_outline import OutlinedLayout, OutlinedStamps
 from gslang.engine.generate_stamp import Layout, emit_stamped
@@ -46,7 +46,7 @@ def emit_replacement(
     writer.line(place, f"if {same}:")
     writer.line(inner, "if len(op) > first_new: G.discard_from(first_new)")
     writer.line(inner, place.fail)
-    low, unused = _greatest_label(writer), may_leave_unused(rule.target)
+    low, unused = _greatest_label(writer), may_leave_unused(rule)
     if one:
         _emit_removing(writer, place, f"replace_one({old}, now, first_new, {low}, {unused}, seeds)")
         if writer.traced:
@@ -288,7 +288,7 @@ def all_fresh(writer: Writer, layout: Layout) -> bool:
     if not all(writer.names.is_there(k) for k in range(len(rule.nodes))):
         return False
     sources = {target.node for target in targets if isinstance(target, ir.SourceNode)}
-    return not may_leave_unused(rule.target) and not any(_may_be_output(plan, node) for node in sources)
+    return not may_leave_unused(rule) and not any(_may_be_output(plan, node) for node in sources)
 
 
 def _is_input(writer: Writer) -> bool:
@@ -338,7 +338,8 @@ def _greatest_label(writer: Writer) -> str:
     rule = writer.plan.rule
     needed: dict[int, None] = dict.fromkeys(rule.target.outputs)
     for number in (stack := list(needed)):
-        below = [k for k in targets_in(rule.target.targets[number])[0] if k not in needed]
+        target = rule.target.targets[number]
+        below = [k for k in (*targets_in(target)[0], *new_nodes_read(target, rule.lets)) if k not in needed]
         needed.update(dict.fromkeys(below))
         stack += below
     nodes: set[int] = set()

@@ -10,6 +10,7 @@ from collections import Counter
 from dataclasses import dataclass, field
 
 from gslang.check import checked as ir
+from gslang.check.found import new_nodes_read
 from gslang.engine.build import fitted, normalised
 from gslang.engine.code_writer import Place, Writer
 from gslang.engine.target_runtime import AllBut, AttributeMemo, Only, TypeTable
@@ -47,7 +48,7 @@ def emit_target(writer: Writer, place: Place) -> tuple[str, bool]:
         number = stack.pop()
         if number not in seen:
             seen.add(number)
-            parts = _parts(target.targets[number])
+            parts = [*_parts(target.targets[number]), *new_nodes_read(target.targets[number], writer.plan.rule.lets)]
             references.update(parts)
             stack += parts
     state = _State(writer, target, references)
@@ -91,8 +92,11 @@ def stands_for_several(target: ir.TargetGraph, number: int) -> bool:
     return False
 
 
-def may_leave_unused(target: ir.TargetGraph) -> bool:
-    """Whether a node may be made that nothing uses: a tuple whose fields are taken directly."""
+def may_leave_unused(rule: ir.CheckedRule) -> bool:
+    """Whether a node may be made that nothing uses: a tuple whose fields are taken directly, one whose type only is read."""
+    target = rule.target
+    if new_nodes_read(target.targets, rule.lets):
+        return True
     bases = [t.base for t in target.targets if isinstance(t, (ir.MakeProj, ir.Projections))]
     return any(not isinstance(target.targets[base], ir.MakeCall) for base in bases)
 
@@ -130,8 +134,20 @@ def _one(state: _State, place: Place, number: int, made: dict[int, str], always:
     return result
 
 
+def _typed(state: _State, place: Place, values: object, made: dict[int, str], always: bool) -> None:
+    """Emit what is missing of the nodes whose types these values read, in the order in which `build` makes them."""
+    lets = state.writer.plan.rule.lets
+    sure = set(new_nodes_read(values, lets, sure=True))
+    for number in new_nodes_read(values, lets):
+        if number not in sure and number not in made:
+            raise NotCompiled("a node that is made for its type under a condition")
+        state.writer.names.new_nodes[number] = _one(state, place, number, made, always)
+
+
 def _make(state: _State, place: Place, number: int, what: ir.Target, made: dict[int, str], always: bool) -> None:
     writer, names, result = state.writer, state.writer.names, f"t{number}"
+    if not isinstance(what, ir.MakeCall):  # whose operands come first
+        _typed(state, place, what, made, always)
     match what:
         case ir.MakeConst():
             writer.line(place, f"{result} = {_constant(state, what, 'None')}")
@@ -183,6 +199,8 @@ def _many(state: _State, place: Place, number: int, made: dict[int, str], always
 
 def _make_many(state: _State, place: Place, result: str, what: ir.Target, made: dict[int, str], always: bool) -> None:
     writer, names = state.writer, state.writer.names
+    if isinstance(what, ir.Repeat):
+        _typed(state, place, what.source, made, always)
     match what:
         case ir.Projections(base):
             below = _one(state, place, base, made, always)
@@ -207,10 +225,11 @@ def _make_many(state: _State, place: Place, result: str, what: ir.Target, made: 
                 writer.line(body, f"l{variables[0]} = plain({item})")
             else:
                 writer.line(body, f"{', '.join(f'l{v}' for v in variables)}{',' if variables else ''} = several({item}, {len(variables)})")
-            if condition is not None:
-                writer.line(body, f"if not {truth_code(condition, names)}: continue")
             inside = {k: code for k, code in made.items() if k not in inner}
             outer, state.here, position, before = state.here, inner, len(writer.lines), set(state.guarded)
+            if condition is not None:
+                _typed(state, body, condition, inside, True)
+                writer.line(body, f"if not {truth_code(condition, names)}: continue")
             writer.line(body, f"{result}.extend(({_spliced(state, body, element, inside, True)},))")
             state.here = outer
             fresh = sorted((state.guarded - before) & inner)
@@ -241,11 +260,13 @@ def _call(state: _State, place: Place, result: str, call: ir.MakeCall, made: dic
         others = ", ".join(item for item in items if item)
         writer.line(place, f"dtype = first_dtype(types, ({others}{',' if others else ''}))")
         for position, what in waiting:
+            _typed(state, place, what, made, always)
             made_of = writer.name("k")
             writer.line(place, f"{made_of} = {_constant(state, what, 'dtype')}")
             items[position] = made_of
     while items and items[-1] == "-1":
         items.pop()
+    _typed(state, place, call.attributes, made, always)
     operator, attrs, known = _attributes(state, place, call)
     sources = [targets[part] for part in call.operands]
     may_be_absent = any(isinstance(t, ir.SourceNode) and not names.is_there(t.node) for t in sources)

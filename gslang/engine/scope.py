@@ -5,7 +5,7 @@ A scope is the graph, and the slots, captures and instances of a match (so far).
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -47,6 +47,7 @@ class Scope:
     instances: list[list[Instance]] = field(default_factory=list)  # block → instances
     current: Instance | None = None
     locals: dict[int, Any] = field(default_factory=dict)
+    new_type: Callable[[int, str], Any] | None = None  # what is known of the type of a target that is being built
     loops: int = 0  # comprehensions that are being evaluated, one inside the other
     memo: dict[tuple[int, int], Any] | None = None
     taken: set[int] = field(default_factory=set)  # graph nodes of interior and output vertices: all distinct
@@ -142,6 +143,10 @@ def evaluate(value: ir.Value, scope: Scope) -> Any:
             if slot < 0:
                 raise UnknownValue("the node is not part of the match")
             return read_attribute(scope.graph, scope.rule.dialect, slot, name)
+        case ir.TypeOf(target, name):
+            if scope.new_type is None:
+                raise UnknownValue("the target is not built")
+            return scope.new_type(target, name)
         case ir.Captured(place, number):
             return scope.capture(place, number)
         case ir.Let(place, number):

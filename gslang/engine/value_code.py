@@ -42,6 +42,7 @@ class Namespace:
     keeps_lets: bool = False  # not inside a `lambda`, which could not set the variable
     over: dict[int, int] = field(default_factory=dict)  # variable that counts the instances of a block → the block; `i3` is then the instance
     loops: int = 0  # comprehensions around the code that is being written
+    new_nodes: dict[int, str] = field(default_factory=dict)  # target whose type is read → the variable of its node
     uncertain: frozenset[int] | None = None  # nodes that a match may lack: below alternatives, or optional
 
     def is_there(self, node: int) -> bool:
@@ -236,6 +237,8 @@ def code_of(value: ir.Value, names: Namespace) -> str:
             return names.constant(constant)
         case ir.NodeAttr(place, node, name):
             return _attribute(names.slot(place, node), node, name, names)
+        case ir.TypeOf(target, name):
+            return f"{name}_of(types[{names.new_nodes[target]}])"
         case ir.Captured(ir.Own(), number) if names.inside is None:
             return f"c{number}"
         case ir.Let(ir.Own(), number):

@@ -7,6 +7,8 @@ from pathlib import Path
 
 from lsprotocol import types as lsp
 
+from gslang.check.attributes import NEW_FACTS
+from gslang.check.context import TargetOf
 from gslang.check.module_files import module_names
 from gslang.dialect.load import dialect_names
 from gslang.lint.codes import LINTS
@@ -231,15 +233,18 @@ class _Places:
         is_template = base is not None and any(m.defines and m.role in ("template", "counter") and m.start == base.local for m in marks(self.piece))
         if first or is_template:
             yield from (self.field(m.text, _K.Variable, "of the template") for m in inner)
+        low = lowered(self.analysis, self.piece)
+        new = low is not None and base is not None and isinstance(denoted(low, base.text), TargetOf)
         if base is not None and not first:
-            for name in operators_named(self.analysis, self.piece, base.text):
+            for name in () if new else operators_named(self.analysis, self.piece, base.text):
                 signature = self.analysis.dialect.get(name)
                 for spec in signature.attributes.values() if signature is not None else ():
                     data = {"what": "attribute", "of": name, "name": spec.name}
                     yield self.field(spec.name, _K.Field, str(spec), data)
         if not is_template:
             for name, text in words.FACTS.items():
-                yield self.field(name, _K.Property, text)
+                if not new or name in NEW_FACTS:
+                    yield self.field(name, _K.Property, text)
 
     def expression(self) -> Iterator[lsp.CompletionItem]:
         t, here = self.piece.tokens, self.here

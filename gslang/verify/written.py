@@ -18,6 +18,8 @@ def written_value(rule: ir.CheckedRule, value: Any) -> str:
             return _constant(constant)
         case ir.NodeAttr(place, node, name):
             return f"{_node(rule, place, node)}.{name}"
+        case ir.TypeOf(target, name):
+            return f"{rule.target.names[target] or '_'}.{name}"
         case ir.IsAbsent(place, node):
             return f"{_node(rule, place, node)} == none"
         case ir.SameNode((place1, node1), (place2, node2)):

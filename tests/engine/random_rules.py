@@ -346,7 +346,16 @@ def random_targets(random: Random, rule: Rule) -> tuple[str, ...]:
     inner = [k for k in sure if not isinstance(rule.nodes[k], (Leaf, Tuple, Choice)) and not makes_tuple(rule.nodes[k])]
     matched = [f"p{k}" for k in inner]
 
+    typed: list[str] = []  # names of new nodes, used for their types and here and there as nodes
+
     def expression(depth: int, extra: tuple[str, ...] = ()) -> str:
+        if depth and rule.varying is None and random.random() < 0.08:
+            of = random.choice(typed) if typed and random.random() < 0.5 else f"(n{len(typed)} := {random.choice(UNARY)}({expression(0, extra)}))"
+            if of[0] == "(":
+                typed.append(f"n{len(typed)}")
+            inner = expression(depth - 1, (*extra, *typed[:1]))
+            choice = f" if {typed[0]}.ndim == 2 else {of.strip('(').split()[0]}.shape" if random.random() < 0.3 else ""
+            return f"reshape({inner}, newshape = {of}.shape{choice})"
         if depth == 0 or random.random() < 0.2:
             if random.random() < 0.1:
                 return "const(value = 0.5)"

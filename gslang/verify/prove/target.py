@@ -40,6 +40,7 @@ class Target:
     def __init__(self, case: Case) -> None:
         self.case, self.rule, self.world, self.graph, self.scope = case, case.rule, case.world, case.graph, case.scope
         self.made: dict[int, list[Any]] = {}
+        self.scope.new_type = self.type_of
 
     def outputs(self) -> list[Value]:
         """The outputs of the target. Raises `Impossible` where the rule is not applied, `NotProved` where that cannot be told."""
@@ -58,6 +59,14 @@ class Target:
         if len(values) != 1:
             raise NotProved("a sequence stands where one value is wanted")
         return values[0]
+
+    def type_of(self, number_: int, name: str) -> Any:
+        """What is known of the type of a new node."""
+        value = self.one(number_)
+        if not isinstance(value, Tensor):
+            raise NotProved("the type of something that is no tensor")
+        shape = tuple(self.world.facts.normal(d) for d in value.shape)
+        return value.dtype if name == "dtype" else shape if name == "shape" else len(shape)
 
     def make(self, number_: int) -> Iterator[Any]:
         """The values of a target node, made anew."""
