@@ -67,7 +67,7 @@ class Names:
 
 _DESTINATIONS = {
     "rule": Kind.RULE, "skip": Kind.RULE, "pass_name": Kind.PASS, "select": Kind.LINTS, "ignore": Kind.LINTS, "what": Kind.EXPLAINED,
-    "rules": Kind.RULES, "files": Kind.RULE_FILES, "graph": Kind.GRAPH, "operator": Kind.OPERATOR,
+    "rules": Kind.RULES, "by": Kind.RULES, "files": Kind.RULE_FILES, "graph": Kind.GRAPH, "operator": Kind.OPERATOR,
 }  # fmt: skip
 
 

@@ -35,6 +35,7 @@ VERBS = {
     "match": "list matches, change nothing",
     "bisect": "find the application that breaks a graph",
     "convert": "convert a graph between formats",
+    "implied": "tell whether rules follow from others",
     "search": "find the cheapest graph that rules lead to",
     "cost": "what a graph costs, per operator and in total",
     "extract": "choose the cheapest expressions of an e-graph",

@@ -43,6 +43,7 @@ L0203 non-terminating       + rules that undo each other for ever
 L0204 growing               - an application makes the graph larger
 L0205 order-dependent       - the result depends on which rule comes first
 L0206 duplicate             + two rules that say the same
+L0207 implied               - a rule that follows from the others
 """
 
 

@@ -11,6 +11,7 @@ from gslang.lint.duplicate import duplicate
 from gslang.lint.exact_float import exact_float
 from gslang.lint.growing import growing
 from gslang.lint.hidden_name import hidden_name
+from gslang.lint.implied_by_others import implied_by_others
 from gslang.lint.late_condition import late_condition, late_input_condition
 from gslang.lint.linted_file import Finding, LintedFile
 from gslang.lint.missing_doc import missing_doc
@@ -58,5 +59,6 @@ REGISTRY: dict[str, Lint] = {
     "L0204": growing,
     "L0205": order_dependent,
     "L0206": duplicate,
+    "L0207": implied_by_others,
 }
 """Without L0115, which looks at what the others found (`suppression`)."""

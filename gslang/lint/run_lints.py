@@ -69,7 +69,7 @@ def _state() -> str:
     from gslang.dialect.onnx.package_schemas import package_installed
 
     package = Path(__file__).resolve().parent.parent
-    folders = [package / name for name in ("lint", "engine", "graph", "evaluate", "formats")]
+    folders = [package / name for name in ("lint", "engine", "graph", "evaluate", "formats", "verify", "search", "discover")]
     files = sorted([package / "testing.py", *(path for folder in folders for path in folder.rglob("*.py")), *rule_files(stdlib_path())])
     return digest([str(package_installed()), *(f"{path} {path.stat().st_size} {path.stat().st_mtime_ns}" for path in files)])
 

@@ -7,11 +7,12 @@ and drops e-nodes that close cycles.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from gslang.dialect.dialect import Dialect
 from gslang.dialect.tensor_type import Type
+from gslang.engine.scope import Scope
 from gslang.graph.graph import CONST, INPUT, LEAVES, PARAM, Graph
 from gslang.graph.inference import contradiction, refine
 from gslang.search.cycles import closing_cycles
@@ -36,7 +37,7 @@ class EGraph:
         self.fitting: dict[Any, list[int]] = {}  # what matching has found out since the last `rebuild`
         self._memo: dict[Any, int] = {}
         self._new: list[int] = []
-        self._unions: list[tuple[int, int]] = []
+        self._unions: list[tuple[int, int, object]] = []
         self.node_of: dict[int, int] = {}  # node of the graph → e-node
         for node in graph.reverse_post_order():
             operands = tuple([self.node_of[o] if o >= 0 else o for o in graph.operands[node]])
@@ -101,9 +102,16 @@ class EGraph:
             return node
         return op, items, store.operands[node]
 
-    def unite(self, a: int, b: int) -> None:
-        """Two e-nodes are equal; matching sees it after `rebuild`."""
-        self._unions.append((a, b))
+    def unite(self, a: int, b: int, why: object = None) -> None:
+        """Two e-nodes are equal; matching sees it after `rebuild`. `why`: for whoever overrides `joined`; None is congruence."""
+        self._unions.append((a, b, why))
+
+    def joined(self, a: int, b: int, why: object) -> None:
+        """Told of each union that joined two classes. Here nobody asks."""
+
+    def reason(self, scope: Scope, sources: Sequence[int], targets: Sequence[int], first: int) -> Sequence[object]:
+        """Why each source is to be united with its target, before the target's nodes (from `first` on) are interned. Here nobody asks."""
+        return [None] * len(sources)
 
     def type_of(self, node: int) -> Type | None:
         """The type of a node's class."""
@@ -126,10 +134,11 @@ class EGraph:
         self._new = []
         while self._unions:
             merged = []
-            for a, b in self._unions:
+            for a, b, why in self._unions:
                 leader = self._merge(self.find(a), self.find(b))
                 if leader is not None:
                     merged.append(leader)
+                    self.joined(a, b, why)
             self._unions = []
             for of in dict.fromkeys(map(self.find, merged)):
                 self._repair(of)

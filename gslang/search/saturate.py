@@ -60,9 +60,10 @@ class _Rule:
 
 def saturate(
     egraph: EGraph, rules: Sequence[CheckedRule], limits: Limits, progress: Saturation | None = None,
-    accept: Callable[[CheckedRule], bool] = lambda rule: True,
+    accept: Callable[[CheckedRule], bool] = lambda rule: True, reached: Callable[[], bool] = lambda: False,
 ) -> Saturation:  # fmt: skip
-    """Run rules to saturation or a limit. `accept` is asked before a rule is applied for the first time."""
+    """Run rules to saturation or a limit, or until a goal is `reached`, which is asked after each round. `accept` is asked before a rule is
+    applied for the first time."""
     progress = progress or Saturation()
     queue = [_prepared(rule) for rule in rules if not rule.disconnected]
     allowed: dict[str, bool] = {}
@@ -91,6 +92,9 @@ def saturate(
                     return progress
         changed = egraph.rebuild()
         progress.nodes = len(egraph)
+        if reached():
+            progress.stopped = "goal reached"
+            return progress
         if not made and not waiting:
             progress.stopped = "saturated"
             return progress
@@ -159,14 +163,15 @@ def _apply(egraph: EGraph, scope: Scope, progress: Saturation) -> bool:
             store.discard_from(first)
             progress.refused.setdefault(rule.name, f"the target's type does not fit: {why}")
             return False
+    reasons = egraph.reason(scope, sources, targets, first)
     for node in range(first, len(store.op)):
         egraph.intern(node, same, rule.name)
     fresh = len(store.op) > first and any(node not in same for node in range(first, len(store.op)))
     news = fresh
-    for source, target in zip(sources, targets):
+    for source, target, cause in zip(sources, targets, reasons):
         now = same.get(target, target)
         if egraph.find(source) != egraph.find(now):
-            egraph.unite(source, now)
+            egraph.unite(source, now, cause)
             news = True
     if not fresh:
         store.discard_from(first)

@@ -87,7 +87,7 @@ def test_selection(bad: Path, capsys: pytest.CaptureFixture[str], arguments: tup
 
 def test_lints_that_wait_are_asked_for_by_name() -> None:
     waiting = {code for code, info in LINTS.items() if not info.default}
-    assert waiting == {"L0118", "L0119", "L0201", "L0204", "L0205"}
+    assert waiting == {"L0118", "L0119", "L0201", "L0204", "L0205", "L0207"}
     assert not selected_codes(("L02",), ()) & waiting
     assert selected_codes(("L0201", "growing"), ()) == {"L0201", "L0204"}
     assert selected_codes(("all",), ()) == set(LINTS)

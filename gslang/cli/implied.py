@@ -1,0 +1,109 @@
+"""Tell whether rules follow from others, and how: gslc implied RULES.gsl[#name] --by OTHERS.gsl
+
+On several instances of a rule, rewriting by the others, in both directions, has to lead from its source to its target. A rule is left
+out of those that it is derived from, so that RULES may be among the OTHERS.
+
+Exit codes: 0 all rules are implied; 1 one is not, or a rule file has errors; 2 usage; 3 a file cannot be used.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from typing import TYPE_CHECKING, Any
+
+from gslang.cli.main import ExitCode
+from gslang.cli.option_types import natural, positive
+from gslang.cli.shared import check_names, load_rules, show_findings
+
+if TYPE_CHECKING:
+    from gslang.check.checked import CheckedRule
+    from gslang.discover.implied import Implied
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("rules", nargs="+", help=".gsl files, folders, or shipped modules; `FILE#NAME` is one rule")
+    parser.add_argument("--by", action="append", required=True, metavar="RULES", help="what may imply them: a file, folder or module (may be repeated)")
+    parser.add_argument("--rule", action="append", metavar="NAME", help="only this rule (may be repeated)")
+    parser.add_argument("--instances", type=positive, default=6, metavar="N", help="how many instances have to be derived (6)")
+    parser.add_argument("--nodes", type=positive, default=2000, metavar="N", help="at most so many e-nodes for each (2000)")
+    parser.add_argument("--rounds", type=positive, default=8, metavar="N", help="at most so many rounds for each (8)")
+    parser.add_argument("--seed", type=natural, default=0, metavar="N", help="of the instances (0)")
+    parser.add_argument("--format", choices=("text", "json"), default="text")
+
+
+def run(options: argparse.Namespace) -> int:
+    asked = _asked(options)
+    if isinstance(asked, ExitCode):
+        return asked
+    others = load_rules(options.by)
+    if show_findings(others, options):
+        return ExitCode.FINDINGS
+    from gslang.discover.implied import Settings, implied
+
+    by = [others.known[name] for name in others.own]
+    settings = Settings(options.instances, options.nodes, options.rounds, options.seed)
+    answers = [(rule, implied(rule, by, settings)) for rule in asked]
+    if options.format == "json":
+        sys.stdout.write(json.dumps({"rules": [_as_data(rule, answer) for rule, answer in answers]}, indent=2, ensure_ascii=False) + "\n")
+    else:
+        sys.stdout.write("".join(_as_text(rule, answer) for rule, answer in answers))
+        sys.stdout.write(f"{sum(answer.implied for _, answer in answers)} of {len(answers)} rules implied\n")
+    return ExitCode.FINE if all(answer.implied for _, answer in answers) else ExitCode.FINDINGS
+
+
+def _asked(options: argparse.Namespace) -> list[CheckedRule] | ExitCode:
+    """The rules that are asked for, or the exit code if there is an error in their files or no such rule."""
+    found: list[CheckedRule] = []
+    known: list[str] = []
+    for given in options.rules:
+        file, _, name = given.partition("#")
+        rules = load_rules([file])
+        if show_findings(rules, options):
+            return ExitCode.FINDINGS
+        if wrong := check_names(rules, [name] if name else [], "rule", list(rules.own)):
+            sys.stderr.write(wrong)
+            return ExitCode.USAGE
+        known += rules.own
+        found += [rules.known[own] for own in rules.own if (own == name if name else not options.rule or own in options.rule)]
+    missing = next((name for name in options.rule or () if name not in known), None)
+    if missing is not None:
+        from gslang.base.suggest import did_you_mean
+
+        guess = did_you_mean(missing, known)
+        sys.stderr.write(f"gslc: there is no rule `{missing}`\n" + (f"  help: did you mean `{guess}`?\n" if guess else ""))
+        return ExitCode.USAGE
+    return found
+
+
+def _as_text(rule: CheckedRule, answer: Implied) -> str:
+    from gslang.discover.implied import defaults_of
+    from gslang.search.explained import written
+
+    lines = [f"{answer.rule}: {'implied' if answer.implied else 'not implied'}, {answer.reason}"]
+    defaults = defaults_of(rule.dialect)
+    for derivation in answer.derivations:
+        lines.append(f"    {written(derivation.start, defaults)}")
+        lines += [
+            f"  = {written(step.after, defaults)}    {'by' if step.forward else 'backwards by'} `{step.rule}`" for step in derivation.steps
+        ]
+    return "\n".join(lines) + "\n"
+
+
+def _as_data(rule: CheckedRule, answer: Implied) -> dict[str, Any]:
+    from gslang.discover.implied import defaults_of
+    from gslang.search.explained import written
+
+    defaults = defaults_of(rule.dialect)
+    return {
+        "rule": answer.rule, "implied": answer.implied, "reason": answer.reason, "instances": answer.instances, "by": list(answer.rules),
+        "forward": answer.forward,
+        "derivations": [
+            {
+                "start": written(derivation.start, defaults),
+                "steps": [{"rule": s.rule, "forward": s.forward, "term": written(s.after, defaults)} for s in derivation.steps],
+            }
+            for derivation in answer.derivations
+        ],
+    }  # fmt: skip
