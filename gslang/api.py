@@ -16,7 +16,7 @@ from gslang.check.checked import CheckedPass, CheckedProgram, CheckedRule, Step
 from gslang.check.modules import load_module
 from gslang.check.opsets import why_unfit
 from gslang.dialect.dialect import Dialect
-from gslang.engine.conditions import output_slots
+from gslang.engine.conditions import bound_slots, output_slots
 from gslang.engine.fixed_point import Limits, Observer, Progress, StopReason, limit_message
 from gslang.engine.lower import program_of
 from gslang.engine.machine import matches as find_matches
@@ -99,17 +99,23 @@ class RuleHandle:
         return self.rule.doc
 
     def matches(self, graph: Graph) -> Iterator[Match]:
-        """All places where the rule matches, one match for each first output; the graph stays as it is."""
+        """The matches of the rule, one for each first output; the graph is unchanged.
+
+        Matches of the same nodes with the outputs in another order (a symmetric pattern seen from its other side) are one.
+        """
         if why_unfit(self.rule, graph.meta):
             return
         graph = prepared(graph, self.rule.dialect)
         plan = program_of(self.rule)
-        starts = set(plan.starts)
+        starts, seen = set(plan.starts), set()
         for node in list(graph.ordered()):
             if graph.op[node] not in starts:
                 continue
             for scope in find_matches(plan, graph, node):
                 blocks = {block.name for block in self.rule.blocks}
+                if (nodes := (frozenset(output_slots(scope)), frozenset(slot for _, slot in bound_slots(scope)))) in seen:
+                    break
+                seen.add(nodes)
                 bound = describe(scope, graph.label)
                 yield Match(
                     self.name,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from time import perf_counter
+from typing import TYPE_CHECKING, Final
 
 from gslang.check import checked as ir
 from gslang.dialect.load import require_inference
@@ -16,16 +17,23 @@ from gslang.engine.values import FAILURES
 from gslang.graph.compare import differences
 from gslang.graph.graph import CONST, INPUT, PARAM, Graph
 
+if TYPE_CHECKING:
+    from gslang.engine.explain import Miss
+
+NOT_APPLIED: Final = "the rule was not applied"
+
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What became of one test. `problem` is None if it passed."""
+    """The outcome of one test. `problem` is None if it passed; `miss`: why the rule did not apply, at node `at` ("": anywhere)."""
 
     title: str
     rule: str
     place: str
     problem: str | None
     seconds: float
+    miss: Miss | None = None
+    at: str = ""
 
     @property
     def passed(self) -> bool:
@@ -42,7 +50,8 @@ def run_tests(program: ir.CheckedProgram, rules: frozenset[str] | None = None, s
         if rules is None or test.rule in rules:
             began = perf_counter()
             problem = _run(program, test, seed)
-            outcomes.append(Outcome(test.title, test.rule, str(test.span), problem, perf_counter() - began))
+            miss, at = _nearest(program, test) if problem == NOT_APPLIED else (None, "")
+            outcomes.append(Outcome(test.title, test.rule, str(test.span), problem, perf_counter() - began, miss, at))
     return outcomes
 
 
@@ -64,11 +73,22 @@ def _run(program: ir.CheckedProgram, test: ir.CheckedTest, seed: int) -> str | N
     if expected is None:
         return None if not progress.applications else f"the rule was applied {progress.applications} times, expected: unchanged"
     if not progress.applications:
-        return "the rule was not applied"
+        return NOT_APPLIED
     found = differences(after, expected, program.dialect)
     if found:
         return "the result is another graph: " + "; ".join(found[:3])
     return _numbers(program, before, after, rule, seed) if rule.changes is None else None
+
+
+def _nearest(program: ir.CheckedProgram, test: ir.CheckedTest) -> tuple[Miss | None, str]:
+    """The nearest miss of a rule that did not apply in a test's graph, and the node where it was tried."""
+    from gslang.engine.lower import program_of
+    from gslang.engine.why_not import why_not
+    from gslang.graph.known_calls import prepared
+
+    graph = prepared(build_graph(program, test, test.source), program.dialect)
+    miss = why_not(program_of(program.rules[test.rule]), graph, None, 1)[0]
+    return (None, "") if miss.reason == "matches" else (miss, graph.label(miss.start) if miss.start >= 0 else "")
 
 
 def build_graph(program: ir.CheckedProgram, test: ir.CheckedTest, side: ir.TargetGraph) -> Graph:

@@ -17,6 +17,7 @@ from gslang.cli.inputs import inputs_for
 from gslang.cli.main import ExitCode
 from gslang.cli.numbers import add_number_options, compare_graphs, refuse_unknown_sizes, sizes_of
 from gslang.cli.option_types import natural, positive, size_in_bytes
+from gslang.cli.paint import painter
 from gslang.cli.progress import shown
 from gslang.cli.refusals import graph_takes_place, refuse_graph_output, refuse_output, refuse_two_stdins, shared_file, written_with
 from gslang.cli.shared import add_graph_options, load_graph
@@ -148,7 +149,7 @@ def run(options: argparse.Namespace) -> int:
             from gslang.cli.page_output import write_page
 
             write_page(history.finish(result.graph), "stdin" if options.graph == "-" else Path(options.graph).name, rules, result, options.html)
-    _summary(result, replayed=bool(options.replay))
+    _summary(result, options)
     _say_what_a_newer_opset_admits(rules, result)
     if code != ExitCode.FINE and not options.force:
         sys.stderr.write("no graph is written\n  help: --force writes it all the same\n")
@@ -237,7 +238,7 @@ def _numbers_agree(rules: RuleSet, before: Graph, result: Result, options: argpa
     agreement = compared.agreement
     result.numbers = {"checked": True, "backend": compared.backend, "max_abs": agreement.max_abs, "max_rel": agreement.max_rel}
     if agreement.equal:
-        sys.stderr.write(f"numbers agree: largest difference {agreement.max_abs:.3g} (relative {agreement.max_rel:.3g})\n")
+        sys.stderr.write(f"{painter(options, sys.stderr)('good', 'numbers agree')}: largest difference {agreement.max_abs:.3g} (relative {agreement.max_rel:.3g})\n")
     else:
         sys.stderr.write(f"error: the numbers differ: {agreement.reason}\n")
         if compared.first:
@@ -283,16 +284,17 @@ def _say_what_a_newer_opset_admits(rules: RuleSet, result: Result) -> None:
         sys.stderr.write(f"{len(needed)} fusion{'s' * (len(needed) != 1)} skipped: need{'s' * (len(needed) == 1)} opset {which}; try --opset {high}\n")
 
 
-def _summary(result: Result, replayed: bool) -> None:
+def _summary(result: Result, options: argparse.Namespace) -> None:
+    paint, replayed = painter(options, sys.stderr), bool(options.replay)
     fired = [(name, c.applications) for name, c in result.progress.counts.items() if c.applications]
     for name, count in fired:
-        sys.stderr.write(f"  {name:<36}{count:>6}\n")
+        sys.stderr.write(f"  {name:<36}{paint('count', f'{count:>6}')}\n")
     many = "s" * (result.applications != 1)
     sweeps = result.progress.sweeps
     how = "replayed" if replayed else f"{sweeps} sweep{'s' * (sweeps != 1)} ({result.stop_reason.value})"
     sys.stderr.write(
-        f"{result.applications} application{many}, {how}; "
-        f"{len(result.before)} nodes before, {len(result.graph)} after\n"
+        paint("head", f"{result.applications} application{many}")
+        + f", {how}; {len(result.before)} nodes before, {paint('head', str(len(result.graph)))} after\n"
     )
     if not (result.applications or result.failures or replayed) and result.stop_reason is StopReason.FIXED_POINT:
         sys.stderr.write("  help: `gslc match RULES GRAPH --why-not` tells what stood in the way\n")

@@ -14,6 +14,7 @@ import sys
 from typing import TYPE_CHECKING, Any
 
 from gslang.cli.main import ExitCode
+from gslang.cli.paint import painter
 from gslang.cli.shared import add_graph_options, load_graph
 
 if TYPE_CHECKING:
@@ -57,7 +58,10 @@ def run(options: argparse.Namespace) -> int:
         cost = graph_cost(graph, dialect, table, options.weights)
     except UnknownCost as error:
         raise InputError(str(error), path=options.graph) from None
-    sys.stdout.write((_as_json if options.format == "json" else _as_text)(graph, cost, table, options.calls))
+    if options.format == "json":
+        sys.stdout.write(_as_json(graph, cost, table, options.calls))
+    else:
+        sys.stdout.write(_as_text(graph, cost, table, options))
     return ExitCode.FINE
 
 
@@ -77,13 +81,14 @@ def _rows(graph: Graph, cost: GraphCost, calls: bool) -> list[dict[str, Any]]:
     return list(rows.values()) if calls else sorted(rows.values(), key=lambda row: (-row["cost"], row["operator"]))
 
 
-def _as_text(graph: Graph, cost: GraphCost, table: CostTable, calls: bool) -> str:
+def _as_text(graph: Graph, cost: GraphCost, table: CostTable, options: argparse.Namespace) -> str:
+    calls, paint = options.calls, painter(options, sys.stdout)
     unit = f" ({table.unit})" if table.unit else ""
-    lines = [f"{'node' if calls else 'operator':<36}{'calls':>7}{'cost' + unit:>22}{'multiply-adds':>18}{'bytes':>16}"]
+    lines = [paint("head", f"{'node' if calls else 'operator':<36}{'calls':>7}{'cost' + unit:>22}{'multiply-adds':>18}{'bytes':>16}")]
     for row in _rows(graph, cost, calls):
         name = f"{row['node']}: {row['operator']}" if calls else row["operator"]
         lines.append(f"{name:<36}{row['calls']:>7}{row['cost']:>22,.6g}{row['macs']:>18,}{row['bytes']:>16,}")
-    lines.append(f"{'total':<36}{len(cost.calls):>7}{cost.cost:>22,.6g}{cost.macs:>18,}{cost.moved:>16,}")
+    lines.append(paint("count", f"{'total':<36}{len(cost.calls):>7}{cost.cost:>22,.6g}{cost.macs:>18,}{cost.moved:>16,}"))
     peak = "not known" if cost.peak is None else f"{cost.peak:,} bytes"
     lines.append(f"{cost.parameters:,} parameters; peak activation memory {peak}")
     return "\n".join(lines) + "\n"

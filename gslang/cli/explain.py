@@ -1,4 +1,8 @@
-"""Explain a diagnostic code or a rule: gslc explain E0401, gslc explain conv_mul"""
+"""Explain a diagnostic code or a rule: gslc explain E0401, gslc explain conv_mul, gslc explain my_rule mine.gsl
+
+A rule is shown with its documentation, its annotations and its tests. Rules of a file come first, then the shipped rules of the
+file's dialect; without a file, those of all dialects.
+"""
 
 from __future__ import annotations
 
@@ -12,14 +16,19 @@ from gslang.cli.main import ExitCode
 if TYPE_CHECKING:
     from gslang.check.checked import CheckedProgram
 
+SHIPPED = {"relay": ("std.relay",), "onnx": ("std.onnx", "std.onnxruntime")}  # by dialect
+
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("what", help="a code such as E0401, or the name of a shipped rule")
+    parser.add_argument("what", help="a code such as E0401, or the name of a rule")
+    parser.add_argument("file", nargs="?", help="a .gsl file, a folder or a module with the rule")
 
 
 def run(options: argparse.Namespace) -> int:
     from gslang.base.codes import CODES
     from gslang.base.suggest import did_you_mean
+    from gslang.check.modules import load_module
+    from gslang.cli.shared import load_rules
     from gslang.lint.codes import LINTS
 
     code = options.what.upper()
@@ -28,23 +37,37 @@ def run(options: argparse.Namespace) -> int:
         title = CODES[code].title if code in CODES else LINTS[code].title
         sys.stdout.write(page.read_text(encoding="utf-8") if page.is_file() else f"# {code}: {title}\n")
         return ExitCode.FINE
-    from gslang.check.modules import load_module
-
-    shipped: dict[str, CheckedProgram] = {}
-    for module in ("std.relay", "std.onnx", "std.onnxruntime"):
-        if options.what not in shipped:
-            shipped |= {name: program for program in load_module(module) for name in program.own_rules if name not in shipped}
-    if options.what in shipped:
-        program = shipped[options.what]
-        rule = program.rules[options.what]
-        source = rule.span.source.text
-        start = source.rfind("rule", 0, rule.span.start)
-        end = source.find("\n\n", rule.span.start)
-        if rule.doc:
-            sys.stdout.write("".join(f"## {line}\n" for line in rule.doc.splitlines()))
-        sys.stdout.write(source[start : end if end >= 0 else len(source)].rstrip() + "\n")
+    own = load_rules([options.file]) if options.file is not None else None
+    modules = [name for dialect, names in SHIPPED.items() if own is None or own.dialect.name == dialect for name in names]
+    groups = [list(own.programs)] if own is not None else []
+    groups += [load_module(module) for module in modules]
+    shown: dict[str, None] = {}
+    for group in groups:
+        shown |= dict.fromkeys(text for program in group if (text := rule_with_tests(program, options.what)))
+        if shown and own is not None:
+            break
+    if shown:
+        sys.stdout.write("\n".join(shown))
         return ExitCode.FINE
-    guess = did_you_mean(options.what, [*CODES, *LINTS, *shipped])
-    help = f"did you mean `{guess}`?" if guess else "codes look like E0401; docs/rules.md lists the shipped rules"
-    sys.stderr.write(f"gslc explain: `{options.what}` is neither a code nor a shipped rule\n  help: {help}\n")
+    guess = did_you_mean(options.what, [*CODES, *LINTS, *(name for group in groups for program in group for name in program.rules)])
+    help = f"did you mean `{guess}`?" if guess else "codes look like E0401; docs/rules.md lists the shipped rules, `gslc explain NAME FILE` explains those of a file"
+    where = "a shipped rule" if own is None else f"a rule of {options.file} or of std.{own.dialect.name}"
+    sys.stderr.write(f"gslc explain: `{options.what}` is neither a code nor {where}\n  help: {help}\n")
     return ExitCode.USAGE
+
+
+def rule_with_tests(program: CheckedProgram, name: str) -> str:
+    """A rule of a file as its author wrote it, below a line that says where, with documentation, annotations and tests; "" if it has none."""
+    from gslang.base.shown_file import shown_file
+    from gslang.syntax.nodes import Rule, Test
+    from gslang.syntax.parser import parse
+
+    if name not in program.rules:
+        return ""
+    span = program.rules[name].span
+    source, parts = span.source, []
+    for item in parse(source).program.items:
+        if isinstance(item, Rule) and item.name.id == name or isinstance(item, Test) and item.rule.id == name:
+            doc = "".join(f"## {line}\n" for line in (item.doc or "").splitlines())
+            parts.append(f"{doc}{source.text[item.span.start : item.span.end]}\n")
+    return "\n".join([f"# {shown_file(source.name)}, line {span.line_column[0]}", *parts])

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from gslang.cli.main import ExitCode
+from gslang.cli.miss_text import miss_lines
 from gslang.cli.option_types import positive
 from gslang.cli.refusals import refuse_two_stdins
 from gslang.cli.shared import add_graph_options, load_graph
@@ -133,23 +134,11 @@ def _nearness(miss: Miss) -> float:
 
 
 def _told(name: str, misses: list[tuple[Place, Miss]]) -> str:
-    """The misses of a rule as text: for each how far it came, the place in the rule, what was expected and found."""
-    from gslang.base.diagnostics import Label
-    from gslang.base.render import excerpt
-
+    """The misses of a rule as text: for each how far it came, the location in the rule, what was expected and found."""
     lines = []
     for (path, graph), miss in misses:
-        if miss.reason == "matches":
-            lines.append(f"{name} matches at {graph.label(miss.start)}{_in(path)}")
-            continue
-        at = f" at {graph.label(miss.start)}{_in(path)}" if miss.start >= 0 else ""
-        lines.append(f"{name}{at}: {miss.matched} of {miss.of} [{miss.reason}]")
-        width = len(str(miss.span.line_column[0]))
-        lines += [f"  {line}" for line in excerpt(Label(miss.span), width)]
-        lines.append(f"  {' ' * width} = expected {miss.expected}")
-        lines.append(f"  {' ' * width} = found    {miss.found}")
-        if miss.help:
-            lines.append(f"  {' ' * width} = help: {miss.help}")
+        start = graph.label(miss.start) if miss.start >= 0 else ""
+        lines += [f"{name} matches at {start}{_in(path)}"] if miss.reason == "matches" else miss_lines(miss, f"{start}{_in(path)}" if start else "")
     return "\n".join(lines) + "\n"
 
 

@@ -22,6 +22,7 @@ from gslang.cli.main import ExitCode
 from gslang.cli.many import run_many
 from gslang.cli.numbers import compare_graphs, refuse_unknown_sizes, sizes_of
 from gslang.cli.option_types import natural, positive
+from gslang.cli.paint import painter
 from gslang.cli.progress import shown_line
 from gslang.cli.refusals import refuse_graph_output, refuse_output, refuse_two_stdins, shared_file
 from gslang.cli.shared import add_graph_options, load_graph
@@ -116,7 +117,7 @@ def run_one(options: argparse.Namespace) -> int:
     if options.report:
         report = {"table": table.name, "method": options.method, **found.report(), "seconds": round(seconds, 3), "numbers": numbers}
         _write(options.report, json.dumps(report, indent=2, ensure_ascii=False) + "\n")
-    _summary(found, table, seconds)
+    _summary(found, table, seconds, options)
     return ExitCode.FINDINGS if numbers.get("equal") is False or numbers.get("reason") else ExitCode.FINE
 
 
@@ -211,10 +212,11 @@ def _write(path: str, text: str) -> None:
         write_text(Path(path), text)
 
 
-def _summary(found: Found, table: CostTable, seconds: float) -> None:
+def _summary(found: Found, table: CostTable, seconds: float, options: argparse.Namespace) -> None:
+    paint = painter(options, sys.stderr)
     for name, count in sorted(found.led.items()):
-        sys.stderr.write(f"  {name:<36}{count:>6}\n")
+        sys.stderr.write(f"  {name:<36}{paint('count', f'{count:>6}')}\n")
     unit = f" {table.unit}" if table.unit else ""
     ratio = f" ({found.cost / found.before:.4f})" if 0 < found.before < float("inf") else ""
     where = f"; {found.nodes} e-nodes, {found.rounds} round{'s' * (found.rounds != 1)} ({found.stopped})" if found.nodes else f" ({found.stopped})"
-    sys.stderr.write(f"cost {found.before:.6g} → {found.cost:.6g}{unit}{ratio}{where}; {seconds:.2f} seconds\n")
+    sys.stderr.write(f"cost {found.before:.6g} → {paint('head', f'{found.cost:.6g}')}{unit}{ratio}{where}; {seconds:.2f} seconds\n")

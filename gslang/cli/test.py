@@ -5,11 +5,16 @@ from __future__ import annotations
 import argparse
 import json
 import sys
+from typing import TYPE_CHECKING, Any
 from xml.sax.saxutils import quoteattr
 
 from gslang.cli.main import ExitCode
 from gslang.cli.option_types import natural
+from gslang.cli.paint import painter
 from gslang.cli.usable_rules import usable_rules
+
+if TYPE_CHECKING:
+    from gslang.testing import Outcome
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -30,7 +35,10 @@ def run(options: argparse.Namespace) -> int:
     failed = [o for o in outcomes if not o.passed]
     if options.format == "json":
         table = [
-            {"test": o.title, "rule": o.rule, "place": o.place, "passed": o.passed, "problem": o.problem, "seconds": round(o.seconds, 6)}
+            {
+                "test": o.title, "rule": o.rule, "place": o.place, "passed": o.passed, "problem": o.problem, "why_not": _reason(o),
+                "seconds": round(o.seconds, 6),
+            }
             for o in outcomes
         ]
         sys.stdout.write(json.dumps({"tests": table, "passed": len(outcomes) - len(failed), "failed": len(failed)}, indent=2) + "\n")
@@ -38,10 +46,30 @@ def run(options: argparse.Namespace) -> int:
         lines = ['<?xml version="1.0" encoding="utf-8"?>', f'<testsuite name="gslang" tests="{len(outcomes)}" failures="{len(failed)}">']
         for o in outcomes:
             head = f"  <testcase classname={quoteattr(o.rule)} name={quoteattr(o.title)} time=\"{o.seconds:.6f}\""
-            lines.append(head + "/>" if o.passed else f"{head}><failure message={quoteattr(o.problem or '')}/></testcase>")
+            lines.append(head + "/>" if o.passed else f"{head}><failure message={quoteattr(chr(10).join([o.problem or '', *_explained(o)]))}/></testcase>")
         sys.stdout.write("\n".join([*lines, "</testsuite>", ""]))
     else:
+        paint = painter(options, sys.stdout)
         for o in failed:
-            sys.stdout.write(f"FAILED {o.place}: {o.rule}: {o.title}\n  {o.problem}\n")
-        sys.stdout.write(f"{len(outcomes) - len(failed)} passed, {len(failed)} failed\n")
+            sys.stdout.write("".join(f"{line}\n" for line in [f"{paint('bad', 'FAILED')} {o.place}: {o.rule}: {o.title}", f"  {o.problem}", *_explained(o)]))
+        passed, lost = f"{len(outcomes) - len(failed)} passed", f"{len(failed)} failed"
+        sys.stdout.write(f"{paint('good', passed)}, {paint('bad', lost) if failed else lost}\n")
     return ExitCode.FINDINGS if failed else ExitCode.FINE
+
+
+def _explained(outcome: Outcome) -> list[str]:
+    """Why the rule did not apply, as indented lines."""
+    from gslang.cli.miss_text import miss_lines
+
+    return [] if outcome.miss is None else [f"  {line}" for line in miss_lines(outcome.miss, outcome.at)]
+
+
+def _reason(outcome: Outcome) -> dict[str, Any] | None:
+    miss = outcome.miss
+    if miss is None:
+        return None
+    line, column = miss.span.line_column
+    return {
+        "node": outcome.at or None, "matched": miss.matched, "of": miss.of, "reason": miss.reason, "file": miss.span.source.name, "line": line,
+        "column": column, "expected": miss.expected, "found": miss.found, "help": miss.help or None,
+    }  # fmt: skip

@@ -1,60 +1,161 @@
-"""A graph as an SVG picture, for notebooks: nodes in layers, operands above their users.
+"""A graph as a picture, SVG or PNG: nodes in layers, operands above their users.
 
-Layers are by the longest way from a leaf, leaves right above their first user; inside a layer nodes are ordered by the
-mean place of their neighbours (the barycentre sweeps of Sugiyama, Tagawa and Toda, 1981). Large graphs are cut off: a
-picture of thousands of nodes shows nothing.
+Layers are by the longest path from a leaf, leaves right above their first user; inside a layer nodes are ordered by the
+mean position of their neighbours (the barycentre sweeps of Sugiyama, Tagawa and Toda, 1981). In notebooks large graphs are cut
+off: a picture of thousands of nodes shows nothing.
 """
 
 from __future__ import annotations
 
+import io
+from collections.abc import Callable
+from dataclasses import dataclass
 from html import escape
 
+from gslang.base.diagnostics import InputError
 from gslang.graph.graph import LEAVES, Graph
 
-MOST_NODES = 150
+MOST_NODES = 150  # in a notebook
+_MOST_PIXELS = 40_000_000  # of a PNG
 _HEIGHT, _ROW, _GAP, _CHARACTER = 26, 58, 18, 7.2
 _FILL = {"call": "#e8eefc", "input": "#e3f4e1", "param": "#fdf3d8", "const": "#f3f3f3", "tuple": "#ffffff", "proj": "#ffffff"}
+_EDGE, _BORDER = "#8a93a6", "#5b6478"
+_MARKED = "#d6336c"
+_MARKER = f'<defs><marker id="a" markerWidth="7" markerHeight="7" refX="6" refY="3" orient="auto"><path d="M0,0 L6,3 L0,6 z" fill="{_EDGE}"/></marker></defs>'
 
 
-def svg(graph: Graph) -> str:
-    """The picture as SVG text. Of more than 150 nodes the first ones are shown, and how many are not."""
+@dataclass(frozen=True, slots=True)
+class Box:
+    """A node in a picture: its centre, width, texts, and how it is drawn."""
+
+    x: float
+    y: float
+    width: float
+    text: str
+    details: str
+    kind: str
+    is_output: bool
+    is_marked: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Picture:
+    """Boxes, edges (pairs of box numbers) and the size, in pixels. `more` nodes are left out."""
+
+    boxes: tuple[Box, ...]
+    edges: tuple[tuple[int, int], ...]
+    width: float
+    height: float
+    more: int = 0
+
+
+Words = Callable[[Graph, int], str]
+
+
+def layout(graph: Graph, most: int | None = MOST_NODES, words: Words | None = None, marked: frozenset[int] = frozenset()) -> Picture:
+    """The picture of a graph's first `most` nodes (None: all). `words`: the text in a box; `marked` nodes stand out."""
+    say = words or box_text
     order = graph.reverse_post_order()
-    shown = order[:MOST_NODES]
+    shown = order if most is None else order[:most]
     rows = _rows(graph, shown)
-    widths = {node: max(34.0, _CHARACTER * len(_text(graph, node)) + 16) for node in shown}
+    texts = {node: say(graph, node) for node in shown}
+    widths = {node: max(34.0, _CHARACTER * len(texts[node]) + 16) for node in shown}
     total = max((sum(widths[n] + _GAP for n in row) for row in rows), default=0) + _GAP
-    x: dict[int, float] = {}
-    y: dict[int, float] = {}
+    boxes: dict[int, Box] = {}
     for number, row in enumerate(rows):
         left = (total - sum(widths[n] + _GAP for n in row) + _GAP) / 2
         for node in row:
-            x[node], y[node] = left + widths[node] / 2, 20 + number * _ROW
+            boxes[node] = Box(
+                left + widths[node] / 2, 20 + number * _ROW, widths[node], texts[node], _details(graph, node), graph.kind(node),
+                node in graph.output_uses, node in marked,
+            )  # fmt: skip
             left += widths[node] + _GAP
+    place = {node: k for k, node in enumerate(shown)}
+    edges = tuple((place[o], place[n]) for n in shown for o in graph.operands[n] if o in place)
+    more = len(order) - len(shown)
+    return Picture(tuple(boxes[n] for n in shown), edges, total, 20 + len(rows) * _ROW + 20 * bool(more), more)
+
+
+def svg(graph: Graph, most: int | None = MOST_NODES) -> str:
+    """The picture as SVG text. Of more than `most` nodes the first ones are shown, and how many are not."""
+    return drawn(layout(graph, most))
+
+
+def drawn(picture: Picture) -> str:
+    """A picture as SVG text."""
+    width, height = f"{picture.width:.0f}", f"{picture.height:.0f}"
+    head = f'<svg xmlns="http://www.w3.org/2000/svg" width="{width}" height="{height}" viewBox="0 0 {width} {height}" font-family="monospace" font-size="12">'
+    return f"{head}{_MARKER}{drawn_inside(picture)}</svg>"
+
+
+def drawn_inside(picture: Picture) -> str:
+    """The elements of a picture, without the `<svg>` around them."""
     parts = []
-    for node in shown:
-        for operand in graph.operands[node]:
-            if operand in x:
-                top, bottom = y[operand] + _HEIGHT / 2, y[node] - _HEIGHT / 2
-                middle = (top + bottom) / 2
-                parts.append(
-                    f'<path d="M{x[operand]:.1f},{top:.1f} C{x[operand]:.1f},{middle:.1f} {x[node]:.1f},{middle:.1f} {x[node]:.1f},{bottom:.1f}" '
-                    'fill="none" stroke="#8a93a6" marker-end="url(#a)"/>'
-                )
-    for node in shown:
-        bold = 2.5 if node in graph.output_uses else 1
-        left, top = x[node] - widths[node] / 2, y[node] - _HEIGHT / 2
+    for start, end in picture.edges:
+        a, b = picture.boxes[start], picture.boxes[end]
+        top, bottom = a.y + _HEIGHT / 2, b.y - _HEIGHT / 2
+        middle = (top + bottom) / 2
         parts.append(
-            f'<g><title>{escape(_details(graph, node))}</title><rect x="{left:.1f}" y="{top:.1f}" width="{widths[node]:.1f}" height="{_HEIGHT}" '
-            f'rx="6" fill="{_FILL[graph.kind(node)]}" stroke="#5b6478" stroke-width="{bold}"/>'
-            f'<text x="{x[node]:.1f}" y="{y[node] + 4:.1f}" text-anchor="middle">{escape(_text(graph, node))}</text></g>'
+            f'<path d="M{a.x:.1f},{top:.1f} C{a.x:.1f},{middle:.1f} {b.x:.1f},{middle:.1f} {b.x:.1f},{bottom:.1f}" '
+            f'fill="none" stroke="{_EDGE}" marker-end="url(#a)"/>'
         )
-    height = 20 + len(rows) * _ROW
-    if len(order) > len(shown):
-        parts.append(f'<text x="10" y="{height}">… and {len(order) - len(shown)} more nodes</text>')
-        height += 20
-    marker = '<defs><marker id="a" markerWidth="7" markerHeight="7" refX="6" refY="3" orient="auto"><path d="M0,0 L6,3 L0,6 z" fill="#8a93a6"/></marker></defs>'
-    head = f'<svg xmlns="http://www.w3.org/2000/svg" width="{total:.0f}" height="{height}" viewBox="0 0 {total:.0f} {height}" font-family="monospace" font-size="12">'
-    return f"{head}{marker}{''.join(parts)}</svg>"
+    for box in picture.boxes:
+        line, border = (2.5, _MARKED) if box.is_marked else (2.5 if box.is_output else 1, _BORDER)
+        parts.append(
+            f'<g><title>{_xml(box.details)}</title><rect x="{box.x - box.width / 2:.1f}" y="{box.y - _HEIGHT / 2:.1f}" width="{box.width:.1f}" '
+            f'height="{_HEIGHT}" rx="6" fill="{_FILL[box.kind]}" stroke="{border}" stroke-width="{line}"/>'
+            f'<text x="{box.x:.1f}" y="{box.y + 4:.1f}" text-anchor="middle" fill="#1b2130">{_xml(box.text)}</text></g>'
+        )
+    if picture.more:
+        parts.append(f'<text x="10" y="{picture.height - 20:.0f}" fill="{_BORDER}">… and {picture.more} more nodes</text>')
+    return "".join(parts)
+
+
+def png(graph: Graph) -> bytes:
+    """The picture of the whole graph as PNG. Raises `InputError` if Pillow is missing or the picture would be too large."""
+    try:
+        from PIL import Image, ImageDraw, ImageFont
+    except ImportError:
+        raise InputError("PNG pictures need Pillow", help="pip install 'gslang[png]', or write .svg") from None
+    picture = layout(graph, None)
+    if picture.width * picture.height * 4 > _MOST_PIXELS:
+        raise InputError(f"a picture of {len(picture.boxes)} nodes is too large for PNG", help="write .svg, or .html for a page that zooms")
+    scale = 2
+    image = Image.new("RGB", (max(1, int(picture.width * scale)), max(1, int(picture.height * scale))), "white")
+    draw = ImageDraw.Draw(image)
+    font = ImageFont.load_default(11 * scale)
+    for start, end in picture.edges:
+        a, b = picture.boxes[start], picture.boxes[end]
+        top, bottom = a.y + _HEIGHT / 2, b.y - _HEIGHT / 2
+        draw.line([(x * scale, y * scale) for x, y in _curve(a.x, top, b.x, bottom)], fill=_EDGE, width=scale)
+        tip = [(b.x, bottom), (b.x - 3, bottom - 6), (b.x + 3, bottom - 6)]
+        draw.polygon([(x * scale, y * scale) for x, y in tip], fill=_EDGE)
+    for box in picture.boxes:
+        corners = [box.x - box.width / 2, box.y - _HEIGHT / 2, box.x + box.width / 2, box.y + _HEIGHT / 2]
+        draw.rounded_rectangle([c * scale for c in corners], 6 * scale, _FILL[box.kind], _BORDER, int((2.5 if box.is_output else 1) * scale))
+        draw.text((box.x * scale, box.y * scale), _printable(box.text), "#1b2130", font, anchor="mm")
+    buffer = io.BytesIO()
+    image.save(buffer, "PNG")
+    return buffer.getvalue()
+
+
+def _curve(x1: float, y1: float, x2: float, y2: float) -> list[tuple[float, float]]:
+    """Points of the cubic Bézier curve that leaves and arrives vertically."""
+    middle = (y1 + y2) / 2
+    points = []
+    for k in range(17):
+        t, u = k / 16, 1 - k / 16
+        points.append((u**3 * x1 + 3 * u * u * t * x1 + 3 * u * t * t * x2 + t**3 * x2, u**3 * y1 + 3 * u * t * middle + t**3 * y2))
+    return points
+
+
+def _printable(text: str) -> str:
+    return "".join(c if c.isprintable() else "\N{REPLACEMENT CHARACTER}" for c in text)
+
+
+def _xml(text: str) -> str:
+    """Text for XML, which has no control characters and no lone surrogates."""
+    return escape("".join(c if c in "\n\t" or c.isprintable() else "\N{REPLACEMENT CHARACTER}" for c in text))
 
 
 def _rows(graph: Graph, shown: list[int]) -> list[list[int]]:
@@ -83,7 +184,8 @@ def _rows(graph: Graph, shown: list[int]) -> list[list[int]]:
     return rows
 
 
-def _text(graph: Graph, node: int) -> str:
+def box_text(graph: Graph, node: int) -> str:
+    """The text in a node's box: an operator, a name, how a tuple is made or read."""
     match graph.kind(node):
         case "call":
             return graph.op[node]
@@ -96,4 +198,4 @@ def _text(graph: Graph, node: int) -> str:
 
 def _details(graph: Graph, node: int) -> str:
     attrs = [f"{name} = {value}" for name, value in graph.attrs[node].items() if name != "index"]
-    return "\n".join([graph.label(node), str(graph.types[node] or "type not known"), *attrs])
+    return "\n".join([graph.label(node), str(graph.types[node] or "type unknown"), *attrs])

@@ -19,9 +19,9 @@ from gslang.dialect.load import dialect_names, load_dialect
 from gslang.graph.graph import Graph
 from gslang.graph.inference import infer_types
 
-SUFFIXES: Final = {".json": "json", ".relay": "relay", ".txt": "relay", ".onnx": "onnx", ".dot": "dot", ".gv": "dot"}
+SUFFIXES: Final = {".json": "json", ".relay": "relay", ".txt": "relay", ".onnx": "onnx", ".dot": "dot", ".gv": "dot", ".svg": "svg", ".png": "png"}
 READABLE: Final = ("json", "relay", "onnx")
-WRITABLE: Final = ("json", "relay", "onnx", "dot")
+WRITABLE: Final = ("json", "relay", "onnx", "dot", "svg", "png")
 STDIO: Final = "-"
 
 
@@ -92,8 +92,8 @@ def graph_from_bytes(
             from gslang.formats.onnx import read_onnx_bytes
 
             return read_onnx_bytes(data, path, dialect)
-        case "dot":
-            raise InputError("`dot` pictures are written, not read", path=path, help=_list(READABLE))
+        case "dot" | "svg" | "png":
+            raise InputError(f"`{format}` pictures are written, not read", path=path, help=_list(READABLE))
     raise _unknown_format(format, READABLE)
 
 
@@ -121,6 +121,9 @@ def write_graph(
 
         write_onnx(graph, str(path), external)
         return
+    if output_format == "png" and not to_stdout:
+        _write_png(graph, str(path))
+        return
     try:
         text = graph_text(graph, output_format, dialect=dialect, comments=comments, six_digits=six_digits)
     except InputError as error:
@@ -134,6 +137,19 @@ def write_graph(
         write_text(str(path), text)
     except OSError as error:
         raise InputError(f"cannot be written: {_reason(error)}", path=str(path)) from None
+
+
+def _write_png(graph: Graph, path: str) -> None:
+    from gslang.base.atomic_write import write_atomically
+    from gslang.formats.picture import png
+
+    try:
+        data = png(graph)
+        write_atomically(path, lambda file: file.write(data))
+    except InputError as error:
+        raise InputError(error.message, path=path, help=error.help) from None
+    except OSError as error:
+        raise InputError(f"cannot be written: {_reason(error)}", path=path) from None
 
 
 def graph_text(
@@ -159,8 +175,12 @@ def graph_text(
             from gslang.formats.dot import write_dot
 
             return write_dot(graph)
-        case "onnx":
-            raise InputError("ONNX models are no text", help="give a file to write to (-o OUT.onnx)")
+        case "svg":
+            from gslang.formats.picture import svg
+
+            return svg(graph, None) + "\n"
+        case "onnx" | "png":
+            raise InputError(f"`{format}` files are binary", help=f"give a file to write to (-o OUT.{format})")
     raise _unknown_format(format, WRITABLE)
 
 

@@ -29,11 +29,11 @@ def differences(
     b: Graph,
     dialect: Dialect | None = None,
     *,
-    limit: int = 10,
+    limit: int | None = 10,
     params_by_name: bool = True,
     across_formats: bool = False,
 ) -> list[str]:
-    """What differs between two graphs, at most `limit` messages; empty if they are the same up to naming.
+    """The differences of two graphs, at most `limit` messages (None: all); empty if they are the same up to naming.
 
     Compared: the number and order of outputs; operators; attributes (completed with the defaults of `dialect` if given,
     floats after rounding to float32, integers equal to floats of the same value, booleans only to booleans); constants
@@ -43,7 +43,7 @@ def differences(
     With `across_formats` what Relay text cannot tell apart is equal: an input and a parameter of its name, several outputs
     and one tuple of them.
     """
-    return _Comparison(a, b, limit, dialect, params_by_name, across_formats).run()
+    return _Comparison(a, b, math.inf if limit is None else limit, dialect, params_by_name, across_formats).run()
 
 
 def count_operators(graph: Graph) -> dict[str, int]:
@@ -105,7 +105,7 @@ class _Comparison:
     """The state of one walk."""
 
     def __init__(
-        self, a: Graph, b: Graph, limit: int, dialect: Dialect | None, by_name: bool, loosely: bool
+        self, a: Graph, b: Graph, limit: float, dialect: Dialect | None, by_name: bool, loosely: bool
     ) -> None:
         self.a, self.b, self.limit, self.dialect, self.by_name = a, b, limit, dialect, by_name
         self.loosely = loosely
@@ -138,7 +138,7 @@ class _Comparison:
                 below = [(x, k, p, q) for k, (p, q) in enumerate(zip(a.operands[x], b.operands[y])) if p >= 0 and q >= 0]
                 stack.extend(reversed(below))
         self._unused_inputs()
-        return self.found[: self.limit]
+        return self.found if self.limit == math.inf else self.found[: int(self.limit)]
 
     def _report(self, node: int, text: str) -> None:
         self.found.append(f"{self._path(*self.reached_by[node])}: {text}")

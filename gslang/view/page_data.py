@@ -4,11 +4,9 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from gslang.base.relative_path import relative_path
-from gslang.base.resources import stdlib_path
+from gslang.base.shown_file import shown_file
 from gslang.highlight.html import item_text
 from gslang.view.families import FAMILIES, family_of
 from gslang.view.history import Change, Entry, History
@@ -92,18 +90,9 @@ def _rule(rules: RuleSet, name: str, count: Any, effect: int) -> dict[str, Any]:
     rule = rules.known[name]
     span = rule.span
     return {
-        "name": name, "doc": rule.doc or "", "text": item_text(span.source.text, span.start), "file": _shown_file(span.source.name),
+        "name": name, "doc": rule.doc or "", "text": item_text(span.source.text, span.start), "file": shown_file(span.source.name),
         "line": span.line_column[0], "applications": count.applications, "candidates": count.candidates, "matches": count.matches, "effect": effect,
     }  # fmt: skip
-
-
-def _shown_file(name: str) -> str:
-    """A file's name that does not depend on where gslang is installed."""
-    path = Path(name)
-    shipped = stdlib_path()
-    if path.is_relative_to(shipped):
-        return ".".join(("std", *path.relative_to(shipped).with_suffix("").parts))
-    return relative_path(name)
 
 
 def _change(change: Change) -> dict[str, Any]:

@@ -82,9 +82,10 @@ class Panel {
   }
 
   totals() {
-    const { nodes, calls, operators, elsewhere, applications, sweeps, stop } = DATA.totals, changed = operators.filter(([, a, b]) => a !== b);
+    const { nodes, calls, operators, elsewhere = [], applications, sweeps, stop } = DATA.totals, changed = operators.filter(([, a, b]) => a !== b);
     const parts = [element("h2", {}, "Totals")];
     parts.push(table(["", "before", "after", ""], [["nodes", ...nodes], ["calls", ...calls], ...changed].map(([name, a, b]) => row(name, number(a), number(b), signed(b - a)))));
+    if (applications === undefined) return parts;
     parts.push(element("p", { className: "dim" }, `${applications} application${applications === 1 ? "" : "s"}, ${sweeps} sweep${sweeps === 1 ? "" : "s"} (${stop})`));
     if (elsewhere.length) parts.push(element("p", { className: "dim" }, `In bodies and local functions, which are not drawn: ${elsewhere.map(([path, count]) => `${path} (${count})`).join(", ")}`));
     const first = new Map();
@@ -109,5 +110,6 @@ class Panel {
 const BUILTIN = {
   fold: "A built-in step: what depends on constants and known parameters only is computed.",
   cse: "A built-in step: equal calls become one.",
+  difference: "Nodes that only one of the two graphs has, and nodes that read something else.",
   finish: "A built-in step at the end of a run: operands that are attributes of an operator become attributes.",
 };

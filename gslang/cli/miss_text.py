@@ -1,0 +1,21 @@
+"""A near miss of a rule as lines of text."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from gslang.engine.why_not import Miss
+
+
+def miss_lines(miss: Miss, at: str) -> list[str]:
+    """How far a match got `at` a location of the graph, the part of the rule that did not match, what was expected and found."""
+    from gslang.base.diagnostics import Label
+    from gslang.base.render import excerpt
+
+    width = len(str(miss.span.line_column[0]))
+    indent = " " * width
+    lines = [f"{miss.rule}{f' at {at}' if at else ''}: {miss.matched} of {miss.of} [{miss.reason}]"]
+    lines += [f"  {line}" for line in excerpt(Label(miss.span), width)]
+    lines += [f"  {indent} = expected {miss.expected}", f"  {indent} = found    {miss.found}"]
+    return [*lines, f"  {indent} = help: {miss.help}"] if miss.help else lines

@@ -1,0 +1,47 @@
+"""Two graphs as a history of one change, so that a page shows them side by side."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from gslang.graph.compare import count_calls
+from gslang.graph.correspond import correspondence
+from gslang.graph.graph import Graph
+from gslang.view.history import Change, Entry, History
+from gslang.view.page_data import graph_data
+
+
+def difference_data(a: Graph, b: Graph, title: str) -> dict[str, Any]:
+    """The data of a page that shows `a` on the left and `b` on the right; corresponding nodes are the same."""
+    data = graph_data(difference_history(a, b), title)
+    before, after = count_calls(a), count_calls(b)
+    names = sorted({*before, *after}, key=lambda name: (before.get(name, 0) == after.get(name, 0), -before.get(name, 0), name))
+    data["totals"] = {
+        "nodes": [len(a), len(b)], "calls": [sum(before.values()), sum(after.values())],
+        "operators": [[name, before.get(name, 0), after.get(name, 0)] for name in names],
+    }  # fmt: skip
+    return data
+
+
+def difference_history(a: Graph, b: Graph) -> History:
+    """The history of `a` with one change, after which it is `b`."""
+    history = History(a)
+    to_b = correspondence(a, b)
+    to_a = {y: x for x, y in to_b.items()}
+    number = {node: k for k, node in enumerate(a.in_order())}
+    now = {y: number[x] for y, x in to_a.items()}
+    change = Change(None, "difference", removed=[number[n] for n in number if n not in to_b])
+    fresh = [n for n in b.in_order() if n not in to_a]
+    now |= {n: len(history.entries) + k for k, n in enumerate(fresh)}
+
+    def operands(n: int) -> tuple[int, ...]:
+        return tuple(now[o] if o >= 0 else -1 for o in b.operands[n])
+
+    for n in fresh:
+        history.entries.append(Entry(b.op[n], b.label(n), operands(n), b.attrs[n], b.types[n], b.values.get(n)))
+        change.added.append(now[n])
+    change.rewired = {now[n]: operands(n) for n in to_a if history.entries[now[n]].operands != operands(n)}
+    change.outputs = [now[n] for n in b.outputs]
+    if change.removed or change.added or change.rewired or change.outputs != history.first_outputs:
+        history.changes.append(change)
+    return history
