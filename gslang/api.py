@@ -149,6 +149,7 @@ class Result:
     before: Graph
     seconds: dict[str, float] = field(default_factory=dict)
     numbers: dict[str, Any] | None = None
+    latency: dict[str, Any] | None = None
     bodies: dict[str, BodyCount] = field(default_factory=dict)
 
     @property
@@ -189,6 +190,7 @@ class Result:
             },
             "seconds": {name: round(value, 6) for name, value in self.seconds.items()},
             "numbers": self.numbers or {"checked": False},
+            "latency": self.latency or {"measured": False},
         }
 
 

@@ -14,6 +14,7 @@ from gslang.base.atomic_write import together
 from gslang.base.diagnostics import InputError
 from gslang.cli.graph_output import add_output_options, output_graph
 from gslang.cli.inputs import inputs_for
+from gslang.cli.latency import as_text, latency_of, refuse_without_runtime
 from gslang.cli.main import ExitCode
 from gslang.cli.numbers import add_number_options, compare_graphs, refuse_unknown_sizes, sizes_of
 from gslang.cli.option_types import natural, positive, size_in_bytes
@@ -41,6 +42,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_run_options(parser)
     parser.add_argument("--check-numbers", action="store_true", help="evaluate before and after, and compare; what differs is not written")
     add_number_options(parser)
+    parser.add_argument("--bench", action="store_true", help="measure the model before and after in onnxruntime, as `gslc bench` does unless asked otherwise")
     parser.add_argument("--report", metavar="FILE", help="write counts and times as JSON (`-`: to stdout, with -o)")
     parser.add_argument("--trace", metavar="FILE", help="write each application as a line of JSON")
     parser.add_argument("--html", metavar="FILE", help="write a page that shows the graph before and after, and each application")
@@ -106,6 +108,8 @@ def run(options: argparse.Namespace) -> int:
     graph = load_graph(options.graph, options, rules.dialect)
     refuse_unknown_sizes(graph, sizes)
     loaded = perf_counter()
+    if options.bench:
+        refuse_without_runtime(graph, options.graph)
     if options.provenance and _target_format(options, graph) == "relay":
         sys.stderr.write("warning: Relay text has no place for what `--provenance` says\n  help: write JSON, with --output-format json\n")
     trace = None
@@ -135,6 +139,12 @@ def run(options: argparse.Namespace) -> int:
     code = show_problems(result)
     if options.check_numbers and not _numbers_agree(rules, graph, result, options, sizes):
         code = ExitCode.FINDINGS
+    if options.bench:
+        from gslang.formats.onnx.latency import Setting
+
+        latency = latency_of(graph, result.graph, options, sizes, Setting())
+        result.latency = latency.report()
+        sys.stderr.write(as_text(latency))
     with together():
         if code == ExitCode.FINE or options.force:
             writing = perf_counter()

@@ -38,6 +38,7 @@ VERBS = {
     "implied": "tell whether rules follow from others",
     "search": "find the cheapest graph that rules lead to",
     "cost": "what a graph costs, per operator and in total",
+    "bench": "measure an ONNX model before and after rules",
     "extract": "choose the cheapest expressions of an e-graph",
     "import": "translate rules of other tools",
     "view": "draw a graph, and what rules do to it, as a page",

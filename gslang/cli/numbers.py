@@ -21,10 +21,15 @@ _MOST_SHARED: Final = 20_000  # values that are compared one by one
 
 def add_number_options(parser: argparse.ArgumentParser) -> None:
     """Options of verbs that evaluate graphs."""
+    add_input_options(parser)
+    parser.add_argument("--backend", choices=BACKENDS, default="auto", help="what computes ONNX graphs: onnxruntime if it is installed (auto)")
+
+
+def add_input_options(parser: argparse.ArgumentParser) -> None:
+    """With what a graph is evaluated."""
     parser.add_argument("--seed", type=natural, default=0, metavar="N", help="of the random inputs (0)")
     parser.add_argument("--inputs", metavar="FILE", help="values of inputs (.npz, .safetensors); others are random")
     parser.add_argument("--dim", action="append", default=[], metavar="NAME=N", help="size of a symbolic dimension (2, or larger if the graph needs it)")
-    parser.add_argument("--backend", choices=BACKENDS, default="auto", help="what computes ONNX graphs: onnxruntime if it is installed (auto)")
 
 
 def sizes_of(options: argparse.Namespace) -> dict[str, int] | str:

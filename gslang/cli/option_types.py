@@ -33,3 +33,11 @@ def size_in_bytes(text: str) -> int | None:
     if found is None:
         raise ArgumentTypeError(f"expected a size such as 1M, 500K or none, not `{text}`")
     return int(found[1]) * _UNITS[found[2]]
+
+
+def seconds(text: str) -> float:
+    """A time of at least a millisecond and at most a day."""
+    found = re.fullmatch(r"[0-9]{1,6}(\.[0-9]{1,6})?", text)
+    if found is None or not 0.001 <= float(text) <= 86_400:
+        raise ArgumentTypeError(f"expected seconds from 0.001 to 86400, not `{text}`")
+    return float(text)

@@ -18,10 +18,11 @@ def runtime_installed() -> bool:
 
 def run_graph(graph: Graph, inputs: Mapping[str, Any], more: Sequence[str] = ()) -> list[Any]:
     """The values of a graph's outputs, then those of other values by name. Raises `EvaluationError`, `InputError`."""
-    return run_model(onnx_model(graph), _folder(graph), inputs, more)
+    return run_model(onnx_model(graph), model_folder(graph), inputs, more)
 
 
-def _folder(graph: Graph) -> str:
+def model_folder(graph: Graph) -> str:
+    """Where the external data of the model that a graph was read from lies; nothing if it has none."""
     record = model_record(graph)
     return "" if record is None else record.folder
 

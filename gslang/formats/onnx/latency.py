@@ -1,0 +1,140 @@
+"""How long ONNX graphs take in onnxruntime, before and after: sessions that take turns, so that what else the machine does meets all of them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from time import perf_counter
+from typing import Any, Final
+
+from gslang.base.diagnostics import InputError
+from gslang.base.suggest import did_you_mean
+from gslang.evaluate.errors import EvaluationError
+from gslang.evaluate.times import Change, Times, change
+from gslang.formats.onnx.runtime import model_folder
+from gslang.formats.onnx.writer import onnx_model
+from gslang.graph.graph import Graph
+
+LEVELS: Final = {"none": "ORT_DISABLE_ALL", "basic": "ORT_ENABLE_BASIC", "extended": "ORT_ENABLE_EXTENDED", "all": "ORT_ENABLE_ALL"}
+"""How far onnxruntime rewrites a model when it loads it; `all` is what it does unless asked otherwise."""
+LEAST_ROUNDS: Final = 11
+MOST_ROUNDS: Final = 10_000
+
+
+@dataclass(frozen=True, slots=True)
+class Setting:
+    """What runs the models, and how often: `rounds` of them, or as many as fit into `seconds`; `warm_up` more come first and do not count."""
+
+    provider: str = "CPUExecutionProvider"
+    level: str = "all"
+    threads: int = 0
+    warm_up: int = 5
+    rounds: int | None = None
+    seconds: float = 10.0
+
+
+@dataclass(frozen=True, slots=True)
+class Latency:
+    """Times of a model, and after rules have changed it; `change` compares them."""
+
+    version: str
+    setting: Setting
+    before: Times
+    after: Times | None = None
+    change: Change | None = None
+
+    def report(self) -> dict[str, Any]:
+        """As JSON says it, times in seconds."""
+        found: dict[str, Any] = {
+            "measured": True, "runtime": f"onnxruntime {self.version}", "provider": self.setting.provider, "level": self.setting.level,
+            "threads": self.setting.threads, "before": self.before.report(),
+        }  # fmt: skip
+        if self.after is not None and self.change is not None:
+            found |= {"after": self.after.report(), **self.change.report()}
+        return found
+
+
+def full_provider(name: str) -> str:
+    """The execution provider that a name or its beginning (`cpu`, `CUDA`) means. Raises `InputError` if onnxruntime here has none such."""
+    import onnxruntime  # type: ignore[import-untyped]
+
+    there: dict[str, str] = {provider.lower(): provider for provider in onnxruntime.get_available_providers()}
+    wanted = name.lower()
+    if found := there.get(wanted) or there.get(f"{wanted}executionprovider"):
+        return found
+    short = [provider.removesuffix("ExecutionProvider") for provider in there.values()]
+    guess = did_you_mean(name, [*there.values(), *short])
+    raise InputError(
+        f"onnxruntime has no execution provider `{name}` here", help=f"did you mean `{guess}`?" if guess else f"there are: {', '.join(there.values())}"
+    )
+
+
+def measure_latency(
+    before: Graph, after: Graph | None, inputs: Mapping[str, Any], setting: Setting, clock: Callable[[], float] = perf_counter
+) -> Latency:
+    """Times of runs on the same inputs. Raises `InputError`, `EvaluationError`."""
+    import onnxruntime
+
+    sessions = [_session(before, setting)]
+    if after is not None:
+        sessions += [_session(before, setting), _session(after, setting)]
+    runs = [_run(session, inputs) for session in sessions]
+    times = _take_turns(runs, setting, clock)
+    if after is None:
+        return Latency(onnxruntime.__version__, setting, times[0])
+    return Latency(onnxruntime.__version__, setting, times[0], times[2], change(*times))
+
+
+def _take_turns(runs: list[Callable[[], object]], setting: Setting, clock: Callable[[], float]) -> list[Times]:
+    """Times of each of the runs; every round has all of them, each time beginning with another."""
+    try:
+        for _ in range(setting.warm_up):
+            for run in runs:
+                run()
+        seconds: list[list[float]] = [[] for _ in runs]
+        end, number = clock() + setting.seconds, 0
+        while number < setting.rounds if setting.rounds is not None else number < LEAST_ROUNDS or clock() < end and number < MOST_ROUNDS:
+            for k in range(len(runs)):
+                turn = (number + k) % len(runs)
+                began = clock()
+                runs[turn]()
+                seconds[turn].append(clock() - began)
+            number += 1
+    except Exception as error:  # onnxruntime has an exception class for each of its status codes
+        raise EvaluationError(_said(error)) from error
+    return [Times(tuple(found)) for found in seconds]
+
+
+def _run(session: Any, inputs: Mapping[str, Any]) -> Callable[[], object]:
+    import numpy
+
+    wanted = [value.name for value in session.get_inputs()]
+    missing = [name for name in wanted if name not in inputs]
+    if missing:
+        raise EvaluationError(f"input `{missing[0]}` has no value")
+    feeds = {name: numpy.asarray(inputs[name]) for name in wanted}
+    return lambda: session.run(None, feeds)
+
+
+def _session(graph: Graph, setting: Setting) -> Any:
+    import onnxruntime
+
+    options = onnxruntime.SessionOptions()
+    options.graph_optimization_level = getattr(onnxruntime.GraphOptimizationLevel, LEVELS[setting.level])
+    options.log_severity_level = 4
+    options.intra_op_num_threads = setting.threads
+    if folder := model_folder(graph):
+        options.add_session_config_entry("session.model_external_initializers_file_folder_path", folder)
+    providers = list(dict.fromkeys([setting.provider, "CPUExecutionProvider"]))
+    try:
+        session = onnxruntime.InferenceSession(onnx_model(graph).SerializeToString(), options, providers=providers)
+    except Exception as error:  # as above, and protobuf has its own
+        raise EvaluationError(_said(error)) from error
+    if session.get_providers()[0] != setting.provider:
+        raise InputError(f"onnxruntime cannot run this model with {setting.provider}", help="leave --provider out to measure on the CPU")
+    return session
+
+
+def _said(error: Exception) -> str:
+    reason = str(error).strip().splitlines()
+    return f"onnxruntime: {reason[0] if reason else type(error).__name__}"
