@@ -1,10 +1,11 @@
 """gslang: a text language for graph substitution rules in deep-learning compilers.
 
-    rules = gslang.load("fuse.gsl")                 # raises gslang.RuleError with .diagnostics
-    graph = gslang.read("model.relay")              # or .json
-    result = rules.apply(graph)                     # result.graph, .applications, .stop_reason, .report()
-    gslang.write(result.graph, "out.json")
-    for match in rules["diamond_conv_add"].matches(graph): ...
+    rules = gslang.load("fuse.gsl")                 # or "std.onnx"; raises gslang.RuleError with .diagnostics
+    result = rules.apply("model.onnx")              # or a ModelProto, or a Graph; .graph, .applications, .report()
+    result.save("out.onnx")
+    for match in rules["silu"].matches("model.onnx"): ...
+
+    optimized = gslang.onnx.optimize(model)         # ModelProto → ModelProto, by the shipped rules
 
 Names load when they are first used: `import gslang` is instant.
 """
@@ -16,27 +17,28 @@ from typing import TYPE_CHECKING, Any
 __version__ = "0.1.0"
 
 if TYPE_CHECKING:
-    from gslang.api import Match, Result, RuleError, RuleHandle, RuleSet, UnknownNameError, from_onnx, load, parse_rules, read, to_onnx, write
+    from gslang import onnx
+    from gslang.api import Match, Result, Rule, RuleError, RuleSet, UnknownNameError, from_onnx, load, parse_rules, read, to_onnx, write
     from gslang.base.diagnostics import InputError
+    from gslang.engine.options import Options
     from gslang.graph.graph import Graph
 
 __all__ = [
-    "Graph", "InputError", "Match", "Result", "RuleError", "RuleHandle", "RuleSet", "UnknownNameError", "from_onnx", "load", "parse_rules",
-    "read", "to_onnx", "write",
+    "Graph", "InputError", "Match", "Options", "Result", "Rule", "RuleError", "RuleSet", "UnknownNameError", "from_onnx", "load", "onnx",
+    "parse_rules", "read", "to_onnx", "write",
 ]  # fmt: skip
+_HOMES = {"Graph": "gslang.graph.graph", "InputError": "gslang.base.diagnostics", "Options": "gslang.engine.options"}
+
+
+def __dir__() -> list[str]:
+    return [*__all__, "__version__", "__doc__", "__file__", "__name__", "__path__"]
 
 
 def __getattr__(name: str) -> Any:
-    if name == "Graph":
-        from gslang.graph.graph import Graph
+    if name not in __all__:
+        raise AttributeError(f"module 'gslang' has no attribute {name!r}")
+    from importlib import import_module
 
-        return Graph
-    if name == "InputError":
-        from gslang.base.diagnostics import InputError
-
-        return InputError
-    if name in __all__:
-        from gslang import api
-
-        return getattr(api, name)
-    raise AttributeError(f"module 'gslang' has no attribute {name!r}")
+    if name == "onnx":
+        return import_module("gslang.onnx")
+    return getattr(import_module(_HOMES.get(name, "gslang.api")), name)

@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from os import PathLike
 from pathlib import Path
 from time import perf_counter
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Union
 
 from gslang.base.diagnostics import Diagnostic
+from gslang.base.shown_file import shown_file
 from gslang.base.source import Source
 from gslang.base.suggest import did_you_mean
 from gslang.check.checked import CheckedPass, CheckedProgram, CheckedRule, Step
@@ -21,20 +23,28 @@ from gslang.engine.fixed_point import Limits, Observer, Progress, StopReason, li
 from gslang.engine.lower import program_of
 from gslang.engine.machine import matches as find_matches
 from gslang.engine.meaning import infer_by_meaning, with_meanings
-from gslang.engine.passes import FOLD_LIMIT, run_steps
+from gslang.engine.options import Options
+from gslang.engine.passes import run_steps
 from gslang.engine.rewrite import Application, Failure, describe
 from gslang.formats.registry import read_graph, write_graph
 from gslang.graph.compare import count_calls
 from gslang.graph.graph import Graph
 from gslang.graph.known_calls import operands_to_attributes, prepared, prepared_copy
+from gslang.highlight.html import item_text
+from gslang.notebook import rule_html, rules_html, run_html
 
 if TYPE_CHECKING:
+    from onnx import ModelProto
+
     from gslang.engine.replay import Places, TraceEntry
     from gslang.engine.why_not import Miss
     from gslang.formats.onnx.inner_runs import BodyCount
     from gslang.search.cost.tables import CostTable
     from gslang.search.search import Found
 
+
+Model = Union[Graph, str, "PathLike[str]", "ModelProto"]
+"""A graph, the name of a graph file, or an ONNX model in memory."""
 
 Watch = Callable[[str, Graph], Observer]
 """Asked, before a graph is changed, who is to be told what happens to it. The path is "" for the graph itself; graphs inside of an
@@ -85,7 +95,7 @@ class Match:
 
 
 @dataclass(frozen=True)
-class RuleHandle:
+class Rule:
     """One rule of a set."""
 
     rule: CheckedRule
@@ -98,11 +108,12 @@ class RuleHandle:
     def doc(self) -> str | None:
         return self.rule.doc
 
-    def matches(self, graph: Graph) -> Iterator[Match]:
+    def matches(self, model: Model) -> Iterator[Match]:
         """The matches of the rule, one for each first output; the graph is unchanged.
 
         Matches of the same nodes with the outputs in another order (a symmetric pattern seen from its other side) are one.
         """
+        graph = graph_of(model, self.rule.dialect)
         if why_unfit(self.rule, graph.meta):
             return
         graph = prepared(graph, self.rule.dialect)
@@ -125,16 +136,28 @@ class RuleHandle:
                 )
                 break
 
-    def why_not(self, graph: Graph, node: int | None = None, limit: int = 5) -> list[Miss]:
+    def why_not(self, model: Model, node: int | None = None, limit: int = 5) -> list[Miss]:
         """The nearest misses, best first (`engine.why_not`); of matches that `node` would take part in, if one is given."""
         from gslang.engine.why_not import why_not
 
-        return why_not(program_of(self.rule), prepared(graph, self.rule.dialect), node, limit)
+        return why_not(program_of(self.rule), prepared(graph_of(model, self.rule.dialect), self.rule.dialect), node, limit)
+
+    @property
+    def text(self) -> str:
+        """The rule as its author wrote it."""
+        return item_text(self.rule.span.source.text, self.rule.span.start)
+
+    def svg(self) -> str:
+        """The rule as a picture: source and target as two small graphs."""
+        from gslang.formats.rule_picture import rule_svg
+
+        return rule_svg(self.rule)
+
+    def __repr__(self) -> str:
+        return f"<Rule {self.name}, {shown_file(self.rule.span.source.name)} line {self.rule.span.line_column[0]}>"
 
     def _repr_html_(self) -> str:
-        from gslang.highlight.html import item_text, rules_html
-
-        return rules_html(item_text(self.rule.span.source.text, self.rule.span.start))
+        return rule_html(self.rule)
 
 
 @dataclass
@@ -169,6 +192,23 @@ class Result:
         """Why the run is not fine: rules that do not terminate."""
         return limit_message(self.progress) if self.stop_reason is StopReason.APPLICATION_LIMIT else None
 
+    def __repr__(self) -> str:
+        n, sweeps = self.applications, self.progress.sweeps
+        how = f"{n} application{'s' * (n != 1)}, {sweeps} sweep{'s' * (sweeps != 1)} ({self.stop_reason.value})"
+        return f"<Result: {how}; {len(self.before)} nodes before, {len(self.graph)} after>"
+
+    def _repr_html_(self) -> str:
+        return run_html(repr(self)[1:-1], self.before, self.graph, {name: c.applications for name, c in self.progress.counts.items()})
+
+    @property
+    def model(self) -> Any:
+        """The `ModelProto` of the result. Raises `InputError` if it is no ONNX graph."""
+        return to_onnx(self.graph)
+
+    def save(self, path: str | Path) -> None:
+        """Write the result, its format by suffix. Raises `InputError`."""
+        write(self.graph, path)
+
     def report(self) -> dict[str, Any]:
         """Counts and times, in the shape of `--report` (docs/cli.md)."""
         return {
@@ -200,11 +240,12 @@ class RuleSet:
 
     programs: tuple[CheckedProgram, ...]
 
-    def _repr_html_(self) -> str:
-        from gslang.highlight.html import item_text, rules_html
+    def __repr__(self) -> str:
+        passes = f", passes {', '.join(self.passes)}" if self.passes else ""
+        return f"<RuleSet: {len(self)} rule{'s' * (len(self) != 1)}, dialect {self.dialect.name}{passes}>"
 
-        spans = [handle.rule.span for handle in self]
-        return rules_html("\n".join(item_text(span.source.text, span.start) for span in spans))
+    def _repr_html_(self) -> str:
+        return rules_html(repr(self)[1:-1], [rule.rule for rule in self])
 
     @cached_property
     def dialect(self) -> Dialect:
@@ -232,13 +273,13 @@ class RuleSet:
         unique = {(d.order, d.help): d for program in self.programs for d in program.diagnostics}
         return tuple(sorted(unique.values(), key=lambda d: d.order))
 
-    def __getitem__(self, name: str) -> RuleHandle:
+    def __getitem__(self, name: str) -> Rule:
         if name not in self.known:
             raise UnknownNameError("rule", name, self.known)
-        return RuleHandle(self.known[name])
+        return Rule(self.known[name])
 
-    def __iter__(self) -> Iterator[RuleHandle]:
-        return (RuleHandle(rule) for rule in self.own.values())
+    def __iter__(self) -> Iterator[Rule]:
+        return (Rule(rule) for rule in self.own.values())
 
     def __len__(self) -> int:
         return len(self.own)
@@ -256,40 +297,36 @@ class RuleSet:
         return tuple(_without(step, set(skip), None if rules is None else set(rules)) for step in self.passes[pass_name].steps)
 
     def apply(
-        self, graph: Graph, *, rules: Sequence[str] | None = None, skip: Sequence[str] = (), pass_name: str | None = None,
-        once: bool = False, sweeps: int | None = None, limit: int | None = None, stop_after: int | None = None,
-        fold: bool = False, fold_limit: int | None = FOLD_LIMIT, watch: Watch | None = None, provenance: bool = False,
-        progress: Progress | None = None, subgraphs: bool = True,
+        self, model: Model, options: Options | None = None, *, watch: Watch | None = None, progress: Progress | None = None, **changes: Any
     ) -> Result:  # fmt: skip
-        """Rewrite a copy of `graph` to a fixed point (or `once`, or `sweeps` times). `fold` pre-computes afterwards.
+        """Rewrite a copy of a model to a fixed point.
 
-        Raises `UnknownNameError` (a `KeyError`) for a rule or pass that there is not, and `ValueError` for a limit below its least.
+        `model`: a `Graph`, a file's name, or a `ModelProto`. `options`: see `Options`; its fields may also be given by name, as
+        in `apply(model, pass_name="inference")`. `watch` observes the run; `progress` may be read while it runs.
 
-        `fold_limit`: bytes that a pre-computed constant may take above those it is computed from; None: any number.
-        `provenance`: new nodes tell where they come from, in `extras[node]["origin"]`. `progress` may be looked at while this runs.
-        `subgraphs`: in the bodies and local functions of an ONNX model too, after the graph around them.
+        Raises `UnknownNameError` (a `KeyError`) for an unknown rule or pass, `TypeError` for an unknown option, `ValueError` for a
+        number below its minimum, `InputError` for a file that cannot be read.
         """
         began = perf_counter()
-        for what, least, given in (("sweeps", 1, sweeps), ("limit", 1, limit), ("stop_after", 0, stop_after), ("fold_limit", 0, fold_limit)):
-            if given is not None and given < least:
-                raise ValueError(f"`{what}` is a number from {least}, not {given}")
+        chosen = (options or Options()).with_changes(changes)
+        graph = self.graph_of(model)
         after = prepared_copy(graph, self.dialect)
-        steps = self.steps(pass_name, rules, skip)
-        if fold:
+        steps = self.steps(chosen.pass_name, chosen.rules, chosen.skip)
+        if chosen.fold:
             steps = (*steps, Step((), "fold"))
-        limits = Limits(limit, 1 if once else sweeps, stop_after)
-        folding = folder(self.dialect)(fold_limit)
+        limits = Limits(chosen.limit, 1 if chosen.once else chosen.sweeps, chosen.stop_after)
+        folding = folder(self.dialect)(chosen.fold_limit)
 
         def run(part: Graph, limits: Limits, observe: Observer | None, progress: Progress | None = None) -> Progress:
-            return run_steps(part, self.dialect, steps, self.known, folding, limits, progress, observe, fold_limit)
+            return run_steps(part, self.dialect, steps, self.known, folding, limits, progress, observe, chosen.fold_limit)
 
         def observer(path: str, part: Graph, before: int) -> Observer | None:
-            return _observer(path, part, watch, provenance, before)
+            return _observer(path, part, watch, chosen.provenance, before)
 
         observe = observer("", after, 0)
         progress = run(after, limits, observe, progress)
         bodies: dict[str, BodyCount] = {}
-        if subgraphs and _has_insides(after):
+        if chosen.subgraphs and _has_insides(after):
             from gslang.formats.onnx.inner_runs import run_inside
 
             changed, bodies = run_inside(after, self.dialect, run, limits, progress, observer)
@@ -297,19 +334,23 @@ class RuleSet:
                 run(after, limits, observe, progress)
         operands_to_attributes(after, self.dialect)
         seconds = perf_counter() - began
-        if progress.stop_reason is StopReason.APPLICATION_LIMIT and limit is None and progress.recent:
+        if progress.stop_reason is StopReason.APPLICATION_LIMIT and chosen.limit is None and progress.recent:
             from gslang.engine.loops import loop_of
 
             together = next(names for names in map(_rules_of, steps) if progress.recent[-1] in names)
             progress.loop = loop_of(after, [self.known[name] for name in together], progress.made_by)
         return Result(after, progress, graph, {"rewrite": seconds}, bodies=bodies)
 
+    def graph_of(self, model: Model) -> Graph:
+        """A graph as it is, or that of a file or of a `ModelProto`, with the operators that the rules declare. Raises `InputError`."""
+        return graph_of(model, self.dialect)
+
     def search(
-        self, graph: Graph, *, cost: str | CostTable = "flops", method: str = "eqsat", require: str = "exact", rules: Sequence[str] | None = None,
+        self, model: Model, *, cost: str | CostTable = "flops", method: str = "eqsat", require: str = "exact", rules: Sequence[str] | None = None,
         skip: Sequence[str] = (), weights: str | None = None, nodes: int = 10_000, rounds: int = 15, multi: int = 1, alpha: float = 1.05,
         budget: int = 100,
     ) -> Found:  # fmt: skip
-        """The cheapest graph found that the rules lead to, never dearer than `graph` (docs/search.md; `search.search.Found`).
+        """The cheapest graph found that the rules lead to, never dearer than `model` (docs/search.md; `search.search.Found`).
 
         `cost`: the name of a table, a file, or a table. Rules whose verdict is below `require` are left out. Raises `UnknownNameError` for a
         rule that there is not, `UnknownCost` if a call has no cost, `InputError` for a table that cannot be read, `ValueError`.
@@ -324,7 +365,7 @@ class RuleSet:
         (step,) = self.steps(None, rules, skip)
         settings = Settings(method, SearchLimits(nodes, rounds, multi), alpha, budget, weights)
         table = table_of(cost) if isinstance(cost, str) else cost
-        return search(graph, self.dialect, [self.known[name] for name in step.rules], table, settings, accept=accepting(self.programs, require))
+        return search(self.graph_of(model), self.dialect, [self.known[name] for name in step.rules], table, settings, accept=accepting(self.programs, require))
 
     def replay(self, graph: Graph, entries: Iterable[TraceEntry], watch: Watch | None = None, provenance: bool = False) -> Result:
         """Apply a trace (`engine.replay`) to a copy of `graph`. Raises `ReplayError` where it does not fit."""
@@ -431,6 +472,19 @@ def _checked(rules: RuleSet) -> RuleSet:
     if any(not program.ok for program in rules.programs):
         raise RuleError(rules.diagnostics)
     return rules
+
+
+def graph_of(model: Model, dialect: Dialect | None = None) -> Graph:
+    """A graph as it is, or that of a file or of a `ModelProto`. Raises `InputError`, and `TypeError` for anything else."""
+    if isinstance(model, Graph):
+        return model
+    if isinstance(model, (str, PathLike)):
+        return read_graph(str(model), dialect=dialect)
+    if hasattr(model, "opset_import") and hasattr(model, "graph"):
+        from gslang.formats.onnx import read_onnx
+
+        return read_onnx(model, dialect)
+    raise TypeError(f"expected a Graph, a file name or an onnx.ModelProto, got {type(model).__name__}")
 
 
 def read(

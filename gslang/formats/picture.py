@@ -17,11 +17,12 @@ from gslang.graph.graph import LEAVES, Graph
 
 MOST_NODES = 150  # in a notebook
 _MOST_PIXELS = 40_000_000  # of a PNG
+_LONGEST_BYPASS = 12  # layers: what is longer runs straight
 _HEIGHT, _ROW, _GAP, _CHARACTER = 26, 58, 18, 7.2
 _FILL = {"call": "#e8eefc", "input": "#e3f4e1", "param": "#fdf3d8", "const": "#f3f3f3", "tuple": "#ffffff", "proj": "#ffffff"}
 _EDGE, _BORDER = "#8a93a6", "#5b6478"
 _MARKED = "#d6336c"
-_MARKER = f'<defs><marker id="a" markerWidth="7" markerHeight="7" refX="6" refY="3" orient="auto"><path d="M0,0 L6,3 L0,6 z" fill="{_EDGE}"/></marker></defs>'
+MARKER = f'<defs><marker id="a" markerWidth="7" markerHeight="7" refX="6" refY="3" orient="auto"><path d="M0,0 L6,3 L0,6 z" fill="{_EDGE}"/></marker></defs>'
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,11 +40,20 @@ class Box:
 
 
 @dataclass(frozen=True, slots=True)
+class Edge:
+    """From box to box; `via`: where it passes by boxes that stand between them, as x."""
+
+    start: int
+    end: int
+    via: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class Picture:
-    """Boxes, edges (pairs of box numbers) and the size, in pixels. `more` nodes are left out."""
+    """Boxes, edges and the size, in pixels. `more` nodes are left out."""
 
     boxes: tuple[Box, ...]
-    edges: tuple[tuple[int, int], ...]
+    edges: tuple[Edge, ...]
     width: float
     height: float
     more: int = 0
@@ -52,9 +62,9 @@ class Picture:
 Words = Callable[[Graph, int], str]
 
 
-def layout(graph: Graph, most: int | None = MOST_NODES, words: Words | None = None, marked: frozenset[int] = frozenset()) -> Picture:
-    """The picture of a graph's first `most` nodes (None: all). `words`: the text in a box; `marked` nodes stand out."""
-    say = words or box_text
+def layout(graph: Graph, most: int | None = MOST_NODES, words: Words | None = None, marked: frozenset[int] = frozenset(), tips: Words | None = None) -> Picture:
+    """The picture of a graph's first `most` nodes (None: all). `words`: the text in a box; `tips`: its tooltip; `marked` nodes stand out."""
+    say, tip = words or box_text, tips or _details
     order = graph.reverse_post_order()
     shown = order if most is None else order[:most]
     rows = _rows(graph, shown)
@@ -66,14 +76,37 @@ def layout(graph: Graph, most: int | None = MOST_NODES, words: Words | None = No
         left = (total - sum(widths[n] + _GAP for n in row) + _GAP) / 2
         for node in row:
             boxes[node] = Box(
-                left + widths[node] / 2, 20 + number * _ROW, widths[node], texts[node], _details(graph, node), graph.kind(node),
+                left + widths[node] / 2, 20 + number * _ROW, widths[node], texts[node], tip(graph, node), graph.kind(node),
                 node in graph.output_uses, node in marked,
             )  # fmt: skip
             left += widths[node] + _GAP
     place = {node: k for k, node in enumerate(shown)}
-    edges = tuple((place[o], place[n]) for n in shown for o in graph.operands[n] if o in place)
+    ends = [(o, n) for n in shown for o in graph.operands[n] if o in place]
+    edges = tuple(Edge(place[o], place[n], _bypass(boxes[o], boxes[n], [[boxes[k] for k in row] for row in rows])) for o, n in ends)
     more = len(order) - len(shown)
+    total = max([total, *(edge.via + _GAP / 2 for edge in edges if edge.via is not None)])
     return Picture(tuple(boxes[n] for n in shown), edges, total, 20 + len(rows) * _ROW + 20 * bool(more), more)
+
+
+def _bypass(start: Box, end: Box, rows: list[list[Box]]) -> float | None:
+    """The x of a gap beside the boxes that the straight line between two boxes would run through; None if it meets none."""
+    first, last = round((start.y - 20) / _ROW) + 1, round((end.y - 20) / _ROW)
+    if last <= first or last - first > _LONGEST_BYPASS:
+        return None
+    between = [box for row in rows[first:last] for box in row]
+
+    def meets(x: float) -> bool:
+        return any(abs(box.x - x) < box.width / 2 + 4 for box in between)
+
+    if not any(abs(box.x - _at(start, end, box.y)) < box.width / 2 + 2 for box in between):
+        return None
+    middle = (start.x + end.x) / 2
+    ways = [x for box in between for x in (box.x - box.width / 2 - _GAP / 2, box.x + box.width / 2 + _GAP / 2) if x > 2 and not meets(x)]
+    return min(ways, key=lambda x: (abs(x - middle), x), default=None)
+
+
+def _at(start: Box, end: Box, y: float) -> float:
+    return start.x + (end.x - start.x) * (y - start.y) / (end.y - start.y)
 
 
 def svg(graph: Graph, most: int | None = MOST_NODES) -> str:
@@ -85,20 +118,16 @@ def drawn(picture: Picture) -> str:
     """A picture as SVG text."""
     width, height = f"{picture.width:.0f}", f"{picture.height:.0f}"
     head = f'<svg xmlns="http://www.w3.org/2000/svg" width="{width}" height="{height}" viewBox="0 0 {width} {height}" font-family="monospace" font-size="12">'
-    return f"{head}{_MARKER}{drawn_inside(picture)}</svg>"
+    return f"{head}{MARKER}{drawn_inside(picture)}</svg>"
 
 
 def drawn_inside(picture: Picture) -> str:
     """The elements of a picture, without the `<svg>` around them."""
     parts = []
-    for start, end in picture.edges:
-        a, b = picture.boxes[start], picture.boxes[end]
-        top, bottom = a.y + _HEIGHT / 2, b.y - _HEIGHT / 2
-        middle = (top + bottom) / 2
-        parts.append(
-            f'<path d="M{a.x:.1f},{top:.1f} C{a.x:.1f},{middle:.1f} {b.x:.1f},{middle:.1f} {b.x:.1f},{bottom:.1f}" '
-            f'fill="none" stroke="{_EDGE}" marker-end="url(#a)"/>'
-        )
+    for edge in picture.edges:
+        curves = "".join(f" C{x1:.1f},{y1:.1f} {x2:.1f},{y2:.1f} {x3:.1f},{y3:.1f}" for (_, (x1, y1), (x2, y2), (x3, y3)) in _curves(picture, edge))
+        (x, y), *_ = _curves(picture, edge)[0]
+        parts.append(f'<path d="M{x:.1f},{y:.1f}{curves}" fill="none" stroke="{_EDGE}" marker-end="url(#a)"/>')
     for box in picture.boxes:
         line, border = (2.5, _MARKED) if box.is_marked else (2.5 if box.is_output else 1, _BORDER)
         parts.append(
@@ -124,10 +153,10 @@ def png(graph: Graph) -> bytes:
     image = Image.new("RGB", (max(1, int(picture.width * scale)), max(1, int(picture.height * scale))), "white")
     draw = ImageDraw.Draw(image)
     font = ImageFont.load_default(11 * scale)
-    for start, end in picture.edges:
-        a, b = picture.boxes[start], picture.boxes[end]
-        top, bottom = a.y + _HEIGHT / 2, b.y - _HEIGHT / 2
-        draw.line([(x * scale, y * scale) for x, y in _curve(a.x, top, b.x, bottom)], fill=_EDGE, width=scale)
+    for edge in picture.edges:
+        b = picture.boxes[edge.end]
+        bottom = b.y - _HEIGHT / 2
+        draw.line([(x * scale, y * scale) for curve in _curves(picture, edge) for x, y in _points(curve)], fill=_EDGE, width=scale)
         tip = [(b.x, bottom), (b.x - 3, bottom - 6), (b.x + 3, bottom - 6)]
         draw.polygon([(x * scale, y * scale) for x, y in tip], fill=_EDGE)
     for box in picture.boxes:
@@ -139,14 +168,27 @@ def png(graph: Graph) -> bytes:
     return buffer.getvalue()
 
 
-def _curve(x1: float, y1: float, x2: float, y2: float) -> list[tuple[float, float]]:
-    """Points of the cubic Bézier curve that leaves and arrives vertically."""
-    middle = (y1 + y2) / 2
-    points = []
-    for k in range(17):
-        t, u = k / 16, 1 - k / 16
-        points.append((u**3 * x1 + 3 * u * u * t * x1 + 3 * u * t * t * x2 + t**3 * x2, u**3 * y1 + 3 * u * t * middle + t**3 * y2))
-    return points
+Point = tuple[float, float]
+Curve = tuple[Point, Point, Point, Point]
+
+
+def _curves(picture: Picture, edge: Edge) -> list[Curve]:
+    """The cubic Bézier curves of an edge, which leaves and arrives vertically."""
+    a, b = picture.boxes[edge.start], picture.boxes[edge.end]
+    top, bottom = a.y + _HEIGHT / 2, b.y - _HEIGHT / 2
+    if edge.via is None:
+        middle = (top + bottom) / 2
+        return [((a.x, top), (a.x, middle), (b.x, middle), (b.x, bottom))]
+    turn, back = top + _ROW - _HEIGHT, bottom - _ROW + _HEIGHT  # beside the boxes between these
+    straight = ((edge.via, turn), (edge.via, turn), (edge.via, back), (edge.via, back))
+    out, into = (top + turn) / 2, (back + bottom) / 2
+    return [((a.x, top), (a.x, out), (edge.via, out), (edge.via, turn)), straight, ((edge.via, back), (edge.via, into), (b.x, into), (b.x, bottom))]
+
+
+def _points(curve: Curve) -> list[Point]:
+    (x0, y0), (x1, y1), (x2, y2), (x3, y3) = curve
+    weights = [((1 - t) ** 3, 3 * (1 - t) ** 2 * t, 3 * (1 - t) * t * t, t**3) for t in (k / 16 for k in range(17))]
+    return [(a * x0 + b * x1 + c * x2 + d * x3, a * y0 + b * y1 + c * y2 + d * y3) for a, b, c, d in weights]
 
 
 def _printable(text: str) -> str:

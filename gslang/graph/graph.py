@@ -63,6 +63,11 @@ class Graph:
         draw = type(self).picture
         return None if draw is None else draw(self)
 
+    def __repr__(self) -> str:
+        inputs = sum(op is INPUT for op in self.op)
+        shown = [f"{len(self)} node{'s' * (len(self) != 1)}", f"{inputs} input{'s' * (inputs != 1)}", f"{len(self.outputs)} output{'s' * (len(self.outputs) != 1)}"]
+        return f"<Graph {self.name}, dialect {self.dialect}: {', '.join(shown)}>"
+
     def __init__(self, dialect: str = "relay", name: str = "main") -> None:
         self.dialect = dialect
         self.name = name

@@ -11,7 +11,7 @@ from pathlib import Path
 from time import perf_counter
 from typing import Any
 
-from gslang.api import RuleHandle
+from gslang.api import Rule
 from gslang.base.diagnostics import InputError
 from gslang.check.checked import CheckedRule
 from gslang.formats.registry import read_graph
@@ -53,7 +53,7 @@ def count_matches(rule: CheckedRule, path: Path, graphs: dict[str, tuple[float, 
     end = perf_counter() + _SECONDS
     count = 0
     more = ""
-    for _ in RuleHandle(rule).matches(graph):
+    for _ in Rule(rule).matches(graph):
         count += 1
         if perf_counter() > end:
             more = " or more"

@@ -1,0 +1,188 @@
+"""A rule as a picture: its source and its target as two small graphs with an arrow between them.
+
+Inputs are named as in the rule; alternatives are a box with a branch each, a template (`each`) is drawn once. The tip of a
+box is its text in the rule file.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from gslang.base.source import Span
+from gslang.check import checked as ir
+from gslang.formats.picture import MARKER, drawn_inside, layout
+from gslang.graph.graph import ABSENT, CONST, INPUT, Graph
+
+_LONGEST = 28  # characters in a box
+_ARROW = 60  # pixels between the sides
+
+
+def rule_svg(rule: ir.CheckedRule, marked: Iterable[Span] = ()) -> str:
+    """The picture as SVG text. Source nodes written at `marked` spans stand out."""
+    return _side_by_side(_Source(rule).graph(), _Target(rule).graph(), frozenset((span.start, span.end) for span in marked), rule.name)
+
+
+def source_svg(rule: ir.CheckedRule, marked: Iterable[Span] = ()) -> str:
+    """The source alone."""
+    return _side_by_side(_Source(rule).graph(), None, frozenset((span.start, span.end) for span in marked), rule.name)
+
+
+class _Sketch:
+    """A graph whose operators are the texts of its boxes. `spans`: where each node is written."""
+
+    def __init__(self, rule: ir.CheckedRule) -> None:
+        self.rule = rule
+        self.sketch = Graph(rule.dialect.name, rule.name)
+        self.spans: dict[int, tuple[int, int]] = {}
+        self._made: dict[object, int] = {}
+
+    def add(self, text: str, operands: Iterable[int], span: Span, kind: str | None = None) -> int:
+        text = text if len(text) <= _LONGEST else text[: _LONGEST - 1] + "…"
+        written = span.text if len(span.text) <= 300 else span.text[:299] + "…"
+        attrs = {"written": written}
+        node = self.sketch.add(text if kind is None else kind, [o for o in operands if o != ABSENT], attrs, None, text)
+        self.spans[node] = (span.start, span.end)
+        return node
+
+
+class _Source(_Sketch):
+    """The source of a rule."""
+
+    def graph(self) -> tuple[Graph, dict[int, tuple[int, int]]]:
+        """The sketch and its spans."""
+        rule = self.rule
+        roots = rule.outputs if rule.output_block is None else (rule.blocks[rule.output_block].root,)
+        self.sketch.set_outputs([self.node(root) for root in roots])
+        return self.sketch, self.spans
+
+    def node(self, number: int | None | ir.Splice) -> int:
+        """The drawn node of a pattern node."""
+        if number is None:
+            return ABSENT
+        if isinstance(number, ir.Splice):
+            block = self.rule.blocks[number.block]
+            key: object = ("each", number.block, number.node)
+            if key not in self._made:
+                self._made[key] = self.add(f"each {block.name}", [self.node(number.node)], block.span)
+            return self._made[key]
+        if number not in self._made:
+            self._made[number] = self._draw(self.rule.nodes[number])
+        return self._made[number]
+
+    def _draw(self, node: ir.Pattern) -> int:
+        match node:
+            case ir.LeafNode():
+                if node.is_input:
+                    kind = "" if node.kind == "any" else f": {node.kind}"
+                    return self.add(f"{node.name or '_'}{kind}{'?' if node.optional else ''}", (), node.span, INPUT)
+                return self.add(node.span.text, (), node.span, CONST)
+            case ir.CallNode():
+                return self.add(_operators(node), [self.node(o) for o in node.operands], node.span)
+            case ir.TupleNode():
+                return self.add("( , )", [self.node(f) for f in node.fields], node.span)
+            case ir.ProjNode():
+                return self.add(f".{_index(node)}", [self.node(node.base)], node.span)
+            case ir.AltNode(branches=(first, second)) if self._is_optional(first, second):
+                call = self.rule.nodes[first]
+                assert isinstance(call, ir.CallNode)
+                return self.add(f"{_operators(call)}?", [self.node(o) for o in call.operands], node.span)
+            case ir.AltNode():
+                return self.add("one of", [self.node(b) for b in node.branches], node.span)
+
+    def _is_optional(self, first: int, second: int) -> bool:
+        call = self.rule.nodes[first]
+        return isinstance(call, ir.CallNode) and second in call.operands
+
+
+class _Target(_Sketch):
+    """The target of a rule."""
+
+    def graph(self) -> tuple[Graph, dict[int, tuple[int, int]]]:
+        """The sketch and its spans."""
+        self.sketch.set_outputs([self.node(output) for output in self.rule.target.outputs])
+        return self.sketch, self.spans
+
+    def node(self, number: int) -> int:
+        """The drawn node of a target."""
+        target = self.rule.target.targets[number]
+        key: object = ("source", target.node, target.place) if isinstance(target, ir.SourceNode) else number
+        if key not in self._made:
+            self._made[key] = self._draw(target, self.rule.target.spans[number])
+        return self._made[key]
+
+    def _draw(self, target: ir.Target, span: Span) -> int:
+        match target:
+            case ir.SourceNode():
+                node = self.rule.nodes[target.node]
+                kind = CONST if isinstance(node, ir.LeafNode) and not node.is_input else INPUT
+                return self.add(node.name or (span.text if kind is CONST else node.span.text), (), span, kind)
+            case ir.Absent():
+                return ABSENT
+            case ir.MakeConst():
+                return self.add(span.text, (), span, CONST)
+            case ir.MakeCall():
+                name = target.operator if isinstance(target.operator, str) else target.operator[1]
+                return self.add(name, [self.node(o) for o in target.operands], span)
+            case ir.MakeTuple():
+                return self.add("( , )", [self.node(f) for f in target.fields], span)
+            case ir.MakeProj():
+                index = target.index.value if isinstance(target.index, ir.Const) else "…"
+                return self.add(f".{index}", [self.node(target.base)], span)
+            case ir.Repeat():
+                return self.add("for each", [self.node(target.element)], span)
+            case ir.SpliceInstances():
+                return self.add(span.text, (), span, INPUT)
+            case ir.Projections():
+                return self.add("all fields", [self.node(target.base)], span)
+            case ir.ChooseTarget():
+                return self.add("if … else …", [self.node(target.then), self.node(target.otherwise)], span)
+            case ir.SelectTarget():
+                return self.add("match", [self.node(arm) for arm in target.arms if arm is not None], span)
+
+
+def _operators(node: ir.CallNode) -> str:
+    if node.variable is not None:
+        return node.variable
+    return " | ".join(node.operators[:3]) + (" | …" if len(node.operators) > 3 else "")
+
+
+def _index(node: ir.ProjNode) -> str:
+    found = node.span.text.rsplit(".", 1)[-1]
+    return found if found.isdigit() else "…"
+
+
+def _side_by_side(
+    source: tuple[Graph, dict[int, tuple[int, int]]], target: tuple[Graph, dict[int, tuple[int, int]]] | None, marked: frozenset[tuple[int, int]], name: str
+) -> str:
+    pictures = []
+    for side in (source, target):
+        if side is not None:
+            sketch, spans = side
+            hot = frozenset(n for n, span in spans.items() if span in marked) if side is source else frozenset()
+            pictures.append(layout(sketch, None, _words, hot, _tip))
+    width = sum(p.width for p in pictures) + _ARROW * (len(pictures) - 1)
+    height = max(p.height for p in pictures)
+    parts, left = [], 0.0
+    for k, picture in enumerate(pictures):
+        if k:
+            middle = height / 2
+            tip = left - 12
+            parts.append(
+                f'<path d="M{left - _ARROW + 12:.1f},{middle - 3:.1f} H{tip - 10:.1f} M{left - _ARROW + 12:.1f},{middle + 3:.1f} H{tip - 10:.1f} '
+                f'M{tip - 14:.1f},{middle - 9:.1f} L{tip:.1f},{middle:.1f} L{tip - 14:.1f},{middle + 9:.1f}" fill="none" stroke="#5b6478" stroke-width="1.5"/>'
+            )
+        parts.append(f'<g transform="translate({left:.1f},{(height - picture.height) / 2:.1f})">{drawn_inside(picture)}</g>')
+        left += picture.width + _ARROW
+    size = f'width="{width:.0f}" height="{height:.0f}" viewBox="0 0 {width:.0f} {height:.0f}"'
+    return (
+        f'<svg xmlns="http://www.w3.org/2000/svg" {size} font-family="monospace" font-size="12" role="img" aria-label="source and target of {name}">'
+        f"{MARKER}{''.join(parts)}</svg>"
+    )
+
+
+def _words(graph: Graph, node: int) -> str:
+    return graph.names[node] or ""
+
+
+def _tip(graph: Graph, node: int) -> str:
+    return str(graph.attrs[node]["written"])
