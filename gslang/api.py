@@ -30,7 +30,6 @@ from gslang.formats.registry import read_graph, write_graph
 from gslang.graph.compare import count_calls
 from gslang.graph.graph import Graph
 from gslang.graph.known_calls import operands_to_attributes, prepared, prepared_copy
-from gslang.highlight.html import item_text
 from gslang.notebook import rule_html, rules_html, run_html
 
 if TYPE_CHECKING:
@@ -144,8 +143,10 @@ class Rule:
 
     @property
     def text(self) -> str:
-        """The rule as its author wrote it."""
-        return item_text(self.rule.span.source.text, self.rule.span.start)
+        """The rule as its author wrote it, with documentation and annotations."""
+        from gslang.syntax.item_texts import rule_text
+
+        return rule_text(self.rule.span.source, self.name)
 
     def svg(self) -> str:
         """The rule as a picture: source and target as two small graphs."""

@@ -57,17 +57,12 @@ def run(options: argparse.Namespace) -> int:
 
 
 def rule_with_tests(program: CheckedProgram, name: str) -> str:
-    """A rule of a file as its author wrote it, below a line that says where, with documentation, annotations and tests; "" if it has none."""
+    """A rule and its tests as their author wrote them, below a line that says where; "" if the program has no such rule."""
     from gslang.base.shown_file import shown_file
-    from gslang.syntax.nodes import Rule, Test
-    from gslang.syntax.parser import parse
+    from gslang.syntax.item_texts import rule_text, test_texts
 
     if name not in program.rules:
         return ""
     span = program.rules[name].span
-    source, parts = span.source, []
-    for item in parse(source).program.items:
-        if isinstance(item, Rule) and item.name.id == name or isinstance(item, Test) and item.rule.id == name:
-            doc = "".join(f"## {line}\n" for line in (item.doc or "").splitlines())
-            parts.append(f"{doc}{source.text[item.span.start : item.span.end]}\n")
-    return "\n".join([f"# {shown_file(source.name)}, line {span.line_column[0]}", *parts])
+    parts = [rule_text(span.source, name), *(text for _, text in test_texts(span.source, name))]
+    return "\n".join([f"# {shown_file(span.source.name)}, line {span.line_column[0]}", *parts])

@@ -56,6 +56,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--seed", type=natural, default=0, metavar="N", help="of the random inputs (0)")
     parser.add_argument("--backend", choices=("auto", "reference", "onnxruntime"), default="auto", help="what evaluates ONNX graphs")
     parser.add_argument("--report", metavar="FILE", help="write costs, rules and counts as JSON (`-`: to stdout, with -o)")
+    parser.add_argument("--html", metavar="FILE", help="write a page with the graph before and after")
     parser.add_argument("--save-egraph", metavar="FILE", help="eqsat: write the e-graph in extraction-gym's format")
     add_output_options(parser)
     add_graph_options(parser)
@@ -76,7 +77,7 @@ def run(options: argparse.Namespace) -> int:
     if len(graphs) == 1 and not (options.output and Path(options.output).is_dir()):
         options.graph = graphs[0]
         return run_one(options)
-    for path, what in ((options.report, "--report"), (options.save_egraph, "--save-egraph"), (options.output_params, "--output-params")):
+    for path, what in ((options.report, "--report"), (options.save_egraph, "--save-egraph"), (options.html, "--html"), (options.output_params, "--output-params")):
         if path is not None:
             sys.stderr.write(f"gslc: {what} is one file: give it with one graph\n")
             return ExitCode.USAGE
@@ -95,7 +96,7 @@ def run_one(options: argparse.Namespace) -> int:
         sys.stderr.write(wrong or "")
         return ExitCode.USAGE
     refuse_graph_output(options)
-    for path in (options.report, options.save_egraph):
+    for path in (options.report, options.save_egraph, options.html):
         if path not in (None, "-"):
             refuse_output(path)
     table = table_of(options.cost)
@@ -112,6 +113,12 @@ def run_one(options: argparse.Namespace) -> int:
     seconds = perf_counter() - began
     numbers = _numbers(rules, graph, found, sizes, options) if options.check_numbers else {"checked": False}
     output_graph(found.graph, options, _format(options, graph))
+    if options.html:
+        from gslang.cli.page_output import write_text
+        from gslang.view.difference import difference_data
+        from gslang.view.page import page
+
+        write_text(page(difference_data(graph, found.graph, "stdin" if options.graph == "-" else Path(options.graph).name)), options.html)
     if options.save_egraph:
         _save(found, options.save_egraph, table.weights if options.weights is None else options.weights)
     if options.report:
@@ -124,12 +131,17 @@ def run_one(options: argparse.Namespace) -> int:
 def _conflict(options: argparse.Namespace) -> str | None:
     if options.report == "-" and options.output in (None, "-"):
         return "gslc: the graph and the report cannot both go to stdout\n  help: give the graph a file with -o\n"
+    if options.html == "-":
+        return "gslc: a page goes to a file\n  help: --html page.html\n"
     if options.save_egraph == "-":
         return "gslc: an e-graph goes to a file\n  help: --save-egraph e.json\n"
     if options.save_egraph and options.method != "eqsat":
         return "gslc: --save-egraph is for --method eqsat: the other methods make no e-graph\n"
     read = {"the rules": options.rules, "the graph that is read": options.graph, "the cost table": options.cost}
-    written = {"the graph": options.output, "its parameters": options.output_params, "the report": options.report, "the e-graph": options.save_egraph}
+    written = {
+        "the graph": options.output, "its parameters": options.output_params, "the report": options.report, "the e-graph": options.save_egraph,
+        "the page": options.html,
+    }  # fmt: skip
     return shared_file(written, {**read, "the graph that is read": None})
 
 

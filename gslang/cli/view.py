@@ -1,6 +1,7 @@
-"""Draw a graph, and what rules do to it, as one HTML file: gslc view graph.onnx rules.gsl -o page.html
+"""Draw a graph, or rules, or a run of rules on a graph, as one HTML file: gslc view graph.onnx rules.gsl -o page.html
 
-The page opens in a browser without a network. With rules it shows the graph before and after, and each application.
+The page opens in a browser without a network. With a graph and rules it shows the graph before and after, and each application;
+with rules alone (gslc view rules.gsl -o rules.html) each rule as two small graphs, with its text, verdict and tests.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from gslang.cli.apply import add_run_options, run_options, show_problems
 from gslang.cli.main import ExitCode
 from gslang.cli.option_types import natural
 from gslang.cli.page_output import write_page, write_text
-from gslang.cli.progress import shown
+from gslang.cli.progress import shown, shown_line
 from gslang.cli.refusals import refuse_output, refuse_two_stdins, shared_file
 from gslang.cli.shared import add_graph_options, load_graph
 from gslang.cli.usable_rules import usable_rules
@@ -25,9 +26,10 @@ if TYPE_CHECKING:
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("graph", help="a .json, .relay or .onnx graph")
+    parser.add_argument("graph", help="a .json, .relay or .onnx graph; or rules, alone")
     parser.add_argument("rules", nargs="?", help="a .gsl file, a folder, `-`, or a shipped module such as std.relay")
     parser.add_argument("-o", "--output", metavar="OUT", help="where the page goes (stdout)")
+    parser.add_argument("--seconds", type=float, default=60.0, metavar="S", help="rules alone: processor time for verdicts that are not known yet (60; 0: none)")
     parser.add_argument("--open", action="store_true", help="open the page in a browser (needs -o)")
     add_run_options(parser)
     parser.add_argument("--stop-after", type=natural, metavar="N", help="stop after N applications")
@@ -44,6 +46,8 @@ def run(options: argparse.Namespace) -> int:
         return ExitCode.USAGE
     if options.output not in (None, "-"):
         refuse_output(options.output)
+    if _are_rules(options):
+        return _gallery(options)
     title = "stdin" if options.graph == "-" else Path(options.graph).name
     if options.rules is None:
         graph = load_graph(options.graph, options)
@@ -59,12 +63,41 @@ def run(options: argparse.Namespace) -> int:
     return show_problems(result)
 
 
+def _are_rules(options: argparse.Namespace) -> bool:
+    """True if the only argument is a rule file, a folder of them or a shipped module."""
+    name: str = options.graph
+    return options.rules is None and (Path(name).suffix.lower() == ".gsl" or name.startswith("std.") or Path(name).is_dir())
+
+
+def _gallery(options: argparse.Namespace) -> int:
+    from gslang.view.gallery import cards, gallery
+
+    rules = usable_rules([options.graph], options)
+    if isinstance(rules, ExitCode):
+        return rules
+    names = [name for name in (options.rule or rules.own) if name not in options.skip]
+    homes = {name: program for program in rules.programs for name in program.rules}
+    homes |= {name: program for program in rules.programs for name in program.own_rules}
+    now = [""]
+    with shown_line(lambda: f"verifying `{now[0]}`"):
+        found = cards([(homes[name], rules.known[name]) for name in names], options.seconds, lambda name: now.__setitem__(0, name))
+    write_text(gallery(options.graph if options.graph.startswith("std.") else Path(options.graph).name, found), options.output)
+    unknown = sum(card.verdict is None for card in found)
+    if unknown:
+        sys.stderr.write(f"{unknown} rule{'s' * (unknown != 1)} without a verdict\n  help: `gslc verify {options.graph}` finds them all, or --seconds N\n")
+    _open(options)
+    return ExitCode.FINE
+
+
 def _conflict(options: argparse.Namespace) -> str | None:
     """What is wrong with the options."""
-    if Path(options.graph).suffix.lower() == ".gsl":
-        return f"{options.graph} is a rule file, not a graph\n  help: the graph comes first: gslc view GRAPH RULES -o page.html"
     if options.open and options.output in (None, "-"):
         return "--open needs a file\n  help: -o page.html"
+    if _are_rules(options):
+        wrong = shared_file({"the page": options.output}, {"the rules": options.graph})
+        return wrong.rstrip() if wrong else None
+    if Path(options.graph).suffix.lower() == ".gsl":
+        return f"{options.graph} is a rule file, not a graph\n  help: the graph comes first: gslc view GRAPH RULES -o page.html"
     if options.rules is None and (options.rule or options.skip or options.pass_name):
         return "--rule, --skip and --pass need rules\n  help: gslc view GRAPH RULES -o page.html"
     refuse_two_stdins(options.rules or "", options.graph)

@@ -85,7 +85,7 @@ def layout(graph: Graph, most: int | None = MOST_NODES, words: Words | None = No
     edges = tuple(Edge(place[o], place[n], _bypass(boxes[o], boxes[n], [[boxes[k] for k in row] for row in rows])) for o, n in ends)
     more = len(order) - len(shown)
     total = max([total, *(edge.via + _GAP / 2 for edge in edges if edge.via is not None)])
-    return Picture(tuple(boxes[n] for n in shown), edges, total, 20 + len(rows) * _ROW + 20 * bool(more), more)
+    return Picture(tuple(boxes[n] for n in shown), edges, total, 17 + _HEIGHT + max(0, len(rows) - 1) * _ROW + 20 * bool(more), more)
 
 
 def _bypass(start: Box, end: Box, rows: list[list[Box]]) -> float | None:
@@ -136,7 +136,7 @@ def drawn_inside(picture: Picture) -> str:
             f'<text x="{box.x:.1f}" y="{box.y + 4:.1f}" text-anchor="middle" fill="#1b2130">{_xml(box.text)}</text></g>'
         )
     if picture.more:
-        parts.append(f'<text x="10" y="{picture.height - 20:.0f}" fill="{_BORDER}">… and {picture.more} more nodes</text>')
+        parts.append(f'<text x="10" y="{picture.height - 6:.0f}" fill="{_BORDER}">… and {picture.more} more nodes</text>')
     return "".join(parts)
 
 

@@ -18,7 +18,7 @@ _ARROW = 60  # pixels between the sides
 
 
 def rule_svg(rule: ir.CheckedRule, marked: Iterable[Span] = ()) -> str:
-    """The picture as SVG text. Source nodes written at `marked` spans stand out."""
+    """The picture as SVG text. Source nodes around `marked` spans stand out."""
     return _side_by_side(_Source(rule).graph(), _Target(rule).graph(), frozenset((span.start, span.end) for span in marked), rule.name)
 
 
@@ -158,7 +158,7 @@ def _side_by_side(
     for side in (source, target):
         if side is not None:
             sketch, spans = side
-            hot = frozenset(n for n, span in spans.items() if span in marked) if side is source else frozenset()
+            hot = frozenset(_smallest(spans, span) for span in marked) if side is source else frozenset()
             pictures.append(layout(sketch, None, _words, hot, _tip))
     width = sum(p.width for p in pictures) + _ARROW * (len(pictures) - 1)
     height = max(p.height for p in pictures)
@@ -178,6 +178,12 @@ def _side_by_side(
         f'<svg xmlns="http://www.w3.org/2000/svg" {size} font-family="monospace" font-size="12" role="img" aria-label="source and target of {name}">'
         f"{MARKER}{''.join(parts)}</svg>"
     )
+
+
+def _smallest(spans: dict[int, tuple[int, int]], inner: tuple[int, int]) -> int:
+    """The node with the shortest text around a span; -1 if there is none."""
+    around = [(end - start, node) for node, (start, end) in spans.items() if start <= inner[0] and inner[1] <= end]
+    return min(around, default=(0, -1))[1]
 
 
 def _words(graph: Graph, node: int) -> str:

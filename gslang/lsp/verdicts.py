@@ -8,15 +8,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from gslang.base.cache import cached
 from gslang.check.checked import CheckedProgram
+from gslang.verify.known import cache_key, cached_verdict
 
 if TYPE_CHECKING:
     from gslang.verify.verdict import Verdict
-
-
-class _Absent(Exception):
-    """The cache has no verdict."""
 
 
 _FOUND: dict[tuple[str, ...], Verdict] = {}
@@ -26,17 +22,11 @@ def known_verdict(program: CheckedProgram, name: str) -> Verdict | None:
     """The verdict of an earlier run with the usual settings on this rule with these tests."""
     if name not in program.rules:
         return None
-    key = _key(program, name)
+    key = cache_key(program, name)
     if key in _FOUND:
         return _FOUND[key]
 
-    def absent() -> Verdict:
-        raise _Absent
-
-    try:
-        return cached("verify", key, absent)
-    except _Absent:
-        return None
+    return cached_verdict(key)
 
 
 def find_verdict(program: CheckedProgram, name: str) -> Verdict | None:
@@ -45,16 +35,8 @@ def find_verdict(program: CheckedProgram, name: str) -> Verdict | None:
 
     if name not in program.rules:
         return None
-    found = _FOUND[_key(program, name)] = verify(program.rules[name], Settings(), (program,))
+    found = _FOUND[cache_key(program, name)] = verify(program.rules[name], Settings(), (program,))
     return found
-
-
-def _key(program: CheckedProgram, name: str) -> tuple[str, ...]:
-    """The key of `verify` in the cache: the rule, its tests, the settings, the code."""
-    from gslang.verify.verdict import Settings, content_of, own_code
-
-    tests = [test for test in program.tests if test.rule == name]
-    return content_of(program.rules[name]), content_of(tests), repr(Settings()), own_code()
 
 
 def told(verdict: Verdict) -> str:

@@ -84,6 +84,18 @@ class History:
             self.changes.append(last)
         return self
 
+    def number_of(self, node: int) -> int:
+        """The node of the history that a node of the graph is now; -1 if there is none."""
+        return self._now.get(node, -1)
+
+    def last_nodes(self) -> set[int]:
+        """Nodes of the history that are left at its end."""
+        alive = set(range(self.first))
+        for change in self.changes:
+            alive.difference_update(change.removed)
+            alive.update(change.added)
+        return alive
+
     def _begin(self, graph: Graph) -> None:
         for node in graph.in_order():
             self._enter(graph, node)

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Final
 
 from gslang.base.shown_file import shown_file
-from gslang.highlight.html import item_text
+from gslang.syntax.item_texts import rule_text
 from gslang.view.families import FAMILIES, family_of
 from gslang.view.history import Change, Entry, History
+from gslang.view.misses import misses_data
+from gslang.view.work import entry_works
+from gslang.view.work import totals as work_totals
 
 if TYPE_CHECKING:
     from gslang.api import Result, RuleSet
@@ -59,6 +61,7 @@ def graph_data(history: History, title: str) -> dict[str, Any]:
         "outputs": history.first_outputs,
         "changes": [_change(change) for change in history.changes],
         "rules": [],
+        "misses": [],
         "totals": None,
     }
 
@@ -66,14 +69,21 @@ def graph_data(history: History, title: str) -> dict[str, Any]:
 def run_data(history: History, title: str, rules: RuleSet, result: Result) -> dict[str, Any]:
     """The data of a page about a run: the graph's, the rules that were tried, and totals before and after."""
     data = graph_data(history, title)
-    effect: Counter[str] = Counter()
+    works = entry_works(history, rules.dialect)
+    effect: dict[str, dict[str, int]] = {}
     for change in history.changes:
         if change.rule is not None:
-            effect[change.rule] += len(change.added) - len(change.removed)
-    data["rules"] = [_rule(rules, name, count, effect[name]) for name, count in result.progress.counts.items() if count.candidates or count.applications]
+            before, after = (work_totals(works, nodes) for nodes in (change.removed, change.added))
+            sums = effect.setdefault(change.rule, {"nodes": 0, "macs": 0, "bytes": 0})
+            sums["nodes"] += len(change.added) - len(change.removed)
+            for name in ("macs", "bytes"):
+                sums[name] += after[name] - before[name]
+    nothing = {"nodes": 0, "macs": 0, "bytes": 0}
+    data["rules"] = [_rule(rules, name, count, effect.get(name, nothing)) for name, count in result.progress.counts.items() if count.candidates or count.applications]
     data["untried"] = [name for name, count in result.progress.counts.items() if not (count.candidates or count.applications)]
     data["skipped"] = [[name, why] for name, why in result.progress.skipped.items()]
     data["failures"] = [[f.rule, f.node, f.message] for f in dict.fromkeys(result.failures)]
+    data["misses"] = misses_data(history, rules, result)
     report = result.report()
     before, after = report["calls"]["before"], report["calls"]["after"]
     names = sorted({*before, *after}, key=lambda name: (before.get(name, 0) == after.get(name, 0), -before.get(name, 0), name))
@@ -81,17 +91,19 @@ def run_data(history: History, title: str, rules: RuleSet, result: Result) -> di
         "applications": result.applications, "sweeps": result.progress.sweeps, "stop": result.stop_reason.value.replace("_", " "),
         "nodes": [len(result.before), len(result.graph)], "calls": [sum(before.values()), sum(after.values())],
         "operators": [[name, before.get(name, 0), after.get(name, 0)] for name in names],
+        "work": [work_totals(works, range(history.first)), work_totals(works, history.last_nodes())],
         "elsewhere": [[path, count] for path, count in history.elsewhere.items()],
     }  # fmt: skip
     return data
 
 
-def _rule(rules: RuleSet, name: str, count: Any, effect: int) -> dict[str, Any]:
+def _rule(rules: RuleSet, name: str, count: Any, effect: dict[str, int]) -> dict[str, Any]:
     rule = rules.known[name]
     span = rule.span
     return {
-        "name": name, "doc": rule.doc or "", "text": item_text(span.source.text, span.start), "file": shown_file(span.source.name),
-        "line": span.line_column[0], "applications": count.applications, "candidates": count.candidates, "matches": count.matches, "effect": effect,
+        "name": name, "doc": rule.doc or "", "text": rule_text(span.source, name, documentation=False), "file": shown_file(span.source.name),
+        "line": span.line_column[0], "applications": count.applications, "candidates": count.candidates, "matches": count.matches, "effect": effect["nodes"],
+        "macs": effect["macs"], "bytes": effect["bytes"],
     }  # fmt: skip
 
 

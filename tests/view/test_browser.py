@@ -15,6 +15,7 @@ import gslang
 from examples.models.inception_v3 import build
 from gslang.dialect.tensor_type import TensorType
 from gslang.graph.graph import Graph
+from gslang.view.gallery import cards, gallery
 from gslang.view.history import History
 from gslang.view.page import page as page_text
 from gslang.view.page_data import graph_data, run_data
@@ -46,9 +47,9 @@ def opened(browser: Any, tmp_path: Path) -> Iterator[Any]:
     wrong: list[str] = []
     tabs = []
 
-    def open_page(data: dict[str, Any], **options: Any) -> Any:
+    def open_page(data: dict[str, Any] | str, **options: Any) -> Any:
         file = tmp_path / "page.html"
-        file.write_text(page_text(data), encoding="utf-8")
+        file.write_text(data if isinstance(data, str) else page_text(data), encoding="utf-8")
         tab = browser.new_page(viewport={"width": 1400, "height": 900}, **options)
         tabs.append(tab)
         tab.on("console", lambda message: wrong.append(f"console: {message.text}"))
@@ -177,3 +178,75 @@ def test_20000_nodes_are_usable(opened: Any) -> None:
     tab.keyboard.press("Enter")
     assert "n19999" in tab.inner_text("#node-title")
     assert drawn_nodes(tab) < 1000
+
+
+NEAR = """dialect relay;
+## Only one that is followed by exp.
+rule relu_relu(x): nn.relu(nn.relu(x)) => nn.relu(x);
+rule far(x) {
+    a = exp(x);
+    b = nn.relu(a);
+    b
+  =>
+    a
+}
+"""
+
+
+def test_a_near_miss_is_explained_beside_its_pattern(opened: Any) -> None:
+    rules = gslang.parse_rules(NEAR)
+    history, result = recorded(rules, chain(["x", "a", "b", "c"]))
+    tab = opened(run_data(history, "chain", rules, result))
+    assert "far" in tab.inner_text("#panel")
+    tab.click("#panel button.link:has-text('far')")
+    assert tab.inner_text("#miss-title") == "Why not far?"
+    text = tab.inner_text("#panel")
+    assert "expected" in text and "exp" in text and "nn.relu" in text
+    assert tab.evaluate("[...document.querySelectorAll('figure rect')].filter((box) => box.getAttribute('stroke') === '#d6336c').length") == 1
+    assert tab.query_selector("#node-title") is not None
+    tab.click("#panel button:has-text('Back')")
+    assert tab.query_selector("#miss-title") is None
+
+
+def gallery_of(text: str) -> str:
+    rules = gslang.parse_rules(text)
+    (program,) = rules.programs
+    return gallery("rules", cards([(program, rule.rule) for rule in rules], 20.0))
+
+
+def test_the_gallery(opened: Any) -> None:
+    tab = opened(gallery_of(NEAR), color_scheme="light")
+    assert tab.inner_text("#found") == "2 rules"
+    assert tab.evaluate("document.querySelectorAll('article svg').length") == 2
+    tab.keyboard.press("/")
+    tab.keyboard.type("followed")
+    assert tab.inner_text("#found") == "1 of 2 rules" and not tab.is_visible("#far")
+    tab.keyboard.press("Escape")
+    assert tab.is_visible("#far")
+    tab.keyboard.press("t")
+    assert tab.get_attribute("html", "data-theme") == "dark"
+
+
+def serious(tab: Any) -> list[str]:
+    """Findings of axe-core that are serious or critical."""
+    from importlib.resources import files
+
+    tab.evaluate((files("axe_playwright_python") / "axe.min.js").read_text(encoding="utf-8") + "; 0")
+    found = tab.evaluate("axe.run().then((result) => result.violations)")
+    return [f"{v['id']}: {node['html'][:200]}" for v in found if v["impact"] in ("serious", "critical") for node in v["nodes"]]
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+@pytest.mark.parametrize("what", ["graph", "run", "step", "miss", "gallery"])
+def test_accessibility(opened: Any, what: str, theme: str) -> None:
+    rules = gslang.parse_rules(NEAR)
+    history, result = recorded(rules, chain(["x", "a", "b", "c"]))
+    data = run_data(history, "chain", rules, result)
+    pages = {"graph": graph_data(History(chain(["x", "a", "b"])), "g"), "gallery": gallery_of(NEAR)}
+    tab = opened(pages.get(what, data), color_scheme=theme)
+    if what == "step":
+        tab.keyboard.press("]")
+        at_step(tab, 1)
+    if what == "miss":
+        tab.click("#panel button.link:has-text('far')")
+    assert serious(tab) == []

@@ -231,3 +231,70 @@ def test_a_run_that_hits_its_limit_is_shown_and_said(folder: Path, capsys: pytes
     assert main(["view", "g.json", "r.gsl", "--limit", "1", "-o", "p.html"]) == ExitCode.FINDINGS
     assert "stopped at the limit" in capsys.readouterr().err
     assert data_of(Path("p.html").read_text())["totals"]["stop"] == "application limit"
+
+
+GALLERY = """dialect relay;
+## Twice <b>is</b> once.
+@tags("cleanup")
+rule twice(x): nn.relu(nn.relu(x)) where x.ndim == 2 => nn.relu(x);
+## Wrong.
+rule wrong(x): exp(x) => tanh(x);
+test "fails" for twice {
+    x: input float32[2];
+    nn.relu(nn.relu(x)) => nn.relu(x)
+}
+"""
+
+
+def test_rules_alone_are_a_gallery(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    Path("g.gsl").write_text(GALLERY)
+    assert main(["view", "g.gsl", "-o", "rules.html"]) == 0
+    text = Path("rules.html").read_text()
+    assert text.count("<article") == 2 and text.count("<svg") == 2 and "&lt;b&gt;is" in text and "<b>" not in text
+    assert 'class="verdict refuted"' in text and "counterexample" in text and "x.ndim == 2" in text and "the rule was not applied" in text
+    assert not re.search(r"(?<!xmlns=\")https?:|@import|\burl\((?!#a)|src=", text)
+    assert main(["view", "g.gsl", "-o", "again.html"]) == 0 and Path("again.html").read_text() == text
+    assert main(["view", "g.gsl", "--rule", "twice", "-o", "one.html"]) == 0 and Path("one.html").read_text().count("<article") == 1
+    assert main(["view", "g.gsl", "-o", "g.gsl"]) == ExitCode.USAGE and Path("g.gsl").read_text() == GALLERY
+    assert main(["view", "std.relay.nothing", "-o", "n.html"]) == ExitCode.BAD_INPUT
+
+
+def test_without_time_verdicts_are_not_found(folder: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    Path("g.gsl").write_text(GALLERY.replace("Wrong", "Not seen before"))
+    monkeypatch.setattr("gslang.verify.known.cached", lambda kind, key, absent: absent())
+    assert main(["view", "g.gsl", "--seconds", "0", "-o", "r.html"]) == 0
+    assert Path("r.html").read_text().count("not verified") == 2 and "2 rules without a verdict" in capsys.readouterr().err
+
+
+def test_hostile_rules_in_a_gallery(folder: Path) -> None:
+    text = "dialect relay;\n## </script><script>alert(1)</script> @@program@@ \u2028\n@tags(\"<img src=x onerror=alert(1)>\")\nrule r(x): nn.relu(x) => x;\n"
+    Path("h.gsl").write_text(text, encoding="utf-8")
+    assert main(["view", "h.gsl", "--seconds", "0", "-o", "h.html"]) == 0
+    page_text = Path("h.html").read_text(encoding="utf-8")
+    assert "<script>alert" not in page_text and "<img" not in page_text and page_text.count("<script>") == 1
+
+
+def test_near_misses_of_a_run() -> None:
+    rules = gslang.parse_rules("dialect relay;\nrule far(x): exp(nn.relu(x)) => exp(x);")
+    history, result = recorded(rules, chain(["x", "a", "b"]))
+    (miss,) = run_data(history, "chain", rules, result)["misses"]
+    assert miss["rule"] == "far" and miss["expected"] == "`exp`" and history.entries[miss["node"]].op == "nn.relu"
+    assert 'stroke="#d6336c"' in miss["picture"]
+
+
+def test_totals_have_work() -> None:
+    graph = build(size=75, width=0.1)
+    rules = gslang.load("std.relay")
+    history = History()
+    result = rules.apply(graph, gslang.Options(rules=["conv_mul", "diamond_conv_add"]), watch=history.watch)
+    history.finish(result.graph)
+    data = run_data(history, "inception", rules, result)
+    before, after = data["totals"]["work"]
+    assert before["macs"] > 0 and before["bytes"] > 0 and after["macs"] > 0
+    assert sum(rule["macs"] for rule in data["rules"]) == after["macs"] - before["macs"]
+
+
+def test_search_writes_a_page(folder: Path) -> None:
+    Path("s.gsl").write_text(RULES)
+    assert main(["search", "s.gsl", "g.json", "-o", "o.json", "--html", "s.html", "--require", "any"]) == 0
+    assert data_of(Path("s.html").read_text())["totals"]["nodes"][0] == 4

@@ -73,6 +73,7 @@ function describeStep() {
 }
 
 function goToStep(step) {
+  panel.miss = null;
   page.step = Math.max(0, Math.min(STEPS, step));
   page.selected = -1;
   show(true);
@@ -80,6 +81,7 @@ function goToStep(step) {
 
 function select(node) {
   page.selected = node;
+  if (node < 0) panel.miss = null;
   for (const view of Object.values(views)) { view.selected = node; view.redraw(); }
   panel.render(page.step, node);
 }

@@ -10,6 +10,9 @@ function element(name, properties = {}, ...children) {
 
 const number = (value) => element("td", { className: "number" }, value.toLocaleString("en"));
 const signed = (value) => element("td", { className: `number ${value > 0 ? "plus" : value < 0 ? "minus" : ""}` }, value > 0 ? `+${value}` : value < 0 ? `−${-value}` : "0");
+const short = (value) => { for (const [unit, size] of [["G", 1e9], ["M", 1e6], ["k", 1e3]]) if (Math.abs(value) >= size) return `${(value / size).toFixed(Math.abs(value) >= 100 * size ? 0 : 1)} ${unit}`; return String(value); };
+const shortSigned = (value) => element("td", { className: `number ${value > 0 ? "plus" : value < 0 ? "minus" : ""}`, title: value.toLocaleString("en") }, value > 0 ? `+${short(value)}` : value < 0 ? `−${short(-value)}` : "0");
+const shortNumber = (value) => element("td", { className: "number", title: value.toLocaleString("en") }, short(value));
 const row = (...cells) => element("tr", {}, ...cells.map((cell) => (cell instanceof Node && cell.nodeName === "TD" ? cell : element("td", {}, cell))));
 
 function table(heads, rows) {
@@ -21,13 +24,15 @@ const pairs = (rows) => element("table", {}, element("tbody", {}, ...rows.map(([
 
 class Panel {
   constructor(root, { goToNode, goToStep, operandsNow }) {
-    this.root = root; this.goToNode = goToNode; this.goToStep = goToStep; this.operandsNow = operandsNow;
+    this.root = root; this.miss = null; this.goToNode = goToNode; this.goToStep = goToStep; this.operandsNow = operandsNow;
   }
 
   render(step, selected) {
     const parts = [];
+    if (this.miss) parts.push(...this.whyNot(this.miss));
     if (selected >= 0) parts.push(...this.node(selected));
     if (step > 0) parts.push(...this.change(step));
+    if (DATA.misses.length && !this.miss && step === 0) parts.push(...this.misses());
     if (DATA.totals) parts.push(...this.totals()); else if (selected < 0) parts.push(...this.summary());
     this.root.replaceChildren(...parts);
     this.root.scrollTop = 0;
@@ -81,10 +86,40 @@ class Panel {
     ].filter(Boolean);
   }
 
+  /* Rules that never applied, the nearest to a match first. */
+  misses() {
+    const most = 12, rows = DATA.misses.slice(0, most).map((miss) => row(
+      element("button", { type: "button", className: "link", onclick: () => this.explain(miss) }, miss.rule), number(miss.matched), number(miss.of)));
+    return [element("h2", { id: "misses-title" }, "Why not?"), table(["rule that did not apply", "matched", "of"], rows)];
+  }
+
+  explain(miss) {
+    this.miss = miss;
+    this.goToNode(miss.node >= 0 ? miss.node : miss.start, true);
+    this.root.scrollTop = 0;
+  }
+
+  whyNot(miss) {
+    const picture = new DOMParser().parseFromString(miss.picture, "image/svg+xml").documentElement;
+    const figure = element("figure", { tabIndex: 0 }, document.importNode(picture, true));
+    figure.setAttribute("role", "group"); figure.setAttribute("aria-label", `pattern of ${miss.rule}`);
+    const rows = [["matched", `${miss.matched} of ${miss.of} parts`], ["part", miss.part], ["expected", miss.expected], ["found", miss.found]];
+    if (miss.help) rows.push(["help", miss.help]);
+    if (miss.start >= 0) rows.push(["tried at", this.link(miss.start)]);
+    return [
+      element("h2", { id: "miss-title" }, `Why not ${miss.rule}?`), figure, pairs(rows), ...this.ruleText(miss),
+      element("button", { type: "button", onclick: () => { this.miss = null; this.goToStep(0); } }, "Back"),
+    ];
+  }
+
   totals() {
-    const { nodes, calls, operators, elsewhere = [], applications, sweeps, stop } = DATA.totals, changed = operators.filter(([, a, b]) => a !== b);
+    const { nodes, calls, operators, elsewhere = [], applications, sweeps, stop, work } = DATA.totals, changed = operators.filter(([, a, b]) => a !== b);
     const parts = [element("h2", {}, "Totals")];
     parts.push(table(["", "before", "after", ""], [["nodes", ...nodes], ["calls", ...calls], ...changed].map(([name, a, b]) => row(name, number(a), number(b), signed(b - a)))));
+    if (work && (work[0].macs || work[0].bytes)) {
+      const rows = [["multiply-adds", "macs"], ["bytes moved", "bytes"]].map(([name, key]) => row(name, shortNumber(work[0][key]), shortNumber(work[1][key]), shortSigned(work[1][key] - work[0][key])));
+      parts[1].tBodies[0].append(...rows);
+    }
     if (applications === undefined) return parts;
     parts.push(element("p", { className: "dim" }, `${applications} application${applications === 1 ? "" : "s"}, ${sweeps} sweep${sweeps === 1 ? "" : "s"} (${stop})`));
     if (elsewhere.length) parts.push(element("p", { className: "dim" }, `In bodies and local functions, which are not drawn: ${elsewhere.map(([path, count]) => `${path} (${count})`).join(", ")}`));
@@ -92,7 +127,7 @@ class Panel {
     DATA.changes.forEach((change, k) => { if (!first.has(change.rule)) first.set(change.rule, k + 1); });
     const rules = DATA.rules.slice().sort((a, b) => b.applications - a.applications);
     const name = (rule) => (first.has(rule.name) ? this.stepLink(first.get(rule.name), rule.name) : rule.name);
-    parts.push(element("h2", {}, "Rules"), table(["rule", "applied", "candidates", "nodes"], rules.map((rule) => row(name(rule), number(rule.applications), number(rule.candidates), signed(rule.effect)))));
+    parts.push(element("h2", {}, "Rules"), table(["rule", "applied", "tried", "nodes", "mul-adds", "bytes"], rules.map((rule) => row(name(rule), number(rule.applications), number(rule.candidates), signed(rule.effect), shortSigned(rule.macs), shortSigned(rule.bytes)))));
     if (DATA.untried.length) parts.push(element("p", { className: "dim" }, `Without a candidate: ${DATA.untried.join(", ")}`));
     if (DATA.skipped.length) parts.push(element("h3", {}, "Skipped"), pairs(DATA.skipped));
     if (DATA.failures.length) parts.push(element("h3", {}, "Not applied"), pairs(DATA.failures.map(([rule, node, message]) => [rule, `at ${node}: ${message}`])));
