@@ -19,6 +19,7 @@ from gslang.check.modules import load_module
 from gslang.check.opsets import why_unfit
 from gslang.dialect.dialect import Dialect
 from gslang.engine.conditions import bound_slots, output_slots
+from gslang.engine.externs import with_externs
 from gslang.engine.fixed_point import Limits, Observer, Progress, StopReason, limit_message
 from gslang.engine.lower import program_of
 from gslang.engine.machine import matches as find_matches
@@ -454,25 +455,31 @@ def folder(dialect: Dialect) -> Callable[[int | None], Callable[[Graph], int]]:
     return limited
 
 
-def load(name: str | Path) -> RuleSet:
-    """The rules of a `.gsl` file, a folder, or a shipped module (`std.relay`). Raises `RuleError`, `FileNotFoundError`."""
+def load(name: str | Path, *, allow_extern: bool = False) -> RuleSet:
+    """The rules of a `.gsl` file, a folder, or a shipped module (`std.relay`). Raises `RuleError`, `FileNotFoundError`.
+
+    `allow_extern`: import the Python functions that `@extern` names; else rules that call one raise `InputError` when they are run.
+    Raises `InputError` for a function that cannot be imported.
+    """
     programs = load_module(str(name)) if str(name) else []
     if not programs:
         raise FileNotFoundError(f"there is no .gsl file in `{name}`")
-    return _checked(RuleSet(tuple(map(with_meanings, programs))))
+    return _ready(programs, allow_extern)
 
 
-def parse_rules(text: str, name: str = "<rules>") -> RuleSet:
-    """The rules of a text. Raises `RuleError`."""
+def parse_rules(text: str, name: str = "<rules>", *, allow_extern: bool = False) -> RuleSet:
+    """The rules of a text. Raises `RuleError`, and with `allow_extern` (as in `load`) `InputError`."""
     from gslang.check.check import check_source
 
-    return _checked(RuleSet((with_meanings(check_source(Source(name, text))),)))
+    return _ready([check_source(Source(name, text))], allow_extern)
 
 
-def _checked(rules: RuleSet) -> RuleSet:
-    if any(not program.ok for program in rules.programs):
+def _ready(programs: Sequence[CheckedProgram], allow_extern: bool) -> RuleSet:
+    """Checked programs as rules that can be run."""
+    rules = RuleSet(tuple(programs))
+    if any(not program.ok for program in programs):
         raise RuleError(rules.diagnostics)
-    return rules
+    return RuleSet(tuple(with_externs(with_meanings(program), allow_extern) for program in programs))
 
 
 def graph_of(model: Model, dialect: Dialect | None = None) -> Graph:

@@ -10,7 +10,9 @@ from gslang.check import checked as ir
 from gslang.dialect.load import require_inference
 from gslang.dialect.onnx.versions import OPSETS
 from gslang.engine.build import BuildError, build
+from gslang.engine.externs import externs_of, with_externs
 from gslang.engine.fixed_point import Limits, run_to_fixed_point
+from gslang.engine.limits import RuleFailed
 from gslang.engine.meaning import with_meanings
 from gslang.engine.scope import Scope
 from gslang.engine.values import FAILURES
@@ -46,6 +48,8 @@ def run_tests(program: ir.CheckedProgram, rules: frozenset[str] | None = None, s
         require_inference(program.dialect)
     outcomes = []
     program = with_meanings(program)
+    if any(extern.function is None for rule in program.rules.values() for extern in externs_of(rule)):
+        program = with_externs(program, allow=False)
     for test in program.tests:
         if rules is None or test.rule in rules:
             began = perf_counter()
@@ -67,7 +71,10 @@ def _run(program: ir.CheckedProgram, test: ir.CheckedTest, seed: int) -> str | N
     except FAILURES as error:
         return f"the test's graph cannot be built: {error}"
     after = before.copy()
-    progress = run_to_fixed_point(after, [rule], Limits(sweeps=8))
+    try:
+        progress = run_to_fixed_point(after, [rule], Limits(sweeps=8))
+    except RuleFailed as error:
+        return error.message
     if progress.failures:
         return f"the target does not fit: {progress.failures[0].message}"
     if expected is None:

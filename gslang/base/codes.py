@@ -69,6 +69,7 @@ E0702 wrong arguments of an annotation
 E0703 a pass that runs itself
 E0704 a test that does not hold together
 E0705 an operator set of `@opset` cannot say the target
+E0706 a function in Python that does not hold together
 """
 
 CODES: dict[str, CodeInfo] = {

@@ -8,7 +8,7 @@ from typing import Any, Final
 from gslang.base.diagnostics import Diagnostic, Label
 from gslang.base.suggest import did_you_mean
 from gslang.check import checked as ir
-from gslang.check import patterns, targets, values
+from gslang.check import externs, patterns, targets, values
 from gslang.check.context import BUILTIN_ARGUMENTS, Denotation, InstanceOf, Lost, Lowering, NodeOf, OperatorOf, Stop, TargetOf, ValueOf, is_tensor
 from gslang.syntax import nodes as n
 
@@ -146,6 +146,8 @@ def _expand(low: Lowering, expr: n.Call, function: n.FnDecl) -> Denotation:
             "E0305", f"`{name}` takes {len(parameters)} argument{many}, got {max(positional, len(given))}", expr.span,
             related=(_label(function.name, "declared here"),),
         )  # fmt: skip
+    if function.body is None:
+        return externs.call(low, expr, function, given)
     for parameter, what in ((p, given[p.name.id]) for p in function.parameters):
         if parameter.type is not None and parameter.type.id == "tensor" and isinstance(what, ValueOf) and what.type in ("str", "tuple"):
             low.error("E0501", f"`{parameter.name.id}` of `{name}` is a tensor", expr.span)

@@ -10,6 +10,7 @@ from gslang.base.diagnostics import Diagnostic, Label
 from gslang.base.source import Source, Span
 from gslang.base.suggest import did_you_mean
 from gslang.check import checked as ir
+from gslang.check.externs import check_function
 from gslang.check.imports import Importer
 from gslang.check.meaning import check_meaning
 from gslang.check.passes import check_pass
@@ -153,6 +154,7 @@ def functions_of(program: n.Program, found: list[Diagnostic]) -> dict[str, n.FnD
             if name in result:
                 found.append(Diagnostic("E0208", f"there is a function `{name}` already", Label(item.name.span), related=(Label(result[name].name.span, "first one here"),), help="choose another name"))
                 continue
+            found += check_function(item)
             seen: set[str] = set()
             for parameter in item.parameters:
                 if parameter.name.id in seen:

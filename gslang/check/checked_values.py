@@ -5,6 +5,7 @@ Part of `checked`, through which the other stages see it. Evaluating them: `engi
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from dataclasses import field as dataclass_field
 from typing import Any, Union
@@ -249,9 +250,26 @@ class Builtin:
     arguments: tuple[Value, ...]
 
 
+@dataclass(frozen=True, slots=True)
+class Extern:
+    """A call of the Python function `reference` ("module:function"), which takes values of the types `parameters` and gives
+    one of type `result`. `folder`: of the file that
+    declares it. `function`: what calls it, once it was imported (`engine.externs`); None: nobody has asked for that."""
+
+    name: str
+    reference: str
+    result: str
+    parameters: tuple[str, ...]
+    arguments: tuple[Value, ...]
+    folder: str
+    span: Span = dataclass_field(compare=False, repr=False)
+    function: Callable[..., Any] | None = dataclass_field(default=None, compare=False, repr=False)
+
+
 Value = Union[
     Const, NodeAttr, TypeOf, IsAbsent, SameNode, Captured, Let, Local, InstanceIndex, Opset, Length, Instances, UnaryValue,
     BinaryValue, CompareValue, AllOf, AnyOf, IfValue, SelectValue, TupleValue, ItemValue, SliceValue, RangeValue, Comprehension, Builtin,
+    Extern,
 ]  # fmt: skip
 
 # ── tests: what a source demands of one value ─────────────────────────────────────────────────────────────────

@@ -8,7 +8,7 @@ from gslang.base.suggest import did_you_mean
 from gslang.check.context import Lowering
 from gslang.syntax import nodes as n
 
-KNOWN = ("tags", "approximate", "changes", "once", "opset", "disconnected", "allow")
+KNOWN = ("tags", "approximate", "changes", "once", "opset", "disconnected", "extern", "allow")
 
 
 @dataclass(slots=True)
@@ -59,6 +59,8 @@ def read(low: Lowering, item: n.Item) -> Marks:
                     marks.opset = (value.value, value.value)
                 else:
                     low.error("E0702", "`@opset` takes versions: `@opset(11..)`", annotation.span)
+            case "extern":
+                low.error("E0702", "`@extern` stands before a `fn`", annotation.span, '`@extern("module:function") fn f(x: int) -> bool;`')
             case "allow":
                 if not arguments or not all(isinstance(a.value, n.Name) for a in arguments):
                     low.error("E0702", "`@allow` takes codes: `@allow(W1003)`", annotation.span)

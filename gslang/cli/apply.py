@@ -22,7 +22,7 @@ from gslang.cli.paint import painter
 from gslang.cli.progress import shown
 from gslang.cli.refusals import graph_takes_place, refuse_graph_output, refuse_output, refuse_two_stdins, shared_file, written_with
 from gslang.cli.shared import add_graph_options, load_graph
-from gslang.cli.usable_rules import usable_rules
+from gslang.cli.usable_rules import add_extern_option, usable_rules
 from gslang.engine.fixed_point import StopReason
 from gslang.engine.passes import FOLD_LIMIT
 
@@ -51,6 +51,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--provenance", action="store_true", help="new nodes say which application made them from what (JSON, ONNX)")
     add_output_options(parser)
     add_graph_options(parser)
+    add_extern_option(parser)
 
 
 def add_run_options(parser: argparse.ArgumentParser) -> None:

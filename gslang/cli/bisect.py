@@ -24,7 +24,7 @@ from gslang.cli.main import ExitCode
 from gslang.cli.numbers import add_number_options, outputs_of, refuse_unknown_sizes, sizes_of
 from gslang.cli.refusals import refuse_two_stdins
 from gslang.cli.shared import add_graph_options, load_graph
-from gslang.cli.usable_rules import usable_rules
+from gslang.cli.usable_rules import add_extern_option, usable_rules
 from gslang.engine.passes import FOLD_LIMIT
 
 if TYPE_CHECKING:
@@ -46,6 +46,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_run_options(parser)
     add_number_options(parser)
     add_graph_options(parser)
+    add_extern_option(parser)
 
 
 def run(options: argparse.Namespace) -> int:

@@ -16,7 +16,7 @@ from gslang.cli.miss_text import miss_lines
 from gslang.cli.option_types import positive
 from gslang.cli.refusals import refuse_two_stdins
 from gslang.cli.shared import add_graph_options, load_graph
-from gslang.cli.usable_rules import usable_rules
+from gslang.cli.usable_rules import add_extern_option, usable_rules
 
 if TYPE_CHECKING:
     from gslang.api import Match, RuleSet
@@ -34,6 +34,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--limit", type=positive, default=5, metavar="N", help="misses to show for each rule (5)")
     parser.add_argument("--format", choices=("text", "json"), default="text")
     add_graph_options(parser)
+    add_extern_option(parser)
 
 
 def run(options: argparse.Namespace) -> int:

@@ -26,7 +26,7 @@ from gslang.cli.paint import painter
 from gslang.cli.progress import shown_line
 from gslang.cli.refusals import refuse_graph_output, refuse_output, refuse_two_stdins, shared_file
 from gslang.cli.shared import add_graph_options, load_graph
-from gslang.cli.usable_rules import usable_rules
+from gslang.cli.usable_rules import add_extern_option, usable_rules
 
 if TYPE_CHECKING:
     from gslang.api import RuleSet
@@ -60,6 +60,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--save-egraph", metavar="FILE", help="eqsat: write the e-graph in extraction-gym's format")
     add_output_options(parser)
     add_graph_options(parser)
+    add_extern_option(parser)
 
 
 def _factor(text: str) -> float:

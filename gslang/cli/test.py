@@ -11,7 +11,7 @@ from xml.sax.saxutils import quoteattr
 from gslang.cli.main import ExitCode
 from gslang.cli.option_types import natural
 from gslang.cli.paint import painter
-from gslang.cli.usable_rules import usable_rules
+from gslang.cli.usable_rules import add_extern_option, usable_rules
 
 if TYPE_CHECKING:
     from gslang.testing import Outcome
@@ -22,6 +22,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--rule", action="append", metavar="NAME", help="only tests of this rule (may be repeated)")
     parser.add_argument("--format", choices=("text", "json", "junit"), default="text")
     parser.add_argument("--seed", type=natural, default=0, metavar="N", help="of the random inputs (0)")
+    add_extern_option(parser)
 
 
 def run(options: argparse.Namespace) -> int:

@@ -14,6 +14,18 @@ if TYPE_CHECKING:
     from gslang.api import RuleSet
 
 
+def add_extern_option(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--allow-extern", action="store_true", help="import the Python functions that rules name with `@extern`")
+
+
+def runnable(rules: RuleSet, allow_extern: bool) -> RuleSet:
+    """The rules with what their `@extern` functions name: the functions, or what refuses to call them. Raises `InputError`."""
+    from gslang.api import RuleSet
+    from gslang.engine.externs import with_externs
+
+    return RuleSet(tuple(with_externs(program, allow_extern) for program in rules.programs))
+
+
 def usable_rules(files: Sequence[str], options: argparse.Namespace) -> RuleSet | ExitCode:
     """The rules of files, folders, modules or `-`, or the exit code if a verb cannot go on with them: findings and names of rules or
     passes that there are not (`--rule`, `--skip`, `--pass`, as far as the verb has them) are written to stderr.
@@ -23,6 +35,7 @@ def usable_rules(files: Sequence[str], options: argparse.Namespace) -> RuleSet |
     rules = load_rules(files)
     if show_findings(rules, options):
         return ExitCode.FINDINGS
+    rules = runnable(rules, options.allow_extern)
     asked = [*(options.rule or ()), *getattr(options, "skip", ())]
     pass_name: str | None = getattr(options, "pass_name", None)
     wrong = check_names(rules, asked, "rule", list(rules.known)) or check_names(rules, [pass_name] if pass_name else [], "pass", list(rules.passes))

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from gslang.cli.main import ExitCode
 from gslang.cli.option_types import natural, positive
 from gslang.cli.shared import load_rules
-from gslang.cli.usable_rules import usable_rules
+from gslang.cli.usable_rules import add_extern_option, runnable, usable_rules
 
 if TYPE_CHECKING:
     from gslang.api import RuleSet
@@ -31,6 +31,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--jobs", type=positive, default=1, metavar="N", help="processes (1)")
     parser.add_argument("--strict-special", action="store_true", help="differences in NaN and infinities refute, too")
     parser.add_argument("--format", choices=("text", "json", "sarif", "junit", "markdown"), default="text")
+    add_extern_option(parser)
 
 
 def run(options: argparse.Namespace) -> int:
@@ -58,19 +59,19 @@ def _verdicts(options: argparse.Namespace, rules: RuleSet, names: list[str], set
     from gslang.base.processes import processes
 
     with processes(options.jobs) as pool:
-        return list(pool.map(_one, [(tuple(options.rules), name, settings) for name in names]))
+        return list(pool.map(_one, [(tuple(options.rules), options.allow_extern, name, settings) for name in names]))
 
 
 @cache
-def _loaded(files: tuple[str, ...]) -> RuleSet:
-    return load_rules(files)
+def _loaded(files: tuple[str, ...], allow_extern: bool) -> RuleSet:
+    return runnable(load_rules(files), allow_extern)
 
 
-def _one(task: tuple[tuple[str, ...], str, Settings]) -> Verdict:
+def _one(task: tuple[tuple[str, ...], bool, str, Settings]) -> Verdict:
     """In a process of its own: the rules are loaded again there, their dialects hold functions."""
     from gslang.verify.verdict import verify
 
     warnings.simplefilter("ignore", RuntimeWarning)
-    files, name, settings = task
-    rules = _loaded(files)
+    files, allow_extern, name, settings = task
+    rules = _loaded(files, allow_extern)
     return verify(rules.known[name], settings, rules.programs)

@@ -18,7 +18,7 @@ from gslang.cli.page_output import write_page, write_text
 from gslang.cli.progress import shown, shown_line
 from gslang.cli.refusals import refuse_output, refuse_two_stdins, shared_file
 from gslang.cli.shared import add_graph_options, load_graph
-from gslang.cli.usable_rules import usable_rules
+from gslang.cli.usable_rules import add_extern_option, usable_rules
 
 if TYPE_CHECKING:
     from gslang.api import Result, RuleSet
@@ -34,6 +34,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_run_options(parser)
     parser.add_argument("--stop-after", type=natural, metavar="N", help="stop after N applications")
     add_graph_options(parser)
+    add_extern_option(parser)
 
 
 def run(options: argparse.Namespace) -> int:

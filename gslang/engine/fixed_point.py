@@ -20,7 +20,7 @@ from gslang.check.opsets import why_unfit
 from gslang.engine.dispatch import Dispatch, can_ever_match, shapes_of
 from gslang.engine.edits import Edits, edits_of
 from gslang.engine.generate import Rewriter, compile_rewriter
-from gslang.engine.limits import LimitExceeded
+from gslang.engine.limits import RuleFailed
 from gslang.engine.lower import program_of
 from gslang.engine.outline_conditions import can_match_within, reads_kinds
 from gslang.engine.program import MatchProgram
@@ -213,7 +213,7 @@ def _sweep(run: _Run, todo: Iterable[int]) -> list[int]:
             first_new = len(op)
             try:
                 application = entry.rewrite(node, seeds)
-            except LimitExceeded as error:
+            except RuleFailed as error:
                 raise error.of(entry.name) from None
             now = perf_counter()  # one reading a candidate: the next one's time begins where this one's ends
             count = entry.count

@@ -18,16 +18,20 @@ MOST_BITS: Final = 4096
 MOST_LEVELS: Final = 100
 
 
-class LimitExceeded(InputError):
-    """An attribute expression is beyond a limit; the message names it. `limit`: the message without the rule's name."""
+class RuleFailed(InputError):
+    """An attribute expression of a rule cannot be evaluated at all, so that nothing goes on. `reason`: the message without the rule's name."""
 
-    def __init__(self, limit: str, *, help: str, rule: str = "") -> None:
-        super().__init__(f"rule `{rule}`: {limit}" if rule else limit, help=help)
-        self.limit, self.rule = limit, rule
+    def __init__(self, reason: str, *, help: str, rule: str = "", path: str = "") -> None:
+        super().__init__(f"rule `{rule}`: {reason}" if rule else reason, help=help, path=path)
+        self.reason, self.rule = reason, rule
 
-    def of(self, rule: str) -> LimitExceeded:
+    def of(self, rule: str) -> RuleFailed:
         """The same error with the name of the rule."""
-        return self if self.rule else LimitExceeded(self.limit, help=self.help, rule=rule)
+        return self if self.rule else type(self)(self.reason, help=self.help, rule=rule, path=self.path)
+
+
+class LimitExceeded(RuleFailed):
+    """An attribute expression is beyond a limit; the message names it."""
 
 
 def too_long() -> LimitExceeded:

@@ -28,7 +28,7 @@ from gslang.engine.conditions import (
     shared_output,
 )
 from gslang.engine.constraints import kind_fits, satisfied
-from gslang.engine.limits import LimitExceeded
+from gslang.engine.limits import RuleFailed
 from gslang.engine.program import MatchProgram
 from gslang.engine.scope import UNBOUND, Instance, Scope, evaluate, holds
 from gslang.engine.values import FAILURES
@@ -78,7 +78,7 @@ def matches(program: MatchProgram, graph: Graph, start: int) -> Iterator[Scope]:
     try:
         for _ in machine.solve(program.steps):
             yield machine.scope
-    except LimitExceeded as error:
+    except RuleFailed as error:
         raise error.of(program.rule.name) from None
 
 

@@ -14,6 +14,7 @@ from gslang.check.checked import OWN, At, CheckedRule, First, Own, Place, Value
 from gslang.dialect.onnx.versions import opset_for
 from gslang.dialect.tensor_type import UnknownValue
 from gslang.engine.builtins import BUILTINS
+from gslang.engine.externs import caller
 from gslang.engine.limits import bounded, collected, numbers, run_over
 from gslang.engine.values import BINARY, COMPARE, FAILURES, plain, read_attribute, truth
 from gslang.graph.graph import ABSENT, Graph
@@ -211,6 +212,8 @@ def evaluate(value: ir.Value, scope: Scope) -> Any:
             return collected(evaluate(element, scope) for _ in iterate(value, scope))
         case ir.Builtin(name, arguments):
             return BUILTINS[name](*(evaluate(a, scope) for a in arguments))
+        case ir.Extern(arguments=arguments):
+            return caller(value)(*(evaluate(a, scope) for a in arguments))
     raise AssertionError(f"unknown value {value!r}: this is a bug in gslang")
 
 

@@ -18,6 +18,7 @@ from gslang.dialect.tensor_type import UnknownValue
 from gslang.engine import values
 from gslang.engine.builtins import BUILTINS
 from gslang.engine.constraints import equals_rounded
+from gslang.engine.externs import caller
 from gslang.engine.limits import add, bounded, collected, multiply, numbers, run_over
 from gslang.graph.graph import CONST, Graph
 from gslang.graph.scalar import Scalar
@@ -317,6 +318,8 @@ def code_of(value: ir.Value, names: Namespace) -> str:
             return _comprehension(value, names)
         case ir.Builtin(name, arguments):
             return f"{names.constant(BUILTINS[name])}({', '.join(map(code, arguments))})"
+        case ir.Extern(arguments=arguments):
+            return f"{names.constant(caller(value))}({', '.join(map(code, arguments))})"
     raise NotCompiled(type(value).__name__)
 
 

@@ -150,7 +150,9 @@ def _op(parts: list[Part]) -> Doc:
 
 
 def _fn(parts: list[Part]) -> Doc:
-    equals = next(k for k, part in enumerate(parts) if _is(part, "="))
+    equals = next((k for k, part in enumerate(parts) if _is(part, "=")), None)
+    if equals is None:  # the signature of a function in Python
+        return (_words(parts[:-1]), token_doc(first(parts[-1])))
     body = parts[equals + 1 : -1]
     value = expression(body)
     head = (_words(parts[:equals]), " ", token_doc(first(parts[equals])))

@@ -21,7 +21,7 @@ def unused_binding(file: LintedFile) -> Iterator[Finding]:
             yield from _unused(item, (item.source, item.target, item.inputs), item.source)
         elif isinstance(item, n.Test):
             yield from _unused(item, (item.source, item.expected), item.source)
-        elif isinstance(item, n.FnDecl):
+        elif isinstance(item, n.FnDecl) and item.body is not None:
             used = set(names_in(item.body))
             for parameter in item.parameters:
                 if parameter.name.id not in used and not parameter.name.id.startswith("_"):

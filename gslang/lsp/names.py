@@ -234,6 +234,9 @@ class _Scan:
         end = t.end_of_bracket(at + 1) if t.text(at + 1) == "(" else at
         if t.text(at + 1) == "(":
             yield from self.parameters(at + 1, end)
+        if t.text(end) == "->":
+            yield from self.types(end + 1, next((k for k in range(end, len(t.all)) if t.text(k) == ";"), len(t.all)))
+            return
         yield from self.body(end + 1, len(t.all), set())
 
     def rule(self, at: int) -> Iterator[Mark]:

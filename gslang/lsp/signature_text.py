@@ -43,6 +43,8 @@ def operator(signature: Signature) -> Callable:
 
 def function(item: n.FnDecl) -> Callable:
     parameters = tuple(Parameter(p.name.id, p.name.id + (f": {p.type.id}" if p.type is not None else ""), True) for p in item.parameters)
+    if item.body is None:
+        return Callable(f"fn {item.name.id}", parameters, f" -> {item.result.id if item.result is not None else 'any'}", item.doc or "")
     body = " ".join(item.body.span.text.split())
     return Callable(f"fn {item.name.id}", parameters, f" = {body if len(body) < 160 else body[:157] + '…'};", item.doc or "")
 

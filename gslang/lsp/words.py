@@ -86,6 +86,7 @@ ANNOTATIONS = {
     "once": ("@once", "A node that the rule made is never the first output of a match of it."),
     "opset": ("@opset(11..)", "The ONNX operator set versions that the rule is meant for."),
     "disconnected": ("@disconnected", "The outputs share nothing; the rule is checked and never swept."),
+    "extern": ('@extern("module:function")', "The Python function of a `fn` without a body. Imported only by `gslc … --allow-extern`, never here."),
     "allow": ("@allow(L0111)", "Silences a lint in this item."),
 }
 

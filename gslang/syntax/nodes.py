@@ -343,9 +343,12 @@ class FnParameter(Node):
 
 @dataclass(frozen=True, slots=True)
 class FnDecl(Item):
+    """`fn f(x) = body;`, or `fn f(x: int) -> bool;`: the signature of a Python function, which `@extern` names."""
+
     name: Name
     parameters: tuple[FnParameter, ...]
-    body: Expr
+    body: Expr | None
+    result: Name | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -211,6 +211,10 @@ class _Builder:
         parameters = tuple(x for x in rest[1:-1])
         return n.FnDecl(self.name(rest[0]), parameters, rest[-1], **self.item(tree, c))
 
+    def _extern_fn(self, tree: Tree[Token], c: list[Any]) -> Any:
+        rest = [x for x in c if x is not None and not isinstance(x, n.Annotation)]
+        return n.FnDecl(self.name(rest[0]), tuple(rest[1:-1]), None, self.name(rest[-1]), **self.item(tree, c))
+
     def _reserved_fn(self, tree: Tree[Token], c: list[Any]) -> Any:
         raise Reserved(self.span(tree), "`fn` with a block")
 

@@ -64,6 +64,8 @@ def written_value(rule: ir.CheckedRule, value: Any) -> str:
             return f"{text(element)} for i in {text(source)}"
         case ir.Builtin(name, arguments):
             return f"{name}({', '.join(map(text, arguments))})"
+        case ir.Extern(name=name, arguments=arguments):
+            return f"{name}({', '.join(map(text, arguments))})"
     return "_"
 
 
