@@ -15,7 +15,7 @@ from itertools import islice
 from gslang.check.checked import AltNode, CallNode, CheckedRule, MakeCall
 from gslang.dialect.dialect import Dialect
 from gslang.dialect.load import require_inference
-from gslang.engine.limits import LimitExceeded
+from gslang.engine.limits import RuleFailed
 from gslang.graph.graph import INPUT, PARAM, Graph
 from gslang.search.explained import ExplainedEGraph, Step, Term, TooLong, written
 from gslang.search.saturate import Limits, saturate
@@ -89,8 +89,8 @@ def _implied(rule: CheckedRule, others: Sequence[CheckedRule], settings: Setting
             forward = forward and all(step.forward for step in steps)
             if not shown or len(steps) > sum(len(d.steps) for d in shown):
                 shown = found
-    except LimitExceeded as error:
-        return Implied(rule.name, False, error.limit, count)
+    except RuleFailed as error:
+        return Implied(rule.name, False, error.reason, count)
     if not count:
         why = "its two sides are the same on each instance" if trivial else "no instance of it was found"
         return Implied(rule.name, bool(trivial), why, trivial)
@@ -102,7 +102,7 @@ def _usable(rule: CheckedRule, by: Sequence[CheckedRule]) -> list[CheckedRule]:
     found: list[CheckedRule] = []
     names: set[str] = set()
     for other in by:
-        if other.dialect.name != rule.dialect.name or other.disconnected or _is_same(rule, other):
+        if other.dialect.name != rule.dialect.name or other.disconnected or other.changes is not None or _is_same(rule, other):
             continue
         name, k = other.name, 2
         while name in names:

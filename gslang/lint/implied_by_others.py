@@ -18,7 +18,7 @@ _MOST_RULES = 150  # of a file: the first of a larger one are held against each 
 def implied_by_others(file: LintedFile) -> Iterator[Finding]:
     from gslang.discover.implied import Settings, implied
 
-    left = [rule for rule in file.rules if not rule.checked.disconnected][:_MOST_RULES]
+    left = [rule for rule in file.rules if not rule.checked.disconnected and rule.checked.changes is None][:_MOST_RULES]
     if len(left) < 2:
         return
     found = []

@@ -92,7 +92,7 @@ def only_in_the_sketch(tree: Tree[Any]) -> bool:
 
 def only_in_ours(tree: Tree[Any]) -> bool:
     """Words and signs in more places: a `;` before `=>` and `}`, a comma behind the last of more lists, every word after a dot or
-    before `=`, `p.0.1`, and an operator variable as the parameter of a function."""
+    before `=`, `p.0.1`, an operator variable as the parameter of a function, and functions without a body."""
     words = {"none", "true", "false", "repeat", "unchanged"}
     for inner in tree.iter_subtrees():
         last = [str(c) for c in inner.children if c is not None and not isinstance(c, Tree)]
@@ -110,6 +110,8 @@ def only_in_ours(tree: Tree[Any]) -> bool:
             case "several" | "targets" | "test_input" | "use_names" | "meaning" | "traits" | "inputs" if last[-2:-1] == [","] or last[-3:-2] == [","]:
                 return True
             case "fnparam" if "op" in last:
+                return True
+            case "extern_fn":
                 return True
     return False
 
