@@ -86,7 +86,7 @@ def check_comparison(low: Lowering, operator: str, left: ir.Value, right: ir.Val
 def declared(low: Lowering, attribute: ir.NodeAttr) -> Sequence[AttributeSpec]:
     """The declarations of an attribute that a value reads; none where one of the operators is not known."""
     pattern = low.patterns[attribute.node]
-    if not isinstance(pattern, ir.CallNode) or attribute.name in ("shape", "dtype", "ndim", "op", "kind"):
+    if not isinstance(pattern, ir.CallNode) or attribute.name in ("shape", "dtype", "ndim", "op", "kind", "name"):
         return ()
     found = []
     for name in pattern.operators:

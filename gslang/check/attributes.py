@@ -9,7 +9,7 @@ from gslang.check.context import BlockOf, Denotation, InstanceOf, Lost, Lowering
 from gslang.check.results import is_tuple, results_of, results_of_target
 from gslang.syntax import nodes as n
 
-FACTS = {"shape": "tuple", "dtype": "dtype", "ndim": "int", "value": "array", "index": "int", "op": "any", "kind": "str"}
+FACTS = {"shape": "tuple", "dtype": "dtype", "ndim": "int", "value": "array", "index": "int", "op": "any", "kind": "str", "name": "any"}
 NEW_FACTS = ("shape", "dtype", "ndim")
 
 
@@ -104,7 +104,7 @@ def attribute_type(low: Lowering, expr: n.Attribute, node: int) -> str:
     if field in ("shape", "dtype", "ndim") and is_tuple(results_of(low, node)):
         name = pattern.name or "this"
         low.stop("E0502", f"`{name}` is a tuple, which has no `{field}`", expr.field_span, f"take one of its fields: `{name}.0.{field}`")
-    if field in ("shape", "dtype", "ndim", "op", "kind"):
+    if field in ("shape", "dtype", "ndim", "op", "kind", "name"):
         return FACTS[field]
     found: list[str] = []
     for branch in branches:
@@ -125,7 +125,7 @@ def attribute_type(low: Lowering, expr: n.Attribute, node: int) -> str:
             case _:
                 low.stop(
                     "E0502", f"`{pattern.name or 'this node'}` has no attribute `{field}`", expr.field_span,
-                    "what every node has: `shape`, `dtype`, `ndim`, `kind`, `op`",
+                    "what every node has: `shape`, `dtype`, `ndim`, `kind`, `op`, `name`",
                 )  # fmt: skip
     return found[0] if found and all(kind == found[0] for kind in found) else "any"
 

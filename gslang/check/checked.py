@@ -268,6 +268,7 @@ class CheckedRule:
     once: bool = False
     disconnected: bool = False
     approximate: float | None = None  # relative tolerance
+    attached: tuple[tuple[str, str | int | float | bool], ...] = ()  # to the calls that the rule makes
     changes: str | None = None  # why the two sides are not meant to be equal
     tags: tuple[str, ...] = ()
     opset: tuple[int | None, int | None] = (None, None)

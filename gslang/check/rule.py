@@ -81,9 +81,14 @@ def check_rule(
         disconnected=marks.disconnected,
         approximate=marks.approximate,
         changes=marks.changes,
+        attached=marks.attached,
         tags=marks.tags,
         opset=marks.opset,
     )
+    if marks.attached and not any(isinstance(target, ir.MakeCall) for target in low.targets):
+        span = next(item.span for item in rule.annotations if item.name.id == "attach")
+        low.error("E0702", "the target makes no operator that something could be attached to", span, "remove `@attach`")
+        return None, low.diagnostics
     marked = next((item for item in rule.annotations if item.name.id == "opset"), None)
     promised = check_range(checked, marked.span) if marked is not None else []
     return None if promised else checked, [*low.diagnostics, *promised]

@@ -40,7 +40,7 @@ def run(options: argparse.Namespace) -> int:
         return ExitCode.USAGE
     a, b = load_graph(options.a, options), load_graph(options.b, options)
     mixed = Path(options.a).suffix.lower() != Path(options.b).suffix.lower()
-    found = differences(a, b, dialect=load_dialect(a.dialect), limit=None, across_formats=mixed)
+    found = differences(a, b, dialect=load_dialect(a.dialect), limit=None, across_formats=mixed, annotations=True)
     only_a, only_b = _only_in_one(a, b) if found else ([], [])
     if options.format == "html":
         from gslang.view.difference import difference_data

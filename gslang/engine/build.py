@@ -51,8 +51,16 @@ def _one(builder: _Builder, number: int) -> int:
 def _several(builder: _Builder, number: int) -> list[int]:
     """The node(s) that a target stands for, built when first asked for."""
     if number not in builder.made:
-        builder.made[number] = _make(builder, number)
+        builder.made[number] = nodes = _make(builder, number)
+        if builder.literal and builder.target.names[number] is not None and len(nodes) == 1 and nodes[0] >= 0:
+            _name(builder.graph, nodes[0], builder.target.names[number])
     return builder.made[number]
+
+
+def _name(graph: Graph, node: int, name: str | None) -> None:
+    """In a graph that is written out, a statement's name is that of its node."""
+    if graph.names[node] is None:
+        graph.names[node] = name
 
 
 def _make(builder: _Builder, number: int) -> list[int]:

@@ -1,4 +1,4 @@
-"""`cse`: equal calls become one. Equal: operator, operands, and attributes completed with their defaults.
+"""`cse`: equal calls become one. Equal: operator, operands, attributes completed with their defaults, and what is attached.
 
 Small constants count as the same operand if they are the same bytes; large ones only if they are one node.
 """
@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import Any
 
 from gslang.dialect.dialect import Dialect
+from gslang.graph.annotations import annotations_of
 from gslang.graph.graph import CONST, LEAVES, Graph
 
 _SMALL = 1024  # bytes of a constant that is compared by value
@@ -31,7 +32,8 @@ def merge_equal_calls(graph: Graph, dialect: Dialect) -> int:
         complete = signature.complete(attrs) if signature is not None else attrs
         try:
             operands = tuple([same.get(o, o) for o in graph.operands[node]]) if same else graph.operands[node]
-            key = (op, operands, tuple(sorted((name, _key(value)) for name, value in complete.items())))
+            attached = tuple(sorted(annotations_of(graph, node).items()))
+            key = (op, operands, tuple(sorted((name, _key(value)) for name, value in complete.items())), attached)
             first = seen.setdefault(key, node)
         except TypeError:  # an attribute that has no hash or no order: not worth merging
             continue

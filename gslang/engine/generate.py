@@ -39,6 +39,7 @@ from gslang.engine.scope import Instance, Scope
 from gslang.engine.target_runtime import RUNTIME as TARGET_RUNTIME
 from gslang.engine.value_code import RUNTIME, Namespace, NotCompiled, equal_attributes, truth_code, written_out
 from gslang.engine.values import FAILURES, equal
+from gslang.graph.annotations import Annotation, attach
 from gslang.graph.graph import CONST, DEAD, INPUT, NO_ATTRS, OUTLINE, PARAM, PROJ, TUPLE, VARIABLES, Graph
 
 Accept = Callable[[Scope], Any]
@@ -55,9 +56,25 @@ def compile_matcher(plan: MatchProgram) -> Callable[[Graph], Matcher]:
 def compile_rewriter(plan: MatchProgram, traced: bool = False) -> Callable[[Edits], Rewriter]:
     """The rewriter of a rule."""
     make = _compiled(plan, "trace" if traced else "rewrite")
+    if make is not None and plan.rule.attached:
+        return partial(_attaching, dict(plan.rule.attached), make)
     if make is not None:
         return lambda edits: make(edits.graph, edits)  # type: ignore[no-any-return]
     return partial(readable_rewriter, plan, traced=traced)
+
+
+def _attaching(what: dict[str, Annotation], make: Callable[[Graph, Edits], Rewriter], edits: Edits) -> Rewriter:
+    """A generated rewriter that attaches something to the calls that it makes."""
+    graph, rewrite = edits.graph, make(edits.graph, edits)
+
+    def rewrite_and_attach(start: int, seeds: list[int]) -> Any:
+        first_new = len(graph.op)
+        result = rewrite(start, seeds)
+        if result is not None and not isinstance(result, Failure):
+            attach(graph, first_new, what)
+        return result
+
+    return rewrite_and_attach
 
 
 def is_compiled(plan: MatchProgram) -> bool:

@@ -219,6 +219,8 @@ def _note_value(laying: _Laying, value: ir.Value) -> None:
     match value:
         case ir.Const() | ir.Local():
             return
+        case ir.NodeAttr(name="name"):
+            raise _NotFixed
         case ir.NodeAttr(ir.Own(), node, "shape" | "dtype" | "ndim") if laying.names.is_there(node) and laying.rule.nodes[node].block is None:
             laying.key[f"types[v{node}]"] = None
         case ir.NodeAttr(ir.At(block, _), node, "shape" | "dtype" | "ndim") if laying.names.is_there(node):

@@ -371,7 +371,7 @@ def truth_code(value: ir.Value, names: Namespace) -> str:
 def _attribute(slot: str, node: int, name: str, names: Namespace) -> str:
     """Reading an attribute; with one possible operator its default is known already."""
     pattern = names.rule.nodes[node]
-    if isinstance(pattern, ir.CallNode) and name not in ("shape", "dtype", "ndim", "op", "kind"):
+    if isinstance(pattern, ir.CallNode) and name not in ("shape", "dtype", "ndim", "op", "kind", "name"):
         return _call_attribute(pattern, slot, name, names)
     if names.is_there(node):
         if name in ("shape", "dtype", "ndim"):

@@ -46,6 +46,8 @@ def read_attribute(graph: Graph, dialect: Dialect, node: int, name: str) -> Any:
             return graph.op[node] if graph.is_call(node) else None
         case "kind":
             return graph.kind(node)
+        case "name":
+            return graph.names[node]
         case "value" if graph.op[node] is CONST:
             return constant_value(graph, node)
         case "index" if graph.op[node] is PROJ:

@@ -16,6 +16,8 @@ from gslang.dialect.dtypes import PLAIN, dtype_exists
 from gslang.dialect.tensor_type import LARGEST_DIMENSION, UNKNOWN, Dimension, Symbol, TensorType, TupleType, Type, UnknownDimension
 from gslang.formats.json_file import JsonFile, escaped, parse
 from gslang.formats.json_values import plain_value, read_value, value_entry
+from gslang.graph.annotations import KEY as ANNOTATIONS
+from gslang.graph.annotations import attachable
 from gslang.graph.graph import ABSENT, CONST, INPUT, NO_ATTRS, PARAM, TUPLE, Graph
 from gslang.graph.inference import infer_types
 from gslang.graph.known_calls import mark_opaque_calls, true_name
@@ -28,7 +30,7 @@ _KEYS: Final = {
     "input": ("id", "kind", "shape", "dtype"),
     "param": ("id", "kind", "shape", "dtype", "value", "origin"),
     "const": ("id", "kind", "shape", "dtype", "value", "origin"),
-    "call": ("id", "kind", "op", "inputs", "attrs", "shape", "dtype", "type", "origin"),
+    "call": ("id", "kind", "op", "inputs", "attrs", "shape", "dtype", "type", "origin", "annotations"),
     "tuple": ("id", "kind", "inputs", "type", "origin"),
     "proj": ("id", "kind", "inputs", "index", "shape", "dtype", "type", "origin"),
 }
@@ -144,7 +146,18 @@ class _Reader:
             self.graph.extras[node] = self._own_keys(at, entry)
         if "origin" in entry:
             self.graph.extras.setdefault(node, {})["origin"] = self._origin(f"{at}/origin", entry["origin"])
+        if "annotations" in entry:
+            self.graph.extras.setdefault(node, {})[ANNOTATIONS] = self._annotations(f"{at}/annotations", entry["annotations"])
         self.ids[name] = node
+
+    def _annotations(self, at: str, given: Any) -> dict[str, Any]:
+        """What is attached to a call: texts, numbers and truth values by name."""
+        if not isinstance(given, dict):
+            self.fail(at, f"expected an object of names and values, got {_shown(given)}")
+        for key, value in given.items():
+            if not attachable(value):
+                self.fail(f"{at}/{escaped(key)}", f"expected a text, a number or a boolean, got {_shown(value)}")
+        return given
 
     def _own_keys(self, at: str, holder: Mapping[str, Any]) -> dict[str, Any]:
         """The user's own keys, whose values anything may be that can be written again."""
@@ -417,6 +430,8 @@ def _entry(graph: Graph, node: int, ids: Mapping[int, str]) -> dict[str, Any]:
         entry.update(_own(extra))
         if "origin" in extra:
             entry["origin"] = extra["origin"]
+        if ANNOTATIONS in extra:
+            entry["annotations"] = extra[ANNOTATIONS]
     return entry
 
 

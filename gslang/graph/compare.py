@@ -14,6 +14,7 @@ from typing import Any, Final
 
 from gslang.dialect.dialect import Dialect
 from gslang.dialect.tensor_type import Type
+from gslang.graph.annotations import annotations_of
 from gslang.graph.graph import CONST, INPUT, PARAM, PROJ, TUPLE, VARIABLES, Graph
 from gslang.graph.inference import contradiction
 from gslang.graph.known_calls import true_name
@@ -32,6 +33,7 @@ def differences(
     limit: int | None = 10,
     params_by_name: bool = True,
     across_formats: bool = False,
+    annotations: bool = False,
 ) -> list[str]:
     """The differences of two graphs, at most `limit` messages (None: all); empty if they are the same up to naming.
 
@@ -41,9 +43,9 @@ def differences(
     parameters by name (unless `params_by_name` is false), by type, and by value where both have one; sharing.
 
     With `across_formats` what Relay text cannot tell apart is equal: an input and a parameter of its name, several outputs
-    and one tuple of them.
+    and one tuple of them. With `annotations` what is attached to calls is compared too.
     """
-    return _Comparison(a, b, math.inf if limit is None else limit, dialect, params_by_name, across_formats).run()
+    return _Comparison(a, b, math.inf if limit is None else limit, dialect, params_by_name, across_formats, annotations).run()
 
 
 def count_operators(graph: Graph) -> dict[str, int]:
@@ -105,10 +107,10 @@ class _Comparison:
     """The state of one walk."""
 
     def __init__(
-        self, a: Graph, b: Graph, limit: float, dialect: Dialect | None, by_name: bool, loosely: bool
+        self, a: Graph, b: Graph, limit: float, dialect: Dialect | None, by_name: bool, loosely: bool, annotations: bool = False
     ) -> None:
         self.a, self.b, self.limit, self.dialect, self.by_name = a, b, limit, dialect, by_name
-        self.loosely = loosely
+        self.loosely, self.annotations = loosely, annotations
         self.to_b: dict[int, int] = {}
         self.to_a: dict[int, int] = {}
         self.reached_by: dict[int, tuple[int, int]] = {}  # node of a → (its user, place); user -1: output
@@ -174,6 +176,8 @@ class _Comparison:
             self._same_leaf(x, y)
             return True
         self._same_attributes(x, y)
+        if self.annotations:
+            self._same_annotations(x, y)
         if why := contradiction(a.types[x], b.types[y]):
             self._report(x, f"type of {_named(a, x)}: {why}")
         left, right = _present(a.operands[x]), _present(b.operands[y])
@@ -185,6 +189,13 @@ class _Comparison:
                 one, other = ("absent" if o < 0 else "given" for o in (p, q))
                 self._report(x, f"operand {k} of {_named(a, x)} is {one} against {other}")
         return True
+
+    def _same_annotations(self, x: int, y: int) -> None:
+        left, right = annotations_of(self.a, x), annotations_of(self.b, y)
+        for name in sorted({*left, *right}):
+            if name not in left or name not in right or not same_attribute(left[name], right[name]):
+                one, other = (repr(side[name]) if name in side else "nothing" for side in (left, right))
+                self._report(x, f"annotation `{name}` of {_named(self.a, x)}: {one} against {other}")
 
     def _same_leaf(self, x: int, y: int) -> None:
         a, b, op = self.a, self.b, self.a.op[x]

@@ -48,6 +48,7 @@ FACTS = {
     "index": "The index of a projection.",
     "op": "The name of the operator, `none` for what is no call.",
     "kind": 'What the node is: `"const"`, `"call"`, …',
+    "name": "The name of the node in the graph, `none` for a nameless one, such as most that rules make.",
 }
 
 FUNCTIONS = {
@@ -82,6 +83,7 @@ NAMES = {
 ANNOTATIONS = {
     "tags": ('@tags("fusion")', "Words by which rules are chosen."),
     "approximate": ("@approximate(rtol = 1e-3)", "Both sides are equal only up to rounding of this size."),
+    "attach": ('@attach(backend = "npu")', "Kept with the operators that the rule makes: `annotations` in JSON, `metadata_props` in ONNX."),
     "changes": ('@changes("why")', "Both sides are not meant to be equal; `gslc verify` says so, and never counts the rule as equal."),
     "once": ("@once", "A node that the rule made is never the first output of a match of it."),
     "opset": ("@opset(11..)", "The ONNX operator set versions that the rule is meant for."),

@@ -62,6 +62,9 @@ class Leaves:
     def bind(self, number: int, slot: int) -> int:
         """Remember the graph node of a pattern node; it is returned."""
         self.scope.slots_of(self.rule.nodes[number].block)[number] = slot
+        name = self.wishes.get((number, "name"))
+        if name is not None and slot >= 0 and name not in self.graph.names:
+            self.graph.names[slot] = name
         return slot
 
     def dice(self, number: int) -> Random:

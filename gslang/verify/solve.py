@@ -61,6 +61,8 @@ def _compare(sign: str, left: ir.Value, right: ir.Value, making: Making) -> Wish
             value = evaluate(other, making.scope)
         except FAILURES:
             continue
+        if sign == "in" and side is right and isinstance(value, str) and isinstance(side, ir.NodeAttr) and side.name == "name":
+            return _assign(side, value, making)
         if sign == "in":
             if side is not left or not isinstance(value, tuple) or not value:
                 continue
@@ -187,6 +189,8 @@ def _some_size(value: int, making: Making) -> Wish:
 
 def _field(node: int, name: str, value: Any, making: Making) -> Wish:
     pattern = making.rule.nodes[node]
+    if name == "name":
+        return {(node, name): value} if isinstance(value, str) else {}
     if not isinstance(pattern, ir.CallNode):
         if name != "shape" or (slot := making.bound(node)) < 0:
             return {(node, name): value}

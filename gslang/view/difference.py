@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from gslang.graph.annotations import annotations_of
 from gslang.graph.compare import count_calls
 from gslang.graph.correspond import correspondence
 from gslang.graph.graph import Graph
@@ -38,7 +39,7 @@ def difference_history(a: Graph, b: Graph) -> History:
         return tuple(now[o] if o >= 0 else -1 for o in b.operands[n])
 
     for n in fresh:
-        history.entries.append(Entry(b.op[n], b.label(n), operands(n), b.attrs[n], b.types[n], b.values.get(n)))
+        history.entries.append(Entry(b.op[n], b.label(n), operands(n), b.attrs[n], b.types[n], b.values.get(n), annotations_of(b, n)))
         change.added.append(now[n])
     change.rewired = {now[n]: operands(n) for n in to_a if history.entries[now[n]].operands != operands(n)}
     change.outputs = [now[n] for n in b.outputs]

@@ -7,12 +7,13 @@ history has another node. Call `watch` as `RuleSet.apply(watch=…)`, and `finis
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from gslang.dialect.tensor_type import Type
 from gslang.engine.fixed_point import Observer
 from gslang.engine.rewrite import Application
+from gslang.graph.annotations import annotations_of
 from gslang.graph.graph import DEAD, Graph
 
 
@@ -26,6 +27,7 @@ class Entry:
     attrs: Mapping[str, Any]
     type: Type | None
     value: Any
+    attached: Mapping[str, Any] = field(default_factory=dict)
 
 
 @dataclass(slots=True)
@@ -158,7 +160,8 @@ class History:
     def _enter(self, graph: Graph, node: int) -> int:
         number = len(self.entries)
         operands = self._read(graph, node)
-        self.entries.append(Entry(graph.op[node], graph.label(node), operands, graph.attrs[node], graph.types[node], graph.values.get(node)))
+        attached = annotations_of(graph, node)
+        self.entries.append(Entry(graph.op[node], graph.label(node), operands, graph.attrs[node], graph.types[node], graph.values.get(node), attached))
         self._now[node] = number
         self._operands[number] = operands
         return number
@@ -174,7 +177,7 @@ class History:
                 self._operands[number] = operands
                 if number in added:
                     entry = self.entries[number]
-                    self.entries[number] = Entry(entry.op, entry.label, operands, entry.attrs, entry.type, entry.value)
+                    self.entries[number] = replace(entry, operands=operands)
                 else:
                     change.rewired[number] = operands
 

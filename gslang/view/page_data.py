@@ -42,6 +42,7 @@ def graph_data(history: History, title: str) -> dict[str, Any]:
     rows = []
     for number, entry in enumerate(history.entries):
         pairs = tuple((str(name), _text(value)) for name, value in entry.attrs.items())
+        pairs += tuple((f"@{name}", _text(value)) for name, value in entry.attached.items())
         rows.append((operators.number(entry.op), types.number("" if entry.type is None else str(entry.type)), attributes.number(pairs)))
         if (value := _value(entry)) is not None:
             values[str(number)] = value

@@ -14,7 +14,7 @@ from gslang.dialect.onnx.infer import operand_value
 from gslang.dialect.onnx.schemas import split_name
 from gslang.dialect.onnx.versions import VECTORS, Version, former, history, version_at, why_missing
 from gslang.formats.onnx.names import Names
-from gslang.formats.onnx.provenance import state_origin
+from gslang.formats.onnx.provenance import state_annotations, state_origin
 from gslang.graph.graph import CONST, Graph
 from gslang.graph.known_calls import true_name
 
@@ -64,6 +64,7 @@ class NodeMaker:
             inputs.pop()
         message.input.extend(inputs)
         state_origin(message, graph, node)
+        state_annotations(message, graph, node)
         return before, message
 
     def _version(self, operator: str, domain: str) -> Version | None:

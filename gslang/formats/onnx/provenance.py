@@ -1,6 +1,7 @@
 """Where new nodes and tensors come from, in their `metadata_props`: `gslang.rule`, `gslang.application`, `gslang.from`.
 
-In the graph that is `extras[node]["origin"]`, as in JSON. `from` is a JSON list of names.
+In the graph that is `extras[node]["origin"]`, as in JSON. `from` is a JSON list of names. What rules attach to nodes stands there as well,
+each under its own name, as text for other tools, and all together as JSON under `gslang.attached`, from which it is read.
 """
 
 from __future__ import annotations
@@ -8,10 +9,12 @@ from __future__ import annotations
 import json
 from typing import Any, Final
 
+from gslang.graph.annotations import Annotation, annotations_of, attachable
 from gslang.graph.graph import Graph
 
 _PREFIX: Final = "gslang."
 _KEYS: Final = ("rule", "application", "from")
+_ATTACHED: Final = _PREFIX + "attached"
 
 
 def state_origin(message: Any, graph: Graph, node: int) -> None:
@@ -37,3 +40,25 @@ def stated_origin(message: Any) -> dict[str, Any] | None:
     if type(application) is not int or not isinstance(nodes, list) or not all(isinstance(name, str) for name in nodes):
         return None
     return {"rule": found["rule"], "application": application, "from": nodes}
+
+
+def state_annotations(message: Any, graph: Graph, node: int) -> None:
+    """Note at a new message what is attached to its node."""
+    attached = annotations_of(graph, node)
+    if not attached or not hasattr(message, "metadata_props"):
+        return
+    for key, value in attached.items():
+        message.metadata_props.add(key=key, value=value if isinstance(value, str) else json.dumps(value))
+    message.metadata_props.add(key=_ATTACHED, value=json.dumps(dict(attached), ensure_ascii=False))
+
+
+def stated_annotations(message: Any) -> dict[str, Annotation]:
+    """What a message says is attached to it; other tools' metadata are not."""
+    for entry in message.metadata_props:
+        if type(entry.value) is str and entry.key == _ATTACHED:
+            try:
+                found = json.loads(entry.value)
+            except (ValueError, RecursionError):
+                return {}
+            return found if isinstance(found, dict) and all(map(attachable, found.values())) else {}
+    return {}

@@ -34,10 +34,11 @@ from gslang.formats.onnx.normal_form import (
     spelled_type,
     unknown_at,
 )
-from gslang.formats.onnx.provenance import stated_origin
+from gslang.formats.onnx.provenance import stated_annotations, stated_origin
 from gslang.formats.onnx.records import KEY, ModelRecord, NodeRecord
 from gslang.formats.onnx.texts import refuse_bytes, refuse_bytes_among
 from gslang.formats.onnx.types import inferred_types
+from gslang.graph.annotations import KEY as ANNOTATIONS
 from gslang.graph.graph import ABSENT, NO_ATTRS, Graph
 from gslang.graph.inference import infer_types
 from gslang.graph.known_calls import opaque_name, unknown_parts, warning
@@ -222,6 +223,8 @@ class _Reader:
         self.graph.extras[call] = {KEY: record}
         if node.metadata_props and (origin := stated_origin(node)) is not None:
             self.graph.extras[call]["origin"] = origin
+        if node.metadata_props and (attached := stated_annotations(node)):
+            self.graph.extras[call][ANNOTATIONS] = attached
 
     def _constant(self, position: int, node: Any) -> bool:
         """A `Constant` node as a constant; False for one that is not understood (it stays a call)."""
