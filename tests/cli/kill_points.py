@@ -74,6 +74,7 @@ def main_loop() -> None:
     folder, names, arguments = Path(sys.argv[1]), sys.argv[2:split], sys.argv[split + 1 :]
     from gslang.cli.main import main
 
+    signal.signal(signal.SIGINT, signal.default_int_handler)  # a background job of a shell starts with it ignored
     lay_down(folder)
     os.chdir(folder)
     with open(os.devnull, "w") as nowhere, contextlib.redirect_stderr(nowhere), contextlib.redirect_stdout(nowhere):

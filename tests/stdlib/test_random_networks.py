@@ -43,13 +43,13 @@ def one_network(seed: int, monkeypatch: pytest.MonkeyPatch) -> int:
     return progress.applications
 
 
-@pytest.mark.parametrize("chunk", range(4))
+@pytest.mark.parametrize("chunk", range(2))
 def test_random_networks(chunk: int, monkeypatch: pytest.MonkeyPatch) -> None:
     assert sum(one_network(seed, monkeypatch) for seed in range(chunk * 10, chunk * 10 + 10)) > 20
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("chunk", range(4, 100))
+@pytest.mark.parametrize("chunk", range(2, 100))
 def test_random_networks_long(chunk: int, monkeypatch: pytest.MonkeyPatch) -> None:
     for seed in range(chunk * 10, chunk * 10 + 10):
         one_network(seed, monkeypatch)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from _pytest.mark.structures import ParameterSet
 
 import gslang.api as api
 from gslang.check.checked import CheckedRule
@@ -27,20 +28,28 @@ def proved(text: str) -> bool:
     return True
 
 
-PROVED = [
-    "simplify_bias_add", "concretize_zeros_like", "concretize_broadcast_to_like", "two_conv_add", "parallel_two_conv", "parallel_conv_variadic",
-    "parallel_dense", "parallel_dense_variadic", "parallel_batch_matmul_variadic", "merge_element_wise", "merge_element_wise_variadic",
-    "eliminate_dropout", "trans_trans", "split_concat", "lower_l2_norm", "lower_layer_norm", "lower_batch_norm", "simplify_transpose",
+QUICK = [
+    "simplify_bias_add", "concretize_zeros_like", "parallel_two_conv", "parallel_conv_variadic", "parallel_dense", "parallel_dense_variadic",
+    "parallel_batch_matmul_variadic", "merge_element_wise", "eliminate_dropout", "trans_trans",
+]  # fmt: skip
+SLOW = [
+    "concretize_broadcast_to_like", "two_conv_add", "merge_element_wise_variadic", "split_concat", "lower_l2_norm", "lower_layer_norm",
+    "lower_batch_norm", "simplify_transpose",
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize("name", PROVED)
+def long(*names: str) -> list[ParameterSet]:
+    """These only in `make test-long`."""
+    return [pytest.param(name, marks=pytest.mark.long) for name in names]
+
+
+@pytest.mark.parametrize("name", [*QUICK, *long(*SLOW)])
 def test_shipped_rules_are_proved(name: str) -> None:
     assert prove(api.load("std.relay").known[name], 40_000).cases > 0
 
 
 @pytest.mark.parametrize(
-    "name", ["gemm_add", "transpose_nothing", "transposed_gemm", "matmul_add_to_gemm", "add_negative", "log_softmax", "parallel_matmul"]
+    "name", ["transpose_nothing", "add_negative", *long("gemm_add", "transposed_gemm", "matmul_add_to_gemm", "log_softmax", "parallel_matmul")]
 )
 def test_shipped_onnx_rules_are_proved(name: str) -> None:
     assert prove(api.load("std.onnx").known[name], 6_000).cases > 0
@@ -106,8 +115,7 @@ def test_no_wrong_rule_is_proved_with_time(name: str) -> None:
         "rule t(x): sqrt(x) * sqrt(x) => x;",
         "rule t(x): log(exp(x)) => x;",
         "rule t(x: any(shape = (_, _))): transpose(transpose(x, axes = none), axes = none) => x;",
-        "rule t(x, y, z): (x + y) + z => x + (y + z);",
-        "rule t(x, y, z): x * (y + z) => x * y + x * z;",
+        *long("rule t(x, y, z): (x + y) + z => x + (y + z);", "rule t(x, y, z): x * (y + z) => x * y + x * z;"),
         "rule t(x, w: var, v: var(shape = w.shape, dtype = w.dtype)) { a = nn.dense(x, w); b = nn.dense(x, v, a.*); a + b => nn.dense(x, w + v, a.*) }",
         "rule t(x: any(shape = (_, _)), y: any(shape = (_, _)), z: any(shape = (_, _))):"
         ' nn.matmul(nn.matmul(x, y, out_dtype = "", units = none, transpose_a = false, transpose_b = false), z,'

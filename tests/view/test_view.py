@@ -104,7 +104,7 @@ def test_the_history_ends_in_the_result(options: dict[str, Any]) -> None:
     assert sum(change.rule is not None for change in history.changes) == result.applications
 
 
-@pytest.mark.parametrize("model", ["bert.ts17.dynamic.sdpa.mask.f32", "llama.dy20.static.eager.mask.f32"])
+@pytest.mark.parametrize("model", ["bert.ts17.dynamic.sdpa.mask.f32"])
 def test_the_history_of_an_export(model: str) -> None:
     path = Path(__file__).parents[3] / "shared" / "data" / "exports" / f"{model}.onnx"
     if not path.is_file():
