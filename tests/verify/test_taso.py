@@ -80,7 +80,7 @@ def test_disconnected_rules_match_but_are_not_applied_in_sweeps(tmp_path: Path) 
     file = tmp_path / "graph.relay"
     file.write_text("def @main(%a: Tensor[(2, 3), float32], %b: Tensor[(2, 4), float32]) { %0 = nn.relu(%a); %1 = nn.relu(%b); (%0, %1) }")
     graph = api.read(file)
-    assert len(list(rules["taso_001"].matches(graph))) == 2
+    assert len(list(rules["taso_001"].matches(graph))) == 1  # seen from either side it is the same
     assert rules.apply(graph).applications == 0
 
 
