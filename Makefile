@@ -5,7 +5,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 
-.PHONY: help demo test test-long test-editors test-browser check grammar reliability rules taso verify-rules clean bench bench-large bench-floor bench-thesis bench-hub bench-instructions onnx-table
+.PHONY: help demo docs test test-quick test-long test-editors test-browser check grammar reliability rules taso verify-rules clean bench bench-large bench-floor bench-thesis bench-hub bench-instructions onnx-table
 
 help:  ## list the tasks
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/  \1\t\2/'
@@ -22,6 +22,9 @@ demo: $(STAMP)  ## rewrite a real network (Inception-v3) and compare numbers
 test: $(STAMP)  ## run the tests
 	@$(BIN)/python -m pytest -q
 
+test-quick: $(STAMP)  ## a tenth of the tests, under a minute: one of each kind
+	@$(BIN)/python -m pytest -q -x tests/test_architecture.py tests/test_constructs.py tests/test_api_errors.py tests/test_python_interface.py tests/syntax tests/graph tests/base tests/cli/test_small_verbs.py
+
 test-long: $(STAMP)  ## the long tests too
 	@$(BIN)/python -m pytest -q -m 'not editors and not browser'
 
@@ -36,6 +39,11 @@ test-editors: $(STAMP)  ## editors and shells with the shipped files (needs them
 test-browser: $(STAMP)  ## the page of `gslc view` in headless Chromium (needs it installed)
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[dev,browser]'
 	@$(BIN)/python -m pytest -q -m browser tests/view
+
+docs: $(STAMP)  ## the documentation site, in build/site/index.html
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[dev,docs]'
+	@$(BIN)/python docs/site.py
+	@NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --quiet --strict
 
 check: $(STAMP)  ## lint, types, tests
 	@$(BIN)/ruff check gslang tests examples
