@@ -38,6 +38,12 @@ CONSTRUCTS = {
         test "flat" for r { x: input float16[2, 3]; abs(exp(x)) => reshape(exp(cast(reshape(x, newshape = (-1,)), dtype = "float16")), newshape = (2, 3)) }
         test "short" for s { x: input float32[2]; y: input float32[1]; t = tanh(x + y); t + t => z = x + y; tanh(z) + tanh(z) }
         test "long" for s { x: input float32[2, 1]; y: input float32[1]; t = tanh(x + y); t + t => tanh(x + y) * 2.0 }""",
+    "operator variable by trait": """rule r(x, y, f: op(elementwise)): f(f(x, y), y) => f(x, y);
+        rule s(x, f: op(_)): f(transpose(transpose(x))) => f(x);
+        test "two operands" for r { x: input float32[2]; y: input float32[2]; maximum(maximum(x, y), y) => maximum(x, y) }
+        test "one operand" for r { x: input float32[2]; exp(exp(x)) => unchanged }
+        test "any operator" for s { x: input float32[2, 3]; nn.softmax(transpose(transpose(x))) => nn.softmax(x) }
+        test "of one operand" for s { x: input float32[2, 3]; transpose(transpose(x)) + x => unchanged }""",
     "operator list": """rule r(x, f: op(exp | tanh)): abs(f(x)) => f(x);
         test "other" for r { x: input float32[2]; abs(sin(x)) => unchanged }""",
     "constant": """rule r(x): x * 1.0 => x;

@@ -10,6 +10,7 @@ from gslang.base.suggest import did_you_mean
 from gslang.check import checked as ir
 from gslang.check import externs, patterns, targets, values
 from gslang.check.context import BUILTIN_ARGUMENTS, Denotation, InstanceOf, Lost, Lowering, NodeOf, OperatorOf, Stop, TargetOf, ValueOf, is_tensor
+from gslang.check.variables import dotted
 from gslang.syntax import nodes as n
 
 _DEEPEST: Final = 60  # functions that call one another: each is some levels of recursion
@@ -18,17 +19,6 @@ _LONG: Final = 200  # parts of a value that functions gave, tuples and names cou
 _LONGEST: Final = 20_000
 
 TENSOR_OR_BUILTIN = frozenset(("cumsum", "sum", "prod", "min", "max", "any", "all", "abs"))
-
-
-def dotted(expr: n.Expr) -> str | None:
-    """`a.b.c` as one name, if it is nothing but names."""
-    parts: list[str] = []
-    while isinstance(expr, n.Attribute):
-        parts.append(expr.field)
-        expr = expr.base
-    if not isinstance(expr, n.Name):
-        return None
-    return ".".join([expr.id, *reversed(parts)])
 
 
 def call(low: Lowering, expr: n.Call, ordered: bool) -> Denotation:

@@ -21,6 +21,7 @@ from gslang.check.context import (
     branches_of,
 )  # fmt: skip
 from gslang.check.results import check_projection, results_of
+from gslang.check.variables import narrow, narrow_by_operands
 from gslang.dialect.signature import OperandSpec, Signature
 from gslang.syntax import nodes as n
 
@@ -165,11 +166,13 @@ def make_call(
 ) -> Denotation:  # fmt: skip
     """A call pattern. `known`: what the arguments stand for, where that was found out before."""
     variable = operator.name if isinstance(operator, OperatorOf) else None
-    operators = low.variables[variable].operators if variable is not None else (str(operator),)
+    operators = narrow(low, expr, variable, arguments) if variable is not None else (str(operator),)
     signatures = [low.dialect.operators[name] for name in operators]
     shown = variable or operators[0]
     operands, attributes, given = _arguments(low, expr, shown, signatures, arguments, known)
     constraints = _constraints(low, signatures, shown, attributes, given)
+    if variable is not None:
+        narrow_by_operands(low, expr, variable, [_is_tuple(low, operand) for operand in operands])
     _check_operands(low, expr, shown, signatures, operands)
     swappable = frozenset(s.name for s in signatures if "commutative" in s.traits) if not ordered else frozenset()
     while operands and operands[-1] is None:
@@ -282,8 +285,14 @@ def refuse_comparison(low: Lowering, value: n.Expr, signatures: list[Signature])
             low.stop("E0106", "`==` compares; an attribute is constrained with `=`", value.span, f"write `{name} = …`")
 
 
+def _is_tuple(low: Lowering, operand: int | None | ir.Splice) -> bool | None:
+    """Whether an operand is a tuple; None where that is not known."""
+    found = results_of(low, operand) if isinstance(operand, int) else None
+    return None if found is None else found != "tensor"
+
+
 def _check_operands(low: Lowering, expr: n.Expr, shown: str, signatures: list[Signature], operands: list[int | None | ir.Splice]) -> None:
-    for signature in signatures:
+    for signature in signatures if shown not in low.trait_variables else [low.dialect.operators[o] for o in low.variables[shown].operators[:1]]:
         check_count(low, expr, signature, len(operands), any(isinstance(o, ir.Splice) for o in operands), None if shown == signature.name else shown)
         for k, operand in enumerate(operands):
             spec = operand_spec(signature, k)
@@ -291,8 +300,6 @@ def _check_operands(low: Lowering, expr: n.Expr, shown: str, signatures: list[Si
                 low.error("E0302", f"operand `{spec.name}` of `{signature.name}` is not optional", expr.span)
             if isinstance(operand, int) and spec is not None:
                 _check_kind(low, expr, signature, spec, operand)
-        if len(signatures) > 1:
-            break
 
 
 def _check_kind(low: Lowering, expr: n.Expr, signature: Signature, spec: OperandSpec, operand: int) -> None:

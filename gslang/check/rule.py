@@ -8,9 +8,9 @@ from dataclasses import replace
 from gslang.base.diagnostics import Diagnostic, Label
 from gslang.base.source import Span
 from gslang.base.suggest import did_you_mean
-from gslang.check import calls, patterns, targets, templates, values
 from gslang.check import checked as ir
 from gslang.check import marks as marking
+from gslang.check import patterns, targets, templates, values, variables
 from gslang.check.context import BlockOf, Lost, Lowering, NodesOf, OperatorOf, Stop, TargetOf, ValueOf
 from gslang.check.denote import denote
 from gslang.check.found import children, new_nodes_read
@@ -19,7 +19,6 @@ from gslang.check.order import check_order
 from gslang.check.outputs import check_replaced
 from gslang.check.results import Results, is_tuple, results_of, results_of_target
 from gslang.dialect.dialect import Dialect
-from gslang.dialect.signature import TRAITS
 from gslang.syntax import nodes as n
 
 
@@ -50,6 +49,7 @@ def check_rule(
             low.error("E0601", "conditions stand on the source side", condition.span, "move it behind the source's outputs")
     if _has_error(low):
         return None, low.diagnostics
+    variables.settle_calls(low)
     _check_inputs(low, rule, outputs, output_block, source_names)
     _check_counts(low, rule, outputs, output_block, results)
     check_replaced(low, outputs, results, (*where, *low.lets))
@@ -108,9 +108,9 @@ def lower_input(low: Lowering, item: n.Input) -> int | None:
         if kind is None:
             node = patterns.leaf(low, item.span, "any", (), name=name)
         elif kind.name.id == "op":
-            operators = operators_of(low, kind)
+            operators = variables.operators_of(low, kind)
             low.variables[name] = ir.OpVariable(name, operators)
-            if not kind.arguments or any(isinstance(a, n.Positional) and _names_trait(a.value) for a in kind.arguments):
+            if variables.is_by_trait(kind):
                 low.trait_variables.add(name)
             low.bind(item.name, OperatorOf(name))
             return None
@@ -128,52 +128,6 @@ def lower_input(low: Lowering, item: n.Input) -> int | None:
         return None
     low.bind(item.name, node)
     return node.node
-
-
-def operators_of(low: Lowering, kind: n.Kind) -> tuple[str, ...]:
-    """The operators that `op(elementwise, not broadcast)` or `op(nn.conv1d | nn.conv2d)` admits."""
-    everything = sorted(low.dialect.operators)
-    chosen: list[str] | None = None
-    for argument in kind.arguments:
-        if not isinstance(argument, n.Positional):
-            low.stop("E0310", "an operator variable takes traits and operators", argument.span)
-        part = _admitted(low, argument.value, kind.name.id)
-        chosen = part if chosen is None else [name for name in chosen if name in set(part)]
-    result = tuple(everything if chosen is None else chosen)
-    if not result:
-        low.stop("E0310", "no operator fits this", kind.span)
-    return result
-
-
-def _admitted(low: Lowering, expr: n.Expr, shown: str) -> list[str]:
-    match expr:
-        case n.Binary("|", left, right):
-            first = _admitted(low, left, shown)
-            return first + [name for name in _admitted(low, right, shown) if name not in set(first)]
-        case n.Unary("not", operand):
-            excluded = set(_admitted(low, operand, shown))
-            return [name for name in sorted(low.dialect.operators) if name not in excluded]
-    name = calls.dotted(expr)
-    if name is None:
-        low.stop("E0310", "an operator variable takes traits and operators", expr.span)
-    if name in low.dialect.operators and name not in TRAITS:
-        return [name]
-    if name in TRAITS:
-        return list(low.dialect.by_trait.get(name, ()))
-    guess = did_you_mean(name, [*TRAITS, *low.dialect.operators])
-    low.stop(
-        "E0301", f"`{name}` is neither a trait nor an operator", expr.span,
-        f"did you mean `{guess}`?" if guess else f"traits: {', '.join(sorted(TRAITS))}",
-    )  # fmt: skip
-
-
-def _names_trait(expr: n.Expr) -> bool:
-    match expr:
-        case n.Binary(_, left, right):
-            return _names_trait(left) or _names_trait(right)
-        case n.Unary():
-            return True
-    return calls.dotted(expr) in TRAITS
 
 
 # ── sides ─────────────────────────────────────────────────────────────────────────────────────────────────────

@@ -16,6 +16,7 @@ from gslang.check.context import (
     TargetOf,
     ValueOf,
 )  # fmt: skip
+from gslang.check.variables import narrow
 from gslang.dialect.onnx.versions import VECTORS
 from gslang.dialect.signature import REQUIRED, OperandSpec, Signature
 from gslang.syntax import nodes as n
@@ -102,7 +103,7 @@ def make_call(
 ) -> TargetOf:
     """A call in the target."""
     variable = operator.name if isinstance(operator, OperatorOf) else None
-    operators = low.variables[variable].operators if variable is not None else (str(operator),)
+    operators = narrow(low, expr, variable, arguments) if variable is not None else (str(operator),)
     signatures = [low.dialect.operators[name] for name in operators]
     signature = signatures[0]
     if isinstance(expr, n.Call) and expr.optional:

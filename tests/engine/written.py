@@ -59,7 +59,8 @@ def rule_text(rule: Rule, name: str = "r", targets: tuple[str, ...] | None = Non
             block.clear()
     for variable, operators in VARIABLES.items():
         if any(isinstance(n, Call) and n.variable == variable for n in rule.nodes):
-            header.append(f"{variable}: op({' | '.join(operators)})")
+            by_trait = variable == "f1" and len(rule.nodes) % 2  # of those with the trait, the ones with one operand
+            header.append(f"{variable}: op({'elementwise' if by_trait else ' | '.join(operators)})")
     varying = rule.varying
     outputs = f"*{varying.name}.p{varying.nodes[-1]}" if varying is not None else ", ".join(f"p{k}" for k in rule.outputs)
     where = f" where {', '.join(condition_text(rule, c) for c in rule.where)}" if rule.where else ""

@@ -1,0 +1,142 @@
+"""Operator variables: the operators that `op(…)` admits, and of those by trait the ones that fit the variable's calls."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from gslang.base.suggest import did_you_mean
+from gslang.check import checked as ir
+from gslang.check.context import Lowering
+from gslang.dialect.signature import REQUIRED, TRAITS, Signature
+from gslang.syntax import nodes as n
+
+
+def dotted(expr: n.Expr) -> str | None:
+    """`a.b.c` as one name, if it is nothing but names."""
+    parts: list[str] = []
+    while isinstance(expr, n.Attribute):
+        parts.append(expr.field)
+        expr = expr.base
+    if not isinstance(expr, n.Name):
+        return None
+    return ".".join([expr.id, *reversed(parts)])
+
+
+def operators_of(low: Lowering, kind: n.Kind) -> tuple[str, ...]:
+    """The operators that `op(elementwise, not broadcast)`, `op(nn.conv1d | nn.conv2d)` or `op(_)` admits."""
+    chosen: list[str] | None = None
+    for argument in kind.arguments:
+        if not isinstance(argument, n.Positional):
+            low.stop("E0310", "an operator variable takes traits and operators", argument.span)
+        part = admitted(low, argument.value)
+        chosen = part if chosen is None else [name for name in chosen if name in set(part)]
+    result = tuple(sorted(low.dialect.operators) if chosen is None else chosen)
+    if not result:
+        low.stop("E0310", "no operator fits this", kind.span)
+    return result
+
+
+def admitted(low: Lowering, expr: n.Expr) -> list[str]:
+    """The operators that an expression over traits and operators stands for."""
+    match expr:
+        case n.Binary("|", left, right):
+            first = admitted(low, left)
+            return first + [name for name in admitted(low, right) if name not in set(first)]
+        case n.Unary("not", operand):
+            excluded = set(admitted(low, operand))
+            return [name for name in sorted(low.dialect.operators) if name not in excluded]
+        case n.Hole():
+            return sorted(low.dialect.operators)
+    name = dotted(expr)
+    if name is None:
+        low.stop("E0310", "an operator variable takes traits and operators", expr.span)
+    if name in low.dialect.operators and name not in TRAITS:
+        return [name]
+    if name in TRAITS:
+        return list(low.dialect.by_trait.get(name, ()))
+    guess = did_you_mean(name, [*TRAITS, *low.dialect.operators])
+    low.stop(
+        "E0301", f"`{name}` is neither a trait nor an operator", expr.span,
+        f"did you mean `{guess}`?" if guess else f"traits: {', '.join(sorted(TRAITS))}",
+    )  # fmt: skip
+
+
+def is_by_trait(kind: n.Kind) -> bool:
+    """Whether a variable's operators are not listed one by one: then it stands for those that fit its calls."""
+    return not kind.arguments or any(isinstance(a, n.Positional) and _names_trait(a.value) for a in kind.arguments)
+
+
+def _names_trait(expr: n.Expr) -> bool:
+    match expr:
+        case n.Binary(_, left, right):
+            return _names_trait(left) or _names_trait(right)
+        case n.Unary() | n.Hole():
+            return True
+    return dotted(expr) in TRAITS
+
+
+# ── fitting calls ─────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def narrow(low: Lowering, expr: n.Expr, variable: str, arguments: Sequence[n.Argument]) -> tuple[str, ...]:
+    """The operators of a variable for a call of it; one by trait stands from now on for those that take these arguments."""
+    known = low.variables[variable].operators
+    if variable in low.trait_variables:
+        fitting = tuple(name for name in known if _fits(low.dialect.operators[name], arguments, low.side == "target"))
+        _settle(low, expr, variable, fitting)
+    return low.variables[variable].operators
+
+
+def narrow_by_operands(low: Lowering, expr: n.Expr, variable: str, is_tuple: Sequence[bool | None]) -> None:
+    """The same, by which of the operands are tuples and which are none (None: not known)."""
+    if variable in low.trait_variables:
+        known = [low.dialect.operators[name] for name in low.variables[variable].operators]
+        _settle(low, expr, variable, tuple(s.name for s in known if all(map(_takes, _specs(s, len(is_tuple)), is_tuple))))
+
+
+def _settle(low: Lowering, expr: n.Expr, variable: str, fitting: tuple[str, ...]) -> None:
+    before = low.variables[variable]
+    if not fitting:
+        some = low.dialect.operators[before.operators[0]]
+        operands = ", ".join(f"`{o.name}`" for o in some.operands) or "none"
+        low.stop(
+            "E0310", f"no operator that `{variable}` may stand for fits this call", expr.span,
+            f"`{some.name}` is one of them: its operands are {operands}; all calls of `{variable}` are of one operator",
+        )  # fmt: skip
+    low.variables[variable] = replace(before, operators=fitting)
+
+
+def _fits(signature: Signature, arguments: Sequence[n.Argument], in_target: bool) -> bool:
+    """Whether a call may have these arguments: so many operands, attributes of these names, and in a target all that it needs."""
+    names = {argument.name for argument in arguments if isinstance(argument, n.Keyword)}
+    operands = [operand.name for operand in signature.operands]
+    given = sum(isinstance(argument, n.Positional) for argument in arguments)
+    sequence = any(isinstance(argument, n.Star) for argument in arguments)
+    variadic = any(operand.variadic for operand in signature.operands)
+    if not names <= {*operands, *signature.attributes} or not variadic and (sequence or given > len(operands)):
+        return False
+    needed = [o.name for o in signature.operands[given:] if not o.optional and not o.variadic and o.name not in names]
+    if needed and not sequence:
+        return False
+    if not in_target or any(isinstance(argument, n.Spread) for argument in arguments):
+        return True
+    return all(name in names for name, spec in signature.attributes.items() if spec.default is REQUIRED)
+
+
+def _specs(signature: Signature, count: int) -> list[str]:
+    """The declared kinds of the first operands."""
+    rest = next((o.kind for o in signature.operands if o.variadic), "")
+    return [signature.operands[k].kind if k < len(signature.operands) else rest for k in range(count)]
+
+
+def _takes(kind: str, is_tuple: bool | None) -> bool:
+    return is_tuple is None or (kind == "tuple") == is_tuple
+
+
+def settle_calls(low: Lowering) -> None:
+    """Let all calls of a variable have the operators that it stands for in the end."""
+    for k, node in enumerate(low.patterns):
+        if isinstance(node, ir.CallNode) and node.variable is not None:
+            operators = low.variables[node.variable].operators
+            low.patterns[k] = replace(node, operators=operators, swappable=node.swappable & frozenset(operators))
