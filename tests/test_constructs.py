@@ -44,6 +44,19 @@ CONSTRUCTS = {
         test "one operand" for r { x: input float32[2]; exp(exp(x)) => unchanged }
         test "any operator" for s { x: input float32[2, 3]; nn.softmax(transpose(transpose(x))) => nn.softmax(x) }
         test "of one operand" for s { x: input float32[2, 3]; transpose(transpose(x)) + x => unchanged }""",
+    "use counts": """rule r(x) { y = keep exp(x); tanh(y) where users(y) == 2, users(y, nn.relu) == 1 => tanh(exp(x)) }
+        rule s(x) { t = keep transpose(x, axes = [1, 0]); exp(t) where users(t, nn.relu | abs) == 0 => exp(transpose(x, axes = [-1, 0])) }
+        rule u(x) { s = keep nn.softmax(x); abs(s) where users(s, nn.softmax, axis = s.axis) == 1, users(s, elementwise) == 1 => s }
+        rule v(x, f: op(elementwise, unary)) { y = f(x); abs(y) where users(x, f) == users(x), users(x, y.op) > 1 => y }
+        test "two users" for r { x: input float32[2]; y = exp(x); tanh(y), nn.relu(y) => tanh(exp(x)), nn.relu(exp(x)) }
+        test "three users" for r { x: input float32[2]; y = exp(x); tanh(y), nn.relu(y), sin(y) => unchanged }
+        test "another user" for r { x: input float32[2]; y = exp(x); tanh(y), sin(y) => unchanged }
+        test "followed by none" for s { x: input float32[2, 2]; y = transpose(x, axes = [1, 0]); exp(y), sin(y) => exp(transpose(x, axes = [-1, 0])), sin(transpose(x, axes = [1, 0])) }
+        test "followed by one" for s { x: input float32[2, 2]; y = transpose(x, axes = [1, 0]); exp(y), abs(y) => unchanged }
+        test "same axis" for u { x: input float32[2, 2]; y = nn.softmax(x); abs(y), nn.softmax(y) => y = nn.softmax(x); y, nn.softmax(y) }
+        test "another axis" for u { x: input float32[2, 2]; y = nn.softmax(x); abs(y), nn.softmax(y, axis = 0) => unchanged }
+        test "all users alike" for v { x: input float32[2]; abs(exp(x)), exp(x) + 1.0 => exp(x), exp(x) + 1.0 }
+        test "not alike" for v { x: input float32[2]; abs(exp(x)), exp(x) + 1.0, sin(x) => unchanged }""",
     "operator list": """rule r(x, f: op(exp | tanh)): abs(f(x)) => f(x);
         test "other" for r { x: input float32[2]; abs(sin(x)) => unchanged }""",
     "constant": """rule r(x): x * 1.0 => x;

@@ -8,8 +8,22 @@ from typing import Any, Final
 from gslang.base.diagnostics import Diagnostic, Label
 from gslang.base.suggest import did_you_mean
 from gslang.check import checked as ir
-from gslang.check import externs, patterns, targets, values
-from gslang.check.context import BUILTIN_ARGUMENTS, Denotation, InstanceOf, Lost, Lowering, NodeOf, OperatorOf, Stop, TargetOf, ValueOf, is_tensor
+from gslang.check import externs, patterns, targets, uses, values
+from gslang.check.context import (
+    BUILTIN_ARGUMENTS,
+    FUNCTIONS,
+    USES,
+    Denotation,
+    InstanceOf,
+    Lost,
+    Lowering,
+    NodeOf,
+    OperatorOf,
+    Stop,
+    TargetOf,
+    ValueOf,
+    is_tensor,
+)
 from gslang.check.variables import dotted
 from gslang.syntax import nodes as n
 
@@ -51,9 +65,11 @@ def call(low: Lowering, expr: n.Call, ordered: bool) -> Denotation:
         return make_call(low, expr, operator, expr.arguments, None, ordered)
     if name in BUILTIN_ARGUMENTS:
         return values.builtin(low, expr, name)
+    if name in USES:
+        return uses.uses(low, expr, name)
     if isinstance(known, (NodeOf, TargetOf, ValueOf)):
         low.stop("E0304", f"`{name}` is bound to something that cannot be called, and no operator has this name", expr.callee.span)
-    guess = _with_prefix(name, low) or did_you_mean(name, [*low.dialect.operators, *low.functions, *BUILTIN_ARGUMENTS])
+    guess = _with_prefix(name, low) or did_you_mean(name, [*low.dialect.operators, *low.functions, *FUNCTIONS])
     low.stop(
         "E0301", f"unknown operator `{name}`", expr.callee.span,
         f"did you mean `{guess}`?" if guess else f"declare it: `op {name}(x: tensor) -> tensor;`",

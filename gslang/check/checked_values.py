@@ -78,6 +78,20 @@ class IsAbsent:
 
 
 @dataclass(frozen=True, slots=True)
+class Uses:
+    """`users(n)`, `users(n, Transpose, perm = p)`: a fact (`what`) about who uses a node in the graph before the rewrite.
+
+    `operators`: a name or a tuple of names, None for whatever users there are; `attributes`: what those calls are to have.
+    """
+
+    what: str
+    place: Place
+    node: int
+    operators: Value | None
+    attributes: tuple[tuple[str, Value], ...]
+
+
+@dataclass(frozen=True, slots=True)
 class SameNode:
     """True if the two slots are the same graph node (`distinct` is `not` of these)."""
 
@@ -267,7 +281,7 @@ class Extern:
 
 
 Value = Union[
-    Const, NodeAttr, TypeOf, IsAbsent, SameNode, Captured, Let, Local, InstanceIndex, Opset, Length, Instances, UnaryValue,
+    Const, NodeAttr, TypeOf, IsAbsent, Uses, SameNode, Captured, Let, Local, InstanceIndex, Opset, Length, Instances, UnaryValue,
     BinaryValue, CompareValue, AllOf, AnyOf, IfValue, SelectValue, TupleValue, ItemValue, SliceValue, RangeValue, Comprehension, Builtin,
     Extern,
 ]  # fmt: skip

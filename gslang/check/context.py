@@ -94,6 +94,9 @@ BUILTIN_TYPES: Mapping[str, str] = {
     "all": "bool", "concat": "tuple", "cumsum": "tuple", "numel": "int", "broadcast": "tuple", "normalize_axis": "int",
     "layout_remap": "tuple", "close": "bool",
 }  # fmt: skip
+USES: Mapping[str, tuple[str, int]] = {"users": ("int", 2)}
+"""Functions of the graph around a node: the type of the result, and how many arguments there may be."""
+FUNCTIONS = frozenset((*BUILTIN_ARGUMENTS, *USES))
 
 
 @dataclass(slots=True)
@@ -140,6 +143,7 @@ class Lowering:
     expansions: int = 0
     expanded: dict[tuple[object, ...], tuple[Denotation, object, object]] = field(default_factory=dict)  # uses of functions
     sizes: dict[int, tuple[int, bool, Any]] = field(default_factory=dict)  # values by identity, with what `calls` found of them
+    in_graph: bool = True  # there is a graph around what is matched; not so in tests and in meanings of operators
     overlay: list[dict[str, Denotation]] = field(default_factory=list)  # comprehension variables and fn parameters
 
     # ── findings ──

@@ -215,6 +215,8 @@ class Reads:
                     below = [(_Target(number), known, span)]
                 case ir.NodeAttr(_, node, _) | ir.IsAbsent(_, node) | ir.SourceNode(_, node) | ir.SpliceInstances(_, node):
                     read = (node,)
+                case ir.Uses(_, _, node, operators, wanted):
+                    read, below = (node,), [((operators, wanted), known, span)]
                 case ir.SameAttributes(_, node, _, _):
                     read = (node,)
                 case ir.SameNode((_, left), (_, right)):

@@ -35,7 +35,7 @@ def check_meaning(
     """
     if not decl.meaning:
         return None, []
-    low = Lowering(dialect, functions, [], denote)
+    low = Lowering(dialect, functions, [], denote, in_graph=False)
     for operand, parameter in zip(signature.operands, (p for p in decl.parameters if _is_operand(p))):
         low.bind(parameter.name, patterns.leaf(low, parameter.span, "any", (), name=operand.name), is_operand=True)
     call = low.add_pattern(ir.CallNode(name=None, span=decl.name.span, operators=(signature.name,), operands=tuple(range(len(signature.operands)))))

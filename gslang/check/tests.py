@@ -28,7 +28,7 @@ def check_test(
         guess = did_you_mean(name, rules)
         found.append(Diagnostic("E0207", f"unknown rule `{name}`", Label(item.rule.span), help=f"did you mean `{guess}`?" if guess else None))
         return None
-    low = Lowering(dialect, functions, [], denote)
+    low = Lowering(dialect, functions, [], denote, in_graph=False)
     opset = _opset(low, item)
     inputs = []
     for declared in item.inputs:

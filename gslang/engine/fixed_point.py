@@ -25,7 +25,7 @@ from gslang.engine.lower import program_of
 from gslang.engine.outline_conditions import can_match_within, reads_kinds
 from gslang.engine.program import MatchProgram
 from gslang.engine.rewrite import Application, Failure
-from gslang.engine.worklist import Ways, affected, ways_of
+from gslang.engine.worklist import USED, Ways, affected, ways_of
 from gslang.graph.graph import DEAD, Graph
 
 
@@ -184,7 +184,7 @@ def _by_operator(plans: Sequence[MatchProgram], graph: Graph, progress: Progress
     edits: dict[int, Edits] = {}
     for plan in plans:
         dialect = plan.rule.dialect
-        edit = edits.get(id(dialect)) or edits.setdefault(id(dialect), edits_of(graph, dialect, ways, outlines))
+        edit = edits.get(id(dialect)) or edits.setdefault(id(dialect), edits_of(graph, dialect, None if USED in ways else ways, outlines))
         entry = _Entry(plan, edit, progress.counts[plan.rule.name], traced)
         for operator in plan.starts:
             table.setdefault(operator, []).append((plan, entry))

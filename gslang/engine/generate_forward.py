@@ -173,7 +173,7 @@ def is_known(rule: ir.CheckedRule, value: Any, known: frozenset[int], inside: st
             return (isinstance(place, ir.Own) and node in known) or (isinstance(place, ir.First) and inside == "next")
         case ir.Captured() | ir.Local() | ir.InstanceIndex() | ir.Instances() | ir.Length() | ir.SelectValue():
             return False
-        case ir.IsAbsent() | ir.SameNode():
+        case ir.IsAbsent() | ir.SameNode() | ir.Uses():
             return False
         case ir.Let(ir.Own(), number):
             return is_known(rule, rule.lets[number], known, inside)

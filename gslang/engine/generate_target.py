@@ -55,13 +55,13 @@ def emit_target(writer: Writer, place: Place) -> tuple[str, bool]:
     position = len(writer.lines)
     made: dict[int, str] = {}
     names = writer.names
-    kept, names.keeps_lets = names.keeps_lets, True
+    kept, names.keeps_lets, names.building = names.keeps_lets, True, True
     if len(target.outputs) == 1 and not stands_for_several(target, target.outputs[0]):
         result, single = _one(state, place, target.outputs[0], made, True), True
     else:
         parts_code = [_spliced(state, place, number, made, True) for number in target.outputs]
         result, single = f"[{', '.join(parts_code)}]", False
-    names.keeps_lets = kept
+    names.keeps_lets, names.building = kept, False
     if state.guarded:
         writer.lines.insert(position, "    " * place.indent + " = ".join(f"t{k}" for k in sorted(state.guarded)) + " = -3")
     return result, single

@@ -152,7 +152,7 @@ def nodes_read(condition: Any, scope: Scope) -> dict[int, int]:
     stack, lets = [condition], set[int]()
     while stack:
         for part in walk(stack.pop()):
-            if isinstance(part, ir.NodeAttr) and nodes[part.node].block is None and nodes[part.node].name and scope.slots[part.node] >= 0:
+            if isinstance(part, (ir.NodeAttr, ir.Uses)) and nodes[part.node].block is None and nodes[part.node].name and scope.slots[part.node] >= 0:
                 found[part.node] = scope.slots[part.node]
             elif isinstance(part, ir.Let) and part.let not in lets:
                 lets.add(part.let)
@@ -177,6 +177,11 @@ def _read_values(value: Any, scope: Scope, found: dict[str, str]) -> None:
                     return
             found.setdefault(text, _value_text(value, scope))
             return
+        case ir.Uses(what, _, node, operators, attributes):
+            more = "".join(f", {name} = {_value_text(part, scope)}" for name, part in attributes)
+            whose = "" if operators is None else f", {_operators_text(operators, scope)}"
+            found.setdefault(f"{what}({nodes[node].name or nodes[node].span.text}{whose}{more})", _value_text(value, scope))
+            return
         case ir.Length(block):
             found.setdefault(f"len({scope.rule.blocks[block].name})", _value_text(value, scope))
         case ir.Captured(_, number):
@@ -194,6 +199,14 @@ def _read_values(value: Any, scope: Scope, found: dict[str, str]) -> None:
     elif isinstance(value, tuple):
         for item in value:
             _read_values(item, scope, found)
+
+
+def _operators_text(operators: ir.Value, scope: Scope) -> str:
+    try:
+        names = evaluate(operators, scope)
+    except FAILURES:
+        return "?"
+    return names if isinstance(names, str) else f"one of {len(names)} operators" if len(names) > 4 else " | ".join(map(str, names))
 
 
 def _value_text(value: ir.Value, scope: Scope) -> str:

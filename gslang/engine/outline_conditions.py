@@ -10,11 +10,13 @@ from gslang.check.found import children, reverse_post_order, walk
 
 @cache
 def reads_kinds(rule: ir.CheckedRule) -> bool:
-    """Whether a rule asks of what may be an input what kind of node it is, other than by its declaration."""
+    """Whether a rule asks of what may be an input what kind of node it is, other than by its declaration, or counts users."""
     groups = (rule.nodes, rule.where, rule.blocks, rule.lets, rule.target.targets)
     for part in (part for group in groups for item in group for part in walk(item)):
         match part:
             case ir.NodeAttr(_, node, "op" | "kind") if isinstance(rule.nodes[node], (ir.LeafNode, ir.AltNode)):
+                return True
+            case ir.Uses():
                 return True
             case ir.LeafNode(constraints=constraints) | ir.AltNode(constraints=constraints):
                 if any(isinstance(c, ir.Constraint) and c.field in ("op", "kind") for c in constraints):

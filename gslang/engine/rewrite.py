@@ -46,7 +46,7 @@ def apply_match(scope: Scope, edits: Edits, seeds: list[int], traced: bool = Fal
     """
     rule, graph = scope.rule, scope.graph
     sources = output_slots(scope)
-    first_new = len(graph.op)
+    first_new = scope.first_new = len(graph.op)
     scope.memo = {}
     try:
         targets = build(graph, rule.dialect, rule.target, scope)

@@ -16,6 +16,7 @@ from gslang.dialect.tensor_type import UnknownValue
 from gslang.engine.builtins import BUILTINS
 from gslang.engine.externs import caller
 from gslang.engine.limits import bounded, collected, numbers, run_over
+from gslang.engine.uses import surroundings
 from gslang.engine.values import BINARY, COMPARE, FAILURES, plain, read_attribute, truth
 from gslang.graph.graph import ABSENT, Graph
 
@@ -48,6 +49,7 @@ class Scope:
     instances: list[list[Instance]] = field(default_factory=list)  # block → instances
     current: Instance | None = None
     locals: dict[int, Any] = field(default_factory=dict)
+    first_new: int | None = None  # nodes from here on are being built; `uses.NO_GRAPH`: nothing can be said of users
     new_type: Callable[[int, str], Any] | None = None  # what is known of the type of a target that is being built
     loops: int = 0  # comprehensions that are being evaluated, one inside the other
     memo: dict[tuple[int, int], Any] | None = None
@@ -105,6 +107,12 @@ class Scope:
                 return captures[number]
         raise UnknownValue(f"`{self.rule.captures[number]}` is not part of the match")
 
+    def around(self, uses: ir.Uses) -> Any:
+        """A fact about who uses a node."""
+        wanted = None if uses.operators is None else evaluate(uses.operators, self)
+        given = {name: evaluate(part, self) for name, part in uses.attributes}
+        return surroundings(uses.what, self.graph, self.rule.dialect, self.slot(uses.place, uses.node), self.first_new, wanted, given)
+
     def let(self, place: Place, number: int) -> Any:
         """The value of a let, in the instance that `place` means."""
         instance = self.current if isinstance(place, Own) else self.instance(place)
@@ -144,6 +152,8 @@ def evaluate(value: ir.Value, scope: Scope) -> Any:
             if slot < 0:
                 raise UnknownValue("the node is not part of the match")
             return read_attribute(scope.graph, scope.rule.dialect, slot, name)
+        case ir.Uses():
+            return scope.around(value)
         case ir.TypeOf(target, name):
             if scope.new_type is None:
                 raise UnknownValue("the target is not built")

@@ -20,6 +20,7 @@ from gslang.engine.builtins import BUILTINS
 from gslang.engine.constraints import equals_rounded
 from gslang.engine.externs import caller
 from gslang.engine.limits import add, bounded, collected, multiply, numbers, run_over
+from gslang.engine.uses import surroundings
 from gslang.graph.graph import CONST, Graph
 from gslang.graph.scalar import Scalar
 
@@ -42,6 +43,7 @@ class Namespace:
     lets: dict[int, str] = field(default_factory=dict)
     keeps_lets: bool = False  # not inside a `lambda`, which could not set the variable
     over: dict[int, int] = field(default_factory=dict)  # variable that counts the instances of a block → the block; `i3` is then the instance
+    building: bool = False  # the code is a target's, and `first_new` the number of its first node
     loops: int = 0  # comprehensions around the code that is being written
     new_nodes: dict[int, str] = field(default_factory=dict)  # target whose type is read → the variable of its node
     uncertain: frozenset[int] | None = None  # nodes that a match may lack: below alternatives, or optional
@@ -216,6 +218,7 @@ RUNTIME: dict[str, Any] = {
     "equals_rounded": equals_rounded,
     "constant_of": constant_of,
     "opset_for": opset_for,
+    "surroundings": surroundings,
 }
 
 
@@ -238,6 +241,10 @@ def code_of(value: ir.Value, names: Namespace) -> str:
             return names.constant(constant)
         case ir.NodeAttr(place, node, name):
             return _attribute(names.slot(place, node), node, name, names)
+        case ir.Uses(what, place, node, operators, attributes):
+            given = "".join(f"{name!r}: {code(part)}, " for name, part in attributes)
+            wanted = "None" if operators is None else code(operators)
+            return f"surroundings({what!r}, G, D, {names.slot(place, node)}, {'first_new' if names.building else 'None'}, {wanted}, {{{given}}})"
         case ir.TypeOf(target, name):
             return f"{name}_of(types[{names.new_nodes[target]}])"
         case ir.Captured(ir.Own(), number) if names.inside is None:

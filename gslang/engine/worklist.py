@@ -3,6 +3,9 @@
 A match that was not there before has a changed node at some place of its pattern (not a leaf: what changes at a leaf changes
 what reads it). From each place of each pattern a fixed way leads to the first output, over operands and users with given
 operators. So a change costs as many steps as there are patterns that have its operator, and nothing else of the graph is seen.
+
+Where a rule counts users, a match may also be new because a node has got or lost a user: a new node, an operand of one, what a node
+that is gone has read, what stands for an output now. From there the same ways lead on, from leaves too.
 """
 
 from __future__ import annotations
@@ -12,7 +15,7 @@ from dataclasses import dataclass
 from functools import cache
 
 from gslang.check import checked as ir
-from gslang.check.found import children
+from gslang.check.found import children, walk
 from gslang.engine.generate_forward import operators_of
 from gslang.engine.program import MatchProgram
 from gslang.graph.graph import DEAD, Graph
@@ -31,6 +34,9 @@ class Move:
 
 Way = tuple[Move, ...]
 Ways = dict[str, list[Way]]
+
+USED = ""
+"""In place of an operator: the ways from nodes whose users some rule counts."""
 
 
 def ways_of(plans: Sequence[MatchProgram]) -> Ways:
@@ -60,6 +66,8 @@ def _find_ways(plan: MatchProgram) -> Iterable[tuple[str, Way]]:
         for operator in sorted(operators_of(rule.nodes[k])):
             for way in found:
                 yield operator, way
+    for k in counted(rule):
+        yield from ((USED, way) for way in ways.get(k, ()))
     block = rule.output_block
     if block is None:
         return
@@ -67,8 +75,15 @@ def _find_ways(plan: MatchProgram) -> Iterable[tuple[str, Way]]:
         if rule.nodes[shared].block is None:
             for k, found in _ways_back(rule, shared, parents, block).items():
                 if k != shared:
-                    for operator in sorted(operators_of(rule.nodes[k])):
+                    for operator in (*sorted(operators_of(rule.nodes[k])), *((USED,) if k in counted(rule) else ())):
                         yield from ((operator, (*down, *way)) for down in found for way in ways[shared])
+
+
+@cache
+def counted(rule: ir.CheckedRule) -> frozenset[int]:
+    """The pattern nodes whose users the rule counts."""
+    everything = (rule.where, rule.lets, rule.target.targets, rule.blocks, [node.constraints for node in rule.nodes])
+    return frozenset(part.node for group in everything for item in group for part in walk(item) if isinstance(part, ir.Uses))
 
 
 _Choices = frozenset[tuple[int, int]]  # (alternation, branch)
@@ -160,6 +175,9 @@ def affected(graph: Graph, seeds: Iterable[int], ways: Ways, blocked: Iterable[i
             if operator not in changed:
                 changed[operator] = {}
             changed[operator][node] = None
+    if USED in ways:
+        seeds = list(seeds)
+        changed[USED] = dict.fromkeys([*seeds, *[o for node in seeds for o in operands[node] if o >= 0], *graph.outputs])
     starts: dict[Way, dict[int, None]] = {}
     for operator, nodes in changed.items():
         for way in ways[operator]:

@@ -72,7 +72,7 @@ def _impossible_number(rule: LintedRule, fact: Fact) -> str | None:
     if fact.operator not in ("==", "in") or not numbers or not all(isinstance(c, float) and c % 1 for c in numbers):
         return None
     match fact.value:
-        case ir.ItemValue(ir.NodeAttr(_, _, "shape"), _) | ir.NodeAttr(_, _, "ndim") | ir.Length():
+        case ir.ItemValue(ir.NodeAttr(_, _, "shape"), _) | ir.NodeAttr(_, _, "ndim") | ir.Length() | ir.Uses():
             return "this is an integer"
         case ir.NodeAttr(_, node, name):
             pattern = rule.checked.nodes[node]
@@ -151,7 +151,7 @@ def _hashable(value: ir.Value) -> bool:
 def _begin(value: ir.Value) -> Known:
     """Ranks, lengths and dimensions are no negative numbers."""
     match value:
-        case ir.NodeAttr(_, _, "ndim") | ir.Length() | ir.InstanceIndex() | ir.ItemValue(ir.NodeAttr(_, _, "shape"), _):
+        case ir.NodeAttr(_, _, "ndim") | ir.Length() | ir.Uses() | ir.InstanceIndex() | ir.ItemValue(ir.NodeAttr(_, _, "shape"), _):
             return Known(low=(0.0, False))
     return Known()
 

@@ -6,12 +6,9 @@ from collections.abc import Iterator
 
 from gslang.base.diagnostics import Label
 from gslang.base.source import Span
+from gslang.check.context import FUNCTIONS
 from gslang.lint.linted_file import Finding, LintedFile, finding, walk
 from gslang.syntax import nodes as n
-
-_BUILTINS = frozenset(
-    "len range reversed zip sum prod min max any all concat cumsum abs numel broadcast normalize_axis layout_remap close".split()
-)
 
 
 def hidden_name(file: LintedFile) -> Iterator[Finding]:
@@ -22,7 +19,7 @@ def hidden_name(file: LintedFile) -> Iterator[Finding]:
         match item:
             case n.FnDecl():
                 name = item.name.id
-                what = "an import" if name in imported else "an operator" if name in operators else "a built-in function" if name in _BUILTINS else None
+                what = "an import" if name in imported else "an operator" if name in operators else "a built-in function" if name in FUNCTIONS else None
                 if what is not None:
                     yield _hiding("function", item.name, what, imported.get(name))
             case n.Rule():

@@ -8,7 +8,7 @@ from lsprotocol import types as lsp
 from pygls.exceptions import JsonRpcInvalidParams
 
 from gslang.base.resources import stdlib_path
-from gslang.check.context import BUILTIN_ARGUMENTS
+from gslang.check.context import FUNCTIONS
 from gslang.lsp.diagnostics import location_of, offset_of, range_of
 from gslang.lsp.document import Document
 from gslang.lsp.hover import callee_at, fields_of, signatures_of_call
@@ -157,7 +157,7 @@ def _check_free(store: Store, document: Document, target: Definition, name: str)
         return
     if (target.space, name) in own(target.document) or find(store, document, target.space, name) is not None:
         raise _refused(f"there is a `{name}` already")
-    if target.space in ("fn", "op") and name in BUILTIN_ARGUMENTS:
+    if target.space in ("fn", "op") and name in FUNCTIONS:
         raise _refused(f"`{name}` is a built-in function")
     for other, piece, _ in references(store, target):
         if target.space in ("fn", "op") and store.analysis(other).dialect.get(name) is not None:

@@ -70,6 +70,10 @@ FUNCTIONS = {
     "normalize_axis": ("normalize_axis(axis, ndim)", "An axis counted from the front."),
     "layout_remap": ("layout_remap(from, to)", 'The index tuple that carries one layout string into another: `layout_remap("NHWC", "NCHW")`.'),
     "close": ("close(a, b, rtol)", "Whether two numbers differ by at most `rtol`, relatively."),
+    "users": (
+        "users(node) | users(node, operators, attribute = value, …)",
+        "How many nodes use this one in the graph before the rewrite; with operators, how many calls of these, with these attributes.",
+    ),
     "distinct": ("distinct(a, b, …)", "In `where`: these are different expressions."),
     "splat": ("splat(value)", "In a source: a constant of any shape whose elements all equal `value`."),
 }

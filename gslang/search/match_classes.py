@@ -17,6 +17,7 @@ from gslang.engine.constraints import satisfied
 from gslang.engine.machine import FAILED, At, Machine, Outcome, Todo, before
 from gslang.engine.program import MatchProgram
 from gslang.engine.scope import UNBOUND, Scope
+from gslang.engine.uses import NO_GRAPH
 from gslang.graph.graph import ABSENT
 from gslang.search.egraph import EGraph
 
@@ -58,6 +59,7 @@ class ClassMachine(Machine):
     def __init__(self, program: MatchProgram, egraph: EGraph, start: int) -> None:
         super().__init__(program, egraph.store, start)
         self.egraph = egraph
+        self.scope.first_new = NO_GRAPH
         rule = program.rule
         roots = () if rule.output_block is None else (rule.blocks[rule.output_block].root,)
         self.apart = frozenset((*rule.outputs, *roots)) if len(rule.outputs) > 1 or roots else frozenset()

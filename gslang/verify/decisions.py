@@ -11,6 +11,7 @@ from dataclasses import dataclass, fields, is_dataclass
 from typing import Any
 
 from gslang.check import checked as ir
+from gslang.check.context import USES
 from gslang.engine.scope import Scope, evaluate, iterate
 from gslang.engine.values import FAILURES, truth
 from gslang.verify.written import written_value
@@ -105,6 +106,8 @@ def _is_condition(value: ir.Value) -> bool:
     match value:
         case ir.CompareValue() | ir.AllOf() | ir.AnyOf() | ir.UnaryValue("not") | ir.IsAbsent() | ir.SameNode():
             return True
+        case ir.Uses(what):
+            return USES[what][0] == "bool"
         case ir.Builtin(name):
             return name in ("all", "any", "close")
     return False

@@ -25,6 +25,7 @@ from gslang.verify.leaves import Leaves, Misfit, reads_itself
 from gslang.verify.onnx_types import operand_type, operand_types
 from gslang.verify.reads import leaves_read_by, operator_that_samples
 from gslang.verify.samplers import Shape, sample, some_shape
+from gslang.verify.surround import surround
 
 # Relay's type relations let integers pass here, its implementations have no answer for them.
 _FLOAT_ONLY = frozenset({
@@ -50,7 +51,7 @@ class Making(Leaves):
         for output in outputs:
             if output not in flat:
                 flat.append(output)
-        self.graph.set_outputs(flat)
+        self.graph.set_outputs(surround(self, flat))
         return self.graph
 
     # ── nodes ──

@@ -13,6 +13,7 @@ from gslang.check import checked as ir
 from gslang.engine.scope import evaluate, holds
 from gslang.engine.values import FAILURES
 from gslang.verify.make import Making
+from gslang.verify.surround import FIELD
 
 Wish = dict[tuple[int, str], Any]
 
@@ -43,6 +44,8 @@ def solve(condition: ir.Value, making: Making, wanted: bool = True) -> Wish:
             except FAILURES:
                 return {}
             return {} if arm is None else solve(arm, making, wanted)
+        case ir.Uses():
+            return _assign(condition, wanted, making)
         case ir.CompareValue(sign, left, right):
             return _compare(sign if wanted else _NOT[sign], left, right, making)
         case ir.Builtin("close", (left, right, *_)) if wanted:
@@ -116,6 +119,8 @@ def _assign(side: ir.Value, value: Any, making: Making) -> Wish:
     match side:
         case ir.NodeAttr(ir.Own(), node, name):
             return _field(node, name, value, making)
+        case ir.Uses(what, ir.Own(), node, operators):
+            return {(node, f"{FIELD} {what} {operators!r}"): (side, value)}
         case ir.Let(ir.Own(), let):
             return _assign(making.rule.lets[let], value, making)
         case ir.BinaryValue(sign, left, right) if isinstance(value, int) and not isinstance(value, bool):

@@ -18,6 +18,9 @@ def written_value(rule: ir.CheckedRule, value: Any) -> str:
             return _constant(constant)
         case ir.NodeAttr(place, node, name):
             return f"{_node(rule, place, node)}.{name}"
+        case ir.Uses(what, place, node, operators, attributes):
+            more = [] if operators is None else [text(operators).replace('"', "")]
+            return f"{what}({', '.join([_node(rule, place, node), *more, *(f'{name} = {text(part)}' for name, part in attributes)])})"
         case ir.TypeOf(target, name):
             return f"{rule.target.names[target] or '_'}.{name}"
         case ir.IsAbsent(place, node):

@@ -262,7 +262,7 @@ def _same_shape(a: tuple[int | None, ...] | None, b: tuple[int | None, ...] | No
 
 def _holds(condition: tuple[Any, ...], f: Assignment, graph: Data, choice: dict[int, int]) -> bool:
     """Only what is known to hold: a node below a template without instances is not matched, and nothing is known of it."""
-    count = {"equal": 2, "is": 1, "not": 1, "match": 1, "absent": 1, "there": 1, "dim": 1}.get(condition[0], 0)
+    count = {"equal": 2, "is": 1, "not": 1, "match": 1, "absent": 1, "there": 1, "dim": 1, "users": 1, "all users": 2}.get(condition[0], 0)
     nodes = condition[1:] if condition[0] == "distinct" else (condition[1], condition[3]) if condition[0] == "shapes" else condition[1 : 1 + count]
     if any(k not in f for k in nodes):
         return False
@@ -285,6 +285,10 @@ def _holds(condition: tuple[Any, ...], f: Assignment, graph: Data, choice: dict[
             return f[a] < 0
         case ("there", a):
             return f[a] >= 0
+        case ("users", a, operator, axis, sign, count):
+            return f[a] >= 0 and _compared(_users(f[a], operator, axis, graph), sign, count)
+        case ("all users", a, b):
+            return _users(f[a], graph[f[b]][0], None, graph) == _users(f[a], None, None, graph)
         case ("dim", a, index, sign, d):
             dims = _dims(f[a], graph)
             found = None if dims is None or not 0 <= index < len(dims) else dims[index]
@@ -296,6 +300,17 @@ def _holds(condition: tuple[Any, ...], f: Assignment, graph: Data, choice: dict[
         case ("and", *parts):
             return all(_holds(part, f, graph, choice) for part in parts)
     raise AssertionError(condition)
+
+
+def _users(slot: int, operator: str | None, axis: int | None, graph: Data) -> int:
+    users = [(name, attributes) for name, operands, attributes in graph if slot in operands]
+    if axis is not None:
+        users = [(name, attributes) for name, attributes in users if name in DEFAULT_AXIS and attributes.get("axis", DEFAULT_AXIS[name]) == axis]
+    return len([name for name, _ in users if operator is None or name == operator])
+
+
+def _compared(count: int, sign: str, other: int) -> bool:
+    return count == other if sign == "==" else count >= other
 
 
 def _depends(graph: Data, start: int, targets: set[int]) -> bool:

@@ -316,6 +316,13 @@ def _finish(random: Random, nodes: tuple[Node, ...], templates: tuple[Template, 
         where.append(random.choice((("dim", a, random.randint(0, 1), sign, 2), ("shapes", a, sign, b))))
     if len(named) > 1 and random.random() < 0.15:
         where.append(("distinct", *random.sample(named, 2)))
+    if named and random.random() < 0.3:
+        k, operator = random.choice(named), random.choice((None, None, *UNARY, *WITH_AXIS))
+        axis = random.choice((None, 0, -1)) if operator in WITH_AXIS else None
+        where.append(("users", k, operator, axis, *random.choice((("==", 0), ("==", 1), (">=", 1), (">=", 2)))))
+    read = [(o, k) for k in sorted(sure - inside) if isinstance(n := nodes[k], Call) for o in below(n) if o in named]
+    if read and random.random() < 0.1:
+        where.append(("all users", *random.choice(read)))
     for template in templates:
         theirs = [k for k in template.nodes if isinstance(n := nodes[k], Call) and n.operators[0] in WITH_AXIS]
         if theirs and random.random() < 0.4:

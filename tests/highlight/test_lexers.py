@@ -87,12 +87,15 @@ def test_words_come_from_the_grammar() -> None:
 
 
 def test_names_are_those_of_the_checker() -> None:
+    from gslang.check.context import BUILTIN_ARGUMENTS, FUNCTIONS, USES
     from gslang.check.context import KINDS as CHECKED
     from gslang.engine.builtins import BUILTINS
+    from gslang.engine.uses import FACTS
 
     assert set(words.KINDS) | {"op"} == set(CHECKED)
     assert set(words.PATTERN_KINDS) == set(words.KINDS) - {"any"}
-    assert set(words.BUILTINS) == set(BUILTINS)
+    assert (set(BUILTIN_ARGUMENTS), set(USES)) == (set(BUILTINS), set(FACTS))
+    assert set(words.BUILTINS) == FUNCTIONS
 
 
 def test_soft_words_are_names_too() -> None:

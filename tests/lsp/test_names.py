@@ -8,7 +8,7 @@ import pytest
 from lsprotocol import types as lsp
 
 from gslang.base.cache import cache_folder
-from gslang.check.context import BUILTIN_ARGUMENTS, KINDS
+from gslang.check.context import FUNCTIONS, KINDS
 from gslang.check.marks import KNOWN
 from gslang.dialect.signature import TRAITS
 from gslang.highlight.words import words as grammar_words
@@ -103,7 +103,7 @@ def test_words_are_those_of_the_language() -> None:
     """Every word, kind, built-in, annotation and trait is explained; nothing else is."""
     assert set(words.KEYWORDS) == set(grammar_words())
     assert set(words.KINDS) == set(KINDS)
-    assert set(words.FUNCTIONS) == {*BUILTIN_ARGUMENTS, "distinct", "splat"}
+    assert set(words.FUNCTIONS) == {*FUNCTIONS, "distinct", "splat"}
     assert set(words.ANNOTATIONS) == set(KNOWN)
     assert set(words.TRAITS) == set(TRAITS)
 

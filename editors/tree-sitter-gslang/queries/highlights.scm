@@ -92,7 +92,8 @@
     "broadcast"
     "normalize_axis"
     "layout_remap"
-    "close"))
+    "close"
+    "users"))
 ; words: end
 
 ["(" ")" "[" "]" "{" "}"] @punctuation.bracket

@@ -26,3 +26,22 @@ _QUESTIONS = "hash bool len iter getitem contains index int float abs neg lt le 
 _ARITHMETIC = "add sub mul truediv floordiv mod pow".split()
 for _name in (*_QUESTIONS, *_ARITHMETIC, *(f"r{operation}" for operation in _ARITHMETIC)):
     setattr(Opaque, f"__{_name}__", unanswered)
+
+
+class AnyCount(Opaque):
+    """A number, or a truth value, of which every comparison may come out either way: a case for each, of which nothing is remembered."""
+
+    __slots__ = ("choices",)
+
+    def __init__(self, choices: Any) -> None:
+        self.choices = choices
+
+    def _either(self, *_: object) -> bool:
+        return bool(self.choices.choose(2))
+
+    def _some_number(self, *_: object) -> AnyCount:
+        return self
+
+    __eq__ = __ne__ = __lt__ = __le__ = __gt__ = __ge__ = __bool__ = _either  # type: ignore[assignment]
+    __add__ = __radd__ = __sub__ = __rsub__ = __mul__ = __rmul__ = __mod__ = __floordiv__ = _some_number
+    __hash__ = unanswered  # type: ignore[assignment]

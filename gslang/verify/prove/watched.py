@@ -6,9 +6,11 @@ from dataclasses import fields, is_dataclass, replace
 from typing import Any
 
 from gslang.check import checked as ir
+from gslang.dialect.tensor_type import UnknownValue
 from gslang.engine.scope import Scope
 from gslang.engine.values import truth
 from gslang.verify.decisions import Goal, goals
+from gslang.verify.prove.opaque import AnyCount
 
 
 class WatchingScope(Scope):
@@ -16,6 +18,12 @@ class WatchingScope(Scope):
 
     watched: dict[int, int] = {}
     sides: set[tuple[int, bool]] = set()
+
+    def around(self, uses: ir.Uses) -> Any:
+        """What is around the source is open: each question has both answers, in cases of their own."""
+        if self.slot(uses.place, uses.node) < 0:
+            raise UnknownValue("the node is not part of the match")
+        return AnyCount(self.graph.world.facts.choices)  # type: ignore[attr-defined]
 
     def let(self, place: ir.Place, number: int) -> Any:
         """The value of a let; that of a decision is noted."""

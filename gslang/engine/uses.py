@@ -1,0 +1,52 @@
+"""What surrounds a matched node in the graph, as it is before the rewrite: who uses it (language.md §3, use counts).
+
+Every such fact is told of a node, the operators and the attributes that its users are to have. Nodes that the target has made
+already, those from `limit` on, do not count.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any, Final
+
+from gslang.dialect.dialect import Dialect
+from gslang.dialect.tensor_type import UnknownValue
+from gslang.engine.values import call_attribute, equal
+from gslang.graph.graph import Graph
+
+NO_GRAPH: Final = -1
+"""As a limit: there is no graph in which a node has users of its own, for instance in a search over classes of equal nodes."""
+
+
+def surroundings(
+    what: str, graph: Graph, dialect: Dialect, node: int, limit: int | None, operators: Any, attributes: Mapping[str, Any]
+) -> Any:
+    """The fact `what` of a node. Raises `UnknownValue` where the node is absent or there is no graph to look at."""
+    if node < 0:
+        raise UnknownValue("the node is not part of the match")
+    if limit == NO_GRAPH:
+        raise UnknownValue("uses are not known here")
+    return FACTS[what](graph, dialect, node, limit, operators, attributes)
+
+
+def count_users(graph: Graph, dialect: Dialect, node: int, limit: int | None, operators: Any, attributes: Mapping[str, Any]) -> int:
+    """How many nodes have this one among their operands; with `operators` (a name or several) the calls of these, with these attributes."""
+    users = [user for user in graph.users[node] if limit is None or user < limit]
+    if operators is not None:
+        wanted = (operators,) if isinstance(operators, str) else operators
+        users = [user for user in users if graph.op[user] in wanted]
+    return sum(_has(graph, dialect, user, attributes) for user in users)
+
+
+def _has(graph: Graph, dialect: Dialect, user: int, attributes: Mapping[str, Any]) -> bool:
+    for name, value in attributes.items():
+        try:
+            found = call_attribute(graph, dialect, user, name)
+        except UnknownValue:
+            return False  # it has no such attribute
+        if not equal(found, value):
+            return False
+    return True
+
+
+FACTS: Final[dict[str, Callable[..., Any]]] = {"users": count_users}

@@ -1,0 +1,54 @@
+"""The graph around an instance of a source: users of its nodes outside the match, as conditions on uses ask for them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from gslang.check import checked as ir
+from gslang.engine.scope import evaluate
+from gslang.engine.values import FAILURES
+from gslang.verify.leaves import Leaves, Misfit
+
+FIELD = "%uses"
+"""How the field of a wish begins that is for `surround`; its value: (what is asked of the graph, what it shall be)."""
+
+_MOST = 12  # users of one kind that are added
+
+
+def surround(making: Leaves, outputs: list[int]) -> list[int]:
+    """The outputs of the graph, with those that make the wishes on uses come true. Raises `Misfit` where that is not possible."""
+    wishes = [value for (_, field), value in making.wishes.items() if field.startswith(FIELD)]
+    for uses, wanted in sorted(wishes, key=lambda wish: wish[0].operators is None):  # particular users count as users too
+        outputs = _with_users(making, outputs, uses, wanted)
+    return outputs
+
+
+def _with_users(making: Leaves, outputs: list[int], uses: ir.Uses, wanted: Any) -> list[int]:
+    making.graph.set_outputs(outputs)
+    node = making.bound(uses.node)
+    for _ in range(_MOST):
+        if evaluate(uses, making.scope) >= wanted:
+            break
+        names = ("copy", "Identity") if uses.operators is None else evaluate(uses.operators, making.scope)
+        outputs = [*outputs, _user(making, node, (names,) if isinstance(names, str) else names, uses)]
+        making.graph.set_outputs(outputs)
+    if evaluate(uses, making.scope) != wanted:
+        raise Misfit("a node has other users than are wished for")
+    return outputs
+
+
+def _user(making: Leaves, node: int, names: tuple[str, ...], uses: ir.Uses) -> int:
+    """A new call of one of these operators on a node, all its operands."""
+    dialect, graph = making.rule.dialect, making.graph
+    attributes = {name: evaluate(value, making.scope) for name, value in uses.attributes}
+    for name in names:
+        signature = dialect.get(name)
+        if signature is None or not signature.operands or signature.results != "tensor" or signature.operands[0].kind != "tensor":
+            continue
+        count = max(1, sum(not operand.optional and not operand.variadic for operand in signature.operands))
+        made = graph.add(name, (node,) * count, attributes)
+        try:
+            return making.typed(made)
+        except FAILURES:
+            graph.discard_from(made)
+    raise Misfit("no call of these operators is known to be possible")
