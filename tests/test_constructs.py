@@ -57,6 +57,12 @@ CONSTRUCTS = {
         test "another axis" for u { x: input float32[2, 2]; y = nn.softmax(x); abs(y), nn.softmax(y, axis = 0) => unchanged }
         test "all users alike" for v { x: input float32[2]; abs(exp(x)), exp(x) + 1.0 => exp(x), exp(x) + 1.0 }
         test "not alike" for v { x: input float32[2]; abs(exp(x)), exp(x) + 1.0, sin(x) => unchanged }""",
+    "outputs of the graph": """rule r(x) { y = keep exp(x); tanh(y) where not is_output(y) => tanh(exp(x)) }
+        rule s(x): negative(negative(x)) => x if is_output(x) else exp(x) - exp(x) + x;
+        test "no output" for r { x: input float32[2]; y = exp(x); tanh(y), sin(y) => tanh(exp(x)), sin(exp(x)) }
+        test "an output" for r { x: input float32[2]; y = exp(x); tanh(y), y => unchanged }
+        test "an input and output" for s { x: input float32[2]; negative(negative(x)), x => x, x }
+        test "an input" for s { x: input float32[2]; negative(negative(x)) => exp(x) - exp(x) + x }""",
     "operator list": """rule r(x, f: op(exp | tanh)): abs(f(x)) => f(x);
         test "other" for r { x: input float32[2]; abs(sin(x)) => unchanged }""",
     "constant": """rule r(x): x * 1.0 => x;

@@ -94,7 +94,7 @@ BUILTIN_TYPES: Mapping[str, str] = {
     "all": "bool", "concat": "tuple", "cumsum": "tuple", "numel": "int", "broadcast": "tuple", "normalize_axis": "int",
     "layout_remap": "tuple", "close": "bool",
 }  # fmt: skip
-USES: Mapping[str, tuple[str, int]] = {"users": ("int", 2)}
+USES: Mapping[str, tuple[str, int]] = {"users": ("int", 2), "is_output": ("bool", 1)}
 """Functions of the graph around a node: the type of the result, and how many arguments there may be."""
 FUNCTIONS = frozenset((*BUILTIN_ARGUMENTS, *USES))
 

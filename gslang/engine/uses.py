@@ -49,4 +49,9 @@ def _has(graph: Graph, dialect: Dialect, user: int, attributes: Mapping[str, Any
     return True
 
 
-FACTS: Final[dict[str, Callable[..., Any]]] = {"users": count_users}
+def is_output(graph: Graph, dialect: Dialect, node: int, limit: int | None, operators: Any, attributes: Mapping[str, Any]) -> bool:
+    """Whether a node is an output of the graph."""
+    return node in graph.output_uses
+
+
+FACTS: Final[dict[str, Callable[..., Any]]] = {"users": count_users, "is_output": is_output}

@@ -13,7 +13,7 @@ KINDS = ("any", "var", "input", "param", "const")
 PATTERN_KINDS = ("var", "input", "param", "const")  # as calls, too: `var()`; `any(…)` is the built-in function there
 BUILTINS = (
     "len", "range", "reversed", "zip", "sum", "prod", "min", "max", "any", "all", "concat", "cumsum", "abs", "numel", "broadcast",
-    "normalize_axis", "layout_remap", "close", "users",
+    "normalize_axis", "layout_remap", "close", "users", "is_output",
 )  # fmt: skip
 SOFT = ("repeat", "unchanged")  # words that may also be names; no keyword before one of `(.=`
 CONSTANTS = ("none", "true", "false")

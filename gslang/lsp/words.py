@@ -74,6 +74,7 @@ FUNCTIONS = {
         "users(node) | users(node, operators, attribute = value, …)",
         "How many nodes use this one in the graph before the rewrite; with operators, how many calls of these, with these attributes.",
     ),
+    "is_output": ("is_output(node)", "Whether a node is an output of the graph before the rewrite."),
     "distinct": ("distinct(a, b, …)", "In `where`: these are different expressions."),
     "splat": ("splat(value)", "In a source: a constant of any shape whose elements all equal `value`."),
 }

@@ -19,7 +19,10 @@ def surround(making: Leaves, outputs: list[int]) -> list[int]:
     """The outputs of the graph, with those that make the wishes on uses come true. Raises `Misfit` where that is not possible."""
     wishes = [value for (_, field), value in making.wishes.items() if field.startswith(FIELD)]
     for uses, wanted in sorted(wishes, key=lambda wish: wish[0].operators is None):  # particular users count as users too
-        outputs = _with_users(making, outputs, uses, wanted)
+        if uses.what == "is_output" and wanted:
+            outputs = list(dict.fromkeys((*outputs, making.bound(uses.node))))
+        else:
+            outputs = _with_users(making, outputs, uses, wanted)
     return outputs
 
 

@@ -150,7 +150,7 @@ def is_match(rule: Rule, graph: Data, ends: list[int], choice: dict[int, int], f
     for variable in VARIABLES:
         if len({graph[f[k]][0] for k in inner if isinstance(n := nodes[k], Call) and n.variable == variable}) > 1:
             return False
-    if not all(_holds(c, f, graph, choice) for c in rule.where):
+    if not all(_holds(c, f, graph, choice, ends) for c in rule.where):
         return False
     # 2. operands in order
     for k in inner:
@@ -260,9 +260,9 @@ def _same_shape(a: tuple[int | None, ...] | None, b: tuple[int | None, ...] | No
     return None if any(x is None or y is None for x, y in zip(a, b)) else True
 
 
-def _holds(condition: tuple[Any, ...], f: Assignment, graph: Data, choice: dict[int, int]) -> bool:
+def _holds(condition: tuple[Any, ...], f: Assignment, graph: Data, choice: dict[int, int], ends: list[int]) -> bool:
     """Only what is known to hold: a node below a template without instances is not matched, and nothing is known of it."""
-    count = {"equal": 2, "is": 1, "not": 1, "match": 1, "absent": 1, "there": 1, "dim": 1, "users": 1, "all users": 2}.get(condition[0], 0)
+    count = {"equal": 2, "is": 1, "not": 1, "match": 1, "absent": 1, "there": 1, "dim": 1, "users": 1, "all users": 2, "output": 1, "no output": 1}.get(condition[0], 0)
     nodes = condition[1:] if condition[0] == "distinct" else (condition[1], condition[3]) if condition[0] == "shapes" else condition[1 : 1 + count]
     if any(k not in f for k in nodes):
         return False
@@ -270,7 +270,7 @@ def _holds(condition: tuple[Any, ...], f: Assignment, graph: Data, choice: dict[
         case ("known", value):
             return bool(value)
         case ("instance", root, part):  # in an alternative that was not chosen there is none
-            return root not in f or _holds(part, f, graph, choice)
+            return root not in f or _holds(part, f, graph, choice, ends)
         case ("distinct", *_):
             return len({f[k] for k in nodes}) == len(nodes)
         case ("equal", a, b):
@@ -280,13 +280,17 @@ def _holds(condition: tuple[Any, ...], f: Assignment, graph: Data, choice: dict[
         case ("not", a, value):
             return bool(_axis(f[a], graph) != value)
         case ("match", alternation, *arms):
-            return _holds(arms[choice[alternation]], f, graph, choice)
+            return _holds(arms[choice[alternation]], f, graph, choice, ends)
         case ("absent", a):
             return f[a] < 0
         case ("there", a):
             return f[a] >= 0
         case ("users", a, operator, axis, sign, count):
             return f[a] >= 0 and _compared(_users(f[a], operator, axis, graph), sign, count)
+        case ("output", a):
+            return f[a] in ends
+        case ("no output", a):
+            return f[a] >= 0 and f[a] not in ends
         case ("all users", a, b):
             return _users(f[a], graph[f[b]][0], None, graph) == _users(f[a], None, None, graph)
         case ("dim", a, index, sign, d):
@@ -296,9 +300,9 @@ def _holds(condition: tuple[Any, ...], f: Assignment, graph: Data, choice: dict[
         case ("shapes", a, sign, b):
             return _same_shape(_dims(f[a], graph), _dims(f[b], graph)) is (sign == "==")
         case ("or" | "any", *parts):
-            return any(_holds(part, f, graph, choice) for part in parts)
+            return any(_holds(part, f, graph, choice, ends) for part in parts)
         case ("and", *parts):
-            return all(_holds(part, f, graph, choice) for part in parts)
+            return all(_holds(part, f, graph, choice, ends) for part in parts)
     raise AssertionError(condition)
 
 

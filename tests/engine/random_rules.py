@@ -320,6 +320,8 @@ def _finish(random: Random, nodes: tuple[Node, ...], templates: tuple[Template, 
         k, operator = random.choice(named), random.choice((None, None, *UNARY, *WITH_AXIS))
         axis = random.choice((None, 0, -1)) if operator in WITH_AXIS else None
         where.append(("users", k, operator, axis, *random.choice((("==", 0), ("==", 1), (">=", 1), (">=", 2)))))
+    if named and random.random() < 0.15:
+        where.append((random.choice(("output", "no output", "no output")), random.choice(named)))
     read = [(o, k) for k in sorted(sure - inside) if isinstance(n := nodes[k], Call) for o in below(n) if o in named]
     if read and random.random() < 0.1:
         where.append(("all users", *random.choice(read)))

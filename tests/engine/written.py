@@ -181,6 +181,10 @@ def condition_text(rule: Rule, condition: tuple[Any, ...]) -> str:
             return f"p{a}.shape {sign} p{b}.shape"
         case ("users", a, operator, axis, sign, count):
             return f"users(p{a}{f', {operator}' if operator else ''}{f', axis = {axis}' if axis is not None else ''}) {sign} {count}"
+        case ("output", a):
+            return f"is_output(p{a})"
+        case ("no output", a):
+            return f"not is_output(p{a})"
         case ("all users", a, b):
             return f"users(p{a}, p{b}.op) == users(p{a})"
         case ("positive index",):

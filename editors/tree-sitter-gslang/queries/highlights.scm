@@ -93,7 +93,8 @@
     "normalize_axis"
     "layout_remap"
     "close"
-    "users"))
+    "users"
+    "is_output"))
 ; words: end
 
 ["(" ")" "[" "]" "{" "}"] @punctuation.bracket
