@@ -51,7 +51,7 @@
   "Words for values.")
 
 (defconst gsl--kinds
-  '("any" "var" "input" "param" "const")
+  '("any" "var" "input" "param" "const" "fixed")
   "What an input may be.")
 
 (defconst gsl--builtins

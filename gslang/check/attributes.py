@@ -116,7 +116,7 @@ def attribute_type(low: Lowering, expr: n.Attribute, node: int) -> str:
                 if len(kinds) < max(1, wanted):
                     _no_attribute(low, expr, operators)
                 found += kinds
-            case ir.LeafNode(kind=kind) if field == "value" and kind in ("const", "any"):
+            case ir.LeafNode(kind=kind) if field == "value" and kind in ("const", "any", "fixed"):
                 found.append("array")
             case ir.ProjNode() if field == "index":
                 found.append("int")

@@ -54,7 +54,7 @@ def call(low: Lowering, expr: n.Call, ordered: bool) -> Denotation:
         return targets.constant_call(low, expr, name)
     if name in low.functions:
         return _expand(low, expr, low.functions[name])
-    if name in ("any", "var", "input", "param") and all(isinstance(a, n.Keyword) for a in expr.arguments):
+    if name in ("any", "var", "input", "param", "fixed") and all(isinstance(a, n.Keyword) for a in expr.arguments):
         if low.side == "source":
             return patterns.inline_kind(low, expr, name, expr.arguments)
     short = name.removeprefix(low.dialect.name + ".")

@@ -36,7 +36,7 @@ class PatternNode:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LeafNode(PatternNode):
-    """A wildcard or a leaf. `kind`: "any" "var" "input" "param" "const". `optional`: the slot may be absent.
+    """A wildcard or a leaf. `kind`: "any" "var" "input" "param" "const" "fixed". `optional`: the slot may be absent.
 
     `is_input`: an input vertex of the rule (header, or an `any`/`var`/… expression inside the source). Leaves of kind
     const written in the source (`0`, `const(…)`, `splat(…)`) have `is_input` False; no leaf is ever interior or an output.

@@ -83,7 +83,7 @@ class Lost:
 
 Denotation = Union[NodeOf, ValueOf, BlockOf, InstanceOf, NodesOf, OperatorOf, TargetOf, Lost]
 
-KINDS = ("any", "var", "input", "param", "const", "op")
+KINDS = ("any", "var", "input", "param", "const", "fixed", "op")
 BUILTIN_ARGUMENTS: Mapping[str, tuple[int, int]] = {
     "len": (1, 1), "range": (1, 3), "reversed": (1, 1), "zip": (1, 9), "sum": (1, 1), "prod": (1, 1), "min": (1, 9),
     "max": (1, 9), "any": (1, 1), "all": (1, 1), "concat": (1, 9), "cumsum": (1, 1), "abs": (1, 1), "numel": (1, 1),

@@ -56,7 +56,7 @@ def leaf(low: Lowering, span: Span, kind: str, arguments: tuple[n.Argument, ...]
             continue
         test = values.test(low, argument.value)
         if argument.name == "value":
-            if kind not in ("const", "any"):
+            if kind not in ("const", "any", "fixed"):
                 low.error("E0502", f"the value of a `{kind}` is not known here", argument.span, "use kind `const`")
             if isinstance(test, ir.Equals):
                 test = ir.ConstantEquals(test.value)
@@ -292,7 +292,8 @@ def _is_tuple(low: Lowering, operand: int | None | ir.Splice) -> bool | None:
 
 
 def _check_operands(low: Lowering, expr: n.Expr, shown: str, signatures: list[Signature], operands: list[int | None | ir.Splice]) -> None:
-    for signature in signatures if shown not in low.trait_variables else [low.dialect.operators[o] for o in low.variables[shown].operators[:1]]:
+    operators = low.variables[shown].operators if shown in low.variables else tuple(s.name for s in signatures)
+    for signature in [low.dialect.operators[name] for name in operators[:1]]:  # of a list the first one tells what is meant
         check_count(low, expr, signature, len(operands), any(isinstance(o, ir.Splice) for o in operands), None if shown == signature.name else shown)
         for k, operand in enumerate(operands):
             spec = operand_spec(signature, k)

@@ -11,7 +11,7 @@ from gslang.base.suggest import did_you_mean
 from gslang.check import checked as ir
 from gslang.check import marks as marking
 from gslang.check import patterns, targets, templates, values, variables
-from gslang.check.context import BlockOf, Lost, Lowering, NodesOf, OperatorOf, Stop, TargetOf, ValueOf
+from gslang.check.context import KINDS, BlockOf, Lost, Lowering, NodesOf, OperatorOf, Stop, TargetOf, ValueOf
 from gslang.check.denote import denote
 from gslang.check.found import children, new_nodes_read
 from gslang.check.opsets import check_range
@@ -114,13 +114,13 @@ def lower_input(low: Lowering, item: n.Input) -> int | None:
                 low.trait_variables.add(name)
             low.bind(item.name, OperatorOf(name))
             return None
-        elif kind.name.id in ("any", "var", "input", "param", "const"):
+        elif kind.name.id in KINDS:
             node = patterns.leaf(low, item.span, kind.name.id, kind.arguments, name=name, optional=kind.optional)
         else:
-            guess = did_you_mean(kind.name.id, ("any", "var", "input", "param", "const", "op"))
+            guess = did_you_mean(kind.name.id, KINDS)
             low.stop(
                 "E0207", f"unknown kind `{kind.name.id}`", kind.name.span,
-                f"did you mean `{guess}`?" if guess else "kinds: `any`, `var`, `input`, `param`, `const`, `op(…)`",
+                f"did you mean `{guess}`?" if guess else "kinds: `any`, `var`, `input`, `param`, `const`, `fixed`, `op(…)`",
             )  # fmt: skip
     except Stop:
         low.bound_at.setdefault(name, item.name.span)

@@ -67,6 +67,8 @@ def kind_fits(kind: str, op: str) -> bool:
             return op is PARAM
         case "const":
             return op is CONST
+        case "fixed":
+            return op is CONST or op is PARAM
     raise AssertionError(f"unknown kind {kind}: this is a bug in gslang")
 
 

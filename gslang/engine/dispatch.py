@@ -20,6 +20,7 @@ _FEW = 2  # so many rules are tried without asking further
 
 _KIND_OPERATORS = {
     "const": frozenset((CONST,)), "input": frozenset((INPUT,)), "param": frozenset((PARAM,)), "var": frozenset((INPUT, PARAM)),
+    "fixed": frozenset((CONST, PARAM)),
 }  # fmt: skip
 
 Key = tuple[str, ...]

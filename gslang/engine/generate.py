@@ -116,7 +116,7 @@ def _compiled(plan: MatchProgram, mode: Mode) -> Callable[..., Any] | None:
     rule = plan.rule
     space: dict[str, Any] = {
         **RUNTIME, **TARGET_RUNTIME, **STAMP_RUNTIME, **objects, "Scope": Scope, "rule": rule, "D": rule.dialect, "TUPLE": TUPLE, "PROJ": PROJ,
-        "CONST": CONST, "DEAD": DEAD, "OUTLINE": OUTLINE, "INPUT": INPUT, "PARAM": PARAM, "VARIABLES": VARIABLES, "NO_ATTRS": NO_ATTRS, "private": _private,
+        "CONST": CONST, "DEAD": DEAD, "OUTLINE": OUTLINE, "INPUT": INPUT, "PARAM": PARAM, "VARIABLES": VARIABLES, "FIXED": frozenset((CONST, PARAM)), "NO_ATTRS": NO_ATTRS, "private": _private,
         "convex": _convex, "same_attributes": _same_attributes, "canonical": canonical, "Growing": Growing, "Failure": Failure,
         "BuildError": BuildError, "record": record, "scope_of": partial(_scope_of, rule), "candidates_of": partial(_candidates_of, rule.dialect),
     }  # fmt: skip

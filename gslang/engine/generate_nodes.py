@@ -161,7 +161,7 @@ def _copied_from(writer: Writer, node: int, constraint: ir.Constraint | ir.SameA
 
 # ── the node itself ───────────────────────────────────────────────────────────────────────────────────────────
 
-_KINDS = {"const": "is not CONST", "input": "is not INPUT", "param": "is not PARAM", "var": "not in VARIABLES"}
+_KINDS = {"const": "is not CONST", "input": "is not INPUT", "param": "is not PARAM", "var": "not in VARIABLES", "fixed": "not in FIXED"}
 
 
 def _kind(writer: Writer, place: Place, step: mp.IsKind, rest: Rest) -> None:

@@ -24,7 +24,7 @@ Constraint = Union[AttributeTest, SameAttributes]
 
 @dataclass(frozen=True, slots=True)
 class IsKind:
-    """A leaf: a node of this kind ("any" "var" "input" "param" "const"), or, if `optional`, an operand that is left out."""
+    """A leaf: a node of this kind ("any" "var" "input" "param" "const" "fixed"), or, if `optional`, an operand that is left out."""
 
     register: int
     kind: str

@@ -9,8 +9,8 @@ from functools import lru_cache
 
 from gslang.base.resources import grammar_path
 
-KINDS = ("any", "var", "input", "param", "const")
-PATTERN_KINDS = ("var", "input", "param", "const")  # as calls, too: `var()`; `any(…)` is the built-in function there
+KINDS = ("any", "var", "input", "param", "const", "fixed")
+PATTERN_KINDS = ("var", "input", "param", "const", "fixed")  # as calls, too: `var()`; `any(…)` is the built-in function there
 BUILTINS = (
     "len", "range", "reversed", "zip", "sum", "prod", "min", "max", "any", "all", "concat", "cumsum", "abs", "numel", "broadcast",
     "normalize_axis", "layout_remap", "close", "users", "is_output",

@@ -55,7 +55,7 @@ def _demanding_nothing(rule: LintedRule) -> Iterator[Finding]:
         match node:
             case n.Call(callee=callee, arguments=arguments) if (signature := operators.get(callee.span.text)) is not None:
                 known = {*signature.attributes} - {operand.name for operand in signature.operands}
-            case n.Kind(arguments=arguments) | n.Call(callee=n.Name(id="any" | "var" | "input" | "param" | "const"), arguments=arguments):
+            case n.Kind(arguments=arguments) | n.Call(callee=n.Name(id="any" | "var" | "input" | "param" | "const" | "fixed"), arguments=arguments):
                 known = {"shape", "dtype", "ndim"}
             case _:
                 continue

@@ -117,7 +117,7 @@ def _leaf_covers(leaf: ir.LeafNode, other: ir.Pattern) -> bool:
     if isinstance(other, ir.LeafNode):
         if other.optional and not leaf.optional:
             return False
-        return leaf.kind == "any" or leaf.kind == other.kind or leaf.kind == "var" and other.kind in ("input", "param")
+        return leaf.kind == "any" or leaf.kind == other.kind or other.kind in {"var": ("input", "param"), "fixed": ("const", "param")}.get(leaf.kind, ())
     return leaf.kind == "any"
 
 

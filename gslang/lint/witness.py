@@ -273,7 +273,7 @@ class _Making:
         import numpy
 
         kinds = {node.kind for m in members if isinstance(node := self.unified.node(m), ir.LeafNode)}
-        weight = bool(kinds & {"var", "param"}) and "input" not in kinds
+        weight = bool(kinds & {"var", "param", "fixed"}) and "input" not in kinds
         default = {"shape": self.param_shape if weight else self.input_shape, "dtype": "float32"}
         if "const" in kinds:
             default["shape"] = ()

@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from gslang.base.diagnostics import Diagnostic
+from gslang.check.context import KINDS
 from gslang.lint.linted_file import walk
 from gslang.lsp.pieces import Piece
 from gslang.syntax import nodes as n
@@ -84,7 +85,7 @@ def _removed(piece: Piece, node: _Node, argument: n.Keyword) -> Change:
         after = t.before(end)
         if t.text(after + 1) == ",":
             end = t.all[after + 2].start if after + 2 < len(t.all) and t.text(after + 2) != ")" else t.all[after + 1].end
-        elif t.text(k - 1) == "(" and t.text(after + 1) == ")" and t.text(k - 2) in ("any", "var", "input", "param", "const"):
+        elif t.text(k - 1) == "(" and t.text(after + 1) == ")" and t.text(k - 2) in KINDS:
             start, end = t.all[k - 1].start, t.all[after + 1].end
     return start, end, ""
 

@@ -8,7 +8,7 @@ from lsprotocol import types as lsp
 from pygls.exceptions import JsonRpcInvalidParams
 
 from gslang.base.resources import stdlib_path
-from gslang.check.context import FUNCTIONS
+from gslang.check.context import FUNCTIONS, KINDS
 from gslang.lsp.diagnostics import location_of, offset_of, range_of
 from gslang.lsp.document import Document
 from gslang.lsp.hover import callee_at, fields_of, signatures_of_call
@@ -19,7 +19,7 @@ from gslang.lsp.store import Store, path_of
 from gslang.lsp.tokens import RESERVED
 
 _NAME = re.compile(r"[A-Za-z_][A-Za-z_0-9]*")
-_KINDS = frozenset(("any", "var", "input", "param", "const", "op"))
+_KINDS = frozenset(KINDS)
 
 
 def name_at(document: Document, position: lsp.Position) -> tuple[Piece, Mark] | None:

@@ -37,6 +37,7 @@ KINDS = {
     "input": "An input of the graph, no parameter.",
     "param": "A parameter of the graph: its value is known to the workload.",
     "const": "A constant, known when the graph is compiled.",
+    "fixed": "A parameter or a constant: a value that does not change from run to run.",
     "op": "An operator variable: `op(elementwise)`, `op(nn.conv1d | nn.conv2d)`, `op(elementwise, not broadcast)`.",
 }
 

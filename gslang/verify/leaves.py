@@ -101,13 +101,13 @@ class Leaves:
             shape = some_shape(rng, rank)
         if not isinstance(shape, tuple) or not all(isinstance(d, int) and 0 <= d <= 4096 for d in shape):
             raise Misfit(f"no tensor has the shape {shape}")
-        kind = leaf.kind if leaf.kind not in ("any", "var") else rng.choice(("input", "input", "param"))
-        if leaf.kind == "any" and hint is not None and (settled or isinstance(hint, (tuple, Only)) or rng.random() < 0.6):
+        kind = leaf.kind if leaf.kind not in ("any", "var", "fixed") else rng.choice(("const", "param") if leaf.kind == "fixed" else ("input", "input", "param"))
+        if leaf.kind in ("any", "fixed") and hint is not None and (settled or isinstance(hint, (tuple, Only)) or rng.random() < 0.6):
             kind = "const"  # an axis or a shape that is not known says too little
-        if leaf.kind == "any" and (number, "value") in self.wishes:
+        if leaf.kind in ("any", "fixed") and (number, "value") in self.wishes:
             kind = "const"
         wished = self.wishes.get((number, "kind"))
-        if wished in ("const", "input", "param") and leaf.kind in ("any", "var", wished):
+        if wished in ("const", "input", "param") and leaf.kind in ("any", "var", "fixed", wished) and not (leaf.kind == "fixed" and wished == "input"):
             kind = str(wished)
         if leaf.kind == "any" and (wished in ("call", "proj") or (number, "op") in self.wishes):
             if wished == "call" and self.rule.dialect.name == "onnx" and isinstance(hint, tuple):

@@ -190,7 +190,7 @@ def _leaf_fits(leaf: Leaf, slot: int, graph: Data) -> bool:
         elements = attributes["value"] if operator == "const" else ()
         elements = elements if isinstance(elements, tuple) else (elements,)
         return (len(elements) == 1 or leaf.splat) and len(elements) > 0 and all(e == leaf.value for e in elements)
-    return leaf.kind == "any" or operator == leaf.kind or leaf.kind == "var" and operator in ("input", "param")
+    return leaf.kind == "any" or operator == leaf.kind or operator in {"var": ("input", "param"), "fixed": ("param", "const")}.get(leaf.kind, ())
 
 
 def _axis(slot: int, graph: Data) -> int:

@@ -28,7 +28,7 @@ from tests.engine.rule_data import (
     reachable,
 )  # fmt: skip
 
-KINDS = ("any", "any", "any", "any", "any", "var", "input", "param", "const")
+KINDS = ("any", "any", "any", "any", "any", "var", "input", "param", "const", "fixed")
 
 
 def random_rule(random: Random) -> Rule:

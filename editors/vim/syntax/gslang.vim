@@ -21,8 +21,8 @@ syntax match gslangItem "\v<%(dialect|use|op|fn|rule|pass|test|repeat)>" nextgro
 syntax match gslangKeyword "\v<%(and|each|else|for|if|in|is|keep|match|not|or|ordered|unchanged|where)>"
 syntax match gslangCall "\v<%(repeat|unchanged)>\ze\s*[(.=]"
 syntax match gslangConstant "\v<%(none|true|false)>"
-syntax match gslangKind "\v<%(var|input|param|const|op)>\ze\s*\("
-syntax match gslangKind "\v<%(any|var|input|param|const|op)>" contained
+syntax match gslangKind "\v<%(var|input|param|const|fixed|op)>\ze\s*\("
+syntax match gslangKind "\v<%(any|var|input|param|const|fixed|op)>" contained
 syntax match gslangBuiltin "\v<%(len|range|reversed|zip|sum|prod|min|max|any|all|concat|cumsum|abs|numel|broadcast|normalize_axis|layout_remap|close|users|is_output)>\ze\s*\("
 syntax match gslangOperator "\V%"
 syntax match gslangOperator "\V*"

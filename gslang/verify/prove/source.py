@@ -24,7 +24,7 @@ from gslang.verify.prove.tensors import Value
 from gslang.verify.reads import parts
 
 # What an input of each kind may be in a graph.
-KINDS = {"any": ("input", "param", "const", "call", "proj"), "var": ("input", "param"), "input": ("input",), "param": ("param",)}
+KINDS = {"any": ("input", "param", "const", "call", "proj"), "var": ("input", "param"), "input": ("input",), "param": ("param",), "fixed": ("param", "const")}
 
 
 def looked_into(rule: ir.CheckedRule) -> dict[int, set[str]]:
