@@ -14,7 +14,7 @@ from gslang.base.diagnostics import Diagnostic
 from gslang.base.shown_file import shown_file
 from gslang.base.source import Source
 from gslang.base.suggest import did_you_mean
-from gslang.check.checked import CheckedPass, CheckedProgram, CheckedRule, Step
+from gslang.check.checked import CheckedPass, CheckedProgram, CheckedRule, Step, called, families
 from gslang.check.modules import load_module
 from gslang.check.opsets import why_unfit
 from gslang.dialect.dialect import Dialect
@@ -288,9 +288,12 @@ class RuleSet:
 
     def steps(self, pass_name: str | None, rules: Sequence[str] | None, skip: Sequence[str] = ()) -> tuple[Step, ...]:
         """What to run: a pass, or all own rules together. Raises `UnknownNameError`."""
+        known = self.known
         for name in (*(rules or ()), *skip):
-            if name not in self.known:
-                raise UnknownNameError("rule", name, self.known)
+            if not called(known, name):
+                raise UnknownNameError("rule", name, [*known, *families(known)])
+        rules = None if rules is None else [rule for name in rules for rule in called(known, name)]
+        skip = [rule for name in skip for rule in called(known, name)]
         if pass_name is not None and pass_name not in self.passes:
             raise UnknownNameError("pass", pass_name, self.passes)
         if pass_name is None:

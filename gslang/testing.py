@@ -51,7 +51,7 @@ def run_tests(program: ir.CheckedProgram, rules: frozenset[str] | None = None, s
     if any(extern.function is None for rule in program.rules.values() for extern in externs_of(rule)):
         program = with_externs(program, allow=False)
     for test in program.tests:
-        if rules is None or test.rule in rules:
+        if rules is None or any(name in rules for rule in program.named(test.rule) for name in (rule.name, rule.family)):
             began = perf_counter()
             problem = _run(program, test, seed)
             miss, at = _nearest(program, test) if problem == NOT_APPLIED else (None, "")
@@ -60,8 +60,8 @@ def run_tests(program: ir.CheckedProgram, rules: frozenset[str] | None = None, s
 
 
 def _run(program: ir.CheckedProgram, test: ir.CheckedTest, seed: int) -> str | None:
-    rule = program.rules.get(test.rule)
-    if rule is None:
+    rules = program.named(test.rule)
+    if not rules:
         return f"rule `{test.rule}` has errors"
     try:
         before = build_graph(program, test, test.source)
@@ -72,7 +72,7 @@ def _run(program: ir.CheckedProgram, test: ir.CheckedTest, seed: int) -> str | N
         return f"the test's graph cannot be built: {error}"
     after = before.copy()
     try:
-        progress = run_to_fixed_point(after, [rule], Limits(sweeps=8))
+        progress = run_to_fixed_point(after, rules, Limits(sweeps=8))
     except RuleFailed as error:
         return error.message
     if progress.failures:
@@ -84,7 +84,7 @@ def _run(program: ir.CheckedProgram, test: ir.CheckedTest, seed: int) -> str | N
     found = differences(after, expected, program.dialect)
     if found:
         return "the result is another graph: " + "; ".join(found[:3])
-    return _numbers(program, before, after, rule, seed) if rule.changes is None else None
+    return _numbers(program, before, after, rules[0], seed) if rules[0].changes is None else None
 
 
 def _nearest(program: ir.CheckedProgram, test: ir.CheckedTest) -> tuple[Miss | None, str]:
@@ -94,7 +94,7 @@ def _nearest(program: ir.CheckedProgram, test: ir.CheckedTest) -> tuple[Miss | N
     from gslang.graph.known_calls import prepared
 
     graph = prepared(build_graph(program, test, test.source), program.dialect)
-    miss = why_not(program_of(program.rules[test.rule]), graph, None, 1)[0]
+    miss = why_not(program_of(program.named(test.rule)[0]), graph, None, 1)[0]
     return (None, "") if miss.reason == "matches" else (miss, graph.label(miss.start) if miss.start >= 0 else "")
 
 

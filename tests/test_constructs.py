@@ -63,6 +63,13 @@ CONSTRUCTS = {
         test "an output" for r { x: input float32[2]; y = exp(x); tanh(y), y => unchanged }
         test "an input and output" for s { x: input float32[2]; negative(negative(x)), x => x, x }
         test "an input" for s { x: input float32[2]; negative(negative(x)) => exp(x) - exp(x) + x }""",
+    "families": """rule neutral(x) for (Op, e) in (add, 0), (subtract, 0), (multiply, 1): Op(x, e) => x;
+        rule same(x) for f in abs, nn.relu { a = f(x); f(a) => a }
+        test "one of them" for neutral[add, 0] { x: input float32[2]; (x + 0.0) * 1.0 => x * 1.0 }
+        test "all of them" for neutral { x: input float32[2]; (x + 0.0) * 1.0 => x }
+        test "none of them" for neutral { x: input float32[2]; (x + 1.0) * 0.0 => unchanged }
+        test "not this one" for same[nn.relu] { x: input float32[2]; abs(abs(x)) => unchanged }
+        test "dotted" for same[nn.relu] { x: input float32[2]; nn.relu(nn.relu(x)) => nn.relu(x) }""",
     "operator list": """rule r(x, f: op(exp | tanh)): abs(f(x)) => f(x);
         test "other" for r { x: input float32[2]; abs(sin(x)) => unchanged }""",
     "constant": """rule r(x): x * 1.0 => x;

@@ -99,11 +99,14 @@ module.exports = grammar({
         "rule",
         field("name", $.identifier),
         optional(field("inputs", $.inputs)),
+        optional(field("table", $.table)),
         choice(
           seq(":", field("source", $.side), choice("=>", "<=>"), field("target", $.side), ";"),
           seq("{", field("source", $.side), optional(";"), choice("=>", "<=>"), field("target", $.side), optional(";"), "}"),
         ),
       ),
+    table: ($) => seq("for", $._targets, "in", $.expression, repeat(seq(",", $.expression))),
+    row: ($) => seq("[", $.expression, repeat(seq(",", $.expression)), "]"),
     inputs: ($) => seq("(", maybeList($.input), ")"),
     input: ($) => seq(field("name", $.identifier), optional(seq(":", field("kind", $.kind)))),
     kind: ($) => seq(field("name", alias(choice($.identifier, "op"), $.kind_name)), optional($.kind_arguments), optional("?")),
@@ -131,7 +134,7 @@ module.exports = grammar({
 
     pass_item: ($) => seq(repeat($.annotation), "pass", field("name", $.identifier), $.pass_body),
     pass_body: ($) => seq("{", repeat(choice($.pass_step, $.repeat_block)), "}"),
-    pass_step: ($) => seq(field("rule", $.dotted_name), ";"),
+    pass_step: ($) => seq(field("rule", $.dotted_name), optional($.row), ";"),
     repeat_block: ($) => seq("repeat", $.pass_body),
 
     // ── tests ──
@@ -143,6 +146,7 @@ module.exports = grammar({
         field("title", $.string),
         "for",
         field("rule", $.identifier),
+        optional($.row),
         "{",
         repeat(choice($.test_input, $.binding)),
         field("before", alias($._test_outputs, $.outputs)),

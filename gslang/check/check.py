@@ -11,10 +11,10 @@ from gslang.base.source import Source, Span
 from gslang.base.suggest import did_you_mean
 from gslang.check import checked as ir
 from gslang.check.externs import check_function
+from gslang.check.families import check_rules
 from gslang.check.imports import Importer
 from gslang.check.meaning import check_meaning
 from gslang.check.passes import check_pass
-from gslang.check.rule import check_rule
 from gslang.check.tests import check_test
 from gslang.dialect.declarations import signature_of
 from gslang.dialect.dialect import Dialect
@@ -91,14 +91,9 @@ def check_module(source: Source, importer: Importer) -> Module:
                 continue
             places[name] = item.name.span
         if isinstance(item, n.Rule):
-            checked, problems = check_rule(item, dialect, functions, source.name)
+            checked, problems = check_rules(item, dialect, functions, source.name)
             found += problems
-            own_rules.append(item.name.id)
-            if checked is not None:
-                rules[item.name.id] = checked
-            else:
-                broken.add(item.name.id)
-                rules.pop(item.name.id, None)
+            own_rules += add_rules(item, checked, rules, broken)
     for item in program.items:
         if isinstance(item, n.PassDecl):
             known = {**passes, **{i.name.id: None for i in program.items if isinstance(i, n.PassDecl)}}
@@ -124,6 +119,18 @@ def check_module(source: Source, importer: Importer) -> Module:
         diagnostics=tuple(sorted(unique.values(), key=lambda d: d.order)),
     )
     return Module(result, functions, tuple(operators))
+
+
+def add_rules(item: n.Rule, checked: Mapping[str, ir.CheckedRule | None], rules: dict[str, ir.CheckedRule], broken: set[str]) -> list[str]:
+    """Put the rules of an item into the tables, in the place of imported ones of the same name; their names."""
+    for name in ir.called(rules, item.name.id):
+        del rules[name]
+    for name, rule in checked.items():
+        if rule is None:
+            broken |= {name, item.name.id}
+        else:
+            rules[name] = rule
+    return list(checked)
 
 
 def dialect_of(program: n.Program) -> tuple[Dialect, list[Diagnostic]]:
@@ -182,8 +189,8 @@ def use_module(
                 Diagnostic("E0204", f"`{item.module}` has errors of its own", Label(item.span), related=(Label(first.primary.span, first.message),))
             )
         wanted = None if item.names is None else {name.id for name in item.names}
-        offered |= {*program.rules, *program.passes, *module.functions}
-        rules.update({k: v for k, v in program.rules.items() if wanted is None or k in wanted})
+        offered |= {*program.rules, *ir.families(program.rules), *program.passes, *module.functions}
+        rules.update({k: v for k, v in program.rules.items() if wanted is None or k in wanted or v.family in wanted})
         passes.update({k: v for k, v in program.passes.items() if wanted is None or k in wanted})
         functions.update({k: v for k, v in module.functions.items() if wanted is None or k in wanted})
         operators.extend(module.operators)

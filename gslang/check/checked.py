@@ -10,6 +10,7 @@ found here too.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Union
 
@@ -271,8 +272,21 @@ class CheckedRule:
     attached: tuple[tuple[str, str | int | float | bool], ...] = ()  # to the calls that the rule makes
     changes: str | None = None  # why the two sides are not meant to be equal
     tags: tuple[str, ...] = ()
+    family: str | None = None  # of which it is one
     opset: tuple[int | None, int | None] = (None, None)
     module: str = ""
+
+
+def called(rules: Mapping[str, CheckedRule], name: str) -> tuple[str, ...]:
+    """The rules that a name stands for: the one that has it, or those of a family, in order."""
+    if name in rules:
+        return (name,)
+    return tuple(key for key, rule in rules.items() if rule.family == name)
+
+
+def families(rules: Mapping[str, CheckedRule]) -> list[str]:
+    """The names of families, each once."""
+    return list(dict.fromkeys(rule.family for rule in rules.values() if rule.family is not None))
 
 
 @dataclass(frozen=True, slots=True)
@@ -336,6 +350,10 @@ class CheckedProgram:
     own_passes: tuple[str, ...]
     tests: tuple[CheckedTest, ...]
     diagnostics: tuple[Diagnostic, ...]
+
+    def named(self, name: str) -> tuple[CheckedRule, ...]:
+        """The rule of this name, or those of the family; none if there is none."""
+        return tuple(self.rules[k] for k in called(self.rules, name))
 
     @property
     def ok(self) -> bool:

@@ -27,7 +27,9 @@ def check_pass(
             name = part.id
             if name in ("fold", "cse"):
                 result.append(ir.Step((), name))
-            elif name in rules or name in broken:
+            elif meant := ir.called(rules, name):
+                result.append(ir.Step(meant))
+            elif name in broken:
                 result.append(ir.Step((name,)))
             elif name in chain:
                 found.append(Diagnostic("E0703", f"pass `{name}` runs itself: {' → '.join([*chain, name])}", Label(part.span), help="remove it here"))
@@ -36,7 +38,7 @@ def check_pass(
             elif name in passes:
                 result += passes[name].steps
             else:
-                guess = did_you_mean(name, [*rules, *known, "fold", "cse"])
+                guess = did_you_mean(name, [*rules, *ir.families(rules), *known, "fold", "cse"])
                 found.append(Diagnostic("E0207", f"unknown rule or pass `{name}`", Label(part.span), help=f"did you mean `{guess}`?" if guess else "declare it, or import its module with `use`"))
         return result
 

@@ -83,6 +83,7 @@ def check_rule(
         changes=marks.changes,
         attached=marks.attached,
         tags=marks.tags,
+        family=None if rule.family is None else rule.family.id,
         opset=marks.opset,
     )
     if marks.attached and not any(isinstance(target, ir.MakeCall) for target in low.targets):

@@ -24,8 +24,8 @@ def check_test(
 ) -> ir.CheckedTest | None:  # fmt: skip
     """A `test` item; None if a finding is an error."""
     name = item.rule.id
-    if name not in rules and name not in broken:
-        guess = did_you_mean(name, rules)
+    if not ir.called(rules, name) and name not in broken:
+        guess = did_you_mean(name, [*rules, *ir.families(rules)])
         found.append(Diagnostic("E0207", f"unknown rule `{name}`", Label(item.rule.span), help=f"did you mean `{guess}`?" if guess else None))
         return None
     low = Lowering(dialect, functions, [], denote, in_graph=False)

@@ -61,8 +61,9 @@ def rule_with_tests(program: CheckedProgram, name: str) -> str:
     from gslang.base.shown_file import shown_file
     from gslang.syntax.item_texts import rule_text, test_texts
 
-    if name not in program.rules:
+    meant = program.named(name)
+    if not meant:
         return ""
-    span = program.rules[name].span
-    parts = [rule_text(span.source, name), *(text for _, text in test_texts(span.source, name))]
+    span, names = meant[0].span, (meant[0].family or meant[0].name, *([rule.name for rule in meant] if meant[0].family == name else [name]))
+    parts = [rule_text(span.source, names[0]), *(text for _, text in test_texts(span.source, *names))]
     return "\n".join([f"# {shown_file(span.source.name)}, line {span.line_column[0]}", *parts])

@@ -7,6 +7,7 @@ import sys
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from gslang.check.checked import called, families
 from gslang.cli.main import ExitCode
 from gslang.cli.shared import check_names, load_rules, show_findings
 
@@ -38,10 +39,13 @@ def usable_rules(files: Sequence[str], options: argparse.Namespace) -> RuleSet |
     rules = runnable(rules, options.allow_extern)
     asked = [*(options.rule or ()), *getattr(options, "skip", ())]
     pass_name: str | None = getattr(options, "pass_name", None)
-    wrong = check_names(rules, asked, "rule", list(rules.known)) or check_names(rules, [pass_name] if pass_name else [], "pass", list(rules.passes))
+    wrong = check_names(rules, asked, "rule", [*rules.known, *families(rules.known)]) or check_names(rules, [pass_name] if pass_name else [], "pass", list(rules.passes))
     if not wrong and options.rule and set(options.rule) <= set(getattr(options, "skip", ())):
         wrong = "gslc: no rule is left: each of those with --rule is skipped\n"
     if wrong:
         sys.stderr.write(wrong)
         return ExitCode.USAGE
+    for name in ("rule", "skip"):  # a family stands for its rules
+        if getattr(options, name, None):
+            setattr(options, name, [rule for given in getattr(options, name) for rule in called(rules.known, given)])
     return rules

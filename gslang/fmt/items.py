@@ -118,7 +118,8 @@ def _words(parts: Sequence[Part], fill: bool = False) -> Doc:
     before: Part | None = None
     tight = True
     for part in parts:
-        joined = isinstance(part, Bracket) or _is(part, ".") or _is(part, ":") or _is(part, ";")
+        apart = before is not None and any(_is(before, text) for text in ("for", "in", ","))  # a row of a table is no call
+        joined = isinstance(part, Bracket) and not apart or any(_is(part, text) for text in (".", ":", ";", ","))
         if not tight and not joined:
             docs.append(" ")
         docs.append(token_doc(part) if isinstance(part, Token) else bracket(part, before, fill))

@@ -10,6 +10,7 @@ from gslang.base.diagnostics import Diagnostic, Fix, Label, Severity
 from gslang.base.source import Source, Span
 from gslang.check.checked import CheckedProgram, CheckedRule
 from gslang.syntax import nodes as n
+from gslang.syntax.families import instances
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,9 +45,11 @@ class LintedFile:
 
 def linted_file(source: Source, written: n.Program, program: CheckedProgram) -> LintedFile:
     rules = [
-        LintedRule(item, program.rules[item.name.id])
+        LintedRule(rule, program.rules[rule.name.id])
         for item in written.items
-        if isinstance(item, n.Rule) and item.name.id in program.own_rules
+        if isinstance(item, n.Rule)
+        for rule in instances(item)[0]
+        if rule.name.id in program.own_rules
     ]
     return LintedFile(source, written, program, tuple(rules))
 

@@ -39,7 +39,7 @@ def graphs_of(file: LintedFile, rule: ir.CheckedRule) -> list[Graph]:
         return []
     found = []
     for test in file.program.tests:
-        if test.rule == rule.name and test.expected is not None:
+        if test.rule in (rule.name, rule.family) and test.expected is not None:
             try:
                 found.append(build_graph(file.program, test, test.source))
             except (BuildError, *FAILURES):

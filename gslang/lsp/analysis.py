@@ -14,11 +14,11 @@ from typing import Any
 from gslang.base.diagnostics import Diagnostic, Label
 from gslang.base.source import Source, Span
 from gslang.check import checked as ir
-from gslang.check.check import BUILTIN_STEPS, Module, dialect_of, functions_of, use_module
+from gslang.check.check import BUILTIN_STEPS, Module, add_rules, dialect_of, functions_of, use_module
+from gslang.check.families import check_rules
 from gslang.check.imports import Importer
 from gslang.check.meaning import check_meaning
 from gslang.check.passes import check_pass
-from gslang.check.rule import check_rule
 from gslang.check.tests import check_test
 from gslang.dialect.declarations import signature_of
 from gslang.dialect.dialect import Dialect
@@ -54,7 +54,7 @@ class Analysis:
         """The rule of a piece, if it has no errors."""
         for item in piece.items:
             if isinstance(item, n.Rule):
-                rule = self.program.rules.get(item.name.id)
+                rule = next(iter(self.program.named(item.name.id)), None)
                 if rule is not None and rule.span.source is piece.source:
                     return rule
         return None
@@ -208,14 +208,9 @@ class _Check:
                     continue
                 places[name] = item.name.span
             if isinstance(item, n.Rule):
-                checked, problems = self._of_piece(piece, item, lambda: check_rule(item, self.dialect, self.functions, self.document.name))
+                checked, problems = self._of_piece(piece, item, lambda: check_rules(item, self.dialect, self.functions, self.document.name))
                 self.found += problems
-                own.append(item.name.id)
-                if checked is not None:
-                    rules[item.name.id] = checked
-                else:
-                    broken.add(item.name.id)
-                    rules.pop(item.name.id, None)
+                own += add_rules(item, checked, rules, broken)
         return own
 
     def _test(self, piece: Piece, item: n.Test, rules: Mapping[str, ir.CheckedRule], broken: set[str]) -> ir.CheckedTest | None:
@@ -223,7 +218,7 @@ class _Check:
             problems: list[Diagnostic] = []
             return check_test(item, self.dialect, self.functions, rules, broken, problems), problems
 
-        known = item.rule.id in rules or item.rule.id in broken
+        known = bool(ir.called(rules, item.rule.id)) or item.rule.id in broken
         test, problems = self._of_piece(piece, item, compute, known, tuple(rules))
         self.found += problems
         return test  # type: ignore[no-any-return]

@@ -19,6 +19,7 @@ from gslang.lsp.analysis import Analysis
 from gslang.lsp.names import marks
 from gslang.lsp.pieces import Piece
 from gslang.syntax import nodes as n
+from gslang.syntax.families import instances
 from gslang.testing import build_graph
 
 
@@ -35,7 +36,8 @@ def lowered(analysis: Analysis, piece: Piece) -> Lowering | None:
     return known[1]  # type: ignore[no-any-return]
 
 
-def _lower(analysis: Analysis, rule: n.Rule) -> Lowering:
+def _lower(analysis: Analysis, item: n.Rule) -> Lowering:
+    rule = next(iter(instances(item)[0]), item)  # of a family the first one tells what its names stand for
     low = Lowering(analysis.dialect, analysis.functions, [], denote)
     for given in rule.inputs:
         lower_input(low, given)

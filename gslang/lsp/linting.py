@@ -12,6 +12,7 @@ from gslang.lint.suppression import suppress
 from gslang.lsp.analysis import Analysis
 from gslang.lsp.pieces import Piece
 from gslang.syntax import nodes as n
+from gslang.syntax.families import instances
 
 _OF_ITEMS = ("L0101", "L0104", "L0105", "L0107", "L0110", "L0111", "L0112", "L0113", "L0114", "L0116", "L0117", "L0118", "L0119")
 COSTLY = frozenset(code for code in REGISTRY if code not in _OF_ITEMS and code not in ("L0108", "L0109"))
@@ -28,7 +29,7 @@ def lint(analysis: Analysis, selected: frozenset[str], costly: bool = True) -> l
         item = written[id(piece)] = piece.items[0]
         checked = analysis.checked(piece)
         if isinstance(item, n.Rule) and checked is not None:
-            rules[id(piece)] = LintedRule(item, program.rules[checked.name])
+            rules[id(piece)] = LintedRule(instances(item)[0][0], program.rules[checked.name])
     running = selected if costly else selected - COSTLY
     if not program.ok:
         running = running & {*_OF_ITEMS, "L0115"}

@@ -141,7 +141,7 @@ class _Scan:
             if self.is_word(k) and self.tokens.text(k) != "repeat":
                 last = self.chain(k)
                 yield self.mark(k, "pass-item", last=last)
-                k = last
+                k = self.tokens.end_of_bracket(last + 1) if self.tokens.text(last + 1) == "[" else last
             k += 1
 
     def test(self, at: int) -> Iterator[Mark]:

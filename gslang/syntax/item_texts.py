@@ -6,6 +6,7 @@ from functools import lru_cache
 
 from gslang.base.source import Source
 from gslang.syntax import nodes as n
+from gslang.syntax.families import instances
 from gslang.syntax.parser import parse
 
 
@@ -15,9 +16,9 @@ def rule_text(source: Source, name: str, documentation: bool = True) -> str:
     return doc + text if documentation else text
 
 
-def test_texts(source: Source, name: str) -> list[tuple[str, str]]:
-    """The title and the text of each test of a rule, in order."""
-    return _texts(source)[1].get(name, [])
+def test_texts(source: Source, *names: str) -> list[tuple[str, str]]:
+    """The title and the text of each test of a rule, in order; of several names, one after the other."""
+    return [found for name in dict.fromkeys(names) for found in _texts(source)[1].get(name, [])]
 
 
 @lru_cache(maxsize=64)
@@ -28,7 +29,7 @@ def _texts(source: Source) -> tuple[dict[str, tuple[str, str]], dict[str, list[t
         doc = "".join(f"## {line}".rstrip() + "\n" for line in (item.doc or "").splitlines())
         text = f"{source.text[item.span.start : item.span.end]}\n"
         if isinstance(item, n.Rule):
-            rules[item.name.id] = doc, text
+            rules.update(dict.fromkeys((item.name.id, *(rule.name.id for rule in instances(item)[0])), (doc, text)))
         elif isinstance(item, n.Test):
             tests.setdefault(item.rule.id, []).append((item.title, doc + text))
     return rules, tests

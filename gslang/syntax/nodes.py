@@ -367,11 +367,23 @@ class Input(Node):
 
 
 @dataclass(frozen=True, slots=True)
+class Table(Node):
+    """`for (Op, e) in (Add, 0), (Sub, 0)`: a rule for each row, in which the names stand for the row's items."""
+
+    names: tuple[Name, ...]
+    rows: tuple[Expr, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Rule(Item):
+    """`table`: it is a family of rules (`families.instances`). `family`: of one of these, the name of the family."""
+
     name: Name
     inputs: tuple[Input, ...]
     source: Side
     target: Side
+    table: Table | None = None
+    family: Name | None = None
     one_line: bool = field(default=False, compare=False)
 
 

@@ -46,6 +46,11 @@ class BadString(Exception):
         self.span = span
 
 
+def row_name(family: str, items: Iterable[n.Expr]) -> str:
+    """The name of one rule of a family: `neutral[Add, 0]`."""
+    return f"{family}[{', '.join(' '.join(item.span.text.split()) for item in items)}]"
+
+
 Doc = Callable[[int], "str | None"]
 
 
@@ -232,8 +237,17 @@ class _Builder:
 
     def rule(self, tree: Tree[Token], c: list[Any], one_line: bool) -> n.Rule:
         rest = [x for x in c if not isinstance(x, n.Annotation)]
-        name, inputs, source, target = rest
-        return n.Rule(self.name(name), inputs or (), source, target, one_line=one_line, **self.item(tree, c))
+        name, inputs, table, source, target = rest
+        return n.Rule(self.name(name), inputs or (), source, target, table, one_line=one_line, **self.item(tree, c))
+
+    def _table(self, tree: Tree[Token], c: list[Any]) -> Any:
+        return n.Table(c[0], tuple(c[1:]), span=self.span(tree))
+
+    def _row(self, tree: Tree[Token], c: list[Any]) -> Any:
+        return _Row(c)
+
+    def _instance(self, tree: Tree[Token], c: list[Any]) -> Any:
+        return n.Name(row_name(str(c[0]), c[1]), span=self.span(tree))
 
     def _inputs(self, tree: Tree[Token], c: list[Any]) -> Any:
         return tuple(x for x in c if x is not None)
@@ -277,13 +291,16 @@ class _Builder:
 
     def _test(self, tree: Tree[Token], c: list[Any]) -> Any:
         rest = [x for x in c if not isinstance(x, n.Annotation)]
-        title, rule, *body, outputs, expected = rest
+        title, rule, row, *body, outputs, expected = rest
+        name = self.name(rule)
+        if row is not None:
+            name = n.Name(row_name(name.id, row), span=name.span)
         span = self.span(tree)
         inputs = tuple(x for x in body if isinstance(x, n.TestInput))
         statements = tuple(x for x in body if isinstance(x, n.Bind))
         side = n.Side(statements, outputs, (), span=outputs[0].span.to(outputs[-1].span))
         return n.Test(
-            self.string(title), self.name(rule), inputs, side, expected if isinstance(expected, n.Side) else None,
+            self.string(title), name, inputs, side, expected if isinstance(expected, n.Side) else None,
             **{**self.item(tree, c), "span": span},
         )  # fmt: skip
 
@@ -477,6 +494,10 @@ class _Builder:
     def _dotted(self, tree: Tree[Token], c: list[Any]) -> Any:
         parts = [str(x) if isinstance(x, Token) else x.id for x in c]
         return n.Name(".".join(parts), span=self.span(tree))
+
+
+class _Row(tuple[n.Expr, ...]):
+    """The items of a family's row, in brackets."""
 
 
 class _Meaning(tuple[tuple[n.Name, n.Expr], ...]):

@@ -46,7 +46,7 @@ def graphs_near(rule: CheckedRule, programs: Sequence[CheckedProgram], seed: int
 def _changing(rule: CheckedRule, programs: Iterable[CheckedProgram]) -> Iterator[tuple[CheckedProgram, CheckedTest]]:
     for program in programs:
         for test in program.tests:
-            if test.rule == rule.name and test.expected is not None and program.rules.get(test.rule) is not None:
+            if test.rule in (rule.name, rule.family) and test.expected is not None and program.named(test.rule):
                 yield program, _sized(test)
 
 

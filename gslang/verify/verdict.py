@@ -74,7 +74,7 @@ def verify(rule: CheckedRule, settings: Settings = Settings(), programs: Sequenc
     rules of this dialect are judged with.
     """
     require_inference(rule.dialect)
-    tests = [test for program in programs for test in program.tests if test.rule == rule.name]
+    tests = [test for program in programs for test in program.tests if test.rule in (rule.name, rule.family)]
     if externs_of(rule):
         return verify_now(rule, settings, programs)  # what Python code says may be another thing next time
     key = (content_of(rule), content_of(tests), repr(settings), own_code())

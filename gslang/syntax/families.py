@@ -1,0 +1,104 @@
+"""Rule families: `rule neutral(x) for (Op, e) in (Add, 0), (Mul, 1): Op(x, e) => x;` is a rule for each row of its table.
+
+A row's items stand for the table's names wherever these are read, as if they were written there; places of the text stay those
+of the family.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import fields, is_dataclass, replace
+from typing import Any
+
+from gslang.base.diagnostics import Diagnostic, Label
+from gslang.syntax import nodes as n
+from gslang.syntax.tree_to_nodes import row_name
+
+
+def instances(rule: n.Rule) -> tuple[tuple[n.Rule, ...], list[Diagnostic]]:
+    """The rules that a rule stands for, itself if it is no family, and what is wrong with its table."""
+    table = rule.table
+    if table is None:
+        return (rule,), []
+    found = list(_mistakes(rule, table))
+    made: dict[str, n.Rule] = {}
+    for row in table.rows:
+        items = _items(row, len(table.names))
+        if items is None:
+            continue
+        name = row_name(rule.name.id, items)
+        if name in made:
+            found.append(Diagnostic("E0208", f"there is a row `{name}` already", Label(row.span), help="remove one of them"))
+            continue
+        meant = {name.id: item for name, item in zip(table.names, items)}
+        made[name] = replace(
+            rule, name=replace(rule.name, id=name), inputs=_filled(rule.inputs, meant), source=_filled(rule.source, meant),
+            target=_filled(rule.target, meant), table=None, family=rule.name,
+        )  # fmt: skip
+    return tuple(made.values()), found
+
+
+def row_of(rule: n.Rule, name: str) -> n.Expr | None:
+    """The row of a family that the rule of this name is made of."""
+    rows = rule.table.rows if rule.table is not None else ()
+    return next((row for row in rows if (items := _items(row, len(rule.table.names))) is not None and row_name(rule.name.id, items) == name), None)  # type: ignore[union-attr]
+
+
+def _items(row: n.Expr, count: int) -> tuple[n.Expr, ...] | None:
+    if count == 1:
+        return (row.items[0],) if isinstance(row, n.TupleExpr) and len(row.items) == 1 else (row,)
+    return row.items if isinstance(row, n.TupleExpr) and len(row.items) == count else None
+
+
+def _mistakes(rule: n.Rule, table: n.Table) -> Iterator[Diagnostic]:
+    wanted = ", ".join(name.id for name in table.names)
+    for row in table.rows:
+        if _items(row, len(table.names)) is None:
+            yield Diagnostic("E0210", f"a row has an item for each of {wanted}", Label(row.span), help=f"write `({wanted})` with their values")
+    names = {name.id: name for name in table.names}
+    if len(names) < len(table.names):
+        yield Diagnostic("E0202", "a name stands twice in this table", Label(table.span), help="choose another name")
+    used: set[str] = set()
+    for node, is_bound in _names((rule.inputs, rule.source, rule.target)):
+        if node.id in names and is_bound:
+            yield Diagnostic(
+                "E0202", f"`{node.id}` is bound twice", Label(node.span), help="choose another name",
+                related=(Label(names[node.id].span, "the table has this name"),),
+            )  # fmt: skip
+        used.add(node.id)
+    for name in names.values():
+        if name.id not in used:
+            yield Diagnostic("E0210", f"`{name.id}` of the table is not used in the rule", Label(name.span), help="use it, or remove it and its items")
+
+
+_BINDING = frozenset(("name", "targets", "fields"))
+"""Fields that hold names that are introduced, or that belong to an operator."""
+
+
+def _names(item: Any, bound: bool = False) -> Iterator[tuple[n.Name, bool]]:
+    if isinstance(item, n.Name):
+        yield item, bound
+    elif isinstance(item, tuple):
+        for part in item:
+            yield from _names(part, bound)
+    elif is_dataclass(item) and isinstance(item, n.Node) and not isinstance(item, (n.Spread, n.Kind)):
+        for f in fields(item):
+            yield from _names(getattr(item, f.name), f.name in _BINDING)
+    elif isinstance(item, n.Spread):
+        yield from _names(item.base)
+    elif isinstance(item, n.Kind):
+        yield from _names(item.arguments)
+
+
+def _filled(item: Any, meant: Mapping[str, n.Expr]) -> Any:
+    """The same with the row's items in the place of the table's names."""
+    if isinstance(item, n.Name):
+        return replace(meant[item.id], span=item.span) if item.id in meant else item
+    if isinstance(item, tuple):
+        new = tuple(_filled(part, meant) for part in item)
+        return item if all(a is b for a, b in zip(item, new)) else new
+    if not (is_dataclass(item) and isinstance(item, n.Node)):
+        return item
+    old = {f.name: getattr(item, f.name) for f in fields(item) if f.name not in _BINDING and not f.name.endswith("span")}
+    changed = {name: value for name, part in old.items() if (value := _filled(part, meant)) is not part}
+    return replace(item, **changed) if changed else item

@@ -1,0 +1,66 @@
+"""Rule families: each rule has a verdict, a test and a name of its own; passes, options and the Python interface name it or all of them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+import gslang
+from gslang.cli.main import main
+
+TEXT = """## What is neutral.
+rule neutral(x) for (Op, e) in (add, 0), (multiply, 1), (multiply, 0): Op(x, e) => x;
+## Another one.
+rule other(x): tanh(exp(x)) => x;
+test "adds" for neutral[add, 0] { x: input float32[2]; x + 0.0 => x }
+test "multiplies" for neutral[multiply, 1] { x: input float32[2]; x * 1.0 => x }
+pass all { neutral; }
+pass one { neutral[multiply, 1]; }
+"""
+NAMES = ["neutral[add, 0]", "neutral[multiply, 1]", "neutral[multiply, 0]"]
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    path = tmp_path / "family.gsl"
+    path.write_text(TEXT)
+    return path
+
+
+def test_rules_by_name(file: Path) -> None:
+    rules = gslang.load(file)
+    assert list(rules.own) == [*NAMES, "other"]
+    assert [s.rules for s in rules.passes["all"].steps] == [tuple(NAMES)]
+    assert [s.rules for s in rules.passes["one"].steps] == [("neutral[multiply, 1]",)]
+    assert rules.steps(None, ["neutral"])[0].rules == tuple(NAMES)
+    assert rules.steps(None, None, ["neutral"])[0].rules == ("other",)
+    with pytest.raises(KeyError):
+        rules.steps(None, ["neutral[add, 1]"])
+
+
+def test_verdicts(file: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["verify", str(file), "--rule", "neutral"]) == 1
+    lines = [line.split(": ")[0].split(None, 1) for line in capsys.readouterr().out.splitlines() if "neutral[" in line and ": " in line and line[0] != " "]
+    assert [name for _, name in lines] == NAMES
+    assert lines[2][0] == "refuted" and "refuted" not in (lines[0][0], lines[1][0])
+
+
+def test_one_is_explained(file: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["explain", "neutral[add, 0]", str(file)]) == 0
+    shown = capsys.readouterr().out
+    assert "rule neutral(x) for" in shown and '"adds"' in shown and '"multiplies"' not in shown
+    assert main(["explain", "neutral", str(file)]) == 0
+    assert '"multiplies"' in capsys.readouterr().out
+
+
+def test_an_import_names_the_family(file: Path) -> None:
+    other = file.with_name("other.gsl")
+    other.write_text('use "./family.gsl" (neutral);\npass p { neutral; }\n')
+    assert [s.rules for s in gslang.load(other).passes["p"].steps] == [tuple(NAMES)]
+
+
+def test_an_own_rule_takes_the_place_of_an_imported_family(file: Path) -> None:
+    other = file.with_name("other.gsl")
+    other.write_text('use "./family.gsl";\nrule neutral(x): abs(abs(x)) => abs(x);\npass p { neutral; }\n')
+    assert [s.rules for s in gslang.load(other).passes["p"].steps] == [("neutral",)]
