@@ -92,12 +92,12 @@ def only_in_the_sketch(tree: Tree[Any]) -> bool:
 
 def only_in_ours(tree: Tree[Any]) -> bool:
     """Words and signs in more places: a `;` before `=>` and `}`, a comma behind the last of more lists, every word after a dot or
-    before `=`, `p.0.1`, an operator variable as the parameter of a function, and functions without a body."""
+    before `=`, `p.0.1`, an operator variable as the parameter of a function, functions without a body, tables of families, and parameters of files."""
     words = {"none", "true", "false", "repeat", "unchanged"}
     for inner in tree.iter_subtrees():
         last = [str(c) for c in inner.children if c is not None and not isinstance(c, Tree)]
         match inner.data:
-            case "projections":
+            case "projections" | "table" | "row" | "paramdecl":
                 return True
             case "field" if last and last[0] in words:
                 return True
