@@ -96,10 +96,13 @@ def captures_of(patterns: Sequence[ir.Pattern]) -> dict[int, int]:
 
 
 def walk(item: Any) -> Iterator[Any]:
-    """A value, test or constraint and all its parts, in order."""
-    stack = [item]
+    """A value, test or constraint and all its parts, in order; what is shared, once."""
+    stack, met = [item], set[int]()
     while stack:
         part = stack.pop()
+        if id(part) in met and not isinstance(part, (int, str)):
+            continue
+        met.add(id(part))
         yield part
         if isinstance(part, tuple):
             stack.extend(reversed(part))

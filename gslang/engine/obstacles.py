@@ -101,7 +101,7 @@ def _wanted(constraint: ir.Constraint, scope: Scope) -> str:
                 return f"a value for `{constraint.field}` that is not known: {error}"
     written = " ".join(constraint.span.text.split())
     read: dict[str, str] = {}
-    _read_values(constraint.test, scope, read)
+    _read_values(constraint.test, scope, read, set())
     values = ", ".join(f"{name} = {text}" for name, text in read.items())
     return (f"`{written}`" if "=" in written else f"`{constraint.field} = {written}`") + (f", where {values}" if values else "")
 
@@ -129,7 +129,7 @@ def where_obstacle(condition: ir.Value, scope: Scope) -> tuple[str, str, str]:
     else:
         problem = ""
     values: dict[str, str] = {}
-    _read_values(condition, scope, values)
+    _read_values(condition, scope, values, set())
     read = ", ".join(f"{name} = {text}" for name, text in values.items())
     if values and (found := nodes_read(condition, scope)):
         read += f"; {', '.join(f'{scope.rule.nodes[node].name} is {described(scope.graph, slot)}' for node, slot in list(found.items())[:_TOLD])}"
@@ -160,8 +160,11 @@ def nodes_read(condition: Any, scope: Scope) -> dict[int, int]:
     return dict(sorted(found.items()))
 
 
-def _read_values(value: Any, scope: Scope, found: dict[str, str]) -> None:
-    """Sub-expressions that read the graph, with their values, as they come."""
+def _read_values(value: Any, scope: Scope, found: dict[str, str], done: set[int]) -> None:
+    """Sub-expressions that read the graph, with their values, as they come. `done`: ids of those looked at, for they are shared."""
+    if id(value) in done:
+        return
+    done.add(id(value))
     nodes = scope.rule.nodes
     match value:
         case ir.NodeAttr(place, node, name):
@@ -187,7 +190,7 @@ def _read_values(value: Any, scope: Scope, found: dict[str, str]) -> None:
         case ir.Captured(_, number):
             found.setdefault(scope.rule.captures[number], _value_text(value, scope))
         case ir.Let(_, number):
-            _read_values(scope.rule.lets[number], scope, found)
+            _read_values(scope.rule.lets[number], scope, found, done)
         case ir.IsAbsent(_, node):
             found.setdefault(f"{nodes[node].name} == none", _value_text(value, scope))
         case ir.SameNode((_, a), (_, b)):
@@ -195,10 +198,10 @@ def _read_values(value: Any, scope: Scope, found: dict[str, str]) -> None:
                 found.setdefault(str(nodes[node].name), described(scope.graph, scope.slots[node]) if nodes[node].block is None else "an instance's")
     if is_dataclass(value) and not isinstance(value, type):
         for part in fields(value):
-            _read_values(getattr(value, part.name), scope, found)
+            _read_values(getattr(value, part.name), scope, found, done)
     elif isinstance(value, tuple):
         for item in value:
-            _read_values(item, scope, found)
+            _read_values(item, scope, found, done)
 
 
 def _operators_text(operators: ir.Value, scope: Scope) -> str:

@@ -75,9 +75,9 @@ class Known:
         elif operator == "not in" and isinstance(c, tuple):
             self.never += c
         elif isinstance(c, (int, float)) and operator in ("<", "<="):
-            self.high = min(self.high, (float(c), operator == "<"), key=lambda bound: (bound[0], not bound[1]))
+            self.high = min(self.high, (c, operator == "<"), key=lambda bound: (bound[0], not bound[1]))
         elif isinstance(c, (int, float)) and operator in (">", ">="):
-            self.low = max(self.low, (float(c), operator == ">"))
+            self.low = max(self.low, (c, operator == ">"))
 
 
 def _agreed(answers: list[bool | None]) -> bool | None:

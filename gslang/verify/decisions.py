@@ -19,6 +19,10 @@ from gslang.verify.written import written_value
 Seen = set[tuple[int, bool]]
 """Pairs of a condition (its `id`, or the number of an alternation below 0) and how it came out (or which branch)."""
 
+_NO_PARTS = ("span", "spans", "where_spans", "bounds_span", "dialect")
+_Done = set[tuple[int, int | None]]
+"""What was looked at, for values are shared: (`id` of a value, `id` of the instance there), (number of a target, None)."""
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Goal:
@@ -114,15 +118,16 @@ def _is_condition(value: ir.Value) -> bool:
 
 
 def _parts(item: Any) -> Iterator[Any]:
-    """All values, tests and targets inside, without copies."""
-    if is_dataclass(item) and not isinstance(item, type):
-        yield item
-        for f in fields(item):
-            if f.name not in ("span", "spans", "where_spans", "bounds_span", "dialect"):
-                yield from _parts(getattr(item, f.name))
-    elif isinstance(item, (tuple, list)):
-        for part in item:
-            yield from _parts(part)
+    """All values, tests and targets inside, in order; what is shared, once."""
+    stack, met = [item], set[int]()
+    while stack:
+        part = stack.pop()
+        if isinstance(part, (tuple, list)):
+            stack.extend(reversed(part))
+        elif is_dataclass(part) and not isinstance(part, type) and id(part) not in met:
+            met.add(id(part))
+            yield part
+            stack.extend(getattr(part, f.name) for f in reversed(fields(part)) if f.name not in _NO_PARTS)
 
 
 # ── what a match showed ──
@@ -131,10 +136,11 @@ def _parts(item: Any) -> Iterator[Any]:
 def seen(rule: ir.CheckedRule, scope: Scope) -> Seen:
     """How the decisions came out that a complete match, and building the target there, took."""
     found: Seen = set()
+    done: _Done = set()
     places: list[Any] = [None, *[instance for instances in scope.instances for instance in instances]]
     before = scope.current
     for condition in rule.where:
-        _look(condition, rule, scope, found)
+        _look(condition, rule, scope, found, done)
     for place in places:
         scope.current = place
         blocks = [block for k, block in enumerate(rule.blocks) if place is not None and any(place is i for i in scope.instances[k])]
@@ -143,73 +149,77 @@ def seen(rule: ir.CheckedRule, scope: Scope) -> Seen:
         for value in (*conditions, *_parts([node.constraints for node in nodes])):
             if isinstance(value, ir.IfTest):
                 _note(value.condition, scope, found)
-                _look(value.condition, rule, scope, found)
+                _look(value.condition, rule, scope, found, done)
             elif _is_condition(value) or isinstance(value, (ir.IfValue, ir.SelectValue)):
-                _look(value, rule, scope, found)
+                _look(value, rule, scope, found, done)
     scope.current = before
     for output in rule.target.outputs:
-        _look_at_target(output, rule, scope, found)
+        _look_at_target(output, rule, scope, found, done)
     return found
 
 
-def _look_at_target(number: int, rule: ir.CheckedRule, scope: Scope, found: Seen) -> None:
+def _look_at_target(number: int, rule: ir.CheckedRule, scope: Scope, found: Seen, done: _Done) -> None:
     """What is built only: the other side of a choice is not looked at."""
+    if (number, None) in done:
+        return
+    done.add((number, None))
     target = rule.target.targets[number]
     match target:
         case ir.ChooseTarget(condition, then, otherwise):
             _note(condition, scope, found)
-            _look(condition, rule, scope, found)
+            _look(condition, rule, scope, found, done)
             try:
                 side = then if truth(evaluate(condition, scope)) else otherwise
             except FAILURES:
                 return
-            _look_at_target(side, rule, scope, found)
+            _look_at_target(side, rule, scope, found, done)
         case ir.SelectTarget(place, node, arms):
             try:
                 built = arms[scope.branch(place, node)]
             except FAILURES:
                 return
             if built is not None:
-                _look_at_target(built, rule, scope, found)
+                _look_at_target(built, rule, scope, found, done)
         case ir.Repeat() as repeat:
-            _look(repeat.source, rule, scope, found)
+            _look(repeat.source, rule, scope, found, done)
             try:
                 for _ in iterate(repeat, scope):
                     if repeat.condition is not None:
                         found.add((id(repeat.condition), True))
-                    _look_at_target(repeat.element, rule, scope, found)
+                    _look_at_target(repeat.element, rule, scope, found, set())
             except FAILURES:
                 return
         case ir.MakeCall(_, operands, attributes):
             for operand in operands:
-                _look_at_target(operand, rule, scope, found)
+                _look_at_target(operand, rule, scope, found, done)
             for _, given in attributes:
-                _look(given, rule, scope, found)
+                _look(given, rule, scope, found, done)
         case ir.MakeConst(value, dtype, _, shape):
             for part in (value, dtype, shape):
-                _look(part, rule, scope, found)
+                _look(part, rule, scope, found, done)
         case ir.MakeTuple(inner):
             for number_ in inner:
-                _look_at_target(number_, rule, scope, found)
+                _look_at_target(number_, rule, scope, found, done)
         case ir.MakeProj(base, field):
-            _look_at_target(base, rule, scope, found)
-            _look(field, rule, scope, found)
+            _look_at_target(base, rule, scope, found, done)
+            _look(field, rule, scope, found, done)
         case ir.Projections(base):
-            _look_at_target(base, rule, scope, found)
+            _look_at_target(base, rule, scope, found, done)
 
 
-def _look(value: Any, rule: ir.CheckedRule, scope: Scope, found: Seen) -> None:
+def _look(value: Any, rule: ir.CheckedRule, scope: Scope, found: Seen, done: _Done) -> None:
     """Evaluate all conditions inside a value that are evaluated there."""
-    if value is None:
+    if value is None or (id(value), id(scope.current)) in done:
         return
+    done.add((id(value), id(scope.current)))
     if _is_condition(value):
         _note(value, scope, found)
     match value:
         case ir.IfValue(condition, then, otherwise):
             _note(condition, scope, found)
-            _look(condition, rule, scope, found)
+            _look(condition, rule, scope, found, done)
             if (id(condition), True) in found or (id(condition), False) in found:
-                _look(then if holds_now(condition, scope) else otherwise, rule, scope, found)
+                _look(then if holds_now(condition, scope) else otherwise, rule, scope, found, done)
         case ir.SelectValue(place, node, arms):
             try:
                 arm = arms[scope.branch(place, node)]
@@ -217,18 +227,19 @@ def _look(value: Any, rule: ir.CheckedRule, scope: Scope, found: Seen) -> None:
                 return
             if arm is not None:
                 _note(arm, scope, found)
-                _look(arm, rule, scope, found)
+                _look(arm, rule, scope, found, done)
         case ir.Comprehension(element, _, source, condition) as loop:
-            _look(source, rule, scope, found)
+            _look(source, rule, scope, found, done)
             every = ir.Comprehension(element, loop.locals, source, None)
             try:
                 for _ in iterate(every, scope):
+                    each: _Done = set()
                     if condition is not None:
                         _note(condition, scope, found)
-                        _look(condition, rule, scope, found)
+                        _look(condition, rule, scope, found, each)
                     if condition is None or holds_now(condition, scope):
                         _note(element, scope, found)
-                        _look(element, rule, scope, found)
+                        _look(element, rule, scope, found, each)
             except FAILURES:
                 return
         case ir.Let(place, number):
@@ -237,12 +248,12 @@ def _look(value: Any, rule: ir.CheckedRule, scope: Scope, found: Seen) -> None:
             except FAILURES:
                 return
             before, scope.current = scope.current, instance
-            _look(rule.lets[number], rule, scope, found)
+            _look(rule.lets[number], rule, scope, found, done)
             scope.current = before
         case _ if is_dataclass(value):
             for f in fields(value):
                 for part in _values(getattr(value, f.name)):
-                    _look(part, rule, scope, found)
+                    _look(part, rule, scope, found, done)
 
 
 def _values(item: Any) -> Iterator[Any]:

@@ -17,6 +17,8 @@ from gslang.verify.surround import FIELD
 
 Wish = dict[tuple[int, str], Any]
 
+_LEVELS = 8  # of arithmetic that is undone: each looks at both operands
+
 
 _NOT = {"==": "!=", "!=": "==", "<": ">=", ">=": "<", ">": "<=", "<=": ">", "in": "not in", "not in": "in"}
 
@@ -114,17 +116,17 @@ def _every(element: ir.Value, local: int, source: ir.Value, making: Making) -> W
     return {}
 
 
-def _assign(side: ir.Value, value: Any, making: Making) -> Wish:
-    """What must be wished for so that the expression `side` becomes `value`."""
+def _assign(side: ir.Value, value: Any, making: Making, levels: int = _LEVELS) -> Wish:
+    """What must be wished for so that the expression `side` becomes `value`. `levels`: how deep into arithmetic to look."""
     match side:
         case ir.NodeAttr(ir.Own(), node, name):
             return _field(node, name, value, making)
         case ir.Uses(what, ir.Own(), node, operators):
             return {(node, f"{FIELD} {what} {operators!r}"): (side, value)}
         case ir.Let(ir.Own(), let):
-            return _assign(making.rule.lets[let], value, making)
-        case ir.BinaryValue(sign, left, right) if isinstance(value, int) and not isinstance(value, bool):
-            return _undone(sign, left, right, value, making)
+            return _assign(making.rule.lets[let], value, making, levels)
+        case ir.BinaryValue(sign, left, right) if levels and isinstance(value, int) and not isinstance(value, bool):
+            return _undone(sign, left, right, value, making, levels - 1)
         case ir.Builtin("len", (ir.NodeAttr(ir.Own(), node, "shape"),)):
             return _field(node, "ndim", value, making)
         case ir.Builtin("len", (ir.NodeAttr(ir.Own(), node, name),)) if isinstance(value, int) and value > 0:
@@ -144,17 +146,17 @@ def _assign(side: ir.Value, value: Any, making: Making) -> Wish:
                 k %= len(found)
                 return _field(node, name, (*found[:k], value, *found[k + 1 :]), making)
         case ir.Builtin("numel", (inner,)) if isinstance(value, int):
-            return _assign(inner, making.rng.choice(((), (1,))) if value == 1 else (value,), making)
+            return _assign(inner, making.rng.choice(((), (1,))) if value == 1 else (value,), making, levels)
         case ir.Builtin("normalize_axis", (inner, _)):
-            return _assign(inner, value, making)
+            return _assign(inner, value, making, levels)
         case ir.Length(block) if isinstance(value, int):
             return {(block, "%count"): value}
         case ir.IfValue(condition, then, otherwise):
-            return _assign(then if holds(condition, making.scope) else otherwise, value, making)
+            return _assign(then if holds(condition, making.scope) else otherwise, value, making, levels)
     return {}
 
 
-def _undone(sign: str, left: ir.Value, right: ir.Value, value: int, making: Making) -> Wish:
+def _undone(sign: str, left: ir.Value, right: ir.Value, value: int, making: Making, levels: int) -> Wish:
     """What makes `left sign right` be `value`, one side being as it is."""
     for side, other, is_left in ((left, right, True), (right, left, False)):
         try:
@@ -174,7 +176,7 @@ def _undone(sign: str, left: ir.Value, right: ir.Value, value: int, making: Maki
             needed = value + known * making.rng.choice((0, 1, 2))
         elif sign == "//" and is_left and known > 0:
             needed = value * known
-        if needed is not None and (wish := _assign(side, needed, making)):
+        if needed is not None and (wish := _assign(side, needed, making, levels)):
             return wish
     return {}
 

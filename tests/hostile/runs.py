@@ -92,13 +92,11 @@ def commands(name: str, every: bool) -> Iterator[list[str]]:
 def run_all(folder: Path, names: Iterable[str], every: bool) -> Iterator[Outcome]:
     """Run the command lines in `folder`."""
     import numpy  # noqa: F401  what every child would load
-    import onnx  # noqa: F401
 
-    from gslang.api import RuleSet  # noqa: F401
     from gslang.check.modules import load_module
-    from gslang.syntax.parser import parse  # noqa: F401
 
-    load_module(str(folder / "r.gsl"))
+    for module in ("std.relay", "std.onnx") if every else (str(folder / "r.gsl"),):
+        load_module(module)
     for name in names:
         for words in commands(name, every):
             yield run(folder, words, folder / name if name.startswith("cache/") else None)
