@@ -261,7 +261,7 @@ class RuleSet:
         """Rules that run without a pass, in order."""
         return {name: program.rules[name] for program in self.programs for name in program.own_rules}
 
-    @property
+    @cached_property
     def known(self) -> dict[str, CheckedRule]:
         """Imported ones too."""
         return {name: rule for program in self.programs for name, rule in program.rules.items()}

@@ -14,6 +14,7 @@ from gslang.check import patterns, targets, templates, values, variables
 from gslang.check.context import KINDS, BlockOf, Lost, Lowering, NodesOf, OperatorOf, Stop, TargetOf, ValueOf
 from gslang.check.denote import denote
 from gslang.check.found import children, new_nodes_read
+from gslang.check.levels import check_levels
 from gslang.check.opsets import check_range
 from gslang.check.order import check_order
 from gslang.check.outputs import check_replaced
@@ -54,6 +55,7 @@ def check_rule(
     _check_counts(low, rule, outputs, output_block, results)
     check_replaced(low, outputs, results, (*where, *low.lets))
     blocks = _finish_blocks(low, outputs, output_block, rule)
+    check_levels(low, rule.name.span)
     check_order(low, rule, outputs, output_block, blocks, list(zip(rule.source.where, where)), results, marks.disconnected)
     if _has_error(low):
         return None, low.diagnostics

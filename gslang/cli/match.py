@@ -81,7 +81,7 @@ def _in(path: str) -> str:
 
 
 def _matches(rules: RuleSet, places: list[Place], names: list[str]) -> list[tuple[str, Match]]:
-    return [(path, match) for name in names for path, graph in places for match in rules[name].matches(graph)]
+    return [(path, match) for rule in map(rules.__getitem__, names) for path, graph in places for match in rule.matches(graph)]
 
 
 def _as_dict(path: str, match: Match) -> dict[str, Any]:
@@ -124,7 +124,8 @@ def _why_not(rules: RuleSet, places: list[Place], names: list[str], options: arg
 
 def _nearest(rules: RuleSet, asked: list[tuple[Place, int | None]], name: str, limit: int) -> list[tuple[Place, Miss]]:
     """The nearest misses of a rule in all places together, best first; places without a candidate only if there is no other."""
-    found = [(place, miss) for place, node in asked for miss in rules[name].why_not(place[1], node, limit)]
+    rule = rules[name]
+    found = [(place, miss) for place, node in asked for miss in rule.why_not(place[1], node, limit)]
     candidates = [item for item in found if item[1].reason != "no-candidate"] or found[:1]
     candidates.sort(key=lambda item: (item[1].reason != "matches", -_nearness(item[1])))  # equal ones as they come: outer places first
     return candidates[:limit]

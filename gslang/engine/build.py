@@ -17,6 +17,8 @@ from gslang.engine.scope import UNBOUND, Scope, evaluate, iterate
 from gslang.engine.values import read_attribute, truth
 from gslang.graph.graph import ABSENT, TUPLE, Graph
 
+_LONG = 100  # targets
+
 
 @dataclass(slots=True)
 class _Builder:
@@ -38,7 +40,29 @@ def build(graph: Graph, dialect: Dialect, target: ir.TargetGraph, scope: Scope, 
     """
     builder = _Builder(graph, dialect, target, scope, literal)
     scope.new_type = lambda number, name: read_attribute(graph, dialect, _one(builder, number), name)
-    return [node for output in target.outputs for node in _several(builder, output)]
+    return [node for output in target.outputs for node in _whole(builder, output)]
+
+
+def _whole(builder: _Builder, number: int) -> list[int]:
+    """The node(s) that a target stands for; in a long target operands are built before users, so that no chain is too long for recursion."""
+    targets = builder.target.targets
+    if len(targets) <= _LONG:
+        return _several(builder, number)
+    order: dict[int, None] = {}
+    stack = [(number, False)]
+    while stack:
+        each, done = stack.pop()
+        match targets[each]:
+            case _ if done:
+                order.setdefault(each)
+            case ir.MakeCall(operands=below) | ir.MakeTuple(below):
+                if each not in order:
+                    stack += [(each, True), *((part, False) for part in reversed(below))]
+            case ir.MakeProj(base, _) if each not in order:
+                stack += [(each, True), (base, False)]
+    for operand in order:
+        _several(builder, operand)
+    return _several(builder, number)
 
 
 def _one(builder: _Builder, number: int) -> int:
@@ -87,7 +111,7 @@ def _make(builder: _Builder, number: int) -> list[int]:
             for _ in iterate(repeat, scope):
                 for inner in repeat.inner:
                     builder.made.pop(inner, None)
-                result.extend(_several(builder, repeat.element))
+                result.extend(_whole(builder, repeat.element))
             return result
         case ir.SpliceInstances(block, node):
             return [instance.slots[node] for instance in scope.instances[block]]
@@ -102,12 +126,12 @@ def _make(builder: _Builder, number: int) -> list[int]:
                 count = len(type_.fields)
             return [_project(builder, below, index) for index in range(count)]
         case ir.ChooseTarget(condition, then, otherwise):
-            return _several(builder, then if truth(evaluate(condition, scope)) else otherwise)
+            return _whole(builder, then if truth(evaluate(condition, scope)) else otherwise)
         case ir.SelectTarget(place, node, arms):
             arm = arms[scope.branch(place, node)]
             if arm is None:
                 raise UnknownValue("no arm for this alternative")
-            return _several(builder, arm)
+            return _whole(builder, arm)
     raise AssertionError("unknown target: this is a bug in gslang")
 
 

@@ -12,6 +12,7 @@ from typing import Any, Final
 from gslang.dialect.load import load_dialect
 from gslang.dialect.onnx.attributes import attribute_message, captures_of
 from gslang.dialect.onnx.contrib import DOMAIN
+from gslang.dialect.onnx.function_size import MOST_NODES, expanded_size
 from gslang.dialect.onnx.infer import fitting_dtype, operand_value
 from gslang.dialect.onnx.package_schemas import newest, schema_at
 from gslang.dialect.onnx.schemas import opset_of_name, split_name
@@ -142,6 +143,12 @@ def _surroundings(graph: Graph, message: Any, domain: str, version: int) -> tupl
     return (), ((domain, version),) if not domain else (("", history().latest), (domain, version))
 
 
+def refuse_endless(model: Any) -> None:
+    """Raises `EvaluationError` for local functions that double or call themselves, until there are too many nodes to compute."""
+    if model.functions and expanded_size(model) > MOST_NODES:
+        raise EvaluationError(f"its local functions call themselves, or give more than {MOST_NODES:,} nodes where they are written out")
+
+
 def _stated(item: tuple[str, Any]) -> tuple[str, int, tuple[int, ...]]:
     """Name, element type and shape of a value; some operators are computed only if these are known. (0: no tensor.)"""
     from onnx.helper import np_dtype_to_tensor_dtype
@@ -162,4 +169,5 @@ def _evaluator(
     graph = onnx.helper.make_graph([message], "node", given, [onnx.ValueInfoProto(name=name) for name in message.output])
     model = onnx.helper.make_model(graph, opset_imports=[onnx.helper.make_opsetid(domain, version) for domain, version in imports])
     model.functions.extend(onnx.FunctionProto.FromString(data) for data in functions)
+    refuse_endless(model)
     return ReferenceEvaluator(model)

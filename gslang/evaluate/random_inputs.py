@@ -19,7 +19,8 @@ from gslang.evaluate.index_ranges import bounds_of
 from gslang.graph.graph import INPUT, LEAVES, Graph
 
 _OPEN = (2, 2)  # sizes of leading and of other dimensions, symbolic or unknown, that nothing fixes
-_MOST_ELEMENTS = 2**32  # of one input: 32 GiB while they are drawn
+_PART = 2**20
+_MOST_ELEMENTS = 2**27  # of one input: 512 MiB of float32
 _POSITIVE_OPERANDS = {
     "sqrt": (0,), "rsqrt": (0,), "log": (0,), "nn.batch_norm": (4,), "log2": (0,), "log10": (0,),
     "Sqrt": (0,), "Log": (0,), "BatchNormalization": (4,),
@@ -52,9 +53,12 @@ def random_inputs(
             for k, d in enumerate(type_.shape)
         ])  # fmt: skip
         if math.prod(shape) > most:
-            raise EvaluationError(f"`{name}` is {type_}: too large for a value")
+            raise EvaluationError(f"`{name}` is {type_}: too large for a random value (the limit is {most:,} elements; give it with --inputs or --params)")
         rng = np.random.default_rng([seed, zlib.crc32(name.encode())])
-        values[name] = _sample(graph, node, rng, shape, numpy_dtype(type_.dtype), sizes)
+        try:
+            values[name] = _sample(graph, node, rng, shape, numpy_dtype(type_.dtype), sizes)
+        except (ValueError, MemoryError) as error:  # more dimensions than NumPy has
+            raise EvaluationError(f"`{name}` cannot be a value: {error}") from error
     return values
 
 
@@ -78,9 +82,11 @@ def _sample(graph: Graph, node: int, rng: Any, shape: tuple[int, ...], dtype: An
         if bounds is not None:
             return rng.integers(*bounds, shape).astype(dtype)
         return rng.integers(0 if dtype.kind == "u" else -8, 8, shape).astype(dtype)
-    array = rng.standard_normal(shape)
-    if graph.op[node] is not INPUT and len(shape) >= 2:
-        array = array / math.sqrt(max(1, math.prod(shape[1:])))
-    if positive or (graph.names[node] or "").endswith(("_var", "variance", "moving_var", "running_var")):
-        array = np.abs(array) + 0.5
-    return array.astype(dtype)
+    scale = math.sqrt(max(1, math.prod(shape[1:]))) if graph.op[node] is not INPUT and len(shape) >= 2 else 1.0
+    positive = positive or (graph.names[node] or "").endswith(("_var", "variance", "moving_var", "running_var"))
+    result = np.empty(shape, dtype)
+    flat = result.reshape(-1)
+    for start in range(0, flat.size, _PART):  # drawn in float64, of which no more is held at a time
+        part = rng.standard_normal(min(_PART, flat.size - start)) / scale
+        flat[start : start + _PART] = np.abs(part) + 0.5 if positive else part
+    return result

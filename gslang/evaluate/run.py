@@ -66,7 +66,7 @@ def node_evaluator(graph: Graph, dialect: Dialect) -> NodeEvaluator:
             return found[0](operands, found[1])
         except KeyError as error:
             raise EvaluationError(f"`{op}` of {graph.label(node)} cannot be computed: it needs {error}") from error
-        except (ValueError, TypeError, IndexError, AttributeError, NotImplementedError, ArithmeticError, MemoryError, TypeInferenceError) as error:
+        except (ValueError, TypeError, IndexError, AttributeError, RuntimeError, ArithmeticError, MemoryError, TypeInferenceError) as error:
             raise EvaluationError(f"`{op}` of {graph.label(node)} cannot be computed: {error}") from error
 
     return compute

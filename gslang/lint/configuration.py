@@ -91,7 +91,7 @@ def read_configuration(table: Any, path: str) -> Configuration:
 def _severities(table: Mapping[str, Any], path: str) -> tuple[tuple[str, Severity], ...]:
     _selectors(list(table), "severity", path)
     for selector, word in table.items():
-        if word not in _SEVERITIES:
+        if not isinstance(word, str) or word not in _SEVERITIES:
             raise InputError(f"`severity.{selector}` is `{word}`", path=path, help=f"one of {', '.join(_SEVERITIES)}; `ignore` silences a lint")
     return tuple((selector, _SEVERITIES[word]) for selector, word in table.items())
 

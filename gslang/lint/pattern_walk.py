@@ -6,12 +6,12 @@ from gslang.check import checked as ir
 from gslang.check.found import children
 from gslang.lint.generality import roots_of
 
-_MOST_NODES = 200  # the readable matcher goes down a pattern by recursion
+_MOST_NODES = 200
 
 
 def is_run(rule: ir.CheckedRule) -> bool:
     """Whether lints run a rule on small graphs: one that sweeps, and that is no giant."""
-    return not rule.disconnected and len(rule.nodes) <= _MOST_NODES
+    return not rule.disconnected and len(rule.nodes) <= _MOST_NODES and len(rule.target.targets) <= _MOST_NODES
 
 
 def match_order(rule: ir.CheckedRule) -> dict[int, int]:

@@ -23,6 +23,7 @@ from typing import Any
 
 from gslang.base.cache import cached, digest
 from gslang.check.checked import Builtin, CheckedProgram, CheckedRule, Extern
+from gslang.check.levels import levels
 from gslang.dialect.load import require_inference
 from gslang.engine.externs import externs_of
 from gslang.engine.limits import RuleFailed
@@ -39,6 +40,7 @@ from gslang.verify.reads import parts
 
 _MOST_NAMED = 3  # of what was not varied
 _SPECIAL = "; differs on NaN and infinities only"
+_DEEPEST = 100  # levels of a side: instances, graphs over a field and proofs go down by recursion
 ORDER = ("refuted", "unknown", "changes", "tested", "exact", "proved")  # from bad to good
 
 
@@ -84,6 +86,8 @@ def verify(rule: CheckedRule, settings: Settings = Settings(), programs: Sequenc
 def verify_now(rule: CheckedRule, settings: Settings = Settings(), programs: Sequence[CheckedProgram] = ()) -> Verdict:
     """The same without a look at earlier verdicts."""
     began = perf_counter()
+    if levels(rule) > _DEEPEST:
+        return Verdict(rule.name, "unknown", f"more than {_DEEPEST} levels of operators are not judged", None, 0, perf_counter() - began)
     externs = externs_of(rule)
     if any(extern.function is None for extern in externs):
         return Verdict(rule.name, "unknown", f"{_resting_on(externs)}, which nobody allowed to import", None, 0, perf_counter() - began)

@@ -69,11 +69,15 @@ def commands(name: str, every: bool) -> Iterator[list[str]]:
                 yield ["match", name, "g.json", "--why-not"]
                 yield [name, "g.json", *out, "--check-numbers", "--fold", "--trace", "out.jsonl"]
                 yield ["check", name, "--format", "sarif"]
+                yield from (["lint", "--diff", name], ["search", name, "g.json", *out, "--require", "any"], ["view", "g.json", name, "-o", "out.html"])
+                yield ["bisect", name, "g.json", "--check", "numbers"]
         case "json" | "relay" | "onnx" as kind:
             yield ["onnx.gsl" if kind == "onnx" else "r.gsl", name, "-o", f"out.{kind}", "--fold", *(["--inline"] if kind == "relay" else [])]
             if every:
                 yield ["std.onnx" if kind == "onnx" else "std.relay", name, "-o", f"out.{kind}"]
                 yield from (["convert", name, *out], ["convert", name, "-o", "out.dot"], ["run", name], ["diff", name, name])
+                yield from (["cost", name], ["view", name, "-o", "out.html"])
+                yield ["search", "onnx.gsl" if kind == "onnx" else "r.gsl", name, "-o", f"out.{kind}", "--require", "any"]
                 yield ["match", "std.onnx" if kind == "onnx" else "std.relay", name]
                 if kind == "relay":
                     yield from (["convert", name, "-o", "out.relay", "--inline"], ["convert", name, *out, "--skip-unsupported"])
@@ -81,6 +85,16 @@ def commands(name: str, every: bool) -> Iterator[list[str]]:
             yield ["convert", "g.json", *out, "--params", name]
             if every:
                 yield from (["run", "g.json", "--inputs", name], ["run", "g.json", "--params", name], ["r.gsl", "g.json", *out, "--params", name, "--check-numbers"])
+        case "tables":
+            match name.partition("/")[2].partition("_")[0]:
+                case "egraph":
+                    yield ["extract", name]
+                    if every:
+                        yield ["extract", name, "--method", "greedy", "--format", "json"]
+                case "taso":
+                    yield ["import", "taso", name, "-o", "out.rules"]
+                case _:
+                    yield ["cost", "g.json", "--cost", name]
         case "traces":
             yield ["r.gsl", "g.json", *out, "--replay", name]
         case "config":

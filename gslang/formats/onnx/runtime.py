@@ -7,6 +7,7 @@ from importlib.util import find_spec
 from typing import Any
 
 from gslang.evaluate.errors import EvaluationError
+from gslang.evaluate.onnx import refuse_endless
 from gslang.formats.onnx.records import model_record
 from gslang.formats.onnx.writer import onnx_model
 from gslang.graph.graph import Graph
@@ -32,6 +33,7 @@ def run_model(model: Any, folder: str, inputs: Mapping[str, Any], more: Iterable
     import numpy
     import onnxruntime  # type: ignore[import-untyped]
 
+    refuse_endless(model)
     stated = {value.name for value in model.graph.output}
     wanted = [value.name for value in model.graph.output]
     for name in more:

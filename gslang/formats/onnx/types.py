@@ -8,16 +8,14 @@ it is asked to do neither where that would be much.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
 from typing import Any, Final
 
 from gslang.dialect.onnx.dtypes import type_of
+from gslang.dialect.onnx.function_size import MOST_NODES, bodies_of, expanded_size
 from gslang.dialect.tensor_type import UNKNOWN, TensorType, Type
 
 _LARGE: Final = 1024  # elements
 _MOST_ELEMENTS: Final = 100_000  # of vectors that are propagated, about 300 bytes each
-_MOST_NODES: Final = 100_000  # that local functions give where they are written out
-_UNBOUNDED: Final = 1 << 62
 _PROPAGATES: Final = frozenset("Add Cast Concat Gather Mul Shape Size Slice Squeeze Sub Unsqueeze".split())
 
 
@@ -29,9 +27,9 @@ def inferred_types(model: Any) -> tuple[dict[str, Type], str | None]:
     warning = None
     try:
         light = _without_weights(model)
-        if model.functions and expanded_size(model) > _MOST_NODES:
+        if model.functions and expanded_size(model) > MOST_NODES:
             del light.functions[:]
-            warning = f"local functions that call themselves, or give more than {_MOST_NODES:,} nodes, are not looked into: types of their results are not known"
+            warning = f"local functions that call themselves, or give more than {MOST_NODES:,} nodes, are not looked into: types of their results are not known"
         inferred = _inferred(light)
     except Exception as error:  # the package's own errors, and protobuf's for what is too large
         return stated, f"types are those that the model states: {str(error).strip().splitlines()[0] if str(error).strip() else error}"
@@ -61,43 +59,6 @@ def _propagated(graph: Any, types: dict[str, Type], propagating: frozenset[str])
         for body in bodies_of(node):
             count += _propagated(body, {**types, **_types_in(body)}, propagating)
     return count
-
-
-def bodies_of(node: Any) -> Iterator[Any]:
-    """The graphs among the attributes of a node."""
-    for attribute in node.attribute:
-        if attribute.HasField("g"):
-            yield attribute.g
-        yield from attribute.graphs
-
-
-def expanded_size(model: Any) -> int:
-    """How many nodes the calls of local functions stand for; more than can be if a function calls itself."""
-    functions = {(function.domain, function.name, function.overload): function for function in model.functions}
-    sizes: dict[tuple[str, str, str], int] = {}
-
-    def callees(nodes: Any) -> Iterator[tuple[str, str, str]]:
-        for node in nodes:
-            if (name := (node.domain, node.op_type, node.overload)) in functions:
-                yield name
-            for body in bodies_of(node):
-                yield from callees(body.node)
-
-    calls = {name: list(callees(function.node)) for name, function in functions.items()}
-    todo = list(dict.fromkeys(callees(model.graph.node)))
-    open: set[tuple[str, str, str]] = set()
-    while todo:
-        name = todo[-1]
-        below = [callee for callee in calls[name] if callee not in sizes] if name not in sizes else []
-        if name in sizes or not below:
-            sizes.setdefault(name, min(len(functions[name].node) + sum([sizes[callee] for callee in calls[name]]), _UNBOUNDED))
-            open.discard(todo.pop())
-        elif name in open:
-            return _UNBOUNDED
-        else:
-            open.add(name)
-            todo += dict.fromkeys(below)
-    return min(sum([sizes[name] for name in callees(model.graph.node)]), _UNBOUNDED)
 
 
 def _is_typed(graph: Any, types: dict[str, Type]) -> bool:

@@ -1,0 +1,55 @@
+"""How deep a rule is. Later stages go down values and choices by recursion, so that what is too deep is refused here."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+
+from gslang.base.source import Span
+from gslang.check import checked as ir
+from gslang.check.context import Lowering
+from gslang.check.found import children, targets_in, walk
+
+DEEPEST_VALUE = 200  # named values that read one another
+DEEPEST_CHOICE = 100  # choices of a target inside one another
+
+
+def check_levels(low: Lowering, span: Span) -> None:
+    """Report named values that read one another, and choices of the target, in too many levels."""
+    reads = [tuple({part.let for part in walk(value) if isinstance(part, ir.Let)}) for value in low.lets]
+    deep = _heights(range(len(reads)), lambda number: reads[number])
+    if max(deep.values(), default=0) > DEEPEST_VALUE:
+        low.error("E0107", f"named values read one another more than {DEEPEST_VALUE} levels deep", span, "this is the limit of a rule")
+    choices = _heights(range(len(low.targets)), lambda number: _below(low.targets[number]), lambda number: _chooses(low.targets[number]))
+    if max(choices.values(), default=0) > DEEPEST_CHOICE:
+        low.error("E0107", f"choices of a target stand inside one another more than {DEEPEST_CHOICE} levels deep", span, "this is the limit of a rule")
+
+
+def levels(rule: ir.CheckedRule) -> int:
+    """The longest way down in the source or the target."""
+    below = _heights(range(len(rule.nodes)), lambda node: children(rule.nodes[node]))
+    made = _heights(range(len(rule.target.targets)), lambda number: _below(rule.target.targets[number]))
+    return max([*below.values(), *made.values()], default=0)
+
+
+def _below(target: ir.Target) -> tuple[int, ...]:
+    if isinstance(target, ir.SelectTarget):
+        return tuple(arm for arm in target.arms if arm is not None)
+    return targets_in(target)[0]
+
+
+def _chooses(target: ir.Target) -> int:
+    return isinstance(target, (ir.ChooseTarget, ir.SelectTarget, ir.Repeat))
+
+
+def _heights(numbers: Iterable[int], below: Callable[[int], Iterable[int]], own: Callable[[int], int] = lambda number: 1) -> dict[int, int]:
+    """Number → the largest sum of `own` on a way down, itself included. There are no circles."""
+    found: dict[int, int] = {}
+    for number in numbers:
+        stack = [number]
+        while stack:
+            top = stack[-1]
+            if missing := [other for other in below(top) if other not in found]:
+                stack += missing
+                continue
+            found[stack.pop()] = own(top) + max([found[other] for other in below(top)], default=0)
+    return found
