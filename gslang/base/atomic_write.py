@@ -19,6 +19,8 @@ from typing import BinaryIO
 
 from gslang.base.signals import undisturbed
 
+_PIECE = 1 << 20
+
 
 @dataclass(frozen=True, slots=True)
 class _Batch:
@@ -66,6 +68,41 @@ def write_atomically(path: str | Path, write: Callable[[BinaryIO], object]) -> N
         batch = _BATCH.get()
         assert batch is not None
         batch.ready.append(batch.temporary.enter_context(_prepared(path, write, batch)))
+
+
+def write_beside(side: Path, path: Path, write: Callable[[BinaryIO], object], refer: Callable[[], object]) -> None:
+    """Write a file that another one refers to, in whose place there is one that an older form of the other one refers to.
+
+    The content appears as `side`; `refer` is called to write what refers to that, and again when the content is `path` too. Then `side`
+    goes away. At no time does a file refer to anything but its own content, whenever the process is killed.
+    """
+    with together():
+        batch = _BATCH.get()
+        assert batch is not None
+        write_atomically(side, write)
+        refer()
+        batch.ready.append(lambda: _also_as(side, path))
+        refer()
+        batch.ready.append(lambda: os.unlink(side))
+
+
+def _also_as(side: Path, path: Path) -> None:
+    """A second file of the same content, zeros as holes. (No second link: `onnx` refuses data with more than one.)"""
+    target = path.resolve()
+    name = str(target.parent / f".{secrets.token_hex(8)}.tmp")
+    try:
+        with side.open("rb") as source, open(os.open(name, os.O_CREAT | os.O_EXCL | os.O_WRONLY | getattr(os, "O_BINARY", 0), 0o600), "wb") as file:
+            while piece := source.read(_PIECE):
+                if piece.strip(b"\0"):
+                    file.write(piece)
+                else:
+                    file.seek(len(piece), os.SEEK_CUR)
+            file.truncate()
+        os.chmod(name, stat.S_IMODE(os.stat(target).st_mode))
+        os.replace(name, target)
+    finally:
+        if os.path.exists(name):
+            os.unlink(name)
 
 
 def write_text(path: str | Path, text: str) -> None:

@@ -16,9 +16,10 @@ import numpy as np
 import pytest
 
 import gslang
+from gslang.cli.main import main
 from gslang.dialect.tensor_type import TensorType
 from gslang.graph.graph import Graph
-from tests.cli.kill_points import content, lay_down
+from tests.cli.kill_points import content, lay_down, run
 
 ROOT = Path(__file__).parents[2]
 SIGNALS = ("SIGINT", "SIGTERM", "SIGKILL")
@@ -76,6 +77,38 @@ def test_killed_at_each_step(folder: Path, command: str) -> None:
         check(item, old, new)
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGKILL):
         assert sum(item["signal"] == number for item in found) >= 3, done.stdout
+
+
+def test_a_model_and_its_data_fit_each_other_at_each_step(tmp_path: Path) -> None:
+    """Whenever the process is killed, the model that is there finds its own data."""
+    onnx = pytest.importorskip("onnx")
+    from onnx import TensorProto, helper, numpy_helper
+
+    start, folder = tmp_path / "work.start", tmp_path / "work"
+    start.mkdir()
+
+    def save(path: Path, values: list[Any]) -> None:
+        weights = [numpy_helper.from_array(value, f"w{k}") for k, value in enumerate(values)]
+        nodes = [helper.make_node("Add", ["x" if k == 0 else f"y{k - 1}", f"w{k}"], [f"y{k}"]) for k in range(len(values))]
+        x, y = (helper.make_tensor_value_info(name, TensorProto.FLOAT, values[0].shape) for name in ("x", f"y{len(values) - 1}"))
+        onnx.save(helper.make_model(helper.make_graph(nodes, "g", [x], [y], weights), opset_imports=[helper.make_opsetid("", 17)], ir_version=8), path)
+
+    old, new = [np.full(700, 1, np.float32)], [np.full(700, 2, np.float32), np.full(700, 3, np.float32)]
+    save(start / "new.onnx", new)
+    save(start / "old.onnx", old)
+    assert main(["convert", str(start / "old.onnx"), "-o", str(start / "out.onnx"), "--external", "copy"]) == 0
+    arguments = ["convert", "new.onnx", "-o", "out.onnx", "--external", "copy"]
+    lay_down(folder)
+    assert main([*arguments[:1], str(folder / "new.onnx"), "-o", str(folder / "out.onnx"), *arguments[4:]]) == 0
+    first, ended, step, seen = content(folder), -1, 0, set()
+    while ended:
+        step += 1
+        lay_down(folder)
+        ended = run(folder, signal.SIGKILL, step, arguments)
+        found = [numpy_helper.to_array(tensor).tolist() for tensor in onnx.load(folder / "out.onnx").graph.initializer]
+        assert found in ([value.tolist() for value in old], [value.tolist() for value in new]), step
+        seen.add(len(found))
+    assert seen == {1, 2} and step > 8 and content(folder) == first and set(first) == {*content(start)}
 
 
 @pytest.mark.long

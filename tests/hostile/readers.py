@@ -167,8 +167,12 @@ def _read_file(suffix: str, read: Callable[[str], object]) -> Callable[[bytes], 
 def _read_egraph(path: str) -> None:
     from gslang.search.egraph_file import read_egraph
     from gslang.search.extract.greedy import greedy
+    from gslang.search.extract.problem import Infeasible
 
-    greedy(read_egraph(path).problem)
+    try:
+        greedy(read_egraph(path).problem)
+    except Infeasible:
+        raise InputError("nothing can be extracted") from None
 
 
 def _read_substitutions(path: str) -> None:

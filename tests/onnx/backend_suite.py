@@ -100,9 +100,16 @@ def fault(case: Case, pass_names: Sequence[str]) -> str | None:
             return f"{name}: does not run any more"
         if not _agree(found, before, case):
             return f"{name}: other numbers"
-        if case.wanted and _agree(before, case.wanted, case) and not _agree(found, case.wanted, case):
+        if case.wanted and _agree(before, case.wanted, case) and not _agree(found, case.wanted, case) and not _is_stated(after, case):
             return f"{name}: not the numbers that the suite states"
     return None
+
+
+def _is_stated(model: Any, case: Case) -> bool:
+    """True if the reference evaluator, of which the suite has its outputs, gives these: then it is a kernel of onnxruntime that rounds in
+    its own way. (That of float16 `Attention` is two units in the last place off, in the suite's model of one `Attention` as in ours.)"""
+    found = _reference(model, case.feeds)
+    return found is not None and _agree(found, case.wanted, case)
 
 
 def _is_changed(before: Any, after: Any) -> bool:

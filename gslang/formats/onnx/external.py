@@ -6,7 +6,7 @@ Data go from file to file in pieces; no tensor is loaded whole, zeros become hol
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Any, BinaryIO, Final
@@ -34,9 +34,10 @@ class Pending:
 
 @dataclass(frozen=True, slots=True)
 class DataFile:
-    """A data file to be written before the model: `write` fills it, and lets the messages refer to it."""
+    """A data file to be written before the model: `write` fills it, and lets the messages of `tensors` refer to it."""
 
     path: Path
+    tensors: Sequence[OnnxTensor]
     write: Callable[[BinaryIO], None]
 
 
@@ -76,7 +77,7 @@ def placed(model: Any, record: ModelRecord | None, path: Path, mode: str, pendin
     if not chosen:
         return None
     target = _data_path(path, outside)
-    return DataFile(target, lambda file: _write(file, chosen, {id(t): pending[t.message.name] for t in chosen if id(t) in new}, target.name))
+    return DataFile(target, chosen, lambda file: _write(file, chosen, {id(t): pending[t.message.name] for t in chosen if id(t) in new}, target.name))
 
 
 def _inline(tensor: OnnxTensor, data: bytes) -> None:

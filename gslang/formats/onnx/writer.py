@@ -5,11 +5,13 @@ Not here: names (`names`), new nodes in older versions' terms (`new_node`), wher
 
 from __future__ import annotations
 
+import secrets
+from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any, Final
 
-from gslang.base.atomic_write import together, write_atomically
+from gslang.base.atomic_write import together, write_atomically, write_beside
 from gslang.base.diagnostics import InputError
 from gslang.dialect.dtypes import PLAIN
 from gslang.dialect.onnx import needs_onnx
@@ -42,13 +44,26 @@ def write_onnx(graph: Graph, path: str | Path, external: str = "keep") -> None:
         model, pending = _written(graph, deferred=True)
         data = placed(model, model_record(graph), target, external, pending)
         with together():  # both are complete before the first appears
-            if data is not None:
+            if data is None:
+                _write_model(model, target)
+            elif data.path.is_file() and target.is_file():  # the model that is there may refer to the data that are there
+                side = data.path.with_name(f"{data.path.name}.{secrets.token_hex(4)}")
+                names = iter((side.name, data.path.name))
+                write_beside(side, data.path, data.write, lambda: _write_model(model, target, data.tensors, next(names)))
+            else:
                 write_atomically(data.path, data.write)
-            write_atomically(target, lambda file: file.write(_serialized(model, target)))
+                _write_model(model, target)
     except OSError as error:
         raise InputError(f"cannot be written: {(error.strerror or str(error)).lower()}", path=str(path)) from None
     except InputError as error:
         raise error if error.path else InputError(error.message, path=str(path), help=error.help) from None
+
+
+def _write_model(model: Any, target: Path, tensors: Sequence[OnnxTensor] = (), location: str = "") -> None:
+    """Write the message, `tensors` referring to the data file `location`."""
+    for tensor in tensors:
+        tensor.message.external_data[0].value = location
+    write_atomically(target, lambda file: file.write(_serialized(model, target)))
 
 
 def _serialized(model: Any, path: Path) -> bytes:
