@@ -108,6 +108,10 @@ def run(options: argparse.Namespace) -> int:
     compiled = perf_counter()
     graph = load_graph(options.graph, options, rules.dialect)
     refuse_unknown_sizes(graph, sizes)
+    if options.inputs is not None:
+        from gslang.cli.inputs import fitting_inputs
+
+        fitting_inputs(graph, options.inputs)
     loaded = perf_counter()
     if options.bench:
         refuse_without_runtime(graph, options.graph)

@@ -11,6 +11,7 @@ from gslang.cli.numbers import outputs_of
 
 if TYPE_CHECKING:
     from gslang.dialect.dialect import Dialect
+    from gslang.formats.weights import WeightsFile
     from gslang.graph.graph import Graph
 
 _SIZES: Final = (2, 4, 8, 16, 32, 64, 128, 256)
@@ -25,7 +26,7 @@ def inputs_for(graph: Graph, dialect: Dialect, options: argparse.Namespace, size
     from gslang.evaluate.errors import EvaluationError, NoEvaluatorError
     from gslang.evaluate.random_inputs import random_inputs
 
-    given = {} if options.inputs is None else _given(graph, options.inputs)
+    given = {} if options.inputs is None else dict(fitting_inputs(graph, options.inputs))
     known = _sizes(graph, given, sizes, options.inputs)
     if not _has_open_sizes(graph, known, given):
         return {**random_inputs(graph, options.seed, known, given=given), **given}
@@ -49,8 +50,8 @@ def _choices() -> Iterator[tuple[int, int]]:
     yield from ((size, size) for size in _SIZES[1:])
 
 
-def _given(graph: Graph, path: str) -> dict[str, Any]:
-    """The arrays of a file, each of the name and type of an input. Raises `InputError`."""
+def fitting_inputs(graph: Graph, path: str) -> WeightsFile:
+    """A file whose arrays have each the name and type of an input. Raises `InputError`."""
     from gslang.base.suggest import did_you_mean
     from gslang.dialect.dtypes import numpy_dtype, numpy_dtype_exists
     from gslang.dialect.tensor_type import TensorType
@@ -71,7 +72,7 @@ def _given(graph: Graph, path: str) -> dict[str, Any]:
                 found = TensorType(found.shape, declared.dtype)
         if why := contradiction(declared, found):
             raise InputError(f"`{name}`: {why} (the graph against this file)", path=path)
-    return {name: arrays[name] for name in arrays}
+    return arrays
 
 
 def _sizes(graph: Graph, given: Mapping[str, Any], sizes: Mapping[str, int], path: str | None) -> dict[str, int]:

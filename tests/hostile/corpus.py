@@ -25,7 +25,7 @@ RULES = (HEAD + "rule twice(a): nn.relu(nn.relu(a)) => nn.relu(a);\n").encode()
 
 def corpus() -> dict[str, bytes]:
     """All files by name."""
-    parts = {"rules": _rules, "json": _json, "relay": _relay, "onnx": _onnx, "weights": _weights, "traces": _traces, "config": _config, "cache": _cache}
+    parts = {"rules": _rules, "json": _json, "relay": _relay, "onnx": _onnx, "weights": _weights, "traces": _traces, "config": _config, "cache": _cache, "tables": _tables}
     return {f"{part}/{name}": data if isinstance(data, bytes) else data.encode("utf-8", "surrogatepass") for part, make in parts.items() for name, data in make()}
 
 
@@ -90,6 +90,16 @@ def _rules() -> Iterator[tuple[str, str | bytes]]:
     yield "lets_nested.gsl", lets("p", "(V, V)", "len(v60)")
     yield "lets_text.gsl", lets('"a"', "V + V", "len(v60)")
     yield "lets_rounds.gsl", lets("p", "[i + j for i, j in zip(V, V)]", "len(v60)")
+
+    def chain(step: str, count: int) -> str:
+        steps = "".join(f"  v{k} = {step.replace('V', f'v{k - 1}').replace('K', str(k))};\n" for k in range(1, count))
+        return f"{HEAD}rule r(a) {{\n  nn.relu(nn.relu(a))\n  =>\n  v0 = a;\n{steps}  v{count - 1}\n}}\n"
+
+    yield "lets_deep.gsl", lets("len(p)", "V + 1", "v60").replace("  nn.relu(x) where v60", "".join(f"  v{k} = v{k - 1} + 1;\n" for k in range(61, 1000)) + "  nn.relu(x) where v999")
+    yield "target_long.gsl", chain("tanh(V)", 1500)
+    yield "choices_deep.gsl", chain("tanh(V) if a.ndim > K else sigmoid(V)", 500)
+    yield "choices_many.gsl", chain("tanh(V) if a.ndim > K else sigmoid(V)", 90)
+    yield "statements_1500.gsl", HEAD + "rule r(a) {\n" + "".join(f"  v{k} = nn.relu({f'v{k - 1}' if k else 'a'});\n" for k in range(1500)) + "  v1499\n  =>\n  a\n}\n"
 
     def functions(first: str, step: str, rule: str, count: int = 40) -> str:
         steps = "".join(f"fn f{k}(x) = {step.replace('F', f'f{k - 1}')};\n" for k in range(1, count + 1))
@@ -215,6 +225,8 @@ def _json() -> Iterator[tuple[str, str | bytes]]:
     yield "repeat_huge.json", graph([NODES[0], {"id": "z", "kind": "call", "op": "repeat", "inputs": ["x"], "attrs": {"repeats": 10**15, "axis": 0}}])
     yield "zeros_huge.json", graph([{"id": "z", "kind": "call", "op": "zeros", "inputs": [], "attrs": {"shape": [10**6, 10**6], "dtype": "float32"}}])
     yield "arange_huge.json", graph([{"id": "z", "kind": "call", "op": "arange", "inputs": [], "attrs": {"start": 0, "stop": 1e18, "step": 1e-18, "dtype": "float32"}}])
+    yield "memory_small.json", graph([{**NODES[0], "shape": [30000, 30000]}, {"id": "z", "kind": "call", "op": "nn.relu", "inputs": ["x"]}])
+    yield "rank_100.json", graph([{**NODES[0], "shape": [1] * 100}, {"id": "z", "kind": "call", "op": "nn.relu", "inputs": ["x"]}])
     yield "version.json", graph(NODES, version=10**100)
     yield "format.json", graph(NODES, format="pickle")
     yield "names.json", graph(NODES, name={"a": []})
@@ -505,8 +517,42 @@ def _config() -> Iterator[tuple[str, str | bytes]]:
         "select_mixed": '[lint]\nselect = [1, "L01", {}]', "ignore_table": "[lint.ignore]\na = 1", "key_unknown": "[lint]\nnothing = true",
         "date": "[lint]\nselect = 1979-05-27T07:32:00Z", "files_pattern": '[lint.per-file-ignores]\n"' + "*" * 3000 + 'a" = ["L01"]',
         "files_number": "[lint.per-file-ignores]\na = 3", "exclude_pattern": '[lint]\nexclude = ["' + "**/" * 300 + '["]', "digits": "[lint]\nselect = " + "9" * 10000,
+        "severity_list": "[lint.severity]\nL01 = []", "severity_table": "[lint.severity]\nL01 = {a = 1}", "severity_number": "[lint]\nseverity = 3", "model": "[model]\npath = 3",
     }.items():  # fmt: skip
         yield f"{name}.toml", text + "\n"
+
+
+def _tables() -> Iterator[tuple[str, str | bytes]]:
+    """E-graphs, TASO's substitutions, cost tables: the first part of a name tells which."""
+    entry = {"op": "f", "children": [], "eclass": "a", "cost": 1}
+    for name, nodes, roots in (
+        ("circle", {"n": {**entry, "children": ["n"]}}, ["a"]), ("missing", {"n": {**entry, "children": ["m"]}}, ["a"]), ("root", {"n": entry}, ["b"]),
+        ("none", {}, []), ("list", [], ["a"]), ("cost_text", {"n": {**entry, "cost": "1"}}, ["a"]), ("cost_huge", {"n": {**entry, "cost": 10**400}}, ["a"]),
+        ("cost_negative", {"n": {**entry, "cost": -1}}, ["a"]), ("children_text", {"n": {**entry, "children": "n"}}, ["a"]),
+        ("chain", {f"n{k}": {**entry, "eclass": f"c{k}", "children": [f"n{k - 1}"] if k else []} for k in range(3000)}, ["c2999"]),
+        ("doubling", {f"n{k}": {**entry, "eclass": f"c{k}", "children": [f"n{k - 1}"] * 2 if k else []} for k in range(1000)}, ["c999"]),
+        ("ring", {f"n{k}": {**entry, "eclass": f"c{k % 50}", "children": [f"n{(k * 7 + 1) % 400}", f"n{(k * 13 + 5) % 400}"]} for k in range(400)}, ["c0"]),
+    ):  # fmt: skip
+        yield f"egraph_{name}.json", json.dumps({"nodes": nodes, "root_eclasses": roots})
+    for part in ("egraph", "taso", "costs"):
+        suffix = "tsv" if part == "costs" else "json"
+        yield f"{part}_empty.{suffix}", b""
+        yield f"{part}_deep.{suffix}", "[" * 50000 + "]" * 50000
+        yield f"{part}_latin1.{suffix}", b'{"nodes": "\xe9"}'
+        yield f"{part}_nan.{suffix}", '{"nodes": NaN, "cost": Infinity}'
+        yield f"{part}_nul.{suffix}", b"\0" * 500
+    relu = {"type": "OP_RELU", "inputs": [{"opId": -1, "tsId": 0}], "params": []}
+    rule = {"index": 0, "srcOp": [relu], "dstOp": [relu], "mappedOutputs": [{"srcOpId": 0, "dstOpId": 0, "srcTsId": 0, "dstTsId": 0}]}
+    for name, change in {
+        "same": {}, "index_text": {"index": "x"}, "index_huge": {"index": 10**30}, "operator": {"srcOp": [{**relu, "type": "OP_../x"}]}, "no_output": {"mappedOutputs": []},
+        "circle": {"srcOp": [{**relu, "inputs": [{"opId": 0, "tsId": 0}]}]}, "output_far": {"mappedOutputs": [{"srcOpId": 99, "dstOpId": 0, "srcTsId": 0, "dstTsId": 0}]},
+        "null": {"srcOp": None}, "long": {"srcOp": [relu, *({**relu, "inputs": [{"opId": k, "tsId": 0}]} for k in range(300))]},
+    }.items():  # fmt: skip
+        yield f"taso_{name}.json", json.dumps([{**rule, **change}])
+    yield "taso_twice.json", json.dumps([rule, rule])
+    head = "op\tinput_shapes\tattrs\tcost\n"
+    for name, text in {"nan": head + "nn.relu\t2x3\t\tnan\n", "negative": head + "nn.relu\t2x3\t\t-1\n", "short": head + "nn.relu\n", "header": "a\tb\n", "twice": head + "a\t\t\t1\na\t\t\t2\n"}.items():
+        yield f"costs_{name}.tsv", text
 
 
 def _cache() -> Iterator[tuple[str, str | bytes]]:

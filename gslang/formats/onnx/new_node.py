@@ -51,7 +51,7 @@ class NodeMaker:
                 self._old_operands(operator, then, known[-1], formal, inputs, attrs)
                 _change_defaults(then, known[-1], attrs)
             before = self._attributes_as_operands(node, then, inputs, attrs)
-        for name in sorted(attrs):
+        for name in attrs:
             kind = None if then is None else then.kinds.get(name)
             if then is not None and kind is None and operator == graph.op[node]:
                 raise InputError(f"`{operator}` has no attribute `{name}` in operator set {self.opsets.get(domain)}, which the model imports")

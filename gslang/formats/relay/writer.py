@@ -97,8 +97,8 @@ class _Writer:
             used.append(len(metadata.table.get(CONSTANT, ())))
         texts = [*self.module.before, *self.module.after]
         for node in self.order:
-            if graph.op[node] is CONST and graph.names[node] is not None:
-                texts.append(str(graph.names[node]))
+            if graph.op[node] is CONST and (found := _CONSTANT_REFERENCE.fullmatch(graph.names[node] or "")):
+                used += [int(found[1]) + 1] if self._unchanged(node, int(found[1])) else []
             elif graph.op[node] == FN:
                 texts.append(str(graph.attrs[node].get("text")))
         for text in texts:
