@@ -10,6 +10,7 @@ import pytest
 
 from tests.hostile import fuzz
 from tests.hostile.corpus import corpus
+from tests.hostile.readers import readers
 from tests.hostile.runs import run_all, write_corpus
 
 pytest.importorskip("onnx")
@@ -22,15 +23,15 @@ def test_the_corpus_is_large_and_always_the_same() -> None:
     assert len({hashlib.sha256(data).digest() for data in first.values()}) >= 150
 
 
-@pytest.mark.parametrize("part", ["json", "relay", "traces", "config", "weights", "cache"])
+@pytest.mark.parametrize("part", ["json", "relay", "traces", "config", "weights", "cache", "tables"])
 def test_what_reads_most_of_each_file(part: str, tmp_path: Path) -> None:
     names = [name for name in write_corpus(tmp_path) if name.startswith(part)]
     assert not [(one.wrong, one.words, one.said) for one in run_all(tmp_path, names[:: 3 if len(names) > 20 else 1], False) if one.wrong]
 
 
 def test_a_sample_of_mutated_files() -> None:
-    done = fuzz.run(0, 300)
-    assert set(fuzz.SHARES) <= set(done)
+    outcome = fuzz.run(0, 300)
+    assert outcome.wrong == [] and set(readers()) <= set(outcome.done)
 
 
 @pytest.mark.long
@@ -40,4 +41,6 @@ def test_every_verb_on_every_file(tmp_path: Path) -> None:
 
 @pytest.mark.long
 def test_a_million_mutated_files() -> None:
-    assert fuzz.run_in_processes(COUNT, os.cpu_count() or 1).total() >= COUNT
+    outcomes = list(fuzz.run_in_processes(COUNT, os.cpu_count() or 1))
+    assert [line for outcome in outcomes for line in outcome.wrong] == []
+    assert sum(outcome.done[kind] for outcome in outcomes for kind in readers()) >= COUNT
