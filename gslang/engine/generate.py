@@ -17,6 +17,7 @@ from functools import cache, partial
 from typing import Any, Literal
 
 from gslang.check import checked as ir
+from gslang.check.levels import levels
 from gslang.check.found import children
 from gslang.engine import machine
 from gslang.engine import program as mp
@@ -103,7 +104,7 @@ Mode = Literal["match", "rewrite", "trace"]
 """What generated code does with a match: hands it over, applies it, or applies it and tells what it did."""
 
 
-_MOST_NODES = 100  # of a pattern: each is some levels of recursion here
+_MOST_NODES = 100  # of a pattern, and levels of a rule: each is some levels of recursion here
 _LONGEST_VALUE = 5_000  # parts of a named value where it is written out, as it is wherever a variable cannot keep it
 
 
@@ -128,7 +129,7 @@ def _compiled(plan: MatchProgram, mode: Mode) -> Callable[..., Any] | None:
 def source_of(plan: MatchProgram, mode: Mode = "match") -> tuple[str, dict[str, Any]]:
     """The generated Python text of a rule's matcher or rewriter, and the objects it refers to by name. Raises `NotCompiled`."""
     rule, rewrites = plan.rule, mode != "match"
-    if len(rule.nodes) > _MOST_NODES or written_out(rule) > _LONGEST_VALUE:
+    if len(rule.nodes) > _MOST_NODES or levels(rule) > _MOST_NODES or written_out(rule) > _LONGEST_VALUE:
         raise NotCompiled("it is too long")
     writer = Writer(plan, Namespace(rule), fields_step, traced=mode == "trace")
     blocks = range(len(rule.blocks))
