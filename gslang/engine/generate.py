@@ -17,8 +17,8 @@ from functools import cache, partial
 from typing import Any, Literal
 
 from gslang.check import checked as ir
-from gslang.check.levels import levels
 from gslang.check.found import children
+from gslang.check.levels import levels
 from gslang.engine import machine
 from gslang.engine import program as mp
 from gslang.engine.candidates import Candidates, canonical, field_of
