@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 
 from gslang.base.source import Span
 from gslang.check import checked as ir
@@ -19,8 +19,7 @@ def check_levels(low: Lowering, span: Span) -> None:
     deep = _heights(range(len(reads)), lambda number: reads[number])
     if max(deep.values(), default=0) > DEEPEST_VALUE:
         low.error("E0107", f"named values read one another more than {DEEPEST_VALUE} levels deep", span, "this is the limit of a rule")
-    choices = _heights(range(len(low.targets)), lambda number: _below(low.targets[number]), lambda number: _chooses(low.targets[number]))
-    if max(choices.values(), default=0) > DEEPEST_CHOICE:
+    if _choices(low.targets) > DEEPEST_CHOICE:
         low.error("E0107", f"choices of a target stand inside one another more than {DEEPEST_CHOICE} levels deep", span, "this is the limit of a rule")
 
 
@@ -29,6 +28,16 @@ def levels(rule: ir.CheckedRule) -> int:
     below = _heights(range(len(rule.nodes)), lambda node: children(rule.nodes[node]))
     made = _heights(range(len(rule.target.targets)), lambda number: _below(rule.target.targets[number]))
     return max([*below.values(), *made.values()], default=0)
+
+
+def choice_levels(rule: ir.CheckedRule) -> int:
+    """How many choices of the target stand inside one another."""
+    return _choices(rule.target.targets)
+
+
+def _choices(targets: Sequence[ir.Target]) -> int:
+    heights = _heights(range(len(targets)), lambda number: _below(targets[number]), lambda number: _chooses(targets[number]))
+    return max(heights.values(), default=0)
 
 
 def _below(target: ir.Target) -> tuple[int, ...]:

@@ -18,7 +18,7 @@ from typing import Any, Literal
 
 from gslang.check import checked as ir
 from gslang.check.found import children
-from gslang.check.levels import levels
+from gslang.check.levels import choice_levels, levels
 from gslang.engine import machine
 from gslang.engine import program as mp
 from gslang.engine.candidates import Candidates, canonical, field_of
@@ -105,6 +105,7 @@ Mode = Literal["match", "rewrite", "trace"]
 
 
 _MOST_NODES = 100  # of a pattern, and levels of a rule: each is some levels of recursion here
+_MOST_CHOICES = 6  # of a target inside one another: what both sides use is written in both
 _LONGEST_VALUE = 5_000  # parts of a named value where it is written out, as it is wherever a variable cannot keep it
 
 
@@ -129,7 +130,7 @@ def _compiled(plan: MatchProgram, mode: Mode) -> Callable[..., Any] | None:
 def source_of(plan: MatchProgram, mode: Mode = "match") -> tuple[str, dict[str, Any]]:
     """The generated Python text of a rule's matcher or rewriter, and the objects it refers to by name. Raises `NotCompiled`."""
     rule, rewrites = plan.rule, mode != "match"
-    if len(rule.nodes) > _MOST_NODES or levels(rule) > _MOST_NODES or written_out(rule) > _LONGEST_VALUE:
+    if len(rule.nodes) > _MOST_NODES or levels(rule) > _MOST_NODES or choice_levels(rule) > _MOST_CHOICES or written_out(rule) > _LONGEST_VALUE:
         raise NotCompiled("it is too long")
     writer = Writer(plan, Namespace(rule), fields_step, traced=mode == "trace")
     blocks = range(len(rule.blocks))
