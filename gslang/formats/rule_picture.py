@@ -10,20 +10,27 @@ from collections.abc import Iterable
 
 from gslang.base.source import Span
 from gslang.check import checked as ir
+from gslang.check.levels import levels
 from gslang.formats.picture import MARKER, drawn_inside, layout
 from gslang.graph.graph import ABSENT, CONST, INPUT, Graph
 
 _LONGEST = 28  # characters in a box
 _ARROW = 60  # pixels between the sides
+_DEEPEST = 100  # levels that are drawn, by recursion
+_TOO_DEEP = f'<svg xmlns="http://www.w3.org/2000/svg" width="360" height="32"><text x="8" y="20">more than {_DEEPEST} levels are not drawn</text></svg>'
 
 
 def rule_svg(rule: ir.CheckedRule, marked: Iterable[Span] = ()) -> str:
     """The picture as SVG text. Source nodes around `marked` spans stand out."""
+    if levels(rule) > _DEEPEST:
+        return _TOO_DEEP
     return _side_by_side(_Source(rule).graph(), _Target(rule).graph(), frozenset((span.start, span.end) for span in marked), rule.name)
 
 
 def source_svg(rule: ir.CheckedRule, marked: Iterable[Span] = ()) -> str:
     """The source alone."""
+    if levels(rule) > _DEEPEST:
+        return _TOO_DEEP
     return _side_by_side(_Source(rule).graph(), None, frozenset((span.start, span.end) for span in marked), rule.name)
 
 
