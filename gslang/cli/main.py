@@ -27,6 +27,8 @@ class ExitCode(IntEnum):
 VERBS = {
     "apply": "rewrite a graph by rules",
     "check": "check rule files",
+    "generalize": "find the conditions under which a rule holds",
+    "from-example": "the rule that leads from one graph to another",
     "lint": "find what is suspicious in rule files",
     "fmt": "format rule files",
     "test": "run the tests in rule files",
@@ -169,7 +171,7 @@ def _run(given: list[str]) -> int:
 
 def verb_parser(verb: str) -> tuple[ModuleType, Parser]:
     """The module of a verb and the parser of its arguments."""
-    module = import_module(f"gslang.cli.{verb}{'_' * iskeyword(verb)}")
+    module = import_module(f"gslang.cli.{verb.replace('-', '_')}{'_' * iskeyword(verb)}")
     parser = Parser(prog=f"gslc {verb}", description=module.__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--color", choices=("auto", "always", "never"), default="auto", help="colours on the terminal")
     module.add_arguments(parser)

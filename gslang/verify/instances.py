@@ -136,7 +136,7 @@ def _attempt(rule: ir.CheckedRule, search: Search, seed: int, goal: Goal | None 
     """One instance, or None. Where a condition fails that an equation could mend, or a decision goes another way than the goal, it is tried
     again with that wish."""
     wishes: dict[tuple[int, str], Any] = {}
-    for _ in range(6 if goal is None else 12):
+    for _ in range((6 if goal is None else 12) + len(rule.where)):
         search.attempts += 1
         making = Making(rule, seed, wishes, wide)
         try:

@@ -31,6 +31,8 @@ def as_text(verdicts: Sequence[Verdict], rules: Mapping[str, CheckedRule]) -> st
         lines.append(f"{v.verdict:<8} {v.rule}: {v.reason} ({count}, {v.seconds:.2f} s)")
         if v.counterexample is not None:
             lines += ["  " + line for line in v.counterexample.test.splitlines()]
+        if v.verdict == "refuted":
+            lines.append(f"  help: `gslc generalize {relative_path(rules[v.rule].span.source.name)} {v.rule}` finds conditions")
     counts = Counter(v.verdict for v in verdicts)
     lines.append(", ".join(f"{counts[name]} {name}" for name in reversed(ORDER) if counts[name]) or "no rules")
     return "\n".join(lines) + "\n"

@@ -45,6 +45,7 @@ def test_text(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
         "refuted  swapped: the sides <differ> (3 instances, 0.25 s)\n"
         '  test "counterexample" for swapped {\n'
         "  }\n"
+        "  help: `gslc generalize rules.gsl swapped` finds conditions\n"
         "unknown  never: no instance was found (0 instances, 1.50 s)\n"
         "exact    twice: for any a | b (24 instances, 0.12 s)\n"
         "1 exact, 1 unknown, 1 refuted\n"

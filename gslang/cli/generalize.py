@@ -1,0 +1,66 @@
+"""Find the conditions under which a rule holds: gslc generalize rules.gsl [RULE]...
+
+Writes each rule with symbols for what it fixes, attributes carried over, and the weakest side conditions found, with a verdict.
+
+Exit codes: 0 fine; 1 for some rule no conditions were found; 2 usage; 3 a file cannot be used.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import warnings
+from typing import TYPE_CHECKING
+
+from gslang.cli.main import ExitCode
+from gslang.cli.option_types import natural, positive
+from gslang.cli.usable_rules import usable_rules
+
+if TYPE_CHECKING:
+    from gslang.generalize.refine import Generalized
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("rules", metavar="RULES", help="a .gsl file, a folder, `-`, or a shipped module")
+    parser.add_argument("rule", nargs="*", metavar="RULE", help="the names of rules in it (all)")
+    parser.add_argument("-o", "--output", metavar="FILE", help="write a rule file with the rules found, and all that they use")
+    parser.add_argument("--no-lift", action="store_true", help="only add conditions; leave what the rule fixes as it is")
+    parser.add_argument("--seconds", type=positive, default=60, metavar="S", help="the most processor time for one rule, without verdicts (60)")
+    parser.add_argument("--instances", type=positive, default=20, metavar="N", help="how many instances to try conditions on (20)")
+    parser.add_argument("--seed", type=natural, default=0, metavar="N", help="of the instances and values (0)")
+    parser.add_argument("--format", choices=("text", "json"), default="text")
+
+
+def run(options: argparse.Namespace) -> int:
+    options.rules, names, options.rule = [options.rules], options.rule, options.rule or None
+    rules = usable_rules(options.rules, options)
+    if isinstance(rules, ExitCode):
+        return rules
+    from gslang.base.diagnostics import InputError
+    from gslang.generalize.draft import NoDraft
+    from gslang.generalize.refine import Settings, generalize
+    from gslang.generalize.report import FORMATS, rule_file
+
+    settings = Settings(options.seconds, options.seed, options.instances, not options.no_lift)
+    found: list[Generalized] = []
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", RuntimeWarning)  # NumPy's, where random numbers make NaN
+        for name in names or list(rules.own):
+            try:
+                found.append(generalize(rules.known[name], settings))
+            except NoDraft as problem:
+                raise InputError(f"rule `{name}`: {problem}", path=options.rules[0]) from None
+            if sys.stderr.isatty():
+                sys.stderr.write(f"{len(found)} of {len(names or rules.own)}: {name}\n")
+    sys.stdout.write(FORMATS[options.format](found))
+    if options.output:
+        from gslang.base.atomic_write import write_text
+
+        sources = {rules.known[g.name].span.source for g in found}
+        if len(sources) > 1:
+            raise InputError("rules of several files cannot be written to one", path=options.output, help="name the rules of one file")
+        try:
+            write_text(options.output, rule_file(next(iter(sources)), found))
+        except OSError as error:
+            raise InputError(f"cannot be written: {error.strerror or error}", path=options.output) from None
+    return ExitCode.FINDINGS if any(g.text is None for g in found) else ExitCode.FINE

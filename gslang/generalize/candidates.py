@@ -1,0 +1,305 @@
+"""Conditions that a rule may need, from what its operators declare and from the values that good samples show.
+
+Equal attributes, sizes and types; attributes with a certain value, sign or kind; ranks, axes, broadcasting, constants. Whether any of
+them is needed is found out elsewhere (`weakest`, `refine`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from itertools import combinations, permutations
+from typing import Any
+
+import numpy as np
+
+from gslang.check import checked as ir
+from gslang.dialect.dialect import Dialect
+from gslang.dialect.domain import Exactly, Layout, OneOf, value_text
+from gslang.dialect.signature import REQUIRED, AttributeSpec
+from gslang.dialect.tensor_type import TensorType
+from gslang.engine.scope import Scope
+from gslang.generalize.draft import Condition
+from gslang.generalize.samples import Sample
+from gslang.graph.graph import CONST
+
+FLOATS = ("float16", "float32", "float64", "bfloat16")
+_MOST_AXES = 5
+_MOST_VALUES = 4  # of one attribute, to compare it with
+_LAST = (-1, -2)  # axes counted from the end
+
+
+@dataclass(frozen=True, slots=True)
+class Named:
+    """A pattern node that conditions can speak of. `order`: when it is matched."""
+
+    name: str
+    number: int
+    operator: str | None  # None for a leaf
+    order: int
+
+
+def named_nodes(rule: ir.CheckedRule) -> list[Named]:
+    """Named leaves and calls of one operator outside templates, in the order of matching."""
+    found = []
+    for order, number in enumerate(_matching_order(rule)):
+        node = rule.nodes[number]
+        if node.name is None or node.block is not None or number not in _always(rule):
+            continue
+        if isinstance(node, ir.LeafNode) and node.kind != "op":
+            found.append(Named(node.name, number, None, order))
+        elif isinstance(node, ir.CallNode) and len(node.operators) == 1:
+            found.append(Named(node.name, number, node.operators[0], order))
+    return found
+
+
+def _matching_order(rule: ir.CheckedRule) -> list[int]:
+    """Operands first, left to right."""
+    order: dict[int, None] = {}
+
+    def visit(number: int | None) -> None:
+        if number is None or number in order:
+            return
+        for below in _below(rule.nodes[number]):
+            visit(below)
+        order[number] = None
+
+    for output in rule.outputs:
+        visit(output)
+    return list(order)
+
+
+def _below(node: ir.Pattern) -> Sequence[int | None]:
+    match node:
+        case ir.CallNode(operands=parts) | ir.TupleNode(fields=parts):
+            return [p.node if isinstance(p, ir.Splice) else p for p in parts]
+        case ir.ProjNode(base=base):
+            return [base]
+        case ir.AltNode(branches=branches):
+            return branches
+    return ()
+
+
+def _always(rule: ir.CheckedRule) -> set[int]:
+    """Pattern nodes that are part of every match: in each branch of an alternation, if they are below one."""
+
+    def reach(number: int | None) -> set[int]:
+        if number is None:
+            return set()
+        node = rule.nodes[number]
+        below = [reach(k) for k in _below(node)]
+        joined = set.intersection(*below) if isinstance(node, ir.AltNode) else set().union(*below)
+        return {number, *joined}
+
+    return set().union(*(reach(output) for output in rule.outputs))
+
+
+# ── values of samples ─────────────────────────────────────────────────────────────────────────────────────────
+
+
+def _type(scope: Scope, node: Named) -> TensorType | None:
+    slot = scope.slots[node.number]
+    type_ = scope.graph.types[slot] if slot >= 0 else None
+    return type_ if isinstance(type_, TensorType) else None
+
+
+def _ranks(good: Sequence[Sample], node: Named) -> list[int]:
+    shapes = [t.shape for s in good if (t := _type(s.scope, node)) is not None]
+    return sorted({len(shape) for shape in shapes if shape is not None})
+
+
+def _values(good: Sequence[Sample], node: Named, field: str, dialect: Dialect) -> list[Any]:
+    """Values of an attribute, the most frequent first."""
+    counts: dict[str, tuple[int, Any]] = {}
+    for sample in good:
+        slot = sample.scope.slots[node.number]
+        signature = dialect.get(sample.scope.graph.op[slot]) if slot >= 0 else None
+        if signature is not None:
+            value = signature.complete(sample.scope.graph.attrs[slot]).get(field)
+            counts[repr(value)] = counts.get(repr(value), (0, value))[0] + 1, value
+    return [value for _, (_, value) in sorted(counts.items(), key=lambda item: (-item[1][0], item[0]))]
+
+
+# ── conditions ────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def candidates(rule: ir.CheckedRule, good: Sequence[Sample]) -> list[Condition]:
+    """Conditions about the named nodes of a rule, each once, in a fixed order."""
+    nodes = named_nodes(rule)
+    found: dict[str, Condition] = {}
+    for condition in (*_about_types(rule, nodes, good), *_about_attributes(rule, nodes, good)):
+        found.setdefault(condition.text, condition)
+    return list(found.values())
+
+
+def _equal(left: Named, right: Named, field: str, price: float) -> Condition:
+    first, last = sorted((left, right), key=lambda node: node.order)
+    value = f"{first.name}.{field}"
+    return Condition(f"{last.name}.{field} == {value}", price, last.name, field, value)
+
+
+def _about_types(rule: ir.CheckedRule, nodes: Sequence[Named], good: Sequence[Sample]) -> Iterator[Condition]:
+    leaves = [node for node in nodes if node.operator is None]
+    others = [node for node in nodes if node.operator is not None]
+    ranks = {node.number: _ranks(good, node) for node in nodes}
+    for node in leaves:
+        yield from _about_one(rule, node, ranks[node.number], good)
+    for a, b in combinations(leaves, 2):
+        yield _equal(a, b, "dtype", 0.8)
+        yield _equal(a, b, "shape", 1.0)
+        yield Condition(f"{a.name}.ndim == {b.name}.ndim", 1.2)
+        for first, last in ((a, b), (b, a)):
+            both = f"broadcast({first.name}.shape, {last.name}.shape)"
+            yield Condition(f"{both} == {first.name}.shape", 1.3)
+        yield from _equal_sizes(a, b, ranks[a.number], ranks[b.number])
+    for call in others:
+        for leaf in leaves:
+            yield _equal(call, leaf, "dtype", 0.9)
+            yield replace(_equal(call, leaf, "shape", 1.3), plain=False)
+        if call.number in rule.outputs or "dtype" in "".join(rule.dialect.operators[call.operator or ""].attributes):
+            yield Condition(f"{call.name}.dtype in {value_text(FLOATS)}", 1.8)
+    for a, b in combinations(others, 2):
+        yield replace(_equal(a, b, "dtype", 1.2), plain=False)
+        yield replace(_equal(a, b, "shape", 1.2), plain=False)
+
+
+def _about_one(rule: ir.CheckedRule, node: Named, ranks: Sequence[int], good: Sequence[Sample]) -> Iterator[Condition]:
+    name = node.name
+    yield Condition(f"{name}.dtype in {value_text(FLOATS)}", 1.6)
+    yield Condition(f'{name}.dtype == "float32"', 3.0, name, "dtype", '"float32"')
+    yield Condition(f'{name}.dtype != "bool"', 1.6)
+    leaf = rule.nodes[node.number]
+    if not (isinstance(leaf, ir.LeafNode) and leaf.optional):
+        yield Condition(f"{name}.shape == ()", 2.0, name, "shape", "()")
+        yield Condition(f"numel({name}.shape) == 1", 1.6)
+    else:
+        yield Condition(f"{name} == none", 1.5)
+    for rank in ranks[:6]:
+        yield Condition(f"{name}.ndim == {rank}", 1.5)
+    if len(ranks) > 1:
+        yield from (Condition(f"{name}.ndim >= {rank}", 1.3) for rank in ranks[1:3])
+        yield from (Condition(f"{name}.ndim <= {rank}", 1.6) for rank in ranks[:3])
+    most = min(_MOST_AXES, max(ranks, default=0))
+    for k in (*range(most), *(_LAST if most else ())):
+        yield Condition(f"{name}.shape[{k}] == 1", 2.2)
+    for i, j in combinations(range(most), 2):
+        yield Condition(f"{name}.shape[{i}] == {name}.shape[{j}]", 2.4, plain=False)
+    if most > 1:
+        yield Condition(f"{name}.shape[-1] == {name}.shape[-2]", 2.3, plain=False)
+    if isinstance(leaf, ir.LeafNode) and leaf.kind in ("const", "any", "var"):
+        yield from _about_constant(node, good, leaf.kind == "const")
+
+
+def _about_constant(node: Named, good: Sequence[Sample], is_const: bool) -> Iterator[Condition]:
+    """A constant of one element with a certain value, or any constant."""
+    name, values = node.name, set()
+    for sample in good:
+        slot = sample.scope.slots[node.number]
+        value = sample.scope.graph.value(slot) if slot >= 0 and sample.scope.graph.op[slot] is CONST else None
+        if value is not None and np.size(value) == 1:
+            values.add(np.asarray(value).reshape(-1)[0].item())
+    if not is_const:
+        yield Condition(f'{name}.kind == "const"', 2.0)
+    for value in sorted(v for v in values if isinstance(v, (int, float)) and v in (0, 1, -1)):
+        yield Condition(f"{name}.value == {value_text(value)}", 2.5)
+    if is_const:
+        yield Condition(f"{name}.value > 0", 1.8)
+        yield Condition(f"{name}.value >= 0", 1.7)
+        yield Condition(f"{name}.value != 0", 1.7)
+
+
+def _equal_sizes(a: Named, b: Named, ranks_a: Sequence[int], ranks_b: Sequence[int]) -> Iterator[Condition]:
+    most_a, most_b = (min(_MOST_AXES, max(ranks, default=0)) for ranks in (ranks_a, ranks_b))
+    for k in range(min(most_a, most_b)):
+        yield Condition(f"{b.name}.shape[{k}] == {a.name}.shape[{k}]", 1.0)
+    for k in _LAST if most_a and most_b else ():
+        yield Condition(f"{b.name}.shape[{k}] == {a.name}.shape[{k}]", 1.05)
+    for k in range(1, min(3, most_a, most_b)):
+        yield Condition(f"{b.name}.shape[{k}:] == {a.name}.shape[{k}:]", 1.1, plain=False)
+        yield Condition(f"{b.name}.shape[:-{k}] == {a.name}.shape[:-{k}]", 1.15, plain=False)
+    for i in range(most_b):
+        for j in range(most_a):
+            if i != j:
+                yield Condition(f"{b.name}.shape[{i}] == {a.name}.shape[{j}]", 1.5, plain=False)
+    for i, j in ((-1, 0), (0, -1), (-1, -2), (-2, -1)) if most_a and most_b else ():
+        yield Condition(f"{b.name}.shape[{i}] == {a.name}.shape[{j}]", 1.6, plain=False)
+
+
+def _about_attributes(rule: ir.CheckedRule, nodes: Sequence[Named], good: Sequence[Sample]) -> Iterator[Condition]:
+    calls = [node for node in nodes if node.operator is not None]
+    declared = {node.number: rule.dialect.operators[node.operator or ""].attributes for node in calls}
+    for node in calls:
+        for spec in declared[node.number].values():
+            yield from _about_attribute(rule, node, spec, good)
+    for a, b in combinations(calls, 2):
+        for name, spec in declared[a.number].items():
+            for other, spec_b in declared[b.number].items():
+                if name == other:
+                    yield _equal(a, b, name, 0.9 if a.operator == b.operator else 1.1)
+                elif spec.types == spec_b.types and spec.types[0].base in ("int", "float") and a.operator != b.operator:
+                    yield Condition(f"{b.name}.{other} == {a.name}.{name}", 1.6, plain=False)
+        yield from _about_two(a, b, declared[a.number].keys() & declared[b.number].keys(), declared[a.number])
+    for a, b, name in _axes(nodes, declared):
+        yield Condition(f"normalize_axis({a.name}.{name}, {b.name}.ndim) == {b.name}.ndim - 1", 1.4)
+        yield Condition(f"normalize_axis({a.name}.{name}, {b.name}.ndim) == 1", 1.8)
+        yield Condition(f"normalize_axis({a.name}.{name}, {b.name}.ndim) == 0", 1.8)
+
+
+def _about_attribute(rule: ir.CheckedRule, node: Named, spec: AttributeSpec, good: Sequence[Sample]) -> Iterator[Condition]:
+    place = f"{node.name}.{spec.name}"
+    seen = _values(good, node, spec.name, rule.dialect)
+    wanted = ([] if spec.default is REQUIRED else [spec.default]) + seen[:_MOST_VALUES]
+    for k, value in enumerate({repr(v): v for v in wanted if _sayable(v)}.values()):
+        text = value_text(value)
+        price = 1.9 if k == 0 and spec.default is not REQUIRED else 2.1
+        yield Condition(f"{place} == {text}", price, node.name, spec.name, text)
+        if value is None or isinstance(value, (str, bool)):
+            yield Condition(f"{place} != {text}", 1.7)
+    if any(isinstance(v, tuple) and v and all(isinstance(i, int) for i in v) for v in seen):
+        yield Condition(f"all(v == 0 for v in {place})", 1.7)
+        yield Condition(f"all(v == 1 for v in {place})", 1.7)
+        yield Condition(f"all(v >= 0 for v in {place})", 1.5)
+        yield Condition(f"len({place}) == 1", 1.8)
+        yield Condition(f"{place}[0] == 0", 1.9)
+        yield Condition(f"{place} == [i for i in range(len({place}))]", 2.0)
+    if any(isinstance(v, (int, float)) and not isinstance(v, bool) for v in seen):
+        for sign in (">= 0", "> 0", "< 0", "<= 0", "!= 0"):
+            yield Condition(f"{place} {sign}", 1.4)
+    if any(isinstance(v, str) for v in seen) and isinstance(spec.domain, (OneOf, Exactly, Layout)):
+        texts = sorted(v for v in seen if isinstance(v, str))
+        if 1 < len(texts) <= _MOST_VALUES:
+            yield Condition(f"{place} in {value_text(tuple(texts))}", 2.0)
+
+
+def _sayable(value: Any) -> bool:
+    """True for values that rule text has."""
+    if isinstance(value, tuple):
+        return all(map(_sayable, value))
+    return value is None or isinstance(value, (bool, int, float, str)) and value == value and abs(value if isinstance(value, (int, float)) else 0) < 1e30
+
+
+def _about_two(a: Named, b: Named, shared: set[str], declared: Any) -> Iterator[Condition]:
+    """Of two calls with an attribute of the same name: sums, permutations that undo each other, axes that differ."""
+    for name in sorted(shared):
+        base = declared[name].types[0]
+        if base.base == "int" and base.depth == 0:
+            yield Condition(f"{b.name}.{name} != {a.name}.{name}", 1.5)
+            yield Condition(f"{b.name}.{name} >= {a.name}.{name}", 1.6)
+            yield Condition(f"{a.name}.{name} >= {b.name}.{name}", 1.6)
+        if base.base == "float" and base.depth == 0:
+            yield Condition(f"{b.name}.{name} >= {a.name}.{name}", 1.5)
+            yield Condition(f"{a.name}.{name} >= {b.name}.{name}", 1.5)
+        if name in ("axes", "perm"):
+            for p, q in ((a, b), (b, a)):
+                yield Condition(f"[{p.name}.{name}[i] for i in {q.name}.{name}] == [i for i in range(len({q.name}.{name}))]", 1.2)
+
+
+def _axes(nodes: Sequence[Named], declared: Any) -> Iterator[tuple[Named, Named, str]]:
+    """Calls with an axis, and the leaves whose rank it may be counted by."""
+    for a, b in permutations(nodes, 2):
+        if a.operator is not None and b.operator is None:
+            for name in declared[a.number]:
+                if name == "axis":
+                    yield a, b, name
+
+

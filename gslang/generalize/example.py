@@ -1,0 +1,226 @@
+"""The rule that leads from one graph to another: what differs, cut out with the values that it reads.
+
+Nodes of both graphs are equal if their operators, attributes and operands are; inputs by name, constants by value. Going down from the
+outputs, what is equal is left out on both sides. What remains is a rule: its inputs are the equal nodes that both sides read.
+Where a difference lies is not always clear (`relu(relu(x))` and `relu(x)` also differ in `relu(x)` and `x`), so there are several
+readings, the smallest first.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import permutations
+from typing import Any
+
+import numpy as np
+
+from gslang.base.diagnostics import InputError
+from gslang.dialect.dialect import Dialect
+from gslang.dialect.domain import value_text
+from gslang.graph.graph import ABSENT, CONST, INPUT, PARAM, PROJ, TUPLE, Graph
+
+_MOST_NUMBERS = 16  # in a constant that is written down
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """One way to see the difference: pairs of outputs, and the keys of nodes that are inputs of the rule."""
+
+    outputs: tuple[tuple[int, int], ...]
+    inputs: frozenset[Hashable]
+
+
+def keys_of(graph: Graph) -> dict[int, Hashable]:
+    """A key for each node, equal for nodes of two graphs that compute the same in the same way."""
+    found: dict[int, Hashable] = {}
+    numbers: dict[Hashable, int] = _NUMBERS
+    for node in graph.reverse_post_order():
+        op = graph.op[node]
+        if op in (INPUT, PARAM):
+            key: Hashable = ("leaf", graph.names[node])
+        elif op is CONST:
+            value = np.asarray(graph.value(node))
+            key = ("const", value.dtype.str, value.shape, value.tobytes())
+        else:
+            attrs = tuple(sorted((name, repr(value)) for name, value in graph.attrs[node].items()))
+            key = (op, attrs, tuple(found.get(o, -1) for o in graph.operands[node]))
+        found[node] = numbers.setdefault(key, len(numbers))
+    return found
+
+
+_NUMBERS: dict[Hashable, int] = {}  # a small number for each key ever seen, so that keys of deep graphs stay small
+
+
+def readings(before: Graph, after: Graph) -> Iterator[Reading]:
+    """Ways to see the difference of two graphs, the smallest first. Raises `InputError` if there is none, or no pair of outputs."""
+    if len(before.outputs) != len(after.outputs):
+        raise InputError(f"the graphs have {len(before.outputs)} and {len(after.outputs)} outputs", help="a rule keeps their number")
+    left, right = keys_of(before), keys_of(after)
+    pairs = [(a, b) for a, b in zip(before.outputs, after.outputs) if left[a] != right[b]]
+    if not pairs:
+        raise InputError("the graphs are equal: there is no rule between them")
+    levels = [pairs]
+    while (lower := _lower(before, after, left, right, levels[-1])) is not None:
+        levels.append(lower)
+    common = frozenset(left.values()) & frozenset(right.values())
+    leaves = frozenset(left[k] for k in before.reverse_post_order() if before.op[k] in (INPUT, PARAM, CONST))
+    for outputs in reversed(levels):
+        yield Reading(tuple(outputs), common)
+        yield Reading(tuple(outputs), common - {right[b] for _, b in outputs} - {left[a] for a, _ in outputs})
+        yield Reading(tuple(outputs), leaves)
+
+
+def _lower(
+    before: Graph, after: Graph, left: dict[int, Hashable], right: dict[int, Hashable], pairs: Sequence[tuple[int, int]]
+) -> list[tuple[int, int]] | None:
+    """Pairs below these, where both nodes of a pair are calls that only their operands tell apart; None if no pair is so."""
+    found: list[tuple[int, int]] = []
+    moved = False
+    for a, b in pairs:
+        same = before.op[a] == after.op[b] and repr(before.attrs[a]) == repr(after.attrs[b]) and len(before.operands[a]) == len(after.operands[b])
+        below = [(x, y) for x, y in zip(before.operands[a], after.operands[b]) if x >= 0 and y >= 0 and left[x] != right[y]] if same else []
+        calls = all(before.op[x] not in (INPUT, PARAM, CONST) for x, _ in below)
+        if below and calls:
+            moved = True
+            found += below
+        else:
+            found.append((a, b))
+    return list(dict.fromkeys(found)) if moved else None
+
+
+# ── as text ───────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+class NoRule(Exception):
+    """A reading that no rule can say. The message tells why."""
+
+
+def rule_text(before: Graph, after: Graph, reading: Reading, dialect: Dialect, name: str = "example") -> str:
+    """The text of a rule file with the rule of a reading. Raises `NoRule`."""
+    left, right = keys_of(before), keys_of(after)
+    source = _Writer(before, left, dialect, reading.inputs, {}, "s")
+    outputs = [source.node(a) for a, _ in reading.outputs]
+    if not source.lines:
+        raise NoRule("nothing is left of the first graph")
+    known = {key: text for key, text in source.named.items() if key in source.inputs}
+    target = _Writer(after, right, dialect, reading.inputs, known, "t", source.constants)
+    results = [target.node(b) for _, b in reading.outputs]
+    header = ", ".join(source.inputs.values())
+    lines = [f"dialect {dialect.name};", "", f"rule {name}({header}) {{", *source.lines, "    " + ", ".join(outputs)]
+    return "\n".join([*lines, "  =>", *target.lines, "    " + ", ".join(results), "}", ""])
+
+
+class _Writer:
+    """Writes the nodes of one side, operands first. `known`: what the other side calls the inputs; None where this one finds them."""
+
+    def __init__(
+        self, graph: Graph, keys: dict[int, Hashable], dialect: Dialect, ends: frozenset[Hashable], known: dict[Hashable, str], letter: str,
+        constants: dict[str, Any] | None = None,
+    ) -> None:  # fmt: skip
+        self.graph, self.keys, self.dialect, self.ends, self.letter = graph, keys, dialect, ends, letter
+        self.is_source = constants is None
+        self.named: dict[Hashable, str] = dict(known)
+        self.inputs: dict[Hashable, str] = {}
+        self.constants: dict[str, Any] = {} if constants is None else constants
+        self.lines: list[str] = []
+
+    def node(self, node: int) -> str:
+        """The name of a node or the text of a constant, after the lines of what it needs."""
+        if node == ABSENT:
+            return "none"
+        graph, key = self.graph, self.keys[node]
+        if key in self.named:
+            return self.named[key]
+        if graph.op[node] is CONST:
+            text = self.constant(node)
+        elif key in self.ends or graph.op[node] in (INPUT, PARAM):
+            text = self.input(node, "")
+        else:
+            text = self.call(node)
+        self.named[key] = text
+        return text
+
+    def input(self, node: int, kind: str) -> str:
+        if not self.is_source:
+            raise NoRule(f"the second graph reads `{self.graph.names[node] or self.graph.op[node]}`, which the first one does not where they differ")
+        text = next(c for c in _letters() if c not in self.named.values() and c not in self.constants)
+        self.inputs[self.keys[node]] = f"{text}: {kind}" if kind else text
+        return text
+
+    def constant(self, node: int) -> str:
+        value = np.asarray(self.graph.value(node))
+        if self.is_source:
+            if value.dtype.kind == "f" and value.size > 1:
+                text = self.input(node, "const")
+                self.constants[text] = value
+                return text
+        else:
+            for known, other in self.constants.items():
+                if np.array_equal(other, value):
+                    return known
+            for (a, x), (b, y) in permutations(self.constants.items(), 2):
+                for sign, combined in (("+", np.add), ("*", np.multiply), ("-", np.subtract), ("/", np.divide)):
+                    with np.errstate(all="ignore"):
+                        if np.broadcast_shapes(x.shape, y.shape) == value.shape and np.allclose(combined(x, y), value, rtol=1e-5):
+                            return f"({a} {sign} {b})"
+        if value.size > _MOST_NUMBERS or value.ndim > 1 and value.size > 1:
+            raise NoRule("a constant of the second graph does not follow from those of the first one")
+        if self.is_source and value.size == 1:
+            return value_text(value.reshape(-1)[0].item())
+        stated = tuple(value.tolist()) if value.ndim else value.item()
+        return f'const(value = {value_text(stated)}, dtype = "{value.dtype.name}")'
+
+    def call(self, node: int) -> str:
+        graph = self.graph
+        operands = [self.node(o) for o in graph.operands[node]]
+        op = graph.op[node]
+        if op is TUPLE:
+            text = "(" + ", ".join(operands) + ("," if len(operands) == 1 else "") + ")"
+        elif op is PROJ:
+            text = f"{operands[0]}.{graph.attrs[node]['index']}"
+        else:
+            signature = self.dialect.get(op)
+            if signature is None:
+                raise NoRule(f"there is no operator `{op}` in {self.dialect.name}")
+            attrs = [f"{k} = {value_text(v)}" for k, v in signature.complete(graph.attrs[node]).items() if k in signature.attributes and self._says(k, v, node)]
+            text = f"{op}({', '.join([*operands, *attrs])})"
+        name = f"{self.letter}{len(self.lines) + 1}"
+        self.lines.append(f"    {name} = {text};")
+        return name
+
+    def _says(self, attribute: str, value: Any, node: int) -> bool:
+        """A source states all attributes, a target those that are no defaults."""
+        signature = self.dialect.operators[self.graph.op[node]]
+        return self.is_source or attribute not in signature.defaults or signature.defaults[attribute] != value
+
+
+def _letters() -> Iterator[str]:
+    yield from ("x", "y", "z", "w", "v", "u")
+    yield from (f"x{k}" for k in range(1, 1000))
+
+
+def selected(graph: Graph, after: Graph, names: Sequence[str]) -> Reading:
+    """The reading of a selection: these nodes and nothing below them, against the nodes of the same ids in the second graph.
+
+    Raises `InputError` for an id that there is not.
+    """
+    from gslang.base.suggest import did_you_mean
+    from gslang.formats.json_graph import ids_of_nodes
+
+    ids, others = ({name: node for node, name in ids_of_nodes(g).items()} for g in (graph, after))
+    for name in names:
+        if name not in ids:
+            guess = did_you_mean(name, ids)
+            raise InputError(f"the graph has no node `{name}`", help=f"did you mean `{guess}`?" if guess else "")
+    nodes = {ids[name] for name in names}
+    if not nodes:
+        raise InputError("no node is selected", help="--select n4,n7")
+    keys = keys_of(graph)
+    read = {o for node in nodes for o in graph.operands[node]}
+    outputs = [name for name in dict.fromkeys(names) if ids[name] not in read]
+    for name in outputs:
+        if name not in others:
+            raise InputError(f"the second graph has no node `{name}`, which is an output of the selection", help="keep its id")
+    outside = frozenset(keys[node] for node in graph.reverse_post_order() if node not in nodes)
+    return Reading(tuple((ids[name], others[name]) for name in outputs), outside)

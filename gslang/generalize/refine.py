@@ -1,0 +1,406 @@
+"""The weakest conditions under which a rule holds, by counterexample-guided refinement.
+
+Samples of the rule, and of the rule with attributes, shapes or types tied (which all good instances of many rules are), are told good or
+bad; the weakest conjunction of candidates that tells them apart is tried on new samples, each of its conditions is negated in turn to see
+whether it is needed, and the verifier has the last word: its counterexample is a sample, too.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field, replace
+from time import thread_time
+
+from gslang.base.source import Source
+from gslang.check import checked as ir
+from gslang.dialect.domain import value_text
+from gslang.dialect.load import require_inference
+from gslang.dialect.signature import REQUIRED
+from gslang.engine.scope import holds
+from gslang.fmt.format_source import layout
+from gslang.formats.json_graph import read_json
+from gslang.generalize.candidates import Named, candidates, named_nodes
+from gslang.generalize.draft import Condition, Draft, NoDraft, draft_of
+from gslang.generalize.lift import Lift, lifts
+from gslang.generalize.samples import Sample, draw, samples
+from gslang.generalize.weakest import Column, weakest
+from gslang.verify.evidence import Settings as VerifySettings
+from gslang.verify.instances import Search, instances_on
+from gslang.verify.verdict import ORDER, Verdict, verify
+
+_ROUNDS = 6  # conjunctions that are tried around the same ties
+_MOST_EXTRA = 4  # conditions that are added to ties
+_ENOUGH = 3  # good samples without a bad one, for a condition not to be needed
+_MOST_LIKELY = 0.25  # share of good samples under ties that are worth building on
+_GLANCE = 120  # attempts to draw a few samples
+_MOST_ATTACKS = 12  # equations that instances are made to violate
+_APPEALS = 6  # counterexamples of the verifier that are taken back
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """`seconds`: processor time for one rule, without its last verdict; `wanted`: instances to try a conjunction on.
+
+    `lift`: values that the rule fixes may be left open, and attributes carried over to the target.
+    """
+
+    seconds: float = 60.0
+    seed: int = 0
+    wanted: int = 20
+    lift: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Tried:
+    """One conjunction: how many samples agreed and differed under it, and why one of them did."""
+
+    form: str
+    conditions: tuple[str, ...]
+    good: int
+    bad: int
+    why: str
+
+
+@dataclass(frozen=True, slots=True)
+class Generalized:
+    """`text`: the rule as found, None if no conditions make it hold (`reason`). `conditions`: those added; `lifted`: what was left open.
+
+    `before` and `verdict`: on the rule as given and as found. `rule`: the checked rule as found.
+    """
+
+    name: str
+    text: str | None
+    conditions: tuple[str, ...]
+    lifted: tuple[str, ...]
+    before: Verdict
+    verdict: Verdict | None
+    tried: tuple[Tried, ...]
+    reason: str
+    rule: ir.CheckedRule | None = field(default=None, compare=False, repr=False)
+
+    @property
+    def unchanged(self) -> bool:
+        """Whether the rule holds as it is written, and nothing in it is more special than need be."""
+        return self.text is not None and not self.conditions and not self.lifted
+
+
+def generalize(rule: ir.CheckedRule, settings: Settings = Settings()) -> Generalized:
+    """The same as `generalize_in` for a rule whose source text is at hand, as that of every rule read from a file or a text is."""
+    return generalize_in(rule.span.source, rule.name, settings)
+
+
+def generalize_in(source: Source, name: str, settings: Settings = Settings()) -> Generalized:
+    """The rule `name` of a text with symbols for what it fixes and the weakest conditions found under which it holds.
+
+    Raises `NoDraft` for a rule that is not there or does not check, `InputError` if a package is missing that its dialect is judged with.
+    """
+    written = draft_of(source, name)
+    rule = written.checked()
+    require_inference(rule.dialect)
+    judging = VerifySettings(seed=settings.seed)
+    before = verify(rule, judging)
+    tried: list[Tried] = []
+    best: Generalized | None = None
+    forms = lifts(source, name, rule) if settings.lift else []
+    if before.verdict in ("proved", "exact") and not forms:
+        return Generalized(name, layout(written.text()), (), (), before, before, (), "", rule)
+    plain = replace(written, source=tuple(s if isinstance(s, str) else replace(s, added=False) for s in written.source)).checked()
+    for lift in (*forms, Lift((), {}, frozenset())):
+        if not lift.names and before.verdict in ("proved", "exact"):
+            found = Generalized(name, layout(written.text()), (), (), before, before, tuple(tried), "", rule)
+        else:
+            found = _Refinement(draft_of(source, name, lift.edits, lift.drop), lift, settings, before, tried, plain).run()
+        if best is None or _rank(found) > _rank(best):
+            best = found
+        if found.verdict is not None and found.verdict.verdict in ("proved", "exact"):
+            break
+    assert best is not None
+    return replace(best, tried=tuple(tried))
+
+
+def _rank(found: Generalized) -> int:
+    return -1 if found.verdict is None else ORDER.index(found.verdict.verdict)
+
+
+class _Refinement:
+    """The state of the search for one form of a rule: its samples, candidates, and on which samples each of these holds."""
+
+    def __init__(
+        self, draft: Draft, lift: Lift, settings: Settings, before: Verdict, tried: list[Tried], written: ir.CheckedRule
+    ) -> None:
+        self.written = written
+        self.draft, self.lift, self.settings, self.before, self.tried = draft, lift, settings, before, tried
+        self.named = replace(draft, source=tuple(s if isinstance(s, str) else replace(s, added=False) for s in draft.source))
+        self.base = self.named.checked()
+        self.samples: list[Sample] = []
+        self.seen: set[str] = set()
+        self.conditions: list[Condition] = []
+        self.values: list[ir.Value] = []
+        self.truth: list[list[bool]] = []
+        self.asked: set[tuple[str, ...]] = set()
+        self.seed = settings.seed * 1_000
+        self.end = thread_time() + settings.seconds
+
+    # ── the loop ──
+
+    def run(self) -> Generalized:
+        starts = _ties(self.base, named_nodes(self.base))
+        shares = []
+        for ties in starts:
+            new = self._draw(ties, self.settings.wanted // 2, _GLANCE)
+            shares.append(sum(not s.bad for s in new) / max(1, len(new)))
+        if not any(not s.bad for s in self.samples):
+            return self._none("no instance was found on which the sides agree" if self.samples else "no instance was found")
+        self._find_candidates()
+        best: Generalized | None = None
+        own = self._own_samples()
+        for share, ties in zip(shares, starts):
+            if share < _MOST_LIKELY and best is None and ties is not starts[-1]:
+                continue
+            chosen = self._holding(ties)
+            pruned = None if chosen is None else self._pruned(chosen)
+            found = None if pruned is None else self._judged(pruned)
+            if found is not None and not self._covers(found, own):
+                found = None
+            if found is not None and pruned is not None and pruned and _rank(found) >= ORDER.index("exact"):
+                found = self._weakened(found, pruned)
+            if found is not None and (best is None or _rank(found) > _rank(best)):
+                best = found
+            if best is not None and (_rank(best) >= ORDER.index("exact") or thread_time() > self.end):
+                break
+        return best or self._none("no conjunction of the conditions that were tried tells the good instances from the bad ones")
+
+    def _own_samples(self) -> list[Sample]:
+        """Good samples of the rule as it was written, which a form that fixes less must not lose."""
+        if not self.lift.drop:
+            return []
+        self.seed += 1
+        drawn = draw(self.written, self.settings.wanted // 2, self.seed, _GLANCE)
+        return [replace(s, scope=replace(s.scope, rule=self.base)) for s in drawn if not s.bad]
+
+    def _covers(self, found: Generalized, own: Sequence[Sample]) -> bool:
+        values = {c.text: value for c, value in zip(self.conditions, self.values)}
+        return all(holds(values[text], s.scope) for s in own for text in found.conditions)
+
+    def _holding(self, ties: Sequence[Condition]) -> list[Condition] | None:
+        """Ties, and what they need besides, so that new samples do not refute them; None if that is too much, or cannot be."""
+        fixed = self._known(ties)
+        for _ in range(_ROUNDS):
+            extra = self._choose(fixed)
+            if extra is None or len(extra) > _MOST_EXTRA:
+                return None
+            chosen = [*fixed, *extra]
+            new = self._draw(chosen, self.settings.wanted, 4 * _GLANCE, 3, True)
+            self._note(chosen, new)
+            if not any(s.bad for s in new) and not self._attacked(chosen):
+                return chosen if sum(not s.bad for s in self._under(chosen)) >= _ENOUGH else None
+            if thread_time() > self.end:
+                return None
+        return None
+
+    def _attacked(self, chosen: Sequence[Condition]) -> bool:
+        """Whether a bad instance is found where inputs differ in shape or type although the conditions hold."""
+        equal = [c for c in self.conditions if c.field in ("shape", "dtype") and c.node and c.value.endswith(f".{c.field}") and c not in chosen]
+        for c in equal[:_MOST_ATTACKS]:
+            if any(s.bad for s in self._draw([*chosen, Condition(f"not ({c.text})")], 2 * _ENOUGH, _GLANCE // 2, 1)):
+                return True
+        return False
+
+    def _pruned(self, chosen: list[Condition]) -> list[Condition]:
+        """Without the conditions that are not needed, or with weaker ones in their place."""
+        for c in sorted(chosen, key=lambda c: -c.price):
+            others = [o for o in chosen if o is not c]
+            if any(s.bad for s in self._under(others)):
+                continue
+            new = self._draw([*others, Condition(f"not ({c.text})")], 2 * _ENOUGH, _GLANCE, 1)
+            if len(new) >= 2 * _ENOUGH and not any(s.bad for s in new):
+                chosen = others
+            if thread_time() > self.end:
+                return chosen
+        return chosen
+
+    def _weakened(self, found: Generalized, chosen: Sequence[Condition]) -> Generalized:
+        """The rule under weaker conditions than these, which the samples seen by now allow; only if it is proved then."""
+        for _ in range(_APPEALS):
+            weaker = self._choose([])
+            if weaker is None or thread_time() > self.end or len(weaker) > len(chosen) or self._kept(weaker) <= self._kept(chosen):
+                return found
+            new = self._draw(weaker, self.settings.wanted, 4 * _GLANCE, 2, True)
+            self._note(weaker, new)
+            if any(s.bad for s in new) or self._attacked(weaker):
+                continue
+            other = self._judged(weaker) if len(new) >= _ENOUGH and not self.lift.drop else None
+            return other if other is not None and other.verdict is not None and other.verdict.verdict == "proved" else found
+        return found
+
+    def _judged(self, chosen: list[Condition]) -> Generalized | None:
+        """The rule under conditions with the verifier's verdict, whose counterexamples ask for further conditions."""
+        for _ in range(_APPEALS):
+            text, rule = self.draft.with_best_places(chosen)
+            text = layout(text)
+            verdict = verify(rule, VerifySettings(seed=self.settings.seed))
+            if verdict.verdict != "refuted":
+                added = tuple(c.text for c in chosen)
+                return Generalized(self.draft.name, text, added, self.lift.names, self.before, verdict, (), verdict.reason, rule)
+            if not self._take_back(verdict, chosen):
+                return None
+            extra = self._choose(chosen)
+            if extra is None:
+                return None
+            chosen = [*chosen, *extra]
+        return None
+
+    def _known(self, ties: Sequence[Condition]) -> list[Condition]:
+        """Ties as candidates: all attributes one by one."""
+        by_text = {c.text: c for c in self.conditions}
+        texts: list[str] = []
+        for tie in ties:
+            names = self._attributes(tie.node) if tie.field == "*" else [tie.field]
+            value = tie.value if tie.field == "*" else ""
+            texts += [f"{tie.node}.{name} == {value}.{name}" if value else tie.text for name in names]
+        known = [by_text[text] for text in dict.fromkeys(texts) if text in by_text]
+        return [c for c in known if not all(self.truth[self.conditions.index(c)])]  # the others say nothing new
+
+    def _attributes(self, name: str) -> list[str]:
+        node = next(node for node in named_nodes(self.base) if node.name == name)
+        return list(self.base.dialect.operators[node.operator or ""].attributes)
+
+    def _under(self, chosen: Sequence[Condition]) -> list[Sample]:
+        rows = [self.truth[self.conditions.index(c)] for c in chosen]
+        return [s for k, s in enumerate(self.samples) if all(row[k] for row in rows)]
+
+    def _kept(self, chosen: Sequence[Condition]) -> int:
+        return sum(not s.bad for s in self._under(chosen))
+
+    def _none(self, reason: str) -> Generalized:
+        return Generalized(self.draft.name, None, (), self.lift.names, self.before, None, (), reason)
+
+    def _take_back(self, verdict: Verdict, chosen: Sequence[Condition]) -> bool:
+        """Make the verifier's counterexample a sample; whether that is a new one."""
+        if verdict.counterexample is None:
+            return False
+        graph = read_json(verdict.counterexample.source, dialect=self.base.dialect)
+        rule = self.named.checked(chosen)
+        found = samples(rule, instances_on(rule, [graph], Search()), self.settings.seed)
+        return self._add(replace(s, scope=replace(s.scope, rule=self.base), bad=True) for s in found)
+
+    def _note(self, chosen: Sequence[Condition], new: Sequence[Sample]) -> None:
+        bad = [s for s in new if s.bad]
+        form = ", ".join(self.lift.names) or "as written"
+        self.tried.append(Tried(form, tuple(c.text for c in chosen), len(new) - len(bad), len(bad), bad[0].why if bad else ""))
+
+    # ── samples ──
+
+    def _draw(self, conditions: Sequence[Condition], wanted: int, attempts: int, most_bad: int = 0, vary: bool = False) -> list[Sample]:
+        """New samples of the rule under conditions; none if it does not check with them."""
+        try:
+            rule = self.named.checked(conditions)
+        except NoDraft:
+            return []
+        self.seed += 1
+        new = draw(rule, wanted, self.seed, attempts, most_bad, vary)
+        self._add(replace(s, scope=replace(s.scope, rule=self.base)) for s in new)
+        return new
+
+    def _add(self, new: Iterable[Sample]) -> bool:
+        count = len(self.samples)
+        for sample in new:
+            if len(sample.scope.slots) == len(self.base.nodes):
+                self.samples.append(sample)
+                for k, value in enumerate(self.values):
+                    self.truth[k].append(holds(value, sample.scope))
+        return len(self.samples) > count
+
+    # ── candidates ──
+
+    def _find_candidates(self) -> None:
+        good = [s for s in self.samples if not s.bad]
+        found = candidates(self.base, good)
+        while found:
+            program = self.named.check([Condition(f"\n{c.text}") for c in found], False)
+            if program.ok:
+                break
+            lines = {d.primary.span.line_column[0] for d in program.diagnostics if d.severity.value == "error"}
+            first = program.diagnostics[0].primary.span.source.text.split("\n").index(found[0].text + ("," if len(found) > 1 else ""))
+            kept = [c for k, c in enumerate(found) if first + 1 + k not in lines]
+            if len(kept) == len(found):
+                raise NoDraft(f"conditions cannot be added to this rule: {program.diagnostics[0].message}")
+            found = kept
+        self.conditions = found
+        self.values = list(program.rules[self.draft.name].where[len(self.base.where) :]) if found else []
+        self.truth = [[holds(value, s.scope) for s in self.samples] for value in self.values]
+
+    def _choose(self, fixed: Sequence[Condition]) -> list[Condition] | None:
+        """The weakest conditions besides the fixed ones that exclude all bad samples; None without any."""
+        rows = [self.truth[self.conditions.index(c)] for c in fixed]
+        left = [k for k in range(len(self.samples)) if all(row[k] for row in rows)]
+        good = sum(1 << j for j, k in enumerate(left) if not self.samples[k].bad)
+        bad = sum(1 << j for j, k in enumerate(left) if self.samples[k].bad)
+        columns = []
+        for c, row in zip(self.conditions, self.truth):
+            bits = sum(1 << j for j, k in enumerate(left) if row[k])
+            columns.append(Column(bits & good, bits & bad, c.price))
+        for usable in ([k for k, c in enumerate(self.conditions) if c.plain], list(range(len(columns)))):
+            chosen = weakest([columns[k] for k in usable], good, bad)
+            if chosen is not None:
+                return [self.conditions[k] for k in sorted(usable[k] for k in chosen)]
+        return None
+
+
+# ── ties ──────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def _ties(rule: ir.CheckedRule, nodes: Sequence[Named]) -> list[list[Condition]]:
+    """Conjunctions under which many rules hold, to draw good samples from; the first is none at all."""
+    leaves = [node for node in nodes if node.operator is None]
+    calls = [node for node in nodes if node.operator is not None]
+    attributes, weights = _same_operators(rule, calls)
+    types = [_tie(a, leaves[0], "dtype") for a in leaves[1:]]
+    shapes = [_tie(a, leaves[0], "shape") for a in leaves[1:]]
+    defaults = [
+        Condition(f"{c.name}.{name} == {value_text(spec.default)}", 1, c.name, name, value_text(spec.default))
+        for c in calls for name, spec in rule.dialect.operators[c.operator or ""].attributes.items() if spec.default is not REQUIRED
+    ]  # fmt: skip
+    made = [[], [*attributes, *weights], [*attributes, *types, *shapes], attributes, weights, types, [*types, *shapes], [*attributes, *types],
+            defaults, [*defaults, *weights, *types]]  # fmt: skip
+    unique: dict[str, list[Condition]] = {}
+    for ties in made:
+        unique.setdefault(repr(sorted({(c.node, c.field) for c in ties})) + repr(len(ties)), ties)
+    return list(unique.values())
+
+
+def _tie(node: Named, to: Named, field: str) -> Condition:
+    first, last = sorted((node, to), key=lambda n: n.order)
+    return Condition(f"{last.name}.{field} == {first.name}.{field}", 1, last.name, field, f"{first.name}.{field}")
+
+
+def _same_operators(rule: ir.CheckedRule, calls: Sequence[Named]) -> tuple[list[Condition], list[Condition]]:
+    """Calls of one operator with equal attributes, and leaves that are the same operand of them with equal types."""
+    attributes, weights = [], []
+    by_number = {node.number: node for node in named_nodes(rule)}
+    first: dict[str, Named] = {}
+    for call in calls:
+        other = first.setdefault(call.operator or "", call)
+        if other is call:
+            continue
+        attributes.append(Condition("", 1, call.name, "*", other.name))
+        for a, b in zip(_operands(rule, other), _operands(rule, call), strict=False):
+            if a != b and a in by_number and b in by_number and by_number[a].operator is None and by_number[b].operator is None:
+                weights += [_tie(by_number[a], by_number[b], "shape"), _tie(by_number[a], by_number[b], "dtype")]
+    return attributes, weights
+
+
+def _operands(rule: ir.CheckedRule, call: Named) -> list[int]:
+    """The operands of a call, the fields of a tuple one by one."""
+    found: list[int] = []
+    waiting = [call.number]
+    while waiting:
+        number = waiting.pop()
+        match rule.nodes[number]:
+            case ir.TupleNode(fields=parts):
+                waiting += [k for k in reversed(parts) if isinstance(k, int)]
+            case ir.CallNode(operands=parts) if number == call.number:
+                waiting += [k for k in reversed(parts) if isinstance(k, int)]
+            case _:
+                found.append(number)
+    return found

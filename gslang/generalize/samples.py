@@ -1,0 +1,80 @@
+"""Instances of a rule, each told good or bad: whether the two sides agree there, in every element type.
+
+A rule is applied where its source matches, so an instance whose target does not fit is bad, too. Unlike a verdict, which notes whole numbers
+that wrap, a condition has to exclude them.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from itertools import islice
+from time import thread_time
+
+from gslang.check import checked as ir
+from gslang.engine.lower import program_of
+from gslang.engine.machine import matches
+from gslang.engine.scope import Scope
+from gslang.graph.graph import Graph
+from gslang.verify.compare import can_be_computed, compare
+from gslang.verify.evidence import refutes
+from gslang.verify.instances import Instance, Search, instances
+from gslang.verify.variety import varied
+
+_SECONDS = 10.0  # of processor time for one call of `draw`
+
+
+@dataclass(frozen=True, slots=True)
+class Sample:
+    """One instance: the match in its graph, and whether the rule is wrong there."""
+
+    scope: Scope
+    bad: bool
+    why: str
+
+
+def draw(rule: ir.CheckedRule, wanted: int, seed: int, attempts: int, most_bad: int = 0, vary: bool = False) -> list[Sample]:
+    """Up to `wanted` samples of a rule from so many attempts to draw one; no more after `most_bad` bad ones (0: any number).
+
+    `vary`: those that differ most come first. A limit of processor time is there for rules whose instances are huge.
+    """
+    until = thread_time() + _SECONDS
+    drawn = instances(rule, Search(), seed, _SECONDS, attempts)
+    found: list[Sample] = []
+    for sample in samples(rule, varied(drawn, wanted, rule.dialect, until) if vary else drawn, seed):
+        found.append(sample)
+        if len(found) >= wanted or thread_time() > until or most_bad and sum(s.bad for s in found) >= most_bad:
+            break
+    return found
+
+
+def samples(rule: ir.CheckedRule, given: Iterable[Instance], seed: int) -> Iterator[Sample]:
+    """Those instances of which one can tell."""
+    for instance in given:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", RuntimeWarning)  # NumPy's, where random numbers make NaN
+            why = _wrong(rule, instance, seed)
+        scope = None if why is None else match_in(rule, instance.before)
+        if why is not None and scope is not None:
+            yield Sample(scope, bool(why), why)
+
+
+def match_in(rule: ir.CheckedRule, graph: Graph) -> Scope | None:
+    """The match that the rule was applied to."""
+    starts = list(graph.outputs)
+    found = (scope for start in starts for scope in islice(matches(program_of(rule), graph, start), 1))
+    return next(found, None)
+
+
+def _wrong(rule: ir.CheckedRule, instance: Instance, seed: int) -> str | None:
+    """Why the rule is wrong there; empty if it is not, None if that cannot be told."""
+    if instance.after is None:
+        return f"the target does not fit: {instance.failure}" if can_be_computed(instance.before, rule.dialect, seed) else None
+    finding = compare(instance.before, instance.after, rule.dialect, rule.approximate, seed)
+    if finding.numbers is None and (finding.field is None or not can_be_computed(instance.before, rule.dialect, seed)):
+        return None
+    why = refutes(finding)
+    floats = {str(getattr(type_, "dtype", "")) for type_ in instance.before.types}
+    rounds = finding.kind == "wide" and any(name.startswith("float") for name in floats) or finding.field is True and "float16" in floats
+    return None if why and rounds else why

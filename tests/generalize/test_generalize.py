@@ -1,0 +1,116 @@
+"""Conditions that are found for rules without any: enough, and no more than are needed."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from gslang.api import parse_rules
+from gslang.base.source import Source
+from gslang.cli.main import main
+from gslang.generalize.draft import Condition, NoDraft, draft_of
+from gslang.generalize.refine import Generalized, Settings, generalize, generalize_in
+from gslang.generalize.weakest import Column, weakest
+
+
+def found(text: str, dialect: str = "relay", settings: Settings = Settings()) -> Generalized:
+    return generalize_in(Source("<test>", f"dialect {dialect};\n{text}"), "r", settings)
+
+
+def test_a_zero_is_found() -> None:
+    g = found("rule r(x, z: const): x + z => x;")
+    assert g.before.verdict == "refuted"
+    assert "z.value == 0" in g.conditions and len(g.conditions) <= 2
+    assert g.verdict is not None and g.verdict.verdict == "proved"
+
+
+def test_a_rule_that_holds_stays() -> None:
+    g = found("rule r(x): nn.relu(nn.relu(x)) => nn.relu(x);")
+    assert g.unchanged and g.verdict is not None and g.verdict.verdict == "proved"
+
+
+def test_division_is_for_floats() -> None:
+    g = found("rule r(x, y): (x * y) / y => x;")
+    assert g.verdict is not None and g.verdict.verdict == "proved"
+    assert any("float32" in c for c in g.conditions) and any("shape" in c for c in g.conditions)
+
+
+def test_joined_sums_need_equal_parts() -> None:
+    g = found(
+        "rule r(a, b, c, d): concatenate((a, b), axis = 1) + concatenate((c, d), axis = 1) => concatenate((a + c, b + d), axis = 1);"
+    )
+    assert g.verdict is not None and g.verdict.verdict == "proved"
+    assert not any("b.shape == a.shape" in c for c in g.conditions)
+
+
+@pytest.mark.long
+def test_two_convolutions() -> None:
+    """The conditions of the shipped rule, or weaker ones."""
+    g = found("rule r(x, a, b): nn.conv2d(x, a) + nn.conv2d(x, b) => nn.conv2d(x, a + b);")
+    assert g.text is not None and g.verdict is not None and g.verdict.verdict in ("exact", "proved")
+    assert "c1.*" in g.text and any(".dtype" in c for c in g.conditions)
+    for name in ("strides", "padding", "dilation"):
+        assert f"c2.{name} == c1.{name}" in g.conditions
+
+
+def test_nothing_helps() -> None:
+    g = found("rule r(x): nn.relu(x) => tanh(x);")
+    assert g.text is None and g.reason
+
+
+def test_drafts_name_calls_and_put_conditions_at_nodes() -> None:
+    source = Source("<test>", "dialect relay;\nrule r(x, a, b): nn.conv2d(x, a) + nn.conv2d(x, b) => nn.conv2d(x, a + b);")
+    text, rule = draft_of(source, "r").with_best_places([
+        Condition("b.shape == a.shape", 1, "b", "shape", "a.shape"), Condition("c2.strides == c1.strides", 1, "c2", "strides", "c1.strides"),
+        Condition("c2.groups == c1.groups", 1, "c2", "groups", "c1.groups"), Condition("a.ndim == 4"),
+    ])  # fmt: skip
+    assert "b: any(shape = a.shape)" in text and "c1.{strides, groups}" in text and "where a.ndim == 4" in text
+    assert rule.name == "r"
+
+
+def test_a_constraint_that_comes_too_early_is_a_condition() -> None:
+    source = Source("<test>", "dialect relay;\nrule r(x, a): nn.relu(x) + a => nn.relu(x) + a;")
+    text, _ = draft_of(source, "r").with_best_places([Condition("x.shape == a.shape", 1, "x", "shape", "a.shape")])
+    assert "where x.shape == a.shape" in text
+
+
+def test_no_such_rule() -> None:
+    with pytest.raises(NoDraft, match="no rule `r`"):
+        generalize_in(Source("<test>", "dialect relay;\n"), "r")
+
+
+def test_the_weakest_conjunction() -> None:
+    # samples 0, 1 good, 2, 3 bad; the first column excludes both bad ones but loses a good one
+    columns = [Column(0b0001, 0b0000, 1), Column(0b0011, 0b1000, 1), Column(0b0011, 0b0100, 1)]
+    assert weakest(columns, 0b0011, 0b1100) == (1, 2)
+    assert weakest(columns[:1], 0b0011, 0b1100) == (0,)
+    assert weakest(columns[1:2], 0b0011, 0b1100) is None
+    assert weakest(columns, 0b0011, 0) == ()
+
+
+def test_a_checked_rule_is_enough() -> None:
+    (handle,) = parse_rules("dialect relay;\nrule r(x): nn.relu(nn.relu(x)) => nn.relu(x);")
+    assert generalize(handle.rule).unchanged
+
+
+def test_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    rules, out = tmp_path / "rules.gsl", tmp_path / "out.gsl"
+    rules.write_text("dialect relay;\nrule zero(x, z: const): x + z => x;\nrule wrong(x): nn.relu(x) => tanh(x);\n")
+    assert main(["generalize", str(rules), "zero", "-o", str(out)]) == 0
+    assert "# needs: z.value == 0" in capsys.readouterr().out
+    assert main(["check", str(out)]) == 0
+    assert main(["generalize", str(rules), "wrong", "--format", "json"]) == 1
+    (entry,) = json.loads(capsys.readouterr().out)["rules"]
+    assert entry["text"] is None and entry["before"]["verdict"] == "refuted" and entry["reason"]
+    assert main(["generalize", str(rules), "none"]) == 2
+    assert "no rule `none`" in capsys.readouterr().err
+    assert main(["generalize", str(tmp_path / "missing.gsl")]) == 3
+
+
+def test_verify_says_who_helps(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    rules = tmp_path / "rules.gsl"
+    rules.write_text("dialect relay;\nrule zero(x, z: const): x + z => x;\n")
+    assert main(["verify", str(rules)]) == 1
+    assert "help: `gslc generalize" in capsys.readouterr().out
