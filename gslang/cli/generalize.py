@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 from gslang.cli.main import ExitCode
 from gslang.cli.option_types import natural, positive
-from gslang.cli.usable_rules import usable_rules
+from gslang.cli.usable_rules import add_extern_option, usable_rules
 
 if TYPE_CHECKING:
     from gslang.generalize.refine import Generalized
@@ -29,6 +29,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--instances", type=positive, default=20, metavar="N", help="how many instances to try conditions on (20)")
     parser.add_argument("--seed", type=natural, default=0, metavar="N", help="of the instances and values (0)")
     parser.add_argument("--format", choices=("text", "json"), default="text")
+    add_extern_option(parser)
 
 
 def run(options: argparse.Namespace) -> int:
