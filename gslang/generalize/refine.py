@@ -110,6 +110,8 @@ def generalize_in(source: Source, name: str, settings: Settings = Settings()) ->
             found = Generalized(name, layout(written.text()), (), (), before, before, tuple(tried), "", rule)
         else:
             found = _Refinement(draft_of(source, name, lift.edits, lift.drop), lift, settings, before, tried, plain).run()
+        if lift.drop and (found.verdict is None or found.verdict.verdict != "proved"):
+            continue  # what a rule fixed is left open only where that is known to be right
         if best is None or _rank(found) > _rank(best):
             best = found
         if found.verdict is not None and found.verdict.verdict in ("proved", "exact"):
@@ -166,7 +168,7 @@ class _Refinement:
                 found = self._weakened(found, pruned)
             if found is not None and (best is None or _rank(found) > _rank(best)):
                 best = found
-            if best is not None and (_rank(best) >= ORDER.index("exact") or thread_time() > self.end):
+            if best is not None and (_rank(best) >= ORDER.index("proved" if self.lift.drop else "exact") or thread_time() > self.end):
                 break
         return best or self._none("no conjunction of the conditions that were tried tells the good instances from the bad ones")
 
@@ -193,7 +195,7 @@ class _Refinement:
             new = self._draw(chosen, self.settings.wanted, 4 * _GLANCE, 3, True)
             self._note(chosen, new)
             if not any(s.bad for s in new) and not self._attacked(chosen):
-                return chosen if sum(not s.bad for s in self._under(chosen)) >= _ENOUGH else None
+                return chosen if sum(not s.bad for s in self._under(chosen)) >= self.settings.wanted // 2 else None
             if thread_time() > self.end:
                 return None
         return None
