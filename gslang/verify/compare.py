@@ -9,12 +9,13 @@ import numpy as np
 
 from gslang.dialect.dialect import Dialect
 from gslang.dialect.dtypes import numpy_dtype, numpy_dtype_exists
+from gslang.dialect.tensor_type import is_static
 from gslang.evaluate.agree import compare_values
 from gslang.evaluate.errors import EvaluationError, NoEvaluatorError
 from gslang.evaluate.index_ranges import bounds_of
 from gslang.evaluate.random_inputs import random_inputs
 from gslang.evaluate.run import evaluate
-from gslang.graph.graph import INPUT, PARAM, Graph
+from gslang.graph.graph import CONST, INPUT, PARAM, Graph
 from gslang.verify.exact import in_field
 
 NOT_COMPUTED = "the target cannot be computed where the source can"  # begins a reason
@@ -53,7 +54,7 @@ def compare(before: Graph, after: Graph, dialect: Dialect, rtol: float | None, s
     reason, special, worst, failing, rounds, shown = "", False, 0.0, None, True, ""
     for kind in ("normal", "positive", "spread", "zeros", "halves", "wide", *(["point"] if point is not None else []), "special"):
         try:
-            inputs = point if kind == "point" and point is not None else _inputs(before, seed, kind)
+            inputs = point if kind == "point" and point is not None else inputs_for(before, seed, kind)
             with np.errstate(all="ignore"):
                 left = evaluate(before, dialect, inputs)
         except EvaluationError as error:
@@ -76,7 +77,7 @@ def compare(before: Graph, after: Graph, dialect: Dialect, rtol: float | None, s
             break
         if agreement.equal:
             continue
-        asked = _ASK_FOR_SPECIAL & {*before.op, *after.op} and all(value.dtype.kind == "b" for value in _flat(left))
+        asked = _ASK_FOR_SPECIAL & {*before.op, *after.op} and all(value.dtype.kind == "b" for value in flat(left))
         if kind == "special" and not asked:  # a result that is about infinities and NaN is no side effect of them
             special = True
             continue
@@ -89,7 +90,7 @@ def compare(before: Graph, after: Graph, dialect: Dialect, rtol: float | None, s
         if _is_rounding(before, after, dialect, inputs, rtol):
             continue
         numbers, reason, worst, failing, shown = False, agreement.reason, agreement.max_abs, inputs, kind
-        rounds = all(value.dtype.kind == "f" for value in _flat(left))
+        rounds = all(value.dtype.kind == "f" for value in flat(left))
         break
     return Finding(exactly.equal, exactly.reason, exactly.certain, numbers, reason, special, worst, failing, exactly.limits, rounds, shown)
 
@@ -114,7 +115,7 @@ def _is_lost(before: Graph, after: Graph, dialect: Dialect, inputs: dict[str, An
         values = {name: v.astype(np.float64) if widened and v.dtype.kind == "f" else v for name, v in inputs.items()}
         try:
             with np.errstate(all="ignore"):
-                left, right = (_flat(evaluate(_widened(graph) if widened else graph, dialect, values)) for graph in (before, after))
+                left, right = (flat(evaluate(_widened(graph) if widened else graph, dialect, values)) for graph in (before, after))
         except EvaluationError:
             return False
         pairs = [(a, b) for a, b in zip(left, right) if a.shape == b.shape and a.dtype.kind == b.dtype.kind == "f"]
@@ -123,16 +124,17 @@ def _is_lost(before: Graph, after: Graph, dialect: Dialect, inputs: dict[str, An
     return True
 
 
-def _flat(value: Any) -> list[Any]:
+def flat(value: Any) -> list[Any]:
     if isinstance(value, (list, tuple)):
-        return [part for item in value for part in _flat(item)]
+        return [part for item in value for part in flat(item)]
     return [np.asarray(value)]
 
 
 def _is_rounding(before: Graph, after: Graph, dialect: Dialect, inputs: dict[str, Any], rtol: float | None) -> bool:
     """Whether a difference goes away when all floats are taken as float64: then the sides differ in rounding only.
 
-    Constants stay what they were rounded to, so differences of a float32's size are let pass.
+    Constants stay what they were rounded to, so differences of a float32's size are let pass, and of half precision where a constant
+    or a result is of that type. A conversion that the rule writes down is no rounding: it stays one.
     """
     wide = {name: value.astype(np.float64) if value.dtype.kind == "f" else value for name, value in inputs.items()}
     try:
@@ -140,7 +142,10 @@ def _is_rounding(before: Graph, after: Graph, dialect: Dialect, inputs: dict[str
             sides = [evaluate(_widened(graph), dialect, wide) for graph in (before, after)]
     except EvaluationError:
         return False
-    half = any(getattr(type_, "dtype", None) in ("float16", "bfloat16") for type_ in before.types)
+    half = any(
+        getattr(graph.types[node], "dtype", None) in ("float16", "bfloat16")
+        for graph in (before, after) for node in graph.nodes() if graph.op[node] is CONST or node in graph.outputs
+    )  # fmt: skip
     tolerance = _HALF_TOLERANCE if half else _WIDE_TOLERANCE
     return compare_values(sides[0], sides[1], tolerance if rtol is None or half else rtol).equal
 
@@ -154,6 +159,19 @@ def _widened(graph: Graph) -> Graph:
     return wide
 
 
+def fits_its_types(graph: Graph, dialect: Dialect, seed: int) -> bool:
+    """Whether results have the shapes that type inference foretells: it does not look at what some operators do not take."""
+    try:
+        values = evaluate(graph, dialect, random_inputs(graph, seed))
+    except EvaluationError:
+        return False
+    for value, node in zip(values, graph.outputs):
+        shape = getattr(graph.types[node], "shape", None)
+        if shape is not None and isinstance(value, np.ndarray) and is_static(shape) and value.shape != shape:
+            return False
+    return True
+
+
 def can_be_computed(graph: Graph, dialect: Dialect, seed: int) -> bool:
     """Whether the graph means something: type inference lets some graphs pass that no evaluator would."""
     try:
@@ -163,7 +181,7 @@ def can_be_computed(graph: Graph, dialect: Dialect, seed: int) -> bool:
     return True
 
 
-def _inputs(graph: Graph, seed: int, kind: str) -> dict[str, Any]:
+def inputs_for(graph: Graph, seed: int, kind: str) -> dict[str, Any]:
     """Random values: normal; between a half and two; normal, times eight (so that clips and saturations show); with zeros and
     the smallest numbers among them; whole numbers and halves, many of them equal; whole numbers of all sizes; with infinities and NaN among them."""
     values = random_inputs(graph, seed)

@@ -11,9 +11,10 @@ from time import thread_time
 from gslang.check.checked import CheckedProgram, CheckedRule
 from gslang.dialect.domain import Exactly
 from gslang.graph.graph import CONST, Graph
-from gslang.verify.compare import Finding, can_be_computed, compare
+from gslang.verify.compare import Finding, can_be_computed, compare, fits_its_types
 from gslang.verify.decisions import goals
-from gslang.verify.instances import Instance, Search, instances, instances_on, towards, without_ranks
+from gslang.verify.effects import Attribute, matters
+from gslang.verify.instances import Instance, Search, instances, instances_on, stressing, towards, without_ranks
 from gslang.verify.own_tests import graphs_near, test_graphs
 from gslang.verify.prove.prove import STEPS
 from gslang.verify.reads import names_types
@@ -43,7 +44,8 @@ class Settings:
 class Evidence:
     """`good`: instances whose sides agree, as far as can be told. `bad`: what refutes, with the reason. `unfit`: the rule would
     not be applied, in another type than float32. `drawn`: how many are no tests of the rule's own. `coverage`: feature → how many
-    instances have it. `obstacle`: to drawing more. `unvaried`: what no instance showed, as messages name it."""
+    instances have it. `obstacle`: to drawing more. `unvaried`: what no instance showed, as messages name it. `effective`: attributes of the source
+    that changed what it computes in some instance. `idle`: how many instances showed that they did not."""
 
     good: list[Finding] = field(default_factory=list)
     bad: list[tuple[Instance, Finding | None, str]] = field(default_factory=list)
@@ -54,6 +56,8 @@ class Evidence:
     unvaried: list[str] = field(default_factory=list)
     seen: set[tuple[int, bool]] = field(default_factory=set)
     attributes: set[tuple[str, str, str]] = field(default_factory=set)
+    effective: set[Attribute] = field(default_factory=set)
+    idle: Counter[Attribute] = field(default_factory=Counter)
 
 
 def gather(rule: CheckedRule, settings: Settings, programs: Sequence[CheckedProgram]) -> Evidence:
@@ -78,7 +82,11 @@ def gather(rule: CheckedRule, settings: Settings, programs: Sequence[CheckedProg
             evidence.drawn += 1
             _look_at(rule, instance, settings, evidence)
     if evidence.good and not evidence.bad and rule.changes is None:
-        _seek(rule, settings, evidence, search)
+        _without_ranks(rule, settings, evidence)
+        until = thread_time() + settings.seconds / 2
+        _seek_decisions(rule, settings, evidence, search, until)
+        _seek_effects(rule, settings, evidence, search, until)
+        evidence.unvaried += _constant_attributes(rule, evidence)
     if evidence.unfit:
         evidence.coverage["not applied, types do not fit"] = len(evidence.unfit)
     if evidence.unfit and not evidence.good and not evidence.bad:  # then it can never be applied
@@ -87,13 +95,18 @@ def gather(rule: CheckedRule, settings: Settings, programs: Sequence[CheckedProg
     return evidence
 
 
-def _seek(rule: CheckedRule, settings: Settings, evidence: Evidence, search: Search) -> None:
+def _without_ranks(rule: CheckedRule, settings: Settings, evidence: Evidence) -> None:
+    """The engine applies a rule where it does not know that the target has another shape: note where that shows."""
+
+    def differs(instance: Instance) -> bool:
+        return instance.after is not None and bool(refutes(compare(instance.before, instance.after, rule.dialect, rule.approximate, settings.seed)))
+
+    if any(differs(loose) and not differs(known) and fits_its_types(known.before, rule.dialect, settings.seed) for known, loose in without_ranks(rule, settings.seed, _MOST_WITHOUT_RANKS)):
+        evidence.unvaried.append("inputs of unknown rank, of which the rule changes the shape where a number in it has more dimensions")
+
+
+def _seek_decisions(rule: CheckedRule, settings: Settings, evidence: Evidence, search: Search, until: float) -> None:
     """Look for instances in which each decision goes each way, and note what was never seen."""
-    for loose in without_ranks(rule, settings.seed, _MOST_WITHOUT_RANKS):
-        if loose.after is not None and refutes(compare(loose.before, loose.after, rule.dialect, rule.approximate, settings.seed)):
-            evidence.unvaried.append("inputs of unknown rank, of which the rule changes the shape where a number in it has more dimensions")
-            break
-    until = thread_time() + settings.seconds / 2
     for goal in goals(rule):
         if goal.key in evidence.seen:
             continue
@@ -104,10 +117,31 @@ def _seek(rule: CheckedRule, settings: Settings, evidence: Evidence, search: Sea
             continue
         evidence.coverage[f"made to have {goal.text}"] += 1
         _look_at(rule, instance, settings, evidence)
-    values: dict[tuple[str, str], set[str]] = {}
+
+
+def _seek_effects(rule: CheckedRule, settings: Settings, evidence: Evidence, search: Search, until: float) -> None:
+    """Look for instances in which an open attribute makes a difference to the source, where none did."""
+    for attribute in sorted({(operator, name) for operator, name, _ in evidence.attributes} - evidence.effective):
+        if attribute[1] in _SAY_NOTHING:
+            continue
+        idle = None
+        for instance in stressing(rule, attribute, search, settings.seed, _MOST_STRESSED if thread_time() < until else 0):
+            if instance.after is None or matters(instance.before, rule.dialect, attribute, settings.seed):
+                evidence.coverage[f"made for `{attribute[1]}` of `{attribute[0]}` to matter"] += 1
+                _look_at(rule, instance, settings, evidence)
+                break
+            idle = idle or instance
+        else:
+            if idle is not None:
+                _look_at(rule, idle, settings, evidence)
+
+
+def _constant_attributes(rule: CheckedRule, evidence: Evidence) -> list[str]:
+    """Notes on open attributes that had one value in all instances."""
+    values: dict[Attribute, set[str]] = {}
     for operator, name, value in evidence.attributes:
         values.setdefault((operator, name), set()).add(value)
-    evidence.unvaried += [
+    return [
         f"attribute `{name}` of `{operator}` is always {next(iter(found))}"
         for (operator, name), found in sorted(values.items())
         if len(found) == 1 and name not in _SAY_NOTHING and not isinstance(rule.dialect.operators[operator].attributes[name].domain, Exactly)
@@ -117,6 +151,8 @@ def _seek(rule: CheckedRule, settings: Settings, evidence: Evidence, search: Sea
 WRAPPING = "whole numbers that wrap"  # begins a note of `unvaried`
 _MOST_WITHOUT_RANKS = 8
 _MOST_TOWARDS = 40  # attempts to make one decision go one way
+_MOST_STRESSED = 24  # attempts to make one attribute matter
+_MOST_IDLE = 4  # instances in which an attribute does not matter, before that is sought
 _SAY_NOTHING = frozenset({"momentum", "seed", "stash_type"})  # of the results that rules are about
 
 
@@ -133,31 +169,44 @@ def _look_at(rule: CheckedRule, instance: Instance, settings: Settings, evidence
     evidence.seen |= instance.seen
     evidence.attributes |= instance.attributes
     why = refutes(finding, settings.special)
-    rounded = finding.kind == "wide" and any(str(getattr(type_, "dtype", "")).startswith("float") for type_ in instance.before.types)
-    if why and (types := _other_types(instance, finding)) and (rounded or not names_types(rule)):
+    if why and finding.numbers is False and not fits_its_types(instance.before, rule.dialect, settings.seed):
+        return  # operands that the operator does not take
+    types = _whole_types(instance.before) if why and not names_types(rule) else ""
+    if types:
+        twin = instance.in_floats()
+        if twin is None or twin.after is None or _whole_types(twin.before):
+            why = ""
+        else:
+            instance, finding = twin, compare(twin.before, twin.after, rule.dialect, rule.approximate, settings.seed)
+            why = refutes(finding, settings.special)
+    if types and not why:
         note = f"{WRAPPING}: the sides differ for {types}"
         evidence.unvaried += [note] if note not in evidence.unvaried else []
-    elif why:
+        return
+    if why:
         evidence.bad.append((instance, finding, why))
-    else:
-        evidence.good.append(finding)
+        return
+    evidence.good.append(finding)
+    for operator, name, value in sorted(instance.attributes):
+        attribute = (operator, name)
+        default = rule.dialect.operators[operator].attributes[name].default
+        if attribute in evidence.effective or value == repr(default) or evidence.idle[attribute] == _MOST_IDLE:
+            continue
+        if matters(instance.before, rule.dialect, attribute, settings.seed):
+            evidence.effective.add(attribute)
+        else:
+            evidence.idle[attribute] += 1
 
 
 def _misfit(instance: Instance) -> str:
     return f"the target does not fit the source: {instance.failure}"
 
 
-def _other_types(instance: Instance, finding: Finding) -> str:
-    """The types of whole numbers that a difference may come from, in a rule that was written for floats as it seems; empty without any."""
-    small = [f.removeprefix("dtype ") for f in instance.features if f.startswith(("dtype int", "dtype uint"))]
-    graph = instance.before
-    given = [
-        value for attrs in graph.attrs for name, value in (attrs or {}).items()
-        if name in ("out_dtype", "dtype", "output_dtype") and isinstance(value, str) and value
-    ]  # fmt: skip
-    if given:
-        return ", ".join(sorted({*given, *small}))
-    return ", ".join(small) if finding.kind == "wide" or small not in ([], ["int32"]) else ""
+def _whole_types(graph: Graph) -> str:
+    """The types of whole numbers that a difference may come from; empty without any."""
+    computed = [getattr(graph.types[node], "dtype", None) for node in graph.reverse_post_order() if graph.op[node] is not CONST]
+    given = [v for attrs in graph.attrs for name, v in (attrs or {}).items() if name in ("out_dtype", "dtype", "output_dtype")]
+    return ", ".join(sorted({dtype for dtype in (*computed, *given) if isinstance(dtype, str) and dtype.startswith(("int", "uint"))}))
 
 
 def refutes(finding: Finding, special: bool = False) -> str:

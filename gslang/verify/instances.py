@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, field, replace
+from functools import partial
 from time import thread_time
 from typing import Any
 
@@ -33,7 +34,7 @@ class Instance:
     """A graph that the source matches. `after` is None where the target does not fit; `failure` then says why.
 
     `seen`: which way the rule's decisions went. `attributes`: (operator, attribute, value) of those that the rule leaves open. `dtypes`: of
-    the outputs. `shown`: the graph as the rule saw it, where that is not `before`.
+    the outputs. `shown`: the graph as the rule saw it, where that is not `before`. `in_floats`: the same attempt with floats.
     """
 
     seed: int
@@ -44,6 +45,7 @@ class Instance:
     seen: frozenset[tuple[int, bool]] = frozenset()
     attributes: frozenset[tuple[str, str, str]] = frozenset()
     shown: Graph | None = None
+    in_floats: Callable[[], Instance | None] = lambda: None
 
 
 @dataclass(slots=True)
@@ -75,12 +77,12 @@ def instances(rule: ir.CheckedRule, search: Search, seed: int, seconds: float, a
             yield found
 
 
-def without_ranks(rule: ir.CheckedRule, seed: int, attempts: int) -> Iterator[Instance]:
-    """Instances to which the rule is applied without knowing the ranks of inputs, numbers in it being of more dimensions than these."""
+def without_ranks(rule: ir.CheckedRule, seed: int, attempts: int) -> Iterator[tuple[Instance, Instance]]:
+    """Instances, numbers in them being of more dimensions than inputs, and the same where the rule is applied without knowing the inputs' ranks."""
     for k in range(attempts):
         found = _attempt(rule, Search(), seed * 1_000_003 + k, None, True)
         if found is not None and (loose := _without_shapes(rule, found)) is not None:
-            yield loose
+            yield found, loose
 
 
 def towards(rule: ir.CheckedRule, goal: Goal, search: Search, seed: int, attempts: int) -> Instance | None:
@@ -90,6 +92,14 @@ def towards(rule: ir.CheckedRule, goal: Goal, search: Search, seed: int, attempt
         if found is not None and can_be_computed(found.before, rule.dialect, seed):
             return found
     return None
+
+
+def stressing(rule: ir.CheckedRule, attribute: tuple[str, str], search: Search, seed: int, attempts: int) -> Iterator[Instance]:
+    """Instances in which a call of the operator has an uncommon value of the attribute, and most other open attributes too."""
+    for k in range(attempts):
+        found = _attempt(rule, search, (seed + 1) * 1_000_003 + k, stressed=attribute)
+        if found is not None and can_be_computed(found.before, rule.dialect, seed):
+            yield found
 
 
 def _without_shapes(rule: ir.CheckedRule, instance: Instance) -> Instance | None:
@@ -132,13 +142,16 @@ def instances_on(rule: ir.CheckedRule, graphs: Iterable[Graph], search: Search) 
                 break
 
 
-def _attempt(rule: ir.CheckedRule, search: Search, seed: int, goal: Goal | None = None, wide: bool = False) -> Instance | None:
+def _attempt(
+    rule: ir.CheckedRule, search: Search, seed: int, goal: Goal | None = None, wide: bool = False, stressed: tuple[str, str] | None = None,
+    dtype: str | None = None,
+) -> Instance | None:  # fmt: skip
     """One instance, or None. Where a condition fails that an equation could mend, or a decision goes another way than the goal, it is tried
     again with that wish."""
     wishes: dict[tuple[int, str], Any] = {}
     for _ in range((6 if goal is None else 12) + len(rule.where)):
         search.attempts += 1
-        making = Making(rule, seed, wishes, wide)
+        making = Making(rule, seed, wishes, wide, stressed, dtype)
         try:
             graph = making.run()
         except (Misfit, TypeInferenceError) as error:
@@ -150,10 +163,13 @@ def _attempt(rule: ir.CheckedRule, search: Search, seed: int, goal: Goal | None 
         if (unfit := _refused_type(graph, rule)) is not None:
             search.obstacles[unfit] += 1
             return None
+        if all(_is_empty(graph, output) for output in graph.outputs):
+            search.obstacles["nothing is computed: a dimension is 0"] += 1
+            return None
         aimed = {} if goal is None else solve(goal.condition, making, goal.wanted)
         instance = _applied(rule, making, graph, seed)
         if instance is not None and (goal is None or goal.key in instance.seen and instance.after is not None):
-            return instance
+            return replace(instance, in_floats=partial(_attempt, rule, search, seed, goal, wide, stressed, "float32"))
         if instance is not None and goal is not None and goal.key in instance.seen:
             return None
         if instance is not None:
@@ -168,9 +184,21 @@ def _attempt(rule: ir.CheckedRule, search: Search, seed: int, goal: Goal | None 
     return None
 
 
+def _is_empty(graph: Graph, node: int) -> bool:
+    return 0 in (getattr(graph.types[node], "shape", None) or ())
+
+
 def _refused_type(graph: Graph, rule: ir.CheckedRule) -> str | None:
-    """Why no file holds such a graph: an operand of a data type that its operator does not take; None where all are taken."""
+    """Why no file holds such a graph: operands of data types that their operator does not take, or not together; None where all are taken."""
     for node in graph.nodes():
+        operands = graph.operands[node]
+        types = tuple([graph.types[o] if o >= 0 else None for o in operands])
+        there = tuple([k for k, o in enumerate(operands) if o >= 0])
+        if rule.dialect.refuses is not None and graph.op[node] not in (INPUT, PARAM, CONST):
+            try:
+                rule.dialect.refuses(graph.meta, graph.op[node], graph.attrs[node], types, lambda k: graph.op[operands[k]] is CONST, there)
+            except TypeInferenceError as error:
+                return str(error)
         signature = rule.dialect.get(graph.op[node])
         for spec, operand in zip(() if signature is None else signature.operands, graph.operands[node]):
             type_ = graph.types[operand] if operand >= 0 else None

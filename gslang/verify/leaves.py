@@ -34,14 +34,17 @@ class Misfit(Exception):
 class Leaves:
     """The state of one attempt, and how its leaves are made."""
 
-    def __init__(self, rule: ir.CheckedRule, seed: int, wishes: Wishes, wide_literals: bool = False) -> None:
+    def __init__(self, rule: ir.CheckedRule, seed: int, wishes: Wishes, wide_literals: bool = False, stressed: tuple[str, str] | None = None, dtype: str | None = None) -> None:
         self.wide_literals = wide_literals
+        self.stressed = stressed  # an operator and its attribute that shall have an uncommon value, as most others shall
         self.rule, self.seed, self.wishes = rule, seed, wishes
         self.rng = Random(f"{rule.name} {seed}")
         self.graph = Graph(rule.dialect.name, rule.name)
         self.scope = Scope(rule, self.graph, [UNBOUND] * len(rule.nodes), instances=[[] for _ in rule.blocks])
         # ONNX declares for which types an operator is; its inference does not look, so integers would slip through.
         self.dtype = self.rng.choice(("float32",) * 9 + ("float64", "float16", "int32", "int32", "int64", "int8", "uint8"))
+        if dtype is not None:
+            self.dtype = dtype
         for (_, name), value in wishes.items():
             if name == "dtype" and isinstance(value, str):
                 self.dtype = value  # the others follow

@@ -24,7 +24,7 @@ _ALIKE = 2  # calls of one operator that are told apart
 
 
 def varied(drawn: Iterator[Instance], wanted: int, dialect: Dialect, until: float) -> Iterator[Instance]:
-    """All instances of `drawn`: some as they come, then of the first `DRAWN` · `wanted` always the one that shows most of what was seen least.
+    """All instances of `drawn`: some as they come, those whose target does not fit, then of the first `DRAWN` · `wanted` always the one that shows most of what was seen least.
 
     `until`: when to stop looking for more to choose from, by `thread_time`.
     """
@@ -34,7 +34,10 @@ def varied(drawn: Iterator[Instance], wanted: int, dialect: Dialect, until: floa
         yield instance
     pool = list(first)
     for instance in islice(drawn, (DRAWN - 1) * wanted):
-        pool.append(instance)
+        if instance.after is None:  # needs no comparison
+            yield instance
+        else:
+            pool.append(instance)
         if thread_time() > until:
             break
     shown = _differences([written_ways(instance.before, dialect) for instance in pool])

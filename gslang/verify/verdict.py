@@ -124,15 +124,14 @@ def _judged(rule: CheckedRule, settings: Settings, programs: Sequence[CheckedPro
         name, reason = "tested", f"on its own tests alone, since no other instance was found: {evidence.obstacle}"
     capped = "; not varied: " + "; ".join(evidence.unvaried[:_MOST_NAMED]) if evidence.unvaried else ""
     nearness = ", where `close` is equality" if _has_nearness(rule) else ""
-    if name in ("exact", "tested") and settings.proof_steps:
+    wraps = any(note.startswith(WRAPPING) for note in evidence.unvaried)  # a rule is applied to whole numbers, too, unless it says otherwise
+    if name in ("exact", "tested") and settings.proof_steps and not wraps:
         try:
             proof = prove(rule, settings.proof_steps)
         except NotProved:
             pass
         else:
-            wrapping = [note for note in evidence.unvaried if note.startswith(WRAPPING)]
-            if proof.floats or not wrapping:
-                return verdict("proved", "; ".join([proof.claim, *wrapping]) + nearness + (_SPECIAL if _SPECIAL in reason else ""), 0.0)
+            return verdict("proved", proof.claim + nearness + (_SPECIAL if _SPECIAL in reason else ""), 0.0)
     if name == "exact" and not capped:
         return verdict(name, reason + nearness, BOUND)
     return verdict("tested" if name == "exact" else name, reason + nearness + capped)
@@ -157,6 +156,8 @@ def _judge(good: list[Finding]) -> tuple[str, str]:
     special = _SPECIAL if any(f.special for f in good) else ""
     equal = [f for f in good if f.field is True]
     undecided = [f for f in good if f.field is False]
+    if any(f.certain for f in undecided):
+        return "unknown", "the sides differ over a prime field, but not in floating point"
     if equal and not undecided:
         unknown = sorted({name for f in equal for name in f.field_reason.split(", ") if name})
         limits = sorted({limit for f in equal for limit in f.limits})

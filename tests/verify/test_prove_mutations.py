@@ -3,9 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
-from dataclasses import replace
-from typing import Any
 
 import pytest
 
@@ -14,6 +11,7 @@ from gslang.verify.prove.paths import NotProved
 from gslang.verify.prove.prove import Proof, prove
 from gslang.verify.verdict import Settings, Verdict, verify_now
 from tests.shipped import STDLIB, rule_names, shipped_rules
+from tests.verify.mutants import mutants
 
 NAMES = [
     *rule_names(*sorted((STDLIB / "relay").glob("*.gsl"))),
@@ -23,40 +21,6 @@ NAMES = [
 
 def rule_of(name: str) -> ir.CheckedRule:
     return shipped_rules("std.onnx" if name.startswith("onnx ") else "std.relay")[name.removeprefix("onnx ")]
-
-
-def mutations(rule: ir.CheckedRule) -> Iterator[tuple[str, ir.CheckedRule]]:
-    """Without a condition; without a constraint; with operands swapped; with another number in the target."""
-    for k in range(len(rule.where)):
-        yield f"without condition {k}", replace(rule, where=without(rule.where, k), where_spans=without(rule.where_spans, k))
-    for k, node in enumerate(rule.nodes):
-        for j in range(len(node.constraints)):
-            changed = replace(node, constraints=without(node.constraints, j))
-            yield f"without constraint {j} of node {k}", replace(rule, nodes=(*rule.nodes[:k], changed, *rule.nodes[k + 1 :]))
-    for k, target in enumerate(rule.target.targets):
-        if isinstance(target, ir.MakeCall) and len(target.operands) == 2:
-            yield f"target {k} swapped", with_target(rule, k, replace(target, operands=target.operands[::-1]))
-        if isinstance(target, ir.MakeCall):
-            for j, (name, value) in enumerate(target.attributes):
-                if isinstance(value, ir.Const) and type(value.value) is int:
-                    other = (*target.attributes[:j], (name, ir.Const(1 - value.value)), *target.attributes[j + 1 :])
-                    yield f"attribute {name} of target {k}", with_target(rule, k, replace(target, attributes=other))
-                if isinstance(value, ir.TupleValue) and len(value.items) == 2:
-                    other = (*target.attributes[:j], (name, ir.TupleValue(value.items[::-1])), *target.attributes[j + 1 :])
-                    yield f"attribute {name} of target {k} reversed", with_target(rule, k, replace(target, attributes=other))
-        if isinstance(target, ir.MakeTuple) and len(target.fields) == 2:
-            yield f"fields of target {k} swapped", with_target(rule, k, replace(target, fields=target.fields[::-1]))
-    if len(rule.target.outputs) == 2:
-        yield "outputs swapped", replace(rule, target=replace(rule.target, outputs=rule.target.outputs[::-1]))
-
-
-def without(items: tuple[Any, ...], k: int) -> tuple[Any, ...]:
-    return (*items[:k], *items[k + 1 :])
-
-
-def with_target(rule: ir.CheckedRule, k: int, target: ir.Target) -> ir.CheckedRule:
-    targets = rule.target.targets
-    return replace(rule, target=replace(rule.target, targets=(*targets[:k], target, *targets[k + 1 :])))
 
 
 def most(proof: Proof) -> int:
@@ -72,7 +36,7 @@ def rank_of(verdict: Verdict) -> int:
 
 def refuted_but_proved(rule: ir.CheckedRule, steps: int, wanted: int) -> list[str]:
     found = []
-    for what, changed in mutations(rule):
+    for what, changed in mutants(rule):
         try:
             proof = prove(changed, steps)
         except NotProved:
@@ -84,7 +48,7 @@ def refuted_but_proved(rule: ir.CheckedRule, steps: int, wanted: int) -> list[st
 
 
 def test_there_are_mutations() -> None:
-    assert sum(1 for name in NAMES for _ in mutations(rule_of(name))) > 300
+    assert sum(1 for name in NAMES for _ in mutants(rule_of(name))) > 300
 
 
 @pytest.mark.parametrize(
