@@ -171,10 +171,10 @@ def _look_at(rule: CheckedRule, instance: Instance, settings: Settings, evidence
     why = refutes(finding, settings.special)
     if why and finding.numbers is False and not fits_its_types(instance.before, rule.dialect, settings.seed):
         return  # operands that the operator does not take
-    types = _whole_types(instance.before) if why and not names_types(rule) else ""
+    types = _whole_types(instance) if why and not names_types(rule) else ""
     if types:
         twin = instance.in_floats()
-        if twin is None or twin.after is None or _whole_types(twin.before):
+        if twin is None or twin.after is None or _whole_types(twin):
             why = ""
         else:
             instance, finding = twin, compare(twin.before, twin.after, rule.dialect, rule.approximate, settings.seed)
@@ -202,11 +202,11 @@ def _misfit(instance: Instance) -> str:
     return f"the target does not fit the source: {instance.failure}"
 
 
-def _whole_types(graph: Graph) -> str:
-    """The types of whole numbers that a difference may come from; empty without any."""
-    computed = [getattr(graph.types[node], "dtype", None) for node in graph.reverse_post_order() if graph.op[node] is not CONST]
-    given = [v for attrs in graph.attrs for name, v in (attrs or {}).items() if name in ("out_dtype", "dtype", "output_dtype")]
-    return ", ".join(sorted({dtype for dtype in (*computed, *given) if isinstance(dtype, str) and dtype.startswith(("int", "uint"))}))
+def _whole_types(instance: Instance) -> str:
+    """The types of whole numbers that values were drawn in or become; empty without any. Indices and counts that operators give are none."""
+    drawn = [f.removeprefix("dtype ") for f in instance.features if f.startswith("dtype ")]
+    given = [v for attrs in instance.before.attrs for name, v in (attrs or {}).items() if name in ("out_dtype", "dtype", "output_dtype", "to")]
+    return ", ".join(sorted({dtype for dtype in (*drawn, *given) if isinstance(dtype, str) and dtype.startswith(("int", "uint"))}))
 
 
 def refutes(finding: Finding, special: bool = False) -> str:

@@ -158,7 +158,10 @@ def _has_rounded(graph: Graph) -> bool:
 
 
 def _has_fraction(graph: Graph) -> bool:
-    """Whether a constant has a value that rounding may have touched."""
+    """Whether a constant or an attribute has a value that rounding may have touched."""
+    for attrs in graph.attrs:
+        if any(isinstance(v, float) and v * 16 % 1 != 0 for v in (attrs or {}).values()):
+            return True
     for node in graph.nodes():
         if graph.op[node] is CONST:
             value = np.asarray(graph.value(node))

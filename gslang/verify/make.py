@@ -226,7 +226,7 @@ class Making(Leaves):
             if name in attrs and attrs[name] == spec.default and rng.random() < 0.7:
                 del attrs[name]
         if self.rule.dialect.name == "onnx":
-            self.check_types(operator, operands)
+            self.check_types(operator, operands, attrs)
         slot = self.typed(self.graph.add(operator, tuple(operands), attrs))
         if any(name == "kind" for _, name in self.wishes):
             self.state_shape(slot)
@@ -273,13 +273,18 @@ class Making(Leaves):
         self.dtype = before
         return slot
 
-    def check_types(self, operator: str, operands: list[int]) -> None:
+    def check_types(self, operator: str, operands: list[int], attrs: Mapping[str, Any]) -> None:
         """ONNX's inference does not look whether an operator is declared for a type."""
         for k, slot in enumerate(operands):
             dtype = getattr(self.graph.types[slot], "dtype", None) if slot >= 0 else None
             allowed = operand_types(operator, k)
             if dtype is not None and allowed and dtype not in allowed:
                 raise Misfit(f"`{operator}` takes no {dtype} as operand {k + 1}")
+        if operator in ("Conv", "ConvTranspose") and len(operands) > 2 and operands[2] >= 0:
+            kernel, added = self.shape_of(operands[1]), self.shape_of(operands[2])
+            channels = None if not kernel else kernel[0] if operator == "Conv" else kernel[1] * attrs.get("group", 1)
+            if channels is not None and added != (channels,):
+                raise Misfit(f"what `{operator}` adds is not of {channels} channels")
         if operator in ("LayerNormalization", "RMSNormalization"):
             data, *factors = (self.shape_of(slot) for slot in operands)
             if any(f and data is not None and (len(f) > len(data) or any(a not in (1, b) for a, b in zip(f[::-1], data[::-1]))) for f in factors):
