@@ -12,7 +12,7 @@ from gslang.dialect.dialect import Dialect
 from gslang.dialect.signature import TypeInferenceError
 from gslang.dialect.tensor_type import TensorType, Type, is_static
 from gslang.engine.passes import FOLD_LIMIT
-from gslang.evaluate.growth import Growth, nbytes_of, worth_computing
+from gslang.evaluate.growth import Growth, nbytes_of, stays, worth_computing
 from gslang.evaluate.spill import LARGE, Spilled, SpillFile, loaded
 from gslang.evaluate.work import MOST_WORK, within_work
 from gslang.graph.graph import ABSENT, CONST, DEAD, LEAVES, OUTLINE, PARAM, PROJ, TUPLE, Graph
@@ -80,7 +80,8 @@ def _compute(
     ops, all_operands = graph.op, graph.operands
     variable = {node for node in given if any([ops[operand] is PARAM for operand in all_operands[node]])}
     large: set[int] = set()
-    growth = Growth(limit_bytes, lambda node: nbytes_of(known[node]))
+    folded = frozenset(todo)
+    growth = Growth(limit_bytes, lambda node: 0 if stays(graph, node, folded) else nbytes_of(known[node]))
     compute = node_evaluator(graph, dialect)
     file = SpillFile()
 

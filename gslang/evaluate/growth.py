@@ -1,13 +1,13 @@
 """How much larger a model gets by what folding computes, told before it is computed where types tell.
 
-A result of folding is *large* if it takes more than `limit` bytes above the constants that it is computed from. It is computed
-all the same if something that is not large follows from it, unless it is enormous.
+A result of folding is *large* if it takes more than `limit` bytes above the constants that it is computed from, as far as these go:
+a constant that something else reads too stays, and makes no room. A large result is computed all the same if something that is not large follows from it, unless it is enormous.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection, Iterable
 from typing import Any, Final
 
 from gslang.dialect.dtypes import numpy_dtype, numpy_dtype_exists
@@ -18,7 +18,7 @@ _ENORMOUS: Final = 1 << 30  # bytes; nothing of that size is computed on the way
 
 
 class Growth:
-    """Tells which results are large. `size` tells the bytes of an operand that is not."""
+    """Tells which results are large. `size` tells how many bytes become free with an operand that is not."""
 
     def __init__(self, limit: int | None, size: Callable[[int], int]) -> None:
         self.limit, self._size = limit, size
@@ -45,13 +45,23 @@ def worth_computing(graph: Graph, nodes: list[int], limit: int | None) -> list[i
     if not sizes:
         return nodes
     values = graph.values
-    growth = Growth(limit, lambda node: nbytes_of(values[node]) if node in values else sizes.get(node, 0))
+    folded = frozenset(nodes)
+
+    def freed(node: int) -> int:
+        return 0 if stays(graph, node, folded) else nbytes_of(values[node]) if node in values else sizes.get(node, 0)
+
+    growth = Growth(limit, freed)
     large = {node for node in nodes if growth.is_large(node, graph.operands[node], sizes.get(node, 0))}
     worth: set[int] = set()
     for node in reversed(nodes):
         if node not in large or (sizes[node] <= _ENORMOUS and not worth.isdisjoint(graph.users[node])):
             worth.add(node)
     return [node for node in nodes if node in worth]
+
+
+def stays(graph: Graph, node: int, folded: Collection[int]) -> bool:
+    """Whether a value is still read when `folded` are computed."""
+    return node in graph.output_uses or any([user not in folded for user in graph.users[node]])
 
 
 def _bytes_of(type: Type | None) -> int | None:

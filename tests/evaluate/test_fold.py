@@ -94,7 +94,21 @@ def test_a_result_as_large_as_its_operands_is_computed() -> None:
     graph.set_outputs([half, wide])
     infer_types(graph, RELAY)
     assert fold(graph, RELAY) == 1 and [graph.op[n] for n in graph.outputs] == [CONST, "concatenate"]
-    assert fold(graph, RELAY, limit_bytes=4 << 20) == 1
+    assert fold(graph, RELAY, limit_bytes=4 << 20) == 0  # the half is an output and stays: nothing goes for the eight
+    assert fold(graph, RELAY, limit_bytes=8 << 20) == 1
+
+
+@pytest.mark.parametrize("shared", [True, False])
+def test_a_large_constant_is_not_stored_twice(shared: bool) -> None:
+    """An embedding that the last product reads transposed stays one constant; what nothing else reads is transposed."""
+    graph = Graph()
+    x, y = (graph.add_input(name, TensorType((2, 1024), F32)) for name in "xy")
+    w = graph.add_const(np.ones((1024, 1024), F32), TensorType((1024, 1024), F32))
+    turned = graph.add("transpose", (w,), {"axes": (1, 0)})
+    graph.set_outputs([graph.add("nn.dense", (x, w if shared else y)), graph.add("nn.dense", (y, turned))])
+    infer_types(graph, RELAY)
+    assert fold(graph, RELAY) == (not shared)
+    assert fold(graph, RELAY, limit_bytes=None) == shared
 
 
 def test_stateful_operators_stay() -> None:
