@@ -5,7 +5,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 
-.PHONY: help demo docs test test-quick test-long test-editors test-browser check grammar reliability rules taso verify-rules clean bench bench-large bench-floor bench-thesis bench-hub bench-instructions onnx-table
+.PHONY: help demo docs test test-quick test-long test-editors test-browser check grammar reliability rules taso verify-rules clean bench bench-large bench-floor bench-thesis bench-hub bench-instructions onnx-table exports
 
 help:  ## list the tasks
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/  \1\t\2/'
@@ -80,8 +80,26 @@ bench-hub: $(BENCH_STAMP)  ## one tensor with up to 10,000 users
 bench-instructions: $(BENCH_STAMP)  ## instructions per node, free of noise (needs valgrind)
 	@$(BENCH)/bin/python -m benchmarks.instructions
 
-onnx-table: $(BENCH_STAMP)  ## write docs/onnx-comparison.md: nodes that gslang and other tools leave of ONNX models (half an hour)
-	@$(BENCH)/bin/python -m benchmarks.onnx_models
+# A folder of models with inputs/ and make_inputs.py, and a table.tsv of what other tools leave, which `python -m benchmarks.export_tools` writes.
+EXPORTS ?= ../shared/data/exports
+
+onnx-table: $(BENCH_STAMP)  ## write docs/onnx-comparison.md: nodes left of exported models, fused operators, numbers, latency (EXPORTS=folder)
+	@test -f $(EXPORTS)/table.tsv || $(BENCH)/bin/python -m benchmarks.export_tools $(EXPORTS)
+	@$(BENCH)/bin/python -m benchmarks.exports $(EXPORTS) --out build/exports --page docs/onnx-comparison.md
+
+# torch and transformers have an environment of their own, made when it is first needed.
+TORCH := .venv-exports
+
+$(TORCH)/.installed: examples/exports/requirements.txt
+	@echo "setting up $(TORCH) with torch (some GB, once) …"
+	@test -x $(TORCH)/bin/python || $(PYTHON) -m venv $(TORCH)
+	@echo '*' > $(TORCH)/.gitignore
+	@$(TORCH)/bin/python -m pip install --quiet --disable-pip-version-check -r examples/exports/requirements.txt
+	@touch $@
+
+exports: $(STAMP) $(TORCH)/.installed  ## export small networks from torch, and print what the pass for onnxruntime leaves of them (ONLY="t5 swin")
+	@$(TORCH)/bin/python examples/exports/export.py build/networks $(if $(ONLY),--only $(ONLY))
+	@$(BIN)/python -m benchmarks.exports build/networks --out build/rewritten $(if $(ONLY),--only $(ONLY))
 
 grammar: $(STAMP)  ## write grammar/gsl.json, the parser's tables, after a change of grammar/gsl.lark
 	@$(BIN)/python -m gslang.syntax.grammar

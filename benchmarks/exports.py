@@ -3,7 +3,8 @@
 `python -m benchmarks.exports FOLDER` prints a line for each model of the folder: nodes before, nodes left, the fewest that another tool
 leaves (`table.tsv` of the folder, if it has one), the largest relative difference of the results, and what kinds of operators another tool
 fused more of. Numbers are compared in onnxruntime, its optimizations off and on, with inputs made by the folder's `make_inputs.py` from
-`inputs/NAME.json`; models with dynamic dimensions run with two sets of sizes.
+`inputs/NAME.json`; models with dynamic dimensions run with two sets of sizes. `--page FILE` writes the same as a page (`make onnx-table`), with the time
+that models take in onnxruntime at its default level, as `gslc bench` measures it.
 """
 
 from __future__ import annotations
@@ -52,6 +53,7 @@ class Outcome:
     differences: Mapping[str, float]
     failure: str = ""
     tolerance: float = TOLERANCE
+    latency: str = ""
 
     @property
     def equal(self) -> bool:
@@ -123,8 +125,8 @@ def rewrite(path: Path, target: Path, pass_name: str, module: str) -> None:
     gslang.write(result.graph, target)
 
 
-def measure(folder: Path, out: Path, pass_name: str, module: str, name: str) -> Outcome:
-    """Run the pass over a model, and both models over its inputs."""
+def measure(folder: Path, out: Path, pass_name: str, module: str, name: str, timed: float = 0.0) -> Outcome:
+    """Run the pass over a model, and both models over its inputs; for as many seconds as `timed` says to see how long they take."""
     import onnx
 
     source, target = folder / f"{name}.onnx", out / f"{name}.onnx"
@@ -144,6 +146,7 @@ def measure(folder: Path, out: Path, pass_name: str, module: str, name: str) -> 
         tolerance=HALF_TOLERANCE if rough else TOLERANCE,
     )  # fmt: skip
     differences: dict[str, float] = {}
+    said = ""
     try:
         first, quick = session(str(source), optimized=False), session(str(source), optimized=True) if rough else None
     except Exception as error:
@@ -160,9 +163,22 @@ def measure(folder: Path, out: Path, pass_name: str, module: str, name: str) -> 
             # Quantized layers round differently in onnxruntime's own fused operators: what it makes of the model before counts too.
             others = [] if quick is None else [difference(quick.run(None, given), found)]
             differences[f"{which}@99"] = min([difference(expected, found), *others])
+            if timed and not said:
+                said = latency(source, target, given, timed)
     except Exception as error:
         return Outcome(**{**vars(made), "failure": str(error).splitlines()[0][:200]})
-    return Outcome(**{**vars(made), "differences": differences})
+    return Outcome(**{**vars(made), "differences": differences, "latency": said})
+
+
+def latency(source: Path, target: Path, given: dict[str, Any], seconds: float) -> str:
+    """How much longer (`+`) or shorter the model takes than before, in per cent, or `=` where that is no more than noise."""
+    import gslang
+    from gslang.formats.onnx.latency import Setting, measure_latency
+
+    found = measure_latency(gslang.read(source), gslang.read(target), given, Setting(threads=1, seconds=seconds)).change
+    if found is None or not found.more_than_noise:
+        return "="
+    return f"{(found.ratio - 1) * 100:+.0f} %"
 
 
 def table(folder: Path) -> dict[str, dict[str, str]]:
@@ -209,6 +225,44 @@ def line(name: str, outcome: Outcome, row: Mapping[str, str]) -> tuple[str, bool
     return "  ".join(said), bool(less)
 
 
+def page(found: Mapping[str, Outcome], rows: Mapping[str, Mapping[str, str]]) -> str:
+    """A row for each model; the same in numbers."""
+    from importlib.metadata import version
+
+    tools = {"onnxslim": "onnxslim", "onnxsim": "onnxsim", "ort1": "onnxruntime basic", "ort2": "extended", "ort.transformers": "transformers",
+             "onnxscript": "onnxscript", "onnxscript.ort": "for onnxruntime"}  # fmt: skip
+    rank = [(o, best_of_others(rows.get(name, {}))) for name, o in found.items()]
+    fewest = sum(best is None or o.nodes <= best[0] for o, best in rank)
+    ran = [o for o in found.values() if not o.failure]
+    lacking: Counter[str] = sum((fused_elsewhere(rows.get(name, {})) - fused(o.operators) for name, o in found.items()), Counter())
+    faster = sum(o.latency.startswith("-") for o in ran)
+    slower = sum(o.latency.startswith("+") for o in ran)
+    lines = [
+        "# Nodes left of exported models", "",
+        "Written by `make onnx-table` from small models that PyTorch's exporters wrote (`examples/exports` makes such files; `ts`: TorchScript, `dy`: the newer one,",
+        "then the operator set). Nodes without `Constant`s that each tool leaves; **bold**: no tool leaves fewer; `–`: the tool or onnxruntime fails on it. gslang:",
+        "the pass `onnxruntime` of `std.onnxruntime`. Largest difference of results, relative to the largest number, over several inputs, with onnxruntime's",
+        "optimizations off and on. Seconds: rules loaded, model read, rewritten and written. Latency: how much longer (`+`) or shorter the model takes in",
+        "onnxruntime at its default level, which fuses much of this itself; `=`: no more than noise (`gslc bench`).", "",
+        f"onnxruntime {version('onnxruntime')}, onnx {version('onnx')}.", "",
+        f"No tool leaves fewer nodes on {fewest} of {len(found)}; numbers are equal on {sum(o.equal for o in ran)} of {len(ran)} that run here; faster on {faster}, slower on {slower}.",
+        f"Fused by another tool and not here: {', '.join(f'{kind} {n}' for kind, n in lacking.items()) or 'nothing'}.", "",
+        "| model | before | gslang | " + " | ".join(tools.values()) + " | difference | seconds | latency |",
+        "|---|---|---|" + "---|" * (len(tools) + 3),
+    ]  # fmt: skip
+    for name, o in found.items():
+        row, best = rows.get(name, {}), best_of_others(rows.get(name, {}))
+        least = min(o.nodes, best[0]) if best else o.nodes
+        cells = [str(o.before), str(o.nodes)]
+        for tool in tools:
+            failed = not row.get(tool, "").isdigit() or row.get(f"{tool} numbers", "").startswith("FAILS")
+            cells.append("–" if failed else row[tool])
+        cells = [f"**{cell}**" if k and cell == str(least) else cell for k, cell in enumerate(cells)]
+        worst = max((d for d in o.differences.values() if d == d), default=None)
+        lines.append(f"| {name} | " + " | ".join([*cells, "not run" if worst is None else f"{worst:.0e}", f"{o.seconds:.1f}", o.latency or "–"]) + " |")
+    return "\n".join(lines) + "\n"
+
+
 def main(arguments: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("folder", type=Path)
@@ -217,21 +271,27 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--pass", dest="pass_name", default="onnxruntime")
     parser.add_argument("--out", type=Path, required=True, help="a folder for the models that are made")
     parser.add_argument("--jobs", type=int, default=1)
+    parser.add_argument("--page", type=Path, help="write the table there, with latencies")
+    parser.add_argument("--timed", type=float, default=2.0, help="seconds to measure the latency of a model, for --page")
     given = parser.parse_args(arguments)
     given.out.mkdir(parents=True, exist_ok=True)
     rows = table(given.folder)
     names = [p.stem for p in sorted(given.folder.glob("*.onnx")) if not given.only or any(part in p.name for part in given.only)]
-    work = partial(measure, given.folder, given.out, given.pass_name, given.rules)
+    work = partial(measure, given.folder, given.out, given.pass_name, given.rules, timed=given.timed if given.page else 0.0)
     more = wrong = 0
     lacking: Counter[str] = Counter()
+    outcomes: dict[str, Outcome] = {}
     with ProcessPoolExecutor(given.jobs) as pool:
         for name, outcome in zip(names, pool.map(work, names)):
             row = rows.get(name, {})
+            outcomes[name] = outcome
             said, less = line(name, outcome, row)
             print(said, flush=True)
             more += less
             wrong += not outcome.equal and not outcome.failure.startswith("not run")
             lacking += fused_elsewhere(row) - fused(outcome.operators)
+    if given.page:
+        given.page.write_text(page(outcomes, rows), encoding="utf-8")
     print(f"{len(names)} models; another tool leaves fewer nodes on {more}; numbers differ on {wrong}; fused elsewhere alone: {dict(lacking)}")
     return 1 if wrong else 0
 

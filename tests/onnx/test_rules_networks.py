@@ -91,7 +91,7 @@ def test_shapes_need_not_be_computed() -> None:
 
 @pytest.mark.parametrize(("name", "left"), [("bert", 22), ("gpt2", 15), ("llama", 29), ("resnet50", 56)])
 def test_operators_of_onnxruntime(name: str, left: int) -> None:
-    """The numbers are those of the shipped evaluators of `com.microsoft` (`benchmarks.onnx_models` asks onnxruntime itself)."""
+    """The numbers are those of the shipped evaluators of `com.microsoft` (`benchmarks.exports` asks onnxruntime itself)."""
     shipped = gslang.load("std.onnxruntime")
     model = NETWORKS[name](16, "batch")
     before = gslang.from_onnx(model)
