@@ -21,7 +21,7 @@ from gslang.cli.option_types import natural, positive, seconds
 from gslang.cli.progress import shown
 from gslang.cli.refusals import refuse_output, refuse_two_stdins, shared_file
 from gslang.cli.shared import add_graph_options, load_graph
-from gslang.cli.usable_rules import usable_rules
+from gslang.cli.usable_rules import add_extern_option, usable_rules
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -41,6 +41,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--format", choices=("text", "json"), default="text")
     parser.add_argument("--report", metavar="FILE", help="write what the run did, and the times, as JSON")
     add_graph_options(parser)
+    add_extern_option(parser)
 
 
 def add_latency_options(parser: argparse.ArgumentParser) -> None:
