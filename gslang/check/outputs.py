@@ -37,35 +37,35 @@ def check_replaced(low: Lowering, olds: list[int], nows: list[int], where: Itera
                 )  # fmt: skip
 
 
-def _nothing(low: Lowering, target: int, tested: set[int]) -> Iterator[tuple[Span, str | None]]:
-    """Where a target is nothing, or an input that may be absent without a test of it (its name)."""
-    span = low.target_spans[target]
-    match low.targets[target]:
-        case ir.Absent():
-            yield span, None
-        case ir.MakeConst(value=ir.Const(None)):
-            yield span, None
-        case ir.SourceNode(_, node):
-            pattern = low.patterns[node]
-            if isinstance(pattern, ir.LeafNode) and pattern.optional and node not in tested:
-                yield span, pattern.name
-        case ir.MakeTuple(fields):
-            for field in fields:
-                yield from _nothing(low, field, tested)
-        case ir.MakeProj(base, ir.Const(int(index))) if isinstance(low.targets[base], ir.MakeTuple):
-            fields = low.targets[base].fields  # type: ignore[union-attr]
-            if -len(fields) <= index < len(fields):
-                yield from _nothing(low, fields[index], tested)
-        case ir.Repeat(element=element):
-            yield from _nothing(low, element, tested)
-        case ir.ChooseTarget(condition, then, otherwise):
-            known = tested | {value.node for value in _parts(condition) if isinstance(value, ir.IsAbsent)}
-            yield from _nothing(low, then, known)
-            yield from _nothing(low, otherwise, known)
-        case ir.SelectTarget(arms=arms):
-            for arm in arms:
-                if arm is not None:
-                    yield from _nothing(low, arm, tested)
+def _nothing(low: Lowering, output: int, tested: set[int]) -> Iterator[tuple[Span, str | None]]:
+    """Where a target is nothing, or an input that may be absent without a test of it (its name). Parts that are shared are looked at once."""
+    stack, met = [(output, frozenset(tested))], set[tuple[int, frozenset[int]]]()
+    while stack:
+        target, known = stack.pop()
+        if (target, known) in met:
+            continue
+        met.add((target, known))
+        span = low.target_spans[target]
+        match low.targets[target]:
+            case ir.Absent() | ir.MakeConst(value=ir.Const(None)):
+                yield span, None
+            case ir.SourceNode(_, node):
+                pattern = low.patterns[node]
+                if isinstance(pattern, ir.LeafNode) and pattern.optional and node not in known:
+                    yield span, pattern.name
+            case ir.MakeTuple(fields):
+                stack += [(field, known) for field in reversed(fields)]
+            case ir.MakeProj(base, ir.Const(int(index))) if isinstance(low.targets[base], ir.MakeTuple):
+                fields = low.targets[base].fields  # type: ignore[union-attr]
+                if -len(fields) <= index < len(fields):
+                    stack.append((fields[index], known))
+            case ir.Repeat(element=element):
+                stack.append((element, known))
+            case ir.ChooseTarget(condition, then, otherwise):
+                known |= {value.node for value in _parts(condition) if isinstance(value, ir.IsAbsent)}
+                stack += [(otherwise, known), (then, known)]
+            case ir.SelectTarget(arms=arms):
+                stack += [(arm, known) for arm in reversed(arms) if arm is not None]
 
 
 def _parts(value: object) -> Iterator[object]:
