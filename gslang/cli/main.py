@@ -37,6 +37,7 @@ VERBS = {
     "match": "list matches, change nothing",
     "bisect": "find the application that breaks a graph",
     "convert": "convert a graph between formats",
+    "discover": "find rules over operators, with conditions and verdicts",
     "implied": "tell whether rules follow from others",
     "search": "find the cheapest graph that rules lead to",
     "cost": "what a graph costs, per operator and in total",

@@ -77,7 +77,8 @@ def _implied(rule: CheckedRule, others: Sequence[CheckedRule], settings: Setting
     forward, count, trivial = True, 0, 0
     try:
         for instance in _instances(rule, settings):
-            found = _derived(instance, rule.dialect, others, settings)
+            assert instance.after is not None
+            found = derive(instance.before, instance.after, rule.dialect, others, settings)
             if isinstance(found, str):
                 return Implied(rule.name, False, found, count)
             if not any(derivation.steps for derivation in found):
@@ -122,10 +123,9 @@ def _instances(rule: CheckedRule, settings: Settings) -> Iterator[Instance]:
     return islice(varied(fitting, settings.instances, rule.dialect, float("inf")), settings.instances)
 
 
-def _derived(instance: Instance, dialect: Dialect, by: Sequence[CheckedRule], settings: Settings) -> tuple[Derivation, ...] | str:
-    """A chain for each output of an instance, or why there is none."""
-    assert instance.after is not None
-    graph, count = _both(instance.before, instance.after)
+def derive(before: Graph, after: Graph, dialect: Dialect, by: Sequence[CheckedRule], settings: Settings) -> tuple[Derivation, ...] | str:
+    """A chain from each output of a graph to that of another one with the same inputs, or why there is none."""
+    graph, count = _both(before, after)
     egraph = ExplainedEGraph(graph, dialect)
     pairs = list(zip(egraph.outputs[:count], egraph.outputs[count:]))
 

@@ -1,0 +1,87 @@
+"""Which equations become rules, and in which direction: those that are no instances of others, from the side that costs more."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+
+from gslang.dialect.tensor_type import Type
+from gslang.discover.enumerate import Equation, Tree, key_of, match, replaced, variables
+from gslang.discover.formers import Former
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """A rule without conditions. Variables are numbered as they occur in `source`; `types`: of each, at each of the sizes."""
+
+    source: Tree
+    target: Tree
+    types: tuple[tuple[Type, ...], ...]
+
+
+def candidates(
+    equations: Sequence[Equation], formers: Sequence[Former], inputs: Sequence[tuple[Type, ...]], cost: Callable[[Tree], float | None]
+) -> list[Candidate]:  # fmt: skip
+    """The rules that the equations give, smallest first; `cost` of a term over the inputs, None if it has none."""
+    found: dict[tuple[Tree, Tree], Candidate] = {}
+    for equation in _general(list(_closed(equations, inputs)), formers, inputs):
+        ways = [(a, b) for a, b in ((equation.left, equation.right), (equation.right, equation.left)) if isinstance(a, tuple) and variables(b) <= variables(a)]
+        if not ways:
+            continue
+        source, target = max(ways, key=lambda way: (*_gain(way[0], way[1], cost), way == ways[0]))
+        order = list(dict.fromkeys(leaves(source)))
+        names: dict[int, Tree] = {variable: k for k, variable in enumerate(order)}
+        made = Candidate(replaced(source, names), replaced(target, names), tuple(inputs[v] for v in order))
+        found.setdefault((made.source, made.target), made)
+    return sorted(found.values(), key=lambda c: (count(c.source) + count(c.target), key_of(c.source, formers), key_of(c.target, formers)))
+
+
+def _gain(source: Tree, target: Tree, cost: Callable[[Tree], float | None]) -> tuple[float, int]:
+    """What a direction saves, and by how many operators its target is smaller."""
+    before, after = cost(source), cost(target)
+    return 0.0 if before is None or after is None else before - after, count(source) - count(target)
+
+
+def leaves(tree: Tree) -> Iterator[int]:
+    """The variables of a term, from left to right."""
+    if isinstance(tree, int):
+        yield tree
+    else:
+        for operand in tree[1:]:
+            yield from leaves(operand)
+
+
+def count(tree: Tree) -> int:
+    """How many operators a term has."""
+    return 0 if isinstance(tree, int) else 1 + sum(map(count, tree[1:]))
+
+
+def _closed(equations: Sequence[Equation], inputs: Sequence[tuple[Type, ...]]) -> Iterator[Equation]:
+    """The equations of which one side has all variables. Others say that a term depends on no variable: one is put in the place of the others."""
+    for equation in equations:
+        left, right = variables(equation.left), variables(equation.right)
+        if left <= right or right <= left:
+            yield equation
+            continue
+        instead: dict[int, Tree] = {v: w for v in right - left for w in sorted(left) if inputs[v] == inputs[w]}
+        now = replaced(equation.right, instead)
+        if now != equation.left and variables(now) <= left:
+            yield Equation(equation.left, now)
+
+
+def _general(equations: Sequence[Equation], formers: Sequence[Former], inputs: Sequence[tuple[Type, ...]]) -> list[Equation]:
+    """Without those that are others with terms in the place of variables. Ranks of what is put in do not count: a rule has its own conditions."""
+    order = sorted(equations, key=lambda e: (count(e.left) + count(e.right), -len(variables(e.left) | variables(e.right))))
+    kept: list[Equation] = []
+    for equation in order:
+        if not any(_is_instance(equation, other, formers) for other in kept):
+            kept.append(equation)
+    return kept
+
+
+def _is_instance(equation: Equation, of: Equation, formers: Sequence[Former]) -> bool:
+    return any(
+        any(True for _ in match(of.right, right, bound, formers))
+        for left, right in ((equation.left, equation.right), (equation.right, equation.left))
+        for bound in match(of.left, left, {}, formers)
+    )
