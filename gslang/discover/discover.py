@@ -7,6 +7,7 @@ smallest first. A state file holds what was enumerated and judged, for the next 
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import asdict, dataclass, field, replace
@@ -19,6 +20,7 @@ from gslang.api import load, parse_rules
 from gslang.base.atomic_write import write_text
 from gslang.base.cache import digest
 from gslang.base.diagnostics import InputError
+from gslang.base.resources import stdlib_path
 from gslang.check.checked import CheckedRule
 from gslang.dialect.dialect import Dialect
 from gslang.dialect.load import load_dialect, require_inference
@@ -84,6 +86,8 @@ class Plan:
     formers: tuple[Former, ...]
     inputs: tuple[tuple[Type, ...], ...]
     prelude: str
+    sources: tuple[str, ...] = ()
+    """The files that declare operators, which `prelude` imports."""
 
 
 # ── the question ──────────────────────────────────────────────────────────────────────────────────────────────
@@ -99,7 +103,8 @@ def plan_of(question: Question) -> Plan:
         rules = load(file)
         known += [s for s in rules.dialect.added if s.name not in {k.name for k in known}]
         dialect = _merged(dialect, rules.dialect)
-        prelude += f'use "{Path(file).resolve()}";\n'
+    sources = tuple(dict.fromkeys(s.declared_at.source.name for s in known if s.declared_at is not None))
+    prelude += "".join(f"use {used(source, None)};\n" for source in sources)
     require_inference(dialect)
     asked = read_operators(question.operators, dialect) if question.operators else [Asked(s.name) for s in known]
     if not asked:
@@ -112,7 +117,18 @@ def plan_of(question: Question) -> Plan:
     idle = [one.op for one in asked if not any(former.op == one.op for former in formers)]
     if idle:
         raise InputError(f"`{idle[0]}` takes none of the inputs", path="--ops", help="say which inputs there are: --inputs '[n, m], [n, m]'")
-    return Plan(question, dialect, tuple(formers), inputs, prelude)
+    return Plan(question, dialect, tuple(formers), inputs, prelude, sources)
+
+
+def used(source: str, folder: Path | None) -> str:
+    """How a file that declares operators is imported: a shipped module by name, another by its path, from a folder if one is given."""
+    path, shipped = Path(source).resolve(), stdlib_path().resolve()
+    if path.is_relative_to(shipped):
+        return ".".join(("std", *path.relative_to(shipped).with_suffix("").parts))
+    if folder is None:
+        return f'"{path}"'
+    relative = os.path.relpath(path, folder.resolve()).replace(os.sep, "/")
+    return f'"{relative}"' if relative.startswith(".") else f'"./{relative}"'
 
 
 def _merged(a: Dialect, b: Dialect) -> Dialect:

@@ -191,10 +191,22 @@ class _Writer:
         given = dict(former.attrs)
         complete = signature.complete(given)
         names = complete if self.is_source and self.style == "stated" else [name for name, value in complete.items() if name in given or not self.is_source and name not in signature.defaults]
-        texts = [f"{name} = {self._value(complete[name])}" for name in signature.attributes if name in names]
+        handed = self._handed(complete) if self.style == "open" else {}
+        names = [*names, *(name for name in handed if name not in names)]
+        texts = [f"{name} = {handed.get(name) or self._value(complete[name])}" for name in signature.attributes if name in names]
         if self.is_source:
             self.stated += [f"`{former.op}` has {text}" for text in texts if text.partition(" = ")[0] in given]
         return texts
+
+    def _handed(self, complete: Mapping[str, Any]) -> dict[str, str]:
+        """Attributes that a call of the source has under the same name, with the same value: the axis of a softmax is that of a log_softmax."""
+        found: dict[str, str] = {}
+        for former, giver in self.givers.items():
+            own = self.dialect.operators[former.op].complete(dict(former.attrs))
+            for name, value in complete.items():
+                if name in own and own[name] == value and type(own[name]) is type(value):
+                    found.setdefault(name, f"{giver}.{name}")
+        return found
 
     def _value(self, value: Any) -> str:
         if isinstance(value, Symbol):

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from gslang.base.source import Source
 from gslang.check.check import check_source
-from gslang.discover.discover import Plan
+from gslang.discover.discover import Plan, used
 from gslang.discover.forms import equation_text
 from gslang.discover.judge import Judged
 from gslang.discover.usefulness import Use
@@ -24,7 +23,8 @@ def rule_file(
     question = plan.question
     operators = ", ".join(dict.fromkeys(f"`{former.op}`" for former in plan.formers if former.op))
     head = [f"#! Found by `gslc discover` over {operators}, in terms of up to {question.size} operators.", f"dialect {question.dialect};"]
-    head += [f'use "{_path(file, output)}";' for file in question.files]
+    folder = Path(output).parent if output is not None and output != "-" else Path()
+    head += [f"use {used(source, folder)};" for source in plan.sources]
     name = output if output not in (None, "-") else str(Path.cwd() / "found.gsl")
     tests = _passing(plan, rules, annotations)
     items = []
@@ -35,15 +35,6 @@ def rule_file(
     text = "\n".join(head) + "\n\n" + "\n".join(items)
     formatted = format_source(Source(str(name), text)).text
     return text if formatted is None else formatted
-
-
-def _path(file: str, output: str | None) -> str:
-    """How the output names a file: from its own folder."""
-    if not Path(file).exists():
-        return file  # a shipped module
-    folder = Path(output).parent if output not in (None, "-") and output is not None else Path()
-    relative = os.path.relpath(Path(file).resolve(), folder.resolve()).replace(os.sep, "/")
-    return relative if relative.startswith(".") else f"./{relative}"
 
 
 def _documentation(plan: Plan, rule: Judged, use: Use, cost: str, graphs: int) -> list[str]:
