@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from os import PathLike
 from pathlib import Path
 from time import perf_counter
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Union
 
 from gslang.base.diagnostics import Diagnostic
@@ -267,6 +268,11 @@ class RuleSet:
         return {name: rule for program in self.programs for name, rule in program.rules.items()}
 
     @property
+    def parameters(self) -> dict[str, object]:
+        """The values of the files' parameters (`param` items)."""
+        return {name: value for program in self.programs for name, value in program.parameters.items()}
+
+    @property
     def passes(self) -> dict[str, CheckedPass]:
         return {name: found for program in self.programs for name, found in program.passes.items()}
 
@@ -458,28 +464,35 @@ def folder(dialect: Dialect) -> Callable[[int | None], Callable[[Graph], int]]:
     return limited
 
 
-def load(name: str | Path, *, allow_extern: bool = False) -> RuleSet:
+def load(name: str | Path, *, allow_extern: bool = False, defines: Mapping[str, object] = MappingProxyType({})) -> RuleSet:
     """The rules of a `.gsl` file, a folder, or a shipped module (`std.relay`). Raises `RuleError`, `FileNotFoundError`.
 
     `allow_extern`: import the Python functions that `@extern` names; else rules that call one raise `InputError` when they are run.
-    Raises `InputError` for a function that cannot be imported.
+    `defines`: values for parameters of the files (`param` items). Raises `InputError` for a function that cannot be imported, and
+    `UnknownNameError` for a parameter that there is not.
     """
-    programs = load_module(str(name)) if str(name) else []
+    programs = load_module(str(name), None, defines) if str(name) else []
     if not programs:
         raise FileNotFoundError(f"there is no .gsl file in `{name}`")
-    return _ready(programs, allow_extern)
+    return _ready(programs, allow_extern, defines)
 
 
-def parse_rules(text: str, name: str = "<rules>", *, allow_extern: bool = False) -> RuleSet:
-    """The rules of a text. Raises `RuleError`, and with `allow_extern` (as in `load`) `InputError`."""
-    from gslang.check.check import check_source
+def parse_rules(
+    text: str, name: str = "<rules>", *, allow_extern: bool = False, defines: Mapping[str, object] = MappingProxyType({})
+) -> RuleSet:
+    """The rules of a text. Raises `RuleError`, and the errors of `load`."""
+    from gslang.check.check import check_module, check_source
+    from gslang.check.imports import Importer
 
-    return _ready([check_source(Source(name, text))], allow_extern)
+    return _ready([check_source(Source(name, text), Importer(check_module, None, defines))], allow_extern, defines)
 
 
-def _ready(programs: Sequence[CheckedProgram], allow_extern: bool) -> RuleSet:
+def _ready(programs: Sequence[CheckedProgram], allow_extern: bool, defines: Mapping[str, object]) -> RuleSet:
     """Checked programs as rules that can be run."""
     rules = RuleSet(tuple(programs))
+    for name in defines:
+        if name not in rules.parameters:
+            raise UnknownNameError("parameter", name, rules.parameters)
     if any(not program.ok for program in programs):
         raise RuleError(rules.diagnostics)
     return RuleSet(tuple(with_externs(with_meanings(program), allow_extern) for program in programs))

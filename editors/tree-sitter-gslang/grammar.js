@@ -22,7 +22,7 @@ module.exports = grammar({
     source_file: ($) => repeat($._item),
 
     _item: ($) =>
-      choice($.dialect_item, $.use_item, $.operator_item, $.function_item, $.rule_item, $.pass_item, $.test_item),
+      choice($.dialect_item, $.use_item, $.operator_item, $.function_item, $.parameter_item, $.rule_item, $.pass_item, $.test_item),
 
     dialect_item: ($) => seq("dialect", field("name", $.identifier), ";"),
 
@@ -90,6 +90,17 @@ module.exports = grammar({
       ),
     function_parameters: ($) => seq("(", maybeList($.function_parameter), ")"),
     function_parameter: ($) => seq(field("name", $.identifier), optional(seq(":", field("type", alias(choice($.identifier, "op"), $.type_name))))),
+
+    parameter_item: ($) =>
+      seq(
+        repeat($.annotation),
+        alias(token(prec(1, /param/)), "param"),
+        field("name", $.identifier),
+        ":",
+        field("type", $.type),
+        optional(seq("=", field("value", $._any_expression))),
+        ";",
+      ),
 
     // ── rules ──
 

@@ -32,6 +32,7 @@ E0207 an unknown rule, pass or function
 E0208 two items have the same name
 E0209 an unused input
 E0210 a table of a rule family that does not fit
+E0211 a parameter of a file whose value does not fit
 E0301 an unknown operator
 E0302 a wrong number of operands
 E0303 an unknown attribute

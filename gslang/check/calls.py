@@ -52,8 +52,11 @@ def call(low: Lowering, expr: n.Call, ordered: bool) -> Denotation:
         if low.side == "source":
             return patterns.constant_call(low, expr, name)
         return targets.constant_call(low, expr, name)
-    if name in low.functions:
-        return _expand(low, expr, low.functions[name])
+    function = low.functions.get(name)
+    if isinstance(function, n.ParamDecl):
+        low.stop("E0304", f"`{name}` is a parameter of the file and cannot be called", expr.callee.span, f"write `{name}`")
+    if function is not None:
+        return _expand(low, expr, function)
     if name in ("any", "var", "input", "param", "fixed") and all(isinstance(a, n.Keyword) for a in expr.arguments):
         if low.side == "source":
             return patterns.inline_kind(low, expr, name, expr.arguments)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from types import MappingProxyType
 
 from gslang.base.diagnostics import Diagnostic, Label
 from gslang.base.source import Source, Span
@@ -14,6 +15,7 @@ from gslang.check.externs import check_function
 from gslang.check.families import check_rules
 from gslang.check.imports import Importer
 from gslang.check.meaning import check_meaning
+from gslang.check.parameters import settled
 from gslang.check.passes import check_pass
 from gslang.check.tests import check_test
 from gslang.dialect.declarations import signature_of
@@ -31,7 +33,7 @@ class Module:
     """A checked file, with what others may take from it."""
 
     program: ir.CheckedProgram
-    functions: Mapping[str, n.FnDecl] = field(repr=False)
+    functions: Mapping[str, n.FnDecl | n.ParamDecl] = field(repr=False)
     operators: tuple[Signature, ...] = field(repr=False)
 
 
@@ -61,14 +63,14 @@ def check_module(source: Source, importer: Importer) -> Module:
     found += found_dialect
     rules: dict[str, ir.CheckedRule] = {}
     passes: dict[str, ir.CheckedPass] = {}
-    functions: dict[str, n.FnDecl] = {}
+    functions: dict[str, n.FnDecl | n.ParamDecl] = {}
     operators: list[Signature] = []
     broken: set[str] = set()
     with importer.reading(source.name):
         for item in program.items:
             if isinstance(item, n.Use):
                 use_module(item, source, importer, found, rules, passes, functions, operators, broken)
-    own_functions = functions_of(program, found)
+    own_functions = functions_of(program, found, importer.defines)
     functions.update(own_functions)
     if operators:
         dialect = dialect.with_operators(operators)
@@ -117,6 +119,7 @@ def check_module(source: Source, importer: Importer) -> Module:
         own_passes=tuple(i.name.id for i in program.items if isinstance(i, n.PassDecl) and i.name.id in passes),
         tests=tuple(tests),
         diagnostics=tuple(sorted(unique.values(), key=lambda d: d.order)),
+        parameters={name: item.value for name, item in functions.items() if isinstance(item, n.ParamDecl)},
     )
     return Module(result, functions, tuple(operators))
 
@@ -152,14 +155,17 @@ def dialect_of(program: n.Program) -> tuple[Dialect, list[Diagnostic]]:
     return load_dialect(chosen), found
 
 
-def functions_of(program: n.Program, found: list[Diagnostic]) -> dict[str, n.FnDecl]:
-    """The functions that a file declares, by name."""
-    result: dict[str, n.FnDecl] = {}
+def functions_of(program: n.Program, found: list[Diagnostic], defines: Mapping[str, object] = MappingProxyType({})) -> dict[str, n.FnDecl | n.ParamDecl]:
+    """The functions and parameters that a file declares, by name. `defines`: values that are given to parameters."""
+    result: dict[str, n.FnDecl | n.ParamDecl] = {}
     for item in program.items:
-        if isinstance(item, n.FnDecl):
+        if isinstance(item, (n.FnDecl, n.ParamDecl)):
             name = item.name.id
             if name in result:
-                found.append(Diagnostic("E0208", f"there is a function `{name}` already", Label(item.name.span), related=(Label(result[name].name.span, "first one here"),), help="choose another name"))
+                found.append(Diagnostic("E0208", f"there is a function or parameter `{name}` already", Label(item.name.span), related=(Label(result[name].name.span, "first one here"),), help="choose another name"))
+                continue
+            if isinstance(item, n.ParamDecl):
+                result[name] = settled(item, defines, found)
                 continue
             found += check_function(item)
             seen: set[str] = set()
@@ -173,7 +179,7 @@ def functions_of(program: n.Program, found: list[Diagnostic]) -> dict[str, n.FnD
 
 def use_module(
     item: n.Use, source: Source, importer: Importer, found: list[Diagnostic], rules: dict[str, ir.CheckedRule],
-    passes: dict[str, ir.CheckedPass], functions: dict[str, n.FnDecl], operators: list[Signature], broken: set[str],
+    passes: dict[str, ir.CheckedPass], functions: dict[str, n.FnDecl | n.ParamDecl], operators: list[Signature], broken: set[str],
 ) -> None:  # fmt: skip
     """Add what a `use` item imports to the tables; what cannot be found is reported."""
     modules, problem = importer.modules(item, source)

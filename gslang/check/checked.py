@@ -339,7 +339,10 @@ class CheckedPass:
 
 @dataclass(frozen=True, slots=True)
 class CheckedProgram:
-    """`rules` and `passes`: all that are visible, imported ones included, by name; `own_rules`: this file's, in order."""
+    """`rules` and `passes`: all that are visible, imported ones included, by name; `own_rules`: this file's, in order.
+
+    `parameters`: the values of the `param` items, imported ones included.
+    """
 
     name: str
     dialect: Dialect = field(repr=False)
@@ -350,6 +353,7 @@ class CheckedProgram:
     own_passes: tuple[str, ...]
     tests: tuple[CheckedTest, ...]
     diagnostics: tuple[Diagnostic, ...]
+    parameters: dict[str, object] = field(default_factory=dict)
 
     def named(self, name: str) -> tuple[CheckedRule, ...]:
         """The rule of this name, or those of the family; none if there is none."""

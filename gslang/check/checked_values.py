@@ -43,9 +43,10 @@ OWN = Own()
 
 @dataclass(frozen=True, slots=True)
 class Const:
-    """A literal; sequences are tuples."""
+    """A literal; sequences are tuples. `name`: of the rule file's parameter whose value it is."""
 
     value: Any
+    name: str | None = dataclass_field(default=None, compare=False)
 
 
 @dataclass(frozen=True, slots=True)

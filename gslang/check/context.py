@@ -119,7 +119,7 @@ class Lowering:
     """
 
     dialect: Dialect
-    functions: Mapping[str, n.FnDecl]
+    functions: Mapping[str, n.FnDecl | n.ParamDecl]
     diagnostics: list[Diagnostic]
     denoting: Callable[[Lowering, n.Expr, bool], Denotation]  # `denote.denote`; expressions stand inside each other in all ways
     side: str = "source"

@@ -8,7 +8,7 @@ target side; `calls` tells which), everything else makes values (`values`).
 from __future__ import annotations
 
 from gslang.base.suggest import did_you_mean
-from gslang.check import attributes, calls, patterns, targets, templates, values
+from gslang.check import attributes, calls, parameters, patterns, targets, templates, values
 from gslang.check import checked as ir
 from gslang.check.context import (
     KINDS,
@@ -122,6 +122,8 @@ def _name(low: Lowering, expr: n.Name, name: str) -> Denotation:
         low.stop("E0405", f"`{name}` has a meaning only inside `each`", expr.span)
     if name == "opset" and low.dialect.name == "onnx":
         return ValueOf(ir.Opset(), "int")
+    if isinstance(known := low.functions.get(name), n.ParamDecl):
+        return ValueOf(ir.Const(known.value, name), parameters.type_of(known))
     if name in low.functions:
         low.stop("E0504", f"`{name}` is a function: call it", expr.span, f"write `{name}(…)`")
     if name in KINDS and low.side == "source" and name != "op":

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
+from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from gslang.base.diagnostics import Diagnostic, Label
@@ -21,8 +22,11 @@ if TYPE_CHECKING:
 class Importer:
     """The modules read so far, by path, and the chain of files being read. `parsed`: keeps what was parsed, for who wants the syntax too."""
 
-    def __init__(self, check: Callable[[Source, Importer], Module], parsed: dict[Source, Parsed] | None = None) -> None:
+    def __init__(
+        self, check: Callable[[Source, Importer], Module], parsed: dict[Source, Parsed] | None = None, defines: Mapping[str, object] = MappingProxyType({})
+    ) -> None:
         self._check = check
+        self.defines = defines  # values for parameters of the files, by name
         self._parsed = parsed
         self._done: dict[str, Module] = {}
         self._chain: list[str] = []

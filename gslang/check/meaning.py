@@ -27,7 +27,7 @@ _EXPECTED = {"shape": ("tuple", "any"), "dtype": ("dtype", "str", "any")}
 
 
 def check_meaning(
-    decl: n.OpDecl, signature: Signature, dialect: Dialect, functions: Mapping[str, n.FnDecl]
+    decl: n.OpDecl, signature: Signature, dialect: Dialect, functions: Mapping[str, n.FnDecl | n.ParamDecl]
 ) -> tuple[ir.Meaning | None, list[Diagnostic]]:
     """The meaning, or None if the declaration has none or it has an error; and all findings.
 

@@ -5,7 +5,9 @@ What a run with known rules needs of this package is here and in `checked`; pars
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
+from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from gslang.base.cache import cached
@@ -19,10 +21,12 @@ if TYPE_CHECKING:
     from gslang.syntax.parser import Parsed
 
 
-def load_module(name: str, parsed: dict[Source, Parsed] | None = None) -> list[CheckedProgram]:
+def load_module(
+    name: str, parsed: dict[Source, Parsed] | None = None, defines: Mapping[str, object] = MappingProxyType({})
+) -> list[CheckedProgram]:
     """The programs of a shipped module (`std.relay.conv`; a package includes its modules), a file, or a folder.
 
-    `parsed` receives the syntax of what had to be parsed for that.
+    `parsed` receives the syntax of what had to be parsed for that. `defines`: values for parameters of the files.
 
     Raises `FileNotFoundError` if there is no such module.
     """
@@ -32,14 +36,15 @@ def load_module(name: str, parsed: dict[Source, Parsed] | None = None) -> list[C
         from gslang.check.check import check_file, check_module
         from gslang.check.imports import Importer
 
-        importer = Importer(check_module, parsed)
+        importer = Importer(check_module, parsed, defines)
         return [check_file(path, importer) for path in paths]
 
     contents = [path.read_bytes() for path in paths]
     if any(b'use "' in text for text in contents):
         return check()  # what such a file means also depends on files that only reading it would tell
     shipped = [path.read_bytes() for path in rule_files(stdlib_path())]
-    return cached("program", [*map(str, paths), *contents, *shipped], check)
+    given = [repr(sorted(defines.items()))] if defines else []
+    return cached("program", [*map(str, paths), *contents, *shipped, *given], check)
 
 
 def _files(path: Path) -> list[Path]:

@@ -24,7 +24,7 @@ from gslang.syntax import nodes as n
 
 
 def check_rule(
-    rule: n.Rule, dialect: Dialect, functions: Mapping[str, n.FnDecl], module: str
+    rule: n.Rule, dialect: Dialect, functions: Mapping[str, n.FnDecl | n.ParamDecl], module: str
 ) -> tuple[ir.CheckedRule | None, list[Diagnostic]]:
     """The checked rule, or None if it has an error; and all findings."""
     low = Lowering(dialect, functions, [], denote)

@@ -19,7 +19,7 @@ from gslang.syntax import nodes as n
 
 
 def check_test(
-    item: n.Test, dialect: Dialect, functions: Mapping[str, n.FnDecl], rules: Mapping[str, ir.CheckedRule],
+    item: n.Test, dialect: Dialect, functions: Mapping[str, n.FnDecl | n.ParamDecl], rules: Mapping[str, ir.CheckedRule],
     broken: set[str], found: list[Diagnostic],
 ) -> ir.CheckedTest | None:  # fmt: skip
     """A `test` item; None if a finding is an error."""

@@ -21,7 +21,7 @@ from gslang.cli.option_types import natural, positive, size_in_bytes
 from gslang.cli.paint import painter
 from gslang.cli.progress import shown
 from gslang.cli.refusals import graph_takes_place, refuse_graph_output, refuse_output, refuse_two_stdins, shared_file, written_with
-from gslang.cli.shared import add_graph_options, load_graph
+from gslang.cli.shared import add_define_option, add_graph_options, load_graph
 from gslang.cli.usable_rules import add_extern_option, usable_rules
 from gslang.engine.fixed_point import StopReason
 from gslang.engine.passes import FOLD_LIMIT
@@ -56,6 +56,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def add_run_options(parser: argparse.ArgumentParser) -> None:
     """Which rules run, and how far."""
+    add_define_option(parser)
     parser.add_argument("--rule", action="append", metavar="NAME", help="only this rule (may be repeated)")
     parser.add_argument("--skip", action="append", default=[], metavar="NAME", help="not this rule (may be repeated)")
     parser.add_argument("--pass", dest="pass_name", metavar="NAME", help="run this pass")

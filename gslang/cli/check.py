@@ -6,10 +6,11 @@ import argparse
 import sys
 
 from gslang.cli.main import ExitCode
-from gslang.cli.shared import load_rules, show_findings
+from gslang.cli.shared import add_define_option, defines_of, load_rules, show_findings
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
+    add_define_option(parser)
     parser.add_argument("rules", nargs="+", help=".gsl files, folders, `-`, or shipped modules")
     parser.add_argument("--format", choices=("text", "concise", "json", "sarif", "github"), default="text")
 
@@ -18,7 +19,7 @@ def run(options: argparse.Namespace) -> int:
     from gslang import __version__
     from gslang.base import render, render_sarif
 
-    rules = load_rules(options.rules)
+    rules = load_rules(options.rules, defines=defines_of(options))
     if options.format == "text":
         failed = show_findings(rules, options)
         if not failed:

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from gslang.cli.main import ExitCode
+from gslang.cli.shared import add_define_option, defines_of, load_rules
 
 if TYPE_CHECKING:
     from gslang.check.checked import CheckedProgram
@@ -20,6 +21,7 @@ SHIPPED = {"relay": ("std.relay",), "onnx": ("std.onnx", "std.onnxruntime")}  # 
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
+    add_define_option(parser)
     parser.add_argument("what", help="a code such as E0401, or the name of a rule")
     parser.add_argument("file", nargs="?", help="a .gsl file, a folder or a module with the rule")
 
@@ -28,7 +30,6 @@ def run(options: argparse.Namespace) -> int:
     from gslang.base.codes import CODES
     from gslang.base.suggest import did_you_mean
     from gslang.check.modules import load_module
-    from gslang.cli.shared import load_rules
     from gslang.lint.codes import LINTS
 
     code = options.what.upper()
@@ -37,7 +38,7 @@ def run(options: argparse.Namespace) -> int:
         title = CODES[code].title if code in CODES else LINTS[code].title
         sys.stdout.write(page.read_text(encoding="utf-8") if page.is_file() else f"# {code}: {title}\n")
         return ExitCode.FINE
-    own = load_rules([options.file]) if options.file is not None else None
+    own = load_rules([options.file], defines=defines_of(options)) if options.file is not None else None
     modules = [name for dialect, names in SHIPPED.items() if own is None or own.dialect.name == dialect for name in names]
     groups = [list(own.programs)] if own is not None else []
     groups += [load_module(module) for module in modules]
@@ -59,6 +60,9 @@ def run(options: argparse.Namespace) -> int:
 def rule_with_tests(program: CheckedProgram, name: str) -> str:
     """A rule and its tests as their author wrote them, below a line that says where; "" if the program has no such rule."""
     from gslang.base.shown_file import shown_file
+    from gslang.check.checked import Const
+    from gslang.check.found import walk
+    from gslang.dialect.domain import value_text
     from gslang.syntax.item_texts import rule_text, test_texts
 
     meant = program.named(name)
@@ -66,4 +70,7 @@ def rule_with_tests(program: CheckedProgram, name: str) -> str:
         return ""
     span, names = meant[0].span, (meant[0].family or meant[0].name, *([rule.name for rule in meant] if meant[0].family == name else [name]))
     parts = [rule_text(span.source, names[0]), *(text for _, text in test_texts(span.source, *names))]
-    return "\n".join([f"# {shown_file(span.source.name)}, line {span.line_column[0]}", *parts])
+    read = [value for rule in meant for value in walk((rule.nodes, rule.where, rule.lets, rule.blocks, rule.target)) if isinstance(value, Const)]
+    values = {value.name: value_text(value.value) for value in read if value.name is not None}
+    head = [f"# {shown_file(span.source.name)}, line {span.line_column[0]}", *(f"# with {name} = {text}" for name, text in values.items())]
+    return "\n".join(["\n".join(head), *parts])

@@ -15,7 +15,7 @@ from gslang.cli.main import ExitCode
 from gslang.cli.miss_text import miss_lines
 from gslang.cli.option_types import positive
 from gslang.cli.refusals import refuse_two_stdins
-from gslang.cli.shared import add_graph_options, load_graph
+from gslang.cli.shared import add_define_option, add_graph_options, load_graph
 from gslang.cli.usable_rules import add_extern_option, usable_rules
 
 if TYPE_CHECKING:
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
+    add_define_option(parser)
     parser.add_argument("rules", help="a .gsl file, a folder, or a shipped module")
     parser.add_argument("graph", nargs="?", help="a .json, .relay or .onnx graph")
     parser.add_argument("--rule", action="append", metavar="NAME", help="only this rule (may be repeated)")

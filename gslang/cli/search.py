@@ -25,7 +25,7 @@ from gslang.cli.option_types import natural, positive
 from gslang.cli.paint import painter
 from gslang.cli.progress import shown_line
 from gslang.cli.refusals import refuse_graph_output, refuse_output, refuse_two_stdins, shared_file
-from gslang.cli.shared import add_graph_options, load_graph
+from gslang.cli.shared import add_define_option, add_graph_options, load_graph
 from gslang.cli.usable_rules import add_extern_option, usable_rules
 
 if TYPE_CHECKING:
@@ -37,6 +37,7 @@ if TYPE_CHECKING:
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
+    add_define_option(parser)
     parser.add_argument("rules", help="a .gsl file, a folder, `-`, or a shipped module such as std.taso")
     parser.add_argument("graph", nargs="+", help="a .json, .relay or .onnx graph, or several")
     parser.add_argument("-o", "--output", metavar="OUT", help="where the graph goes (stdout); a folder for several")

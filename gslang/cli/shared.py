@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import argparse
+import json
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from gslang.base.diagnostics import InputError
@@ -31,10 +33,46 @@ def colored(options: argparse.Namespace) -> bool:
     return sys.stderr.isatty() and "NO_COLOR" not in os.environ
 
 
-def load_rules(names: Sequence[str], parsed: dict[Source, Parsed] | None = None) -> RuleSet:
+def add_define_option(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--define", action="append", default=[], metavar="NAME=VALUE", help="a value for a `param` of the rules: JSON, a text, or @FILE for a JSON file"
+    )
+
+
+def defines_of(options: argparse.Namespace) -> dict[str, object]:
+    """The values that `--define` gives to parameters of rule files. Raises `InputError`."""
+    found: dict[str, object] = {}
+    for given in getattr(options, "define", ()):
+        name, equals, text = given.partition("=")
+        if not equals or not name.isidentifier():
+            raise InputError(f"--define {given}: a name and a value are wanted", help="--define threshold=128, --define scales=@scales.json")
+        if name in found:
+            raise InputError(f"--define gives `{name}` twice", help="remove one of them")
+        found[name] = _json_file(text[1:]) if text.startswith("@") else _json_or_text(text)
+    return found
+
+
+def _json_file(path: str) -> object:
+    try:
+        return json.loads(Path(path).read_text(encoding="utf-8"))
+    except OSError as error:
+        raise InputError(f"cannot be read: {(error.strerror or str(error)).lower()}", path=path) from None
+    except (ValueError, RecursionError) as error:
+        at = f"{path}:{error.lineno}:{error.colno}" if isinstance(error, json.JSONDecodeError) else path
+        raise InputError("this is no JSON", path=at, help="--define NAME=@FILE reads a JSON file") from None
+
+
+def _json_or_text(text: str) -> object:
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError):
+        return text
+
+
+def load_rules(names: Sequence[str], parsed: dict[Source, Parsed] | None = None, defines: Mapping[str, object] = MappingProxyType({})) -> RuleSet:
     """Rules by file, folder, module or `-`; errors in them are findings, not exceptions. Raises `InputError`.
 
-    `parsed` receives the syntax of files that had to be parsed.
+    `parsed` receives the syntax of files that had to be parsed. `defines`: values for their parameters.
     """
     from gslang.api import RuleSet
     from gslang.base.suggest import did_you_mean
@@ -47,12 +85,12 @@ def load_rules(names: Sequence[str], parsed: dict[Source, Parsed] | None = None)
         if not name:
             raise InputError("the name of the rules is empty", help="give a .gsl file, a folder, `-` or a shipped module")
         if name == "-":
-            programs.append(_from_stdin())
+            programs.append(_from_stdin(defines))
             continue
         if Path(name).suffix.lower() in _GRAPHS and Path(name).is_file():
             raise InputError("this is a graph, not a rule file", path=name, help="the rules come first: gslc RULES GRAPH")
         try:
-            programs += load_module(name, parsed)
+            programs += load_module(name, parsed, defines)
         except FileNotFoundError as error:
             if Path(name).exists():  # it is another file that has gone meanwhile
                 raise InputError(f"cannot be read: {error}", path=name) from None
@@ -63,17 +101,24 @@ def load_rules(names: Sequence[str], parsed: dict[Source, Parsed] | None = None)
             raise InputError(f"cannot be read: {error}", path=name) from None
     if not programs:
         raise InputError("there is no .gsl file in this folder", path=names[0])
-    return RuleSet(tuple(map(with_meanings, programs)))
+    rules = RuleSet(tuple(map(with_meanings, programs)))
+    for name in defines:
+        if name not in rules.parameters:
+            guess = did_you_mean(name, rules.parameters)
+            listed = ", ".join(rules.parameters) or "none"
+            raise InputError(f"--define: the rules have no parameter `{name}`", help=f"did you mean `{guess}`?" if guess else f"parameters: {listed}")
+    return rules
 
 
-def _from_stdin() -> CheckedProgram:
+def _from_stdin(defines: Mapping[str, object]) -> CheckedProgram:
     from gslang.base.source import Source
-    from gslang.check.check import check_source
+    from gslang.check.check import check_module, check_source
+    from gslang.check.imports import Importer
     from gslang.syntax.parser import source_of
 
     source = source_of("<stdin>", sys.stdin.buffer.read())
     if isinstance(source, Source):
-        return check_source(source)
+        return check_source(source, Importer(check_module, None, defines))
     raise InputError(source.message, path=str(source.primary.span), help=source.help or "")
 
 

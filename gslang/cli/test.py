@@ -11,6 +11,7 @@ from xml.sax.saxutils import quoteattr
 from gslang.cli.main import ExitCode
 from gslang.cli.option_types import natural
 from gslang.cli.paint import painter
+from gslang.cli.shared import add_define_option
 from gslang.cli.usable_rules import add_extern_option, usable_rules
 
 if TYPE_CHECKING:
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
+    add_define_option(parser)
     parser.add_argument("rules", nargs="+", help=".gsl files, folders, or shipped modules")
     parser.add_argument("--rule", action="append", metavar="NAME", help="only tests of this rule (may be repeated)")
     parser.add_argument("--format", choices=("text", "json", "junit"), default="text")

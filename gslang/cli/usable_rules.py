@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from gslang.check.checked import called, families
 from gslang.cli.main import ExitCode
-from gslang.cli.shared import check_names, load_rules, show_findings
+from gslang.cli.shared import check_names, defines_of, load_rules, show_findings
 
 if TYPE_CHECKING:
     from gslang.api import RuleSet
@@ -33,7 +33,7 @@ def usable_rules(files: Sequence[str], options: argparse.Namespace) -> RuleSet |
 
     Raises `InputError` for files that cannot be read.
     """
-    rules = load_rules(files)
+    rules = load_rules(files, defines=defines_of(options))
     if show_findings(rules, options):
         return ExitCode.FINDINGS
     rules = runnable(rules, options.allow_extern)

@@ -6,6 +6,7 @@ Exit codes: 0 fine; 1 a rule is refuted, or less than --require asks for; 2 usag
 from __future__ import annotations
 
 import argparse
+import json
 import sys
 import warnings
 from functools import cache
@@ -13,7 +14,7 @@ from typing import TYPE_CHECKING
 
 from gslang.cli.main import ExitCode
 from gslang.cli.option_types import natural, positive
-from gslang.cli.shared import load_rules
+from gslang.cli.shared import add_define_option, defines_of, load_rules
 from gslang.cli.usable_rules import add_extern_option, runnable, usable_rules
 
 if TYPE_CHECKING:
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
+    add_define_option(parser)
     parser.add_argument("rules", nargs="+", help=".gsl files, folders, or shipped modules")
     parser.add_argument("--rule", action="append", metavar="NAME", help="only this rule (may be repeated)")
     parser.add_argument("--require", choices=("changes", "tested", "exact", "proved"), default=None, help="exit with 1 unless every rule is at least this; `changes`: equal, or marked `@changes`")
@@ -59,19 +61,19 @@ def _verdicts(options: argparse.Namespace, rules: RuleSet, names: list[str], set
     from gslang.base.processes import processes
 
     with processes(options.jobs) as pool:
-        return list(pool.map(_one, [(tuple(options.rules), options.allow_extern, name, settings) for name in names]))
+        return list(pool.map(_one, [(tuple(options.rules), json.dumps(defines_of(options)), options.allow_extern, name, settings) for name in names]))
 
 
 @cache
-def _loaded(files: tuple[str, ...], allow_extern: bool) -> RuleSet:
-    return runnable(load_rules(files), allow_extern)
+def _loaded(files: tuple[str, ...], defines: str, allow_extern: bool) -> RuleSet:
+    return runnable(load_rules(files, defines=json.loads(defines)), allow_extern)
 
 
-def _one(task: tuple[tuple[str, ...], bool, str, Settings]) -> Verdict:
+def _one(task: tuple[tuple[str, ...], str, bool, str, Settings]) -> Verdict:
     """In a process of its own: the rules are loaded again there, their dialects hold functions."""
     from gslang.verify.verdict import verify
 
     warnings.simplefilter("ignore", RuntimeWarning)
-    files, allow_extern, name, settings = task
-    rules = _loaded(files, allow_extern)
+    files, defines, allow_extern, name, settings = task
+    rules = _loaded(files, defines, allow_extern)
     return verify(rules.known[name], settings, rules.programs)

@@ -58,20 +58,21 @@ def signature_of(decl: n.OpDecl) -> tuple[Signature, list[Diagnostic]]:
     return signature, found
 
 
-class _NotConstant:
+class NotConstant:
     """The default is an expression."""
 
 
-def _constant(expr: n.Expr) -> Any:
+def constant(expr: n.Expr) -> Any:
+    """The value of an expression made of literals, else a `NotConstant`."""
     match expr:
         case n.Literal(value):
             return value
         case n.Unary("-", n.Literal(value)) if isinstance(value, (int, float)):
             return -value
         case n.TupleExpr(items):
-            parts = tuple(_constant(item) for item in items)
-            return _NotConstant() if any(isinstance(part, _NotConstant) for part in parts) else parts
-    return _NotConstant()
+            parts = tuple(constant(item) for item in items)
+            return NotConstant() if any(isinstance(part, NotConstant) for part in parts) else parts
+    return NotConstant()
 
 
 def operand_type(parameter: n.Parameter) -> tuple[n.TypeName, bool] | None:
@@ -91,8 +92,8 @@ def _attribute(parameter: n.Parameter, reader: TypeReader, error: Callable[..., 
     if not types:
         return None
     name, domain = parameter.name.id, reader.union(types)
-    default = REQUIRED if parameter.default is None else _constant(parameter.default)
-    if isinstance(default, _NotConstant):
+    default = REQUIRED if parameter.default is None else constant(parameter.default)
+    if isinstance(default, NotConstant):
         error(f"the default of `{name}` is no constant", parameter)
         default = REQUIRED
     if default == "":

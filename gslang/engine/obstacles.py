@@ -185,6 +185,9 @@ def _read_values(value: Any, scope: Scope, found: dict[str, str], done: set[int]
             whose = "" if operators is None else f", {_operators_text(operators, scope)}"
             found.setdefault(f"{what}({nodes[node].name or nodes[node].span.text}{whose}{more})", _value_text(value, scope))
             return
+        case ir.Const(constant, str() as name):
+            found.setdefault(name, shown(constant))
+            return
         case ir.Length(block):
             found.setdefault(f"len({scope.rule.blocks[block].name})", _value_text(value, scope))
         case ir.Captured(_, number):

@@ -107,6 +107,8 @@ def item_doc(item: Item) -> Doc:
             docs.append(_op(parts))
         case "fn":
             docs.append(_fn(parts))
+        case "param":
+            docs.append(_param(parts))
         case _:
             docs.append(_use(parts))
     return tuple(docs)
@@ -158,6 +160,13 @@ def _fn(parts: list[Part]) -> Doc:
     value = expression(body)
     head = (_words(parts[:equals]), " ", token_doc(first(parts[equals])))
     return (head, group(Indent((Line(), value))), token_doc(first(parts[-1])))
+
+
+def _param(parts: list[Part]) -> Doc:
+    equals = next((k for k, part in enumerate(parts) if _is(part, "=")), len(parts) - 1)
+    head = (_words(parts[:3]), " ", expression(parts[3:equals]))
+    value: Doc = () if equals == len(parts) - 1 else (" = ", group(Indent(expression(parts[equals + 1 : -1]))))
+    return (head, value, token_doc(first(parts[-1])))
 
 
 def _pass_block(part: Part) -> Doc:

@@ -203,8 +203,8 @@ def constant(value: ir.Value, rule: ir.CheckedRule) -> bool | None:
 def _closed(value: object) -> bool:
     """Made of literals only."""
     match value:
-        case ir.Const():
-            return True
+        case ir.Const(_, name):
+            return name is None  # a parameter of the file is another one in another run
         case tuple():
             return all(map(_closed, value))
     return isinstance(value, _SETTLED) and all(part is None or isinstance(part, str) or _closed(part) for part in map(value.__getattribute__, value.__slots__))

@@ -76,7 +76,7 @@ def _offered(item: n.Use, importer: str, seen: set[str]) -> set[str] | None:
                     if further is None:
                         return None
                     found |= further
-                case n.FnDecl(name=name) | n.OpDecl(name=name):
+                case n.FnDecl(name=name) | n.OpDecl(name=name) | n.ParamDecl(name=name):
                     found.add(name.id)
     return found
 

@@ -47,7 +47,7 @@ class Analysis:
         return self.module.program.dialect
 
     @property
-    def functions(self) -> Mapping[str, n.FnDecl]:
+    def functions(self) -> Mapping[str, n.FnDecl | n.ParamDecl]:
         return self.module.functions
 
     def checked(self, piece: Piece) -> ir.CheckedRule | None:
@@ -81,7 +81,7 @@ class _Check:
     def __init__(self, document: Document, importer: Importer, whole: Source) -> None:
         self.document, self.importer, self.whole = document, importer, whole
         self.found: list[Diagnostic] = []
-        self.functions: dict[str, n.FnDecl] = {}
+        self.functions: dict[str, n.FnDecl | n.ParamDecl] = {}
         self.dialect: Dialect
 
     def run(self) -> Analysis:
@@ -125,7 +125,7 @@ class _Check:
         for k, piece in enumerate(self.document.pieces):
             self.found += syntax_errors(piece) if k == last else [_inside(d) for d in syntax_errors(piece)]
             items += [(piece, item) for item in piece.items]
-            if piece.keyword in ("fn", "op") and (name := _name(piece)):
+            if piece.keyword in ("fn", "op", "param") and (name := _name(piece)):
                 if piece.items:
                     good[piece.keyword, name] = (piece, piece.items[0])
                 elif (piece.keyword, name) in good:
@@ -169,18 +169,19 @@ class _Check:
             known = piece.memo[what] = (key, wide, problems, result, (item, self.dialect, used))  # the last: kept alive for their identities
         return known[3], known[2]
 
-    def _used_functions(self, piece: Piece) -> dict[str, n.FnDecl]:
+    def _used_functions(self, piece: Piece) -> dict[str, n.FnDecl | n.ParamDecl]:
         """The functions that an item calls, and those that they call."""
         words = piece.memo.get("words")
         if words is None:
             words = piece.memo["words"] = frozenset(token.text for token in piece.tokens.all if token.kind == "word")
-        used: dict[str, n.FnDecl] = {}
+        used: dict[str, n.FnDecl | n.ParamDecl] = {}
         stack = [name for name in sorted(words) if name in self.functions]
         while stack:
             name = stack.pop()
             if name not in used:
                 used[name] = self.functions[name]
-                stack += [other for other in names_in(used[name].body) if other in self.functions]
+                decl = used[name]
+                stack += [other for other in names_in(decl.body) if other in self.functions] if isinstance(decl, n.FnDecl) else []
         return used
 
     def _operator(self, piece: Piece, item: n.OpDecl) -> Signature:

@@ -118,6 +118,10 @@ def of_definition(store: Store, analysis: Analysis, document: Document, definiti
         case "fn":
             item = next((i for i in definition.piece.items if isinstance(i, n.FnDecl)), None)
             return f"{_code(signature_text.function(item).label)}\n\n{item.doc or ''}" if item is not None else _code(_first_lines(definition.piece))
+        case "param":
+            declared = next((i for i in definition.piece.items if isinstance(i, n.ParamDecl)), None)
+            doc = declared.doc if declared is not None else None
+            return f"{_code(_first_lines(definition.piece))}\n\n{doc or ''}\n\nAnother value: `--define {mark.text}=…`"
         case "rule":
             return of_rule(store, definition)
         case "pass":

@@ -13,7 +13,7 @@ from gslang.lsp.names import Mark, marks
 from gslang.lsp.pieces import Piece
 from gslang.lsp.store import Store
 
-SPACE = {"rule": "rule", "pass": "rule", "fn": "fn", "op": "op"}
+SPACE = {"rule": "rule", "pass": "rule", "fn": "fn", "op": "op", "param": "fn"}
 """Rules and passes share one namespace."""
 
 

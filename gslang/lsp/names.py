@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from gslang.lsp.pieces import Piece
 from gslang.lsp.tokens import RESERVED, Tokens
 
-ITEM_ROLES = ("rule", "pass", "fn", "op")
+ITEM_ROLES = ("rule", "pass", "fn", "op", "param")
 _BEFORE_STATEMENT = (";", "{", "}", "=>", ":", "")
 _BOUNDS = ("in", "==", "!=", "<=", ">=", "<", ">")
 
@@ -83,6 +83,8 @@ class _Scan:
                 yield from self.declaration(at + 1)
             case "fn":
                 yield from self.function(at + 1)
+            case "param":
+                yield from self.parameter(at + 1)
             case _:
                 yield from self.rule(at + 1)
 
@@ -237,6 +239,15 @@ class _Scan:
         if t.text(end) == "->":
             yield from self.types(end + 1, next((k for k in range(end, len(t.all)) if t.text(k) == ";"), len(t.all)))
             return
+        yield from self.body(end + 1, len(t.all), set())
+
+    def parameter(self, at: int) -> Iterator[Mark]:
+        t = self.tokens
+        if not self.is_name(at):
+            return
+        yield self.mark(at, "param", defines=True)
+        end = next((k for k in range(at, len(t.all)) if t.text(k) in ("=", ";")), len(t.all))
+        yield from self.types(at + 2, end)
         yield from self.body(end + 1, len(t.all), set())
 
     def rule(self, at: int) -> Iterator[Mark]:

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 _SECONDS, _ATTEMPTS, _WANTED = 4.0, 80, 6
 
 
-def new_test(program: CheckedProgram, functions: Mapping[str, n.FnDecl], name: str) -> str | None:
+def new_test(program: CheckedProgram, functions: Mapping[str, n.FnDecl | n.ParamDecl], name: str) -> str | None:
     """The text of a `test` item: of some, the one with the most inputs and without scalars, then the shortest. None if none passes."""
     from gslang.verify.instances import Search, instances
 
@@ -41,7 +41,7 @@ def new_test(program: CheckedProgram, functions: Mapping[str, n.FnDecl], name: s
     return min(found, key=lambda text: ("[];" in text, -text.count(": input ") - text.count(": param "), len(text), text), default=None)
 
 
-def _passes(program: CheckedProgram, functions: Mapping[str, n.FnDecl], text: str) -> bool:
+def _passes(program: CheckedProgram, functions: Mapping[str, n.FnDecl | n.ParamDecl], text: str) -> bool:
     problems: list[Diagnostic] = []
     items = parse(Source("<test>", text)).program.items
     tests = [check_test(item, program.dialect, functions, program.rules, set(), problems) for item in items if isinstance(item, n.Test)]

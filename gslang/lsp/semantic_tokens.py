@@ -24,7 +24,7 @@ MODIFIERS = ("declaration", "documentation", "defaultLibrary")
 LEGEND = lsp.SemanticTokensLegend(list(TYPES), list(MODIFIERS))
 _DECLARED, _DOCUMENTATION, _LIBRARY = 1, 2, 4
 _OF_ROLE = {
-    "rule": "class", "test-rule": "class", "pass": "event", "pass-item": "class", "fn": "function", "op": "method", "import": "class",
+    "rule": "class", "test-rule": "class", "pass": "event", "pass-item": "class", "fn": "function", "param": "variable", "op": "method", "import": "class",
     "input": "parameter", "variable": "parameter", "parameter": "parameter", "graph-input": "parameter", "binding": "variable",
     "template": "variable", "counter": "variable", "name": "variable", "field": "property", "keyword": "property", "meaning": "property",
     "kind": "type", "type": "type", "dtype": "type", "trait": "enumMember", "code": "enumMember", "annotation": "decorator",

@@ -14,6 +14,7 @@ from gslang.lsp.names import marks
 from gslang.lsp.pieces import Piece
 from gslang.lsp.signature_text import Callable
 from gslang.lsp.store import Store
+from gslang.syntax import nodes as n
 
 _MOST = 8
 
@@ -37,8 +38,9 @@ def callables(analysis: Analysis, piece: Piece, call: InCall) -> list[Callable]:
     callee = next((m for m in marks(piece) if m.text == call.callee and m.role in ("callee", "name") and m.end <= piece.tokens.all[call.opening].start), None)
     if callee is not None and callee.local is not None:
         return [signature_text.operator(s) for s in signatures_of_call(analysis, piece, callee)]
-    if call.callee in analysis.functions:
-        return [signature_text.function(analysis.functions[call.callee])]
+    function = analysis.functions.get(call.callee)
+    if isinstance(function, n.FnDecl):
+        return [signature_text.function(function)]
     signature = analysis.dialect.get(call.callee.removeprefix(analysis.dialect.name + "."))
     found = [signature_text.operator(signature)] if signature is not None else []
     return found + (signature_text.builtin(call.callee) if call.callee in words.FUNCTIONS else [])

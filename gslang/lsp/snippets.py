@@ -12,6 +12,7 @@ ITEMS = {
         "A rule with statements",
         "rule ${1:name}(${2:x}, ${3:w}: var) {\n    ${4:y} = ${5:nn.conv2d}($2, $3);\n    $4\n  =>\n    ${6:$4}\n}",
     ),
+    "param": ("A value that runs may set", "param ${1:name}: ${2:int} = ${3:1};"),
     "fn": ("A function", "fn ${1:name}(${2:x}) = ${3:$2};"),
     "op": ("An operator of your own", "op ${1:my.name}(${2:x}: tensor) -> tensor;"),
     "pass": ("Rules in order", "pass ${1:name} {\n    ${2:rule_name};\n}"),

@@ -12,7 +12,7 @@ from gslang.lsp.store import Store
 
 _KINDS = {
     "rule": lsp.SymbolKind.Class, "fn": lsp.SymbolKind.Function, "op": lsp.SymbolKind.Operator, "pass": lsp.SymbolKind.Event,
-    "test": lsp.SymbolKind.Method,
+    "test": lsp.SymbolKind.Method, "param": lsp.SymbolKind.Constant,
 }  # fmt: skip
 _INNER = {
     "input": lsp.SymbolKind.Variable, "graph-input": lsp.SymbolKind.Variable, "variable": lsp.SymbolKind.Operator,

@@ -352,6 +352,16 @@ class FnDecl(Item):
 
 
 @dataclass(frozen=True, slots=True)
+class ParamDecl(Item):
+    """`param threshold: int = 64;` `default` None: it has to be given. `value`: what it is in a run; the checker settles that."""
+
+    name: Name
+    types: tuple[DeclaredType, ...]
+    default: Expr | None
+    value: object = field(default=None, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
 class Kind(Node):
     """`any`, `var(shape = …)`, `op(elementwise)`, with `?` when it may be absent."""
 

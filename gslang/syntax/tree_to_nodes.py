@@ -229,6 +229,10 @@ class _Builder:
     def _fnparam(self, tree: Tree[Token], c: list[Any]) -> Any:
         return n.FnParameter(self.name(c[0]), None if c[1] is None else self.name(c[1]), span=self.span(tree))
 
+    def _paramdecl(self, tree: Tree[Token], c: list[Any]) -> Any:
+        _, name, types, default = [x for x in c if not isinstance(x, n.Annotation)]
+        return n.ParamDecl(self.name(name), tuple(types), default, **self.item(tree, c))
+
     def _rule_line(self, tree: Tree[Token], c: list[Any]) -> Any:
         return self.rule(tree, c, True)
 

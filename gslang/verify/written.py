@@ -14,8 +14,8 @@ def written_value(rule: ir.CheckedRule, value: Any) -> str:
         return written_value(rule, part)
 
     match value:
-        case ir.Const(constant):
-            return _constant(constant)
+        case ir.Const(constant, name):
+            return name or _constant(constant)
         case ir.NodeAttr(place, node, name):
             return f"{_node(rule, place, node)}.{name}"
         case ir.Uses(what, place, node, operators, attributes):

@@ -1,0 +1,48 @@
+"""`param threshold: int = 64;`: values that whoever runs the rules may set."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+
+from gslang.base.diagnostics import Diagnostic, Label
+from gslang.check.values import type_of as type_of_value
+from gslang.dialect.declarations import NotConstant, constant
+from gslang.dialect.declared_types import TypeReader
+from gslang.dialect.domain import contains, domain_text, value_text
+from gslang.syntax import nodes as n
+
+
+def settled(item: n.ParamDecl, defines: Mapping[str, object], found: list[Diagnostic]) -> n.ParamDecl:
+    """The declaration with the value that is given, else the default; what does not fit the declared type is reported."""
+
+    def error(message: str, node: n.Node, help: str | None = None) -> None:
+        found.append(Diagnostic("E0211", message, Label(node.span), help=help))
+
+    name = item.name.id
+    domain = TypeReader((), (), error).union(item.types)
+    default = None if item.default is None else constant(item.default)
+    if item.default is not None and isinstance(default, NotConstant):
+        error(f"the default of `{name}` is no constant", item.default, "write a number, a text or a tuple of them")
+    elif item.default is not None and contains(domain, default) is False:
+        error(f"the default of `{name}` does not fit its type", item.default, f"declared: `{domain_text(domain)}`")
+    if name not in defines:
+        if item.default is None:
+            error(f"`{name}` has no value", item.name, f"give it a default, or a value: `--define {name}=…`")
+        return replace(item, value=default)
+    value = plain(defines[name])
+    if contains(domain, value) is False:
+        error(f"the value {value_text(value)} that is given for `{name}` does not fit its type", item.name, f"declared: `{domain_text(domain)}`")
+    return replace(item, value=value)
+
+
+def plain(value: object) -> object:
+    """A value as rules have it: lists are tuples, and a table is a tuple of pairs (key, value)."""
+    if isinstance(value, Mapping):
+        return tuple((str(key), plain(part)) for key, part in value.items())
+    return tuple(map(plain, value)) if isinstance(value, (list, tuple)) else value
+
+
+def type_of(item: n.ParamDecl) -> str:
+    """The type of a parameter's value in expressions; `any` where another run may have another type."""
+    return type_of_value(item.value) if len(item.types) == 1 and not isinstance(item.types[0], n.TypeOptional) else "any"

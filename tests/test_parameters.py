@@ -1,0 +1,92 @@
+"""`param` items: defaults, values from the command line, from JSON and from Python; what they decide, and what is wrong with them."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+import gslang
+from gslang.base.source import Source
+from gslang.cli.main import main
+from gslang.lint.run_lints import lint_program
+
+TEXT = """## The smallest size.
+param threshold: int >= 1 = 64;
+param scales: (str, float)[] = ();
+fn scale_of(key) = [v for k, v in scales if k == key][0];
+## Large ones.
+rule big(x) { y = exp(x); y where x.shape[0] >= threshold => y + 0.0 - 0.0 }
+## Scaled ones.
+rule scaled(x): nn.relu(nn.softmax(x)) where len(scales) > 0 => nn.softmax(x) * scale_of("a");
+test "large" for big { x: input float32[64]; exp(x) => exp(x) + 0.0 - 0.0 }
+test "small" for big { x: input float32[63]; exp(x) => unchanged }
+"""
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    path = tmp_path / "rules.gsl"
+    path.write_text(TEXT)
+    return path
+
+
+def test_default_and_given_values(file: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["test", str(file), "--rule", "big"]) == 0
+    assert main(["test", str(file), "--rule", "big", "--define", "threshold=10"]) == 1
+    assert main(["test", str(file), "--rule", "big"]) == 0  # nothing of the run before is kept
+    assert gslang.load(file).parameters == {"threshold": 64, "scales": ()}
+    given = gslang.load(file, defines={"threshold": 3, "scales": {"a": 0.5, "b": 2}})
+    assert given.parameters == {"threshold": 3, "scales": (("a", 0.5), ("b", 2))}
+    assert gslang.parse_rules(TEXT, defines={"threshold": 3}).parameters["threshold"] == 3
+
+
+def test_tables_from_json(file: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    table = tmp_path / "scales.json"
+    table.write_text(json.dumps({"a": 0.5}))
+    test = tmp_path / "test.gsl"
+    test.write_text('use "./rules.gsl";\ntest "s" for scaled { x: input float32[2]; nn.relu(nn.softmax(x)) => nn.softmax(x) * 0.5 }\n')
+    assert main(["test", str(test), "--define", f"scales=@{table}"]) == 1  # the numbers differ, but it was applied
+    assert "numbers differ" in capsys.readouterr().out
+    assert main(["test", str(test)]) == 1
+    assert "not applied" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(("given", "told"), [
+    ("threshold=0", "does not fit its type"), ("threshold=many", "does not fit its type"), ("treshold=1", "did you mean `threshold`?"),
+    ("threshold", "a name and a value"), ("scales=@nowhere.json", "nowhere.json"),
+])  # fmt: skip
+def test_mistakes(given: str, told: str, file: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["check", str(file), "--define", given]) != 0
+    assert told in capsys.readouterr().err
+
+
+def test_a_broken_json_file(file: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    table = tmp_path / "scales.json"
+    table.write_text('{"a": 0.5,\n  }')
+    assert main(["check", str(file), "--define", f"scales=@{table}"]) == 3
+    assert "scales.json:2:3" in capsys.readouterr().err
+
+
+def test_explained_with_values(file: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["explain", "big", str(file), "--define", "threshold=3"]) == 0
+    assert "# with threshold = 3" in capsys.readouterr().out
+
+
+def test_why_not_tells_the_value(file: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    graph = tmp_path / "g.relay"
+    graph.write_text('#[version = "0.0.5"]\ndef @main(%x: Tensor[(8), float32]) { exp(%x) }\n')
+    main(["match", str(file), str(graph), "--rule", "big", "--why-not"])
+    assert "threshold = 64" in capsys.readouterr().out
+
+
+def test_a_condition_on_a_parameter_is_not_constant(file: Path) -> None:
+    rules = gslang.load(file)
+    found = lint_program(Source(str(file), TEXT), rules.programs[0], frozenset({"L0104"}), cache=False)
+    assert found == []
+
+
+def test_an_unknown_parameter() -> None:
+    with pytest.raises(KeyError, match="there is no parameter `sise`"):
+        gslang.parse_rules("param size: int = 1;", defines={"sise": 2})
