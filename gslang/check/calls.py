@@ -24,6 +24,7 @@ from gslang.check.context import (
     ValueOf,
     is_tensor,
 )
+from gslang.check.meant import dialect_with
 from gslang.check.variables import dotted
 from gslang.syntax import nodes as n
 
@@ -72,6 +73,10 @@ def call(low: Lowering, expr: n.Call, ordered: bool) -> Denotation:
         return uses.uses(low, expr, name)
     if isinstance(known, (NodeOf, TargetOf, ValueOf)):
         low.stop("E0304", f"`{name}` is bound to something that cannot be called, and no operator has this name", expr.callee.span)
+    if (other := dialect_with(name, low.dialect.name)) is not None:
+        message = f"unknown operator `{name}`: dialect `{other}` has it, and this file is of `{low.dialect.name}`"
+        near, mend = _with_prefix(name, low), f"did you mean `dialect {other};` as the first line of the file?"
+        low.stop("E0301", message, expr.callee.span, f"did you mean `{near}`? Or is it a file of `dialect {other};`?" if near else mend)
     guess = _with_prefix(name, low) or did_you_mean(name, [*low.dialect.operators, *low.functions, *FUNCTIONS])
     low.stop(
         "E0301", f"unknown operator `{name}`", expr.callee.span,

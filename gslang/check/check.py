@@ -15,6 +15,7 @@ from gslang.check.externs import check_function
 from gslang.check.families import check_rules
 from gslang.check.imports import Importer
 from gslang.check.meaning import check_meaning
+from gslang.check.meant import meant_dialect
 from gslang.check.parameters import settled
 from gslang.check.passes import check_pass
 from gslang.check.tests import check_test
@@ -71,6 +72,7 @@ def check_module(source: Source, importer: Importer) -> Module:
             if isinstance(item, n.Use):
                 use_module(item, source, importer, found, rules, passes, functions, operators, broken)
     own_functions = functions_of(program, found, importer.defines)
+    find_redeclared(program, found)
     functions.update(own_functions)
     if operators:
         dialect = dialect.with_operators(operators)
@@ -137,9 +139,9 @@ def add_rules(item: n.Rule, checked: Mapping[str, ir.CheckedRule | None], rules:
 
 
 def dialect_of(program: n.Program) -> tuple[Dialect, list[Diagnostic]]:
-    """The dialect that a file names (`relay` if none), with the operators that it declares."""
+    """The dialect that a file names; without a name `relay`, or the one whose operators it calls, where that is clear."""
     found: list[Diagnostic] = []
-    chosen = "relay"
+    chosen = meant_dialect(program)
     for k, item in enumerate(i for i in program.items if isinstance(i, n.DialectItem)):
         if k:
             found.append(Diagnostic("E0206", "the dialect is named once", Label(item.span), help="remove this line"))
@@ -153,6 +155,17 @@ def dialect_of(program: n.Program) -> tuple[Dialect, list[Diagnostic]]:
             found.append(Diagnostic("E0206", f"unknown dialect `{chosen}`", Label(item.name.span), help=f"did you mean `{guess}`?" if guess else f"dialects: {listed}"))
             chosen = "relay"
     return load_dialect(chosen), found
+
+
+def find_redeclared(program: n.Program, found: list[Diagnostic]) -> None:
+    """Report operators that a file declares twice; one that the dialect has may be declared anew."""
+    places: dict[str, Span] = {}
+    for item in program.items:
+        if isinstance(item, n.OpDecl):
+            first = places.setdefault(item.name.id, item.name.span)
+            if first is not item.name.span:
+                related = (Label(first, "first one here"),)
+                found.append(Diagnostic("E0208", f"there is an operator `{item.name.id}` already", Label(item.name.span), related=related, help="remove one of the declarations"))
 
 
 def functions_of(program: n.Program, found: list[Diagnostic], defines: Mapping[str, object] = MappingProxyType({})) -> dict[str, n.FnDecl | n.ParamDecl]:

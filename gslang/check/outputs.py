@@ -1,4 +1,4 @@
-"""What a rule puts in the place of its outputs: something, and of the same element type, as far as the rule alone says.
+"""Element types, as far as a rule alone says them, and what it puts in the place of its outputs: something, of the same type.
 
 Users of an output, or the graph whose output it is, go on reading what they read before.
 """
@@ -12,6 +12,8 @@ from gslang.base.source import Span
 from gslang.check import checked as ir
 from gslang.check.checked_values import Value
 from gslang.check.context import Lowering
+from gslang.dialect.dtypes import in_class, shown_classes
+from gslang.dialect.signature import Signature
 
 _STATED_BY = ("dtype", "to", "out_dtype", "output_dtype")  # attributes that are the element type of the result
 _OF_OTHERS = frozenset({"topk", "sort", "broadcast_to", "dyn.broadcast_to"})  # whose `dtype` is not that of the (only) result
@@ -35,6 +37,49 @@ def check_replaced(low: Lowering, olds: list[int], nows: list[int], where: Itera
                     "E0609", f"an output of type {before} cannot be replaced by one of type {after}", low.target_spans[now],
                     f"its users, or the graph, go on reading {before}: convert the target back", related=(Label(low.patterns[old].span, f"{before} here"),),
                 )  # fmt: skip
+
+
+def check_operand_types(low: Lowering) -> None:
+    """Report operands of element types that their operator does not take, and new constants that would be of two types at once."""
+    for pattern in low.patterns:
+        if isinstance(pattern, ir.CallNode) and len(pattern.operators) == 1:
+            signature = low.dialect.operators[pattern.operators[0]]
+            for k, part in enumerate(pattern.operands):
+                if isinstance(part, int):
+                    _check_operand(low, signature, k, _dtype(low, part), low.patterns[part].span)
+    constants: dict[int, tuple[str, Span]] = {}
+    for target, span in zip(low.targets, low.target_spans):
+        if not isinstance(target, ir.MakeCall) or not isinstance(target.operator, str):
+            continue
+        types = [_target_dtype(low, part) for part in target.operands]
+        for k, part in enumerate(target.operands):
+            _check_operand(low, low.dialect.operators[target.operator], k, types[k], low.target_spans[part])
+        _check_constants(low, target, types, span, constants)
+
+
+def _check_operand(low: Lowering, signature: Signature, k: int, dtype: str | None, span: Span) -> None:
+    spec = signature.operands[k] if k < len(signature.operands) else next((s for s in signature.operands if s.variadic), None)
+    if spec is not None and spec.kind == "tensor" and dtype is not None and spec.dtypes and not any(in_class(dtype, wanted) for wanted in spec.dtypes):
+        taken = " | ".join(shown_classes(spec.dtypes))
+        low.error("E0307", f"operand `{spec.name}` of `{signature.name}` is never {dtype}", span, f"it takes {taken}; convert it before")
+
+
+def _check_constants(low: Lowering, call: ir.MakeCall, types: list[str | None], span: Span, seen: dict[int, tuple[str, Span]]) -> None:
+    """A named constant that does not state its type takes that of the first operand of the call: it can have one only."""
+    for part in call.operands:
+        constant = low.targets[part]
+        if not isinstance(constant, ir.MakeConst) or constant.dtype is not None or low.target_names[part] is None:
+            continue
+        dtype = next((d for other, d in zip(call.operands, types) if d is not None and other != part), None)
+        if dtype is None:
+            continue
+        before, where = seen.setdefault(part, (dtype, span))
+        if before != dtype:
+            name = low.target_names[part]
+            low.error(
+                "E0307", f"`{name}` would be {before} and {dtype} at once", low.target_spans[part],
+                'a constant has one type: write one for each use, with `dtype = "…"`', related=(Label(where, f"{before} here"), Label(span, f"{dtype} here")),
+            )  # fmt: skip
 
 
 def _nothing(low: Lowering, output: int, tested: set[int]) -> Iterator[tuple[Span, str | None]]:

@@ -96,7 +96,7 @@ def node_of(low: Lowering, expr: n.Expr | n.Star, what: Denotation) -> int:
                 low.stop("E0607", "`first` is read in constraints; it is no operand", expr.span)
             return node
         case ValueOf(value, kind):
-            if kind in ("str", "none", "bool", "dtype"):
+            if kind in ("str", "none", "bool", "dtype", "graph"):
                 low.stop("E0307", f"an operand is a tensor, this is a {kind}", expr.span)
             constraint = ir.Constraint("value", ir.ConstantEquals(value), expr.span)
             return low.add_pattern(

@@ -32,7 +32,7 @@ def target_of(low: Lowering, expr: n.Expr | n.Star, what: Denotation, *, as_tupl
         case ValueOf(ir.Const(None), _):
             return low.add_target(ir.Absent(), expr.span).target
         case ValueOf(value, kind):
-            if kind in ("str", "dtype"):
+            if kind in ("str", "dtype", "graph"):
                 low.stop("E0307", f"an operand is a tensor, this is a {kind}", expr.span)
             typed = None if dtype is None else ir.Const(dtype)
             return low.add_target(ir.MakeConst(value, typed, as_tuple, None, optional), expr.span).target

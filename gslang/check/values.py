@@ -42,7 +42,7 @@ def declared_type(types: tuple[AttributeType, ...]) -> str:
     kind = types[0]
     if kind.depth:
         return "tuple"
-    return {"int": "int", "float": "float", "bool": "bool", "str": "str", "dtype": "dtype"}.get(kind.base, "any")
+    return {"int": "int", "float": "float", "bool": "bool", "str": "str", "dtype": "dtype", "graph": "graph"}.get(kind.base, "any")
 
 
 def value(low: Lowering, expr: n.Expr) -> ValueOf:

@@ -16,6 +16,7 @@ from gslang.base.diagnostics import InputError
 from gslang.base.suggest import did_you_mean
 from gslang.dialect.dialect import Dialect
 from gslang.dialect.load import dialect_names, load_dialect
+from gslang.graph.domains import values_outside
 from gslang.graph.graph import Graph
 from gslang.graph.inference import infer_types
 
@@ -48,6 +49,8 @@ def read_graph(
         graph = graph_from_bytes(
             data, shown, format, dialect=dialect, function=function, inline=inline, skip_unsupported=skip_unsupported
         )
+    if outside := values_outside(graph, dialect or named_dialect(graph.dialect, shown)):
+        graph.meta["warnings"] = [*graph.meta.get("warnings", ()), *(f"{shown}: {text}" for text in outside)]
     if opset is not None:
         from gslang.formats.onnx.upgrade import upgraded
 

@@ -14,7 +14,7 @@ from typing import Any
 from gslang.base.diagnostics import Diagnostic, Label
 from gslang.base.source import Source, Span
 from gslang.check import checked as ir
-from gslang.check.check import BUILTIN_STEPS, Module, add_rules, dialect_of, functions_of, use_module
+from gslang.check.check import BUILTIN_STEPS, Module, add_rules, dialect_of, find_redeclared, functions_of, use_module
 from gslang.check.families import check_rules
 from gslang.check.imports import Importer
 from gslang.check.meaning import check_meaning
@@ -96,6 +96,7 @@ class _Check:
             if isinstance(item, n.Use):
                 use_module(item, self.whole, self.importer, self.found, rules, passes, self.functions, operators, broken)
         self.functions.update(functions_of(program, self.found))
+        find_redeclared(program, self.found)
         if operators:
             self.dialect = self._kept("imported operators", tuple(operators), lambda: self.dialect.with_operators(operators))
         for piece, item in items:

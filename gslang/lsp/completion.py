@@ -10,7 +10,9 @@ from lsprotocol import types as lsp
 from gslang.check.attributes import NEW_FACTS
 from gslang.check.context import TargetOf
 from gslang.check.module_files import module_names
+from gslang.dialect import domain
 from gslang.dialect.load import dialect_names
+from gslang.dialect.signature import Signature
 from gslang.lint.codes import LINTS
 from gslang.lsp import hover, signature_text, snippets, words
 from gslang.lsp.analysis import Analysis
@@ -251,6 +253,8 @@ class _Places:
         call = call_around(self.piece, here.last)
         if call is not None and t.open_at(here.last) == call.opening and here.text() in ("(", ","):
             yield from self.arguments(call.callee, call.given, call.opening)
+        if here.text() in ("=", "|") and call is not None and call.keyword and t.open_at(here.last) == call.opening:
+            yield from self.literals(call.callee, call.keyword, call.opening)
         if here.text() in ("(", ",", "=") and call is not None and call.keyword == "dtype":
             yield from (self.plain(f'"{name}"', _K.Value) for name in _DTYPES)
         yield from self.local_names()
@@ -275,6 +279,21 @@ class _Places:
         if self.piece.keyword == "test" and here.text() == "=>":
             yield self.plain("unchanged", _K.Keyword, words.KEYWORDS["unchanged"])
 
+    def literals(self, callee: str, attribute: str, opening: int) -> Iterator[lsp.CompletionItem]:
+        """The values that an attribute's declaration lists."""
+        for signature in self.called(callee, opening):
+            spec = signature.attribute(attribute)
+            for value in () if spec is None else domain.literals(spec.domain):
+                item = self.plain(domain.value_text(value), _K.Value, f"{attribute} of {signature.name}")
+                item.sort_text = f"0{item.label}"
+                yield item
+
+    def called(self, callee: str, opening: int) -> list[Signature]:
+        """The operators that a call may be of."""
+        at = self.piece.tokens.all[opening].start
+        mark = next((m for m in marks(self.piece) if m.role in ("callee", "name", "kind") and m.text == callee and m.end <= at), None)
+        return list(signatures_of_call(self.analysis, self.piece, mark)) if mark is not None else []
+
     def arguments(self, callee: str, given: tuple[str, ...], opening: int) -> Iterator[lsp.CompletionItem]:
         """Attributes and optional operands of what is called, those not given yet."""
         if callee in words.KINDS and callee != "op" and callee not in self.analysis.dialect.operators:
@@ -282,9 +301,7 @@ class _Places:
                 if name not in given:
                     yield self.argument(name, words.FACTS[name], {})
             return
-        at = self.piece.tokens.all[opening].start
-        mark = next((m for m in marks(self.piece) if m.role in ("callee", "name", "kind") and m.text == callee and m.end <= at), None)
-        for signature in signatures_of_call(self.analysis, self.piece, mark) if mark is not None else []:
+        for signature in self.called(callee, opening):
             for parameter in signature_text.operator(signature).parameters:
                 if parameter.name not in given and not parameter.positional:
                     yield self.argument(parameter.name, parameter.text, {"what": "attribute", "of": signature.name, "name": parameter.name})

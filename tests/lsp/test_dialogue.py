@@ -263,6 +263,10 @@ def test_names_of_a_template(client: Client) -> None:
         ("rule r(x) {\n    ‸", {"each", "x", "keep"}),
         ("rule r(x) {\n    each b in 2.. { w = var(shape = ‸", {"first", "index", "x"}),
         ("dialect onnx;\nrule r(x): Exp(x) where ‸", {"opset", "Exp"}),
+        ("rule r(x): nn.pad(x, pad_width = ((0, 0),), pad_mode = ‸", {'"constant"', '"edge"', '"reflect"'}),
+        ('rule r(x): nn.pad(x, pad_width = ((0, 0),), pad_mode = "edge" | ‸) => x;', {'"constant"', '"reflect"'}),
+        ("dialect onnx;\nrule r(x): AveragePool(x, auto_pad = ‸", {'"SAME_UPPER"', '"VALID"'}),
+        ("@‸", {"changes", "attach", "extern"}),
     ],
 )
 def test_completion_by_place(client: Client, text: str, some: set[str]) -> None:
