@@ -12,7 +12,7 @@ from gslang.base.source import Span
 from gslang.check import checked as ir
 from gslang.check.checked_values import Value
 from gslang.check.context import Lowering
-from gslang.dialect.dtypes import in_class, shown_classes
+from gslang.dialect.dtypes import PLAIN, in_class, shown_classes
 from gslang.dialect.signature import Signature
 
 _STATED_BY = ("dtype", "to", "out_dtype", "output_dtype")  # attributes that are the element type of the result
@@ -59,6 +59,8 @@ def check_operand_types(low: Lowering) -> None:
 
 def _check_operand(low: Lowering, signature: Signature, k: int, dtype: str | None, span: Span) -> None:
     spec = signature.operands[k] if k < len(signature.operands) else next((s for s in signature.operands if s.variadic), None)
+    if dtype not in PLAIN:  # of complex numbers and the like declarations say nothing
+        return
     if spec is not None and spec.kind == "tensor" and dtype is not None and spec.dtypes and not any(in_class(dtype, wanted) for wanted in spec.dtypes):
         taken = " | ".join(shown_classes(spec.dtypes))
         low.error("E0307", f"operand `{spec.name}` of `{signature.name}` is never {dtype}", span, f"it takes {taken}; convert it before")
