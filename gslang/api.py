@@ -457,7 +457,15 @@ def folder(dialect: Dialect) -> Callable[[int | None], Callable[[Graph], int]]:
             from gslang.evaluate.known_types import refiner
 
             refine = refine or refiner(dialect)
-            return run(graph, dialect, limit_bytes=limit) + refine(graph)
+            count = run(graph, dialect, limit_bytes=limit) + refine(graph)
+            while any(op in ("If", "Loop") for op in graph.op) and _has_insides(graph):
+                from gslang.formats.onnx.inline_bodies import inline_bodies
+
+                inlined = inline_bodies(graph, dialect)
+                if not inlined:
+                    break
+                count += inlined + run(graph, dialect, limit_bytes=limit) + refine(graph)
+            return count
 
         return fold
 

@@ -116,7 +116,9 @@ def replay(
                 observe(progress.applications, entry.step)
             rewriters.clear()  # they watch what rules do to the graph, not what built-in steps do
             graph.additions.clear()
+            first_new = len(graph.op)
             (fold(entry.fold_limit)(graph) if entry.step == "fold" else merge_equal_calls(graph, dialect))
+            places.nodes.update((places.ids(node), node) for node in range(first_new, len(graph.op)))
             continue
         application = _apply(entry, graph, rules, places.nodes, rewriters)
         progress.applications += 1

@@ -61,7 +61,7 @@ def rewrite_insides(graph: Graph, dialect: Dialect, rewrite: Rewrite, prefix: st
         attrs = graph.attrs[node]
         if not any(isinstance(part, Body) for part in _parts(attrs)):
             continue
-        inside = _Outside(graph, node, record, dialect, rewrite, taken)
+        inside = Outside(graph, node, record, dialect, rewrite, taken)
         place = prefix + _result_name(graph, node)
         new = {name: inside.rewritten(f"{place}/{name}", value) for name, value in attrs.items()}
         if inside.changed:
@@ -89,10 +89,10 @@ def _parts(attrs: Mapping[str, Any]) -> list[Any]:
     return [part for value in attrs.values() for part in (value if isinstance(value, tuple) else (value,))]
 
 
-class _Outside:
+class Outside:
     """What bodies of a node see: the outer graph, and where its values are."""
 
-    def __init__(self, graph: Graph, node: int, record: ModelRecord, dialect: Dialect, rewrite: Rewrite, taken: set[str]) -> None:
+    def __init__(self, graph: Graph, node: int, record: ModelRecord, dialect: Dialect, rewrite: Rewrite | None, taken: set[str]) -> None:
         self.graph, self.record, self.dialect, self.rewrite, self.taken = graph, record, dialect, rewrite, taken
         captures = captures_of(graph.attrs[node].values())
         operands = graph.operands[node]
@@ -107,17 +107,23 @@ class _Outside:
                 return tuple([self._body(f"{path}[{k}]", part) if isinstance(part, Body) else part for k, part in enumerate(value)])
         return value
 
-    def _body(self, path: str, body: Body) -> Body:
+    def read(self, body: Body, shown: set[str]) -> Graph:
+        """A body as a graph; `shown` receives the names of the outer values among its inputs and constants."""
         model = _around(self.record)
         model.graph.ParseFromString(body.data)
         large: list[str] = []
-        shown: set[str] = set()
         for name in body.captures:
             self._show(model.graph, name, self.values[name], large, shown)
         whole_ir = self.record.message.ir_version  # before 4, a body has as few initializers as it has inputs
         inner = read_message(model, self.record.path, self.record.folder, self.dialect, frozenset(self.taken), 0 < whole_ir < 4)
         for name in large:
             _make_constant(inner, name, self.graph, self.values[name])
+        return inner
+
+    def _body(self, path: str, body: Body) -> Body:
+        shown: set[str] = set()
+        inner = self.read(body, shown)
+        assert self.rewrite is not None
         self.rewrite(path, inner)
         written = onnx_model(inner)
         for field in (written.graph.input, written.graph.initializer):
