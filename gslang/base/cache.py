@@ -101,7 +101,7 @@ def _check(data: bytes) -> bytes:
 
 
 def _read(path: Path) -> bytes:
-    """What was written there. Raises `OSError`, or `ValueError` where it is not that any more."""
+    """The content of a cache file. Raises `OSError`, or `ValueError` if it was changed since it was written."""
     with open(os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)), "rb") as file:
         state = os.fstat(file.fileno())
         if not stat.S_ISREG(state.st_mode) or not _is_ours(state):

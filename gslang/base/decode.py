@@ -20,7 +20,7 @@ def decoded(data: bytes, path: str) -> str:
 
 
 def not_text(data: bytes, at: int) -> tuple[str, str]:
-    """What to say about bytes that are no UTF-8 from offset `at` on, and how to mend it."""
+    """The message for bytes that are not UTF-8 from offset `at` on, and a suggested fix."""
     message = f"byte 0x{data[at]:02x} is not UTF-8"
     if data[:2] in (b"\xff\xfe", b"\xfe\xff"):
         return message, "this is UTF-16: save the file as UTF-8"

@@ -1,4 +1,4 @@
-"""What is wrong, where, and how to mend it — as data. Rendering is separate (`render`)."""
+"""Diagnostics as data: what is wrong, its location and a suggested fix. Rendering is separate (`render`)."""
 
 from __future__ import annotations
 

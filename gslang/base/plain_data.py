@@ -110,7 +110,7 @@ def _name(kind: type) -> str:
 
 @cache
 def _maker(name: str) -> Make:
-    """What makes objects of a kind that a file names. Raises `NotPlain` for whatever is no data of this program."""
+    """The constructor of a kind that a file names. Raises `NotPlain` for anything that is no data of this program."""
     if name in _CONTAINERS:
         return _FORMS[_CONTAINERS[name]][1]
     module, _, path = name.partition(":")

@@ -58,11 +58,11 @@ def force(low: Lowering, expr: n.Expr | n.Star, what: Denotation) -> ValueOf:
         case BlockOf(block, indices):
             return ValueOf(indices or ir.Instances(block), "tuple")
         case NodeOf() | NodesOf() | TargetOf():
-            low.stop("E0505", "a value is wanted here, this is a node", expr.span, "read an attribute of it: `.shape`, `.dtype`, …")
+            low.stop("E0505", "expected a value, found a node", expr.span, "read an attribute of it: `.shape`, `.dtype`, …")
         case InstanceOf():
-            low.stop("E0505", "a value is wanted here, this is an instance", expr.span, "name a node of it: `first.conv`, `branch[0].w`")
+            low.stop("E0505", "expected a value, found an instance", expr.span, "name a node of it: `first.conv`, `branch[0].w`")
         case OperatorOf(name):
-            low.stop("E0505", "a value is wanted here, this is an operator variable", expr.span, f"`{name}(…)` calls it; `.op` of a node is an operator's name")
+            low.stop("E0505", "expected a value, found an operator variable", expr.span, f"`{name}(…)` calls it; `.op` of a node is an operator's name")
     raise Stop  # lost: reported where it was defined
 
 

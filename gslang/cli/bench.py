@@ -94,7 +94,7 @@ def _json(report: Mapping[str, Any]) -> str:
 
 
 def _conflict(options: argparse.Namespace) -> str | None:
-    """What is wrong with the options."""
+    """The error message for options that contradict each other, or None."""
     if options.graph.lower().endswith(".gsl"):
         return f"{options.graph} is a rule file, not a model\n  help: the model comes first: gslc bench MODEL RULES"
     if options.rules is None and (options.rule or options.skip or options.pass_name or options.fold):

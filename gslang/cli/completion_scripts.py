@@ -1,4 +1,4 @@
-"""What the completion scripts of the shells share: names and quoting."""
+"""Names and quoting that the completion scripts of the shells share."""
 
 from __future__ import annotations
 

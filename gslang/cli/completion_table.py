@@ -1,4 +1,4 @@
-"""What can stand where on the command line, read from the parsers of the verbs. The scripts are made of it."""
+"""The completions of the command line, read from the parsers of the verbs. The scripts are generated from it."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from gslang.cli.main import VERBS, verb_parser
 
 
 class Kind(Enum):
-    """What a value is."""
+    """The kind of a value."""
 
     WORDS = "one of some words"
     FILE = "any file"
@@ -55,7 +55,7 @@ class Verb:
 
 @dataclass(frozen=True, slots=True)
 class Names:
-    """What is shipped. Codes and lints with their titles."""
+    """The shipped names. Codes and lints have their titles."""
 
     modules: tuple[str, ...]
     rules: tuple[str, ...]

@@ -1,4 +1,4 @@
-"""What a graph costs: gslc cost GRAPH
+"""Compute the cost of a graph: gslc cost GRAPH
 
 Prints the cost of each operator and the total under a table: `flops`, `bytes`, `roofline`, or a .tsv file; with multiply-adds,
 bytes, parameters and the peak of activation memory.

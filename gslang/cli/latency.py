@@ -65,7 +65,7 @@ def _said(seconds: float) -> str:
 
 
 def compared(latency: Latency) -> str:
-    """Whether what the rules made is faster or slower, and how sure that is."""
+    """True if what the rules made is faster or slower, and how sure that is."""
     change = latency.change
     assert change is not None
     if change.interval is None or change.twin is None:

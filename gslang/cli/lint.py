@@ -37,7 +37,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--format", choices=_FORMATS, default="text")
     parser.add_argument("--select", metavar="CODES", action="append", default=[], help="only these: codes, prefixes, names, `all`; with commas")
     parser.add_argument("--ignore", metavar="CODES", action="append", default=[], help="not these")
-    parser.add_argument("--fix", action="store_true", help="mend what can be mended safely, in the files")
+    parser.add_argument("--fix", action="store_true", help="apply safe fixes to the files")
     parser.add_argument("--unsafe-fixes", action="store_true", help="with --fix or --diff: also mends that change what a rule matches")
     parser.add_argument("--diff", action="store_true", help="show what --fix would change, and change nothing; exit code 1 if it would")
     parser.add_argument("--graphs", metavar="DIR", type=Path, help="write the graphs that show findings there, for `gslc match`")
@@ -87,7 +87,7 @@ def run(options: argparse.Namespace) -> int:
         sys.stderr.write(f"{fixed} fixed, {count} left\n")
     elif options.format == "text" and not options.statistics:
         mendable = sum(d.fix is not None and d.fix.safe for d in counted)
-        more = f", {mendable} of them can be mended by --fix" if mendable else ""
+        more = f", {mendable} of them can be fixed with --fix" if mendable else ""
         sys.stderr.write(f"{rules} rule{'s' * (rules != 1)}, {count or 'no'} finding{'s' * (count != 1)}{more}\n")
     broken = any(file.broken for file in files)
     failing = any(d.severity.value != "note" for d in counted)
@@ -129,7 +129,7 @@ def _paths(names: Sequence[str]) -> list[str] | None:
 
 
 def _fixed(files: list[Linted], choice: Choice, options: argparse.Namespace) -> tuple[list[Linted], int, list[str]]:
-    """What is left after fixing, how many findings were mended, and the changes as a diff. With `--diff` nothing is written."""
+    """The findings left after fixing, how many were fixed, and the changes as a diff. With `--diff` nothing is written."""
     import difflib
     from dataclasses import replace
 
@@ -165,7 +165,7 @@ def _fixed(files: list[Linted], choice: Choice, options: argparse.Namespace) -> 
 
 
 def _write(path: Path, text: str) -> None:
-    """Write a mended file with the line ends and the byte order mark that it had."""
+    """Write a fixed file with the line ends and the byte order mark that it had."""
     from gslang.base.atomic_write import write_text
 
     try:

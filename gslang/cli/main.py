@@ -110,7 +110,7 @@ def _open_streams() -> None:
 
 
 def _close_output() -> None:
-    """What is still to be written goes nowhere, so that the end of the process does not try it once more."""
+    """Redirects stdout to nowhere, so that the end of the process does not try to flush it again."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 

@@ -157,7 +157,7 @@ def shared_names(before: Graph, after: Graph) -> list[str]:
 
 
 def _shared_nodes(before: Graph, after: Graph) -> list[tuple[int, int]]:
-    """What both graphs compute, in the order of the first: results of one name, nodes without a name that are still there, and outputs.
+    """The values that both graphs compute, in the order of the first: results of one name, nodes without a name that are still there, and outputs.
 
     `after` is made from a copy of `before`: nodes keep their numbers, and new ones have others.
     """

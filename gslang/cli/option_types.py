@@ -1,4 +1,4 @@
-"""What options take: numbers within bounds, with messages that say which."""
+"""Types of options: numbers within bounds, with messages that say which."""
 
 from __future__ import annotations
 

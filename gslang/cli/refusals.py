@@ -1,4 +1,4 @@
-"""What can be refused before any work is done: an output that cannot be written, two readers of standard input, one file for two things."""
+"""Checks before any work is done: an output that cannot be written, two readers of standard input, one file for two things."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ def written_with(options: argparse.Namespace) -> dict[str, str | None]:
 
 
 def graph_takes_place(options: argparse.Namespace, kept: Mapping[str, str | None]) -> str | None:
-    """What is wrong if a graph and what is written with it would replace each other, files that are `kept`, or what only was read.
+    """The error message if a graph and the files written with it would overwrite each other, files that are `kept`, or files that are only read.
 
     The graph may replace the graph that was read; only then its parameters may replace those that were read.
     """
@@ -87,7 +87,7 @@ def graph_takes_place(options: argparse.Namespace, kept: Mapping[str, str | None
 
 
 def shared_file(written: Mapping[str, str | None], read: Mapping[str, str | None]) -> str | None:
-    """What is wrong if one file is to have two contents, or is to be written though it is read. Both by what they are called."""
+    """The error message if one file would be written twice, or is read and written. Keys describe the files."""
     seen = {_identity(path): what for what, path in read.items() if path is not None and path != "-"}
     for what, path in written.items():
         if path is None or path == "-" or _is_stream(path):
@@ -99,7 +99,7 @@ def shared_file(written: Mapping[str, str | None], read: Mapping[str, str | None
 
 
 def _identity(path: str) -> tuple[int, int] | str:
-    """What two names of one file have in common: links, other spellings."""
+    """The identity of a file, equal for links and other spellings of its name."""
     try:
         state = os.stat(path)
     except (OSError, ValueError):
@@ -108,7 +108,7 @@ def _identity(path: str) -> tuple[int, int] | str:
 
 
 def _is_stream(path: str) -> bool:
-    """Whether this is no file that could be replaced: a pipe, `/dev/null`."""
+    """True if this is no file that could be replaced: a pipe, `/dev/null`."""
     try:
         return not stat.S_ISREG(os.stat(path).st_mode)
     except (OSError, ValueError):

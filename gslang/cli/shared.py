@@ -1,4 +1,4 @@
-"""What several verbs do the same way: load rules and graphs, show findings, colours."""
+"""Steps that several verbs share: load rules and graphs, show findings, colours."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _GRAPHS = (".json", ".relay", ".onnx")  # suffixes of what is often given in the
 
 
 def colored(options: argparse.Namespace) -> bool:
-    """Whether diagnostics on stderr are coloured."""
+    """True if diagnostics on stderr are coloured."""
     if options.color != "auto":
         return bool(options.color == "always")
     return sys.stderr.isatty() and "NO_COLOR" not in os.environ

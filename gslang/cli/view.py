@@ -91,7 +91,7 @@ def _gallery(options: argparse.Namespace) -> int:
 
 
 def _conflict(options: argparse.Namespace) -> str | None:
-    """What is wrong with the options."""
+    """The error message for options that contradict each other, or None."""
     if options.open and options.output in (None, "-"):
         return "--open needs a file\n  help: -o page.html"
     if _are_rules(options):

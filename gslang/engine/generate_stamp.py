@@ -1,4 +1,4 @@
-"""Targets that are laid down whole.
+"""Targets that are instantiated from a cached template.
 
 Where a target is a fixed list of calls, its nodes' attributes and types follow from the types and attributes of what the
 source matched. They are remembered once (a `Stamp`); each further application with the same ones appends all nodes at once

@@ -71,7 +71,7 @@ class Equalities:
 
 
 def refiner(dialect: Dialect) -> Callable[[Graph], int]:
-    """What refines the types of a graph and returns how many it did refine; nodes whose operands are as before are passed over."""
+    """What refines the types of a graph and returns how many it did refine; nodes whose operands are as before are skipped."""
     seen: dict[Graph, dict[int, tuple[Any, ...]]] = {}
     found: dict[object, tuple[Type | None, tuple[tuple[Dimension, Dimension], ...]]] = {}  # layers repeat
 

@@ -45,7 +45,7 @@ def random_inputs(
             continue
         type_ = graph.types[node]
         if name is None or not isinstance(type_, TensorType) or type_.shape is None or type_.dtype is None:
-            raise EvaluationError(f"`{graph.label(node)}` has no known type, so no random value")
+            raise EvaluationError(f"the shape of `{graph.label(node)}` is unknown: cannot generate an input")
         if not numpy_dtype_exists(type_.dtype):
             raise EvaluationError(f"`{name}`: no values of type {type_.dtype}")
         shape = tuple([

@@ -97,7 +97,7 @@ def _settled(item: Item, written: str) -> tuple[list[str | None], str]:
 
 
 def _switched(above: list[str | None], off: bool) -> bool:
-    """Whether formatting is switched off behind these comments."""
+    """True if formatting is switched off behind these comments."""
     for text in above:
         if text is not None and (match := _SWITCH.fullmatch(text)):
             off = match[1] == "off"
@@ -105,7 +105,7 @@ def _switched(above: list[str | None], off: bool) -> bool:
 
 
 def has_switch(item: Item) -> bool:
-    """Whether an item has `# fmt: off` inside, or `# fmt: skip` at its end: it stays as it is, as a whole."""
+    """True if an item has `# fmt: off` inside, or `# fmt: skip` at its end: it stays as it is, as a whole."""
     ending = last(item.parts[-1])
     if ending.trailing is not None and _SKIP.fullmatch(ending.trailing):
         return True

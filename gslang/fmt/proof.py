@@ -17,7 +17,7 @@ from gslang.syntax.parser import parse
 
 @dataclass(slots=True)
 class _Inside:
-    """What was met between a bracket and here. `block`: a brace, but not of a spread or of arms. `clause`: an arrow or a `where` clause in it.
+    """The state between a bracket and here. `block`: a brace, but not of a spread or of arms. `clause`: an arrow or a `where` clause in it.
 
     `arms`: braces still to come that hold the arms of a `match`.
     """
@@ -30,7 +30,7 @@ class _Inside:
 
 
 def says_the_same(before: str, after: str) -> bool:
-    """Whether `after`, formatted from `before`, means the same and has its comments. `before` is known to parse."""
+    """True if `after`, formatted from `before`, means the same and has its comments. `before` is known to parse."""
     old, new = tokens(before), tokens(after)
     if sorted(_comments(old)) != sorted(_comments(new)):
         return False

@@ -1,4 +1,4 @@
-"""Whether a text parses. Long texts are read without places first, which is faster; the errors always come from the parser itself."""
+"""Syntax checks of texts. Long texts are read without places first, which is faster; the errors always come from the parser itself."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ _DEEPEST = 100  # levels of a tree; far fewer than the parser allows, whichever 
 
 
 def syntax_errors(source: Source) -> tuple[Diagnostic, ...]:
-    """What is wrong with the syntax of a text, as `parse` says it."""
+    """The syntax errors of a text, as `parse` reports them."""
     if len(source.text) > _LONG and _is_plain(source.text):
         return ()
     return parse(source).diagnostics
 
 
 def _is_plain(text: str) -> bool:
-    """Whether a text parses and has nothing that the parser could refuse later: what is reserved, bad escapes, deep nesting."""
+    """True if a text parses and has nothing that the parser could refuse later: what is reserved, bad escapes, deep nesting."""
     from lark import Tree, UnexpectedInput
 
     if "\0" in text or "\\" in text:

@@ -32,7 +32,7 @@ class Token:
 
 @dataclass(slots=True)
 class Bracket:
-    """What stands between two brackets. `flat`: its text on one line, once it is known."""
+    """The contents of two brackets. `flat`: its text on one line, once it is known."""
 
     open: Token
     items: list[Part]

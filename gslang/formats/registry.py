@@ -196,7 +196,7 @@ def format_of(path: str | Path, given: str | None = None) -> str:
         return SUFFIXES[suffix]
     guess = did_you_mean(suffix, SUFFIXES)
     help = f"did you mean `{guess}`?" if guess else "use .json or .relay, or say which format it is"
-    raise InputError("which format this is cannot be told from its name", path=str(path), help=help)
+    raise InputError("cannot infer the format from the file name", path=str(path), help=help)
 
 
 def known_output_format(path: str | Path, given: str | None = None) -> str:

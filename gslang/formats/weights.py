@@ -177,7 +177,7 @@ class _Safetensors(WeightsFile):
 
 
 def is_weights_name(path: str | Path) -> bool:
-    """Whether a file of this name would be a weights file."""
+    """True if a file of this name would be a weights file."""
     return Path(path).suffix.lower() in (".npz", ".safetensors")
 
 

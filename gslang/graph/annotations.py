@@ -29,5 +29,5 @@ def attach(graph: Graph, first: int, what: Mapping[str, Annotation]) -> None:
 
 
 def attachable(value: object) -> bool:
-    """Whether a value may be attached: a text, a truth value, or a finite number."""
+    """True if a value may be attached: a text, a truth value, or a finite number."""
     return isinstance(value, (str, bool, int)) or isinstance(value, float) and abs(value) < float("inf")

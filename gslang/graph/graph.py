@@ -59,7 +59,7 @@ class Graph:
     picture: ClassVar[Callable[[Graph], str] | None] = None  # draws a graph as SVG; set by whoever can
 
     def _repr_svg_(self) -> str | None:
-        """What a notebook shows."""
+        """The picture that a notebook shows."""
         draw = type(self).picture
         return None if draw is None else draw(self)
 
@@ -166,7 +166,7 @@ class Graph:
         return (n for n in range(len(op)) if op[n] is not DEAD)
 
     def is_call(self, node: int) -> bool:
-        """Whether a node is a call of an operator."""
+        """True if a node is a call of an operator."""
         return self.op[node][0] != "%"
 
     def kind(self, node: int) -> str:

@@ -107,7 +107,7 @@ def _show(type: TensorType) -> str:
 
 
 def refine(a: Type | None, b: Type | None) -> Type | None:
-    """What two compatible statements say together: the known part of each."""
+    """The union of two compatible statements: the known part of each."""
     if a is None or a is b:
         return b
     if b is None:

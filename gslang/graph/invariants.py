@@ -1,4 +1,4 @@
-"""What always holds of a graph, checked from scratch: for tests, not for the engine's inner loop."""
+"""The invariants of a graph, checked from scratch: for tests, not for the engine's inner loop."""
 
 from __future__ import annotations
 

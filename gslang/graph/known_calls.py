@@ -67,7 +67,7 @@ def mark_opaque_calls(graph: Graph, dialect: Dialect) -> list[str]:
 
 
 def warning(signature: Signature, operands: int, part: str) -> str:
-    """What is said once about an operator's attribute, or operand, that its declaration does not know."""
+    """The warning, given once, about an operator's attribute or operand that its declaration does not have."""
     if part.startswith("operand "):
         names = ", ".join(spec.name for spec in signature.operands)
         many = "s" * (len(signature.operands) != 1)

@@ -45,7 +45,7 @@ def outlines_of(graph: Graph) -> list[int]:
 
 
 def outline_at(graph: Graph, node: int) -> Outline:
-    """What an outline stands for."""
+    """The calls that an outline stands for."""
     outline: Outline = graph.attrs[node]["outline"]
     return outline
 

@@ -1,4 +1,4 @@
-"""What a piece of rule text is: regular expressions and scope names, for editors that colour by such (VS Code, Sublime Text).
+"""Scopes of rule text: regular expressions and scope names, for editors that colour by such (VS Code, Sublime Text).
 
 A context is a list of entries, tried in order where the text stands: a match, a region (from its begin to its end, with a
 context inside), or another context included. The expressions keep to what Oniguruma and Python read the same way.

@@ -30,6 +30,6 @@ def coarse_constant(file: LintedFile) -> Iterator[Finding]:
 
 
 def _is_rounding(text: str, exact: float) -> bool:
-    """Whether the literal is the exact number, rounded or cut to its digits."""
+    """True if the literal is the exact number, rounded or cut to its digits."""
     digits = len(text.partition(".")[2])
     return "e" not in text.lower() and abs(float(text) - exact) < 10.0**-digits

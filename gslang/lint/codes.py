@@ -39,7 +39,7 @@ L0119 late-input-condition  - a condition on an input that could be a constraint
 L0120 pointless-ordered     + an `ordered` without effect
 L0201 overlap               - two rules match at the same node
 L0202 unreachable           + an earlier rule takes every match of this one
-L0203 non-terminating       + rules that undo each other for ever
+L0203 non-terminating       + rules that form an infinite loop
 L0204 growing               - an application makes the graph larger
 L0205 order-dependent       - the result depends on which rule comes first
 L0206 duplicate             + two rules that say the same

@@ -1,6 +1,6 @@
-"""What a project selects: `[tool.gslang.lint]` in `pyproject.toml`, or `[lint]` in `gslang.toml`; the nearest file upward decides.
+"""A project's selection of lints: `[tool.gslang.lint]` in `pyproject.toml`, or `[lint]` in `gslang.toml`; the nearest file upward decides.
 
-A `pyproject.toml` without `[tool.gslang]` is passed over. Each rule file has the configuration of its own folder.
+A `pyproject.toml` without `[tool.gslang]` is skipped. Each rule file has the configuration of its own folder.
 `configuration.schema.json` describes `gslang.toml`, and `[tool.gslang]`.
 """
 

@@ -179,7 +179,7 @@ def _misspelt_dtype(fact: Fact) -> str | None:
 
 
 def constant(value: ir.Value, rule: ir.CheckedRule) -> bool | None:
-    """Whether a condition holds or fails whatever is matched; None where that depends on the match."""
+    """True if a condition holds or fails whatever is matched; None where that depends on the match."""
     match value:
         case ir.CompareValue(operator, a, b) if a == b and _readable(a):
             return operator in ("==", "<=", ">=")

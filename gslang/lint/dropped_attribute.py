@@ -43,6 +43,6 @@ def _is_free(node: ir.CallNode, name: str) -> bool:
 
 
 def _gone(checked: ir.CheckedRule, matched: list[ir.CallNode]) -> bool:
-    """Whether one of the calls goes away: else nothing is being replaced by the new one."""
+    """True if one of the calls goes away: else nothing is being replaced by the new one."""
     going = {*checked.interior, *checked.outputs}
     return any(checked.nodes[k] in matched for k in going)

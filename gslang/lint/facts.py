@@ -1,4 +1,4 @@
-"""What comparisons with constants that hold together say of one value: which new one follows, and which cannot hold beside them."""
+"""Conclusions from comparisons of one value with constants: which new one follows, and which cannot hold beside them."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class Fact:
 
 @dataclass(slots=True)
 class Known:
-    """What is known of a value: it is one of `among` (None: anything), none of `never`, and between two bounds."""
+    """The known facts about a value: it is one of `among` (None: anything), none of `never`, and between two bounds."""
 
     among: tuple[Any, ...] | None = None
     never: list[Any] = field(default_factory=list)
@@ -32,7 +32,7 @@ class Known:
     high: tuple[float, bool] = (math.inf, False)
 
     def says(self, fact: Fact) -> bool | None:
-        """Whether a fact follows or cannot be; None where it is news."""
+        """True if a fact follows or cannot be; None where it is news."""
         operator, c = fact.operator, fact.constant
         if operator in ("in", "not in"):
             if not isinstance(c, tuple) or not c:
@@ -81,7 +81,7 @@ class Known:
 
 
 def _agreed(answers: list[bool | None]) -> bool | None:
-    """What all say, if they do."""
+    """The facts that all agree on, if any."""
     return answers[0] if answers and all(a == answers[0] for a in answers) else None
 
 
@@ -110,7 +110,7 @@ def facts_of(condition: ir.Value) -> Iterator[Fact | None]:
 
 
 def facts_of_constraint(node: int, field: str, test: ir.Test) -> Iterator[Fact]:
-    """What a constraint in the pattern says, as far as it compares with constants."""
+    """The facts in a constraint of the pattern, as far as it compares with constants."""
     attribute = ir.NodeAttr(ir.OWN, node, field)
     match test:
         case ir.Equals(ir.Const(constant)):

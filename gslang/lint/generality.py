@@ -1,4 +1,4 @@
-"""Whether every match of one source is also one of another: by laying the more general pattern over the more special one.
+"""Generality of sources: every match of one is also a match of the other, shown by laying the more general pattern over the more special one.
 
 The answer yes is certain. No may mean "not seen": templates and alternations below the more general root are compared only where they
 are equal. Used by L0202 (unreachable) and L0206 (duplicate).
@@ -18,7 +18,7 @@ _MOST_STEPS = 20_000  # of one search; sums of sums have many orders
 
 @dataclass(slots=True)
 class Overlay:
-    """What stands on what: nodes, captures, locals and templates of the general rule → those of the special one."""
+    """A mapping: nodes, captures, locals and templates of the general rule → those of the special one."""
 
     general: ir.CheckedRule
     special: ir.CheckedRule
@@ -43,7 +43,7 @@ def overlays(general: ir.CheckedRule, special: ir.CheckedRule) -> Iterator[Overl
 
 
 def _holds_for(general: tuple[int | None, int | None], special: tuple[int | None, int | None]) -> bool:
-    """Whether a rule runs for all the operator sets that the other runs for."""
+    """True if a rule runs for all the operator sets that the other runs for."""
     (low, high), (least, most) = general, special
     return (low is None or least is not None and least >= low) and (high is None or most is not None and most <= high)
 
@@ -122,7 +122,7 @@ def _leaf_covers(leaf: ir.LeafNode, other: ir.Pattern) -> bool:
 
 
 def _nodes_agree(overlay: Overlay) -> bool:
-    """What must be private, distinct or kept in the general rule is so in the special one."""
+    """True if nodes that must be private, distinct or kept in the general rule are so in the special one."""
     general, special, nodes = overlay.general, overlay.special, overlay.nodes
     inner = [nodes[k] for k in sorted(general.interior)]
     roots = [nodes[k] for k in roots_of(general) if k not in general.interior]
@@ -160,7 +160,7 @@ def _constraints_follow(overlay: Overlay) -> bool:
 
 
 def same(a: Any, b: Any, overlay: Overlay) -> bool:
-    """Whether two values, tests or targets say the same, where numbers of the general rule stand for those of the special one."""
+    """True if two values, tests or targets say the same, where numbers of the general rule stand for those of the special one."""
     if type(a) is not type(b):
         return False
     match a:
@@ -197,7 +197,7 @@ def same(a: Any, b: Any, overlay: Overlay) -> bool:
 
 
 def same_targets(overlay: Overlay) -> bool:
-    """Whether both rules build the same, operands of commutative operators in either order."""
+    """True if both rules build the same, operands of commutative operators in either order."""
     general, special = overlay.general.target, overlay.special.target
     return len(general.outputs) == len(special.outputs) and all(
         _same_target(x, y, overlay) for x, y in zip(general.outputs, special.outputs)

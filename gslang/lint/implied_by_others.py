@@ -12,7 +12,7 @@ from gslang.base.diagnostics import InputError
 from gslang.lint.linted_file import Finding, LintedFile, finding
 from gslang.lint.rule_pairs import twins
 
-_MOST_RULES = 150  # of a file: the first of a larger one are held against each other, the rest are taken as they are
+_MOST_RULES = 150  # of a file: the first of a larger one are cross-checked, the rest are taken as they are
 
 
 def implied_by_others(file: LintedFile) -> Iterator[Finding]:

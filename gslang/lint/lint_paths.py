@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """What the command line says over the configuration: `select` instead of its own, `ignore` besides. `cache`: keep findings."""
+    """The command line's overrides of the configuration: `select` instead of its own, `ignore` besides. `cache`: keep findings."""
 
     select: tuple[str, ...] = ()
     ignore: tuple[str, ...] = ()

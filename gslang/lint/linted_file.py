@@ -1,4 +1,4 @@
-"""What a lint looks at: a file as written and as checked, side by side; and a walk over what was written."""
+"""The input of a lint: a file as written and as checked, side by side; and a walk over what was written."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from gslang.syntax.families import instances
 
 @dataclass(frozen=True, slots=True)
 class Finding(Diagnostic):
-    """What a lint found. `graph`: JSON of a graph that shows it, made for `gslc match`. `allowed`: an `@allow` silences it."""
+    """A finding of a lint. `graph`: JSON of a graph that shows it, made for `gslc match`. `allowed`: an `@allow` silences it."""
 
     graph: str | None = None
     allowed: bool = False

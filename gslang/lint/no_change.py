@@ -11,5 +11,5 @@ from gslang.lint.rebuilt import rebuilds_itself
 def no_change(file: LintedFile) -> Iterator[Finding]:
     for rule in file.rules:
         if rebuilds_itself(rule.checked):
-            mend = "an application makes the same again, and so on for ever"
+            mend = "an application makes the same again: an infinite loop"
             yield finding("L0116", f"the target of `{rule.name}` is its source", rule.written.name.span, mend)

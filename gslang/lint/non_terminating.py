@@ -1,4 +1,4 @@
-"""L0203: rules that undo each other for ever. Loops are seen by running the rules of a file on small graphs."""
+"""L0203: rules that form an infinite loop. Loops are seen by running the rules of a file on small graphs."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def _loops(file: LintedFile, names: tuple[str, ...], places: dict[str, Span], re
             reported.add(frozenset(loop))
             shown = " → ".join((*loop, loop[0]))
             related = tuple(Label(places[name], "takes part") for name in dict.fromkeys(loop) if places[name] != places[loop[0]])
-            message, mend = f"these rules go round for ever: {shown}", "demand in a source what the target of the other does not give"
+            message, mend = f"these rules form an infinite loop: {shown}", "demand in a source what the target of the other does not give"
             if len(set(loop)) == 1:
                 message = f"`{loop[0]}` never ends: its target holds its source"
                 mend = "demand in the source what the target does not give, or write `@once` above the rule"
@@ -62,7 +62,7 @@ def _loops(file: LintedFile, names: tuple[str, ...], places: dict[str, Span], re
 
 
 def _shrinks(rule: ir.CheckedRule) -> bool:
-    """Whether the target has fewer calls than go away with the source, whatever matched."""
+    """True if the target has fewer calls than go away with the source, whatever matched."""
     made = sum(isinstance(t, ir.MakeCall) for t in rule.target.targets)
     several = any(isinstance(t, (ir.Repeat, ir.SpliceInstances)) for t in rule.target.targets)
     alternatives = any(isinstance(node, ir.AltNode) for node in rule.nodes)
@@ -71,7 +71,7 @@ def _shrinks(rule: ir.CheckedRule) -> bool:
 
 
 def _loop(applied: tuple[str, ...]) -> tuple[str, ...]:
-    """What the run ends in, again and again; begun at the rule that is named first."""
+    """The cycle that a run ends in, beginning with the rule that is named first."""
     for length in range(1, len(applied) // _ROUNDS + 1):
         last = applied[-length:]
         if last * _ROUNDS == applied[-length * _ROUNDS :]:

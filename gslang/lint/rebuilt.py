@@ -1,4 +1,4 @@
-"""Whether a target builds over again what a pattern node matched: the same operator on the same nodes with the same attributes."""
+"""Targets that rebuild a matched node: the same operator on the same nodes with the same attributes."""
 
 from __future__ import annotations
 
@@ -8,18 +8,18 @@ _MOST_NODES = 200  # of larger rules nothing is said: each node is one level of 
 
 
 def is_small(rule: ir.CheckedRule) -> bool:
-    """Whether `rebuilt` may be asked about a rule."""
+    """True if `rebuilt` may be asked about a rule."""
     return max(len(rule.nodes), len(rule.target.targets)) <= _MOST_NODES
 
 
 def rebuilds_itself(rule: ir.CheckedRule) -> bool:
-    """Whether each output of the target is that of the source again."""
+    """True if each output of the target is that of the source again."""
     outputs, target = rule.outputs, rule.target
     return is_small(rule) and bool(outputs) and len(outputs) == len(target.outputs) and all(rebuilt(rule, k, t) for k, t in zip(outputs, target.outputs))
 
 
 def rebuilt(rule: ir.CheckedRule, k: int, t: int) -> bool:
-    """Whether a target is what a pattern node matched, over again."""
+    """True if a target is what a pattern node matched, over again."""
     pattern, made = rule.nodes[k], rule.target.targets[t]
     match made, pattern:
         case ir.SourceNode(node=node), _:

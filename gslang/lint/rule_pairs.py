@@ -17,7 +17,7 @@ Demand = tuple[str, str, str, Hashable]
 
 
 def twins(earlier: LintedRule, later: LintedRule) -> bool:
-    """Whether two rules match the same and build the same, up to names and commuted operands."""
+    """True if two rules match the same and build the same, up to names and commuted operands."""
     one_way = any(same_targets(overlay) for overlay in overlays(earlier.checked, later.checked))
     return one_way and next(overlays(later.checked, earlier.checked), None) is not None
 
@@ -45,7 +45,7 @@ def candidate_pairs(file: LintedFile) -> Iterator[tuple[LintedRule, LintedRule]]
 
 
 def demands_of(rule: ir.CheckedRule) -> tuple[Demand, ...]:
-    """What a source demands of attributes in so many words, in constraints or conditions, each with the operator that has the attribute."""
+    """The explicit demands of a source on attributes, in constraints or conditions, each with the operator that has the attribute."""
     found: dict[Demand, None] = {}
     operators = {k: node.operators[0] for k in match_order(rule) if isinstance(node := rule.nodes[k], ir.CallNode) and len(node.operators) == 1}
     for number, operator in operators.items():

@@ -28,7 +28,7 @@ def selected_codes(select: Sequence[str], ignore: Sequence[str]) -> frozenset[st
 
 
 def fits(selector: str, code: str) -> bool:
-    """Whether a selector means a lint."""
+    """True if a selector means a lint."""
     return selector == "all" or selector == LINTS[code].name or code.startswith(selector) and selector.startswith("L")
 
 

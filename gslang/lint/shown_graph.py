@@ -58,7 +58,7 @@ def _value(value: Any) -> str:
 
 
 def same_results(a: Graph, b: Graph, dialect: Dialect) -> bool:
-    """Whether the outputs of two graphs with the same inputs are computed in the same way."""
+    """True if the outputs of two graphs with the same inputs are computed in the same way."""
     numbers: dict[Any, int] = {}
     return _computed(a, dialect, numbers) == _computed(b, dialect, numbers)
 

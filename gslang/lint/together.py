@@ -1,4 +1,4 @@
-"""Several files as one rule set: their rules run together when a folder or a package is given to `gslc`, so they are held against each other."""
+"""Several files as one rule set: their rules run together when a folder or a package is given to `gslc`, so they are cross-checked."""
 
 from __future__ import annotations
 

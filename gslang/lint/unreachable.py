@@ -36,13 +36,13 @@ def unreachable(file: LintedFile) -> Iterator[Finding]:
 
 
 def _taken(earlier: ir.CheckedRule, later: ir.CheckedRule, graph: Graph) -> bool:
-    """Whether the earlier rule matches, and can be applied, wherever the later one matches in a graph."""
+    """True if the earlier rule matches, and can be applied, wherever the later one matches in a graph."""
     own = set(matching_nodes(earlier, graph))
     return all(node in own and apply_at(graph.copy(), earlier, node) for node in matching_nodes(later, graph))
 
 
 def _always_built(rule: ir.CheckedRule) -> bool:
-    """Whether all that the target reads is known at each match. Where a dimension or value is not, the match is passed over."""
+    """True if all that the target reads is known at each match. Where a dimension or value is not, the match is skipped."""
     stack: list[object] = [rule.target.targets]
     while stack:
         item = stack.pop()

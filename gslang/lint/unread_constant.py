@@ -28,7 +28,7 @@ def unread_constant(file: LintedFile) -> Iterator[Finding]:
 
 
 def _is_number(rule: ir.CheckedRule, k: int) -> bool:
-    """Whether it takes part in element-wise arithmetic: shapes and axes show in the types of what they are operands of."""
+    """True if it takes part in element-wise arithmetic: shapes and axes show in the types of what they are operands of."""
     users = [node for node in rule.nodes if isinstance(node, ir.CallNode) and k in node.operands]
     signatures = [rule.dialect.get(operator) for node in users for operator in node.operators]
     return bool(signatures) and all(s is not None and "elementwise" in s.traits for s in signatures)

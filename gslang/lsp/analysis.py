@@ -232,7 +232,7 @@ def _name(piece: Piece) -> str | None:
 
 
 def syntax_errors(piece: Piece) -> list[Diagnostic]:
-    """What is wrong with the text of a piece. Annotations miss an item only because theirs could not be read: that is not told twice."""
+    """The errors in the text of an item. Annotations lack an item only because theirs could not be read: that is not reported twice."""
     found = list(piece.parsed.diagnostics)
     t = piece.tokens
     begin = next((token.start for k, token in enumerate(t.all) if token.text == piece.keyword and t.text(k - 1) not in (".", "@")), 0)
@@ -241,7 +241,7 @@ def syntax_errors(piece: Piece) -> list[Diagnostic]:
 
 
 def _inside(finding: Diagnostic) -> Diagnostic:
-    """What the parser says of the end of its text is said of the end of the item: the file goes on."""
+    """Moves a diagnostic at the end of the parsed text to the end of the item: the file goes on."""
 
     def told(text: str) -> str:
         return text.replace("the file ends here", "the item ends here")

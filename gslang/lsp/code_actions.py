@@ -39,15 +39,15 @@ def code_actions(store: Store, document: Document, given: lsp.Range, context: ls
     if fits("quickfix"):
         for finding in here:
             for title, changes, sure in mends(store, document, finding):
-                mended = [told.diagnostic(store, document, finding)]
+                fixed = [told.diagnostic(store, document, finding)]
                 edit = _workspace_edit(document, changes)
-                found.append(lsp.CodeAction(title, lsp.CodeActionKind.QuickFix, diagnostics=mended, is_preferred=sure or None, edit=edit))
+                found.append(lsp.CodeAction(title, lsp.CodeActionKind.QuickFix, diagnostics=fixed, is_preferred=sure or None, edit=edit))
         for finding in here:
             if finding.code == "L0109":
                 arguments = [document.uri, finding.primary.span.text]
                 command = lsp.Command("add a test", ADD_TEST, arguments=arguments)
-                mended = [told.diagnostic(store, document, finding)]
-                found.append(lsp.CodeAction("add a test that passes", lsp.CodeActionKind.QuickFix, diagnostics=mended, command=command))
+                fixed = [told.diagnostic(store, document, finding)]
+                found.append(lsp.CodeAction("add a test that passes", lsp.CodeActionKind.QuickFix, diagnostics=fixed, command=command))
         found += _suppressions(document, [*here, *_costly(document, context.diagnostics)])
     if fits("source.fixAll") and (wanted is not None or here):
         changes = every_safe_fix(document, findings)

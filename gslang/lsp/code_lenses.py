@@ -1,4 +1,4 @@
-"""What stands above items to be clicked: run a test, the tests of a rule, verify it, count its matches in the project's model."""
+"""Code lenses above items: run a test, the tests of a rule, verify it, count its matches in the project's model."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ RUN, VERIFY, MATCHES, ADD_TEST = "gslang.runTests", "gslang.verify", "gslang.cou
 
 @dataclass(frozen=True, slots=True)
 class Ran:
-    """What became of a test, and of which rule and which text of the test that was."""
+    """The outcome of a test, with its rule and the test's text."""
 
     outcome: Outcome
     rule: CheckedRule | None

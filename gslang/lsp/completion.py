@@ -1,4 +1,4 @@
-"""What may stand at the cursor: operators, their attributes with types and defaults, names in scope, words, modules, whole items."""
+"""Completions at the cursor: operators, their attributes with types and defaults, names in scope, words, modules, whole items."""
 
 from __future__ import annotations
 
@@ -169,7 +169,7 @@ class _Places:
     # ── parts of a file ──
 
     def outside(self) -> bool:
-        """Whether the cursor stands where an item begins."""
+        """True if the cursor stands where an item begins."""
         t, last = self.piece.tokens, self.here.last
         if self.piece.keyword == "":
             return t.open_at(last) < 0
@@ -228,7 +228,7 @@ class _Places:
         yield from self.operators(prefix=here.word.rpartition(".")[0] + ".")
 
     def fields(self, base: Mark | None, first: bool = False) -> Iterator[lsp.CompletionItem]:
-        """What may stand behind `base.`."""
+        """The completions after `base.`."""
         t = self.piece.tokens
         blocks = {next((k for k in range(m.token, len(t.all)) if t.text(k) == "{"), -1) for m in marks(self.piece) if m.role == "template"}
         inner = [m for m in marks(self.piece) if m.defines and m.role == "binding" and t.around[m.token] in blocks]
@@ -347,7 +347,7 @@ class _Places:
         return item
 
     def field(self, label: str, kind: lsp.CompletionItemKind, detail: str, data: dict[str, str] | None = None) -> lsp.CompletionItem:
-        """What stands behind a dot: only the part behind it is replaced."""
+        """The completion after a dot: only the part behind it is replaced."""
         item = self.plain(label, kind, detail, data=data)
         typed = self.here.word.rpartition(".")[2]
         place = range_of(self.document, self.start + self.here.offset - len(typed), self.start + self.here.offset)

@@ -43,7 +43,7 @@ class Document:
         return {id(piece.source): start for piece, start in zip(self.pieces, self.starts)}
 
     def holds(self, source: Source) -> bool:
-        """Whether a text is that of one of the pieces."""
+        """True if a text is that of one of the pieces."""
         return id(source) in self._start_of
 
     def start_of(self, piece: Piece) -> int:

@@ -1,4 +1,4 @@
-"""What can be folded and what a growing selection takes: from items, brackets, comments and the syntax tree where there is one."""
+"""Folding ranges and growing selections: from items, brackets, comments and the syntax tree where there is one."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is shown when the pointer rests on a word: signatures, documentation, kinds and types of names, verdicts on rules."""
+"""Hovers: signatures, documentation, kinds and types of names, verdicts on rules."""
 
 from __future__ import annotations
 
@@ -208,7 +208,7 @@ def type_of_binding(analysis: Analysis, piece: Piece, mark: Mark) -> str | None:
 
 
 def callee_at(piece: Piece, mark: Mark) -> Mark | None:
-    """What is called where a mention is an argument."""
+    """The callee of the call that an occurrence is an argument of."""
     t = piece.tokens
     opening = t.around[mark.token]
     before = t.all[opening - 1 - (t.text(opening - 1) == "?")] if opening > 0 else None
@@ -270,7 +270,7 @@ def fields_of(analysis: Analysis, piece: Piece, mark: Mark) -> list[Signature]:
 
 
 def root_mark(piece: Piece, dot: int) -> Mark | None:
-    """The name right before a dot, brackets between them passed over."""
+    """The name right before a dot, brackets between them skipped."""
     t = piece.tokens
     k = dot - 1
     if t.text(dot) == "{":

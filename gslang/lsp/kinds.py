@@ -1,4 +1,4 @@
-"""What the names of a rule or a test stand for: a node of the source, of the target, a value and its type.
+"""The kinds of the names of a rule or a test: a node of the source, of the target, a value and its type.
 
 Found by lowering the item as the checker does, statement by statement: where one has an error, the others still have their kinds.
 """
@@ -53,7 +53,7 @@ def _lower(analysis: Analysis, item: n.Rule) -> Lowering:
 
 
 def denoted(low: Lowering, name: str) -> Denotation | None:
-    """What a name of the rule stands for, one of a template's included."""
+    """The kind of a name of the rule, one of a template's included."""
     what = low.names.get(name)
     for template in low.templates if what is None else ():
         what = what or template.names.get(name)

@@ -16,7 +16,7 @@ Change = tuple[int, int, int, int]
 
 
 def changed_lines(old: Sequence[str], new: Sequence[str]) -> Iterator[Change]:
-    """What to replace by what, in order; pieces of the old text do not touch."""
+    """The replacements, in order; ranges of the old text do not touch."""
     begin_old = begin_new = 0
     pending: Change | None = None
     for at_old, at_new in [*_fixed(old, new), (len(old), len(new))]:

@@ -51,7 +51,7 @@ class Job:
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What was found, or how the lints failed."""
+    """The findings, or how the lints failed."""
 
     ticket: int
     found: tuple[Finding, ...]
@@ -63,7 +63,7 @@ class _Stale(BaseException):
 
 
 class _Current:
-    """What is being worked out, shared by the thread that reads jobs and the one that does them."""
+    """The work in progress, shared by the thread that reads jobs and the one that does them."""
 
     def __init__(self) -> None:
         self.ticket = 0  # of the document; 0 between documents
@@ -186,6 +186,6 @@ def unpacked(store: Store, data: bytes) -> Answer:
 
 
 def command(path: Sequence[str]) -> list[str]:
-    """What starts the process: with the module path of this one, whatever stands in the working directory."""
+    """The command that starts the process: with the module path of this one, whatever the working directory contains."""
     start = "import sys; sys.path[:] = sys.argv[1:]; from gslang.lsp.lint_worker import main; main()"
     return [sys.executable, "-c", start, *path]

@@ -1,4 +1,4 @@
-"""What a name stands for: where it is introduced, in this file, in one that it imports, or in the shipped library."""
+"""The definition of a name: where it is introduced, in this file, in one that it imports, or in the shipped library."""
 
 from __future__ import annotations
 
@@ -138,7 +138,7 @@ def dialect_name(document: Document) -> str:
 
 
 def definition_of(store: Store, document: Document, piece: Piece, mark: Mark) -> Definition | None:
-    """What a mention of a name refers to; None for what no file introduces (kinds, attributes, built-ins)."""
+    """The definition that an occurrence of a name refers to; None for names that no file introduces (kinds, attributes, built-ins)."""
     if mark.defines and mark.role in SPACE:
         return Definition(document, piece, mark, SPACE[mark.role])
     if mark.local is not None:

@@ -310,12 +310,12 @@ class _Scan:
             k += 1
 
     def starts_statement(self, k: int) -> bool:
-        """Whether `k =` binds a name; else it is an argument."""
+        """True if `k =` binds a name; else it is an argument."""
         t = self.tokens
         return t.text(k - 1) == ";" or t.text(t.around[k]) not in ("(", "[") and t.text(k - 1) in _BEFORE_STATEMENT
 
     def in_call(self, k: int) -> bool:
-        """Whether word k is the name of an argument."""
+        """True if word k is the name of an argument."""
         t = self.tokens
         return t.text(k + 1) == "=" and t.text(k - 1) in ("(", ",") and t.text(t.around[k]) == "("
 

@@ -57,7 +57,7 @@ class Piece:
 
     @property
     def items(self) -> tuple[n.Item, ...]:
-        """What could be read of it: one item, as a rule."""
+        """The items that could be read, as a rule one."""
         return self.parsed.program.items
 
     @cached_property

@@ -1,4 +1,4 @@
-"""What the client asks about texts, handed to the file that answers it. Nothing is computed here."""
+"""The client's requests about texts, handed to the file that answers each. Nothing is computed here."""
 
 from __future__ import annotations
 

@@ -120,7 +120,7 @@ def in_range(store: Store, document: Document, given: lsp.Range) -> lsp.Semantic
 
 
 def delta(store: Store, document: Document, previous: str) -> lsp.SemanticTokens | lsp.SemanticTokensDelta:
-    """What changed since an earlier answer; everything if that is not known any more."""
+    """The changes since an earlier answer; everything if that is no longer known."""
     before, old = document.memo.get("tokens", ("", []))
     new = full(store, document)
     if before != previous:

@@ -35,5 +35,5 @@ def make_server() -> Server:
 
 
 def _is_no_answer(record: logging.LogRecord) -> bool:
-    """What is refused on purpose (a rename to a keyword, a request without its parameters) is answered and belongs in no log."""
+    """Requests that are refused on purpose (a rename to a keyword, a request without its parameters) is answered and belongs in no log."""
     return not (record.exc_info and isinstance(record.exc_info[1], JsonRpcException)) and not str(record.msg).startswith("Unable to deserialize")

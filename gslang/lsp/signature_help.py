@@ -1,4 +1,4 @@
-"""What a call takes, while it is typed: operators, functions, built-ins; and which part of it the cursor is at."""
+"""The parameters of a call while it is typed: operators, functions, built-ins; and which part of it the cursor is at."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def signature_help(store: Store, document: Document, position: lsp.Position) -> 
 
 
 def callables(analysis: Analysis, piece: Piece, call: InCall) -> list[Callable]:
-    """What a call may mean, in the order in which names are looked up (language.md, Names)."""
+    """The callees that a name may mean, in the order in which names are looked up (language.md, Names)."""
     callee = next((m for m in marks(piece) if m.text == call.callee and m.role in ("callee", "name") and m.end <= piece.tokens.all[call.opening].start), None)
     if callee is not None and callee.local is not None:
         return [signature_text.operator(s) for s in signatures_of_call(analysis, piece, callee)]

@@ -138,13 +138,13 @@ class Store:
         return sorted(found, key=lambda d: (*document.range_of(d.primary.span), d.code, d.message))
 
     def linted(self, document: Document) -> bool:
-        """Whether all lints of this version are known, or none of them takes long."""
+        """True if all lints of this version are known, or none of them takes long."""
         analysis, selected = self.analysis(document), self.selected(document)
         known = document.memo.get("lints")
         return known is not None and known[0] is analysis and known[1] == selected or not analysis.program.ok or not selected & COSTLY
 
     def keep_lints(self, document: Document, found: list[Finding]) -> None:
-        """What all lints found in this version, worked out elsewhere."""
+        """The findings of all lints in this version, computed elsewhere."""
         document.memo["lints"] = (self.analysis(document), self.selected(document), found)
 
     def selected(self, document: Document) -> frozenset[str]:
@@ -173,7 +173,7 @@ class Store:
 
 
 def _still_there(document: Document, finding: Diagnostic) -> bool:
-    """Whether the rules that a finding speaks of are those of this version."""
+    """True if the rules that a finding speaks of are those of this version."""
     return all(document.holds(label.span.source) for label in (finding.primary, *finding.related))
 
 

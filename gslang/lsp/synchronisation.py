@@ -1,4 +1,4 @@
-"""What the client tells: texts that are opened, changed and closed, files and folders that come and go."""
+"""Notifications of the client: texts that are opened, changed and closed, files and folders that come and go."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the words of the language mean, in a sentence each, for hovers and completion. Tests hold the tables to the grammar."""
+"""The meaning of each word of the language in a sentence, for hovers and completion. Tests hold the tables to the grammar."""
 
 from __future__ import annotations
 

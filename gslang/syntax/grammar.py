@@ -60,7 +60,7 @@ def _text() -> str:
 
 
 def _tables() -> dict[str, Any] | None:
-    """What `make grammar` wrote, if it was made from this grammar."""
+    """The tables that `make grammar` wrote, if they were made from this grammar."""
     try:
         found: dict[str, Any] = json.loads(grammar_path("gsl.json").read_bytes())
         return {"data": found["data"], "memo": found["memo"]} if found["grammar"] == _digest() else None

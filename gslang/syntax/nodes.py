@@ -1,4 +1,4 @@
-"""What the user wrote: the syntax tree of a `.gsl` file. No meaning here; `check` gives it one.
+"""The syntax tree of a `.gsl` file, as the user wrote it. No meaning here; `check` gives it one.
 
 All nodes are frozen and hold tuples. Spans do not take part in equality: two programs are equal if they say the same.
 """

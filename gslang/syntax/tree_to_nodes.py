@@ -33,7 +33,7 @@ class Reserved(Exception):
 
 
 class Malformed(Exception):
-    """What the grammar lets through and the language does not."""
+    """Checks of constructs that the grammar accepts and the language does not."""
 
     def __init__(self, span: Span, message: str, mend: str) -> None:
         super().__init__(message)
@@ -505,7 +505,7 @@ class _Row(tuple[n.Expr, ...]):
 
 
 class _Meaning(tuple[tuple[n.Name, n.Expr], ...]):
-    """What stands in the braces of an operator's declaration."""
+    """The contents of the braces of an operator's declaration."""
 
 
 class _Union(tuple[n.DeclaredType, ...]):

@@ -1,4 +1,4 @@
-"""What TASO's operators say about shapes: ranks, sizes, and the equations that must hold so that a side has a meaning.
+"""The constraints of TASO's operators on shapes: ranks, sizes, and the equations that must hold so that a side has a meaning.
 
 Also the conditions on groups of convolutions, which the operators do not ask for but the substitutions need.
 Not here: the text of rules (`translate`).
@@ -146,7 +146,7 @@ def _convolution(side: Side, op: Operator, result: Tensor, shapes: Sequence[Shap
 
 @dataclass(frozen=True, slots=True)
 class Groups:
-    """What convolutions of joined tensors need: `equations`, and products that are equal (`left[0] · left[1] == right[0] · right[1]`)."""
+    """The requirements of convolutions of joined tensors: `equations`, and products that are equal (`left[0] · left[1] == right[0] · right[1]`)."""
 
     equations: list[Equation]
     products: list[tuple[Equation, Equation]]

@@ -103,7 +103,7 @@ def matching_order(rule: Substitution) -> list[int]:
 
 
 def is_disconnected(rule: Substitution) -> bool:
-    """Whether some output shares nothing with those before it."""
+    """True if some output shares nothing with those before it."""
     before: set[int] = set()
     for k, (output, _) in enumerate(rule.outputs):
         cone: set[int] = set()

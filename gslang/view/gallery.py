@@ -115,7 +115,7 @@ def _test(test: tuple[str, str, str | None]) -> str:
 
 
 def _conditions(rule: CheckedRule) -> list[str]:
-    """What must hold besides the shape of the pattern, in words."""
+    """The conditions besides the shape of the pattern, in words."""
     found = [" ".join(span.text.split()) for span in rule.where_spans]
     for block in rule.blocks:
         found += [f"for each {block.name}: {' '.join(span.text.split())}" for span in block.where_spans]

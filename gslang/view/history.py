@@ -48,7 +48,7 @@ class Change:
 
     @property
     def is_empty(self) -> bool:
-        """Whether nothing changed."""
+        """True if nothing changed."""
         return not (self.removed or self.added or self.rewired or self.outputs is not None)
 
 
@@ -139,7 +139,7 @@ class History:
                 self.changes.append(change)
 
     def _difference(self, graph: Graph, change: Change, touched: set[int] | frozenset[int] = frozenset()) -> Change:
-        """What lies between the last state and the graph, in `change`."""
+        """The difference between the last state and the graph, in `change`."""
         for node, number in list(self._now.items()):
             if node not in touched and (graph.op[node] is DEAD or not self._is_same(graph, node, number)):
                 change.removed.append(number)

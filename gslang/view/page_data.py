@@ -1,4 +1,4 @@
-"""What a page knows, as plain data for JSON: nodes in columns, tables of operators, types and attributes, changes, rules, totals."""
+"""The data of a page, ready for JSON: nodes in columns, tables of operators, types and attributes, changes, rules, totals."""
 
 from __future__ import annotations
 

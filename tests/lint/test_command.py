@@ -268,7 +268,7 @@ def test_files_that_run_together(bad: Path, tmp_path: Path, capsys: pytest.Captu
     code, out = lint(capsys, ".", "--select", "L02", "--format", "concise", "--together")
     assert code == 1 and [line.split(": ")[:2] for line in out.splitlines()] == [
         ["b.gsl:2:6", "L0202 `general` takes every match of `special`"],
-        ["b.gsl:3:6", "L0203 these rules go round for ever"],
+        ["b.gsl:3:6", "L0203 these rules form an infinite loop"],
         ["c.gsl:3:6", "L0206 `again` says the same as `general`"],
     ]
 

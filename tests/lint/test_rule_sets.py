@@ -61,7 +61,7 @@ def test_order_matters_only_if_results_differ() -> None:
 def test_longer_loops_are_named_once() -> None:
     text = "rule a(x): exp(x) => tanh(x);\nrule b(x): tanh(x) => sqrt(x);\nrule c(x): sqrt(x) => exp(x);\nrule d(x): nn.relu(x) => exp(x);\n"
     (found,) = lint(text, "L0203")
-    assert found.message == "these rules go round for ever: a → b → c → a"
+    assert found.message == "these rules form an infinite loop: a → b → c → a"
     assert lint(text.replace("sqrt(x) => exp(x)", "sqrt(x) => negative(x)"), "L0203") == []
     assert lint("@once rule a(x): exp(x) => exp(negative(x));", "L0203") == []
 

@@ -1,6 +1,6 @@
 """Tensors of ONNX models as lazy handles: inside the model, or in a file beside it that is mapped when it is read.
 
-A handle keeps the message it came from, so that what nobody touches is written back as it was.
+A handle keeps the message it came from, so that untouched tensors are preserved.
 """
 
 from __future__ import annotations

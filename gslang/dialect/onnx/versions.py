@@ -134,7 +134,7 @@ def former(operator: str, operand: str, then: Container[str]) -> str | None:
 def misfit(operator: str, opset: int, attributes: Mapping[str, Any], given: Container[int], unknown: object, admitted: bool = False) -> str | None:
     """Why a call in today's terms cannot be said in an operator set, or None.
 
-    `attributes` may have `unknown` values, which are passed over. `given`: places of operands that are not absent.
+    `attributes` may have `unknown` values, which are skipped. `given`: places of operands that are not absent.
     `admitted`: that it means something else there is known and wanted.
     """
     versions = history().operators.get(operator)

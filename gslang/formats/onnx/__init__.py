@@ -1,4 +1,4 @@
-"""ONNX models: reading and writing. What rules do not touch comes back as it was (`docs/onnx.md`)."""
+"""ONNX models: reading and writing. Untouched parts are preserved (`docs/onnx.md`)."""
 
 from __future__ import annotations
 

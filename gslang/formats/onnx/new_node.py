@@ -1,6 +1,6 @@
 """New nodes in the terms of the operator sets that the model imports.
 
-A graph speaks of every operator as its newest version does. Where the model's version differs, an attribute becomes an
+Operators are normalized to the latest opset. Where the model's version differs, an attribute becomes an
 operand or a constant operand an attribute, and a default that has changed is stated.
 """
 

@@ -1,6 +1,6 @@
 """A model in the terms of a newer operator set.
 
-Graphs speak of every operator as its newest version does, so that a node only has to be written again where its version differs;
+Operators are normalized to the latest opset, so that a node only has to be written again where its version differs;
 all others stay the messages that they are. What means something that no version says any more (`Softmax` of a matrix, `Upsample`) is
 left to `onnx.version_converter`.
 """

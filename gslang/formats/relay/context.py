@@ -1,4 +1,4 @@
-"""What all functions of one file share while it is read."""
+"""The state that all functions of one file share while it is read."""
 
 from __future__ import annotations
 

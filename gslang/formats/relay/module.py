@@ -1,4 +1,4 @@
-"""What a Relay file holds beside the function that became the graph: kept in `graph.meta["relay"]`, written back."""
+"""The rest of a Relay file beside the function that became the graph: kept in `graph.meta["relay"]`, written back."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What can be wrong with Relay text."""
+"""Errors in Relay text."""
 
 from __future__ import annotations
 

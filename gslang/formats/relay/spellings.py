@@ -54,7 +54,7 @@ def stated_attributes(graph: Graph, node: int) -> Mapping[str, Any]:
 
 
 def _fits(graph: Graph, node: int, claim: Type | None, transposed: bool) -> bool:
-    """Whether the operands' shapes, and the stated result, allow this reading."""
+    """True if the operands' shapes, and the stated result, allow this reading."""
     left, right = (_shape(graph.types[operand]) for operand in graph.operands[node])
     if right is None:
         return True

@@ -287,7 +287,7 @@ class _Writer:
     # ── text that is carried ──────────────────────────────────────────────────────────────────────────────────────
 
     def _carried(self, node: int, attribute: str) -> Any:
-        """What only Relay text knows of a node. A graph from another format may lack it. Raises `InputError`."""
+        """The properties of a node that only Relay text has. A graph from another format may lack them. Raises `InputError`."""
         try:
             return self.graph.attrs[node][attribute]
         except KeyError:

@@ -1,0 +1,75 @@
+"""Standard terms: phrases that were replaced stay away, and docstrings of the tools begin with what is returned or done."""
+
+from __future__ import annotations
+
+import re
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parent.parent
+GENERATED = {"rules.md", "taso.md"}  # they quote reasons of verdicts
+FILES = [
+    path
+    for folder, ending in (("gslang", "py"), ("gslang", "md"), ("gslang", "gsl"), ("docs", "md"), ("stdlib_rules", "gsl"))
+    for path in sorted((ROOT / folder).rglob(f"*.{ending}"))
+    if path.name not in GENERATED
+] + [ROOT / name for name in ("README.md", "ARCHITECTURE.md", "CONTRIBUTING.md")]
+
+# phrase → what to write instead
+PHRASES = {
+    "its place and its mend": "its location and a suggested fix",
+    "what no rule touches": "untouched parts are preserved",
+    "is passed over": "is skipped",
+    "are passed over": "are skipped",
+    "for numbers are real": "assuming real arithmetic",
+    "wrong with a chance of": "error probability",
+    "what stands here": "the stable interface, or a name",
+    "where it is fixed": "the stable interface",
+    "a rule or pass that there is not": "an unknown rule or pass",
+    "rule that there is not": "an unknown rule",
+    "held against each other": "cross-checked",
+    "undo each other for ever": "form an infinite loop",
+    "round for ever": "form an infinite loop",
+    "transposes sink": "transposes are pushed down",
+    "gelus in pieces": "leaves Gelu decomposed",
+    "speaks of every operator": "operators are normalized to the latest opset",
+    "speak of every operator": "operators are normalized to the latest opset",
+    "a value is wanted here": "expected a value, found …",
+    "is wanted here": "is expected here",
+    "cannot be told from its name": "cannot infer the format from the file name",
+    "so no random value": "shape unknown: cannot generate an input",
+    "gave up: too many": "search limit exceeded",
+    "too many ways to try": "search limit exceeded",
+    "laid down whole from": "instantiated from a cached template",
+    "rules stand under the operator": "rules are indexed by root operator",
+    "what happened, and where it went wrong": "debugging rewrites",
+    "mended": "fixed",
+}
+TOOLS = ("base", "fmt", "highlight", "taso", "view", "notebook.py", "onnx.py")
+
+
+@cache
+def text_of(path: Path) -> str:
+    """The words of a file with one blank between them."""
+    return " ".join(path.read_text(encoding="utf-8").lower().split())
+
+
+@pytest.mark.parametrize("phrase", PHRASES)
+def test_phrases_are_gone(phrase: str) -> None:
+    found = [path.relative_to(ROOT).as_posix() for path in FILES if phrase in text_of(path)]
+    assert found == [], f"write “{PHRASES[phrase]}”"
+
+
+def test_docstrings_of_tools_begin_with_what_is_returned_or_done() -> None:
+    wrong = []
+    for name in TOOLS:
+        root = ROOT / "gslang" / name
+        for path in [root] if root.is_file() else sorted(root.rglob("*.py")):
+            if "onnx" in path.relative_to(ROOT / "gslang").parts[:-1]:
+                continue
+            for k, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1):
+                if re.match(r'\s*"""(What|Whether)\b', line):
+                    wrong.append(f"{path.relative_to(ROOT)}:{k}: {line.strip()}")
+    assert wrong == []
