@@ -364,7 +364,7 @@ class RuleSet:
         """The cheapest graph found that the rules lead to, never dearer than `model` (docs/search.md; `search.search.Found`).
 
         `cost`: the name of a table, a file, or a table. Rules whose verdict is below `require` are left out. Raises `UnknownNameError` for a
-        rule that there is not, `UnknownCost` if a call has no cost, `InputError` for a table that cannot be read, `ValueError`.
+        unknown rule, `UnknownCost` if a call has no cost, `InputError` for a table that cannot be read, `ValueError`.
         """
         from gslang.search.accept import accepting
         from gslang.search.cost.tables import table_of

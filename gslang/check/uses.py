@@ -44,7 +44,7 @@ def _operators(low: Lowering, expr: n.Expr) -> ir.Value:
         return ir.Const(names[0] if len(names) == 1 and shown not in TRAITS else tuple(names))
     found = values.value(low, expr)
     if found.type not in ("str", "tuple", "any"):
-        low.stop("E0501", f"an operator is wanted here, this is a {found.type}", expr.span, "name operators, `nn.relu | tanh`, or read one: `c.op`")
+        low.stop("E0501", f"an operator is expected here, this is of type {found.type}", expr.span, "name operators, `nn.relu | tanh`, or read one: `c.op`")
     return found.value
 
 

@@ -30,7 +30,7 @@ from gslang.graph.graph import ABSENT, Graph
 _WHOLE = 5  # what the conditions on a whole match cost, in visits of a pattern node
 _FEW = 8  # candidates for further instances that a glance looks at, and that are looked at to tell why they are none
 _READING = (ir.SameAttributes, ir.NodeAttr, ir.Captured, ir.Let, ir.SameNode, ir.IsAbsent, ir.Uses)  # parts of constraints that read what was matched
-_TOO_MANY = "there are too many ways to try them all here"
+_TOO_MANY = "search limit exceeded: not all ways to match here were tried"
 _NO_CASE = "the rule needs a condition that rules this case out"
 
 ONLY_TARGET = ("target-value", "target-type")  # the source matches

@@ -87,7 +87,7 @@ def _lint(source: Source, program: CheckedProgram, selected: frozenset[str], par
 
 
 def _once_for_families(file: LintedFile, found: list[Finding]) -> list[Finding]:
-    """What is found in a family is told of one of its rules, and mended by its author: the text is that of all of them."""
+    """Findings in a family are told of one of its rules, without a fix: the text is that of all of them."""
     places = [rule.written.span for rule in file.rules if rule.checked.family is not None]
     result: dict[object, Finding] = {}
     for k, one in enumerate(found):
