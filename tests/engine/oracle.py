@@ -292,7 +292,7 @@ def _holds(condition: tuple[Any, ...], f: Assignment, graph: Data, choice: dict[
         case ("no output", a):
             return f[a] >= 0 and f[a] not in ends
         case ("all users", a, b):
-            return _users(f[a], graph[f[b]][0], None, graph) == _users(f[a], None, None, graph)
+            return f[a] >= 0 and f[b] >= 0 and _users(f[a], graph[f[b]][0], None, graph) == _users(f[a], None, None, graph)
         case ("dim", a, index, sign, d):
             dims = _dims(f[a], graph)
             found = None if dims is None or not 0 <= index < len(dims) else dims[index]

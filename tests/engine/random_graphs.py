@@ -94,11 +94,11 @@ def _leaf(random: Random, leaf: Leaf, graph: Data) -> int:
         return -1
     if leaf.kind in ("any", "none") or random.random() < 0.06:
         return _tensor(random, graph)
-    wanted = {"var": ("input", "param")}.get(leaf.kind, (leaf.kind,))
+    wanted = {"var": ("input", "param"), "fixed": ("param", "const")}.get(leaf.kind, (leaf.kind,))
     if leaf.splat and random.random() < 0.6:
         graph.append(("const", (), {"value": random.choice(((leaf.value,), (leaf.value,) * 2, (leaf.value, 1.5)))}))
         return len(graph) - 1
-    fits = [g for g, node in enumerate(graph) if node[0] in wanted and (leaf.value is None or node[2]["value"] == leaf.value)]
+    fits = [g for g, node in enumerate(graph) if node[0] in wanted and (leaf.value is None or node[2].get("value") == leaf.value)]
     return random.choice(fits)
 
 
