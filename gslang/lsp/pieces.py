@@ -23,7 +23,8 @@ from gslang.syntax.parser import Parsed, parse
 _TOKEN = re.compile(r'"(?:[^"\\\n\r]|\r(?!\n)|\\.)*"?|#[^\n]*|@|[()\[\]{};:=.]|[A-Za-z_][A-Za-z_0-9]*|\S')
 _GAP = r"(?:\s|#[^\n]*(?:\n|$))"
 _HEADER = {
-    **{word: re.compile(_GAP + r"+[A-Za-z_]") for word in ("rule", "fn", "op", "pass", "param")},
+    **{word: re.compile(_GAP + r"+[A-Za-z_]") for word in ("rule", "fn", "op", "pass")},
+    "param": re.compile(_GAP + r"+[A-Za-z_][A-Za-z_0-9]*" + _GAP + "*:"),  # also a kind, as in `w: param float32[3]`
     "dialect": re.compile(r"\s*(?:;|$)|" + _GAP + r"+[A-Za-z_]"),
     "test": re.compile(_GAP + r'*"'),
     "use": re.compile(_GAP + r'*(?:"|(?<=\s)[A-Za-z_])'),
