@@ -266,7 +266,7 @@ def bracket(part: Bracket, before: Part | None, fill: bool = False) -> Doc:
     if is_loop(part.items) or lone or (subscript and not commas):
         return group((opening, Indent((gap, expression(part.items, subscript))), end, gap, closing))
     docs: list[Doc] = [expression(piece) for piece in pieces]
-    last: Doc = "," if _is_tuple_of_one(part, before) else IfBroken(",") if len(pieces) > 1 else ""
+    last: Doc = "," if _is_tuple_of_one(part, before) else IfBroken(",") if len(pieces) > 1 and not subscript else ""  # none ends a row
     if len(commas) == len(pieces):
         last = (token_doc(commas[-1], "") if _noted(commas[-1]) else "", last)
     if not has_comments(part) and (fill or all(len(flat(piece)) <= FILLED for piece in pieces)):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Callable, Iterable
 from math import isinf
 from typing import Any
@@ -47,8 +48,29 @@ class BadString(Exception):
 
 
 def row_name(family: str, items: Iterable[n.Expr]) -> str:
-    """The name of one rule of a family: `neutral[Add, 0]`."""
-    return f"{family}[{', '.join(' '.join(item.span.text.split()) for item in items)}]"
+    """The name of one rule of a family, `neutral[Add, 0]`: the same however the row is spaced, broken or commented."""
+    return f"{family}[{', '.join(_bare_text(item.span.text) for item in items)}]"
+
+
+_SIGNS = re.compile(r'"(?:[^"\\]|\\.)*"|\#[^\n]*|\d+(?:\.\d+)?(?:[eE][+-]?\d+)?|[A-Za-z_]\w*|\S')
+
+
+def _bare_text(text: str) -> str:
+    """Its tokens with one blank between words and behind commas; without comments and last commas."""
+    result = ""
+    for sign in _SIGNS.findall(text):
+        if sign[0] == "#":
+            continue
+        if sign in ")]}":
+            result = result.removesuffix(", ")
+        elif result and _is_wordlike(sign[0]) and _is_wordlike(result[-1]):
+            result += " "
+        result += ", " if sign == "," else sign
+    return result
+
+
+def _is_wordlike(sign: str) -> bool:
+    return sign.isalnum() or sign == "_"
 
 
 Doc = Callable[[int], "str | None"]
