@@ -33,6 +33,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--jobs", type=positive, default=1, metavar="N", help="processes (1)")
     parser.add_argument("--strict-special", action="store_true", help="differences in NaN and infinities refute, too")
     parser.add_argument("--format", choices=("text", "json", "sarif", "junit", "markdown"), default="text")
+    parser.add_argument("--explain", action="store_true", help="below each proved rule: the laws that its proof used (text)")
     add_extern_option(parser)
 
 
@@ -40,7 +41,7 @@ def run(options: argparse.Namespace) -> int:
     rules = usable_rules(options.rules, options)
     if isinstance(rules, ExitCode):
         return rules
-    from gslang.verify.report import FORMATS
+    from gslang.verify.report import FORMATS, as_text
     from gslang.verify.verdict import ORDER, Settings
 
     names = options.rule or list(rules.own)
@@ -48,7 +49,8 @@ def run(options: argparse.Namespace) -> int:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", RuntimeWarning)  # NumPy's, where random numbers make NaN
         verdicts = _verdicts(options, rules, names, settings)
-    sys.stdout.write(FORMATS[options.format](verdicts, {name: rules.known[name] for name in names}))
+    judged = {name: rules.known[name] for name in names}
+    sys.stdout.write(as_text(verdicts, judged, options.explain) if options.format == "text" else FORMATS[options.format](verdicts, judged))
     least = ORDER.index(options.require) if options.require else ORDER.index("unknown")
     return ExitCode.FINDINGS if any(ORDER.index(v.verdict) < least for v in verdicts) else ExitCode.FINE
 

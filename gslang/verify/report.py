@@ -13,6 +13,7 @@ from xml.sax.saxutils import escape, quoteattr
 
 from gslang.base.relative_path import relative_path
 from gslang.check.checked import CheckedRule
+from gslang.verify.laws import BY_NAME
 from gslang.verify.verdict import ORDER, Verdict
 
 _SARIF = "https://raw.githubusercontent.com/oasis-tcs/sarif-spec/master/Schemata/sarif-schema-2.1.0.json"
@@ -23,19 +24,28 @@ _FINDINGS = {
 }
 
 
-def as_text(verdicts: Sequence[Verdict], rules: Mapping[str, CheckedRule]) -> str:
-    """One line for each rule, counterexamples below it, counts at the end."""
+def as_text(verdicts: Sequence[Verdict], rules: Mapping[str, CheckedRule], explain: bool = False) -> str:
+    """One line for each rule, counterexamples below it, counts at the end. `explain`: the laws that each proof used, as they are stated."""
     lines = []
     for v in verdicts:
         count = f"{v.instances} instance{'' if v.instances == 1 else 's'}"
         lines.append(f"{v.verdict:<8} {v.rule}: {v.reason} ({count}, {v.seconds:.2f} s)")
         if v.counterexample is not None:
             lines += ["  " + line for line in v.counterexample.test.splitlines()]
+        if explain and v.verdict == "proved":
+            lines += [f"  {line}" for line in _laws(v)]
         if v.verdict == "refuted":
             lines.append(f"  help: `gslc generalize {relative_path(rules[v.rule].span.source.name)} {v.rule}` finds conditions")
     counts = Counter(v.verdict for v in verdicts)
     lines.append(", ".join(f"{counts[name]} {name}" for name in reversed(ORDER) if counts[name]) or "no rules")
     return "\n".join(lines) + "\n"
+
+
+def _laws(v: Verdict) -> list[str]:
+    if not v.laws:
+        return ["no law but those of sums and products"]
+    laws = [BY_NAME[name] for name in v.laws]
+    return [f"{law.name}: {law.left} = {law.right}{' where ' * bool(law.conditions)}{', '.join(law.conditions)} ({', '.join(law.numbers)})" for law in laws]
 
 
 def as_json(verdicts: Sequence[Verdict], rules: Mapping[str, CheckedRule]) -> str:
@@ -47,7 +57,7 @@ def _entry(v: Verdict) -> dict[str, Any]:
     example = v.counterexample
     return {
         "rule": v.rule, "verdict": v.verdict, "bound": v.bound, "instances": v.instances, "seconds": round(v.seconds, 3),
-        "coverage": v.coverage, "reason": v.reason,
+        "coverage": v.coverage, "reason": v.reason, "laws": list(v.laws),
         "counterexample": None if example is None else {
             "source": json.loads(example.source), "target": None if example.target is None else json.loads(example.target),
             "inputs": _finite(example.inputs), "max_abs": _finite(example.max_abs), "test": example.test,

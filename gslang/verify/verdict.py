@@ -57,7 +57,10 @@ class Counterexample:
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """`bound`: the chance of error of an exact verdict, 0 for a proof. `seconds`: taken altogether. `coverage`: feature → instances that have it."""
+    """`bound`: the chance of error of an exact verdict, 0 for a proof. `seconds`: taken altogether. `coverage`: feature → instances that have it.
+
+    `laws`: the names of those that a proof used (`laws.LAWS`).
+    """
 
     rule: str
     verdict: str
@@ -67,6 +70,7 @@ class Verdict:
     seconds: float
     coverage: dict[str, int] = field(default_factory=dict)
     counterexample: Counterexample | None = None
+    laws: tuple[str, ...] = ()
 
 
 def verify(rule: CheckedRule, settings: Settings = Settings(), programs: Sequence[CheckedProgram] = ()) -> Verdict:
@@ -108,8 +112,8 @@ def _judged(rule: CheckedRule, settings: Settings, programs: Sequence[CheckedPro
     coverage = dict(sorted(evidence.coverage.items()))
     count = len(evidence.good) + len(evidence.bad)
 
-    def verdict(name: str, reason: str, bound: float | None = None, example: Counterexample | None = None) -> Verdict:
-        return Verdict(rule.name, name, reason, bound, count, perf_counter() - began, coverage, example)
+    def verdict(name: str, reason: str, bound: float | None = None, example: Counterexample | None = None, laws: tuple[str, ...] = ()) -> Verdict:
+        return Verdict(rule.name, name, reason, bound, count, perf_counter() - began, coverage, example, laws)
 
     broken = [item for item in evidence.bad if rule.changes is None or _cannot_be(item[1])]
     if broken:
@@ -131,7 +135,7 @@ def _judged(rule: CheckedRule, settings: Settings, programs: Sequence[CheckedPro
         except NotProved:
             pass
         else:
-            return verdict("proved", proof.claim + nearness + (_SPECIAL if _SPECIAL in reason else ""), 0.0)
+            return verdict("proved", proof.claim + nearness + (_SPECIAL if _SPECIAL in reason else ""), 0.0, laws=proof.laws)
     if name == "exact" and not capped:
         return verdict(name, reason + nearness, BOUND)
     return verdict("tested" if name == "exact" else name, reason + nearness + capped)

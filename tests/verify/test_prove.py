@@ -114,6 +114,8 @@ def test_no_wrong_rule_is_proved_with_time(name: str) -> None:
         "rule t(x): exp(x) * exp(x) => exp(x * 2.0);",
         "rule t(x): sqrt(x) * sqrt(x) => x;",
         "rule t(x): log(exp(x)) => x;",
+        "rule t(x) { y = exp(log(x * x) * 1.0); y where y.shape == x.shape => x * x }",
+        "rule t(x, y: any(shape = x.shape, dtype = x.dtype)): log(x) + log(y) => log(x * y);",
         "rule t(x: any(shape = (_, _))): transpose(transpose(x, axes = none), axes = none) => x;",
         *long("rule t(x, y, z): (x + y) + z => x + (y + z);", "rule t(x, y, z): x * (y + z) => x * y + x * z;"),
         "rule t(x, w: var, v: var(shape = w.shape, dtype = w.dtype)) { a = nn.dense(x, w); b = nn.dense(x, v, a.*); a + b => nn.dense(x, w + v, a.*) }",
@@ -141,6 +143,7 @@ def test_right_rules_are_proved(text: str) -> None:
     [
         "rule t(x): nn.relu(x) * -2.0 => nn.relu(x * -2.0);",
         "rule t(x): nn.relu(x) => sqrt(x) * sqrt(x);",
+        "rule t(x) { y = exp(log(x * x) * 0.5); y where y.shape == x.shape => x }",
         "rule t(x, y: any(shape = x.shape, dtype = x.dtype)): log(x * y) => log(x) + log(y);",
         "rule t(x, y: any(shape = x.shape, dtype = x.dtype)): nn.relu(x) + y => nn.relu(x) * y / y + y;",
         "rule t(x): nn.relu(nn.relu(x)) => (x if x.op == \"tanh\" else nn.relu(x));",

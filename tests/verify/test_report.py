@@ -52,6 +52,17 @@ def test_text(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     )
 
 
+def test_laws_that_a_proof_used(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("rules.gsl").write_text("rule t(x): nn.relu(nn.relu(x)) => nn.relu(x);")
+    assert main(["verify", "rules.gsl", "--explain", "--instances", "3"]) == 0
+    first, *laws, counts = capsys.readouterr().out.splitlines()
+    assert first.startswith("proved   t: for ranks up to") and "real arithmetic" in first and counts == "1 proved"
+    assert "  relu: relu(x) = maximum(x, 0) (real numbers)" in laws and "  largest whole number:" in "\n".join(laws)
+    assert main(["verify", "rules.gsl", "--format", "json", "--instances", "3"]) == 0
+    assert "relu of whole numbers" in json.loads(capsys.readouterr().out)["rules"][0]["laws"]
+
+
 def test_json(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     text = report("json", monkeypatch, tmp_path)
     assert "NaN" not in text and "Infinity" not in text
@@ -59,7 +70,7 @@ def test_json(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
         "rules": [
             {
                 "rule": "swapped", "verdict": "refuted", "bound": None, "instances": 3, "seconds": 0.25, "coverage": {"rank 1": 3},
-                "reason": "the sides <differ>",
+                "reason": "the sides <differ>", "laws": [],
                 "counterexample": {
                     "source": {"format": "gsl-graph"}, "target": None, "inputs": {"x": [1.0, None]}, "max_abs": None,
                     "test": 'test "counterexample" for swapped {\n}\n',
@@ -67,11 +78,11 @@ def test_json(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
             },
             {
                 "rule": "never", "verdict": "unknown", "bound": None, "instances": 0, "seconds": 1.5, "coverage": {},
-                "reason": "no instance was found", "counterexample": None,
+                "reason": "no instance was found", "laws": [], "counterexample": None,
             },
             {
                 "rule": "twice", "verdict": "exact", "bound": 7e-18, "instances": 24, "seconds": 0.125, "coverage": {"rank 0": 24},
-                "reason": "for any a | b", "counterexample": None,
+                "reason": "for any a | b", "laws": [], "counterexample": None,
             },
         ]
     }  # fmt: skip

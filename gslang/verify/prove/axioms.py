@@ -1,27 +1,32 @@
-"""What is known of functions of real numbers: the laws that the prover may use, each by name.
+"""The laws of `laws.LAWS` at work: values of functions in normal form, each use of a law by its name (`uses`).
 
-`apply(name, arguments)` is the function's value in normal form. √x·√x = x and exp(log x) = x hold where the left side is defined at all
-(`tensors.need_defined` sees to that). Functions that are not here are unknown functions. Maximum and minimum are a lattice: arguments that another one dominates go away, nested ones are flattened,
-min(a, b) = −max(−a, −b), relu(x) = max(x, 0), |x| = max(x, −x). Truth values are 1 and 0.
+`apply(name, arguments)` is the function's value. √x·√x = x and exp(log x) = x hold where the left side is defined at all
+(`tensors.need_defined` sees to that). Functions without a law are unknown functions. Maximum and minimum are a lattice: arguments
+that another one dominates go away, nested ones are flattened. log |x| is written `log_abs(x)` where nobody says that x is positive: a logarithm
+of a product is a sum of these. Truth values are 1 and 0.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import ast
+from collections.abc import Callable, Mapping, Sequence
 from fractions import Fraction
 from functools import reduce
+from math import isqrt
 
+from gslang.verify.laws import BY_NAME, DEFINITIONS, NAMES, function_of, parsed
 from gslang.verify.prove.terms import ONE, SIMPLIFY, ZERO, Atom, Term, inverse, number, of_atom, term, unknown
+from gslang.verify.prove.uses import is_raw, rewrite, use
 
 
 def square_root(x: Term) -> Term:
     """√x; the root itself for squares of fractions."""
     constant = x.constant
-    if constant is not None and constant >= 0:
-        for part in (constant.numerator, constant.denominator):
-            if round(part**0.5) ** 2 != part:
-                return unknown("sqrt", x)
-        return number(Fraction(round(constant.numerator**0.5), round(constant.denominator**0.5)))
+    if constant is not None and constant >= 0 and not is_raw():
+        root = Fraction(isqrt(constant.numerator), isqrt(constant.denominator))
+        if root * root == constant:
+            use("root of a square number", n=number(root))
+            return number(root)
     return unknown("sqrt", x)
 
 
@@ -32,6 +37,8 @@ def _roots(items: list[tuple[Atom, int]]) -> Term | None:
     result = ONE
     for atom, exponent in items:
         whole = abs(exponent) // 2
+        if whole:
+            use("square of a root" if exponent > 0 else "inverse square of a root", x=atom.args[0])
         base = atom.args[0].power(whole)
         result = result * (base if exponent > 0 else inverse(base))
         if exponent % 2:
@@ -40,12 +47,21 @@ def _roots(items: list[tuple[Atom, int]]) -> Term | None:
 
 
 def exponential(x: Term) -> Term:
-    """exp(x); exp(n · log y) is yⁿ."""
+    """exp(x); exp(n · log y) is yⁿ, exp(n · log |y|) for even n only."""
+    if is_raw():
+        return unknown("exp", x)
     if not x.parts:
+        use("exponential of zero")
         return ONE
     alone = x.alone
-    if alone is not None and alone[0].kind == "fn" and alone[0].name == "log" and alone[1].denominator == 1:
-        return alone[0].args[0].power(int(alone[1]))  # type: ignore[no-any-return]
+    if alone is not None and alone[0].kind == "fn" and alone[1].denominator == 1:
+        (atom, n) = alone
+        if atom.name == "log":
+            use("exponential of a logarithm", x=atom.args[0], n=number(n))
+            return atom.args[0].power(int(n))  # type: ignore[no-any-return]
+        if atom.name == "log_abs" and n % 2 == 0:
+            use("exponential of an absolute logarithm", x=atom.args[0], n=number(n / 2))
+            return atom.args[0].power(int(n))  # type: ignore[no-any-return]
     return unknown("exp", x)
 
 
@@ -53,26 +69,62 @@ def _exponentials(items: list[tuple[Atom, int]]) -> Term | None:
     """exp(x)·exp(y) = exp(x + y)."""
     if len(items) == 1 and items[0][1] == 1:
         return None
-    total = ZERO
+    total: Term | None = None
     for atom, exponent in items:
-        total = total + atom.args[0].scaled(Fraction(exponent))
-    return exponential(total)
+        part = atom.args[0].scaled(Fraction(exponent))
+        if exponent != 1:
+            use("power of an exponential", x=atom.args[0], n=number(exponent))
+        if total is not None:
+            use("product of exponentials", x=total, y=part)
+        total = part if total is None else total + part
+    return exponential(total or ZERO)
 
 
 def logarithm(x: Term) -> Term:
-    """log x, of products as a sum."""
+    """log x, of products as a sum of log |factor|."""
+    if is_raw():
+        return unknown("log", x)
     if x.constant == 1:
+        use("logarithm of one")
         return ZERO
-    if len(x.parts) == 1:
-        ((factors, c),) = x.parts.items()
-        if c > 0 and (len(factors) > 1 or factors and (factors[0][1] != 1 or factors[0][0].name == "exp")):
-            total = ZERO if c == 1 else unknown("log", number(c))
-            for atom, exponent in factors:
-                if atom.kind == "guard":
-                    return unknown("log", x)
-                part = atom.args[0] if atom.kind == "fn" and atom.name == "exp" else unknown("log", of_atom(atom))
-                total = total + part.scaled(Fraction(exponent))
-            return total
+    if len(x.parts) != 1:
+        return unknown("log", x)
+    ((factors, c),) = x.parts.items()
+    if c <= 0 or not factors or any(atom.kind == "guard" for atom, _ in factors):
+        return unknown("log", x)
+    if c == 1 and len(factors) == 1 and factors[0][1] == 1:
+        atom = factors[0][0]
+        if atom.name != "exp":
+            return unknown("log", x)
+        use("logarithm of an exponential", x=atom.args[0])
+        return atom.args[0]  # type: ignore[no-any-return]
+    parts = [] if c == 1 else [number(c)]
+    parts += [term({((atom, exponent),): Fraction(1)}) for atom, exponent in factors]
+    rest = reduce(lambda a, b: a * b, parts[1:], ONE)
+    if len(parts) == 1:
+        use("logarithm of a power", x=of_atom(factors[0][0]), n=number(factors[0][1]))
+    else:
+        use("logarithm of a product", x=parts[0], y=rest)
+    for k in range(1, len(parts) - 1):
+        own, rest = parts[k], reduce(lambda a, b: a * b, parts[k + 1 :], ONE)
+        use("absolute logarithm of a product", x=own, y=rest)
+    result = ZERO if c == 1 else _absolute(number(c))
+    for atom, exponent in factors:
+        if exponent != 1 and len(parts) > 1:
+            use("absolute logarithm of a power", x=of_atom(atom), n=number(exponent))
+        result = result + _absolute(of_atom(atom)).scaled(Fraction(exponent))
+    return result
+
+
+def _absolute(x: Term) -> Term:
+    """log |x| of a factor."""
+    if not is_positive(x):
+        return unknown("log_abs", x)
+    use("logarithm of what is positive", x=x)
+    alone = x.alone
+    if alone is not None and alone[0].name == "exp":
+        use("logarithm of an exponential", x=alone[0].args[0])
+        return alone[0].args[0]  # type: ignore[no-any-return]
     return unknown("log", x)
 
 
@@ -141,6 +193,14 @@ def dominates(a: Term, b: Term, depth: int = 4) -> bool:
 
 def maximum(*arguments: Term) -> Term:
     """The largest argument: a lattice, in normal form up to a positive factor and a common summand."""
+    if is_raw():
+        return unknown("maximum", *arguments)
+    result = _largest(arguments)
+    rewrite("maximum as a lattice", lambda: unknown("maximum", *arguments), result)
+    return result
+
+
+def _largest(arguments: Sequence[Term]) -> Term:
     flat: dict[str, Term] = {}
     for argument in arguments:
         for x in _lattice(argument, 1) or (argument,):
@@ -162,67 +222,95 @@ def maximum(*arguments: Term) -> Term:
     return unknown("max", *rest).scaled(scale) + common
 
 
-def minimum(*arguments: Term) -> Term:
-    """−max(−a, −b, …)."""
-    return -maximum(*(-a for a in arguments))
+def minimum(x: Term, y: Term) -> Term:
+    """−max(−x, −y)."""
+    return apply("minimum", (x, y))
 
 
 def _power(x: Term, y: Term) -> Term:
     exponent = y.constant
     if exponent is not None and exponent.denominator == 1 and abs(exponent) <= 8:
+        use("whole power" if exponent >= 0 else "power below zero", x=x, n=y)
         return x.power(int(exponent))
     if exponent is not None and exponent.denominator == 2 and abs(exponent) <= 4:
+        use("power of a half", x=x, n=number(exponent * 2))
         return square_root(x).power(int(exponent * 2))
     return unknown("power", x, y)
 
 
-def _sigmoid(x: Term) -> Term:
-    return inverse(ONE + exponential(-x))
+def _choice(name: str) -> Function:
+    def choice(condition: Term, then: Term, otherwise: Term) -> Term:
+        if condition.constant not in (0, 1):
+            return unknown(name, condition, then, otherwise)
+        use(f"{name} of what {'holds' if condition.constant else 'does not'}", x=then, y=otherwise)
+        return then if condition.constant else otherwise
+
+    return choice
 
 
-def _mish(x: Term) -> Term:
-    return x * unknown("Tanh", logarithm(ONE + exponential(x)))
+def _logic(name: str, neutral: int) -> Function:
+    def logic(x: Term, y: Term) -> Term:
+        for one, other in ((x, y), (y, x)):
+            if one.constant in (0, 1):
+                result = other if one.constant == neutral else one
+                rewrite(f"{name} {'true' if one.constant else 'false'}", lambda: unknown(name, x, y), result)
+                return result
+        return turned(name, x, y)
+
+    return logic
 
 
-def _hard_sigmoid(x: Term, alpha: Term, beta: Term) -> Term:
-    return minimum(maximum(alpha * x + beta, ZERO), ONE)
+def turned(name: str, x: Term, y: Term) -> Term:
+    """A function that does not care for the order of its operands."""
+    if y.key < x.key:
+        use(f"{name} turned", x=x, y=y)
+        x, y = y, x
+    return unknown(name, x, y)
 
 
-def _hard_swish(x: Term) -> Term:
-    return x * _hard_sigmoid(x, number(Fraction(1, 6)), number(Fraction(1, 2)))
+def by_law(name: str) -> Function:
+    """A function that a law says to be another expression."""
+    law = BY_NAME[name]
+    call = parsed(law.left)
+    assert isinstance(call, ast.Call)
+    order = [ast.unparse(letter) for letter in call.args]
+
+    def value(*arguments: Term) -> Term:
+        binding = dict(zip(order, arguments, strict=True))
+        use(name, **binding)
+        return _built(parsed(law.right), binding)
+
+    return value
 
 
-def _where(condition: Term, then: Term, otherwise: Term) -> Term:
-    """Truth values are 1 and 0."""
-    if condition.constant is None:
-        return unknown("where", condition, then, otherwise)
-    return then if condition.constant else otherwise
-
-
-def _and(x: Term, y: Term) -> Term:
-    return _logic("And", x, y, neutral=1)
-
-
-def _or(x: Term, y: Term) -> Term:
-    return _logic("Or", x, y, neutral=0)
-
-
-def _logic(name: str, x: Term, y: Term, neutral: int) -> Term:
-    for one, other in ((x, y), (y, x)):
-        if one.constant is not None:
-            return other if one.constant == neutral else one
-    return unknown(name, *sorted((x, y), key=lambda term: term.key))
+def _built(expression: ast.expr, binding: Mapping[str, Term]) -> Term:
+    """An expression of a law, in normal form."""
+    match expression:
+        case ast.Constant(int(value)):
+            return number(value)
+        case ast.Name(letter):
+            return binding[letter]
+        case ast.UnaryOp(ast.USub(), inner) if not isinstance(inner, ast.Constant):
+            return -_built(inner, binding)
+        case ast.BinOp(left, ast.Add(), right):
+            return _built(left, binding) + _built(right, binding)
+        case ast.BinOp(left, ast.Mult(), right):
+            return _built(left, binding) * _built(right, binding)
+        case ast.BinOp(ast.Constant(int(above)), ast.Div(), ast.Constant(int(below))):
+            return number(Fraction(above, below))
+        case ast.BinOp(left, ast.Pow(), ast.UnaryOp(ast.USub(), ast.Constant(1))):
+            return inverse(_built(left, binding))
+        case ast.Call(ast.Name(name), arguments):
+            return apply(NAMES.get(name, name), [_built(argument, binding) for argument in arguments])
+    raise ValueError(ast.unparse(expression))
 
 
 Function = Callable[..., Term]
+RING: dict[str, Function] = {"add": lambda a, b: a + b, "subtract": lambda a, b: a - b, "multiply": lambda a, b: a * b, "negative": lambda a: -a, "copy": lambda a: a}
 FUNCTIONS: dict[str, Function] = {
-    "add": lambda a, b: a + b, "subtract": lambda a, b: a - b, "multiply": lambda a, b: a * b, "divide": lambda a, b: a * inverse(b),
-    "negative": lambda a: -a, "copy": lambda a: a, "sqrt": square_root, "rsqrt": lambda a: inverse(square_root(a)),
-    "exp": exponential, "log": logarithm, "maximum": maximum, "minimum": minimum, "relu": lambda a: maximum(a, ZERO),
-    "abs": lambda a: maximum(a, -a), "power": _power, "sigmoid": _sigmoid, "square": lambda a: a * a, "reciprocal": inverse,
-    "clip": lambda x, low, high: minimum(maximum(x, low), high), "Mish": _mish, "HardSigmoid": _hard_sigmoid, "HardSwish": _hard_swish,
-    "com.microsoft.QuickGelu": lambda x, alpha: x * _sigmoid(alpha * x),
-    "Where": _where, "where": _where, "And": _and, "Or": _or,
+    **RING, "sqrt": square_root, "exp": exponential, "log": logarithm, "maximum": maximum, "power": _power,
+    "where": _choice("where"), "Where": _choice("Where"), "And": _logic("And", 1), "Or": _logic("Or", 0),
+    **{function_of(law): by_law(law.name) for law in DEFINITIONS},
 }  # fmt: skip
 SYMMETRIC = frozenset({
     "Xor", "Equal", "BitwiseAnd", "BitwiseOr", "BitwiseXor", "equal", "not_equal", "logical_and", "logical_or", "logical_xor",
@@ -234,15 +322,14 @@ INVOLUTION = frozenset({"Not", "BitwiseNot", "logical_not", "bitwise_not"})
 
 def apply(name: str, arguments: Sequence[Term]) -> Term:
     """The function of this name; an unknown one if no law is known of it."""
+    if is_raw() and name not in RING:
+        return unknown(name, *arguments)
     if name in FUNCTIONS:
         return FUNCTIONS[name](*arguments)
-    if name in IDEMPOTENT and _made_by(name, arguments[0]) is not None:
-        return arguments[0]
-    if name in INVOLUTION and (inner := _made_by(name, arguments[0])) is not None:
-        return inner
-    if name in SYMMETRIC:
-        arguments = sorted(arguments, key=lambda x: x.key)
-    return unknown(name, *arguments)
+    if name in IDEMPOTENT | INVOLUTION and (inner := _made_by(name, arguments[0])) is not None:
+        use(f"{name} twice", x=inner)
+        return inner if name in INVOLUTION else arguments[0]
+    return turned(name, *arguments) if name in SYMMETRIC else unknown(name, *arguments)
 
 
 def _made_by(name: str, x: Term) -> Term | None:
@@ -256,8 +343,15 @@ def _made_by(name: str, x: Term) -> Term | None:
 # ── whole numbers that wrap: order is a lattice, and nothing else ──
 
 
-def _whole_lattice(name: str, better: Callable[[Fraction, Fraction], Fraction]) -> Function:
+def _whole_lattice(name: str, law: str, better: Callable[[Fraction, Fraction], Fraction]) -> Function:
     def lattice(*arguments: Term) -> Term:
+        if is_raw():
+            return unknown(name, *arguments)
+        result = reduced(arguments)
+        rewrite(law, lambda: unknown(name, *arguments), result)
+        return result
+
+    def reduced(arguments: Sequence[Term]) -> Term:
         flat: dict[str, Term] = {}
         constants: list[Fraction] = []
         for argument in arguments:
@@ -277,9 +371,7 @@ def _whole_lattice(name: str, better: Callable[[Fraction, Fraction], Fraction]) 
     return lattice
 
 
-_whole_max, _whole_min = _whole_lattice("whole maximum", max), _whole_lattice("whole minimum", min)
-WHOLE_FUNCTIONS: dict[str, Function] = {
-    "maximum": _whole_max, "minimum": _whole_min, "relu": lambda a: _whole_max(a, ZERO), "abs": lambda a: unknown("whole abs", a),
-    "clip": lambda x, low, high: _whole_min(_whole_max(x, low), high),
-}  # fmt: skip
+_whole_max, _whole_min = _whole_lattice("whole maximum", "largest whole number", max), _whole_lattice("whole minimum", "smallest whole number", min)
 FUNCTIONS.update({"whole maximum": _whole_max, "whole minimum": _whole_min})
+# What a function is called for whole numbers.
+WHOLE_FUNCTIONS: dict[str, str] = {"maximum": "whole maximum", "minimum": "whole minimum", "relu": "whole relu", "abs": "whole abs", "clip": "whole clip"}

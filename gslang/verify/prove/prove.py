@@ -18,6 +18,7 @@ from gslang.verify.prove.target import Target
 from gslang.verify.prove.tensors import Tensor, Value, World
 from gslang.verify.prove.terms import Term
 from gslang.verify.prove.totals import same
+from gslang.verify.prove.uses import noting
 from gslang.verify.prove.watched import watched
 
 RANKS = (2, 3, 4, 6)  # the largest rank of open tensors, as far as time allows: a rule that cannot be proved fails early
@@ -28,7 +29,7 @@ STEPS = 60_000  # about four seconds
 class Proof:
     """What was proved: for which ranks (`ranks`: the largest, None for all) and element types (`floats`: floating-point types only).
 
-    `limits`: cases that were left out. `cases`: how many were looked at.
+    `limits`: cases that were left out. `cases`: how many were looked at. `laws`: the names of those used (`laws.LAWS`).
     """
 
     ranks: int | None
@@ -36,6 +37,7 @@ class Proof:
     limits: tuple[str, ...]
     cases: int
     seconds: float
+    laws: tuple[str, ...] = ()
 
     @property
     def claim(self) -> str:
@@ -70,7 +72,7 @@ def prove(rule: CheckedRule, steps: int = STEPS) -> Proof:
         if left_out:
             reason = NotProved(f"no case that was looked at has {left_out[0]}")
         elif found.cases:
-            best = Proof(most if found.limited else None, found.floats, tuple(sorted(found.notes)), found.cases, perf_counter() - began)
+            best = Proof(most if found.limited else None, found.floats, tuple(sorted(found.notes)), found.cases, perf_counter() - began, tuple(sorted(found.laws)))
         if not found.limited:
             break
     if best is None:
@@ -86,6 +88,7 @@ class _Found:
         self.limited = False  # the bound on ranks had a say
         self.floats = False  # it holds for floats, and could not be shown for whole numbers
         self.notes: set[str] = set()
+        self.laws: set[str] = set()
         self.sides: set[tuple[int, bool]] = set()
         self.branches: set[tuple[int, int]] = set()  # (alternation, branch)
 
@@ -103,7 +106,8 @@ def _left_out(rule: CheckedRule, wanted: list[Goal], found: _Found) -> list[str]
 def _look_at_case(rule: CheckedRule, decisions: dict[int, int], world: World, found: _Found) -> None:
     case = Case(rule, world, decisions)
     try:
-        _one_case(case)
+        with noting() as uses:
+            _one_case(case)
     except TooMuch:
         raise
     except NotProved:
@@ -115,6 +119,7 @@ def _look_at_case(rule: CheckedRule, decisions: dict[int, int], world: World, fo
         found.limited = found.limited or world.ranks_limited
     found.cases += 1
     found.notes |= world.notes
+    found.laws |= uses.names
     found.sides |= case.scope.sides
     for chosen in (case.scope.chosen, *(i.chosen for instances in case.scope.instances for i in instances)):
         found.branches |= set(chosen.items())

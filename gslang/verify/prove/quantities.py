@@ -28,6 +28,7 @@ class Quantities(Inequalities):
         self.ranges: dict[str, Any] = {}  # position → the size that it is below
         self.bounds: set[str] = set()  # positions that sums run over
         self.count = 0
+        self.inner_count = 0
 
     def size(self, name: str, least: int | None = 1) -> Any:
         """A new size of which only a lower bound is known, if any."""
@@ -40,11 +41,18 @@ class Quantities(Inequalities):
 
     def position(self, size: Number, bound: bool = False) -> Any:
         """A new position below `size`, of which it must be known that it is positive."""
+        self.count += 1
+        return self._position(size, f"@{self.count}", bound)
+
+    def inner_position(self, size: Number) -> Any:
+        """The same for a sum that the normal form makes: counted apart, so that what operators count does not depend on it."""
+        self.inner_count += 1
+        return self._position(size, f"@{self.inner_count}i", True)
+
+    def _position(self, size: Number, name: str, bound: bool) -> Any:
         with self._bare():
             if not self.proves(self.normal(size) - 1):
                 raise NotProved(f"a range may be empty: {text_of(size)}")
-        self.count += 1
-        name = f"@{self.count}"
         result = self._named(name)
         if bound:
             self.bounds.add(name)

@@ -24,15 +24,13 @@ def elementwise(world: World, name: str, operands: Sequence[Tensor], dtype: Any)
     """A function of the operands' elements, broadcast."""
     if name in _REAL:
         world.need_real(dtype)
-    function: Any = None
-    if name in WHOLE_FUNCTIONS and not world.is_real(dtype):
-        function = WHOLE_FUNCTIONS[name]
+    function = WHOLE_FUNCTIONS[name] if name in WHOLE_FUNCTIONS and not world.is_real(dtype) else name
     shape = world.broadcast(*[o.shape for o in operands])
 
     def of(arguments: list[Term]) -> Term:
         for condition, term in partial(name, arguments):
             world.need_defined(condition, term)
-        return function(*arguments) if function is not None else apply(name, arguments)  # type: ignore[no-any-return]
+        return apply(function, arguments)
 
     alike = all(o.splat is not None or world.same_shape(o.shape, shape) for o in operands)
     flat = (lambda place: of([world.flat_at(o, place) for o in operands])) if alike else None

@@ -117,7 +117,7 @@ class World:
 
     def written(self, term: Term) -> str:
         """The text of a term in which positions that sums run over have no names."""
-        return re.sub(r"@\d+", lambda found: "@" if found[0] in self.facts.bounds else found[0], term.key)
+        return re.sub(r"@\d+i?", lambda found: "@" if found[0] in self.facts.bounds else found[0], term.key)
 
     def need_true(self, condition: bool, what: str) -> None:
         """What an operator demands, where it is known already."""

@@ -18,7 +18,8 @@ from gslang.verify.prove.axioms import apply
 from gslang.verify.prove.facts import Facts
 from gslang.verify.prove.paths import NotProved
 from gslang.verify.prove.sizes import Knowledge, Number, Size, linear, names_in, text_of
-from gslang.verify.prove.terms import ONE, ZERO, Atom, Factors, Term, guard, of_atom, of_size, read, rebuilt, term
+from gslang.verify.prove.terms import ONE, ZERO, Atom, Factors, Term, guard, of_atom, of_size, read, rebuilt, term, unknown
+from gslang.verify.prove.uses import is_raw, rewrite, use
 
 Variables = tuple[tuple[str, Any], ...]  # (position, size)
 _MOST_ORDERS = 720
@@ -36,7 +37,10 @@ def _product(factors: Factors, facts: Facts) -> Term:
     guards = [facts.normal(atom.args[0]) for atom, _ in factors if atom.kind == "guard"]
     needed = needed_guards(guards, facts)
     if needed is None:
+        rewrite("guard that fails", lambda: _guarded(guards), ZERO)
         return ZERO
+    if len(needed) < len(guards):
+        rewrite("guard that holds", lambda: _guarded(guards), lambda: _guarded(needed))
     result = ONE
     for g in needed:
         result = result * guard(g)
@@ -44,6 +48,13 @@ def _product(factors: Factors, facts: Facts) -> Term:
         for atom, exponent in factors:
             if atom.kind != "guard":
                 result = result * _atom(atom, facts).power(exponent)
+    return result
+
+
+def _guarded(guards: Sequence[Any]) -> Term:
+    result = ONE
+    for value in guards:
+        result = result * guard(value)
     return result
 
 
@@ -106,14 +117,29 @@ def replace(value: Term, what: Mapping[str, Any], facts: Facts) -> Term:
 
 def total(kind: str, variables: Variables, body: Term, facts: Facts) -> Term:
     """The sum (or maximum, …) of `body` over all values of the positions."""
+    if is_raw():
+        return _keyed(kind, variables, body, facts)
     if kind != "sum":
         first: dict[str, Any] = {name: 0 for name, size in variables if type(size) is int and size == 1}  # the only position
         rest = tuple(v for v in variables if v[0] not in first)
-        body = replace(body, first, facts) if first else body
-        return _keyed(kind, rest, body, facts) if rest else body
+        inner = replace(body, first, facts) if first else body
+        result = _keyed(kind, rest, inner, facts) if rest else inner
+        if first:
+            rewrite("largest of a single element", lambda: _keyed(kind, variables, body, facts), result)
+        return result
+    parts = list(body.parts.items())
+    if len(parts) != 1 or parts[0][1] != 1:
+        rewrite("sum of sums", lambda: _keyed("sum", variables, body, facts), lambda: _by_addend(variables, body, facts))
+    result = ZERO
+    for factors, c in parts:
+        result = result + _sum(variables, factors, facts).scaled(c)
+    return result
+
+
+def _by_addend(variables: Variables, body: Term, facts: Facts) -> Term:
     result = ZERO
     for factors, c in body.parts.items():
-        result = result + _sum(variables, factors, facts).scaled(c)
+        result = result + _keyed("sum", variables, term({factors: Fraction(1)}), facts).scaled(c)
     return result
 
 
@@ -124,18 +150,27 @@ def _sum(variables: Variables, factors: Factors, facts: Facts) -> Term:
         if type(size) is int and size == 1:
             rest = tuple(v for v in variables if v[0] != name)
             body = up_to_date(replace(term({factors: Fraction(1)}), {name: 0}, facts), facts)
+            _rewritten("sum of a single element", variables, factors, rest, body, facts)
             return total("sum", rest, body, facts) if rest else body
     for k, (atom, exponent) in enumerate(factors):  # inner sums that depend on the outer positions
         if atom.kind == "total" and atom.name == "sum" and exponent == 1 and names_of(atom) & names:
-            renamed = {name: facts.position(size, bound=True) for name, size in atom.variables}
+            renamed = {name: facts.inner_position(size) for name, size in atom.variables}
             inner = replace(atom.args[0], renamed, facts)
             body = term({(*factors[:k], *factors[k + 1 :]): Fraction(1)}) * inner
             more = tuple((text_of_name(renamed[name]), facts.replaced(size, renamed)) for name, size in atom.variables)
+            _rewritten("inner sum", variables, factors, variables + more, body, facts)
             return total("sum", variables + more, body, facts)
     shorter = _shortened(variables, factors, facts)
     if shorter is not None:
         return shorter
     return _separated(variables, factors, facts)
+
+
+def _rewritten(law: str, variables: Variables, factors: Factors, rest: Variables, body: Term, facts: Facts) -> None:
+    """The sum of a product became a sum of `body`, or `body` itself."""
+    rewrite(
+        law, lambda: _keyed("sum", variables, term({factors: Fraction(1)}), facts), lambda: _keyed("sum", rest, body, facts) if rest else body
+    )  # fmt: skip
 
 
 def text_of_name(position: Size) -> str:
@@ -159,12 +194,13 @@ def _shortened(variables: Variables, factors: Factors, facts: Facts) -> Term | N
             if not (facts.proves(low) and facts.proves(high - low - 1) and facts.proves(size - high)):
                 continue
             length = high - low
-            position = 0 if type(length) is int and length == 1 else facts.position(length, bound=True)
+            position = 0 if type(length) is int and length == 1 else facts.inner_position(length)
             rest = tuple(f for f in factors if f[0] is not atom)
             body = up_to_date(replace(term({rest: Fraction(1)}), {name: position + low}, facts), facts)
             kept = tuple(v for v in variables if v[0] != name)
             if isinstance(position, Size):
                 kept = (*kept, (text_of_name(position), length))
+            _rewritten(f"range {'cut' if parts[0] == 1 else 'ended'} by a guard", variables, factors, kept, body, facts)
             return total("sum", kept, body, facts) if kept else body
     return None
 
@@ -206,6 +242,7 @@ def names_of(atom: Atom) -> set[str]:
 def _separated(variables: Variables, factors: Factors, facts: Facts) -> Term:
     """Factors without positions in front; what shares no position in sums of its own."""
     result = ONE
+    law = "factor in front"
     own = {name for name, _ in variables}
     groups: list[tuple[set[str], list[tuple[Atom, int]]]] = []
     for atom, exponent in factors:
@@ -227,7 +264,12 @@ def _separated(variables: Variables, factors: Factors, facts: Facts) -> Term:
         result = result * _keyed("sum", part, body, facts)
     for name, size in variables:
         if name not in seen:
+            law = "sum of what is constant"
             result = result * of_size(size)
+    if len(groups) > 1:
+        law = "product of sums"
+    if len(groups) != 1 or len(seen) != len(variables) or len(groups[0][1]) != len(factors):
+        rewrite(law, lambda: _keyed("sum", variables, term({factors: Fraction(1)}), facts), result)
     return result
 
 
@@ -296,6 +338,9 @@ def same(a: Term, b: Term, facts: Facts) -> bool:
     for _ in range(6):
         if not difference.parts:
             return True
+        if (absolute := _absolute_logarithms(difference)) is not None:
+            difference = up_to_date(absolute, facts)
+            continue
         groups = {atom for factors in difference.parts for atom, exponent in factors if atom.kind == "group" and exponent < 0}
         if not groups:
             return False
@@ -306,5 +351,21 @@ def same(a: Term, b: Term, facts: Facts) -> bool:
             own = next((exponent for atom, exponent in factors if atom == group), 0)
             rest = tuple(f for f in factors if f[0] != group)
             cleared = cleared + term({rest: c}) * group.args[0].power(most + own)
+        use("denominators cleared")
         difference = up_to_date(cleared, facts)
     return False
+
+
+def _absolute_logarithms(value: Term) -> Term | None:
+    """log x as log |x| next to logarithms of products; None where there are none."""
+    if not any(atom.name == "log_abs" for atom in value.atoms()):
+        return None
+
+    def change(atom: Atom) -> Term:
+        if atom.name != "log":
+            return of_atom(atom)
+        use("absolute logarithm", x=atom.args[0])
+        return unknown("log_abs", *atom.args)
+
+    changed = rebuilt(value, change)
+    return changed if changed.key != value.key else None

@@ -1,0 +1,1 @@
+"""Checks certificates of proofs. Shares the list of laws with the prover, and nothing else."""
