@@ -165,7 +165,7 @@ class Rule:
 
 @dataclass
 class Result:
-    """What a run did. `graph` is the rewritten copy; `applications` counts; `failures` are applications that were undone.
+    """The result of a run. `graph` is the rewritten copy; `applications` counts; `failures` are applications that were undone.
 
     `bodies`: what happened inside of an ONNX model, by path (see `Watch`); `applications` are those of the whole.
     """
@@ -293,7 +293,7 @@ class RuleSet:
         return len(self.own)
 
     def steps(self, pass_name: str | None, rules: Sequence[str] | None, skip: Sequence[str] = ()) -> tuple[Step, ...]:
-        """What to run: a pass, or all own rules together. Raises `UnknownNameError`."""
+        """The steps to run: a pass, or all own rules together. Raises `UnknownNameError`."""
         known = self.known
         for name in (*(rules or ()), *skip):
             if not called(known, name):

@@ -38,7 +38,7 @@ class NotPlain(Exception):
 
 
 def declare_form(kind: type, parts: Parts, make: Make, home: str | None = None) -> None:
-    """How a class that is no dataclass is stored: its parts, and what makes an object of them. `home`: the module that says so, where
+    """Codec of a class that is no dataclass: its parts, and the function that makes an object of them. `home`: the module that defines it, where
     it is not the one of the class."""
     _FORMS[kind] = (parts, make)
     _HOMES[kind] = home or kind.__module__

@@ -1,4 +1,4 @@
-"""How reports name files: machines that read them know the checkout by other folders."""
+"""Paths of files in reports: programs that read them know the checkout by other folders."""
 
 from __future__ import annotations
 

@@ -60,7 +60,7 @@ def _detabbed(text: str) -> str:
 
 
 def _columns(text: str) -> int:
-    """How many columns of a terminal a text takes."""
+    """The width of a text in columns of a terminal."""
     return sum(4 if c == "\t" else 2 if unicodedata.east_asian_width(c) in "WF" else 0 if unicodedata.combining(c) else 1 for c in text)
 
 

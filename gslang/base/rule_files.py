@@ -1,4 +1,4 @@
-"""Which files of a folder are rule files."""
+"""The rule files of a folder."""
 
 from __future__ import annotations
 

@@ -99,7 +99,7 @@ def declared(low: Lowering, attribute: ir.NodeAttr) -> Sequence[AttributeSpec]:
 
 
 def fits(value: Any, types: tuple[AttributeType, ...]) -> bool:
-    """Whether a constant can be held by an attribute of these types."""
+    """True if a constant can be held by an attribute of these types."""
     return any(_fits(value, kind.base, kind.depth, kind.optional) for kind in types)
 
 

@@ -1,4 +1,5 @@
-"""What stands before `(`: an operator, an operator variable, a `fn`, a built-in function, a kind. Functions are expanded here."""
+"""Callees, the name before `(`: an operator, an operator variable, a `fn`, a built-in function, a kind.
+Functions are expanded here."""
 
 from __future__ import annotations
 
@@ -202,7 +203,8 @@ def _shared(low: Lowering, expr: n.Call, what: Denotation) -> Denotation:
 
 
 def _size(value: Any, known: dict[int, tuple[int, bool, Any]]) -> tuple[int, bool, Any]:
-    """How many parts a value has where it is written out, whether it reads a variable of a comprehension, and the value."""
+    """The number of parts of a value when written out, True if it reads a variable of a comprehension, and
+    the value."""
     if id(value) not in known:
         parts = value if isinstance(value, tuple) else [getattr(value, f.name) for f in fields(value)] if is_dataclass(value) else ()
         below = [_size(part, known) for part in parts]

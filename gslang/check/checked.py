@@ -291,7 +291,7 @@ def families(rules: Mapping[str, CheckedRule]) -> list[str]:
 
 @dataclass(frozen=True, slots=True)
 class Meaning:
-    """What a declared operator computes and what its type is. `rule`: its source is one call of the operator (the last
+    """The meaning of a declared operator: its value and its type. `rule`: its source is one call of the operator (the last
     pattern node; operand k is pattern node k, a variadic one a tuple of all that is left), its target is the value, without
     outputs if none is declared."""
 
@@ -361,5 +361,5 @@ class CheckedProgram:
 
     @property
     def ok(self) -> bool:
-        """Whether no finding is an error."""
+        """True if no finding is an error."""
         return not any(d.severity.value == "error" for d in self.diagnostics)

@@ -102,7 +102,7 @@ class SameNode:
 
 @dataclass(frozen=True, slots=True)
 class Captured:
-    """What `(n := _)` found."""
+    """The value bound by `(n := _)`."""
 
     place: Place
     capture: int

@@ -1,4 +1,4 @@
-"""What lowering one rule keeps: the names in sight, the tables being filled, the findings."""
+"""State of lowering one rule: the names in scope, the tables being filled, the diagnostics."""
 
 from __future__ import annotations
 
@@ -160,7 +160,7 @@ class Lowering:
         raise Stop
 
     def denote(self, expr: n.Expr, *, ordered: bool = False) -> Denotation:
-        """What an expression stands for (`denote.denote`)."""
+        """The node, value or sequence that an expression denotes (`denote.denote`)."""
         return self.denoting(self, expr, ordered)
 
     # ── names ──
@@ -282,7 +282,7 @@ class Lowering:
 
 
 def is_tensor(what: Any) -> bool:
-    """Whether a name stands for a node rather than a value."""
+    """True if a name stands for a node rather than a value."""
     return isinstance(what, (NodeOf, TargetOf, NodesOf))
 
 

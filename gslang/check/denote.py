@@ -1,4 +1,4 @@
-"""What an expression stands for: a node, a value, a sequence — on either side of a rule.
+"""Resolves expressions to a node, a value or a sequence, on either side of a rule.
 
 The surface has one expression syntax for patterns and attribute values; which one is meant follows from the names in it
 (language.md §3). Calls and infix signs with a tensor in them make nodes (`patterns` on the source side, `targets` on the
@@ -32,7 +32,8 @@ _OPERATORS_OF_VALUES = {"**": ("power", "Pow"), "//": ("floor_divide",), "%": ("
 
 
 def denote(low: Lowering, expr: n.Expr, ordered: bool = False) -> Denotation:
-    """What `expr` stands for. Reports errors and raises `Stop` where nothing sensible can be said."""
+    """The node, value or sequence that `expr` denotes. Reports errors and raises `Stop` if nothing sensible
+    can be said."""
     match expr:
         case n.Name(name):
             return _name(low, expr, name)

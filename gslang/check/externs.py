@@ -26,7 +26,7 @@ _ACCEPTED: Final = {  # declared type → types of the checker that may be one
 
 
 def check_function(item: n.FnDecl) -> list[Diagnostic]:
-    """What is wrong with the annotations of a function, or with the signature of one in Python."""
+    """The error in the annotations of a function, or in the signature of one in Python."""
     found = []
     named = [a for a in item.annotations if a.name.id == "extern"]
     for annotation in item.annotations:

@@ -1,4 +1,4 @@
-"""What is surely matched by when: sets of pattern nodes, and which nodes a value reads that are not in one.
+"""Definitely matched pattern nodes at each step, and the nodes that a value reads that are not among them.
 
 Of alternatives only one is matched, so a node that one branch has is found for sure only within that branch, in the arm
 of a `match` that stands for it, or if every branch has it. This is definite assignment, as compilers check it of variables.
@@ -173,7 +173,7 @@ def targets_in(target: Any) -> tuple[tuple[int, ...], tuple[Any, ...]]:
 
 
 class Reads:
-    """What values, tests and targets of one rule read. `found`: as `found_with` tells."""
+    """The nodes that values, tests and targets of one rule read. `found`: as in `found_with`."""
 
     def __init__(
         self, patterns: Sequence[ir.Pattern], lets: Sequence[ir.Value], targets: Sequence[ir.Target], spans: Sequence[Span], found: dict[int, int]

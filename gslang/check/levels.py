@@ -1,4 +1,5 @@
-"""How deep a rule is. Later stages go down values and choices by recursion, so that what is too deep is refused here."""
+"""Limits on the depth of a rule. Later stages descend into values and choices recursively, so deeper ones are
+rejected here."""
 
 from __future__ import annotations
 
@@ -31,7 +32,7 @@ def levels(rule: ir.CheckedRule) -> int:
 
 
 def choice_levels(rule: ir.CheckedRule) -> int:
-    """How many choices of the target stand inside one another."""
+    """The nesting depth of the target's choices."""
     return _choices(rule.target.targets)
 
 

@@ -24,7 +24,7 @@ class Marks:
 
 
 def read(low: Lowering, item: n.Item) -> Marks:
-    """What a rule's annotations say; wrong ones are reported."""
+    """The contents of a rule's annotations; wrong ones are reported."""
     marks = Marks()
     for annotation in item.annotations:
         arguments = annotation.arguments

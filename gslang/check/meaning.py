@@ -1,4 +1,4 @@
-"""What a declared operator means: `{ shape = …, dtype = …, value = … }` of an `op` declaration, checked.
+"""Meanings of declared operators: `{ shape = …, dtype = …, value = … }` of an `op` declaration, checked.
 
 A declaration is read like a rule whose source is one call of the operator and whose target is `value`: the operands are
 its inputs, the attributes are values of that call. So everything that may stand in a target may stand here, and every

@@ -1,4 +1,4 @@
-"""Whether a rule over ONNX models can be applied under an operator set: by `@opset`, by conditions on `opset`, by what its target makes.
+"""Admission of ONNX rules by operator set: by `@opset`, by conditions on `opset`, by the operators of the target.
 
 What follows from the rule alone. Element types and values of a match are looked at when it is applied (`dialect.onnx.admission`).
 """
@@ -121,7 +121,8 @@ def _never_there(rule: ir.CheckedRule, versions: range) -> Diagnostic | None:
 
 
 def decided(value: ir.Value, opset: int, lets: Sequence[ir.Value]) -> Any:
-    """What a value is under an operator set; None where that depends on the match too. Kleene's three values."""
+    """The value of an expression under an operator set; None if it depends on the match too. Kleene's three
+    values."""
     found = _decided(value, opset, lets)
     return None if found is _UNKNOWN else found
 

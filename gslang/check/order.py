@@ -74,7 +74,7 @@ def check_order(
 
 
 def _known_to_bounds(low: Lowering, block: int, before: dict[int, int]) -> int:
-    """What is matched for sure where the instances of a block of fields are counted."""
+    """The nodes that are definitely matched when the instances of a block of fields are counted."""
     splices = [part.node for pattern in low.patterns for part in parts(pattern) if isinstance(part, ir.Splice) and part.block == block]
     return reduce(and_, (before[node] for node in splices if node in before), -1)
 

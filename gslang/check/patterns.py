@@ -267,7 +267,7 @@ def _anything(low: Lowering, expr: n.Expr) -> int:
 
 
 def _is_plain(expr: n.Expr) -> bool:
-    """Whether an expression is a constraint on a value by its form: a number, a tuple, anything with `_`."""
+    """True if an expression is a constraint on a value by its form: a number, a tuple, anything with `_`."""
     match expr:
         case n.Literal() | n.Hole() | n.TupleExpr():
             return True
@@ -286,7 +286,7 @@ def refuse_comparison(low: Lowering, value: n.Expr, signatures: list[Signature])
 
 
 def _is_tuple(low: Lowering, operand: int | None | ir.Splice) -> bool | None:
-    """Whether an operand is a tuple; None where that is not known."""
+    """True if an operand is a tuple; None if unknown."""
     found = results_of(low, operand) if isinstance(operand, int) else None
     return None if found is None else found != "tensor"
 
@@ -341,7 +341,7 @@ def check_count(low: Lowering, expr: n.Expr, signature: Signature, count: int, s
 
 
 def _operands_named(signature: Signature, too_many: bool) -> str:
-    """Which operands an operator takes; attributes are not among them."""
+    """The operands of an operator; attributes are not among them."""
     names = ", ".join(f"`{o.name}`" for o in signature.operands)
     said = f"its operands: {names}" if names else "it has no operands"
     if too_many and signature.attributes:

@@ -251,7 +251,7 @@ def _check_counts(low: Lowering, rule: n.Rule, outputs: list[int], block: int | 
 
 
 def _check_results(low: Lowering, item: n.Expr | n.Star, old: Results, new: Results, span: Span) -> None:
-    """What replaces an output has as many results."""
+    """Check that the replacement of an output has as many results."""
     if old is None or new is None or old == new or (is_tuple(old) and is_tuple(new) and "tuple" in (old, new)):
         return
     if is_tuple(old) and new == "tensor":

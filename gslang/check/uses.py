@@ -49,7 +49,7 @@ def _operators(low: Lowering, expr: n.Expr) -> ir.Value:
 
 
 def _attribute(low: Lowering, keyword: n.Keyword, operators: ir.Value | None) -> tuple[str, ir.Value]:
-    """What the calls that count are to have as an attribute."""
+    """The attributes demanded of the calls that count."""
     if isinstance(operators, ir.Const):
         names = (operators.value,) if isinstance(operators.value, str) else operators.value
         signatures = [signature for name in names if (signature := low.dialect.get(name)) is not None]

@@ -51,7 +51,7 @@ def value(low: Lowering, expr: n.Expr) -> ValueOf:
 
 
 def force(low: Lowering, expr: n.Expr | n.Star, what: Denotation) -> ValueOf:
-    """What an expression denotes, as a value. An error where it is none."""
+    """The value that an expression denotes. An error if it denotes none."""
     match what:
         case ValueOf():
             return what
@@ -220,7 +220,7 @@ def builtin(low: Lowering, expr: n.Call, name: str) -> ValueOf:
 
 
 def test(low: Lowering, expr: n.Expr | n.Star) -> ir.Test:
-    """What a source demands of an attribute."""
+    """The demand of a source on an attribute."""
     match expr:
         case n.Hole():
             return ir.Anything()

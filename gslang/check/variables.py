@@ -63,7 +63,8 @@ def admitted(low: Lowering, expr: n.Expr) -> list[str]:
 
 
 def is_by_trait(kind: n.Kind) -> bool:
-    """Whether a variable's operators are not listed one by one: then it stands for those that fit its calls."""
+    """True if a variable's operators are not listed one by one: then it stands for those that fit its
+    calls."""
     return not kind.arguments or any(isinstance(a, n.Positional) and _names_trait(a.value) for a in kind.arguments)
 
 
@@ -108,7 +109,8 @@ def _settle(low: Lowering, expr: n.Expr, variable: str, fitting: tuple[str, ...]
 
 
 def _fits(signature: Signature, arguments: Sequence[n.Argument], in_target: bool) -> bool:
-    """Whether a call may have these arguments: so many operands, attributes of these names, and in a target all that it needs."""
+    """True if a call may have these arguments: so many operands, attributes of these names, and in a target
+    all that it needs."""
     names = {argument.name for argument in arguments if isinstance(argument, n.Keyword)}
     operands = [operand.name for operand in signature.operands]
     given = sum(isinstance(argument, n.Positional) for argument in arguments)

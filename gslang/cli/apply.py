@@ -55,7 +55,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def add_run_options(parser: argparse.ArgumentParser) -> None:
-    """Which rules run, and how far."""
+    """The rules to run, and limits of the run."""
     add_define_option(parser)
     parser.add_argument("--rule", action="append", metavar="NAME", help="only this rule (may be repeated)")
     parser.add_argument("--skip", action="append", default=[], metavar="NAME", help="not this rule (may be repeated)")

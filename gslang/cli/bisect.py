@@ -188,7 +188,7 @@ def _command(options: argparse.Namespace) -> Check:
 
 
 def _ending(code: int) -> str:
-    """How a command has failed; a negative code is the number of a signal."""
+    """The failure of a command in words; a negative code is the number of a signal."""
     if code >= 0:
         return f"fails with exit code {code}"
     try:

@@ -9,7 +9,8 @@ if TYPE_CHECKING:
 
 
 def miss_lines(miss: Miss, at: str) -> list[str]:
-    """How far a match got `at` a location of the graph, the part of the rule that did not match, what was expected and found."""
+    """The text of a miss: how far a match got `at` a location of the graph, the part of the rule that did not
+    match, what was expected and found."""
     from gslang.base.diagnostics import Label
     from gslang.base.render import excerpt
 

@@ -59,7 +59,7 @@ Bound = Union[Fixed, Rank, Size, Count, Given, Arithmetic]
 
 @dataclass(frozen=True)
 class Call:
-    """What is known of a call. `shapes`: operand → its shape (of a tuple that of the first field), None as a whole or as a
+    """The known facts about a call. `shapes`: operand → its shape (of a tuple that of the first field), None as a whole or as a
     dimension where unknown. `counts`: tuple and variadic operands → how many fields. `attributes`: complete ones."""
 
     shapes: Mapping[str, tuple[int | None, ...] | None] = field(default_factory=dict)

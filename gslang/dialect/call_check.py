@@ -1,4 +1,4 @@
-"""Whether a call's operands and attributes are what its operator declares, before anything is inferred from them.
+"""Checks a call against the declaration of its operator, before anything is inferred.
 
 Values that file formats spell differently are put into normal form: an integer where only a float is declared, 0 or 1
 where only a boolean is, "nan" and "inf" where only a float is. Attributes and operands that are not declared pass: exporters
@@ -19,7 +19,7 @@ SPECIAL_FLOATS: Final = {"nan": math.nan, "inf": math.inf, "-inf": -math.inf}
 
 
 class CallError(Exception):
-    """What is wrong; `attribute` names the attribute, or is None if the operands are meant."""
+    """The error in a call; `attribute` names the attribute, or is None if the operands are meant."""
 
     def __init__(self, message: str, attribute: str | None = None) -> None:
         super().__init__(message)

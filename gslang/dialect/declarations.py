@@ -87,7 +87,7 @@ def _is_operand(type: n.DeclaredType) -> bool:
 
 
 def _attribute(parameter: n.Parameter, reader: TypeReader, error: Callable[..., None]) -> AttributeSpec | None:
-    """What a parameter is as an attribute; None for one that is an operand only."""
+    """A parameter as an attribute; None for one that is an operand only."""
     types = [type for type in parameter.types if not _is_operand(type)]
     if not types:
         return None

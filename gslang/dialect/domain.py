@@ -1,4 +1,4 @@
-"""Which values an attribute may have: the declared type, read as a set.
+"""Domains of attributes: the declared type, read as a set.
 
 `contains` decides membership, three-valued: ranks and sizes may be unknown. `choices` lists values that cover a domain, and
 `draw` picks one at random; both in every spelling: negative axes, mixed signs, absent, empty, each literal, the ends of each range.
@@ -83,7 +83,7 @@ Domain = Union[Exactly, Interval, Anything, Layout, ListOf, TupleOf, OneOf]
 
 
 def contains(domain: Domain, value: Any, call: Call = NOTHING) -> bool | None:
-    """Whether the value lies in the domain; None where that depends on what `call` does not tell."""
+    """True if the value lies in the domain; None if that depends on what `call` does not tell."""
     match domain:
         case Exactly(wanted):
             return _same(value, wanted)

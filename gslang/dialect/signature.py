@@ -1,4 +1,4 @@
-"""What a dialect says about one operator: operands, attributes, results, traits, and how its type follows."""
+"""Operator signatures: operands, attributes, results, traits, and how the type follows."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ class AttributeSpec:
     types: tuple[AttributeType, ...]
     default: Any = REQUIRED  # normalised: tuples for lists
     domain: Domain = Anything("any")
-    """Which values it may have; `types` is what holds them."""
+    """The domain, the values that it may have; `types` contains it."""
 
     def __str__(self) -> str:
         """`axis: int in -rank(data) ..< rank(data) = -1`."""
@@ -120,7 +120,8 @@ class Signature:
         return found or next((o.attribute for o in self.operands if o.name == name), None)
 
     def call(self, types: tuple[Type | None, ...], attributes: Mapping[str, Any]) -> Call:
-        """What operand types and given attributes tell the domains of the other attributes."""
+        """The facts from operand types and given attributes that determine the domains of the other
+        attributes."""
         shapes: dict[str, tuple[int | None, ...] | None] = {}
         counts: dict[str, int] = {}
         for k, spec in enumerate(self.operands):

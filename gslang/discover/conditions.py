@@ -1,4 +1,4 @@
-"""Which sizes must be equal so that a candidate holds, at the ranks that it was found with.
+"""The sizes that must be equal for a candidate to hold, at the ranks at which it was found.
 
 Every size of every input is drawn at random, with those that were one symbol often equal. Where the source has a meaning and the target
 has none, or another value, the draw is bad; the conditions are the fewest equalities of sizes that exclude all bad draws and, among these,
@@ -104,7 +104,7 @@ def _drawn(random: Random, names: Mapping[Place, set[str]]) -> dict[Place, int]:
 def _agrees(
     candidate: Candidate, formers: Sequence[Former], dialect: Dialect, sizes: Mapping[Place, int], symbols: Mapping[str, int]
 ) -> bool | None:
-    """Whether target and source compute the same; None where the source has no meaning."""
+    """True if target and source compute the same; None if the source has no meaning."""
     graph = Graph(dialect.name)
     inputs, values = [], {}
     for variable, types in enumerate(candidate.types):

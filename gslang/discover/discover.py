@@ -121,7 +121,8 @@ def plan_of(question: Question) -> Plan:
 
 
 def used(source: str, folder: Path | None) -> str:
-    """How a file that declares operators is imported: a shipped module by name, another by its path, from a folder if one is given."""
+    """The import of a file that declares operators: a shipped module by name, another by its path, relative
+    to a folder if one is given."""
     path, shipped = Path(source).resolve(), stdlib_path().resolve()
     if path.is_relative_to(shipped):
         return ".".join(("std", *path.relative_to(shipped).with_suffix("").parts))
@@ -189,7 +190,7 @@ def _fits(former: Former, dialect: Dialect, inputs: Sequence[tuple[Type, ...]]) 
 
 
 def _values(former: Former, dialect: Dialect, inputs: Sequence[tuple[Type, ...]]) -> Iterator[tuple[tuple[int, ...], bytes]]:
-    """Which inputs a former takes, and what it computes of them."""
+    """The inputs of a former, and the function that computes it."""
     for chosen in product(range(len(inputs)), repeat=former.arity):
         values = []
         for at, sizes in enumerate(SIZES):
@@ -259,7 +260,8 @@ def discover(
 
 
 def _follows(candidate: Candidate, plan: Plan, by: Sequence[CheckedRule]) -> bool:
-    """Whether rules that are kept derive a candidate at the sizes that it was found with: then it needs no conditions of its own."""
+    """True if rules that are kept derive a candidate at the sizes that it was found with: then it needs no
+    conditions of its own."""
     if not by:
         return False
     sides = []
@@ -337,7 +339,7 @@ def _keep(answer: Judged, plan: Plan, by: list[CheckedRule], names: dict[str, in
 
 
 def cost_of(tree: Tree, plan: Plan, table: CostTable) -> float | None:
-    """What a term costs at the first sizes; None if one of its operators has no cost."""
+    """The cost of a term at the first sizes; None if one of its operators has no cost."""
     graph = Graph(plan.dialect.name)
     nodes = [graph.add_input(f"x{k}", types[0]) for k, types in enumerate(plan.inputs)]
     node = build(graph, tree, nodes, plan.formers, plan.dialect, SIZES[0])
@@ -354,7 +356,8 @@ def cost_of(tree: Tree, plan: Plan, table: CostTable) -> float | None:
 
 
 class _State:
-    """What an earlier run with the same question found out. A file of another question is an error: it would be overwritten."""
+    """The results of an earlier run with the same question. A file of another question is an error: it would
+    be overwritten."""
 
     def __init__(self, path: str | None, question: Question) -> None:
         self.path = path

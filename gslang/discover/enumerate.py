@@ -28,7 +28,7 @@ from gslang.graph.inference import infer_node
 Tree = Union[int, tuple[Any, ...]]
 """A variable by its number, or (former, operand, …), formers by their numbers."""
 Key = tuple[int, tuple[int, ...]]
-"""How terms are ordered: by the number of operators, then operators and variables from left to right."""
+"""The order of terms: by the number of operators, then operators and variables from left to right."""
 
 _POINTS = 5  # values of inputs on which an equation has to hold, at each size
 _LARGEST = 1e9  # a number that a term may reach, so that eight digits of it are known
@@ -218,7 +218,8 @@ class _Search:
         return True
 
     def _confirmed(self, equation: Equation) -> bool:
-        """Whether an equation holds for other values, too: signs and zeros agree by chance more often than one would think."""
+        """True if an equation holds for other values, too: signs and zeros agree by chance more often than
+        one would think."""
         for at in range(len(SIZES)):
             for point in range(1, _POINTS):
                 values = {v: input_value(v, at + len(SIZES) * point, self.inputs[v][at]) for v in variables(equation.left) | variables(equation.right)}
@@ -249,7 +250,7 @@ class _Search:
                 self.laws.setdefault(left[0], []).append((left, right))
 
     def _reducible(self, former: int, tree: Tree, key: Key) -> bool:
-        """Whether a law leads from a term to a smaller one."""
+        """True if a law leads from a term to a smaller one."""
         for left, right in self.laws.get(former, ()):
             for bound in match(left, tree, {}, self.formers):
                 if all(self._has_type_of(variable, term) for variable, term in bound.items()) and key_of(replaced(right, bound), self.formers) < key:

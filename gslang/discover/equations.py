@@ -1,4 +1,5 @@
-"""Which equations become rules, and in which direction: those that are no instances of others, from the side that costs more."""
+"""The equations that become rules, with a direction: those that are no instances of others, from the side
+that costs more."""
 
 from __future__ import annotations
 
@@ -37,7 +38,7 @@ def candidates(
 
 
 def _gain(source: Tree, target: Tree, cost: Callable[[Tree], float | None]) -> tuple[float, int]:
-    """What a direction saves, and by how many operators its target is smaller."""
+    """The cost that a direction saves, and the number of operators by which its target is smaller."""
     before, after = cost(source), cost(target)
     return 0.0 if before is None or after is None else before - after, count(source) - count(target)
 
@@ -52,7 +53,7 @@ def leaves(tree: Tree) -> Iterator[int]:
 
 
 def count(tree: Tree) -> int:
-    """How many operators a term has."""
+    """The number of operators of a term."""
     return 0 if isinstance(tree, int) else 1 + sum(map(count, tree[1:]))
 
 

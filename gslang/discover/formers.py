@@ -1,4 +1,4 @@
-"""What terms are made of: an operator with attributes, and which values of attributes are tried.
+"""Term formers: an operator with attributes, and the values of attributes that are tried.
 
 `--ops` names operators, with attributes that are settled: `concatenate(axis = 0 | 1)` is two formers, `split(indices_or_sections = (n,))` one whose
 attribute is the size `n`. What is not settled comes from the verifier's samplers and the declared domains.
@@ -161,7 +161,7 @@ def formers_of(asked: Asked, dialect: Dialect, shapes: Sequence[tuple[int, ...]]
 
 
 def _results(signature: Signature, attrs: Mapping[str, Any]) -> int:
-    """How many results there are to project; 0 for a tensor. Of a split the number of its parts."""
+    """The number of results to project; 0 for a tensor. For a split, the number of its parts."""
     if signature.several_results:
         return 1  # the others are for training, mostly
     if signature.results == "tensor":

@@ -19,7 +19,8 @@ from gslang.search.explained import shown
 
 NAMES = "xyzwvutsrqponmlkjihgfedcba"
 STYLES = ("open", "half", "stated")
-"""What is asked of attributes: that calls of one kind have the same, that those tried have the value that was tried, that all have."""
+"""Requirements on attributes: that calls of one kind have the same, that those tried have the value that was
+tried, that all have."""
 _INFIX = {"add": "+", "subtract": "-", "multiply": "*", "divide": "/", "Add": "+", "Sub": "-", "Mul": "*", "Div": "/"}
 
 

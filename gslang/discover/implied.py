@@ -1,4 +1,4 @@
-"""Whether a rule follows from others: both sides of its instances meet in an e-graph in which only the others run.
+"""Derives rules from others: a rule follows if both sides of its instances meet in an e-graph in which only the others run.
 
 Instances are the verifier's: ranks, sizes, data types and attributes vary. The others are taken as equations, so that a step of the
 derivation may lead from a rule's target to its source; whether all steps lead forward is told. On an instance a derivation is exact;
@@ -61,7 +61,8 @@ class Implied:
 
 
 def implied(rule: CheckedRule, by: Sequence[CheckedRule], settings: Settings = Settings()) -> Implied:
-    """Whether `by` implies `rule`, which is left out of them. Raises `InputError` if a package of the dialect is missing."""
+    """True if `by` implies `rule`, which is left out of them. Raises `InputError` if a package of the dialect
+    is missing."""
     require_inference(rule.dialect)
     others = _usable(rule, by)
     if not others:

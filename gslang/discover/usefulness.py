@@ -1,4 +1,4 @@
-"""How useful rules are: how often each fires on some graphs, alone, and what that saves."""
+"""The usefulness of rules: how often each fires on some graphs, alone, and what that saves."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class Use:
 
 
 def use_of(rule: Judged, prelude: str, graphs: Sequence[Graph], table: CostTable) -> Use:
-    """What a rule does to graphs. A graph that has no cost, before or after, saves nothing."""
+    """The effect of a rule on graphs. A graph that has no cost, before or after, saves nothing."""
     rules = parse_rules(prelude + rule.text, "<discovered>")
     fired, saved = 0, 0.0
     for graph in graphs:

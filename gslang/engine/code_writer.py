@@ -1,4 +1,4 @@
-"""What the parts of the generator share: where a line goes, how a failed check leaves, and what is still to be emitted.
+"""State shared by the parts of the generator: where a line goes, how a failed check leaves, and what is still to be emitted.
 
 The matcher of a rule is one function (with nested ones where a continuation is needed twice). Checks stand in sequence; a
 check that fails goes on with the innermost choice (`continue`) or leaves the function (`return None`) where there is none.

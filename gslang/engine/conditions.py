@@ -1,4 +1,4 @@
-"""What holds of a match as a whole: no interior node is used outside (4), convexity (5), and `where` (semantics.md §2).
+"""Conditions on a match as a whole: no interior node is used outside (4), convexity (5), and `where` (semantics.md §2).
 
 Conditions 1 to 3 hold of what the matchers hand over. The tests here look at the graph as it is now, so that they can be
 asked again right before a match is applied.
@@ -73,7 +73,7 @@ def late_contradiction(plan: MatchProgram, scope: Scope) -> tuple[ir.Block, Inst
 
 
 def is_deferred(plan: MatchProgram, scope: Scope, number: int) -> bool:
-    """Whether constraints of template node `number` that read `first` wait until the current instance is judged: what they
+    """True if constraints of template node `number` that read `first` wait until the current instance is judged: what they
     read may not be matched yet."""
     return number in plan.deferred and scope.current is not None and (scope.current.index == 0 or plan.rule.nodes[number].block in plan.late_blocks)
 
@@ -148,7 +148,8 @@ def convex(graph: Graph, inputs: Collection[int], outputs: Collection[int]) -> b
 
 
 def is_blocked(graph: Graph, inputs: Collection[int], outputs: Collection[int], start: int) -> bool:
-    """Whether an input depends on an output. If so, the first output `start` is noted: a rewrite on the path may undo it."""
+    """True if an input depends on an output. If so, the first output `start` is noted: a rewrite on the path
+    may undo it."""
     if not depends(graph, inputs, outputs):
         return False
     graph.blocked[start] = None
@@ -156,7 +157,8 @@ def is_blocked(graph: Graph, inputs: Collection[int], outputs: Collection[int], 
 
 
 def depends(graph: Graph, starts: Collection[int], targets: Collection[int]) -> bool:
-    """Whether a start is a target or depends on one. Looks only at nodes behind the first target in the order."""
+    """True if a start is a target or depends on one. Looks only at nodes behind the first target in the
+    order."""
     operands = graph.operands
     label = graph.ordered().label
     bound = min(label[node] for node in targets)
@@ -174,7 +176,8 @@ def depends(graph: Graph, starts: Collection[int], targets: Collection[int]) -> 
 
 
 def instance_is_valid(plan: MatchProgram, scope: Scope, block: int) -> bool:
-    """Whether the newest instance of the output block keeps the match valid: 3 and 5 for all so far, 4 for its own interior."""
+    """True if the newest instance of the output block keeps the match valid: 3 and 5 for all so far, 4 for
+    its own interior."""
     rule, graph = plan.rule, scope.graph
     instances = scope.instances[block]
     newest = instances[-1]

@@ -55,7 +55,7 @@ def same_attributes(scope: Scope, a: int, b: int, without: tuple[str, ...] = ())
 
 
 def kind_fits(kind: str, op: str) -> bool:
-    """Whether a graph node with this `op` is of a leaf pattern's kind."""
+    """True if a graph node with this `op` is of a leaf pattern's kind."""
     match kind:
         case "any":
             return True
@@ -73,7 +73,7 @@ def kind_fits(kind: str, op: str) -> bool:
 
 
 def passes(test: ir.Test, found: Any, scope: Scope) -> bool:
-    """Whether a value that was found passes. Unknowns raise; captures are made on the way."""
+    """True if a value that was found passes. Unknowns raise; captures are made on the way."""
     match test:
         case ir.Anything():
             return True

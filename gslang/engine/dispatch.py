@@ -1,4 +1,4 @@
-"""Which rules can start at a node: by its operator, and where many share one, by the operators below it.
+"""The rules that can start at a node: by its operator and, if many share one, by the operators below it.
 
 Rules that need an operator which neither the graph has nor any target makes are left out from the start. The others stand under
 the operators of their first output. Where several do, what a node's operands are decides: the operators one and two levels
@@ -28,7 +28,8 @@ Key = tuple[str, ...]
 
 @dataclass(frozen=True, slots=True)
 class Shape:
-    """What a pattern node asks of operators: its own (None: any) and its operands' (None: any number of any)."""
+    """The operators that a pattern node admits: its own (None: any) and its operands' (None: any number of
+    any)."""
 
     operators: frozenset[str] | None
     operands: tuple[tuple[Shape, ...], ...] | None = None
@@ -84,7 +85,8 @@ class Dispatch(Generic[Entry]):
 
 
 def _fits(shape: Shape, operator: str, key: Key, below: tuple[Key, ...] | None) -> bool:
-    """Whether a node with this operator, over operands with operators `key`, over operands with `below`, can be of this shape."""
+    """True if a node with this operator, over operands with operators `key`, over operands with `below`, can
+    be of this shape."""
     if shape.operators is not None and operator not in shape.operators:
         return False
     if shape.operands is None:
@@ -107,7 +109,7 @@ def _is(shape: Shape, operator: str) -> bool:
 
 @cache
 def shapes_of(plan: MatchProgram, depth: int = 2) -> tuple[Shape, ...]:
-    """What the first output asks for, `depth` levels down: one shape for each alternative."""
+    """The shapes of the first output, `depth` levels down: one for each alternative."""
     rule = plan.rule
     root = rule.outputs[0] if rule.output_block is None else rule.blocks[rule.output_block].root
     return _shapes(rule, root, depth)

@@ -51,15 +51,15 @@ class Edits:
     note: Callable[[int], None]
     """Tells those who group users by values that what a node reads has changed."""
     relevant: Callable[[tuple[str, ...]], tuple[int, ...]]
-    """Which of a target's operators some pattern has: only nodes with these need become seeds."""
+    """Those of a target's operators that occur in some pattern: only nodes with these need become seeds."""
     remove: Callable[[list[int], list[int]], list[int]]
     """`(stack, seeds)`: removes what nobody uses, and then what only that used; what is still used becomes a seed."""
     place_new: Callable[[Sequence[int], Sequence[int], int], None]
     """`(olds, nows, first)`: labels for the new nodes, whatever has to move for them."""
     refine_types: Callable[[Sequence[int], Sequence[int]], None]
-    """What is known of the old outputs' types is known of the new ones'."""
+    """All that is known of the old outputs' types is known of the new ones'."""
     outlines: Callable[[tuple[str, ...]], bool]
-    """Whether calls of these operators may be laid down as outlines."""
+    """True if calls of these operators may be laid down as outlines."""
 
 
 MISSING: Final = object()  # no entry in a table of types
@@ -122,13 +122,13 @@ def edits_of(
         return None
 
     def note(user: int) -> None:
-        """What this node reads has changed, so values of it that a watcher has grouped by may have."""
+        """An operand of this node has changed, so values of it that a watcher has grouped by may have."""
         for operand in operands[user]:
             for log in additions.get(operand, ()):
                 log.append(user)
 
     def settle(old: int, now: int, first: int, seeds: list[int]) -> None:
-        """What was known of the old output is known of the new one, its name included."""
+        """The new output takes the known type and the name of the old one."""
         if types[now] is not types[old]:
             refined = refine(types[now], types[old])
             if refined is not types[now]:

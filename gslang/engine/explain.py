@@ -58,7 +58,8 @@ class Miss:
 
 
 def parts_of(program: MatchProgram) -> int:
-    """How many parts have to hold: pattern nodes but alternatives, each `where`, and the conditions on the match as a whole."""
+    """The number of parts that must hold: pattern nodes but alternatives, each `where`, and the conditions on
+    the match as a whole."""
     rule = program.rule
     nodes = sum(not isinstance(node, ir.AltNode) for node in rule.nodes)
     return nodes + len(rule.where) + sum(len(block.where) for block in rule.blocks) + 2
@@ -280,7 +281,7 @@ class Attempt(Machine):
     # ── the end ──
 
     def _too_few(self, step: mp.Bounds) -> Words:
-        """How many instances there are, and what is in the way of the nearest other one."""
+        """The number of instances, and the match failure of the nearest other one."""
         block = self.program.rule.blocks[step.block]
         count = len(self.scope.instances[step.block])
         extend = next(s for s in self.program.steps if isinstance(s, mp.Extend))
@@ -310,7 +311,8 @@ class Attempt(Machine):
         return nearest
 
     def _other_users(self, candidates: list[int]) -> str:
-        """What else uses the node that all instances share and that could have more of them, if there is one with few users."""
+        """Other users of the node that all instances share and that could have more of them, if there is one
+        with few users."""
         for register, slot in enumerate(self.scope.slots):
             if slot >= 0 and isinstance(self.program.rule.nodes[register], ir.LeafNode):
                 others = [user for user in self.graph.users[slot] if user not in candidates]
@@ -319,7 +321,7 @@ class Attempt(Machine):
         return ""
 
     def _target_fits(self) -> bool:
-        """Whether the target can be built here; what is built is taken back at once."""
+        """True if the target can be built here; what is built is taken back at once."""
         rule, graph, scope = self.program.rule, self.graph, self.scope
         span = rule.target.spans[rule.target.outputs[0]] if rule.target.spans else rule.span
         first, scope.memo = len(graph.op), {}
@@ -340,7 +342,7 @@ class Attempt(Machine):
 
 
 def _behind_register(register: int, todo: Todo) -> Todo:
-    """What is to be done once the steps of a register are."""
+    """The continuation after the steps of a register."""
     while not (isinstance(todo[0], mp.Done) and todo[0].register == register):
         todo = todo[1]
     return todo[1]

@@ -38,7 +38,7 @@ def externs_of(rule: CheckedRule) -> tuple[Extern, ...]:
 
 
 def caller(extern: Extern) -> Callable[..., Any]:
-    """What computes a call: takes the values of the arguments."""
+    """The function that computes a call from the values of its arguments."""
     return extern.function or partial(_unknown, extern.reference)
 
 

@@ -48,7 +48,7 @@ class RuleCount:
 
 @dataclass(slots=True)
 class Progress:
-    """What has happened in a run so far; one object goes through all steps of a pass."""
+    """The record of a run so far; one object goes through all steps of a pass."""
 
     counts: dict[str, RuleCount] = field(default_factory=dict)
     applications: int = 0
@@ -243,7 +243,8 @@ def _sweep(run: _Run, todo: Iterable[int]) -> list[int]:
 
 
 def limit_message(progress: Progress) -> str:
-    """Which rules kept firing when the limit was reached, and the loop they go round in. A limit that was given proves no loop."""
+    """The rules that kept firing when the limit was reached, and the loop that they form. A limit set by the
+    user proves no loop."""
     often = Counter(progress.recent)
     if progress.given_limit is not None:
         count = f"{progress.given_limit} application{'s' if progress.given_limit != 1 else ''}"

@@ -79,7 +79,7 @@ def _attaching(what: dict[str, Annotation], make: Callable[[Graph, Edits], Rewri
 
 
 def is_compiled(plan: MatchProgram) -> bool:
-    """Whether a rule's rewriter is generated code."""
+    """True if a rule's rewriter is generated code."""
     return _compiled(plan, "rewrite") is not None
 
 
@@ -101,7 +101,7 @@ def readable_rewriter(plan: MatchProgram, edits: Edits, traced: bool = False) ->
 
 
 Mode = Literal["match", "rewrite", "trace"]
-"""What generated code does with a match: hands it over, applies it, or applies it and tells what it did."""
+"""Modes of generated code: yield the match, apply it, or apply it and return a record of it."""
 
 
 _MOST_NODES = 100  # of a pattern, and levels of a rule: each is some levels of recursion here

@@ -183,7 +183,7 @@ def _distinct(writer: Writer, root: int) -> tuple[int, ...]:
 
 
 def _may_be_computed(pattern: ir.Pattern) -> bool:
-    """Whether an input may depend on others, so that a match with it may not be convex."""
+    """True if an input may depend on others, so that a match with it may not be convex."""
     return isinstance(pattern, ir.LeafNode) and pattern.kind == "any"
 
 
@@ -281,7 +281,7 @@ class Growing:
         self._roots: dict[int, None] = {}
 
     def admits(self, table: dict[int, int], root: int, outer: tuple[int, ...]) -> bool:
-        """Whether the match stays valid with this instance; if so it is part of it from now on."""
+        """True if the match stays valid with this instance; if so it is part of it from now on."""
         graph = self._graph
         label, operands, users = graph.ordered().label, graph.operands, graph.users
         if self._interior:

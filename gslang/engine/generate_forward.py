@@ -167,7 +167,7 @@ def _paths(rule: ir.CheckedRule, node: int, known: frozenset[int]) -> dict[int, 
 
 
 def is_known(rule: ir.CheckedRule, value: Any, known: frozenset[int], inside: str | None) -> bool:
-    """Whether a value reads nothing but nodes that are matched."""
+    """True if a value reads nothing but nodes that are matched."""
     match value:
         case ir.NodeAttr(place, node, _):
             return (isinstance(place, ir.Own) and node in known) or (isinstance(place, ir.First) and inside == "next")

@@ -71,7 +71,8 @@ def match_new(writer: Writer, place: Place, node: int, value: str, rest: Rest) -
 
 
 def _cheapest_first(steps: Sequence[mp.Step]) -> Iterable[Any]:
-    """What looks at the node alone comes before its operands; tests of attributes that follow each other as one tuple."""
+    """Checks of the node alone come before its operands; consecutive tests of attributes are compared as one
+    tuple."""
     has_operands = any(isinstance(step, mp.Operands) for step in steps)
 
     def rank(step: mp.Step) -> int:

@@ -278,7 +278,8 @@ def _tuple(items: Iterable[str]) -> str:
 
 
 def all_fresh(writer: Writer, layout: Layout) -> bool:
-    """Whether each output is replaced by a new node of its own that no other new node reads, and all it reads is known."""
+    """True if each output is replaced by a new node of its own that no other new node reads, and all it reads
+    is known."""
     rule, plan, targets = writer.plan.rule, writer.plan, writer.plan.rule.target.targets
     outputs = layout.outputs
     if rule.blocks or len(set(outputs)) < len(outputs) or not all(name[0] == "n" for name in outputs) or _reads_an_output(plan):
@@ -292,7 +293,8 @@ def all_fresh(writer: Writer, layout: Layout) -> bool:
 
 
 def _is_input(writer: Writer) -> bool:
-    """Whether one input of the match stands for its one output, and all that the source's nodes read is known."""
+    """True if one input of the match stands for its one output, and all that the source's nodes read is
+    known."""
     rule = writer.plan.rule
     target = rule.target.targets[rule.target.outputs[0]]
     if rule.blocks or not isinstance(target, ir.SourceNode) or not isinstance(rule.nodes[target.node], ir.LeafNode):
@@ -315,7 +317,7 @@ def _readers(rule: ir.CheckedRule, node: int) -> list[int]:
 
 
 def _may_be_output(plan: MatchProgram, node: int) -> bool:
-    """Whether a pattern node may have matched an output. No input has, by convexity."""
+    """True if a pattern node may have matched an output. No input has, by convexity."""
     rule = plan.rule
     if isinstance(rule.nodes[node], ir.LeafNode):
         return False
@@ -323,7 +325,7 @@ def _may_be_output(plan: MatchProgram, node: int) -> bool:
 
 
 def _reads_an_output(plan: MatchProgram) -> bool:
-    """Whether a matched node may read an output of the match. No input does, by convexity."""
+    """True if a matched node may read an output of the match. No input does, by convexity."""
     nodes, rule = plan.rule.nodes, plan.rule
     if any(isinstance(node, ir.AltNode) for node in nodes):
         return True

@@ -24,7 +24,8 @@ _SMALL = 64  # elements of a constant that all applications share
 
 @dataclass(frozen=True, slots=True)
 class Stamp:
-    """What applications with one key share, node by node; `values`: (position, array) of the constants among them."""
+    """The parts shared by applications with one key, node by node; `values`: (position, array) of the
+    constants among them."""
 
     attrs: tuple[Mapping[str, Any], ...]
     types: tuple[Type | None, ...]
@@ -87,7 +88,7 @@ class _Laying:
 
 
 def layout_of(writer: Writer) -> Layout | None:
-    """How the rule's target is laid down; None if that differs from match to match."""
+    """The layout of the rule's target; None if it differs from match to match."""
     rule = writer.plan.rule
     laying = _Laying(rule, writer.names)
     several: str | None = None

@@ -81,7 +81,7 @@ def _parts(target: ir.Target) -> list[int]:
 
 
 def stands_for_several(target: ir.TargetGraph, number: int) -> bool:
-    """Whether a target stands for a list of nodes."""
+    """True if a target stands for a list of nodes."""
     match target.targets[number]:
         case ir.Repeat() | ir.SpliceInstances() | ir.Projections():
             return True
@@ -93,7 +93,8 @@ def stands_for_several(target: ir.TargetGraph, number: int) -> bool:
 
 
 def may_leave_unused(rule: ir.CheckedRule) -> bool:
-    """Whether a node may be made that nothing uses: a tuple whose fields are taken directly, one whose type only is read."""
+    """True if a node may be made that nothing uses: a tuple whose fields are taken directly, one whose type
+    only is read."""
     target = rule.target
     if new_nodes_read(target.targets, rule.lets):
         return True

@@ -1,4 +1,4 @@
-"""What the value of an attribute expression may cost: how many items it has, how large its numbers are, how long it takes.
+"""Limits on the values of attribute expressions: the number of items, the size of numbers, the time they take.
 
 Sizes are counted with everything inside: a tuple that holds one tuple a thousand times has the items of a thousand. What is
 beyond a limit is an error, not an unknown value: a rule that silently never applies would help nobody.
@@ -124,13 +124,13 @@ def zipped(*sequences: Any) -> tuple[Any, ...]:
 
 
 class _Rounds:
-    """How many rounds are left for the comprehension that is being evaluated, those inside it included."""
+    """The rounds left for the comprehension that is being evaluated, those inside it included."""
 
     left = MOST_ROUNDS
 
 
 def run_over(items: Any, outermost: bool) -> Any:
-    """What a comprehension runs over; `outermost`: no other one is being evaluated."""
+    """The sequence that a comprehension runs over; `outermost`: no other one is being evaluated."""
     if outermost:
         _Rounds.left = MOST_ROUNDS
     try:

@@ -90,7 +90,7 @@ def _output_steps(rule: ir.CheckedRule) -> Iterator[Step]:
 
 
 def _steps_of(rule: ir.CheckedRule, number: int, distinct: bool, waiting: Collection[Constraint]) -> Iterator[Step]:
-    """What a pattern node demands of its graph node."""
+    """The demands of a pattern node on its graph node."""
     node = rule.nodes[number]
     if distinct:
         yield Distinct(number)
@@ -129,7 +129,7 @@ def _operand_steps(rule: ir.CheckedRule, of: int, patterns: tuple[int | None | i
 
 
 def may_be_absent(rule: ir.CheckedRule, part: int | None | ir.Splice) -> bool:
-    """Whether an operand that matches `part` may be left out."""
+    """True if an operand that matches `part` may be left out."""
     if part is None or isinstance(part, ir.Splice):
         return part is None
     pattern = rule.nodes[part]
@@ -139,7 +139,7 @@ def may_be_absent(rule: ir.CheckedRule, part: int | None | ir.Splice) -> bool:
 
 
 def climb_to(rule: ir.CheckedRule, number: int) -> Climb:
-    """How candidates for a pattern node are found above what is matched."""
+    """The step that finds candidates for a pattern node above the matched nodes."""
     known: dict[int, Climb] = {}
     for k in reverse_post_order(rule.nodes, [number]):
         node = rule.nodes[k]
@@ -166,7 +166,8 @@ def operators_of(rule: ir.CheckedRule, number: int) -> frozenset[str]:
 
 
 def _is_late(rule: ir.CheckedRule, number: int) -> bool:
-    """Whether an instance that has been matched as a field may not tell yet: another sequence has more of it, or `where` reads later nodes."""
+    """True if an instance that has been matched as a field may not tell yet: another sequence has more of it,
+    or `where` reads later nodes."""
     block = rule.blocks[number]
     sequences = {k for k, node in enumerate(rule.nodes) for part in parts(node) if isinstance(part, ir.Splice) and part.block == number}
     if len(sequences) > 1:
@@ -182,7 +183,7 @@ def _is_late(rule: ir.CheckedRule, number: int) -> bool:
 
 
 def _without_alternatives(nodes: tuple[ir.Pattern, ...], node: int) -> Iterator[tuple[int, tuple[tuple[int, int], ...]]]:
-    """What an output is in the end, with the branches that lead there."""
+    """The node behind an output, with the branches that lead to it."""
     pattern = nodes[node]
     if isinstance(pattern, ir.AltNode):
         for k, branch in enumerate(pattern.branches):
@@ -217,7 +218,7 @@ def _surely_below(nodes: tuple[ir.Pattern, ...], node: int) -> set[int]:
 
 
 def may_coincide(left: ir.Pattern, right: ir.Pattern) -> bool:
-    """Whether one graph node can match both."""
+    """True if one graph node can match both."""
     if isinstance(left, ir.CallNode) and isinstance(right, ir.CallNode):
         return not set(left.operators).isdisjoint(right.operators)
     return type(left) is type(right)

@@ -60,7 +60,7 @@ class Leave:
 
 
 Todo = Any
-"""What is still to be done, a linked list: None, or (the next step, what comes after it)."""
+"""The continuation, a linked list: None, or (the next step, the rest)."""
 
 
 class _Failed:
@@ -69,7 +69,7 @@ class _Failed:
 
 FAILED: Final = _Failed()
 Outcome = Any
-"""What a step comes to: what is to be done next, an iterator over choices of that, or `FAILED`."""
+"""The result of a step: the continuation, an iterator over alternative continuations, or `FAILED`."""
 
 
 def matches(program: MatchProgram, graph: Graph, start: int) -> Iterator[Scope]:
@@ -125,7 +125,8 @@ class Machine:
                 choices.pop()
 
     def refused(self, step: Any, rest: Todo) -> Outcome:
-        """What to do about a step that has failed. For those who want to know, and may go on as if it had not."""
+        """Called when a step has failed. Overridden by callers that record failures and may continue as if it
+        had not."""
         return FAILED
 
     def put(self, table: Any, key: Any, value: Any) -> None:
@@ -157,7 +158,7 @@ class Machine:
         return _MOVES[type(step)](self, step, rest)
 
     def held(self, register: int) -> int:
-        """What a register holds, in the current instance."""
+        """The content of a register, in the current instance."""
         if self.program.registers[register].block is None:
             return self.scope.slots[register]
         assert self.scope.current is not None
@@ -304,7 +305,8 @@ class Machine:
         return before(steps, rest)
 
     def _bounds_allow(self, block: int, count: int | None) -> bool:
-        """Whether a sequence has as many fields as its block allows, and as another sequence of the block has."""
+        """True if a sequence has as many fields as its block allows, and as another sequence of the block
+        has."""
         template = self.program.rule.blocks[block]
         if count is None:
             count = len(self.scope.instances[block])

@@ -66,7 +66,7 @@ def _inference(meaning: Meaning, dialect: Dialect) -> Infer:
 
 
 def _mentions_value(item: Any) -> bool:
-    """Whether a value reads `.value` of an operand."""
+    """True if a value reads `.value` of an operand."""
     if isinstance(item, NodeAttr):
         return item.name == "value"
     if is_dataclass(item) and not isinstance(item, type):

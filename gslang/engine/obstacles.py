@@ -118,7 +118,7 @@ def _differing(graph: Graph, dialect: Any, a: int, b: int, constraint: ir.SameAt
 
 
 def where_obstacle(condition: ir.Value, scope: Scope) -> tuple[str, str, str]:
-    """What a condition demands, the values it read, and the reason ("where", or "where-unknown")."""
+    """The demand of a condition, the values it read, and the reason ("where", or "where-unknown")."""
     condition = failing_part(condition, scope)
     reason = "where"
     try:

@@ -10,7 +10,8 @@ from gslang.check.found import children, reverse_post_order, walk
 
 @cache
 def reads_kinds(rule: ir.CheckedRule) -> bool:
-    """Whether a rule asks of what may be an input what kind of node it is, other than by its declaration, or counts users."""
+    """True if a rule asks of what may be an input what kind of node it is, other than by its declaration, or
+    counts users."""
     groups = (rule.nodes, rule.where, rule.blocks, rule.lets, rule.target.targets)
     for part in (part for group in groups for item in group for part in walk(item)):
         match part:
@@ -26,7 +27,8 @@ def reads_kinds(rule: ir.CheckedRule) -> bool:
 
 @cache
 def can_match_within(rule: ir.CheckedRule, operators: frozenset[str]) -> bool:
-    """Whether some node of the pattern could match a call of `operators` below which there are only such calls and leaves."""
+    """True if some node of the pattern could match a call of `operators` below which there are only such
+    calls and leaves."""
     within: dict[int, bool] = {}
     for k in reverse_post_order(rule.nodes, range(len(rule.nodes))):
         match rule.nodes[k]:

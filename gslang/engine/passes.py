@@ -18,7 +18,8 @@ Fold = Callable[[Graph], int]
 """Folds what depends on constants and parameters only; returns how many calls it computed."""
 
 FOLD_LIMIT: Final = 1 << 20
-"""How many bytes larger than the constants it is computed from a constant may be, if nobody says otherwise."""
+"""The default limit, in bytes, by which a folded constant may exceed the constants that it is computed
+from."""
 
 _ROUNDS = 1000  # of a `repeat` that mixes rules and built-ins
 

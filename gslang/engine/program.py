@@ -245,7 +245,8 @@ Step = Union[
 
 @dataclass(frozen=True, slots=True)
 class Register:
-    """What a pattern node demands of the graph node that it matches. `block`: the template whose instances have one each."""
+    """The demands of a pattern node on the graph node that it matches. `block`: the template whose instances
+    have one each."""
 
     name: str | None
     block: int | None

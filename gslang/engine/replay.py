@@ -159,7 +159,7 @@ def _apply(
 
 
 def _compare(entry: TraceEntry, done: Said) -> None:
-    """What was done has to be what was said. Raises `ReplayError`."""
+    """Compare an application with its line in the trace. Raises `ReplayError` if they differ."""
     for key, found in done.items():
         if entry.said[key] != found and not (key == "removed" and sorted(entry.said[key]) == sorted(found)):  # in no particular order
             now, then = (json.dumps(value, ensure_ascii=False)[:_SHOWN] for value in (found, entry.said[key]))

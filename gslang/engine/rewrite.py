@@ -19,7 +19,8 @@ from gslang.graph.annotations import attach
 
 @dataclass(frozen=True, slots=True)
 class Application:
-    """What one application did. `replaced`: old output → what stands for it now. `bindings`: the user's names → nodes."""
+    """The record of one application. `replaced`: old output → its replacement. `bindings`: the user's names →
+    nodes."""
 
     rule: str
     outputs: tuple[int, ...]
@@ -75,7 +76,8 @@ def apply_match(scope: Scope, edits: Edits, seeds: list[int], traced: bool = Fal
 
 
 def record(scope: Scope, first_new: int, sources: Sequence[int], targets: Sequence[int], removed: Sequence[int]) -> Application:
-    """What an application did: `targets` stand for `sources` now, new nodes begin at `first_new`, and `removed` are gone."""
+    """The effect of an application: `targets` replace `sources`, new nodes begin at `first_new`, and
+    `removed` are gone."""
     graph, dead = scope.graph, set(removed)
     added = [node for node in range(first_new, len(graph.op)) if node not in dead]
     return Application(

@@ -90,7 +90,7 @@ class Scope:
         return UNBOUND if instance is None else instance.slots.get(node, UNBOUND)
 
     def branch(self, place: Place, node: int) -> int:
-        """Which branch of an alternation matched."""
+        """The branch of an alternation that matched."""
         if self.rule.nodes[node].block is None:
             chosen = self.chosen
         else:

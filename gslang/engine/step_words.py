@@ -132,7 +132,8 @@ def _operand_count(machine: Machine, register: int) -> Words:
 
 
 def _how_to_allow(machine: Machine, register: int) -> str:
-    """How a pattern takes more operands: by naming one that it leaves out, or with a template."""
+    """A suggestion for a pattern to take more operands: by naming one that it leaves out, or with a
+    template."""
     pattern = machine.program.rule.nodes[register]
     signature = machine.program.rule.dialect.get(pattern.operators[0]) if isinstance(pattern, ir.CallNode) else None
     declared = signature.operands if signature is not None else ()
@@ -167,7 +168,7 @@ def _bounds(machine: Machine, number: int, count: int, of: int | None) -> Words:
 
 
 def _instance(machine: Machine, number: int) -> Words:
-    """What the current instance contradicts."""
+    """The demand that the current instance contradicts."""
     block, scope = machine.program.rule.blocks[number], machine.scope
     for k, (condition, span) in enumerate(zip(block.where, block.where_spans)):
         if not holds(condition, scope):
@@ -177,7 +178,8 @@ def _instance(machine: Machine, number: int) -> Words:
 
 
 def _newest_instance(machine: Machine, number: int) -> Words:
-    """Which node of the newest instance has which other user, or how an instance depends on another one."""
+    """A node of the newest instance with another user, or a path by which an instance depends on another
+    one."""
     rule, scope = machine.program.rule, machine.scope
     block, newest = rule.blocks[number], scope.instances[number][-1]
     matched = {*newest.slots.values(), *scope.slots}
@@ -239,7 +241,7 @@ def _used_outside(machine: Machine, register: int, slot: int, matched: set[int],
 
 
 def _path(machine: Machine, span: Span) -> Words | None:
-    """How an input depends on an output, if one does."""
+    """The path by which an input depends on an output, if there is one."""
     path: Sequence[int] | None = path_between(machine.graph, input_slots(machine.scope), output_slots(machine.scope), {})
     if path is None:
         return None
@@ -251,7 +253,8 @@ def _path(machine: Machine, span: Span) -> Words | None:
 
 
 def keep_hint(span: Span) -> str:
-    """What to do about an interior node that is needed elsewhere; `keep` binds tighter than `+` and looser than `.0`."""
+    """A suggestion for an interior node that is needed elsewhere; `keep` binds tighter than `+` and looser
+    than `.0`."""
     call = re.match(r"[\w.]+\(", span.text)
     depth, end = 1, call.end() if call else 0
     while call and depth and end < len(span.text):

@@ -1,4 +1,5 @@
-"""What generated code for targets calls: attributes, constants and projections, each remembered where equal ones recur."""
+"""Run-time support of generated code for targets: attributes, constants and projections, each remembered
+where equal ones recur."""
 
 from __future__ import annotations
 

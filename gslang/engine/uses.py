@@ -1,4 +1,4 @@
-"""What surrounds a matched node in the graph, as it is before the rewrite: who uses it (language.md §3, use counts).
+"""The users of a matched node in the graph, as it is before the rewrite (language.md §3, use counts).
 
 Every such fact is told of a node, the operators and the attributes that its users are to have. Nodes that the target has made
 already, those from `limit` on, do not count.
@@ -30,7 +30,8 @@ def surroundings(
 
 
 def count_users(graph: Graph, dialect: Dialect, node: int, limit: int | None, operators: Any, attributes: Mapping[str, Any]) -> int:
-    """How many nodes have this one among their operands; with `operators` (a name or several) the calls of these, with these attributes."""
+    """The number of nodes that have this one among their operands; with `operators` (a name or several) the
+    calls of these, with these attributes."""
     users = [user for user in graph.users[node] if limit is None or user < limit]
     if operators is not None:
         wanted = (operators,) if isinstance(operators, str) else operators
@@ -50,7 +51,7 @@ def _has(graph: Graph, dialect: Dialect, user: int, attributes: Mapping[str, Any
 
 
 def is_output(graph: Graph, dialect: Dialect, node: int, limit: int | None, operators: Any, attributes: Mapping[str, Any]) -> bool:
-    """Whether a node is an output of the graph."""
+    """True if a node is an output of the graph."""
     return node in graph.output_uses
 
 

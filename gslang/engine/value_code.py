@@ -49,7 +49,7 @@ class Namespace:
     uncertain: frozenset[int] | None = None  # nodes that a match may lack: below alternatives, or optional
 
     def is_there(self, node: int) -> bool:
-        """Whether the node has a slot wherever it may be mentioned."""
+        """True if the node has a slot wherever it may be mentioned."""
         if self.uncertain is None:
             self.uncertain = _uncertain(self.rule)
         return node not in self.uncertain
@@ -96,7 +96,7 @@ UNSET = object()  # a let that was not evaluated yet
 
 
 def written_out(rule: ir.CheckedRule) -> int:
-    """How many parts the named values of a rule have, all names in them replaced by what they stand for."""
+    """The number of parts of the named values of a rule, with all names in them expanded."""
     sizes: dict[int, int] = {}
 
     def size(part: Any) -> int:
@@ -165,7 +165,8 @@ def instance_at(instances: list[dict[int, int]], number: Any) -> dict[int, int]:
 
 
 def equal_attributes(a: Any, b: Any) -> bool:
-    """Whether two calls of one operator are given the same attributes: then each one is equal, defaults included."""
+    """True if two calls of one operator are given the same attributes: then each one is equal, defaults
+    included."""
     if a is b:
         return True
     try:
@@ -175,7 +176,7 @@ def equal_attributes(a: Any, b: Any) -> bool:
 
 
 def constant_of(graph: Graph, node: int) -> Any:
-    """What a constant is compared by: a number as it was read, or the array."""
+    """The key by which a constant is compared: a number as it was read, or the array."""
     value = graph.values.get(node)
     if type(value) is Scalar and graph.op[node] is CONST:
         return value

@@ -54,7 +54,8 @@ def why_not(plan: MatchProgram, graph: Graph, node: int | None = None, limit: in
 
 
 def _settled(plan: MatchProgram, graph: Graph, starts: list[int], limit: int) -> list[Miss]:
-    """What is known for sure of as many places as the work is worth, and of the `limit` best in any case; in their order."""
+    """The misses that are certain: of as many locations as there is work left for, but at least of the
+    `limit` best; in their order."""
     memo: dict[object, object] = {}
     settled: list[tuple[int, Miss]] = []
     open_ones: list[tuple[int, Miss]] = []

@@ -1,4 +1,4 @@
-"""What a later sweep has to look at: first outputs of matches that a change may have made possible.
+"""The worklist of a later sweep: first outputs of matches that a change may have made possible.
 
 A match that was not there before has a changed node at some place of its pattern (not a leaf: what changes at a leaf changes
 what reads it). From each place of each pattern a fixed way leads to the first output, over operands and users with given

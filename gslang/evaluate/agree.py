@@ -1,4 +1,4 @@
-"""Whether two runs gave the same numbers."""
+"""Comparison of the numbers of two runs."""
 
 from __future__ import annotations
 

@@ -67,7 +67,7 @@ def most(a: Dimension, b: Dimension) -> Dimension:
 
 
 def is_at_least(a: Dimension, b: Dimension) -> bool | None:
-    """Whether `a >= b`: True, False, or None where that is not known."""
+    """True if `a >= b`; None if that is unknown."""
     if a is UNKNOWN or b is UNKNOWN:
         return None
     difference = _difference(a, b)  # type: ignore[arg-type]
@@ -245,7 +245,7 @@ def _difference(a: Known, b: Known) -> Polynomial:
 
 
 def _never_negative(p: Polynomial) -> bool:
-    """Whether it is certain, atoms being at least 0: no term is taken away."""
+    """True if it is certain, atoms being at least 0: no term is taken away."""
     return all([factor >= 0 for factor in p.values()])
 
 
@@ -297,7 +297,7 @@ def _polynomial(d: Known) -> Polynomial:
 
 
 def _read(name: str) -> Polynomial:
-    """What a name says if it is an expression, else the name as an atom."""
+    """The parsed expression if a name is one, else the name as an atom."""
     alone: Polynomial = {(name,): 1}
     if name.isidentifier() or len(name) > _LONGEST:
         return alone
@@ -309,7 +309,7 @@ def _read(name: str) -> Polynomial:
 
 
 def _value(tree: Any) -> Dimension:
-    """What an expression says. Raises `ValueError` for one that is not understood."""
+    """Parse an expression. Raises `ValueError` if it is not understood."""
     match tree:
         case ast.Name(id=name):
             return Symbol(name)
@@ -337,6 +337,6 @@ _READ: Final[dict[type, Callable[[Dimension, Dimension], Dimension]]] = {
 
 
 def sizes(shape: tuple[Dimension, ...]) -> Dimension:
-    """How many elements a tensor of this shape has."""
+    """The number of elements of a tensor of this shape."""
     known = [d for d in shape if isinstance(d, int)]
     return times(prod(known), product(tuple([d for d in shape if not isinstance(d, int)])))

@@ -1,4 +1,4 @@
-"""What evaluating a graph may end with."""
+"""Errors of evaluating a graph."""
 
 from __future__ import annotations
 

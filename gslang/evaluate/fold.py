@@ -171,7 +171,7 @@ def _contiguous(value: Any) -> Any:
 
 
 def _type_of(value: Any, stated: Type | None) -> TensorType:
-    """What is stated, as far as it is, since element types like bfloat16 are not NumPy's."""
+    """The stated type, as far as it is stated, since element types like bfloat16 are not NumPy's."""
     if not isinstance(stated, TensorType) or stated.dtype is None:
         return TensorType(tuple(value.shape), value.dtype.name)
     return stated if stated.shape == value.shape else TensorType(tuple(value.shape), stated.dtype)

@@ -1,4 +1,4 @@
-"""How much larger a model gets by what folding computes, told before it is computed where types tell.
+"""The growth of a model by folding, computed beforehand from types where they are known.
 
 A result of folding is *large* if it takes more than `limit` bytes above the constants that it is computed from, as far as these go:
 a constant that something else reads too stays, and makes no room. A large result is computed all the same if something that is not large follows from it, unless it is enormous.
@@ -25,7 +25,7 @@ class Growth:
         self._below: dict[int, int] = {}  # large result → bytes of the constants below it
 
     def is_large(self, node: int, operands: Iterable[int], nbytes: int) -> bool:
-        """Whether the value of a node is large; those of its operands have been asked for."""
+        """True if the value of a node is large; those of its operands have been asked for."""
         if self.limit is None or nbytes <= self.limit:
             return False
         below = sum([self._below[o] if o in self._below else self._size(o) for o in set(operands) if o >= 0])
@@ -60,7 +60,7 @@ def worth_computing(graph: Graph, nodes: list[int], limit: int | None) -> list[i
 
 
 def stays(graph: Graph, node: int, folded: Collection[int]) -> bool:
-    """Whether a value is still read when `folded` are computed."""
+    """True if a value is still read when `folded` are computed."""
     return node in graph.output_uses or any([user not in folded for user in graph.users[node]])
 
 

@@ -1,4 +1,4 @@
-"""Which integers an input may hold: indices lie within the axis that they choose from, masks are zero or one."""
+"""Ranges of integer inputs: indices are within the axis that they index, masks are zero or one."""
 
 from __future__ import annotations
 
@@ -112,7 +112,8 @@ def _size(graph: Graph, node: int, axis: int, sizes: Mapping[str, int]) -> int:
 
 
 def _elements(graph: Graph, node: int, sizes: Mapping[str, int]) -> int:
-    """How many elements a tensor has, as far as known: Relay's `take` without an axis chooses from all."""
+    """The number of elements of a tensor, as far as known: Relay's `take` without an axis indexes all of
+    them."""
     type_ = graph.types[node]
     shape = type_.shape or () if isinstance(type_, TensorType) else ()
     count = 1

@@ -71,12 +71,13 @@ class Equalities:
 
 
 def refiner(dialect: Dialect) -> Callable[[Graph], int]:
-    """What refines the types of a graph and returns how many it did refine; nodes whose operands are as before are skipped."""
+    """Refines the types of a graph and returns the number refined; nodes with unchanged operands are
+    skipped."""
     seen: dict[Graph, dict[int, tuple[Any, ...]]] = {}
     found: dict[object, tuple[Type | None, tuple[tuple[Dimension, Dimension], ...]]] = {}  # layers repeat
 
     def inferred(graph: Graph, node: int, given: tuple[Any, ...], parts: Mapping[int, Partial]) -> tuple[Type | None, tuple[Any, ...]]:
-        """What the operands say together with what is stated, and the dimensions that are equal therefore."""
+        """The type implied by the operands and the stated type, and the dimensions that must be equal."""
         stated = graph.types[node]
         try:
             key = (graph.op[node], tuple(graph.attrs[node].items()), stated, *given)
@@ -183,7 +184,8 @@ def _shape_of(graph: Graph, node: int) -> Shape | None:
 
 
 def _together(a: Type | None, b: Type | None, equal: list[tuple[Dimension, Dimension]]) -> Type | None:
-    """What two statements say together; where they name a dimension differently, both names are right. `a` where they contradict."""
+    """The union of two statements about a type; if they name a dimension differently, both names are valid.
+    `a` if they contradict each other."""
     if contradiction(a, b) is not None:
         return a
     _equate(a, b, equal)
@@ -205,14 +207,14 @@ def _given_names(graph: Graph) -> frozenset[str]:
 
 
 def _is_named(type_: Type | None) -> bool:
-    """Whether every dimension is a number or has a name."""
+    """True if every dimension is a number or has a name."""
     if isinstance(type_, TupleType):
         return all([_is_named(field) for field in type_.fields])
     return isinstance(type_, TensorType) and type_.dtype is not None and type_.shape is not None and UNKNOWN not in type_.shape
 
 
 def is_settled(type_: Type | None) -> bool:
-    """Whether nothing is left to be known."""
+    """True if nothing is left to be known."""
     if isinstance(type_, TupleType):
         return all([is_settled(part) for part in type_.fields])
     return isinstance(type_, TensorType) and type_.dtype is not None and is_static(type_.shape)

@@ -1,4 +1,4 @@
-"""What ONNX operators compute: the `onnx` package's reference implementation, one node at a time.
+"""Evaluates ONNX operators with the `onnx` package's reference implementation, one node at a time.
 
 A node is evaluated in the version of its operator that the model imports where its attributes fit that, else in the newest.
 """

@@ -1,4 +1,4 @@
-"""What contrib operators (`com.microsoft`) compute, in NumPy, as onnxruntime does. Half precision is computed in single.
+"""Contrib operators (`com.microsoft`) in NumPy, as onnxruntime computes them. Half precision is computed in single.
 
 Each function takes the operands (None: absent) and the complete attributes, and returns the value or a tuple of several.
 Not here: caches of keys and values, packed batches, few-bit weights.
@@ -310,7 +310,8 @@ _FUNCTIONS: Final[Mapping[str, Callable[[Operands, Attrs], Any]]] = {
 
 
 def contrib_function(operator: str) -> Callable[[Operands, Attrs], Any] | None:
-    """What computes an operator (`com.microsoft.Gelu`), or None. Results have the first operand's type where that is half precision."""
+    """The function that computes an operator (`com.microsoft.Gelu`), or None. Results have the first
+    operand's type if that is half precision."""
     domain, _, name = operator.rpartition(".")
     if domain != "com.microsoft" and name != "SimplifiedLayerNormalization":
         return None

@@ -1,4 +1,4 @@
-"""What is known of the integers that say shapes, where some of them are symbols: `[batch, 4, ?]`.
+"""Values of integer tensors that hold shapes, as far as they are known, with symbols for unknown items: `[batch, 4, ?]`.
 
 The `onnx` package knows this only of a whole model; here it is told node by node, operands first, while rules change the graph.
 Not here: the shapes that follow (`symbolic_shapes`), arithmetic on symbols (`dimensions`).

@@ -1,4 +1,4 @@
-"""What the relay dialect's operators compute, with NumPy: operator → function of operand values and complete attributes."""
+"""The relay dialect's operators in NumPy: operator → function of operand values and complete attributes."""
 
 from __future__ import annotations
 

@@ -90,7 +90,8 @@ def _spread(a: Dimension, b: Dimension) -> Dimension:
 
 
 def _is_cut_of(part: Dimension, whole: Dimension) -> bool:
-    """Whether `part` is `Min(c, whole)` with c > 1: where both are spread over each other, the result is `whole`."""
+    """True if `part` is `Min(c, whole)` with c > 1: where both are spread over each other, the result is
+    `whole`."""
     if not isinstance(part, Symbol) or not isinstance(whole, Symbol):
         return False
     bound = dim.cut_at(part, whole)

@@ -38,7 +38,7 @@ class Times:
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """How many times as long as a run before a run after takes. `interval` is that of the median; None: there are too few runs to say.
+    """Ratio of the time after to the time before. `interval` is a confidence interval of the median; None: too few runs.
 
     `twin`: the same of a second session of what was before, which can differ by nothing but noise.
     """
@@ -61,7 +61,7 @@ class Change:
 
 
 def change(before: Times, twin: Times, after: Times) -> Change:
-    """What three kinds of runs say that took turns: each round has one of each."""
+    """Statistics of three sessions that ran in turn: each round has one run of each."""
     of_after = [a / b for a, b in zip(after.seconds, before.seconds, strict=True)]
     of_twin = [a / b for a, b in zip(twin.seconds, before.seconds, strict=True)]
     return Change(median(of_after), median_interval(of_after), median_interval(of_twin))
@@ -79,7 +79,8 @@ def median_interval(values: Sequence[float], confidence: float = CONFIDENCE) -> 
 
 
 def _rank(n: int, tail: float) -> int:
-    """How many of n fair coins fall heads with at most this probability, plus one: exactly, and for many coins by the normal distribution."""
+    """One more than the largest k such that at most k of n fair coins show heads with at most this
+    probability: exact, for many coins by the normal distribution."""
     if n > _MANY:
         return int(n / 2 + NormalDist().inv_cdf(tail) * n**0.5 / 2)
     below = rank = 0

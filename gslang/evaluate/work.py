@@ -1,4 +1,4 @@
-"""How long it takes to compute calls, told from types before it is done: multiply-adds of products and windows, else elements read and written.
+"""The work of computing calls, estimated from types: multiply-adds of products and windows, else elements read and written.
 
 Folding computes what stays within `MOST_WORK` altogether. Not here: how large results are (`growth`).
 """

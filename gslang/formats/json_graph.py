@@ -151,7 +151,7 @@ class _Reader:
         self.ids[name] = node
 
     def _annotations(self, at: str, given: Any) -> dict[str, Any]:
-        """What is attached to a call: texts, numbers and truth values by name."""
+        """The annotations of a call: texts, numbers and truth values by name."""
         if not isinstance(given, dict):
             self.fail(at, f"expected an object of names and values, got {_shown(given)}")
         for key, value in given.items():
@@ -171,7 +171,8 @@ class _Reader:
         return own
 
     def _origin(self, at: str, origin: Any) -> dict[str, Any]:
-        """Which application of which rule made the node, from what. The nodes it was made from are gone: any ids will do."""
+        """The origin of a node: the application, its rule, and the nodes it was made from. These are gone:
+        any ids will do."""
         if not isinstance(origin, dict):
             self.fail(at, f"expected an object with {', '.join(_ORIGIN)}, got {_shown(origin)}")
         self.file.check_keys(at, origin, tuple(_ORIGIN))

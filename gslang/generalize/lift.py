@@ -1,4 +1,4 @@
-"""What a rule fixes and need not: attributes that its source states, and attributes of the target that its source could hand on.
+"""Attributes that a rule fixes needlessly: those that its source states, and those of the target that its source could provide.
 
 A lift is a set of edits of the rule's text. Whether the rule then holds under some conditions is for `refine` to find out.
 """

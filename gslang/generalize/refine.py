@@ -80,7 +80,7 @@ class Generalized:
 
     @property
     def unchanged(self) -> bool:
-        """Whether the rule holds as it is written, and nothing in it is more special than need be."""
+        """True if the rule holds as it is written, and nothing in it is more special than need be."""
         return self.text is not None and not self.conditions and not self.lifted
 
 
@@ -201,7 +201,8 @@ class _Refinement:
         return None
 
     def _attacked(self, chosen: Sequence[Condition]) -> bool:
-        """Whether a bad instance is found where inputs differ in shape or type although the conditions hold."""
+        """True if a bad instance is found where inputs differ in shape or type although the conditions
+        hold."""
         equal = [c for c in self.conditions if c.field in ("shape", "dtype") and c.node and c.value.endswith(f".{c.field}") and c not in chosen]
         for c in equal[:_MOST_ATTACKS]:
             if any(s.bad for s in self._draw([*chosen, Condition(f"not ({c.text})")], 2 * _ENOUGH, _GLANCE // 2, 1)):

@@ -1,4 +1,4 @@
-"""What was found about rules, for people and for programs, and as a rule file."""
+"""Reports on generalized rules, as text, as JSON and as a rule file."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What rules attach to the nodes that they make (`@attach(backend = "npu")`): names and values that mean nothing to the engine.
+"""Annotations that rules attach to new nodes (`@attach(backend = "npu")`): names and values without a meaning for the engine.
 
 Formats keep them: JSON under `annotations`, ONNX in `metadata_props`.
 """
@@ -16,7 +16,7 @@ _NONE: Final[Mapping[str, Annotation]] = {}
 
 
 def annotations_of(graph: Graph, node: int) -> Mapping[str, Annotation]:
-    """What is attached to a node, by name."""
+    """The annotations of a node, by name."""
     extra = graph.extras.get(node)
     return _NONE if extra is None else extra.get(KEY, _NONE)
 

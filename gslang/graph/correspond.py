@@ -1,4 +1,4 @@
-"""Which nodes of two graphs are the same: first upwards from equal leaves, then downwards from the outputs, then by name.
+"""Correspondence between the nodes of two graphs: first upwards from equal leaves, then downwards from the outputs, then by name.
 
 Two calls correspond without doubt if operator, attributes and corresponding operands are equal. Others are paired if both are the
 same operand of paired nodes (or the same output), or have one name, and their operators are equal; such pairs differ in what they read.

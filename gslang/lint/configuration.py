@@ -38,7 +38,8 @@ class Configuration:
 
 
     def severity_of(self, code: str) -> Severity:
-        """How bad a finding is: what the narrowest selector says, of equal ones the last; a warning otherwise."""
+        """The severity of a finding: that of the narrowest selector, of equally narrow ones the last; a
+        warning otherwise."""
         fitting = [(weight(selector), k, severity) for k, (selector, severity) in enumerate(self.severity) if fits(selector, code)]
         return max(fitting, key=lambda found: found[:2])[2] if fitting else Severity.WARNING
 

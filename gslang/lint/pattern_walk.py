@@ -1,4 +1,5 @@
-"""Which pattern nodes every match has, in which order nodes are matched, and which of them stay in the graph."""
+"""The pattern nodes that every match has, the order in which nodes are matched, and the nodes that stay in
+the graph."""
 
 from __future__ import annotations
 
@@ -10,7 +11,7 @@ _MOST_NODES = 200
 
 
 def is_run(rule: ir.CheckedRule) -> bool:
-    """Whether lints run a rule on small graphs: one that sweeps, and that is no giant."""
+    """True if lints run a rule on small graphs: one that sweeps, and that is no giant."""
     return not rule.disconnected and len(rule.nodes) <= _MOST_NODES and len(rule.target.targets) <= _MOST_NODES
 
 

@@ -1,4 +1,5 @@
-"""Which attributes of which nodes the values of a rule read: in conditions, constraints, templates, lets and targets."""
+"""The attributes that the values of a rule read, by node: in conditions, constraints, templates, lets and
+targets."""
 
 from __future__ import annotations
 

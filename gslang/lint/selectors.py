@@ -33,5 +33,5 @@ def fits(selector: str, code: str) -> bool:
 
 
 def weight(selector: str) -> int:
-    """How narrow a selector is: `all`, then prefixes by length, then codes and names."""
+    """The narrowness of a selector: `all`, then prefixes by length, then codes and names."""
     return 0 if selector == "all" else len(selector) if selector.startswith("L") else 5

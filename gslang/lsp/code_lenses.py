@@ -81,7 +81,7 @@ def run(analysis: Analysis, rule: str, title: str | None) -> list[Ran]:
 
 
 def summary(outcomes: list[Outcome]) -> str:
-    """How many passed, and what became of the others."""
+    """The number of passed tests, and the outcomes of the others."""
     failed = [o for o in outcomes if not o.passed]
     lines = [f"{len(outcomes) - len(failed)} passed, {len(failed)} failed"] + [f"{o.title}: {o.problem}" for o in failed]
     return "\n".join(lines)

@@ -1,4 +1,4 @@
-"""Which lines of a text differ from those of another, in time that grows with the texts and not with their product.
+"""The lines in which two texts differ, in time that grows with the texts and not with their product.
 
 Lines that stand once in each text, in the same order, hold the two together; only what lies between two of them is compared in full.
 """

@@ -56,7 +56,7 @@ class Lines:
         return end
 
     def width(self, piece: str) -> int:
-        """How many units a text without line breaks takes."""
+        """The length in units of a text without line breaks."""
         if self.unit == "utf-32" or piece.isascii():
             return len(piece)
         if self.unit == "utf-8":

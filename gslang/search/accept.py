@@ -1,4 +1,4 @@
-"""Which rules a search may use: those whose verdict is good enough."""
+"""The rules that a search may use: those whose verdict is good enough."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ REQUIRE: Final = ("any", "tested", "exact", "proved")
 def accepting(
     programs: Sequence[CheckedProgram], require: str, refused: Callable[[CheckedRule, str], object] = lambda rule, verdict: None
 ) -> Callable[[CheckedRule], bool]:
-    """What says whether a rule's verdict is at least `require`; verdicts are looked up, or found, when first asked for. `refused` is
+    """A predicate: a rule's verdict is at least `require`; verdicts are looked up, or computed, on first use. `refused` is
     told of rules below it, and of those marked `@changes`, which are never used. Raises `ValueError` for another word than those of `REQUIRE`."""
     if require not in REQUIRE:
         raise ValueError(f"`require` is one of {', '.join(REQUIRE)}, not {require!r}")

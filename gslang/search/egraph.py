@@ -80,7 +80,7 @@ class EGraph:
         return node
 
     def _key(self, node: int) -> Any:
-        """What equal e-nodes have in common."""
+        """The key that equal e-nodes share."""
         store, op = self.store, self.store.op[node]
         if op is INPUT or op is PARAM:
             return node

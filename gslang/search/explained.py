@@ -49,7 +49,7 @@ class TooLong(Exception):
 
 @dataclass(frozen=True, slots=True)
 class _Side:
-    """What one side of an application was: an e-node's operator over other sides, or over e-nodes as they were made.
+    """One side of an application: an e-node's operator over other sides, or over e-nodes as they were made.
 
     `node`: the e-node itself, None for one that was about to be made.
     """
@@ -107,7 +107,7 @@ class ExplainedEGraph(EGraph):
         ]
 
     def _matched(self, scope: Scope, register: int | None, slot: int, depth: int) -> _Side | int:
-        """What a pattern node matched, with what the nodes below it matched."""
+        """The e-node that a pattern node matched, with those of the nodes below it."""
         node = scope.rule.nodes[register] if register is not None else None
         while isinstance(node, ir.AltNode) and register is not None and register in scope.chosen:
             register = node.branches[scope.chosen[register]]

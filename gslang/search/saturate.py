@@ -37,7 +37,8 @@ class Limits:
 
 @dataclass
 class Saturation:
-    """How far it is, to be looked at while it runs. `applications`: rule → times that it made or united something."""
+    """The progress of a saturation, readable while it runs. `applications`: rule → times that it made or
+    united something."""
 
     rounds: int = 0
     nodes: int = 0
@@ -128,7 +129,7 @@ def _matches(rule: _Rule, egraph: EGraph, near: dict[int, int] | None, number: i
 
 
 def _key(scope: Scope, egraph: EGraph, leaves: frozenset[int]) -> object:
-    """What tells a match from others; the instances of a variadic output count as a set."""
+    """The key of a match; the instances of a variadic output count as a set."""
     slots = tuple([slot if slot < 0 else egraph.find(slot) if number in leaves else slot for number, slot in enumerate(scope.slots)])
     instances = [tuple(sorted(i.slots.items())) for group in scope.instances for i in group]
     if scope.rule.output_block is not None:
@@ -182,7 +183,7 @@ def _apply(egraph: EGraph, scope: Scope, progress: Saturation) -> bool:
 
 
 def _distances(egraph: EGraph, changed: set[int], most: int) -> dict[int, int]:
-    """How many steps each class is above the nearest changed one, up to `most`."""
+    """The distance of each class from the nearest changed one below it, up to `most`."""
     found = dict.fromkeys(sorted(changed), 0)
     layer = list(found)
     for depth in range(1, most + 1):

@@ -149,7 +149,8 @@ def _extract(problem: Problem, settings: Settings) -> Solution:
 
 
 def as_problem(egraph: EGraph, table: CostTable, weights: str) -> Extractable:
-    """What the outputs may be made of, with costs; e-nodes without a cost are left out, those of the given graph never are."""
+    """The e-nodes that outputs may be made of, with costs; those without a cost are left out unless they are
+    of the given graph."""
     store = egraph.store
     order, constant = _reachable(egraph)
     number = {of: k for k, of in enumerate(order)}

@@ -94,7 +94,7 @@ def explain_syntax_error(source: Source, text: str, at: int, error: UnexpectedIn
 
 
 def _mend(text: str, at: int, found: str, before: str, expected: set[str]) -> str | None:
-    """How to mend what `found` shows: what people write who come from elsewhere, or who were in a hurry."""
+    """A suggested fix for the mistake in `found`: constructs of other languages, and slips of the pen."""
     if _ITEMS <= expected:
         if found == ";" and before.endswith("}"):
             return "nothing follows a `}`: remove the `;`"

@@ -1,4 +1,4 @@
-"""Whether the two sides of one instance compute the same: over a prime field, then in floating point."""
+"""Comparison of the two sides of one instance: over a prime field, then in floating point."""
 
 from __future__ import annotations
 
@@ -47,7 +47,8 @@ class Finding:
 
 
 def compare(before: Graph, after: Graph, dialect: Dialect, rtol: float | None, seed: int) -> Finding:
-    """What both sides compute, over a prime field and for several kinds of floats. `rtol`: of the rule's `@approximate`."""
+    """The values of both sides, over a prime field and for several kinds of floats. `rtol`: of the rule's
+    `@approximate`."""
     exactly = in_field(before, after, dialect, seed)
     point = exactly.point
     numbers: bool | None = True
@@ -110,7 +111,8 @@ def _typed(graph: Graph, outputs: list[Any]) -> list[Any]:
 
 
 def _is_lost(before: Graph, after: Graph, dialect: Dialect, inputs: dict[str, Any]) -> bool:
-    """Whether the target is infinite or NaN where the source is a number, also where all floats are taken as float64."""
+    """True if the target is infinite or NaN where the source is a number, also where all floats are taken as
+    float64."""
     for widened in (False, True):
         values = {name: v.astype(np.float64) if widened and v.dtype.kind == "f" else v for name, v in inputs.items()}
         try:
@@ -131,7 +133,7 @@ def flat(value: Any) -> list[Any]:
 
 
 def _is_rounding(before: Graph, after: Graph, dialect: Dialect, inputs: dict[str, Any], rtol: float | None) -> bool:
-    """Whether a difference goes away when all floats are taken as float64: then the sides differ in rounding only.
+    """True if a difference goes away when all floats are taken as float64: then the sides differ in rounding only.
 
     Constants stay what they were rounded to, so differences of a float32's size are let pass, and of half precision where a constant
     or a result is of that type. A conversion that the rule writes down is no rounding: it stays one.
@@ -160,7 +162,8 @@ def _widened(graph: Graph) -> Graph:
 
 
 def fits_its_types(graph: Graph, dialect: Dialect, seed: int) -> bool:
-    """Whether results have the shapes that type inference foretells: it does not look at what some operators do not take."""
+    """True if results have the shapes that type inference foretells: it does not look at what some operators
+    do not take."""
     try:
         values = evaluate(graph, dialect, random_inputs(graph, seed))
     except EvaluationError:
@@ -173,7 +176,7 @@ def fits_its_types(graph: Graph, dialect: Dialect, seed: int) -> bool:
 
 
 def can_be_computed(graph: Graph, dialect: Dialect, seed: int) -> bool:
-    """Whether the graph means something: type inference lets some graphs pass that no evaluator would."""
+    """True if the graph means something: type inference lets some graphs pass that no evaluator would."""
     try:
         evaluate(graph, dialect, random_inputs(graph, seed))
     except EvaluationError as error:

@@ -21,7 +21,8 @@ Seen = set[tuple[int, bool]]
 
 _NO_PARTS = ("span", "spans", "where_spans", "bounds_span", "dialect")
 _Done = set[tuple[int, int | None]]
-"""What was looked at, for values are shared: (`id` of a value, `id` of the instance there), (number of a target, None)."""
+"""Keys of visited values, which are shared: (`id` of a value, `id` of the instance there), (number of a
+target, None)."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -87,7 +88,7 @@ def _below(condition: ir.Value, wanted: bool, rule: ir.CheckedRule) -> Iterator[
 
 
 def _ways(condition: ir.Value, wanted: bool, rule: ir.CheckedRule) -> Iterator[tuple[ir.Value, bool]]:
-    """How a condition may come to be `wanted`."""
+    """Ways for a condition to come out as `wanted`."""
     match condition:
         case ir.Const():
             return
@@ -134,7 +135,7 @@ def _parts(item: Any) -> Iterator[Any]:
 
 
 def seen(rule: ir.CheckedRule, scope: Scope) -> Seen:
-    """How the decisions came out that a complete match, and building the target there, took."""
+    """The outcomes of the decisions that a complete match, and building the target there, took."""
     found: Seen = set()
     done: _Done = set()
     places: list[Any] = [None, *[instance for instances in scope.instances for instance in instances]]
@@ -159,7 +160,7 @@ def seen(rule: ir.CheckedRule, scope: Scope) -> Seen:
 
 
 def _look_at_target(number: int, rule: ir.CheckedRule, scope: Scope, found: Seen, done: _Done) -> None:
-    """What is built only: the other side of a choice is not looked at."""
+    """The values that are built only: the other side of a choice is not looked at."""
     if (number, None) in done:
         return
     done.add((number, None))
@@ -272,7 +273,7 @@ def _note(condition: ir.Value, scope: Scope, found: Seen) -> None:
 
 
 def holds_now(condition: ir.Value, scope: Scope) -> bool:
-    """Whether a condition is known to hold."""
+    """True if a condition is known to hold."""
     try:
         return truth(evaluate(condition, scope))
     except FAILURES:

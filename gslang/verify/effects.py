@@ -19,7 +19,8 @@ Attribute = tuple[str, str]
 
 
 def matters(graph: Graph, dialect: Dialect, attribute: Attribute, seed: int) -> bool:
-    """Whether the graph computes something else, or has other types, once the attribute has its default everywhere."""
+    """True if the graph computes something else, or has other types, once the attribute has its default
+    everywhere."""
     try:
         plain = _with_default(graph, dialect, attribute)
     except TypeInferenceError:

@@ -1,4 +1,4 @@
-"""What the instances of a rule say: which agree, which refute it, and what was looked at."""
+"""The evidence of a rule's instances: which agree, which refute it, and what was looked at."""
 
 from __future__ import annotations
 

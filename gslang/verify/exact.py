@@ -1,4 +1,4 @@
-"""Whether the two sides of one instance are equal over a prime field, at random points."""
+"""Comparison of the two sides of one instance over a prime field, at random points."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ class Exactly:
 
 
 def in_field(before: Graph, after: Graph, dialect: Dialect, seed: int) -> Exactly:
-    """Whether both graphs compute the same at random points of a prime field."""
+    """True if both graphs compute the same at random points of a prime field."""
     if _rounds(before) or _rounds(after):
         return Exactly(None, "constants are rounded to another type than attributes")
     unknown: set[str] = set()
@@ -136,7 +136,7 @@ def _onnx_at_points(
 
 
 def _rounds(graph: Graph) -> bool:
-    """Whether numbers are rounded to another type than float32, as which attributes are taken."""
+    """True if numbers are rounded to another type than float32, as which attributes are taken."""
     if graph.dialect != "onnx":
         return any(getattr(type_, "dtype", None) in ("float16", "float64", "bfloat16") for type_ in graph.types)
     for node in graph.nodes():
@@ -148,7 +148,7 @@ def _rounds(graph: Graph) -> bool:
 
 
 def _has_rounded(graph: Graph) -> bool:
-    """Whether a float is taken for a number that it only comes near (`dual.constant`)."""
+    """True if a float is taken for a number that it only comes near (`dual.constant`)."""
     if graph.dialect != "onnx":
         return False
     floats = [np.asarray(graph.value(node)) for node in graph.nodes() if graph.op[node] is CONST]
@@ -158,7 +158,7 @@ def _has_rounded(graph: Graph) -> bool:
 
 
 def _has_fraction(graph: Graph) -> bool:
-    """Whether a constant or an attribute has a value that rounding may have touched."""
+    """True if a constant or an attribute has a value that rounding may have touched."""
     for attrs in graph.attrs:
         if any(isinstance(v, float) and v * 16 % 1 != 0 for v in (attrs or {}).values()):
             return True

@@ -50,7 +50,7 @@ class Instance:
 
 @dataclass(slots=True)
 class Search:
-    """How the search for instances went."""
+    """Statistics of the search for instances."""
 
     attempts: int = 0
     found: int = 0
@@ -58,7 +58,7 @@ class Search:
 
     @property
     def obstacle(self) -> str:
-        """What was in the way most often."""
+        """The most frequent reason for a failed attempt."""
         if not self.obstacles:
             return "no attempt was made"
         name, _ = min(self.obstacles.items(), key=lambda item: (-item[1], item[0]))

@@ -187,7 +187,7 @@ class Leaves:
         return self.graph.add_const(array, TensorType(tuple(array.shape), dtype))
 
     def wanted(self, number: int, field: str, default: Any) -> Any:
-        """What the constraints on `field` of a node ask for; `default` where they leave it open."""
+        """The value that the constraints on `field` of a node demand; `default` where they leave it open."""
         if (number, field) in self.wishes:
             default = self.wishes[number, field]
         for constraint in self.rule.nodes[number].constraints:

@@ -300,7 +300,7 @@ class Making(Leaves):
         return found
 
     def is_fixed_constant(self, pattern: int | None | ir.Splice) -> bool:
-        """Whether an operand is a leaf whose value the rule constrains."""
+        """True if an operand is a leaf whose value the rule constrains."""
         node = self.rule.nodes[pattern] if isinstance(pattern, int) else None
         return isinstance(node, ir.LeafNode) and any(isinstance(c, ir.Constraint) and c.field == "value" for c in node.constraints)
 
@@ -317,11 +317,12 @@ class Making(Leaves):
         self.graph.types[slot] = TensorType(tuple(value.shape), type_.dtype)
 
     def is_float(self, slot: int) -> bool:
-        """Whether a node holds floats, as far as is known."""
+        """True if a node holds floats, as far as is known."""
         return slot < 0 or str(getattr(self.graph.types[slot], "dtype", "float")).startswith("float")
 
     def is_open_leaf(self, number: int) -> bool:
-        """Whether a pattern node is a leaf that is not made yet; of an alternation the branch that will be taken counts."""
+        """True if a pattern node is a leaf that is not made yet; of an alternation the branch that will be
+        taken counts."""
         while isinstance(node := self.rule.nodes[number], ir.AltNode):
             if self.bound(number) != UNBOUND:
                 return False

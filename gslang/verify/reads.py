@@ -1,4 +1,5 @@
-"""What rules and declarations say that instances need: which leaves a constraint reads, which sampler suits a declared operator."""
+"""The requirements of rules and declarations on instances: the leaves that a constraint reads, the sampler
+that suits a declared operator."""
 
 from __future__ import annotations
 
@@ -23,7 +24,7 @@ def leaves_read_by(rule: ir.CheckedRule, number: int) -> list[int]:
 
 
 def names_types(rule: ir.CheckedRule) -> bool:
-    """Whether a rule names an element type of whole numbers: then it is meant for them."""
+    """True if a rule names an element type of whole numbers: then it is meant for them."""
     everything = parts((rule.nodes, rule.where, rule.lets, rule.blocks, rule.target))
     return any(isinstance(p, ir.Const) and any(isinstance(v, str) and v.startswith(("int", "uint")) for v in _flat(p.value)) for p in everything)
 

@@ -1,4 +1,4 @@
-"""What would make a `where` condition hold: one side of an equation is computed, the other one wished for in the next attempt.
+"""Values that would make a `where` condition hold: one side of an equation is computed, the other one requested in the next attempt.
 
 A wish is a value for a field of a pattern node: the shape, type or value of a leaf, an attribute of a call, a count of instances.
 """
@@ -117,7 +117,8 @@ def _every(element: ir.Value, local: int, source: ir.Value, making: Making) -> W
 
 
 def _assign(side: ir.Value, value: Any, making: Making, levels: int = _LEVELS) -> Wish:
-    """What must be wished for so that the expression `side` becomes `value`. `levels`: how deep into arithmetic to look."""
+    """The wishes under which the expression `side` becomes `value`. `levels`: how deep into arithmetic to
+    look."""
     match side:
         case ir.NodeAttr(ir.Own(), node, name):
             return _field(node, name, value, making)
@@ -157,7 +158,7 @@ def _assign(side: ir.Value, value: Any, making: Making, levels: int = _LEVELS) -
 
 
 def _undone(sign: str, left: ir.Value, right: ir.Value, value: int, making: Making, levels: int) -> Wish:
-    """What makes `left sign right` be `value`, one side being as it is."""
+    """The wishes that make `left sign right` be `value`, one side being as it is."""
     for side, other, is_left in ((left, right, True), (right, left, False)):
         try:
             known = evaluate(other, making.scope)

@@ -10,7 +10,8 @@ from gslang.engine.values import FAILURES
 from gslang.verify.leaves import Leaves, Misfit
 
 FIELD = "%uses"
-"""How the field of a wish begins that is for `surround`; its value: (what is asked of the graph, what it shall be)."""
+"""Prefix of the field of a wish for `surround`; its value: (the question about the graph, the answer wished
+for)."""
 
 _MOST = 12  # users of one kind that are added
 

@@ -1,4 +1,4 @@
-"""Which instances are compared first: those that show what few before them did.
+"""The order in which instances are compared: first those that show what few before them did.
 
 Drawing an instance is cheap, comparing its two sides is not. Most draws of a rule look alike (the usual layout, one group), and a mistake may show
 in the others only; so what looks like earlier ones waits until some more have been drawn.
@@ -59,7 +59,8 @@ def _differences(written: list[list[str]]) -> list[list[str]]:
 
 
 def written_ways(graph: Graph, dialect: Dialect) -> list[str]:
-    """How attributes and whole-number operands of each call are written: which text, a default, with 0 or negative numbers."""
+    """The form of attributes and whole-number operands of each call: which text, a default, with 0 or
+    negative numbers."""
     found: list[str] = []
     calls: Counter[str] = Counter()
     for node in graph.reverse_post_order():

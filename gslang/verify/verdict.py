@@ -142,12 +142,13 @@ def _judged(rule: CheckedRule, settings: Settings, programs: Sequence[CheckedPro
 
 
 def _cannot_be(finding: Finding | None) -> bool:
-    """Whether an instance refutes a rule that may change values: its target does not fit, or cannot be computed."""
+    """True if an instance refutes a rule that may change values: its target does not fit, or cannot be
+    computed."""
     return finding is None or finding.number_reason.startswith(NOT_COMPUTED)
 
 
 def _change(evidence: Evidence) -> str:
-    """How far apart the sides of a rule are that is marked `@changes`."""
+    """The distance between the sides of a rule that is marked `@changes`."""
     if not evidence.bad:
         return "no instance differs: `@changes` may be needless"
     count = len(evidence.bad) + len(evidence.good)
@@ -173,7 +174,7 @@ def _judge(good: list[Finding]) -> tuple[str, str]:
 
 
 def _has_nearness(rule: CheckedRule) -> bool:
-    """Whether a condition lets numbers pass that are near to another one: instances take that one."""
+    """True if a condition lets numbers pass that are near to another one: instances take that one."""
     return any(isinstance(part, Builtin) and part.name == "close" for part in (*parts(rule.where), *parts(rule.lets)))
 
 
@@ -189,7 +190,7 @@ def _counterexample(rule: CheckedRule, instance: Instance, finding: Finding | No
 
 
 def _size(graph: Graph) -> int:
-    """How many numbers stand in the graph's inputs and nodes."""
+    """The number of elements in the graph's inputs and nodes."""
     total = 0
     for node in graph.reverse_post_order():
         shape = getattr(graph.types[node], "shape", None) or ()

@@ -119,7 +119,7 @@ def _change(change: Change) -> dict[str, Any]:
 
 
 def _leaf_kind(op: str) -> str:
-    """How a node is drawn: "call", "input", "weight" (inside its users), or "small"."""
+    """The style of a node: "call", "input", "weight" (inside its users), or "small"."""
     return {"%input": "input", "%param": "weight", "%const": "weight", "%tuple": "small", "%proj": "small"}.get(op, "call")
 
 

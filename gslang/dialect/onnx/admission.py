@@ -1,4 +1,4 @@
-"""Whether a new call can be said in the operator sets of a graph's model: attributes, operands and element types of one place.
+"""Checks new calls against the operator sets of a graph's model: attributes, operands and element types at one location.
 
 What follows from a rule alone is settled before (`gslang.check.opsets`).
 """

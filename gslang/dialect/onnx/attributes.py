@@ -104,7 +104,8 @@ def rename_captures(graph: Any, now: Mapping[str, str]) -> None:
 
 
 def captures_of(values: Iterable[Any]) -> tuple[str, ...]:
-    """What the bodies among some attribute values read from outside; these are the call's last operands."""
+    """The outer values that the bodies among some attribute values read; these are the call's last
+    operands."""
     found: dict[str, None] = {}
     for value in values:
         for body in value if isinstance(value, tuple) else (value,):

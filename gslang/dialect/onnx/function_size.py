@@ -1,4 +1,5 @@
-"""How many nodes local functions give where they are written out, as shape inference, onnxruntime and the reference do."""
+"""The number of nodes of local functions when inlined, as shape inference, onnxruntime and the reference
+do."""
 
 from __future__ import annotations
 
@@ -18,7 +19,8 @@ def bodies_of(node: Any) -> Iterator[Any]:
 
 
 def expanded_size(model: Any) -> int:
-    """How many nodes the calls of local functions stand for; more than can be if a function calls itself."""
+    """The number of nodes that calls of local functions stand for; more than can be if a function calls
+    itself."""
     functions = {(function.domain, function.name, function.overload): function for function in model.functions}
     sizes: dict[tuple[str, str, str], int] = {}
 

@@ -137,7 +137,7 @@ def _worth_reading(operator: str, type: TensorType) -> bool:
 def _results(
     signature: Signature, attrs: Mapping[str, Any], types: tuple[Type | None, ...], value_of: Callable[[int], Any]
 ) -> int | None:
-    """How many results the call has, or None where that is not known."""
+    """The number of results of a call, or None if it is unknown."""
     if not isinstance(signature.results, str):
         return len(signature.results)
     if signature.results == "tensor":

@@ -1,4 +1,4 @@
-"""What each version of an ONNX operator takes: operands, attributes, element types; and which operators a model's versions have.
+"""Versions of ONNX operators: operands, attributes, element types; and the operators of a model's versions.
 
 Plain data, in `schemas.json` (which `package_schemas` writes): asking does not need the `onnx` package. Not here: signatures (`schemas`).
 """
@@ -61,7 +61,7 @@ class Version:
 
     @property
     def many(self) -> bool:
-        """Whether it has any number of results."""
+        """True if it has any number of results."""
         return "*" in self.results
 
 
@@ -106,7 +106,8 @@ def imported(meta: Mapping[str, Any], domain: str = "") -> int | None:
 
 
 def opset_for(meta: Mapping[str, Any], allowed: tuple[int | None, int | None]) -> int:
-    """What `opset` is in a rule for versions `allowed`: the model's version; without a model the newest that is allowed."""
+    """The value of `opset` in a rule for versions `allowed`: the model's version; without a model the newest
+    that is allowed."""
     stated = imported(meta)
     if stated is not None:
         return stated

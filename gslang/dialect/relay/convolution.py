@@ -26,7 +26,7 @@ def blocked(layout: str) -> dict[str, int]:
 
 
 def windows(size: Dimension, kernel: Dimension, stride: int, dilation: int, pad: tuple[int, int], ceil: bool = False) -> Dimension:
-    """How many windows fit along an axis."""
+    """The number of windows that fit along an axis."""
     if not known(size, kernel):
         return UNKNOWN
     assert isinstance(size, int) and isinstance(kernel, int)

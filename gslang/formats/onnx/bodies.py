@@ -30,7 +30,7 @@ Rewrite = Callable[[str, Graph], None]
 
 
 def has_insides(graph: Graph) -> bool:
-    """Whether a graph has bodies or local functions."""
+    """True if a graph has bodies or local functions."""
     record = model_record(graph)
     if record is None:
         return False
@@ -90,7 +90,7 @@ def _parts(attrs: Mapping[str, Any]) -> list[Any]:
 
 
 class Outside:
-    """What bodies of a node see: the outer graph, and where its values are."""
+    """The surroundings of a node's bodies: the outer graph, and the location of its values."""
 
     def __init__(self, graph: Graph, node: int, record: ModelRecord, dialect: Dialect, rewrite: Rewrite | None, taken: set[str]) -> None:
         self.graph, self.record, self.dialect, self.rewrite, self.taken = graph, record, dialect, rewrite, taken

@@ -63,7 +63,7 @@ def _branch(graph: Graph, dialect: Dialect, node: int) -> list[int] | None:
 
 
 def _rounds(graph: Graph, dialect: Dialect, node: int) -> list[int] | None:
-    """What a loop computes, round after round; None where the number of rounds is not known, or large."""
+    """The unrolled body of a loop; None if the number of rounds is unknown or large."""
     body, outside = graph.attrs[node].get("body"), _outside(graph, dialect, node)
     if not isinstance(body, Body) or outside is None:
         return None
@@ -133,7 +133,7 @@ class _Splice:
         self.known = {d for o in outside.values.values() for d in _symbols(graph.types[o])}
 
     def goes_on(self) -> bool:
-        """Whether a loop's body is sure to leave its condition true."""
+        """True if a loop's body is sure to leave its condition true."""
         inner, out = self.inner, self.inner.outputs[0]
         while inner.op[out] == "Identity":
             out = inner.operands[out][0]

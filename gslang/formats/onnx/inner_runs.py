@@ -19,7 +19,8 @@ Run = Callable[[Graph, Limits, Observer | None], Progress]
 
 @dataclass(frozen=True, slots=True)
 class BodyCount:
-    """What happened to a body or local function: applications in it, and its calls by operator before and after."""
+    """The record of a run in a body or local function: its applications, and its calls by operator before and
+    after."""
 
     applications: int
     before: Mapping[str, int]

@@ -1,4 +1,5 @@
-"""How long ONNX graphs take in onnxruntime, before and after: sessions that take turns, so that what else the machine does meets all of them."""
+"""Latency of ONNX graphs in onnxruntime, before and after: sessions run in turn, so that the load of the
+machine affects all of them alike."""
 
 from __future__ import annotations
 
@@ -16,14 +17,15 @@ from gslang.formats.onnx.writer import onnx_model
 from gslang.graph.graph import Graph
 
 LEVELS: Final = {"none": "ORT_DISABLE_ALL", "basic": "ORT_ENABLE_BASIC", "extended": "ORT_ENABLE_EXTENDED", "all": "ORT_ENABLE_ALL"}
-"""How far onnxruntime rewrites a model when it loads it; `all` is what it does unless asked otherwise."""
+"""onnxruntime's optimization level on loading a model; `all` is its default."""
 LEAST_ROUNDS: Final = 11
 MOST_ROUNDS: Final = 10_000
 
 
 @dataclass(frozen=True, slots=True)
 class Setting:
-    """What runs the models, and how often: `rounds` of them, or as many as fit into `seconds`; `warm_up` more come first and do not count."""
+    """Settings of a measurement: `rounds`, or as many as fit into `seconds`; `warm_up` more come first and do
+    not count."""
 
     provider: str = "CPUExecutionProvider"
     level: str = "all"

@@ -1,4 +1,4 @@
-"""Which operator sets and which IR version a written model states: those it had, and what new parts of it ask for.
+"""The operator sets and the IR version of a written model: those it had, and the needs of its new parts.
 
 Before IR version 4 every initializer is an input too. A new initializer that were one would change the model's interface, and a
 `Constant` node in its place would be a node more than before; so a model with new initializers has IR version 4, which says

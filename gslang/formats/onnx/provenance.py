@@ -53,7 +53,7 @@ def state_annotations(message: Any, graph: Graph, node: int) -> None:
 
 
 def stated_annotations(message: Any) -> dict[str, Annotation]:
-    """What a message says is attached to it; other tools' metadata are not."""
+    """The annotations of a message; other tools' metadata are not among them."""
     for entry in message.metadata_props:
         if type(entry.value) is str and entry.key == _ATTACHED:
             try:

@@ -301,7 +301,7 @@ def _padded(types: tuple[Type | None, ...], signature: Signature | None) -> tupl
 
 
 def _held(tensor: OnnxTensor) -> OnnxTensor | None:
-    """What the graph keeps as value: nothing for types that NumPy has no numbers for."""
+    """The value that the graph keeps: None for types for which NumPy has no numbers."""
     return None if tensor.dtype is None else tensor
 
 

@@ -1,4 +1,4 @@
-"""What an ONNX model holds beside what the graph has: the messages themselves, kept in `graph.meta` and `graph.extras`.
+"""The parts of an ONNX model beside the graph: the messages themselves, kept in `graph.meta` and `graph.extras`.
 
 Messages are never changed after reading; graphs share them.
 """

@@ -1,4 +1,4 @@
-"""Whether the texts of a model are texts: protobuf hands out bytes where a file has something else than UTF-8.
+"""Checks that the strings of a model are valid UTF-8: protobuf hands out bytes if a file has something else.
 
 Names must be texts; documentation need not, and stays as it is.
 """

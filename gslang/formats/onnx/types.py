@@ -48,7 +48,8 @@ def _inferred(light: Any) -> Any:
 
 
 def _propagated(graph: Any, types: dict[str, Type], propagating: frozenset[str]) -> int:
-    """How many elements of vectors data propagation would keep at operators that do propagate them, bodies included."""
+    """The number of elements of vectors that data propagation would keep at operators that propagate them,
+    bodies included."""
     count = 0
     for node in graph.node:
         if node.op_type in propagating:
@@ -66,7 +67,7 @@ def _is_typed(graph: Any, types: dict[str, Type]) -> bool:
 
 
 def _is_complete(type: Type | None) -> bool:
-    """Whether inference has nothing to add."""
+    """True if inference has nothing to add."""
     return isinstance(type, TensorType) and type.dtype is not None and type.shape is not None and UNKNOWN not in type.shape
 
 

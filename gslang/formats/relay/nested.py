@@ -56,7 +56,8 @@ def read_nested(outer: Body, at: int) -> tuple[int, int]:
 
 
 def _adopt(outer: Body, inner: Body) -> None:
-    """How the tokens of `inner`, which stands in another nested function, read in the text of that one."""
+    """The text of the tokens of `inner`, which stands in another nested function, inside the text of that
+    one."""
     base = outer.counter
     outer.counter += inner.counter
     for at, (kind, number, name, rest) in inner.spelled.items():

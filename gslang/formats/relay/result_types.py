@@ -55,7 +55,8 @@ def complete_types(graph: Graph, dialect: Dialect | None, claims: Mapping[int, T
 
 
 def _undeclared(signature: Signature, graph: Graph, node: int) -> str | None:
-    """How a call differs from its operator's declaration, or None; its attributes are in normal form then."""
+    """The difference between a call and its operator's declaration, or None; its attributes are in normal
+    form then."""
     try:
         graph.attrs[node] = checked_attributes(signature, len(graph.operands[node]), graph.attrs[node])
     except CallError as error:

@@ -250,7 +250,7 @@ class _Writer:
         return f" /* {' '.join(facts)} */" if facts else ""
 
     def _atom(self, node: int) -> str:
-        """How an operand reads; a constant has its comment at its first use."""
+        """The text of an operand; a constant has its comment at its first use."""
         return self.atoms[node] + self.notes.pop(node, "")
 
     def _expression(self, node: int, indent: str) -> str:

@@ -1,1 +1,1 @@
-"""What a call costs: tables by name, and the costs of whole graphs."""
+"""Costs of calls: tables by name, and the costs of whole graphs."""

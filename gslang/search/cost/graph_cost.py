@@ -102,7 +102,8 @@ def weight_nodes(graph: Graph, nodes: Iterable[int]) -> set[int]:
 
 
 def price(graph: Graph, dialect: Dialect, table: CostTable, node: int, of_weights: bool, weights: str) -> float:
-    """What a node costs: nothing if it is no call, or works on weights only and that is free. Raises `UnknownCost`."""
+    """The cost of a node: 0 if it is no call, or depends on weights only and these are free. Raises
+    `UnknownCost`."""
     if not graph.is_call(node):
         return 0.0
     if of_weights and (weights == "free" or weights == "concat-free" and graph.op[node] in _JOINS):

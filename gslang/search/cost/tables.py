@@ -28,7 +28,7 @@ class CostTable(Protocol):
     def weights(self) -> str: ...
 
     def cost(self, call: Call) -> float:
-        """What a call costs, at least 0. Raises `UnknownCost`, never guesses."""
+        """The cost of a call, at least 0. Raises `UnknownCost`, never guesses."""
 
 
 class Flops:

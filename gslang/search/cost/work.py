@@ -87,7 +87,7 @@ def _by_meaning(call: Call, meaning: Any) -> tuple[int, int]:
 
 
 def elements(call: Call, type: Type | None) -> int:
-    """How many elements a value has. Raises `UnknownCost`."""
+    """The number of elements of a value. Raises `UnknownCost`."""
     if isinstance(type, TupleType):
         return sum(elements(call, field) for field in type.fields if field is not None)  # None: a result that nobody asked for
     if not isinstance(type, TensorType) or not is_static(type.shape):

@@ -33,7 +33,7 @@ def require_solver() -> None:
 
 
 def solver_is_installed() -> bool:
-    """Whether HiGHS can be imported; it is not imported yet."""
+    """True if HiGHS can be imported; it is not imported yet."""
     return find_spec("highspy") is not None
 
 

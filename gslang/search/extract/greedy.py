@@ -61,7 +61,8 @@ def cheapest_below(problem: Problem) -> dict[int, int]:
 def _sub_graph(
     problem: Problem, node: int, parts: list[dict[int, float]], of: int, limit: float
 ) -> dict[int, float] | None:
-    """What an e-node needs, itself included, or None: it needs its own class, or cannot be cheaper than `limit`."""
+    """The classes that an e-node needs, itself included, or None: it needs its own class, or cannot be
+    cheaper than `limit`."""
     below, own = problem.children[node], problem.costs[node]
     if not below:
         return {of: own}

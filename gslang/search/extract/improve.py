@@ -76,7 +76,7 @@ class _Uses:
         return cost
 
     def can_use(self, of: int, node: int) -> bool:
-        """Whether an e-node of a class would neither need the class itself nor one without a choice."""
+        """True if an e-node of a class would neither need the class itself nor one without a choice."""
         seen = set()
         stack = list(self.problem.children[node])
         while stack:

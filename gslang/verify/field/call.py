@@ -53,7 +53,8 @@ class Call:
         return dual.function(name, real, *arguments)
 
     def reference(self, operands: Sequence[Any]) -> Any:
-        """What the reference implementation of ONNX computes of these operands. Raises `NoField` where it refuses."""
+        """The result of ONNX's reference implementation on these operands. Raises `NoField` where it
+        refuses."""
         try:
             return evaluate_onnx_node(self.graph, self.node, list(operands))
         except EvaluationError as error:

@@ -85,7 +85,7 @@ def constant(array: Any) -> Dual:
 
 
 def rounds_root(real: Any) -> Any:
-    """Whether each number is what float32 makes of √2 times a power of 2, as which `constant` takes it."""
+    """True if each number is what float32 makes of √2 times a power of 2, as which `constant` takes it."""
     return np.any([_is_root(real, shift) for shift in _SHIFTS], axis=0)
 
 
@@ -148,7 +148,7 @@ def selected(real: Any, *candidates: Dual) -> Dual:
 
 
 def larger(a: Dual, b: Dual) -> Any:
-    """Whether a > b, element by element."""
+    """True if a > b, element by element."""
     difference, near = a.real - b.real, CLOSE * np.maximum(np.maximum(np.abs(a.real), np.abs(b.real)), 1e-3)
     close = ~(np.abs(difference) > near)
     same = np.broadcast_to(a.residue % PRIME == b.residue % PRIME, close.shape)

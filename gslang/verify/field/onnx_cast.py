@@ -16,7 +16,7 @@ _SAME = {"float": "float32", "double": "float64"}
 
 
 def holds(wide: str, narrow: str) -> bool:
-    """Whether type `wide` has every number of type `narrow`."""
+    """True if type `wide` has every number of type `narrow`."""
     if wide == narrow or narrow == "bool":
         return True
     if wide in _FLOATS and narrow in _FLOATS:

@@ -100,7 +100,7 @@ def evaluate_in_field(graph: Graph, dialect: Dialect, inputs: Mapping[str, Any],
 
 
 def depends_on_order(graph: Graph) -> bool:
-    """Whether an operator of the graph compares numbers."""
+    """True if an operator of the graph compares numbers."""
     return any(op in ORDERED for op in graph.op)
 
 

@@ -60,7 +60,7 @@ class Case:
             raise Impossible from error
 
     def holds(self, condition: ir.Value) -> bool:
-        """Whether a condition holds in this case; what the engine does not know either is false."""
+        """True if a condition holds in this case; what the engine does not know either is false."""
         try:
             return truth(self.evaluate(condition))
         except DEFINITE:
@@ -84,7 +84,8 @@ class Case:
         return None
 
     def alike(self, slot: int, operator: str, operands: Sequence[Value]) -> bool:
-        """Whether a call has the operator of a call in the source, and operands of the same ranks and first element type."""
+        """True if a call has the operator of a call in the source, and operands of the same ranks and first
+        element type."""
         own = [self.graph.tensor(o) if o >= 0 else None for o in self.graph.operands[slot]]
         if self.graph.op[slot] != operator or list(map(_rank, own)) != list(map(_rank, operands))[: len(own)]:
             return False

@@ -1,4 +1,4 @@
-"""Which values an attribute of the source may have, where the rule says nothing: sizes stay symbolic, the rest becomes cases.
+"""Values of the source's attributes where the rule leaves them open: sizes stay symbolic, the rest becomes cases.
 
 What is left out is noted in `World.notes` as an assumption of the proof.
 """
@@ -47,7 +47,8 @@ class Attributes(dict[str, Any]):
         return value.plain if isinstance(value, Written) else value
 
     def plain(self, reading: bool) -> dict[str, Any]:
-        """What operators compute with; `reading`: in the source, where what may be absent is taken to demand nothing."""
+        """The context that operators compute with; `reading`: in the source, where what may be absent is
+        taken to demand nothing."""
         return {
             name: value if not isinstance(value, Written) else None if value.optional and reading else value.plain for name, value in self.items()
         }

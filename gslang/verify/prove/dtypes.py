@@ -31,7 +31,7 @@ class Dtype(Opaque):
         return self.root().name or "?"
 
     def root(self) -> Dtype:
-        """What stands for all element types that are known to equal this one."""
+        """The representative of all element types that are known to equal this one."""
         here = self
         while here.parent is not None:
             here = here.parent
@@ -74,7 +74,7 @@ def _settled(dtype: Any) -> str | None:
 
 
 def numbers_of(dtype: Any) -> tuple[str, bool]:
-    """What numbers an element type holds, and whether that was open: it is a case then."""
+    """The kind of numbers of an element type, and True if that was open: it is a case then."""
     known = _settled(dtype)
     if known is not None:
         return known, isinstance(dtype, Dtype) and dtype.root().name is None
@@ -96,7 +96,7 @@ def restrict(dtype: Any, allowed: frozenset[str]) -> None:
 
 
 def compared(a: Any, b: Any) -> bool | None:
-    """Whether two element types are equal; None where it is not known."""
+    """True if two element types are equal; None if unknown."""
     x: Any = a.root() if isinstance(a, Dtype) else a
     y: Any = b.root() if isinstance(b, Dtype) else b
     if x is y:

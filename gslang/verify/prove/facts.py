@@ -1,4 +1,4 @@
-"""What is known about sizes in one case: equations, inequalities, and the decisions that follow from them.
+"""Known facts about sizes in one case: equations, inequalities, and the decisions that follow from them.
 
 A question that stays open becomes a case distinction (`at_least`, `equal`) and is known from then on.
 """
@@ -103,7 +103,7 @@ class Facts(Quantities):
         self.known += [difference, -difference]
 
     def _inside(self, name: str, value: Number) -> bool:
-        """Whether `name` occurs inside a quotient or join of `value`."""
+        """True if `name` occurs inside a quotient or join of `value`."""
         for other in names_in(value):
             parts = self.parts_of(other)
             if other == name or any(self._inside(name, part) for part in parts):
@@ -127,7 +127,7 @@ class Facts(Quantities):
         return False
 
     def decided(self, value: Number) -> bool | None:
-        """Whether value ≥ 0; None where it is not known."""
+        """True if value ≥ 0; None if unknown."""
         value = self.normal(value)
         if type(value) is int:
             return value >= 0
@@ -159,7 +159,7 @@ class Facts(Quantities):
         return False
 
     def surely_differ(self, difference: Number) -> bool:
-        """Whether a difference is known not to be 0."""
+        """True if a difference is known not to be 0."""
         difference = self.normal(difference)
         if type(difference) is int:
             return difference != 0

@@ -1,4 +1,4 @@
-"""What `each` blocks stand for: any number of instances, of which two are looked at, the first and any later one.
+"""Proofs for `each` blocks: any number of instances, of which two are looked at, the first and any later one.
 
 A sequence with one item for each instance is a `Family`. Sizes that are added up over instances become quantities of their own: the
 sum over all, and the sum over those before the later one. Tensors joined over instances can be read where it is known whose part

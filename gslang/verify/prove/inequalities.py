@@ -20,7 +20,7 @@ _DEPTH = 5
 
 
 class _Found:
-    """What was found out from what is known, until that changes."""
+    """Conclusions from the known facts, valid until these change."""
 
     __slots__ = ("about", "least", "long", "nonnegative", "normal", "proved")
 
@@ -95,7 +95,7 @@ class Inequalities(Knowledge):
     # ── what follows ──
 
     def proves(self, value: Number) -> bool:
-        """Whether value ≥ 0 follows from what is known. False: not found."""
+        """True if value ≥ 0 follows from what is known. False: not found."""
         value = self.replaced_equations(value)
         value = self._primitive(value) if isinstance(value, Size) else value
         if not isinstance(value, Size):
@@ -198,7 +198,7 @@ class Inequalities(Knowledge):
         return found.about.get(name, [])
 
     def _at_least_0(self, name: str) -> bool:
-        """Whether a quantity is at least 0 by a fact of its own."""
+        """True if a quantity is at least 0 by a fact of its own."""
         if name not in self._found.nonnegative:
             self._found.nonnegative[name] = any(
                 fact.terms.get((name,)) == 1 and len(fact.terms) - (() in fact.terms) == 1 and fact.terms.get((), 0) <= 0

@@ -22,7 +22,8 @@ class TooMuch(NotProved):
 
 
 class Budget:
-    """How much work is left. Counted in steps, not in seconds, so that the same proofs are found on every machine."""
+    """The work that is left. Counted in steps, not in seconds, so that the same proofs are found on every
+    machine."""
 
     __slots__ = ("left",)
 

@@ -1,4 +1,4 @@
-"""Whether both sides of a rule are equal for tensors of every size."""
+"""Proofs that both sides of a rule are equal for tensors of every size."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ STEPS = 60_000  # about four seconds
 
 @dataclass(frozen=True, slots=True)
 class Proof:
-    """What was proved: for which ranks (`ranks`: the largest, None for all) and element types (`floats`: floating-point types only).
+    """The scope of a proof: for which ranks (`ranks`: the largest, None for all) and element types (`floats`: floating-point types only).
 
     `limits`: cases that were left out. `cases`: how many were looked at. `laws`: the names of those used (`laws.LAWS`).
     """
@@ -41,7 +41,7 @@ class Proof:
 
     @property
     def claim(self) -> str:
-        """What is proved, and what it rests on."""
+        """The proved statement, and the assumptions it rests on."""
         ranks = "every rank and size" if self.ranks is None else f"ranks up to {self.ranks} and every size"
         types = "floating-point types" if self.floats else "every element type that the operators take"
         return f"for {ranks}, {types} ({', '.join(('real arithmetic', 'non-empty dimensions', *self.limits))})"
@@ -81,7 +81,7 @@ def prove(rule: CheckedRule, steps: int = STEPS) -> Proof:
 
 
 class _Found:
-    """What the cases of one round have in common."""
+    """The state shared by the cases of one round."""
 
     def __init__(self) -> None:
         self.cases = 0

@@ -158,7 +158,7 @@ class Quantities(Inequalities):
         return result
 
     def mentions_bound(self, value: Number) -> bool:
-        """Whether a position that a sum runs over occurs in it, also inside quotients."""
+        """True if a position that a sum runs over occurs in it, also inside quotients."""
         return any(self._mentions(name) for name in names_in(value))
 
     def _mentions(self, name: str) -> bool:
@@ -166,7 +166,7 @@ class Quantities(Inequalities):
         return name in self.bounds or any(self.mentions_bound(part) for part in parts)
 
     def parts_of(self, name: str) -> tuple[Any, ...]:
-        """What a composed quantity is made of."""
+        """The parts of a composed quantity."""
         return self.floors.get(name) or self.withins.get(name) or self.joins.get(name) or ()
 
     # ── normal form ──

@@ -96,7 +96,7 @@ class Token(Opaque):
 
 @runtime_checkable
 class Number(Protocol):
-    """What stands for one real number."""
+    """The term of one real number."""
 
     @property
     def term(self) -> Term:

@@ -50,7 +50,7 @@ _INVERSES = frozenset({"asin", "acos", "acosh", "atanh", "tan"})  # defined wher
 
 
 def partial(name: str, arguments: Sequence[Term]) -> list[tuple[str, Term]]:
-    """What a function asks of its arguments: `need_defined`."""
+    """The demand of a function on its arguments: `need_defined`."""
     if name in _PARTIAL:
         return [(_PARTIAL[name], arguments[0])]
     if name == "divide":

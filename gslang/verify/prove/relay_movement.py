@@ -48,7 +48,7 @@ def reshaped(world: World, x: Tensor, shape: Sequence[Any]) -> Tensor:
 
 
 def new_shape(world: World, shape: Sequence[Any], wanted: Sequence[Any], allowzero: bool = False) -> tuple[Any, ...]:
-    """What the numbers of `newshape` mean: 0 copies, -1 is what is left."""
+    """The sizes that the numbers of `newshape` stand for: 0 copies, -1 is the rest."""
     result: list[Any] = []
     open_at: int | None = None
     for k, size in enumerate(wanted):

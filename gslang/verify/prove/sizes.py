@@ -19,7 +19,7 @@ Number = Union[int, "Size"]
 
 
 class Knowledge(ABC):
-    """What sizes ask about themselves; `facts` answers."""
+    """The questions of sizes about themselves; `facts` answers them."""
 
     @abstractmethod
     def equal(self, a: Number, b: Number) -> bool:
@@ -35,7 +35,7 @@ class Knowledge(ABC):
 
     @abstractmethod
     def parts_of(self, name: str) -> tuple[Any, ...]:
-        """What a composed quantity is made of."""
+        """The parts of a composed quantity."""
 
 
 class Size:
@@ -137,7 +137,7 @@ def _other(value: object) -> Any:
 
 
 def is_number(value: object) -> bool:
-    """Whether a value is a size or a plain whole number."""
+    """True if a value is a size or a plain whole number."""
     return isinstance(value, Size) or type(value) is int
 
 

@@ -28,7 +28,8 @@ KINDS = {"any": ("input", "param", "const", "call", "proj"), "var": ("input", "p
 
 
 def looked_into(rule: ir.CheckedRule) -> dict[int, set[str]]:
-    """What the rule reads of its nodes besides their types: of an input it matters then what computes it."""
+    """The properties of nodes that a rule reads besides their types: of an input it matters then what
+    computes it."""
     result: dict[int, set[str]] = {}
     for part in parts((rule.nodes, rule.where, rule.lets, rule.blocks, rule.target)):
         if isinstance(part, ir.NodeAttr) and part.name not in ("shape", "dtype", "ndim"):
@@ -103,7 +104,7 @@ class Source:
 
     @staticmethod
     def bound(slots: Any, number_: int) -> int:
-        """What a pattern node is bound to, `UNBOUND` if to nothing."""
+        """The binding of a pattern node, `UNBOUND` if there is none."""
         return int(slots[number_] if isinstance(slots, list) else slots.get(number_, UNBOUND))
 
     # ── leaves ──
@@ -289,5 +290,5 @@ class Source:
 
 
 def scope_index(scope: Any) -> str:
-    """Which instance a name is in."""
+    """The instance that a name is in."""
     return "first_" if scope.current.index == 0 else "later_"

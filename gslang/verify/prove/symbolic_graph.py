@@ -179,7 +179,7 @@ class Types:
 
 
 class SymbolicGraph:
-    """What the evaluator of rules' values asks of a graph."""
+    """The interface of a graph to the evaluator of rules' values."""
 
     def __init__(self, world: World) -> None:
         self.world = world
@@ -220,11 +220,11 @@ class SymbolicGraph:
         return ConstantValue(leaf)
 
     def label(self, node: int) -> str:
-        """What messages call a node."""
+        """The name of a node in messages."""
         return str(self.op[node])
 
     def is_call(self, node: int) -> bool:
-        """Whether a node is neither a leaf nor a tuple nor a projection."""
+        """True if a node is neither a leaf nor a tuple nor a projection."""
         return isinstance(self.op[node], Token) or not self.op[node].startswith("%")
 
     def kind(self, node: int) -> str:

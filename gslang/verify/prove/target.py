@@ -24,7 +24,7 @@ from gslang.verify.prove.values import FamilyValues, instances_of
 
 
 def _is_whole(value: Any) -> bool:
-    """Whether a value is a whole number, or made of elements of constants by sums and products."""
+    """True if a value is a whole number, or made of elements of constants by sums and products."""
     if isinstance(value, float):
         return value.is_integer()
     if not isinstance(value, Real):
@@ -48,7 +48,7 @@ class Target:
         return [value for output in self.rule.target.outputs for value in self.several(output)]
 
     def several(self, number_: int) -> list[Any]:
-        """What a target node stands for: as many values as it has."""
+        """The values of a target node: as many as it has."""
         if number_ not in self.made:
             self.made[number_] = list(self.make(number_))
         return self.made[number_]
@@ -61,7 +61,7 @@ class Target:
         return values[0]
 
     def type_of(self, number_: int, name: str) -> Any:
-        """What is known of the type of a new node."""
+        """The known part of the type of a new node."""
         value = self.one(number_)
         if not isinstance(value, Tensor):
             raise NotProved("the type of something that is no tensor")

@@ -78,7 +78,7 @@ class World:
             raise NotProved("the element types of the target's operands may differ")
 
     def is_real(self, dtype: Any) -> bool:
-        """Whether an element type holds real numbers; a case where it is open."""
+        """True if an element type holds real numbers; a case where it is open."""
         numbers, is_open = numbers_of(dtype)
         self.whole = self.whole or is_open and numbers != REAL
         return numbers == REAL
@@ -105,7 +105,7 @@ class World:
                 raise NotProved(f"the target computes a function where the source may be defined and it is not: {key} {asked}")
 
     def follows(self, condition: str, term: Term, key: str) -> bool:
-        """Whether the source being defined says that a condition on a term holds."""
+        """True if the source being defined says that a condition on a term holds."""
         known = self.defined or {}
         if any(key in known.get(stronger, ()) for stronger in {">0": (">0",), "!=0": ("!=0", ">0"), ">=0": (">=0", ">0")}[condition]):
             return True
@@ -120,7 +120,7 @@ class World:
         return re.sub(r"@\d+i?", lambda found: "@" if found[0] in self.facts.bounds else found[0], term.key)
 
     def need_true(self, condition: bool, what: str) -> None:
-        """What an operator demands, where it is known already."""
+        """The demand of an operator, if it is known to hold or to fail already."""
         if not condition:
             if self.reading:
                 raise Impossible
@@ -181,7 +181,7 @@ class World:
         return tensor.at(tuple(places))
 
     def same_shape(self, a: Sequence[Any], b: Sequence[Any]) -> bool:
-        """Whether two shapes are known to be equal, without asking."""
+        """True if two shapes are known to be equal, without asking."""
         return len(a) == len(b) and all(text_of(self.facts.normal(x)) == text_of(self.facts.normal(y)) for x, y in zip(a, b))
 
     # ── cases over positions ──

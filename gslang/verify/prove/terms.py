@@ -102,7 +102,7 @@ class Term:
 
     @property
     def level(self) -> int:
-        """How deep sums are nested in it."""
+        """The nesting depth of sums in it."""
         return max((atom.level for factors in self.parts for atom, _ in factors), default=0)
 
     def atoms(self) -> Iterable[Atom]:

@@ -206,7 +206,7 @@ def _shortened(variables: Variables, factors: Factors, facts: Facts) -> Term | N
 
 
 def _hidden(name: str, value: Number, facts: Facts) -> bool:
-    """Whether a position occurs inside a quotient of `value`."""
+    """True if a position occurs inside a quotient of `value`."""
     for other in names_in(value):
         parts = facts.parts_of(other)
         if any(name in names_in(part) or _hidden(name, part, facts) for part in parts):
@@ -333,7 +333,8 @@ def _written_name(name: str, names: Mapping[str, str], facts: Facts) -> str:
 
 
 def same(a: Term, b: Term, facts: Facts) -> bool:
-    """Whether two terms are equal under what is known: their difference vanishes, if need be after clearing denominators."""
+    """True if two terms are equal under what is known: their difference vanishes, if need be after clearing
+    denominators."""
     difference = up_to_date(up_to_date(a, facts) - up_to_date(b, facts), facts)
     for _ in range(6):
         if not difference.parts:

@@ -116,7 +116,7 @@ class FamilyValues:
         return results[0], results[1]
 
     def number_of(self, index: ir.Value) -> int:
-        """Which of the two instances an index means."""
+        """The one of the two instances that an index denotes."""
         if isinstance(index, ir.Local) and index.local in self.over_instances:
             return int(self.scope.locals[index.local])
         if isinstance(index, ir.Const) and index.value == 0:

@@ -20,7 +20,7 @@ class WatchingScope(Scope):
     sides: set[tuple[int, bool]] = set()
 
     def around(self, uses: ir.Uses) -> Any:
-        """What is around the source is open: each question has both answers, in cases of their own."""
+        """The surroundings of the source are open: each question has both answers, in separate cases."""
         if self.slot(uses.place, uses.node) < 0:
             raise UnknownValue("the node is not part of the match")
         return AnyCount(self.graph.world.facts.choices)  # type: ignore[attr-defined]
