@@ -134,7 +134,7 @@ SIMPLIFY.update({"sqrt": _roots, "exp": _exponentials})
 
 
 def at_least_0(x: Term) -> bool:
-    """Whether x ≥ 0 for sure."""
+    """True if x ≥ 0 for sure."""
     return all(c >= 0 and all(exponent % 2 == 0 or _atom_at_least_0(atom) for atom, exponent in factors) for factors, c in x.parts.items())
 
 
@@ -149,7 +149,7 @@ def _atom_at_least_0(atom: Atom) -> bool:
 
 
 def is_positive(x: Term) -> bool:
-    """Whether x > 0 for sure."""
+    """True if x > 0 for sure."""
     return at_least_0(x) and any(
         c > 0 and all(_atom_is_positive(atom) for atom, _ in factors) for factors, c in x.parts.items()
     )  # fmt: skip
@@ -177,7 +177,7 @@ def _lattice(x: Term, sign: int) -> tuple[Term, ...] | None:
 
 
 def dominates(a: Term, b: Term, depth: int = 4) -> bool:
-    """Whether a ≥ b for sure."""
+    """True if a ≥ b for sure."""
     if at_least_0(a - b):
         return True
     if depth == 0:

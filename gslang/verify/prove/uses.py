@@ -72,7 +72,7 @@ def untouched() -> Iterator[None]:
 
 
 def is_raw() -> bool:
-    """Whether no law is to be used."""
+    """True if no law may be used."""
     return _now[-1].raw
 
 

@@ -221,7 +221,7 @@ _FUNCTIONS: dict[str, Callable[..., Number]] = {
 
 
 def near(a: Number, b: Number) -> bool:
-    """Whether two values are equal: exactly, or where floats are among them nearly."""
+    """True if two values are equal: exactly, or approximately if there are floats among them."""
     if isinstance(a, Fraction) and isinstance(b, Fraction):
         return a == b
     return bool(abs(a - b) <= 1e-6 * (1 + abs(a) + abs(b)))

@@ -25,7 +25,7 @@ _MOST_ORDERS = 720
 
 
 class Malformed(ValueError):
-    """What stands in a certificate is no term."""
+    """A certificate contains an object that is not a term."""
 
 
 def made(parts: Iterable[tuple[Fraction, Factors]]) -> Term:
@@ -167,7 +167,7 @@ def place_of(term: Term, product: Factors) -> list[int] | None:
 
 
 def stands_at(term: Term, product: Factors, place: list[int]) -> bool:
-    """Whether a product stands at a place."""
+    """True if there is a product at a position."""
     try:
         while len(place) > 1:
             term = list(_terms_in(term[place[0]][1][place[1]][0]))[place[2]]
