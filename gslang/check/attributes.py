@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from gslang.base.suggest import did_you_mean
 from gslang.check import checked as ir
-from gslang.check import values
+from gslang.check import links, values
 from gslang.check.context import BlockOf, Denotation, InstanceOf, Lost, Lowering, NodeOf, NodesOf, Stop, TargetOf, ValueOf
 from gslang.check.results import is_tuple, results_of, results_of_target
 from gslang.syntax import nodes as n
@@ -18,8 +18,9 @@ def attribute(low: Lowering, expr: n.Attribute) -> Denotation:
     base = low.denote(expr.base)
     field = expr.field
     match base:
-        case NodeOf(place, node):
-            return ValueOf(ir.NodeAttr(place, node, field), attribute_type(low, expr, node))
+        case NodeOf():
+            read = links.whose(low, base, field)
+            return ValueOf(ir.NodeAttr(read.place, read.node, field), attribute_type(low, expr, read.node))
         case InstanceOf(block, place):
             return template_name(low, expr, block, field, place)
         case BlockOf(block, None):
@@ -63,10 +64,12 @@ def _type_of_new(low: Lowering, expr: n.Attribute, base: TargetOf) -> ValueOf:
 def template_name(low: Lowering, expr: n.Attribute, block: int, field: str, place: ir.Place) -> Denotation:
     """A name of a template, for the instance that `place` means."""
     template = low.templates[block]
+    if links.is_handed_on(low, block, field, place):
+        return NodeOf(ir.OWN, low.runs[block].previous)
     what = template.names.get(field)
     if isinstance(what, Lost):
         raise Stop
-    if what is None and isinstance(place, ir.First) and field in template.declared:
+    if what is None and isinstance(place, (ir.First, ir.Prev)) and field in template.declared:
         what = low.add_ahead(template, field, expr.span)
     match what:
         case NodeOf(_, node):

@@ -90,14 +90,29 @@ class AltNode(PatternNode):
     branches: tuple[int, ...]
 
 
-Pattern = Union[LeafNode, CallNode, TupleNode, ProjNode, AltNode]
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PreviousNode(PatternNode):
+    """Inside a chain, the value that an instance goes on from: the root of the one before, or what the chain starts from."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ChainNode(PatternNode):
+    """The end of chain `chain`: the slot is that of template node `root` in the last instance. `start`: what the first goes on from."""
+
+    chain: int
+    root: int
+    start: int
+
+
+Pattern = Union[LeafNode, CallNode, TupleNode, ProjNode, AltNode, PreviousNode, ChainNode]
 
 
 @dataclass(frozen=True, slots=True)
 class Block:
     """An `each` template. Its instances are consumed as tuple fields / variadic operands (`Splice`) or as outputs (`root`).
 
-    `minimum`/`maximum` are values (they may read what was matched before). `nodes` in reverse post-order.
+    `minimum`/`maximum` are values (they may read what was matched before). `nodes` in reverse post-order. `previous`: of a chain,
+    the template node that is the previous instance's root; its instances are consumed by a `ChainNode`.
     """
 
     name: str
@@ -107,6 +122,7 @@ class Block:
     where: tuple[Value, ...]
     root: int
     as_outputs: bool
+    previous: int | None = field(default=None, kw_only=True)
     span: Span = field(compare=False, repr=False)
     bounds_span: Span = field(compare=False, repr=False)
     where_spans: tuple[Span, ...] = field(compare=False, repr=False)

@@ -35,7 +35,14 @@ class At:
     index: Value
 
 
-Place = Union[Own, First, At]
+@dataclass(frozen=True, slots=True)
+class Prev:
+    """Inside a chain: that of the instance before. What reads it is not asked of the first instance."""
+
+    block: int
+
+
+Place = Union[Own, First, At, Prev]
 OWN = Own()
 
 # ── values: attribute expressions ─────────────────────────────────────────────────────────────────────────────

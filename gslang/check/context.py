@@ -112,6 +112,16 @@ class Template:
 
 
 @dataclass(slots=True)
+class Run:
+    """A chain while it is lowered: the name of what is handed on, its pattern nodes. `end`: once it is used."""
+
+    link: str
+    previous: int
+    start: int
+    end: int | None = None
+
+
+@dataclass(slots=True)
 class Lowering:
     """The state of lowering one rule or test. `side`: "source" or "target".
 
@@ -127,11 +137,13 @@ class Lowering:
     bound_at: dict[str, Span] = field(default_factory=dict)
     patterns: list[ir.Pattern] = field(default_factory=list)
     variables: dict[str, ir.OpVariable] = field(default_factory=dict)
+    own_variables: set[str] = field(default_factory=set)  # of blocks: each instance has its own
     trait_variables: set[str] = field(default_factory=set)  # declared by traits: an attribute need not be in all operators
     lets: list[ir.Value] = field(default_factory=list)
     captures: list[str] = field(default_factory=list)
     templates: list[Template] = field(default_factory=list)
     blocks: dict[int, ir.Block] = field(default_factory=dict)
+    runs: dict[int, Run] = field(default_factory=dict)  # of blocks that are chains
     inside: Template | None = None  # the template being lowered
     branch_names: dict[int, tuple[str | None, ...]] = field(default_factory=dict)  # alternation → names of its branches
     targets: list[ir.Target] = field(default_factory=list)

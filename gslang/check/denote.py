@@ -8,7 +8,7 @@ target side; `calls` tells which), everything else makes values (`values`).
 from __future__ import annotations
 
 from gslang.base.suggest import did_you_mean
-from gslang.check import attributes, calls, parameters, patterns, targets, templates, values
+from gslang.check import attributes, calls, chains, links, parameters, patterns, targets, templates, values
 from gslang.check import checked as ir
 from gslang.check.context import (
     KINDS,
@@ -100,7 +100,7 @@ def denote(low: Lowering, expr: n.Expr, ordered: bool = False) -> Denotation:
         case n.Hole():
             low.stop("E0506", "`_` stands for anything only where a source pattern is constrained", expr.span)
         case n.OperatorKind():
-            low.stop("E0310", "`op(…)` is the kind of an input: `rule r(f: op(elementwise), x)`", expr.span)
+            return chains.operator_of_instance(low, expr)
         case n.Star():
             low.stop("E0607", "`*` stands before an operand, a field or an output", expr.span)
         case n.Range():
@@ -115,10 +115,17 @@ def _name(low: Lowering, expr: n.Name, name: str) -> Denotation:
         if isinstance(what, Lost):
             raise Stop  # its definition has an error that is reported
         return what
+    if name in ("index", "first") and low.inside is not None and low.inside.block in low.runs:
+        mend = "compare with the instance before: `prev.NAME`" if name == "first" else None
+        low.stop("E0405", f"`{name}` is not known in a chain, which is matched from its end", expr.span, mend)
     if name == "index" and low.inside is not None:
         return ValueOf(ir.InstanceIndex(low.inside.block), "int")
     if name == "first" and low.inside is not None:
         return InstanceOf(low.inside.block, ir.First(low.inside.block))
+    if name == "prev" and low.inside is not None:
+        return links.previous(low, expr)
+    if name == "prev":
+        low.stop("E0405", "`prev` has a meaning only inside `chain`", expr.span)
     if name in ("index", "first"):
         low.stop("E0405", f"`{name}` has a meaning only inside `each`", expr.span)
     if name == "opset" and low.dialect.name == "onnx":

@@ -34,6 +34,8 @@ def children(node: ir.Pattern) -> tuple[int, ...]:
             return (base,)
         case ir.AltNode(branches=branches):
             return branches
+        case ir.ChainNode(root=root, start=start):
+            return (root, start)  # matched from the end
     return ()
 
 

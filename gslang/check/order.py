@@ -75,7 +75,8 @@ def check_order(
 
 def _known_to_bounds(low: Lowering, block: int, before: dict[int, int]) -> int:
     """The nodes that are definitely matched when the instances of a block of fields are counted."""
-    splices = [part.node for pattern in low.patterns for part in parts(pattern) if isinstance(part, ir.Splice) and part.block == block]
+    ends = [k for k, pattern in enumerate(low.patterns) if isinstance(pattern, ir.ChainNode) and pattern.chain == block]
+    splices = ends or [part.node for pattern in low.patterns for part in parts(pattern) if isinstance(part, ir.Splice) and part.block == block]
     return reduce(and_, (before[node] for node in splices if node in before), -1)
 
 
@@ -85,7 +86,7 @@ def _first_of_own(low: Lowering, node: int, constraint: Any, read: int) -> bool:
     if block is None or low.patterns[read].block != block:
         return False
     places = [p.place for p in walk(constraint) if isinstance(p, (ir.NodeAttr, ir.SameAttributes)) and p.node == read]
-    return bool(places) and all(isinstance(place, ir.First) for place in places)
+    return bool(places) and all(isinstance(place, (ir.First, ir.Prev)) for place in places)
 
 
 def shown(low: Lowering, node: int) -> str:

@@ -7,7 +7,7 @@ from dataclasses import replace
 from gslang.base.diagnostics import Label
 from gslang.base.source import Span
 from gslang.base.suggest import did_you_mean
-from gslang.check import attribute_values, attributes, values
+from gslang.check import attribute_values, attributes, links, values
 from gslang.check import checked as ir
 from gslang.check.context import (
     BlockOf,
@@ -30,6 +30,8 @@ LEAF_FACTS = ("shape", "dtype", "ndim", "value")
 
 def keep(low: Lowering, expr: n.Unary, what: Denotation) -> Denotation:
     """`keep p`: a node that may have other users."""
+    if low.side == "source" and isinstance(what, NodeOf) and isinstance(what.place, ir.At):
+        low.stop("E0504", "`keep` stands inside the block, where the node is written", expr.span)
     if low.side != "source" or not isinstance(what, NodeOf):
         low.stop("E0504", "`keep` stands before a source pattern", expr.span)
     for node in [what.node, *low.without_alternatives(what.node)]:
@@ -90,6 +92,10 @@ def node_of(low: Lowering, expr: n.Expr | n.Star, what: Denotation) -> int:
     """The pattern node that an operand is; a value becomes a constant that equals it."""
     match what:
         case NodeOf(place, node):
+            if (end := links.end(low, expr, what)) is not None:
+                return end
+            if isinstance(place, ir.Prev):
+                low.stop("E0607", "this node of the previous instance is read in constraints; it is no operand", expr.span)
             if isinstance(place, ir.At):
                 low.stop("E0607", "a node of one instance cannot be part of the source outside `each`", expr.span)
             if isinstance(place, ir.First):
@@ -393,6 +399,7 @@ def _spread(low: Lowering, signatures: list[Signature], spread: n.Spread, explic
     what = low.denote(spread.base)
     if not isinstance(what, NodeOf):
         low.stop("E0505", "attributes are spread from a node", spread.base.span)
+    what = links.whose(low, what, "")
     wanted = [(f.id, f.span) for f in spread.fields] if spread.fields is not None else None
     if wanted is None:
         names = spread_names(low, what.node)

@@ -25,6 +25,8 @@ def results_of(low: Lowering, node: int) -> Results:
             return declared.pop() if len(declared) == 1 else "tuple" if "tensor" not in declared else None
         case ir.TupleNode(fields=fields):
             return "tuple" if any(isinstance(f, ir.Splice) for f in fields) else len(fields)
+        case ir.ChainNode(root=root):
+            return results_of(low, root)
         case ir.LeafNode(kind=kind):
             return None if kind in ("any", "var", "input") else "tensor"
     return None  # a field may be a tuple itself

@@ -8,9 +8,9 @@ from dataclasses import replace
 from gslang.base.diagnostics import Diagnostic, Label
 from gslang.base.source import Span
 from gslang.base.suggest import did_you_mean
+from gslang.check import chains, patterns, targets, templates, values, variables
 from gslang.check import checked as ir
 from gslang.check import marks as marking
-from gslang.check import patterns, targets, templates, values, variables
 from gslang.check.context import KINDS, BlockOf, Lost, Lowering, NodesOf, OperatorOf, Stop, TargetOf, ValueOf
 from gslang.check.denote import denote
 from gslang.check.found import children, new_nodes_read
@@ -51,6 +51,7 @@ def check_rule(
     if _has_error(low):
         return None, low.diagnostics
     variables.settle_calls(low)
+    chains.let_instances_choose(low)
     _check_inputs(low, rule, outputs, output_block, source_names)
     _check_counts(low, rule, outputs, output_block, results)
     check_replaced(low, outputs, results, (*where, *low.lets))
@@ -141,7 +142,9 @@ def lower_statements(low: Lowering, side: n.Side) -> None:
     """The statements of a side; one that has an error leaves its name `Lost`."""
     for statement in side.statements:
         try:
-            if isinstance(statement, n.Each):
+            if isinstance(statement, n.Chain):
+                chains.chain(low, statement)
+            elif isinstance(statement, n.Each):
                 templates.each(low, statement)
             else:
                 low.name_it(statement.name, low.denote(statement.value))
@@ -281,7 +284,10 @@ def _finish_blocks(low: Lowering, outputs: list[int], output_block: int | None, 
         block = low.blocks[number]
         if block.root < 0 and number in roots:
             block = replace(block, root=roots[number])
-        if block.root < 0:
+        if number in low.runs and low.runs[number].end is None:
+            mend = f"take its end, `{block.name}[-1].{low.runs[number].link}`, as an output or an operand"
+            low.error("E0404", f"`{block.name}` is not used", block.span, mend)
+        elif block.root < 0:
             low.error(
                 "E0404", f"`{block.name}` is not used", block.span,
                 f"take it as fields, `(*{block.name}.…)`, or as the outputs, `*{block.name}.…`",

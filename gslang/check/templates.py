@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from gslang.check import checked as ir
 from gslang.check import patterns, values
 from gslang.check.context import BlockOf, Denotation, Lost, Lowering, Stop, Template, ValueOf
 from gslang.syntax import nodes as n
 
 
-def each(low: Lowering, statement: n.Each) -> None:
-    """Lower an `each` block; its block is completed when it is known how it is consumed (`outputs`)."""
+def each(low: Lowering, statement: n.Each, begin: Callable[[], None] = lambda: None) -> None:
+    """Lower an `each` block; its block is completed when it is known how it is consumed (`outputs`). `begin`: done first inside it."""
     if low.side != "source":
         low.stop("E0606", "`each` stands in a source; in a target repeat with `[e for b in name]`", statement.span)
     if low.inside is not None:
@@ -20,6 +22,7 @@ def each(low: Lowering, statement: n.Each) -> None:
     low.inside = template
     outer = dict(low.bound_at)
     where: list[ir.Value] = []
+    begin()
     try:
         for bind in statement.statements:
             try:

@@ -75,11 +75,14 @@ def late_contradiction(plan: MatchProgram, scope: Scope) -> tuple[ir.Block, Inst
 def is_deferred(plan: MatchProgram, scope: Scope, number: int) -> bool:
     """True if constraints of template node `number` that read `first` wait until the current instance is judged: what they
     read may not be matched yet."""
-    return number in plan.deferred and scope.current is not None and (scope.current.index == 0 or plan.rule.nodes[number].block in plan.late_blocks)
+    if number not in plan.deferred or scope.current is None:
+        return False
+    block = plan.rule.nodes[number].block
+    return scope.current.index <= 0 or block in plan.late_blocks or block is not None and plan.rule.blocks[block].previous is not None
 
 
-def instance_holds(plan: MatchProgram, scope: Scope, block: ir.Block) -> bool:
-    """The `where` of a block for the current instance, and the constraints that have waited."""
+def deferred_hold(plan: MatchProgram, scope: Scope, block: ir.Block) -> bool:
+    """The constraints that have waited for what they read, of the current instance."""
     instance = scope.current
     assert instance is not None
     for number in block.nodes:
@@ -89,7 +92,26 @@ def instance_holds(plan: MatchProgram, scope: Scope, block: ir.Block) -> bool:
                 node = plan.rule.nodes[number]
                 if not all(satisfied(c, node, slot, scope) for c in plan.deferred[number]):
                     return False
-    return all(holds(condition, scope) for condition in block.where)
+    return True
+
+
+def instance_holds(plan: MatchProgram, scope: Scope, block: ir.Block) -> bool:
+    """The `where` of a block for the current instance, and the constraints that have waited."""
+    return deferred_hold(plan, scope, block) and all(holds(condition, scope) for condition in block.where)
+
+
+def keeps_to_itself(plan: MatchProgram, graph: Graph, root: int, instance: Instance, following: Instance | None) -> bool:
+    """Condition 4 within a run: what goes away of an instance is used by itself only, its root by the following one too.
+
+    Without a following instance the root is what the rest of the match says.
+    """
+    inside, end = set(instance.slots.values()), instance.slots.get(root, UNBOUND)
+    for number, slot in instance.slots.items():
+        if number in plan.rule.interior and slot >= 0 and (slot != end or following is not None):
+            around = inside.union(following.slots.values()) if following is not None and slot == end else inside
+            if slot in graph.output_uses or any(user not in around for user in graph.users[slot]):
+                return False
+    return True
 
 
 def output_slots(scope: Scope) -> list[int]:

@@ -125,6 +125,10 @@ def _shapes(rule: ir.CheckedRule, number: int, depth: int) -> tuple[Shape, ...]:
             return (Shape(frozenset(operators), _operands(rule, parts, depth), bool(swappable)),)
         case ir.TupleNode(fields=parts):
             return (Shape(frozenset((TUPLE,)), _operands(rule, parts, depth)),)
+        case ir.ChainNode(root=root):
+            return _shapes(rule, root, depth)
+        case ir.PreviousNode():
+            return (ANYTHING,)
         case ir.ProjNode(base=base):
             return (Shape(frozenset((PROJ,)), _operands(rule, (base,), depth)),)
     raise AssertionError("unknown pattern: this is a bug in gslang")
@@ -181,4 +185,6 @@ def _needed(plan: MatchProgram) -> frozenset[frozenset[str]]:
                 stack += [part for part in parts if isinstance(part, int)]
             case ir.ProjNode(base=base):
                 stack.append(base)
+            case ir.ChainNode(root=root, start=start):
+                stack += (root, start)
     return frozenset(frozenset(node.operators) for k in found if isinstance(node := rule.nodes[k], ir.CallNode))

@@ -19,10 +19,10 @@ from gslang.engine import program as mp
 from gslang.engine.build import build
 from gslang.engine.conditions import input_slots, output_slots
 from gslang.engine.edits import BuildError, edits_of
-from gslang.engine.machine import FAILED, At, Machine, Outcome, Todo, before
+from gslang.engine.machine import FAILED, At, Inside, Link, Machine, Outcome, Todo, Whole, before
 from gslang.engine.obstacles import also_used, described, path_between
 from gslang.engine.program import MatchProgram
-from gslang.engine.scope import UNBOUND
+from gslang.engine.scope import UNBOUND, Instance
 from gslang.engine.step_words import KNOWN, Words, first_output, words_for
 from gslang.engine.values import FAILURES
 from gslang.graph.graph import ABSENT, Graph
@@ -199,6 +199,35 @@ class Attempt(Machine):
             return super().perform(step, rest)
         finally:
             self._quiet = False
+
+    def _link(self, link: Link, rest: Todo) -> Iterator[Todo]:
+        """As the machine does, but where one more instance is neither there nor needed, that is no miss."""
+        if not self._quiet and len(self.scope.instances[link.run.block]) >= 1 and not self._is_one_more(link):
+            yield before([Whole(link), At(link.run.start, link.slot)], rest)
+        else:
+            yield from super()._link(link, rest)
+
+    def _is_one_more(self, link: Link) -> bool:
+        run, instance, mark = link.run, Instance(-1), len(self._trail)
+        if link.slot == ABSENT or not self.may_grow(run):
+            return False
+        self._quiet = True
+        try:
+            return any(
+                self.is_instance(run, instance) and (link.following is None or self.follows(run, instance, link.following))
+                for _ in self.solve([Inside(instance), At(run.root, link.slot)])
+            )
+        finally:
+            self._quiet = False
+            self._undo(mark)
+
+    def next_instance(self, run: mp.Run, last: Instance) -> int | None:
+        """As the machine finds it; what stands in its way is no miss."""
+        before, self._quiet = self._quiet, True
+        try:
+            return super().next_instance(run, last)
+        finally:
+            self._quiet = before
 
     # ── failed steps ──
 

@@ -130,6 +130,8 @@ def _compiled(plan: MatchProgram, mode: Mode) -> Callable[..., Any] | None:
 def source_of(plan: MatchProgram, mode: Mode = "match") -> tuple[str, dict[str, Any]]:
     """The generated Python text of a rule's matcher or rewriter, and the objects it refers to by name. Raises `NotCompiled`."""
     rule, rewrites = plan.rule, mode != "match"
+    if any(isinstance(node, ir.ChainNode) for node in rule.nodes):
+        raise NotCompiled("a chain")
     if len(rule.nodes) > _MOST_NODES or levels(rule) > _MOST_NODES or choice_levels(rule) > _MOST_CHOICES or written_out(rule) > _LONGEST_VALUE:
         raise NotCompiled("it is too long")
     writer = Writer(plan, Namespace(rule), fields_step, traced=mode == "trace")

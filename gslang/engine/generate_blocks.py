@@ -18,7 +18,7 @@ from gslang.engine.code_writer import Place, Rest, Step, Writer, below, chain, g
 from gslang.engine.conditions import is_blocked
 from gslang.engine.generate_forward import forward, ways
 from gslang.engine.generate_nodes import constraint_codes, match_step
-from gslang.engine.lower import may_be_absent, mentions_first
+from gslang.engine.lower import may_be_absent, mentions_another
 from gslang.engine.value_code import NotCompiled, code_of, truth_code
 from gslang.graph.graph import Graph
 
@@ -118,7 +118,7 @@ def _sequence_step(splice: ir.Splice, expression: str) -> Step:
         earlier = [f"*[i[k] for i in I{b} for k in {_distinct(writer, rule.blocks[b].root)!r}]" for b in sorted(writer.spliced)]
         writer.line(place, f"taken = {{{', '.join([*(f'v{k}' for k in matched), *earlier, '-9'])}}}")
         writer.line(place, f"I{number} = []")
-        reads_first = any(k in writer.plan.deferred for k in nodes) or mentions_first(block.where, rule.lets)
+        reads_first = any(k in writer.plan.deferred for k in nodes) or mentions_another(block.where, rule.lets)
         reads_first |= any(isinstance(node := rule.nodes[k], ir.CallNode) and node.variable is not None for k in nodes)
         binds = [k for k in _outside(writer, splice.node) if k not in place.certain]
         at_least_one = isinstance(block.minimum, ir.Const) and block.minimum.value >= 1

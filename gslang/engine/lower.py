@@ -35,6 +35,7 @@ from gslang.engine.program import (
     Operands,
     Private,
     Register,
+    Run,
     Start,
     Step,
     Users,
@@ -105,12 +106,22 @@ def _steps_of(rule: ir.CheckedRule, number: int, distinct: bool, waiting: Collec
         case ir.TupleNode(fields=fields):
             yield IsOp(number, (TUPLE,))
             yield from _operand_steps(rule, number, fields, frozenset())
+        case ir.ChainNode():
+            yield _run_step(rule, number, node)
         case ir.ProjNode(base=base):
             yield IsOp(number, (PROJ,))
             yield from _operand_steps(rule, number, (base,), frozenset())
     for constraint in node.constraints:
         yield Attr(number, constraint, constraint in waiting)
     yield Done(number)
+
+
+def _run_step(rule: ir.CheckedRule, number: int, end: ir.ChainNode) -> Run:
+    block = rule.blocks[end.chain]
+    assert block.previous is not None
+    linked = tuple(condition for condition in block.where if mentions_another(condition, rule.lets))
+    own = tuple(condition for condition in block.where if condition not in linked)
+    return Run(number, end.chain, end.root, block.previous, end.start, own, linked, climb_to(rule, end.root))
 
 
 def _operand_steps(rule: ir.CheckedRule, of: int, patterns: tuple[int | None | ir.Splice, ...], swappable: frozenset[str]) -> Iterator[Step]:
@@ -144,7 +155,9 @@ def climb_to(rule: ir.CheckedRule, number: int) -> Climb:
     for k in reverse_post_order(rule.nodes, [number]):
         node = rule.nodes[k]
         below = tuple(known[child] for child in children(node))
-        known[k] = Climb(k, operators_of(rule, k), below, isinstance(node, ir.AltNode))
+        if isinstance(node, ir.ChainNode):
+            below = (known[node.root],)  # whose way down ends at the instance before, so nothing may be known
+        known[k] = Climb(k, operators_of(rule, k), below, isinstance(node, (ir.AltNode, ir.ChainNode)))
     return known[number]
 
 
@@ -159,6 +172,8 @@ def operators_of(rule: ir.CheckedRule, number: int) -> frozenset[str]:
             return frozenset((PROJ,))
         case ir.AltNode(branches=branches):
             return frozenset().union(*(operators_of(rule, branch) for branch in branches))
+        case ir.ChainNode(root=root):
+            return operators_of(rule, root)
     return frozenset()
 
 
@@ -189,6 +204,8 @@ def _without_alternatives(nodes: tuple[ir.Pattern, ...], node: int) -> Iterator[
         for k, branch in enumerate(pattern.branches):
             for end, way in _without_alternatives(nodes, branch):
                 yield end, ((node, k), *way)
+    elif isinstance(pattern, ir.ChainNode):
+        yield from _without_alternatives(nodes, pattern.root)
     else:
         yield node, ()
 
@@ -238,7 +255,7 @@ def _start_operators(nodes: tuple[ir.Pattern, ...], output: int) -> set[str]:
 
 
 def _deferred(nodes: tuple[ir.Pattern, ...], lets: tuple[ir.Value, ...]) -> dict[int, tuple[Constraint, ...]]:
-    """Constraints that read what is complete only with the first instance, directly or by a capture."""
+    """Constraints that read what is complete only with another instance, directly or by a capture."""
     templates = [(k, node) for k, node in enumerate(nodes) if node.block is not None]
     late: set[int] = set()  # captures
     found: dict[int, tuple[Constraint, ...]] = {}
@@ -246,19 +263,19 @@ def _deferred(nodes: tuple[ir.Pattern, ...], lets: tuple[ir.Value, ...]) -> dict
     while number != len(late):
         number = len(late)
         for k, node in templates:
-            waiting = tuple(c for c in node.constraints if mentions_first(c, lets, late))
+            waiting = tuple(c for c in node.constraints if mentions_another(c, lets, late))
             if waiting:
                 found[k] = waiting
                 late.update(p.capture for p in walk(waiting) if isinstance(p, ir.Capture))
     return found
 
 
-def mentions_first(item: Any, lets: tuple[ir.Value, ...], captures: Collection[int] = ()) -> bool:
-    """True if a constraint or value reads the first instance of its own block, or one of `captures`."""
+def mentions_another(item: Any, lets: tuple[ir.Value, ...], captures: Collection[int] = ()) -> bool:
+    """True if a constraint or value reads another instance of its own block, the first or the one before, or one of `captures`."""
     stack, seen = [item], set()
     while stack:
         for part in walk(stack.pop()):
-            if isinstance(part, ir.First) or isinstance(part, ir.Captured) and part.capture in captures:
+            if isinstance(part, (ir.First, ir.Prev)) or isinstance(part, ir.Captured) and part.capture in captures:
                 return True
             if isinstance(part, ir.Let) and part.let not in seen:
                 seen.add(part.let)

@@ -18,11 +18,13 @@ from gslang.engine import program as mp
 from gslang.engine.candidates import place_in
 from gslang.engine.conditions import (
     convex,
+    deferred_hold,
     input_slots,
     instance_holds,
     instance_is_valid,
     interior_is_private,
     is_deferred,
+    keeps_to_itself,
     late_contradiction,
     output_slots,
     shared_output,
@@ -57,6 +59,39 @@ class Leave:
 
     block: int
     before: Instance | None
+
+
+@dataclass(frozen=True, slots=True)
+class Link:
+    """Towards the beginning of a run: `slot` is the root of one more instance before `following`, or what the run starts from."""
+
+    run: mp.Run
+    slot: int
+    following: Instance | None
+    before: Instance | None  # that which was current when the run was met
+
+
+@dataclass(frozen=True, slots=True)
+class Inside:
+    """The steps that follow are about this instance of a run."""
+
+    instance: Instance | None
+
+
+@dataclass(frozen=True, slots=True)
+class Linked:
+    """The steps of an instance of a run have held. `fits` is to know whether it is one."""
+
+    link: Link
+    instance: Instance
+    fits: list[bool]
+
+
+@dataclass(frozen=True, slots=True)
+class Whole:
+    """A run has come to its beginning; its instances were found last first."""
+
+    link: Link
 
 
 Todo = Any
@@ -274,6 +309,92 @@ class Machine:
         memo[register] = result
         return result
 
+    # ── runs ──
+
+    def _inside(self, step: Inside) -> bool:
+        self.set(self.scope, "current", step.instance)
+        return True
+
+    def _link(self, link: Link, rest: Todo) -> Iterator[Todo]:
+        """One more instance, or, only if there is none, the beginning of the run."""
+        run, fits = link.run, [False]
+        if link.slot != ABSENT and self.may_grow(run):
+            instance = Instance(-2 - len(self.scope.instances[run.block]))
+            yield before([Inside(instance), At(run.root, link.slot), Linked(link, instance, fits)], rest)
+        if not fits[0]:
+            yield before([Whole(link), At(run.start, link.slot)], rest)
+
+    def may_grow(self, run: mp.Run) -> bool:
+        """Whether a block may have one more instance than it has."""
+        maximum = self.program.rule.blocks[run.block].maximum
+        try:
+            return maximum is None or bool(len(self.scope.instances[run.block]) < evaluate(maximum, self.scope))
+        except FAILURES:
+            return False
+
+    def _linked(self, step: Linked, rest: Todo) -> Outcome:
+        """Whether the instance is one, and then what comes before it."""
+        link, instance = step.link, step.instance
+        run = link.run
+        if instance.slots.get(run.previous, ABSENT) < 0 or not self.is_instance(run, instance):
+            return FAILED
+        if link.following is not None and not self.follows(run, instance, link.following):
+            return FAILED
+        instances = self.scope.instances[run.block]
+        instances.append(instance)
+        self._trail.append((instances.pop, ()))
+        if link.following is None and self.program.rule.blocks[run.block].maximum is None and self.next_instance(run, instance) is not None:
+            return FAILED  # at once, so that a long run is walked from its end only
+        step.fits[0] = True
+        return (Link(run, instance.slots[run.previous], instance, link.before), rest)
+
+    def is_instance(self, run: mp.Run, instance: Instance) -> bool:
+        """The conditions on an instance alone, which is the current one."""
+        return all(holds(condition, self.scope) for condition in run.own) and keeps_to_itself(self.program, self.graph, run.root, instance, None)
+
+    def follows(self, run: mp.Run, instance: Instance, following: Instance) -> bool:
+        """The conditions on an instance of a run and the one that follows it."""
+        self.set(following, "previous", instance)
+        self.set(self.scope, "current", following)
+        return (
+            deferred_hold(self.program, self.scope, self.program.rule.blocks[run.block])
+            and all(holds(condition, self.scope) for condition in run.linked)
+            and keeps_to_itself(self.program, self.graph, run.root, instance, following)
+        )
+
+    def next_instance(self, run: mp.Run, last: Instance) -> int | None:
+        """The root of an instance that would go on behind the last one of a run; nothing of it stays."""
+        end, mark = last.slots[run.root], len(self._trail)
+        for candidate in self._above(run.climb, {run.previous: [end]}) or ():
+            following = Instance(-1)
+            for _ in self.solve([Inside(following), At(run.root, candidate)]):
+                if following.slots[run.previous] == end and self.is_instance(run, following) and self.follows(run, last, following):
+                    self._undo(mark)
+                    return candidate
+                self.set(self.scope, "current", following)
+            self._undo(mark)
+        return None
+
+    def _whole(self, step: Whole) -> bool:
+        """Whether a run has as many instances as it needs, and none could follow; they are in order from now on."""
+        link = step.link
+        block = self.program.rule.blocks[link.run.block]
+        instances = self.scope.instances[link.run.block]
+        self.set(self.scope, "current", link.before)
+        try:
+            if not instances or len(instances) < evaluate(block.minimum, self.scope):
+                return False
+        except FAILURES:
+            return False
+        if block.maximum is not None and self.may_grow(link.run) and self.next_instance(link.run, instances[0]) is not None:
+            return False
+        self.set(self.scope, "current", link.before)
+        instances.reverse()
+        self._trail.append((instances.reverse, ()))
+        for number, instance in enumerate(instances):
+            self.set(instance, "index", number)
+        return True
+
     # ── instances ──
 
     def _enter(self, step: Enter) -> bool:
@@ -354,6 +475,8 @@ _TESTS: Final[dict[type, Callable[[Machine, Any], bool]]] = {
     mp.Absent: lambda machine, step: machine.operands(step.register)[step.index] == ABSENT,
     mp.Done: lambda machine, step: True,
     Enter: Machine._enter,
+    Inside: Machine._inside,
+    Whole: Machine._whole,
     Leave: Machine._leave,
     mp.Extend: lambda machine, step: machine._extend(step),
     mp.Bounds: lambda machine, step: machine._bounds_allow(step.block, step.count),
@@ -373,6 +496,9 @@ _MOVES: Final[dict[type, Callable[[Machine, Any, Todo], Outcome]]] = {
     At: lambda machine, step, rest: machine.match(step.register, step.slot, rest),
     mp.Operands: Machine._take_operands,
     mp.Choice: lambda machine, step, rest: machine._branches(step.register, step.branches, rest),
+    mp.Run: lambda machine, step, rest: (Link(step, machine.held(step.register), None, machine.scope.current), rest),
+    Link: Machine._link,
+    Linked: Machine._linked,
     mp.Fields: Machine._fields,
     mp.Users: Machine._users,
     mp.Grow: lambda machine, step, rest: before(machine.instance(step.block, step.root, 0, machine.start), rest),

@@ -93,6 +93,24 @@ class Fields:
     block: int
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class Run:
+    """What `register` holds is the end of a maximal run: the instances of `block` are found from the last one, whose `root` it is.
+
+    `previous` of an instance holds the `root` of the one before; of the first one `start` holds it. `own` are conditions on an
+    instance, `linked` those on an instance and the one before it. `climb` leads from `previous` up to `root`.
+    """
+
+    register: int
+    block: int
+    root: int
+    previous: int
+    start: int
+    own: tuple[Value, ...]
+    linked: tuple[Value, ...]
+    climb: Climb
+
+
 @dataclass(frozen=True, slots=True)
 class Choice:
     """A choice: what `register` holds is what one of `branches` holds, tried in order."""
@@ -236,7 +254,7 @@ class Guard:
 
 Step = Union[
     IsKind, Distinct, IsOp, Operands, Operand, Absent, Fields, Choice, Attr, Done, Start, Users, Grow, Extend,
-    Bounds, Holds, Valid, Late, Apart, Private, Convex, Guard,
+    Run, Bounds, Holds, Valid, Late, Apart, Private, Convex, Guard,
 ]  # fmt: skip
 
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from gslang.check import checked as ir
-from gslang.check.checked import OWN, At, CheckedRule, First, Own, Place, Value
+from gslang.check.checked import OWN, At, CheckedRule, First, Own, Place, Prev, Value
 from gslang.dialect.onnx.versions import opset_for
 from gslang.dialect.tensor_type import UnknownValue
 from gslang.engine.builtins import BUILTINS
@@ -25,12 +25,14 @@ UNBOUND = -2  # a slot that nothing has matched (yet); `ABSENT` (-1) is an optio
 
 @dataclass(slots=True)
 class Instance:
-    """One match of a template: its nodes' slots, alternation choices and captures."""
+    """One match of a template: its nodes' slots, alternation choices and captures. `index` is negative until the run that it is part of
+    is whole."""
 
     index: int
     slots: dict[int, int] = field(default_factory=dict)
     chosen: dict[int, int] = field(default_factory=dict)
     captures: dict[int, Any] = field(default_factory=dict)
+    previous: Instance | None = None  # in a chain
 
 
 @dataclass(slots=True)
@@ -75,6 +77,10 @@ class Scope:
                 if self.current is None:
                     raise UnknownValue("there is no first instance")
                 return self.current
+            case Prev():
+                if self.current is None or self.current.previous is None:
+                    raise UnknownValue("there is no previous instance")
+                return self.current.previous
             case At(block, index):
                 number = evaluate(index, self)
                 instances = self.instances[block]

@@ -14,9 +14,9 @@ from gslang.check.found import children
 from gslang.engine import program as mp
 from gslang.engine.conditions import bound_slots, input_slots, late_contradiction, output_slots, shared_output
 from gslang.engine.lower import operators_of
-from gslang.engine.machine import At, Machine
+from gslang.engine.machine import At, Link, Linked, Machine, Whole
 from gslang.engine.obstacles import also_used, constraint_obstacle, described, failing_part, nodes_read, path_between, shown_operators, where_obstacle
-from gslang.engine.scope import holds
+from gslang.engine.scope import Instance, holds
 from gslang.graph.graph import ABSENT
 
 _NAMED = 4  # users that are told one by one
@@ -26,6 +26,7 @@ _ONE_EACH = "the outputs of the source are nodes of their own"
 _KEEP = "mark it `keep` in the source if it may stay in the graph"
 _ALL_OUTPUTS = "the rule needs all its outputs; a rule with fewer outputs would match here"
 _ONLY_PATTERN = "a node that only the pattern uses"
+_ONLY_RUN = "a node that only the run uses"
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,6 +75,10 @@ def words_for(machine: Machine, step: Any, slot: int) -> Words:
             return _bounds(machine, block, count or 0, of)
         case mp.Holds(block):
             return _instance(machine, block)
+        case Linked(link, instance):
+            return _linked(machine, link, instance)
+        case Whole(link):
+            return _run_too_short(machine, link)
         case mp.Valid(block):
             return _newest_instance(machine, block)
     return _whole(machine, step)
@@ -189,6 +194,51 @@ def _newest_instance(machine: Machine, number: int) -> Words:
                 return words
     shared = shared_output(machine.program, scope)
     return _path(machine, block.span) or (_shared(machine, *shared) if shared else Words("not-valid", block.span, machine.start))
+
+
+# ── runs ──────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def _linked(machine: Machine, link: Link, instance: Instance) -> Words:
+    """Why this is no instance of a run, or not the last one."""
+    rule, scope, run = machine.program.rule, machine.scope, link.run
+    block, end = rule.blocks[run.block], link.slot
+    scope.current = instance
+    for conditions, following in ((run.own, None), (run.linked, link.following)):
+        scope.current = following or instance
+        for condition in conditions if conditions is run.own or following is not None else ():
+            if not holds(condition, scope):
+                expected, found, reason = where_obstacle(condition, scope)
+                span = block.where_spans[block.where.index(condition)]
+                return Words(reason, span, end, expected, found, "the block's `where` decides what an instance is")
+    for register, slot in instance.slots.items():
+        if register in rule.interior and slot >= 0 and (slot != end or link.following is not None):
+            around = {*instance.slots.values(), *(link.following.slots.values() if link.following is not None and slot == end else ())}
+            if words := _used_outside(machine, register, slot, around, _ONLY_RUN):
+                return words
+    if link.following is None and (words := _not_longest(machine, link.run, instance, end)):
+        return words
+    return Words("attribute", block.span, end, "what `prev` has", f"{described(machine.graph, end)} has something else")
+
+
+def _not_longest(machine: Machine, run: mp.Run, last: Instance, end: int) -> Words | None:
+    block, further = machine.program.rule.blocks[run.block], machine.next_instance(run, last)
+    if further is None:
+        return None
+    found = f"{described(machine.graph, further)} goes on from {described(machine.graph, end)}"
+    return Words("not-longest", block.span, end, f"the end of a run of `{block.name}`", found, "a chain matches a whole run, at its end")
+
+
+def _run_too_short(machine: Machine, link: Link) -> Words:
+    run = link.run
+    block, instances = machine.program.rule.blocks[run.block], machine.scope.instances[run.block]
+    if instances and block.maximum is not None and machine.may_grow(run) and (words := _not_longest(machine, run, instances[0], machine.start)):
+        return words
+    count = len(instances)
+    return Words(
+        "too-few-instances", block.bounds_span, machine.start, f"a run of as many instances of `{block.name}` as `chain` allows", f"it has {count}",
+        f"`chain {block.name} in {max(count, 1)}..` would take it, if the rule holds for so few",
+    )  # fmt: skip
 
 
 # ── the whole ─────────────────────────────────────────────────────────────────────────────────────────────────

@@ -69,6 +69,8 @@ class Namespace:
                 return f"i{number}[{node}]"
             case ir.At(block, ir.Const(0)) if self.inside is None:
                 return f"{self._first(block)}[{node}]"
+            case ir.Prev():
+                raise NotCompiled("a chain")
             case ir.At(block, index):
                 return f"at(I{block}, {code_of(index, self)})[{node}]"
 

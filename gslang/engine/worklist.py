@@ -35,6 +35,9 @@ class Move:
 Way = tuple[Move, ...]
 Ways = dict[str, list[Way]]
 
+EVERYWHERE = "%everywhere"
+"""In place of an operator: as one move, the operators of first outputs that any change may concern, however far away: a run is any length."""
+
 USED = ""
 """In place of an operator: the ways from nodes whose users some rule counts."""
 
@@ -55,6 +58,9 @@ def _ways(plan: MatchProgram) -> tuple[tuple[str, Way], ...]:
 
 def _find_ways(plan: MatchProgram) -> Iterable[tuple[str, Way]]:
     rule = plan.rule
+    if any(isinstance(node, ir.ChainNode) for node in rule.nodes):
+        yield EVERYWHERE, (Move(_UP, frozenset(plan.starts)),)
+        return
     first = rule.outputs[0] if rule.output_block is None else rule.blocks[rule.output_block].root
     parents: dict[int, list[int]] = {}
     for k, node in enumerate(rule.nodes):
@@ -168,6 +174,8 @@ def affected(graph: Graph, seeds: Iterable[int], ways: Ways, blocked: Iterable[i
     """
     op, users, operands = graph.op, graph.users, graph.operands
     found = dict.fromkeys(blocked)
+    for way in ways.get(EVERYWHERE, ()):
+        found.update((node, None) for node in graph.nodes() if op[node] in (way[0].operators or ()))
     changed: dict[str, dict[int, None]] = {}  # by operator, of those that some pattern has
     for node in seeds:
         operator = op[node]

@@ -95,6 +95,11 @@ class _Source(_Sketch):
                 return self.add(f"{_operators(call)}?", [self.node(o) for o in call.operands], node.span)
             case ir.AltNode():
                 return self.add("one of", [self.node(b) for b in node.branches], node.span)
+            case ir.PreviousNode():
+                return self.add(node.span.text, (), node.span, INPUT)
+            case ir.ChainNode():
+                block = self.rule.blocks[node.chain]
+                return self.add(f"chain {block.name}", [self.node(node.root), self.node(node.start)], block.span)
 
     def _is_optional(self, first: int, second: int) -> bool:
         call = self.rule.nodes[first]

@@ -223,6 +223,13 @@ class Each(Node):
     where: tuple[Expr, ...]
 
 
+@dataclass(frozen=True, slots=True)
+class Chain(Each):
+    """`chain name in bounds from start { statements where conditions; }`: each instance goes on from the one before."""
+
+    start: Expr | None
+
+
 Statement = Union[Bind, Each]
 
 

@@ -303,6 +303,11 @@ class _Builder:
         statements = tuple(x for x in c[2:] if isinstance(x, n.Bind))
         return n.Each(self.name(c[0]), c[1], statements, c[-1] or (), span=self.span(tree))
 
+    def _chain(self, tree: Tree[Token], c: list[Any]) -> Any:
+        _, name, bounds, word, start, *rest = c
+        statements = tuple(x for x in rest if isinstance(x, n.Bind))
+        return n.Chain(self.name(name), bounds, statements, c[-1] or (), None if word is None else start, span=self.span(tree))
+
     def _range(self, tree: Tree[Token], c: list[Any]) -> Any:
         low, high = (None if t is None else self.integer(t) for t in c)
         span = self.span(tree)

@@ -12,7 +12,7 @@ from typing import Any
 from gslang.check import checked as ir
 from gslang.dialect.dtypes import numpy_dtype
 from gslang.dialect.tensor_type import TensorType, TupleType, is_static
-from gslang.engine.lower import mentions_first
+from gslang.engine.lower import mentions_another
 from gslang.engine.scope import UNBOUND, Scope, evaluate
 from gslang.graph.graph import ABSENT, INPUT, PARAM, Graph
 from gslang.graph.inference import infer_node
@@ -248,4 +248,4 @@ class Leaves:
 
 def reads_itself(rule: ir.CheckedRule, number: int, constraint: ir.Constraint, scope: Scope) -> bool:
     """On the first instance, a constraint that reads `first` is one between an instance and itself."""
-    return scope.current is not None and scope.current.index == 0 and mentions_first(constraint, rule.lets)
+    return scope.current is not None and scope.current.index == 0 and mentions_another(constraint, rule.lets)

@@ -1,0 +1,123 @@
+"""Chains: templates whose instances follow one another, each from a value of the one before (language.md, chains)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import fields, is_dataclass, replace
+from typing import Any
+
+from gslang.base.diagnostics import Label
+from gslang.check import checked as ir
+from gslang.check import patterns, templates, variables
+from gslang.check.context import Denotation, Lowering, NodeOf, OperatorOf, Run
+from gslang.syntax import nodes as n
+
+
+def chain(low: Lowering, statement: n.Chain) -> None:
+    """Lower a `chain` block: where it starts, then its template."""
+    start = _start(low, statement)
+    link = _link(low, statement)
+    block = len(low.templates)
+    templates.each(low, statement, lambda: _begin(low, block, link, start))
+    run = low.runs[block]
+    found = low.blocks[block]
+    if isinstance(found.maximum, ir.Const) and found.maximum.value < 1 or isinstance(statement.bounds, n.Range) and statement.bounds.lower == 0:
+        low.error("E0501", "a chain has at least one instance", statement.bounds.span, "write `1..`, and a rule of its own without the chain")
+    root = low.templates[block].names[link.field]
+    if isinstance(root, NodeOf):
+        if not isinstance(low.patterns[root.node], (ir.CallNode, ir.AltNode)):
+            low.stop("E0404", f"`{link.field}` is handed on, so it is a call", link.span, f"name the call that reads `prev.{link.field}`")
+        low.blocks[block] = replace(found, minimum=ir.Const(max(1, found.minimum.value)) if isinstance(found.minimum, ir.Const) else found.minimum,
+                                    root=root.node, previous=run.previous)  # fmt: skip
+    elif root is not None:
+        low.stop("E0404", f"`prev.{link.field}` is an operand, so `{link.field}` is a node of the block", link.span)
+
+
+def _start(low: Lowering, statement: n.Chain) -> int:
+    """The pattern node that the first instance goes on from; any node where nothing is said."""
+    if low.side != "source":
+        low.stop("E0606", "`chain` stands in a source; in a target repeat with `[e for i in name]`", statement.span)
+    if low.inside is not None:
+        low.stop("E0404", "blocks do not nest", statement.span)
+    if statement.start is None:
+        return patterns.leaf(low, statement.name.span, "any", ()).node
+    return patterns.node_of(low, statement.start, low.denote(statement.start))
+
+
+def _link(low: Lowering, statement: n.Chain) -> n.Attribute:
+    """The one `prev.NAME` of the block that stands as a node: what each instance hands on to the next."""
+    found: n.Attribute | None = None
+    for bind in statement.statements:
+        for link in _handed_on(bind.value):
+            if found is not None and link.field != found.field:
+                low.stop(
+                    "E0404", f"a chain hands on one value, and this one `prev.{found.field}` and `prev.{link.field}`", link.span,
+                    "what both are computed from is matched inside the block", related=(Label(found.span, "the other one"),),
+                )  # fmt: skip
+            found = found or link
+    if found is None:
+        low.stop(
+            "E0404", f"no instance of `{statement.name.id}` goes on from the one before", statement.span,
+            "`prev.NAME` as an operand is what the previous instance calls NAME: `y = nn.relu(prev.y);`",
+        )  # fmt: skip
+    if found.field not in [bind.name.id for bind in statement.statements]:
+        low.stop("E0201", f"the block has no name `{found.field}`", found.field_span, f"name the call: `{found.field} = …;`")
+    return found
+
+
+def _handed_on(expr: Any) -> Iterator[n.Attribute]:
+    """`prev.NAME` wherever it is not read itself (`prev.NAME.axis`, `prev.NAME.*`), in order."""
+    stack = [expr]
+    while stack:
+        part = stack.pop()
+        match part:
+            case n.Attribute(n.Name("prev")):
+                yield part
+            case n.Attribute(n.Attribute(n.Name("prev"))) | n.Spread(n.Attribute(n.Name("prev"))):
+                pass
+            case tuple():
+                stack.extend(reversed(part))
+            case _ if is_dataclass(part) and not isinstance(part, type):
+                stack.extend(getattr(part, f.name) for f in reversed(fields(part)) if f.name != "span")
+
+
+def _begin(low: Lowering, block: int, link: n.Attribute, start: int) -> None:
+    """What stands for the previous instance's value, a node of the template."""
+    node = low.add_pattern(ir.PreviousNode(name=None, span=link.span, block=block))
+    low.runs[block] = Run(link.field, node.node, start)
+
+
+# ── operators of one instance ─────────────────────────────────────────────────────────────────────────────────
+
+
+def operator_of_instance(low: Lowering, expr: n.OperatorKind) -> Denotation:
+    """`f = op(elementwise);` in a block: an operator of each instance's own, called once."""
+    if low.inside is None or low.side != "source":
+        low.stop("E0310", "`op(…)` is the kind of an input: `rule r(f: op(elementwise), x)`", expr.span)
+    arguments = tuple(n.Positional(value, span=value.span) for value in expr.arguments)
+    kind = n.Kind(n.Name("op", span=expr.span), arguments, False, span=expr.span)
+    name = expr.span.text
+    while name in low.variables:
+        name += "'"
+    low.own_variables.add(name)
+    low.variables[name] = ir.OpVariable(name, variables.operators_of(low, kind))
+    if variables.is_by_trait(kind):
+        low.trait_variables.add(name)
+    return OperatorOf(name)
+
+
+def let_instances_choose(low: Lowering) -> None:
+    """Calls by an operator of an instance's own: each stands for itself."""
+    called: dict[str, int] = {}
+    for k, node in enumerate(low.patterns):
+        if isinstance(node, ir.CallNode) and node.variable in low.own_variables:
+            assert node.variable is not None
+            if node.variable in called:
+                low.error(
+                    "E0310", "an operator of a block's own is called once", node.span, "a second call is of the same operator only if an input says so",
+                    related=(Label(low.patterns[called[node.variable]].span, "called here"),),
+                )  # fmt: skip
+            called.setdefault(node.variable, k)
+            low.patterns[k] = replace(node, variable=None)
+    for name in low.own_variables:
+        del low.variables[name]
