@@ -44,6 +44,32 @@ CONSTRUCTS = {
         test "one operand" for r { x: input float32[2]; exp(exp(x)) => unchanged }
         test "any operator" for s { x: input float32[2, 3]; nn.softmax(transpose(transpose(x))) => nn.softmax(x) }
         test "of one operand" for s { x: input float32[2, 3]; transpose(transpose(x)) + x => unchanged }""",
+    "chain": """op fused(x: tensor, *rest: tensor, names: str[]) -> tensor;
+        rule r(x) { chain c in 2.. from x { y = nn.relu(prev.y); } c[-1].y => nn.relu(x) }
+        rule s(x, w) { conv = nn.conv2d(x, w); chain c in 1..3 from conv { f = op(elementwise, unary); y = f(prev.y); where y.op != prev.y.op; }
+          c[-1].y => fused(nn.conv2d(x, w, conv.*), names = [i.y.op for i in c]) }
+        rule t(x) { chain c in 2.. from x { b = param(); y = prev.y + b; where y.shape == prev.y.shape; } exp(c[-1].y)
+          => exp(fused(x, *c.b, names = ("add",) * len(c))) }
+        rule u(x) { chain blocks in 2.. from x { w = var(); y = prev.y + tanh(nn.dense(prev.y, w)); } blocks[-1].y => fused(x, *[b.w for b in blocks], names = ()) }
+        rule v() { chain c in .. { y = keep clip(prev.y, a_min = prev.y.a_min); } c[-1].y where c[-1].y.a_max > 1.0, len(c) > 1 => clip(c[0].y, a_min = 0.0, a_max = c[-1].y.a_max) }
+        test "whole run" for r { x: input float32[2]; tanh(nn.relu(nn.relu(nn.relu(x)))) => tanh(nn.relu(x)) }
+        test "too short" for r { x: input float32[2]; nn.relu(x) => unchanged }
+        test "begins behind what is used elsewhere" for r { x: input float32[2]; a = nn.relu(x); b = nn.relu(a); nn.relu(nn.relu(b)), abs(b)
+          => b = nn.relu(x); nn.relu(b), abs(b) }
+        test "its end may be an output" for r { x: input float32[2]; a = nn.relu(nn.relu(x)); a, nn.relu(a) => a = nn.relu(x); a, nn.relu(a) }
+        test "operators of its own, three at most" for s { x: input float32[1, 1, 2, 2]; w: param float32[1, 1, 1, 1]; abs(exp(tanh(nn.relu(nn.conv2d(x, w)))))
+          => abs(fused(nn.conv2d(x, w), names = ("nn.relu", "tanh", "exp"))) }
+        test "a condition on neighbours" for s { x: input float32[1, 1, 2, 2]; w: param float32[1, 1, 1, 1]; exp(exp(nn.conv2d(x, w)))
+          => exp(fused(nn.conv2d(x, w), names = ("exp",))) }
+        test "side operands" for t { x: input float32[2]; a: param float32[2]; b: param float32[1]; exp((a + x) + b) => exp(fused(x, a, b, names = ("add", "add"))) }
+        test "the first one against where it starts" for t { x: input float32[1]; a: param float32[2]; b: param float32[1]; c: param float32[2]; exp(((x + a) + b) + c)
+          => exp(fused(x + a, b, c, names = ("add", "add"))) }
+        test "residual stack" for u { x: input float32[2, 2]; v: param float32[2, 2]; w: param float32[2, 2]; a = x + tanh(nn.dense(x, v)); tanh(nn.dense(a, w)) + a
+          => fused(x, v, w, names = ()) }
+        test "another residual" for u { x: input float32[2, 2]; v: param float32[2, 2]; w: param float32[2, 2]; a = x + tanh(nn.dense(x, v)); tanh(nn.dense(a, w)) + x => unchanged }
+        test "kept" for v { x: input float32[2]; a = clip(x, a_min = 0.0, a_max = 3.0); clip(a, a_min = 0.0, a_max = 2.0), exp(a)
+          => a = clip(x, a_min = 0.0, a_max = 3.0); clip(a, a_min = 0.0, a_max = 2.0), exp(a) }
+        test "another bound" for v { x: input float32[2]; clip(clip(x, a_min = 0.0, a_max = 3.0), a_min = 1.0, a_max = 2.0) => unchanged }""",
     "use counts": """rule r(x) { y = keep exp(x); tanh(y) where users(y) == 2, users(y, nn.relu) == 1 => tanh(exp(x)) }
         rule s(x) { t = keep transpose(x, axes = [1, 0]); exp(t) where users(t, nn.relu | abs) == 0 => exp(transpose(x, axes = [-1, 0])) }
         rule u(x) { s = keep nn.softmax(x); abs(s) where users(s, nn.softmax, axis = s.axis) == 1, users(s, elementwise) == 1 => s }

@@ -38,12 +38,12 @@
   "Words that begin an item.")
 
 (defconst gsl--keywords
-  '("and" "each" "else" "for" "if" "in" "is" "keep" "match" "not" "or" "ordered" "unchanged"
-    "where")
+  '("and" "chain" "each" "else" "for" "from" "if" "in" "is" "keep" "match" "not" "or" "ordered"
+    "unchanged" "where")
   "All other words of the language.")
 
 (defconst gsl--soft
-  '("repeat" "unchanged")
+  '("chain" "from" "repeat" "unchanged")
   "Those that may also be names.")
 
 (defconst gsl--constants

@@ -123,17 +123,30 @@ module.exports = grammar({
     kind: ($) => seq(field("name", alias(choice($.identifier, "op"), $.kind_name)), optional($.kind_arguments), optional("?")),
     kind_arguments: ($) => seq("(", maybeList(choice($.keyword_argument, $._any_expression)), ")"),
 
-    side: ($) => seq(repeat(choice($.binding, $.each_statement)), $._outputs, optional($.where_clause)),
+    side: ($) => seq(repeat(choice($.binding, $.each_statement, $.chain_statement)), $._outputs, optional($.where_clause)),
     // Behind a comma, `where` is the operator of that name, as for the compiler.
     _outputs: ($) => prec.right(list(choice($.starred, $._any_expression))),
     where_clause: ($) => seq("where", list($._any_expression)),
-    binding: ($) => seq(field("name", $.identifier), "=", field("value", $._any_expression), ";"),
+    binding: ($) => seq(field("name", $._name), "=", field("value", $._any_expression), ";"),
     each_statement: ($) =>
       seq(
         "each",
         field("name", $.identifier),
         "in",
         field("values", choice($.range, $._any_expression)),
+        "{",
+        repeat($.binding),
+        optional(seq($.where_clause, optional(";"))),
+        "}",
+      ),
+    _name: ($) => choice($.identifier, alias("chain", $.identifier)),  // where a chain may begin too
+    chain_statement: ($) =>
+      seq(
+        "chain",
+        field("name", $.identifier),
+        "in",
+        field("values", choice($.range, $._any_expression)),
+        optional(seq("from", field("start", $._any_expression))),
         "{",
         repeat($.binding),
         optional(seq($.where_clause, optional(";"))),
@@ -208,7 +221,7 @@ module.exports = grammar({
 
     _postfix: ($) =>
       choice(
-        $.identifier,
+        $._name,
         $.integer,
         $.float,
         $.string,

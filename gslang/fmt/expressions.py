@@ -90,6 +90,8 @@ def _is_key(after: Part | None) -> bool:
 def _is_computed(before: Part | None, after: Part | None) -> bool:
     """True for a range with an end that is more than a number."""
     if isinstance(after, Token):
+        if after.text == "from" and _is_number(before):  # `chain c in 2.. from x`
+            return False
         return after.kind == "word" and after.text not in _WORDS or after.text == "-" or after.kind == "number" and not _is_number(before)
     return isinstance(after, Bracket) and after.open.text == "("
 

@@ -64,7 +64,7 @@ def items(parts: list[Part]) -> Iterator[Item]:
 def _side_end(parts: Sequence[Part], at: int) -> int:
     """The index behind the statements that begin at `at`: where the outputs begin."""
     while at < len(parts):
-        if _is(parts[at], "each"):
+        if _is_template(parts, at):
             at = _template(parts, at) + 1
         elif at + 1 < len(parts) and isinstance(parts[at], Token) and (_is(parts[at + 1], "=") or _is(parts[at + 1], ":")):
             while not _is(parts[at], ";"):
@@ -75,8 +75,13 @@ def _side_end(parts: Sequence[Part], at: int) -> int:
     return at
 
 
+def _is_template(parts: Sequence[Part], at: int) -> bool:
+    """Whether an `each` or a `chain` begins here; `chain` may be a name too."""
+    return _is(parts[at], "each") or _is(parts[at], "chain") and at + 2 < len(parts) and _is(parts[at + 2], "in")
+
+
 def _template(parts: Sequence[Part], at: int) -> int:
-    """The index of the block of an `each` that begins at `at`; the arms of a `match` in its bounds are not it."""
+    """The index of the block of an `each` or `chain` that begins at `at`; the arms of a `match` in its bounds are not it."""
     arms = 0
     while not _is_block(parts[at]) or arms:
         if _is_block(parts[at]):
@@ -317,7 +322,7 @@ def _statements(parts: Sequence[Part]) -> Iterator[list[Part]]:
     at = 0
     while at < len(parts):
         start = at
-        if _is(parts[at], "each"):
+        if _is_template(parts, at):
             at = _template(parts, at)
         else:
             while not _is(parts[at], ";"):
@@ -348,7 +353,7 @@ def _statement(parts: list[Part], width: int) -> Doc:
     if _is(parts[1], "="):
         padding = " " * max(0, width - len(name.text))
         return (token_doc(name), padding, " ", token_doc(first(parts[1])), " ", expression(parts[2:-1]), token_doc(first(parts[-1])))
-    if _is(parts[0], "each"):
+    if _is_template(parts, 0):
         return _each(parts)
     return (expression(parts[:-1]), token_doc(first(parts[-1])))
 

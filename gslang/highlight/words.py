@@ -15,7 +15,7 @@ BUILTINS = (
     "len", "range", "reversed", "zip", "sum", "prod", "min", "max", "any", "all", "concat", "cumsum", "abs", "numel", "broadcast",
     "normalize_axis", "layout_remap", "close", "users", "is_output",
 )  # fmt: skip
-SOFT = ("repeat", "unchanged")  # words that may also be names; no keyword before one of `(.=`
+SOFT = ("chain", "from", "repeat", "unchanged")  # words that may also be names; no keyword before one of `(.=`
 CONSTANTS = ("none", "true", "false")
 _ITEMS = ("dialect", "use", "op", "fn", "rule", "pass", "test", "repeat")
 _TERMINALS = ("NAME:", "INT:", "FLOAT:", "STRING:", "COMMENT:", "WHITE_SPACE:", "!field")
@@ -23,8 +23,8 @@ _TERMINALS = ("NAME:", "INT:", "FLOAT:", "STRING:", "COMMENT:", "WHITE_SPACE:", 
 
 @lru_cache(maxsize=1)
 def words() -> tuple[str, ...]:
-    """All words in quotes in the grammar, sorted."""
-    return tuple(sorted(set(re.findall(r'"([a-z]+)"', _grammar()))))
+    """All words in quotes in the grammar, and the one that its context tells, sorted."""
+    return tuple(sorted({*re.findall(r'"([a-z]+)"', _grammar()), *re.findall(r"^CHAIN\S* /([a-z]+)", _grammar(), re.MULTILINE)}))
 
 
 @lru_cache(maxsize=1)

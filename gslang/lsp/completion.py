@@ -29,6 +29,7 @@ from gslang.syntax import nodes as n
 
 _K = lsp.CompletionItemKind
 _DTYPES = ("float32", "float16", "bfloat16", "float64", "int64", "int32", "int16", "int8", "uint8", "uint16", "uint32", "uint64", "bool")
+_OTHERS = ("first", "prev")  # other instances, inside a block
 _EXPRESSION_WORDS = ("if", "else", "and", "or", "not", "in", "for", "match", "keep", "ordered", "none", "true", "false")
 
 
@@ -217,13 +218,13 @@ class _Places:
         if here.text() == "." and not here.word.count("."):
             yield from self.fields(hover.root_mark(self.piece, here.last))
             return
-        mark = next((m for m in marks(self.piece) if m.start == here.start and m.text == root and (m.local is not None or m.text == "first")), None)
+        mark = next((m for m in marks(self.piece) if m.start == here.start and m.text == root and (m.local is not None or m.text in _OTHERS)), None)
         if mark is None and any(m.defines and m.local is not None and m.text == root for m in marks(self.piece)):
             mark = next(m for m in marks(self.piece) if m.defines and m.text == root)
-        if mark is not None or root == "first":
+        if mark is not None or root in _OTHERS:
             words_ = here.word.split(".")
             inner = next((m for m in marks(self.piece) if m.defines and len(words_) > 2 and m.text == words_[-2]), None)
-            yield from self.fields(inner or mark, first=root == "first" and len(words_) == 2)
+            yield from self.fields(inner or mark, first=root in _OTHERS and len(words_) == 2)
             return
         yield from self.operators(prefix=here.word.rpartition(".")[0] + ".")
 

@@ -129,6 +129,8 @@ def _pattern(low: Lowering, pattern: ir.Pattern) -> str:
         case ir.ProjNode(base=base):
             name = low.patterns[base].name
             return f"a projection of `{name}`" if name else "a projection"
+        case ir.PreviousNode():
+            return "what the previous instance hands on, or the chain's start"
         case ir.AltNode(branches=branches):
             return "one of: " + "; ".join(_pattern(low, low.patterns[branch]) for branch in branches[:6])
     return "a node"
@@ -142,7 +144,7 @@ def _listed(operators: tuple[str, ...]) -> str:
 def _bounds(low: Lowering, block: int) -> str:
     span = low.blocks[block].span if block in low.blocks else None
     head = span.text.split("{")[0].strip() if span is not None else ""
-    return f" (`{head}`)" if head.startswith("each") else ""
+    return f" (`{head}`)" if head.startswith(("each", "chain")) else ""
 
 
 def _made(target: ir.Target) -> str:

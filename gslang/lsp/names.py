@@ -284,7 +284,7 @@ class _Scan:
             after = t.text(k + 1)
             if after == ":=" or after == "=" and self.starts_statement(k):
                 yield self.introduce(k, "binding")
-            elif t.text(k - 1) == "each":
+            elif t.text(k - 1) == "each" or t.text(k - 1) == "chain" and t.text(k + 1) == "in":
                 yield self.introduce(k, "template")
                 templates[t.text(k)] = next((j for j in range(k, min(end, k + 40)) if t.text(j) == "{"), -1)
             else:
@@ -345,7 +345,7 @@ class _Scan:
         local = self.look_up(t.text(k), k, locals_)
         last = min(self.chain(k), end - 1)
         called = t.text(last + 1) == "(" or t.text(last + 1) == "?" and t.text(last + 2) == "("
-        if local is None and (called or last > k and t.text(k) not in ("first", "index")):
+        if local is None and (called or last > k and t.text(k) not in ("first", "prev", "index")):
             if self.is_name(k):
                 yield self.mark(k, "callee", last=last)
             return
@@ -368,7 +368,7 @@ class _Scan:
         """`root.field`: a name of a template where `root` is one, or an instance of one; else an attribute."""
         t = self.tokens
         mark = self.mark(k, "field")
-        instance = root in templates or root == "first" or any(name == root and o < k < c for name, o, c, _ in locals_)
+        instance = root in templates or root in ("first", "prev") or any(name == root and o < k < c for name, o, c, _ in locals_)
         if instance:
             for candidate in self.names.get(mark.text, ()):
                 block = t.around[candidate.token]

@@ -31,6 +31,7 @@ ITEMS = {
 
 STATEMENTS = {
     "each": ("A template, matched any number of times", "each ${1:branch} in ${2:2..} {\n    ${3:conv} = $0;\n}"),
+    "chain": ("A run of operators of any length", "chain ${1:c} in ${2:2..} from ${3:x} {\n    ${4:y} = ${5:nn.relu}(prev.$4);$0\n}"),
     "match": ("A choice by the alternative that matched", "match ${1:p} { ${2:a} => $3, _ => $0 }"),
 }
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 KEYWORDS = {
     "and": "Both conditions hold; what is unknown stays unknown unless the other one is false.",
+    "chain": "`chain c in 2.. from x { y = nn.relu(prev.y); }` — a run of any length: each instance goes on from the one before, the first from "
+    "`x`. Outside, `c[-1].y` is the end of the run, `len(c)` its length.",
     "dialect": "`dialect relay;` — whose operators the names below mean. Stands first in a file.",
     "each": "`each branch in 2.. { … }` — a template matched any number of times. Inside, `first.NAME` is the first instance's and `index` "
     "the number of this one; outside, `branch.conv` stands for all instances.",
@@ -11,8 +13,9 @@ KEYWORDS = {
     "false": "The value *false*.",
     "fn": "`fn front(axis, ndim) = axis if axis >= 0 else axis + ndim;` — a function, expanded at each use. Parameters take values or nodes.",
     "for": "`[e for v in s if c]` — a tuple of one item for each item of `s`. In a test: which rule it tests.",
+    "from": "What a `chain` starts from: a pattern.",
     "if": "`then if condition else otherwise` — in a target or a value: a choice. In a comprehension: which items count.",
-    "in": "Membership, the range of an `each`, or the source of a comprehension.",
+    "in": "Membership, the range of an `each` or `chain`, or the source of a comprehension.",
     "is": "`op …(…) -> tensor is elementwise, unary;` — the traits of a declared operator.",
     "keep": "`keep p` — `p` may have users outside of the match; it then stays in the graph. Without it such a user forbids the match.",
     "match": "`match p { a => e, b => e, _ => e }` — the arm of the alternative that matched.",
@@ -83,6 +86,7 @@ FUNCTIONS = {
 NAMES = {
     "first": "The first instance of this template; on the first instance, that instance itself.",
     "index": "The number of this instance, from 0.",
+    "prev": "In a chain, the instance before this one; `prev.y` as an operand is what it hands on, or what the chain starts from.",
     "opset": "In `where`, with ONNX: the operator set version that the model imports.",
 }
 

@@ -66,7 +66,7 @@ def saturate(
     """Run rules to saturation or a limit, or until a goal is `reached`, which is asked after each round. `accept` is asked before a rule is
     applied for the first time."""
     progress = progress or Saturation()
-    queue = [_prepared(rule) for rule in rules if not rule.disconnected]
+    queue = [_prepared(rule) for rule in rules if not rule.disconnected and not _has_chain(rule)]
     allowed: dict[str, bool] = {}
     changed = set(egraph.members)
     distance = dict.fromkeys(changed, 0)
@@ -196,6 +196,11 @@ def _distances(egraph: EGraph, changed: set[int], most: int) -> dict[int, int]:
                     following.append(above)
         layer = following
     return found
+
+
+def _has_chain(rule: CheckedRule) -> bool:
+    """A run has no end in a graph whose classes may hold themselves (`x + 0`)."""
+    return any(isinstance(node, ir.ChainNode) for node in rule.nodes)
 
 
 def _prepared(rule: CheckedRule) -> _Rule:

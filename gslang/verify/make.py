@@ -83,6 +83,8 @@ class Making(Leaves):
             case ir.TupleNode(fields=fields):
                 slots = self.fields(number, fields)
                 return self.bind(number, self.typed(self.graph.add_tuple(slots)))
+            case ir.ChainNode() as end:
+                return self.bind(number, self.run_of(end))
             case ir.ProjNode(base=base):
                 return self.bind(number, self.projection(number, self.node(base)))
         raise AssertionError("a pattern node of no known kind: this is a bug in gslang")
@@ -141,21 +143,36 @@ class Making(Leaves):
                 result.append(self.node(root))
             self.scope.current = before
             return result
-        least = evaluate(block.minimum, self.scope)
-        most = None if block.maximum is None else evaluate(block.maximum, self.scope)
-        count = least + self.dice(-1 - number).choice((0, 0, 1, 2))
-        count = self.wishes.get((number, "%count"), count)
-        if most is not None:
-            count = min(count, most)
-        self.counts.append(count)
         result = []
-        for k in range(count):
+        for k in range(self.count_of(number)):
             instance = Instance(k)
             self.scope.current = instance
             result.append(self.node(root))
             made.append(instance)
         self.scope.current = before
         return result
+
+    def count_of(self, number: int) -> int:
+        """How many instances a block is to have here."""
+        block = self.rule.blocks[number]
+        count: int = self.wishes.get((number, "%count"), evaluate(block.minimum, self.scope) + self.dice(-1 - number).choice((0, 0, 1, 2)))
+        if block.maximum is not None:
+            count = min(count, evaluate(block.maximum, self.scope))
+        self.counts.append(count)
+        return count
+
+    def run_of(self, end: ir.ChainNode) -> int:
+        """The end of a run that is made from its start."""
+        block, made = self.rule.blocks[end.chain], self.scope.instances[end.chain]
+        slot, before = self.node(end.start), self.scope.current
+        for k in range(self.count_of(end.chain)):
+            assert block.previous is not None
+            instance = Instance(k, {block.previous: slot}, previous=made[-1] if made else None)
+            self.scope.current = instance
+            slot = self.node(end.root)
+            made.append(instance)
+        self.scope.current = before
+        return slot
 
     # ── calls ──
 

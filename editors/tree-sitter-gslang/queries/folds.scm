@@ -5,6 +5,7 @@
   (function_item)
   (operator_item)
   (each_statement)
+  (chain_statement)
   (repeat_block)
   (match)
   (arguments)

@@ -28,9 +28,11 @@
 ] @keyword
 
 [
+  "chain"
   "each"
   "else"
   "for"
+  "from"
   "if"
   "keep"
   "match"

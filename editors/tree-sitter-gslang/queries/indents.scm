@@ -4,6 +4,7 @@
   (test_item)
   (pass_body)
   (each_statement)
+  (chain_statement)
   (arguments)
   (inputs)
   (operator_parameters)

@@ -97,6 +97,8 @@ class Source:
                 case ir.TupleNode(fields=fields):
                     inner = tuple(self.node(f) for f in fields if isinstance(f, int))
                     slot = self.graph.add(TUPLE, inner, Attributes(), tuple(self.graph.values[s] for s in inner))
+                case ir.ChainNode() | ir.PreviousNode():
+                    raise NotProved("a chain")
                 case ir.ProjNode(base=base) as projection:
                     slot = self.projection(number_, projection, self.node(base))
             slots[number_] = slot
