@@ -14,6 +14,7 @@ from gslang.check.context import (
     BUILTIN_ARGUMENTS,
     FUNCTIONS,
     USES,
+    BlockOf,
     Denotation,
     InstanceOf,
     Lost,
@@ -121,11 +122,11 @@ def _looks_like_tensor(low: Lowering, expr: n.Expr) -> bool:
         case n.Projection(base, _) | n.Index(base, _):
             return _looks_like_tensor(low, base)
         case n.Attribute(base, field):
-            if isinstance(base, (n.Name, n.Index)):
-                what = low.look_up(base.id) if isinstance(base, n.Name) else None
-                if isinstance(what, InstanceOf):
-                    return is_tensor(low.templates[what.block].names.get(field))
-            return False
+            what = low.look_up(base.id) if isinstance(base, n.Name) else low.look_up(base.base.id) if isinstance(base, n.Index) and isinstance(base.base, n.Name) else None
+            if isinstance(what, (InstanceOf, BlockOf)):
+                return is_tensor(low.templates[what.block].names.get(field))
+            run = low.runs.get(low.inside.block) if low.inside is not None else None
+            return run is not None and base == n.Name("prev", span=base.span) and field == run.link
         case n.Walrus(_, value):
             return _looks_like_tensor(low, value)
         case n.Conditional(then, _, otherwise):

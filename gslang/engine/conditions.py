@@ -10,7 +10,7 @@ from collections.abc import Collection, Iterator
 
 from gslang.check import checked as ir
 from gslang.engine.constraints import satisfied
-from gslang.engine.program import MatchProgram
+from gslang.engine.program import MatchProgram, Run
 from gslang.engine.scope import UNBOUND, Instance, Scope, holds
 from gslang.graph.graph import Graph
 
@@ -100,12 +100,13 @@ def instance_holds(plan: MatchProgram, scope: Scope, block: ir.Block) -> bool:
     return deferred_hold(plan, scope, block) and all(holds(condition, scope) for condition in block.where)
 
 
-def keeps_to_itself(plan: MatchProgram, graph: Graph, root: int, instance: Instance, following: Instance | None) -> bool:
-    """Condition 4 within a run: what goes away of an instance is used by itself only, its root by the following one too.
+def keeps_to_itself(plan: MatchProgram, scope: Scope, run: Run, instance: Instance, following: Instance | None) -> bool:
+    """Condition 4 within a run: what goes away of an instance is used by what it matches, its root by the following one too.
 
     Without a following instance the root is what the rest of the match says.
     """
-    inside, end = set(instance.slots.values()), instance.slots.get(root, UNBOUND)
+    graph, end = scope.graph, instance.slots.get(run.root, UNBOUND)
+    inside = {*instance.slots.values(), *[scope.slots[k] for k in run.outside]}
     for number, slot in instance.slots.items():
         if number in plan.rule.interior and slot >= 0 and (slot != end or following is not None):
             around = inside.union(following.slots.values()) if following is not None and slot == end else inside

@@ -121,7 +121,8 @@ def _run_step(rule: ir.CheckedRule, number: int, end: ir.ChainNode) -> Run:
     assert block.previous is not None
     linked = tuple(condition for condition in block.where if mentions_another(condition, rule.lets))
     own = tuple(condition for condition in block.where if condition not in linked)
-    return Run(number, end.chain, end.root, block.previous, end.start, own, linked, climb_to(rule, end.root))
+    outside = tuple(k for k in reverse_post_order(rule.nodes, [end.root]) if rule.nodes[k].block is None)
+    return Run(number, end.chain, end.root, block.previous, end.start, own, linked, outside, climb_to(rule, end.root))
 
 
 def _operand_steps(rule: ir.CheckedRule, of: int, patterns: tuple[int | None | ir.Splice, ...], swappable: frozenset[str]) -> Iterator[Step]:

@@ -350,7 +350,7 @@ class Machine:
 
     def is_instance(self, run: mp.Run, instance: Instance) -> bool:
         """The conditions on an instance alone, which is the current one."""
-        return all(holds(condition, self.scope) for condition in run.own) and keeps_to_itself(self.program, self.graph, run.root, instance, None)
+        return all(holds(condition, self.scope) for condition in run.own) and keeps_to_itself(self.program, self.scope, run, instance, None)
 
     def follows(self, run: mp.Run, instance: Instance, following: Instance) -> bool:
         """The conditions on an instance of a run and the one that follows it."""
@@ -359,7 +359,7 @@ class Machine:
         return (
             deferred_hold(self.program, self.scope, self.program.rule.blocks[run.block])
             and all(holds(condition, self.scope) for condition in run.linked)
-            and keeps_to_itself(self.program, self.graph, run.root, instance, following)
+            and keeps_to_itself(self.program, self.scope, run, instance, following)
         )
 
     def next_instance(self, run: mp.Run, last: Instance) -> int | None:

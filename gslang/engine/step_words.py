@@ -213,7 +213,7 @@ def _linked(machine: Machine, link: Link, instance: Instance) -> Words:
                 return Words(reason, span, end, expected, found, "the block's `where` decides what an instance is")
     for register, slot in instance.slots.items():
         if register in rule.interior and slot >= 0 and (slot != end or link.following is not None):
-            around = {*instance.slots.values(), *(link.following.slots.values() if link.following is not None and slot == end else ())}
+            around = {*instance.slots.values(), *[scope.slots[k] for k in run.outside], *(link.following.slots.values() if link.following is not None and slot == end else ())}
             if words := _used_outside(machine, register, slot, around, _ONLY_RUN):
                 return words
     if link.following is None and (words := _not_longest(machine, link.run, instance, end)):
