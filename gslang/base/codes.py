@@ -49,8 +49,8 @@ E0313 a value that an attribute never has
 E0401 a node is read before it is matched
 E0402 a name of an alternative outside its arm
 E0403 `match` needs an alternation
-E0404 `each` in the wrong place
-E0405 `index` or `first` outside `each`
+E0404 `each` or `chain` in the wrong place
+E0405 `index`, `first` or `prev` in the wrong place
 E0501 a value of the wrong type
 E0502 an unknown attribute of a value
 E0503 a wrong number of arguments of a built-in

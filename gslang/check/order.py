@@ -58,6 +58,9 @@ def check_order(
                 _counted_too_early(low, block, read)
             else:
                 report(None, read, read.span)
+        if block.previous is not None and not found.get(block.root, -1) >> block.previous & 1:
+            span, link = low.patterns[block.root].span, low.runs[number].link
+            low.error("E0404", f"not every alternative of `{link}` goes on from the instance before", span, f"let each one read `prev.{link}`")
         for condition, span in zip(block.where, block.where_spans):
             for read in reads.by(condition, always | found.get(block.root, 0), span):
                 report(None, read, span)

@@ -20,7 +20,7 @@ from gslang.base.rule_files import rule_files
 from gslang.base.source import Source
 from gslang.check.checked import CheckedProgram
 from gslang.lint.configuration import Configuration
-from gslang.lint.linted_file import Finding, LintedFile
+from gslang.lint.linted_file import Finding
 from gslang.lint.selectors import selected_codes
 
 if TYPE_CHECKING:
@@ -76,6 +76,7 @@ def _state() -> str:
 
 def _lint(source: Source, program: CheckedProgram, selected: frozenset[str], parsed: Parsed | None = None) -> list[Finding]:
     from gslang.engine.meaning import with_meanings
+    from gslang.lint.family_findings import once_for_families
     from gslang.lint.linted_file import linted_file
     from gslang.lint.registry import REGISTRY
     from gslang.lint.suppression import suppress
@@ -83,18 +84,7 @@ def _lint(source: Source, program: CheckedProgram, selected: frozenset[str], par
 
     file = linted_file(source, (parsed or parse(source)).program, with_meanings(program))
     found = [diagnostic for code, lint in REGISTRY.items() if code in selected for diagnostic in lint(file)]
-    return sorted(suppress(file, _once_for_families(file, found), selected), key=lambda d: d.order)
-
-
-def _once_for_families(file: LintedFile, found: list[Finding]) -> list[Finding]:
-    """Findings in a family are told of one of its rules, without a fix: the text is that of all of them."""
-    places = [rule.written.span for rule in file.rules if rule.checked.family is not None]
-    result: dict[object, Finding] = {}
-    for k, one in enumerate(found):
-        span = one.primary.span
-        inside = any(place.source is span.source and place.start <= span.start < place.end for place in places)
-        result.setdefault((one.code, span) if inside else k, replace(one, fix=None) if inside else one)
-    return list(result.values())
+    return sorted(suppress(file, once_for_families(file.rules, found), selected), key=lambda d: d.order)
 
 
 def lint_files(

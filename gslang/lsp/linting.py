@@ -6,6 +6,7 @@ Unlike `gslc lint`, items without errors are linted although others have some.
 from __future__ import annotations
 
 from gslang.engine.meaning import with_meanings
+from gslang.lint.family_findings import once_for_families
 from gslang.lint.linted_file import Finding, LintedFile, LintedRule
 from gslang.lint.registry import REGISTRY, Lint
 from gslang.lint.suppression import suppress
@@ -23,25 +24,27 @@ def lint(analysis: Analysis, selected: frozenset[str], costly: bool = True) -> l
     """The findings of the selected lints, with spans in pieces of the document."""
     document, program = analysis.document, with_meanings(analysis.program)
     written: dict[int, n.Item] = {}
-    rules: dict[int, LintedRule] = {}
+    rules: dict[int, tuple[LintedRule, ...]] = {}
     pieces = [piece for piece in document.pieces if piece.items]
     for piece in pieces:
         item = written[id(piece)] = piece.items[0]
-        checked = analysis.checked(piece)
-        if isinstance(item, n.Rule) and checked is not None:
-            rules[id(piece)] = LintedRule(instances(item)[0][0], program.rules[checked.name])
+        if isinstance(item, n.Rule):
+            rules[id(piece)] = tuple(
+                LintedRule(rule, checked)
+                for rule in instances(item)[0] if (checked := program.rules.get(rule.name.id)) is not None and checked.span.source is piece.source
+            )  # fmt: skip
     running = selected if costly else selected - COSTLY
     if not program.ok:
         running = running & {*_OF_ITEMS, "L0115"}
     found: dict[int, list[Finding]] = {id(piece): [] for piece in pieces}
     for piece in pieces:
-        alone = _alone(analysis, piece, written[id(piece)], rules.get(id(piece)))
-        found[id(piece)] += _of_item(alone, piece, rules.get(id(piece)), running)
+        alone = _alone(analysis, piece, written[id(piece)], rules.get(id(piece), ()))
+        found[id(piece)] += _of_item(alone, piece, running)
     if program.ok:
         items = tuple(written[id(piece)] for piece in pieces)
         span = n.Program(program.doc, items, span=items[0].span) if items else None
         if span is not None:
-            whole = LintedFile(pieces[0].source, span, program, tuple(rules[id(piece)] for piece in pieces if id(piece) in rules))
+            whole = LintedFile(pieces[0].source, span, program, tuple(rule for piece in pieces for rule in rules.get(id(piece), ())))
             at = {id(piece.source): id(piece) for piece in pieces}
             for code, run in REGISTRY.items():
                 if code in running and code not in _OF_ITEMS:
@@ -50,8 +53,8 @@ def lint(analysis: Analysis, selected: frozenset[str], costly: bool = True) -> l
     result: list[Finding] = []
     for piece in pieces:
         if found[id(piece)] or any(mark.name.id == "allow" for mark in written[id(piece)].annotations):
-            alone = _alone(analysis, piece, written[id(piece)], rules.get(id(piece)))
-            result += suppress(alone, found[id(piece)], running)
+            alone = _alone(analysis, piece, written[id(piece)], rules.get(id(piece), ()))
+            result += suppress(alone, once_for_families(alone.rules, found[id(piece)]), running)
     return [finding for finding in result if not finding.allowed]
 
 
@@ -67,15 +70,15 @@ def _imports(analysis: Analysis, run: Lint, whole: LintedFile) -> list[Finding]:
     return known[1]  # type: ignore[no-any-return]
 
 
-def _alone(analysis: Analysis, piece: Piece, item: n.Item, rule: LintedRule | None) -> LintedFile:
+def _alone(analysis: Analysis, piece: Piece, item: n.Item, rules: tuple[LintedRule, ...]) -> LintedFile:
     """A file of one item."""
-    return LintedFile(piece.source, n.Program(None, (item,), span=item.span), analysis.program, (rule,) if rule is not None else ())
+    return LintedFile(piece.source, n.Program(None, (item,), span=item.span), analysis.program, rules)
 
 
-def _of_item(alone: LintedFile, piece: Piece, rule: LintedRule | None, running: frozenset[str]) -> list[Finding]:
-    key = (id(rule.checked) if rule is not None else 0, running)
+def _of_item(alone: LintedFile, piece: Piece, running: frozenset[str]) -> list[Finding]:
+    key = (tuple(id(rule.checked) for rule in alone.rules), running)
     known = piece.memo.get("lint")
     if known is None or known[0] != key:
         found = [finding for code in _OF_ITEMS if code in running for finding in REGISTRY[code](alone)]
-        known = piece.memo["lint"] = (key, found, rule)
+        known = piece.memo["lint"] = (key, found, alone.rules)
     return known[1]  # type: ignore[no-any-return]

@@ -134,7 +134,7 @@ class Making(Leaves):
 
     def instances(self, number: int, root: int) -> list[int]:
         """The slots of `root` in all instances of a block, which are made here if they are not there yet."""
-        block, made = self.rule.blocks[number], self.scope.instances[number]
+        made = self.scope.instances[number]
         before = self.scope.current
         if made:
             result = []

@@ -1,0 +1,28 @@
+"""Findings in rule families: the rules of a family share one text, so what is found in it is told once."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import replace
+
+from gslang.lint.linted_file import Finding, LintedRule
+
+
+def once_for_families(rules: Iterable[LintedRule], found: Iterable[Finding]) -> list[Finding]:
+    """The findings, those in a family once for each place. A fix is kept if all rules of the family have it alike."""
+    places = [rule.written.span for rule in rules if rule.checked.family is not None]
+    result: dict[object, list[Finding]] = {}
+    counts: dict[object, int] = {}
+    for k, one in enumerate(found):
+        span = one.primary.span
+        around = [place for place in places if place.source is span.source and place.start <= span.start < place.end]
+        key = (one.code, span) if around else k
+        result.setdefault(key, []).append(one)
+        counts[key] = len(around)
+    return [_told_once(group, counts[key]) for key, group in result.items()]
+
+
+def _told_once(group: list[Finding], rules: int) -> Finding:
+    first = group[0]
+    alike = len(group) >= rules and all(one.fix == first.fix for one in group)
+    return first if alike else replace(first, fix=None)
