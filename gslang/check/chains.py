@@ -82,7 +82,7 @@ def _handed_on(expr: Any) -> Iterator[n.Attribute]:
 
 
 def _begin(low: Lowering, block: int, link: n.Attribute, start: int) -> None:
-    """What stands for the previous instance's value, a node of the template."""
+    """Add the node of the template that stands for the previous instance's value."""
     node = low.add_pattern(ir.PreviousNode(name=None, span=link.span, block=block))
     low.runs[block] = Run(link.field, node.node, start)
 

@@ -18,7 +18,7 @@ def previous(low: Lowering, expr: n.Expr) -> InstanceOf:
 
 
 def is_handed_on(low: Lowering, block: int, field: str, place: ir.Place) -> bool:
-    """Whether `prev.field` is what the chain hands on."""
+    """True if `prev.field` is what the chain hands on."""
     return isinstance(place, ir.Prev) and low.runs[block].link == field
 
 

@@ -325,7 +325,7 @@ class Machine:
             yield before([Whole(link), At(run.start, link.slot)], rest)
 
     def may_grow(self, run: mp.Run) -> bool:
-        """Whether a block may have one more instance than it has."""
+        """True if a block may have one more instance than it has."""
         maximum = self.program.rule.blocks[run.block].maximum
         try:
             return maximum is None or bool(len(self.scope.instances[run.block]) < evaluate(maximum, self.scope))
@@ -333,7 +333,7 @@ class Machine:
             return False
 
     def _linked(self, step: Linked, rest: Todo) -> Outcome:
-        """Whether the instance is one, and then what comes before it."""
+        """Fails unless the instance is one; then what comes before it is next."""
         link, instance = step.link, step.instance
         run = link.run
         if instance.slots.get(run.previous, ABSENT) < 0 or not self.is_instance(run, instance):
@@ -376,7 +376,7 @@ class Machine:
         return None
 
     def _whole(self, step: Whole) -> bool:
-        """Whether a run has as many instances as it needs, and none could follow; they are in order from now on."""
+        """True if a run has as many instances as it needs, and none could follow; they are in order from now on."""
         link = step.link
         block = self.program.rule.blocks[link.run.block]
         instances = self.scope.instances[link.run.block]

@@ -76,7 +76,7 @@ def _side_end(parts: Sequence[Part], at: int) -> int:
 
 
 def _is_template(parts: Sequence[Part], at: int) -> bool:
-    """Whether an `each` or a `chain` begins here; `chain` may be a name too."""
+    """True if an `each` or a `chain` begins here; `chain` may be a name too."""
     return _is(parts[at], "each") or _is(parts[at], "chain") and at + 2 < len(parts) and _is(parts[at + 2], "in")
 
 

@@ -22,7 +22,7 @@ SKETCH = (Path(__file__).parent / "grammar_sketch.lark").read_text(encoding="utf
 OURS = grammar_path("gsl.lark").read_text(encoding="utf-8")
 SAMPLES = {
     "NAME": ("x", "w", "branch", "first"), "INT": ("0", "3"), "FLOAT": ("1.5", "2e-3"), "STRING": ('"a"', '"./b.gsl"'),
-    "COMPARE": ("==", "<", ">="), "DOTTED": ("a.b",),
+    "COMPARE": ("==", "<", ">="), "DOTTED": ("a.b",), "CHAIN": ("chain",),
 }  # fmt: skip
 
 
@@ -92,12 +92,12 @@ def only_in_the_sketch(tree: Tree[Any]) -> bool:
 
 def only_in_ours(tree: Tree[Any]) -> bool:
     """Words and signs in more places: a `;` before `=>` and `}`, a comma behind the last of more lists, every word after a dot or
-    before `=`, `p.0.1`, an operator variable as the parameter of a function, functions without a body, tables of families, and parameters of files."""
+    before `=`, `p.0.1`, an operator variable as the parameter of a function, functions without a body, tables of families, parameters of files, and chains."""
     words = {"none", "true", "false", "repeat", "unchanged"}
     for inner in tree.iter_subtrees():
         last = [str(c) for c in inner.children if c is not None and not isinstance(c, Tree)]
         match inner.data:
-            case "projections" | "table" | "row" | "paramdecl":
+            case "projections" | "table" | "row" | "paramdecl" | "chain":
                 return True
             case "field" if last and last[0] in words:
                 return True
