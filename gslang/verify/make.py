@@ -22,7 +22,7 @@ from gslang.evaluate.random_inputs import random_inputs
 from gslang.evaluate.run import evaluate as evaluate_graph
 from gslang.graph.graph import ABSENT, CONST, Graph
 from gslang.verify.leaves import Leaves, Misfit, reads_itself
-from gslang.verify.onnx_types import operand_type, operand_types
+from gslang.verify.operand_types import declared_type, operand_type, operand_types
 from gslang.verify.reads import leaves_read_by, operator_that_samples
 from gslang.verify.samplers import Shape, sample, some_shape
 from gslang.verify.surround import surround
@@ -286,6 +286,8 @@ class Making(Leaves):
         before = self.dtype
         if self.rule.dialect.name == "onnx":
             self.dtype = operand_type(operator, k, self.dtype)
+        else:
+            self.dtype = declared_type(self.rule.dialect.operators[operator], k, self.dtype)
         slot = self.node(pattern, shape)
         self.dtype = before
         return slot

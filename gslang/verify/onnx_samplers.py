@@ -1,7 +1,7 @@
 """Operand shapes, attributes and constant operands that fit ONNX operators, for instances of rules (as `samplers` for Relay).
 
 Operands that say where or how much (axes, shapes, pads) are proposed as values: under `"%k"` for operand k, in the answer and,
-where they are settled, in what is given. Not here: element types of operands (`onnx_types`).
+where they are settled, in what is given. Not here: element types of operands (`operand_types`).
 """
 
 from __future__ import annotations

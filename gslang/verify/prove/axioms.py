@@ -238,28 +238,6 @@ def _power(x: Term, y: Term) -> Term:
     return unknown("power", x, y)
 
 
-def _choice(name: str) -> Function:
-    def choice(condition: Term, then: Term, otherwise: Term) -> Term:
-        if condition.constant not in (0, 1):
-            return unknown(name, condition, then, otherwise)
-        use(f"{name} of what {'holds' if condition.constant else 'does not'}", x=then, y=otherwise)
-        return then if condition.constant else otherwise
-
-    return choice
-
-
-def _logic(name: str, neutral: int) -> Function:
-    def logic(x: Term, y: Term) -> Term:
-        for one, other in ((x, y), (y, x)):
-            if one.constant in (0, 1):
-                result = other if one.constant == neutral else one
-                rewrite(f"{name} {'true' if one.constant else 'false'}", lambda: unknown(name, x, y), result)
-                return result
-        return turned(name, x, y)
-
-    return logic
-
-
 def turned(name: str, x: Term, y: Term) -> Term:
     """A function that does not care for the order of its operands."""
     if y.key < x.key:
@@ -309,15 +287,14 @@ Function = Callable[..., Term]
 RING: dict[str, Function] = {"add": lambda a, b: a + b, "subtract": lambda a, b: a - b, "multiply": lambda a, b: a * b, "negative": lambda a: -a, "copy": lambda a: a}
 FUNCTIONS: dict[str, Function] = {
     **RING, "sqrt": square_root, "exp": exponential, "log": logarithm, "maximum": maximum, "power": _power,
-    "where": _choice("where"), "Where": _choice("Where"), "And": _logic("And", 1), "Or": _logic("Or", 0),
     **{function_of(law): by_law(law.name) for law in DEFINITIONS},
 }  # fmt: skip
 SYMMETRIC = frozenset({
-    "Xor", "Equal", "BitwiseAnd", "BitwiseOr", "BitwiseXor", "equal", "not_equal", "logical_and", "logical_or", "logical_xor",
-    "bitwise_and", "bitwise_or", "bitwise_xor",
+    "BitwiseAnd", "BitwiseOr", "BitwiseXor", "bitwise_and", "bitwise_or", "bitwise_xor",
 })  # fmt: skip
 IDEMPOTENT = frozenset({"Floor", "Ceil", "Round", "Sign", "floor", "ceil", "round", "trunc", "sign"})
-INVOLUTION = frozenset({"Not", "BitwiseNot", "logical_not", "bitwise_not"})
+INVOLUTION = frozenset({"BitwiseNot", "bitwise_not"})
+REMAINDERS = frozenset({"mod", "trunc_mod", "floor_mod", "Mod"})  # of the same divisor, once is enough
 
 
 def apply(name: str, arguments: Sequence[Term]) -> Term:
@@ -329,13 +306,18 @@ def apply(name: str, arguments: Sequence[Term]) -> Term:
     if name in IDEMPOTENT | INVOLUTION and (inner := _made_by(name, arguments[0])) is not None:
         use(f"{name} twice", x=inner)
         return inner if name in INVOLUTION else arguments[0]
+    if name.partition(" ")[0] in REMAINDERS and (inner := _made_by(name, arguments[0], arguments[1])) is not None:
+        use("remainder twice", x=inner, y=arguments[1])
+        return arguments[0]
     return turned(name, *arguments) if name in SYMMETRIC else unknown(name, *arguments)
 
 
-def _made_by(name: str, x: Term) -> Term | None:
-    """The argument of the function of which x is a value; None for what is no value of it."""
+def _made_by(name: str, x: Term, *others: Term) -> Term | None:
+    """The argument of the function of which x is a value, with the same other arguments; None for what is no value of it."""
     alone = x.alone
     if alone is None or alone[1] != 1 or alone[0].kind != "fn" or alone[0].name != name:
+        return None
+    if any(a.key != b.key for a, b in zip(alone[0].args[1:], others)):
         return None
     return alone[0].args[0]  # type: ignore[no-any-return]
 

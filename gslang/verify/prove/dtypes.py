@@ -6,8 +6,10 @@ for real numbers. Which of them an open element type holds becomes a case where 
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from typing import Any
 
+from gslang.dialect.dtypes import in_class
 from gslang.verify.prove.opaque import Opaque, unanswered
 from gslang.verify.prove.paths import Choices, Impossible
 
@@ -15,16 +17,17 @@ from gslang.verify.prove.paths import Choices, Impossible
 class Dtype(Opaque):
     """An element type that may be any. Compared with another one, or with a name, it is the same or not: a case each.
 
-    `numbers`: REAL, WHOLE or TRUTH, where it is settled.
+    `numbers`: REAL, WHOLE or TRUTH, where it is settled. `kinds`: those that operators take which it stands before.
     """
 
-    __slots__ = ("choices", "name", "numbers", "others", "parent")
+    __slots__ = ("choices", "kinds", "name", "numbers", "others", "parent")
 
     def __init__(self, choices: Choices, unlike: Any = None) -> None:
         self.choices = choices
         self.parent: Dtype | None = None
         self.name: str | None = None
         self.numbers: str | None = None
+        self.kinds = ANY_NUMBERS
         self.others: list[Any] = [] if unlike is None else [unlike]  # known to be different
 
     def __repr__(self) -> str:
@@ -59,6 +62,7 @@ class Dtype(Opaque):
 
 
 REAL, WHOLE, TRUTH = "real numbers", "whole numbers", "truth values"
+ANY_NUMBERS = frozenset({REAL, WHOLE, TRUTH})
 
 
 def numbers_named(name: str) -> str:
@@ -81,7 +85,8 @@ def numbers_of(dtype: Any) -> tuple[str, bool]:
     if not isinstance(dtype, Dtype):
         return REAL, False
     root = dtype.root()
-    root.numbers = (REAL, WHOLE)[root.choices.choose(2)]
+    open_kinds = [kind for kind in (REAL, WHOLE) if kind in root.kinds]
+    root.numbers = open_kinds[root.choices.choose(len(open_kinds))]
     return root.numbers, True
 
 
@@ -91,8 +96,35 @@ def restrict(dtype: Any, allowed: frozenset[str]) -> None:
     if known is not None:
         if known not in allowed:
             raise Impossible
-    elif isinstance(dtype, Dtype) and len(allowed) == 1:
-        dtype.root().numbers = next(iter(allowed))
+    elif isinstance(dtype, Dtype):
+        root = dtype.root()
+        root.kinds &= allowed
+        if not root.kinds:
+            raise Impossible
+        if root.kinds == {TRUTH}:
+            unify(root, "bool")
+        elif len(root.kinds) == 1:
+            root.numbers = next(iter(root.kinds))
+
+
+_OF_CLASS = {
+    "float": {REAL}, "int": {WHOLE}, "uint": {WHOLE}, "integer": {WHOLE}, "number": {REAL, WHOLE}, "bool": {TRUTH},
+}  # fmt: skip
+
+
+def numbers_in(classes: Collection[str]) -> frozenset[str]:
+    """The numbers that element types of these names and classes (`tensor(integer | bool)`) hold; all where one says nothing of that."""
+    found = [_OF_CLASS.get(c) or ({numbers_named(c)} if in_class(c, "number") else ANY_NUMBERS) for c in classes]
+    return frozenset[str]().union(*found) if found else ANY_NUMBERS
+
+
+def takes(dtype: Any, classes: Collection[str]) -> bool | None:
+    """Whether an operator that takes these classes takes this element type; None where it is not known."""
+    allowed = numbers_in(classes)
+    known = _settled(dtype)
+    if known is not None:
+        return known in allowed
+    return True if not isinstance(dtype, Dtype) or dtype.root().kinds <= allowed else None
 
 
 def compared(a: Any, b: Any) -> bool | None:
@@ -131,5 +163,8 @@ def unify(a: Any, b: Any) -> None:
         y.name, y.numbers = y.name or x.name, y.numbers or x.numbers
         y.others += x.others
         x.parent = y
+        restrict(y, x.kinds)
     else:
+        if numbers_named(y) not in x.kinds:
+            raise Impossible
         x.name = y

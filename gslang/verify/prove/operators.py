@@ -14,10 +14,11 @@ from gslang.verify.prove.families import Family, Sums, joined_family, split_fami
 from gslang.verify.prove.onnx_operators import ONNX, ONNX_RANKS, onnx_attribute
 from gslang.verify.prove.paths import NotProved
 from gslang.verify.prove.reals import Number, as_term
-from gslang.verify.prove.relay_arithmetic import ARITHMETIC, COMPARISONS, collapse, elementwise
+from gslang.verify.prove.relay_arithmetic import ARITHMETIC, collapse, elementwise
 from gslang.verify.prove.relay_movement import MOVEMENT
 from gslang.verify.prove.sizes import Size
 from gslang.verify.prove.tensors import Tensor, Value, World, constant
+from gslang.verify.prove.truths import is_of_truths, truth_function
 
 # The ranks that operators demand of their operands, None for any.
 RANKS_OF_OPERANDS: dict[str, tuple[int | None, ...]] = {
@@ -26,9 +27,7 @@ RANKS_OF_OPERANDS: dict[str, tuple[int | None, ...]] = {
     "nn.group_norm": (None, 1, 1), "matrix_set_diag": (2, 1), **ONNX_RANKS,
 }  # fmt: skip
 _SAME = frozenset({"copy", "annotation.stop_fusion", "annotation.checkpoint", "device_copy", "annotation.cast_hint"})
-_BOOLEAN = COMPARISONS | {
-    "isnan", "isinf", "isfinite", "Equal", "Less", "LessOrEqual", "Greater", "GreaterOrEqual", "And", "Or", "Xor", "Not", "IsNaN", "IsInf",
-}  # fmt: skip
+_BOOLEAN = frozenset({"isnan", "isinf", "isfinite", "IsNaN", "IsInf"})
 
 
 def meaning_of(world: World, dialect: Dialect, operator: str, operands: Sequence[Value], attrs: dict[str, Any]) -> Value:
@@ -89,9 +88,6 @@ def open_attribute(world: World, dialect: Dialect, operator: str, spec: Attribut
     return choose(world, operator, spec, operands, attrs)
 
 
-_OF_TRUTHS = frozenset({"And", "Or", "Xor", "Not"})
-
-
 # The numbers of attributes that a function with a law takes behind its operands, in this order.
 _NUMBERS = {"HardSigmoid": ("alpha", "beta"), "com.microsoft.QuickGelu": ("alpha",)}
 
@@ -99,12 +95,11 @@ _NUMBERS = {"HardSigmoid": ("alpha", "beta"), "com.microsoft.QuickGelu": ("alpha
 def unknown_function(world: World, operator: str, operands: Sequence[Tensor | None], attrs: dict[str, Any]) -> Tensor:
     """An element-wise function of which nothing is known but what it is applied to: operands by slot, attributes by name."""
     present = [o for o in operands if o is not None]
-    alike = present[1:] if operator in ("where", "Where") else present
-    for other in alike[1:]:
-        world.need_same_dtype(alike[0].dtype, other.dtype)
-    if operator in _OF_TRUTHS:
-        world.need_same_dtype(present[0].dtype, "bool")
-    dtype = "bool" if operator in _BOOLEAN else alike[0].dtype
+    if is_of_truths(operator):
+        return truth_function(world, operator, present)
+    for other in present[1:]:
+        world.need_same_dtype(present[0].dtype, other.dtype)
+    dtype = "bool" if operator in _BOOLEAN else present[0].dtype
     function = operator.removeprefix("nn.") if operator.removeprefix("nn.") in FUNCTIONS else operator
     if function in FUNCTIONS and len(present) == len(operands):
         order = _NUMBERS.get(function, ())

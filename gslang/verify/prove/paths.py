@@ -7,6 +7,7 @@ asks looks like code that knows, and what it finds out holds if every run ends w
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 
 class Impossible(Exception):
@@ -40,11 +41,12 @@ class Budget:
 class Choices:
     """The choices of one run: first those that are given, then always the first possibility."""
 
-    __slots__ = ("budget", "given", "taken")
+    __slots__ = ("bounds", "budget", "given", "taken")
 
     def __init__(self, given: list[int], budget: Budget) -> None:
         self.given, self.budget = given, budget
         self.taken: list[tuple[int, int]] = []  # (choice, possibilities)
+        self.bounds: list[tuple[Any, bool]] = []  # what conditions on real numbers said: terms that are at least 0, or above it
 
     def choose(self, possibilities: int) -> int:
         """A number below `possibilities`."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Protocol, runtime_checkable
 
+from gslang.verify.prove.cases import contradictory
 from gslang.verify.prove.opaque import Opaque, unanswered
 from gslang.verify.prove.paths import Choices, NotProved
 from gslang.verify.prove.sizes import Size
@@ -11,12 +12,15 @@ from gslang.verify.prove.terms import Term, inverse, number, of_size, unknown
 
 
 class Real(Opaque):
-    """A number that may be any. Comparisons are cases, of which nothing is remembered."""
+    """A number that may be any. Comparisons are cases, and what they say is known from then on (`Choices.bounds`).
 
-    __slots__ = ("choices", "term")
+    `term`: what a constant becomes that is made of it; `exact`: the number that the rule computes with. They differ for whole numbers, which wrap.
+    """
 
-    def __init__(self, term: Term, choices: Choices) -> None:
-        self.term, self.choices = term, choices
+    __slots__ = ("choices", "exact", "term")
+
+    def __init__(self, term: Term, choices: Choices, exact: Term | None = None) -> None:
+        self.term, self.choices, self.exact = term, choices, term if exact is None else exact
 
     @staticmethod
     def named(name: str, choices: Choices) -> Real:
@@ -27,7 +31,7 @@ class Real(Opaque):
 
     def _with(self, other: Any, combine: Any) -> Any:
         if isinstance(other, (int, float, Real, Size)) and not isinstance(other, bool):
-            return Real(combine(self.term, as_term(other)), self.choices)
+            return Real(combine(self.term, as_term(other)), self.choices, combine(self.exact, _exact(other)))
         if hasattr(other, "term"):
             return NotImplemented
         raise NotProved("a number meets something that is none")
@@ -38,7 +42,7 @@ class Real(Opaque):
     __radd__ = __add__
 
     def __neg__(self) -> Any:
-        return Real(-self.term, self.choices)
+        return Real(-self.term, self.choices, -self.exact)
 
     def __sub__(self, other: Any) -> Any:
         return self._with(other, lambda a, b: a - b)
@@ -60,18 +64,46 @@ class Real(Opaque):
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, (int, float, Real, Size)) or isinstance(other, bool):
             return False
-        difference = self.term - as_term(other)
+        difference = self.exact - _exact(other)
         if difference.constant is not None:
             return difference.constant == 0
-        return self.choices.choose(2) == 0
+        if all(self._follows(-d, True) for d in (difference, -difference)):  # neither above nor below
+            return True
+        if self._follows(difference, True) or self._follows(-difference, True) or self.choices.choose(2):
+            return False
+        self.choices.bounds += [(difference, False), (-difference, False)]
+        return True
 
     def __ne__(self, other: object) -> bool:
         return not self == other
 
-    def _ordered(self, other: Any) -> bool:
-        return self.choices.choose(2) == 0
+    def _follows(self, value: Term, strict: bool) -> bool:
+        """Whether it is known that a number is at least 0, or above it."""
+        return contradictory((*self.choices.bounds, (-value, not strict)))
 
-    __lt__ = __le__ = __gt__ = __ge__ = _ordered
+    def _is(self, value: Term, strict: bool) -> bool:
+        """Whether a number is at least 0, or above it: known, or decided for this case."""
+        if value.constant is not None:
+            return value.constant > 0 if strict else value.constant >= 0
+        if self._follows(value, strict):
+            return True
+        if self._follows(-value, not strict):
+            return False
+        holds = self.choices.choose(2) == 0
+        self.choices.bounds.append((value, strict) if holds else (-value, not strict))
+        return holds
+
+    def __lt__(self, other: Any) -> bool:
+        return self._is(_exact(other) - self.exact, True)
+
+    def __le__(self, other: Any) -> bool:
+        return self._is(_exact(other) - self.exact, False)
+
+    def __gt__(self, other: Any) -> bool:
+        return self._is(self.exact - _exact(other), True)
+
+    def __ge__(self, other: Any) -> bool:
+        return self._is(self.exact - _exact(other), False)
 
 
 class Token(Opaque):
@@ -101,6 +133,13 @@ class Number(Protocol):
     @property
     def term(self) -> Term:
         """The number in normal form."""
+
+
+def _exact(value: Any) -> Term:
+    """The number that a rule computes with."""
+    if hasattr(value, "real") and not isinstance(value, (int, float)):
+        value = value.real()
+    return value.exact if isinstance(value, Real) else as_term(value)
 
 
 def as_term(value: Any) -> Term:

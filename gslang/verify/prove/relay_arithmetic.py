@@ -17,7 +17,6 @@ from gslang.verify.prove.totals import total
 
 Attrs = Mapping[str, Any]
 Operands = Sequence[Value]
-COMPARISONS = frozenset({"equal", "not_equal", "less", "less_equal", "greater", "greater_equal", "logical_and", "logical_or", "logical_xor"})
 
 
 def elementwise(world: World, name: str, operands: Sequence[Tensor], dtype: Any) -> Tensor:

@@ -181,6 +181,7 @@ class Source:
         operands = [None if s == ABSENT else self.graph.tensor(s) for s in slots]
         attrs = self.attributes(call, operator, signature, operands)
         operands = with_attributes(signature, operands, attrs)
+        self.world.need_types(signature, operands)
         value = meaning_of(self.world, self.rule.dialect, operator, operands, attrs.plain(True))
         return self.graph.add(operator, tuple(slots), attrs, value)
 

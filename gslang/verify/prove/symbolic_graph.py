@@ -7,8 +7,9 @@ from typing import Any
 
 from gslang.dialect.tensor_type import TensorType
 from gslang.graph.graph import CONST, PROJ, TUPLE
+from gslang.verify.prove.axioms import apply
 from gslang.verify.prove.domains import Attributes
-from gslang.verify.prove.dtypes import Dtype
+from gslang.verify.prove.dtypes import Dtype, takes
 from gslang.verify.prove.opaque import Opaque, unanswered
 from gslang.verify.prove.paths import Impossible, NotProved
 from gslang.verify.prove.reals import Real, Token
@@ -53,7 +54,10 @@ class Leaf:
                 raise Impossible  # no whole number is one half
 
             def at(index: tuple[Any, ...]) -> Term:
-                return self.value if self.value is not None else read(self.name, tuple(world.facts.normal(k) for k in index))
+                if self.value is not None:
+                    return self.value
+                element = read(self.name, tuple(world.facts.normal(k) for k in index))
+                return apply("truth", [element]) if takes(self.dtype, ("bool",)) else element
 
             self.tensor = Tensor(shape, self.dtype, at, None, self.value, None, self)
         return self.tensor
@@ -78,7 +82,8 @@ class ConstantValue(Opaque):
 
     def real(self) -> Real:
         """The number, to compute with."""
-        return Real(self.term, self.leaf.world.facts.choices)
+        exact = self.term if self.leaf.world.is_real(self.leaf.dtype) else apply("order", [self.term])
+        return Real(self.term, self.leaf.world.facts.choices, exact)
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, (int, float)) or isinstance(other, bool):
@@ -154,9 +159,16 @@ class ConstantValue(Opaque):
         return -self.real()
 
     def __lt__(self, other: Any) -> bool:
-        return bool(self.real() < other)
+        return self.real() < other
 
-    __le__ = __gt__ = __ge__ = __lt__  # cases of which nothing is remembered
+    def __le__(self, other: Any) -> bool:
+        return self.real() <= other
+
+    def __gt__(self, other: Any) -> bool:
+        return self.real() > other
+
+    def __ge__(self, other: Any) -> bool:
+        return self.real() >= other
 
     __hash__ = unanswered  # type: ignore[assignment]
 

@@ -186,4 +186,6 @@ class Target:
                 if spec.default is REQUIRED:
                     raise NotProved(f"`{operator}` without `{name}`")
                 attrs[name] = spec.default
-        return meaning_of(self.world, self.rule.dialect, operator, with_attributes(signature, operands, attrs), attrs.plain(False))
+        complete = with_attributes(signature, operands, attrs)
+        self.world.need_types(signature, complete)
+        return meaning_of(self.world, self.rule.dialect, operator, complete, attrs.plain(False))

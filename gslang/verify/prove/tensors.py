@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
+from gslang.dialect.signature import Signature
 from gslang.verify.prove.axioms import at_least_0, is_positive
-from gslang.verify.prove.dtypes import REAL, compared, numbers_of, unify
+from gslang.verify.prove.dtypes import REAL, TRUTH, compared, numbers_in, numbers_of, restrict, takes, unify
 from gslang.verify.prove.facts import Facts
 from gslang.verify.prove.paths import Impossible, NotProved
 from gslang.verify.prove.sizes import Number, product, text_of
@@ -44,7 +46,8 @@ class World:
         self.sums: list[tuple[tuple[int, Any, Any], tuple[Any, Any]]] = []  # over instances: see `families`
         self.ranks_limited = False  # whether `most` had a say
         self.whole = False  # whether some open element type holds whole numbers in this case
-        self.defined: dict[str, set[str]] | None = None  # what the source is defined for: condition → terms; None while it is not evaluated
+        self.defined: dict[str, set[tuple[frozenset[str], str]]] | None = None  # what the source is defined for: condition → (where, term); None while it is not evaluated
+        self.under: tuple[str, ...] = ()  # what holds where elements are evaluated: conditions of `where`
         self.comparing = ""  # the side that is evaluated: "source", "target", or none yet
 
     def choose_rank(self, least: int = 0) -> int:
@@ -77,6 +80,20 @@ class World:
         elif compared(a, b) is not True:
             raise NotProved("the element types of the target's operands may differ")
 
+    def need_types(self, signature: Signature, operands: Sequence[Any]) -> None:
+        """Element types that an operator takes by its declaration."""
+        specs = signature.operands
+        for k, operand in enumerate(operands):
+            spec = specs[min(k, len(specs) - 1)] if specs else None
+            if spec is None or not spec.dtypes or not isinstance(operand, Tensor):
+                continue
+            allowed, taken = numbers_in(spec.dtypes), takes(operand.dtype, spec.dtypes)
+            if taken is None and not self.reading and operand.dtype.root().kinds - allowed == {TRUTH}:
+                self.notes.add("truth values apart")
+            elif not self.reading and taken is not True:
+                raise NotProved(f"`{signature.name}` may not take the element type of `{spec.name}`")
+            restrict(operand.dtype, allowed)
+
     def is_real(self, dtype: Any) -> bool:
         """True if an element type holds real numbers; a case where it is open."""
         numbers, is_open = numbers_of(dtype)
@@ -100,13 +117,14 @@ class World:
         for part, asked in _factors(term, condition):
             key = self.written(part)
             if self.comparing == "source":
-                self.defined.setdefault(asked, set()).add(key)  # type: ignore[union-attr]
+                self.defined.setdefault(asked, set()).add((frozenset(self.under), key))  # type: ignore[union-attr]
             elif self.comparing == "target" and not self.follows(asked, part, key):
                 raise NotProved(f"the target computes a function where the source may be defined and it is not: {key} {asked}")
 
     def follows(self, condition: str, term: Term, key: str) -> bool:
         """True if the source being defined says that a condition on a term holds."""
-        known = self.defined or {}
+        here = frozenset(self.under)
+        known = {asked: {text for where, text in found if where <= here} for asked, found in (self.defined or {}).items()}
         if any(key in known.get(stronger, ()) for stronger in {">0": (">0",), "!=0": ("!=0", ">0"), ">=0": (">=0", ">0")}[condition]):
             return True
         if len(term.parts) != 1:
@@ -114,6 +132,15 @@ class World:
         ((factors, c),) = term.parts.items()
         signs = (">0", "!=0") if condition == "!=0" else (condition, ">0")
         return (c > 0 or condition == "!=0") and all(any(self.written(of_atom(atom)) in known.get(s, ()) for s in signs) for atom, _ in factors)
+
+    @contextmanager
+    def where(self, condition: Term) -> Iterator[None]:
+        """Inside, elements are evaluated of which only those count where a condition holds."""
+        before, self.under = self.under, (*self.under, self.written(condition))
+        try:
+            yield
+        finally:
+            self.under = before
 
     def written(self, term: Term) -> str:
         """The text of a term in which positions that sums run over have no names."""

@@ -130,6 +130,15 @@ def number(value: Union[int, float, Fraction]) -> Term:
     return term({(): Fraction(value)})
 
 
+_TRUTHS = frozenset({"positive", "truth"})
+FUNCTION_OF = {"max": "maximum"}  # the name that a function's result is kept under → the function
+
+
+def is_truth(atom: Atom) -> bool:
+    """Whether an atom is 1 or 0."""
+    return atom.kind == "guard" or atom.kind == "fn" and atom.name in _TRUTHS
+
+
 def of_atom(atom: Atom) -> Term:
     """The atom itself."""
     return term({((atom, 1),): Fraction(1)})
@@ -173,7 +182,7 @@ def inverse(value: Term) -> Term:
         return unknown("1/0")  # whatever it is, it is the same on both sides
     if len(value.parts) == 1:
         ((factors, c),) = value.parts.items()
-        if not any(atom.kind == "guard" for atom, _ in factors):
+        if not any(is_truth(atom) for atom, _ in factors):
             result = number(1 / c)
             for atom, exponent in factors:
                 result = result * term({((atom, -exponent),): Fraction(1)})
@@ -201,7 +210,7 @@ def joined(f: Factors, g: Factors) -> Factors | Term:
     for atom, exponent in exponents.items():
         if exponent == 0:
             continue
-        if atom.kind == "guard":
+        if is_truth(atom):
             plain.append((atom, 1))
         elif atom.kind == "group" and exponent > 0:
             changed.append(atom.args[0].power(exponent))

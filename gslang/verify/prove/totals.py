@@ -15,10 +15,11 @@ from math import factorial, prod
 from typing import Any
 
 from gslang.verify.prove.axioms import apply
+from gslang.verify.prove.cases import vanishes
 from gslang.verify.prove.facts import Facts
 from gslang.verify.prove.paths import NotProved
 from gslang.verify.prove.sizes import Knowledge, Number, Size, linear, names_in, text_of
-from gslang.verify.prove.terms import ONE, ZERO, Atom, Factors, Term, guard, of_atom, of_size, read, rebuilt, term, unknown
+from gslang.verify.prove.terms import FUNCTION_OF, ONE, ZERO, Atom, Factors, Term, guard, of_atom, of_size, read, rebuilt, term, unknown
 from gslang.verify.prove.uses import is_raw, rewrite, use
 
 Variables = tuple[tuple[str, Any], ...]  # (position, size)
@@ -87,9 +88,6 @@ def _atom(atom: Atom, facts: Facts) -> Term:
             variables = tuple((name, facts.normal(size)) for name, size in atom.variables)
             return total(atom.name, variables, up_to_date(atom.args[0], facts), facts)
     return of_atom(atom)
-
-
-FUNCTION_OF = {"max": "maximum"}  # the name that `axioms` keeps a function's result under → the function
 
 
 def replace(value: Term, what: Mapping[str, Any], facts: Facts) -> Term:
@@ -334,7 +332,7 @@ def _written_name(name: str, names: Mapping[str, str], facts: Facts) -> str:
 
 def same(a: Term, b: Term, facts: Facts) -> bool:
     """True if two terms are equal under what is known: their difference vanishes, if need be after clearing
-    denominators."""
+    denominators, or case by case."""
     difference = up_to_date(up_to_date(a, facts) - up_to_date(b, facts), facts)
     for _ in range(6):
         if not difference.parts:
@@ -344,7 +342,7 @@ def same(a: Term, b: Term, facts: Facts) -> bool:
             continue
         groups = {atom for factors in difference.parts for atom, exponent in factors if atom.kind == "group" and exponent < 0}
         if not groups:
-            return False
+            return vanishes(difference, facts.choices.budget, tuple(facts.choices.bounds))
         group = min(groups, key=lambda g: (-g.level, g.key))
         most = max(-exponent for factors in difference.parts for atom, exponent in factors if atom == group)
         cleared = ZERO

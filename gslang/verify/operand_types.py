@@ -1,10 +1,12 @@
-"""Element types of ONNX operands: what a schema allows, and which one an instance takes."""
+"""Element types of operands: what a schema or a declaration allows, and which one an instance takes."""
 
 from __future__ import annotations
 
 from functools import cache
 
+from gslang.dialect.dtypes import in_class
 from gslang.dialect.onnx.versions import history
+from gslang.dialect.signature import Signature
 
 _PREFERRED = ("float32", "int64", "bool", "int32", "uint8", "float16", "string")
 
@@ -28,3 +30,12 @@ def operand_type(operator: str, k: int, wanted: str) -> str:
     if not allowed or wanted in allowed:
         return wanted
     return next((name for name in _PREFERRED if name in allowed), wanted)
+
+
+def declared_type(signature: Signature, k: int, wanted: str) -> str:
+    """The same where a declaration says what an operand may be: `tensor(bool)`."""
+    specs = signature.operands
+    classes = specs[min(k, len(specs) - 1)].dtypes if specs else ()
+    if not classes or any(in_class(wanted, c) for c in classes):
+        return wanted
+    return next((name for name in _PREFERRED if any(in_class(name, c) for c in classes)), wanted)

@@ -1,0 +1,138 @@
+"""Truth values as numbers: 1 and 0, so that logic is arithmetic.
+
+A comparison of real numbers is `positive(b − a)`: 1 where its argument is above 0. For whole numbers, which wrap, it compares `order(x)`, the number
+that x stands for. p and q is p·q, not p is 1 − p, `where(p, x, y)` is p·x + (1 − p)·y; p·p is p (`terms.is_truth`). Whatever
+follows by propositional logic from comparisons as they stand is then equal as polynomials; what follows from the order of numbers, `cases` decides.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from fractions import Fraction
+
+from gslang.verify.prove.axioms import FUNCTIONS, at_least_0, is_positive
+from gslang.verify.prove.dtypes import TRUTH, numbers_of
+from gslang.verify.prove.paths import NotProved
+from gslang.verify.prove.tensors import Index, Tensor, World
+from gslang.verify.prove.terms import ONE, ZERO, Term, unknown
+
+_SMALL = 127  # whole numbers up to this stand for themselves in each type
+
+
+def positive(x: Term) -> Term:
+    """1 where x > 0, else 0."""
+    if x.constant is not None:
+        return ONE if x.constant > 0 else ZERO
+    if is_positive(x):
+        return ONE
+    if at_least_0(-x):
+        return ZERO
+    scale = min(x.parts.items(), key=lambda item: [atom.key for atom, _ in item[0]])[1]
+    return unknown("positive", x.scaled(1 / abs(scale)))
+
+
+def order(x: Term) -> Term:
+    """The number that a whole number of some type stands for."""
+    constant = x.constant
+    if constant is not None and constant.denominator == 1 and 0 <= constant <= _SMALL:
+        return x
+    return unknown("order", x)
+
+
+def truth(x: Term) -> Term:
+    """An element that is known to be 1 or 0."""
+    if x.constant is not None:
+        return x
+    alone = x.alone
+    return x if alone is not None and alone[0].name == "truth" else unknown("truth", x)
+
+
+FUNCTIONS.update({"positive": positive, "order": order, "truth": truth})
+
+Of = Callable[[Term, Term], Term]
+
+
+def _not(p: Term) -> Term:
+    return ONE - p
+
+
+def _differ(p: Term, q: Term) -> Term:
+    return p + q - (p * q).scaled(Fraction(2))
+
+
+def _less(a: Term, b: Term) -> Term:
+    return positive(b - a)
+
+
+def _unequal(a: Term, b: Term) -> Term:
+    return positive(a - b) + positive(b - a)
+
+
+_COMPARISONS: dict[str, Of] = {
+    "less": _less, "greater": lambda a, b: _less(b, a), "lessequal": lambda a, b: _not(_less(b, a)), "greaterequal": lambda a, b: _not(_less(a, b)),
+    "notequal": _unequal, "equal": lambda a, b: _not(_unequal(a, b)), "lessorequal": lambda a, b: _not(_less(b, a)),
+    "greaterorequal": lambda a, b: _not(_less(a, b)),
+}  # fmt: skip
+_LOGIC: dict[str, Callable[..., Term]] = {
+    "and": lambda p, q: p * q, "or": lambda p, q: p + q - p * q, "xor": _differ, "not": _not,
+}  # fmt: skip
+
+
+def plain_name(operator: str) -> str:
+    """The name of a function of truth values in both dialects: `less_equal`, `logical_and`, `LessOrEqual`, `And`."""
+    return operator.removeprefix("logical_").replace("_", "").lower()
+
+
+def is_of_truths(operator: str) -> bool:
+    """Whether an operator computes with truth values or makes them by comparing."""
+    return plain_name(operator) in _COMPARISONS or plain_name(operator) in _LOGIC or operator in ("where", "Where")
+
+
+def truth_function(world: World, operator: str, operands: Sequence[Tensor]) -> Tensor:
+    """Comparisons, logic, and the choice between two tensors."""
+    name = plain_name(operator)
+    if name == "where":
+        return _where(world, *operands)
+    for other in operands[1:]:
+        world.need_same_dtype(operands[0].dtype, other.dtype)
+    if name in _LOGIC:
+        world.need_same_dtype(operands[0].dtype, "bool")
+        return _each(world, _LOGIC[name], operands)
+    numbers, _ = numbers_of(operands[0].dtype)
+    if numbers == TRUTH:
+        if name not in ("equal", "notequal"):
+            raise NotProved("an order of truth values")
+        return _each(world, _differ if name == "notequal" else lambda p, q: _not(_differ(p, q)), operands)
+    of = _COMPARISONS[name]
+    return _each(world, of if world.is_real(operands[0].dtype) else lambda a, b: of(order(a), order(b)), operands)
+
+
+def _each(world: World, of: Callable[..., Term], operands: Sequence[Tensor]) -> Tensor:
+    shape = world.broadcast(*[o.shape for o in operands])
+    alike = all(o.splat is not None or world.same_shape(o.shape, shape) for o in operands)
+    values = [o.splat for o in operands if o.splat is not None]
+    return Tensor(
+        shape, "bool", lambda index: of(*[world.element(o, shape, index) for o in operands]),
+        (lambda place: of(*[world.flat_at(o, place) for o in operands])) if alike else None,
+        of(*values) if len(values) == len(operands) else None,
+    )  # fmt: skip
+
+
+def _where(world: World, condition: Tensor, then: Tensor, otherwise: Tensor) -> Tensor:
+    world.need_same_dtype(condition.dtype, "bool")
+    world.need_same_dtype(then.dtype, otherwise.dtype)
+    shape = world.broadcast(condition.shape, then.shape, otherwise.shape)
+
+    def at(index: Index) -> Term:
+        p = world.element(condition, shape, index)
+        if p.constant is not None:
+            return world.element(then if p.constant else otherwise, shape, index)
+        with world.where(p):
+            first = world.element(then, shape, index)
+        with world.where(_not(p)):
+            second = world.element(otherwise, shape, index)
+        return p * first + _not(p) * second
+
+    return Tensor(shape, then.dtype, at)
+
+
