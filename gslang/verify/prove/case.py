@@ -24,6 +24,7 @@ from gslang.verify.prove.watched import WatchingScope
 # What a value fails with in the engine as well, so that the rule is not applied in this case. Any other error may be the prover's own:
 # whether a condition holds is open then.
 DEFINITE = (UnknownValue, IndexError, ZeroDivisionError)
+_NOTHING = "'NoneType' object"  # how Python's words for what cannot be asked of an absent value begin
 OPEN = (LookupError, ValueError, TypeError, AttributeError, ArithmeticError)
 
 
@@ -48,6 +49,8 @@ class Case:
                 raise NotProved(f"a value that is read before it is known: {error}") from error
             raise Impossible from error
         except OPEN as error:
+            if isinstance(error, TypeError) and str(error).startswith(_NOTHING):
+                raise Impossible from error
             raise NotProved(f"a value that cannot be read: {error}") from error
 
     def try_value(self, value: ir.Value) -> Any:
@@ -66,7 +69,16 @@ class Case:
         except DEFINITE:
             return False
         except OPEN as error:
+            if isinstance(error, TypeError) and str(error).startswith(_NOTHING):
+                return False
             raise NotProved(f"a condition that cannot be read: {error}") from error
+
+    def fails(self, condition: ir.Value) -> bool:
+        """Whether a condition does not hold, as far as it can be told before everything is bound."""
+        try:
+            return not truth(self.evaluate(condition))
+        except (*DEFINITE, *OPEN):
+            return False
 
     # ── attributes that are copied ──
 
@@ -79,7 +91,7 @@ class Case:
             slot = self.scope.slot(value.place, value.node)
             if slot >= 0:
                 found = self.graph.attrs[slot].get(value.name)
-                if isinstance(found, Written) and self.alike(slot, operator, operands):
+                if isinstance(found, Written) and (found.anywhere and self.graph.op[slot] == operator or self.alike(slot, operator, operands)):
                     return found
         return None
 
@@ -95,7 +107,10 @@ class Case:
     def copied(self, slot: int, operator: str, operands: Sequence[Value], names: Sequence[str]) -> dict[str, Any]:
         """Attributes of a call in the source for another call."""
         own = self.graph.attrs[slot]
-        return dict(own.items()) if self.alike(slot, operator, operands) else {name: own[name] for name in own if name in names}
+        if self.alike(slot, operator, operands):
+            return dict(own.items())
+        same = self.graph.op[slot] == operator
+        return {name: v if same and isinstance(v, Written) and v.anywhere else own[name] for name, v in own.items() if name in names}
 
 
 def _rank(value: Value) -> int | None:

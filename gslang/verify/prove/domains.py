@@ -11,20 +11,22 @@ from typing import Any
 
 from gslang.dialect.signature import AttributeSpec
 from gslang.verify.prove.dtypes import Dtype
+from gslang.verify.prove.opaque import Opaque, unanswered
 from gslang.verify.prove.paths import Choices, Impossible, NotProved
 from gslang.verify.prove.reals import Real
 from gslang.verify.prove.relay_movement import AnyShape
+from gslang.verify.prove.slices import OpenSlice, nonzero
 from gslang.verify.prove.tensors import Tensor, Value, World
 
 
 class Written:
     """An attribute whose meaning can be written in several ways: `plain` is what operators compute with.
 
-    Which way it is written becomes a case when the rule reads it.
+    Which way it is written becomes a case when the rule reads it. `anywhere`: it means the same in each call.
     """
 
-    def __init__(self, choices: Choices, plain: Any, ways: Sequence[Callable[[], Any]], optional: bool = False) -> None:
-        self.choices, self.plain, self.ways = choices, plain, ways
+    def __init__(self, choices: Choices, plain: Any, ways: Sequence[Callable[[], Any]], optional: bool = False, anywhere: bool = False) -> None:
+        self.choices, self.plain, self.ways, self.anywhere = choices, plain, ways, anywhere
         self.optional = optional  # it may be absent, then it demands nothing; in the target it must fit all the same
         self.chosen: tuple[Any, ...] = ()
 
@@ -55,14 +57,21 @@ class Attributes(dict[str, Any]):
 
 
 # The least value of the numbers in an attribute that has a list of them.
-LEAST = {"strides": 1, "dilation": 1, "padding": 0, "indices_or_sections": 0, "kernel_size": 1, "pool_size": 1, "groups": 1, "num_groups": 1}
+LEAST = {
+    "strides": 1, "dilation": 1, "padding": 0, "indices_or_sections": 0, "kernel_size": 1, "pool_size": 1, "groups": 1, "num_groups": 1,
+    "pad_width": 0, "pads": 0, "dilations": 1, "kernel_shape": 1, "shape": 1, "newshape": 1,
+}  # fmt: skip
 _AXIS_LISTS = frozenset({"sum", "mean", "max", "min", "prod", "all", "any", "variance", "argmax", "argmin", "nn.l2_normalize"})
 _KERNELS = {1: ("OIW", "WIO"), 2: ("OIHW", "HWIO", "OHWI", "IOHW"), 3: ("OIDHW", "DHWIO")}
 _DATA = {1: ("NCW", "NWC"), 2: ("NCHW", "NHWC"), 3: ("NCDHW", "NDHWC")}
 
 
-def fresh(world: World, name: str) -> Any:
-    """A number in a list that the rule leaves open."""
+def fresh(world: World, operator: str, name: str, depth: int = 1) -> Any:
+    """A number in a list that the rule leaves open; `depth`: in how many lists it stands."""
+    if name == "pad_width" and depth == 1:
+        return fresh(world, operator, name, 2), fresh(world, operator, name, 2)
+    if operator == "strided_slice":
+        return nonzero(world) if name == "strides" else world.facts.size(name, None)
     if name not in LEAST:
         raise NotProved(f"the numbers of `{name}` may be any")
     return world.facts.size(name, LEAST[name])
@@ -102,6 +111,8 @@ def attribute(world: World, operator: str, spec: AttributeSpec, operands: Sequen
         return tuple(world.facts.size("wide") for _ in range(more))
     if name == "shape":
         return fresh_shape(world, "made")
+    if operator == "strided_slice":
+        return _of_slice(world, name, first.shape if isinstance(first, Tensor) else (), attrs, choices)
     if name == "pad_width":
         return tuple((world.facts.size("before", 0), world.facts.size("after", 0)) for _ in range(rank))
     if name in ("src_layout", "dst_layout"):
@@ -130,6 +141,51 @@ def attribute(world: World, operator: str, spec: AttributeSpec, operands: Sequen
         world.facts.count += 1
         return Real.named(f"{name}#{world.facts.count}", choices)
     raise NotProved(f"attribute `{name}` of `{operator}` may be any")
+
+
+def _of_slice(world: World, name: str, shape: Sequence[Any], attrs: Attributes, choices: Choices) -> Any:
+    """Of a slice of which nothing is said but perhaps the strides or the mode; else none of these are there."""
+    begin = attrs.get("begin")
+    if name == "begin":
+        return OpenSlice(world, shape)
+    if isinstance(begin, OpenSlice):
+        match name:
+            case "end":
+                return begin
+            case "strides":
+                world.notes.add("strides are given for no axis, for one number, or for all axes")
+
+                def all_ones() -> None:
+                    for step in begin.steps():
+                        world.facts.learn_equal(step, 1)
+
+                def all_alike() -> tuple[Any, ...]:
+                    first, *others = begin.steps()
+                    for other in others:
+                        world.facts.learn_equal(first, other)
+                    return (world.facts.normal(first),)
+
+                return Written(choices, begin, [begin.steps, all_ones, all_alike][: 3 if shape else 2], anywhere=True)
+            case "slice_mode":
+                return Written(choices, "end", [lambda: "end", lambda: "size"], anywhere=True)
+            case "axes":
+                return Unread("axes")
+    if name == "strides" and type(attrs.get("begin")) is tuple:
+        world.notes.add("strides are given for no axis, for one number, or for all axes")
+        count = (0, 1, len(attrs["begin"]))[choices.choose(3 if len(attrs["begin"]) > 1 else 2)]
+        return tuple(nonzero(world) for _ in range(count)) or None
+    if name == "slice_mode":
+        return ("end", "size")[choices.choose(2)]
+    raise NotProved(f"attribute `{name}` of `strided_slice` may be any")
+
+
+class Unread(Opaque):
+    """An attribute that may be any and has no meaning of its own, as long as no rule reads it."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+
+    __eq__ = __hash__ = unanswered  # type: ignore[assignment]
 
 
 def signed(choices: Choices, axes: Sequence[int], rank: int) -> tuple[int, ...]:

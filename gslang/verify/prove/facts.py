@@ -28,8 +28,12 @@ class Facts(Quantities):
             value = self.normal(value)
             if self.proves(-1 - value):
                 raise Impossible
-            if isinstance(value, Size):
+            if isinstance(value, Size) and self.proves(-value):
+                self._learn_equal(value, 0)
+            elif isinstance(value, Size):
                 self.known.append(self._primitive(value))
+                self._changed()
+                self._settle_fitting()
         self._changed()
 
     def learn_equal(self, a: Number, b: Number) -> None:
@@ -61,6 +65,10 @@ class Facts(Quantities):
         self._changed()
         if any(type(fact) is int or fact.text not in before and self.proves(-1 - fact) for fact in self.known):
             raise Impossible
+        for fact in self.known:
+            if fact.text not in before and self.proves(-fact):  # between 0 and 0
+                self._learn_equal(fact, 0)
+                return
 
     def _all_ones(self, difference: Size) -> bool:
         """Where a product of sizes is 1, all of them are."""
@@ -109,6 +117,21 @@ class Facts(Quantities):
             if other == name or any(self._inside(name, part) for part in parts):
                 return True
         return False
+
+    def learn_fit(self, small: Number, big: Number) -> None:
+        """A dimension of size `small` is broadcast to `big`: it is 1, or the same."""
+        small, big = self.normal(small), self.normal(big)
+        if self.fits(small, big):
+            return
+        self.fitting.append((small, big))
+        self._changed()
+        self._settle_fitting()
+
+    def _settle_fitting(self) -> None:
+        """What is broadcast and not 1 keeps its size."""
+        for small, big in list(self.fitting):
+            if isinstance(self.normal(small - big), Size) and self.proves(self.normal(small - 2)):
+                self._learn_equal(small, big)
 
     # ── questions ──
 

@@ -86,7 +86,7 @@ def _split(world: World, operands: Operands, attrs: Attrs) -> Value:
 
 def _expand(world: World, operands: Operands, attrs: Attrs) -> Value:
     x, shape = operands
-    wanted = whole_numbers(world, shape, f"expanded {len(x.shape)}", lambda: fresh_shape(world, "wide"))
+    wanted = whole_numbers(world, shape, "expanded", lambda: fresh_shape(world, "wide"))
     return broadcast_to_shape(world, x, world.broadcast(x.shape, wanted))
 
 

@@ -13,14 +13,16 @@ from gslang.verify.prove.onnx_arithmetic import ARITHMETIC
 from gslang.verify.prove.onnx_movement import MOVEMENT
 from gslang.verify.prove.onnx_operands import Meaning, Operands
 from gslang.verify.prove.onnx_shapes import SHAPES
+from gslang.verify.prove.onnx_slices import SLICES
 from gslang.verify.prove.paths import Choices, NotProved
 from gslang.verify.prove.reals import Real, Token
 from gslang.verify.prove.tensors import Tensor, World
 
-ONNX: dict[str, Meaning] = {**MOVEMENT, **SHAPES, **ARITHMETIC}
+ONNX: dict[str, Meaning] = {**MOVEMENT, **SLICES, **SHAPES, **ARITHMETIC}
 
 ONNX_RANKS: dict[str, tuple[int | None, ...]] = {
     "Gemm": (2, 2), "BatchNormalization": (None, 1, 1, 1, 1), "InstanceNormalization": (None, 1, 1), "Conv": (None, None, 1),
+    "Slice": (None, 1, 1, 1, 1), "Pad": (None, 1, 0, 1),
 }  # fmt: skip
 _TRUTHS = frozenset({"keepdims", "transA", "transB", "allowzero", "training_mode", "noop_with_empty_axes", "detect_negative", "detect_positive", "saturate"})
 
@@ -48,6 +50,9 @@ def onnx_attribute(world: World, operator: str, spec: AttributeSpec, operands: O
         world.notes.add("`start` and `end` of a shape lie within the rank")
         ends = (*range(-rank, rank + 1), *[None] * (name == "end"))
         return ends[choices.choose(len(ends))]
+    if operator == "Pad" and name == "mode":
+        world.notes.add("padding is by a constant")
+        return "constant"
     if operator in ("Conv", "ConvTranspose") and len(operands) > 1 and isinstance(operands[1], Tensor):
         return _of_convolution(world, name, len(operands[1].shape) - 2, operands, choices)
     if name in _TRUTHS:

@@ -8,7 +8,6 @@ from time import perf_counter
 from gslang.check.checked import AltNode, CheckedRule
 from gslang.verify.decisions import Goal
 from gslang.verify.prove.case import Case
-from gslang.verify.prove.dtypes import compared
 from gslang.verify.prove.facts import Facts
 from gslang.verify.prove.families import Family, check_blocks
 from gslang.verify.prove.paths import Budget, Choices, Impossible, NotProved, TooMuch, all_cases
@@ -48,7 +47,20 @@ class Proof:
 
 
 def prove(rule: CheckedRule, steps: int = STEPS) -> Proof:
-    """A proof that wherever the source of a rule is defined its target is, and equal, in at most so many steps. Raises `NotProved` with the reason."""
+    """A proof that wherever the source of a rule is defined its target is, and equal, in at most so many steps. Raises `NotProved` with the reason.
+
+    Bounds of slices stay as they are written at first; where that does not suffice, each is inside its axis, before it or behind it: cases.
+    """
+    found = _Found()
+    try:
+        return _prove(rule, steps, False, found)
+    except NotProved:
+        if not found.clipped:
+            raise
+    return _prove(rule, steps, True, found)
+
+
+def _prove(rule: CheckedRule, steps: int, by_cases: bool, first: _Found) -> Proof:
     began = perf_counter()
     check_blocks(rule)
     watching, decisions, wanted = watched(rule)
@@ -59,7 +71,12 @@ def prove(rule: CheckedRule, steps: int = STEPS) -> Proof:
         found = _Found()
 
         def run(choices: Choices) -> None:
-            _look_at_case(watching, decisions, World(Facts(choices), most), found)
+            world = World(Facts(choices), most)
+            world.facts.by_cases = by_cases
+            try:
+                _look_at_case(watching, decisions, world, found)
+            finally:
+                first.clipped = first.clipped or world.clipped
 
         try:
             all_cases(run, budget)
@@ -86,6 +103,7 @@ class _Found:
     def __init__(self) -> None:
         self.cases = 0
         self.limited = False  # the bound on ranks had a say
+        self.clipped = False  # a bound of a slice was left as it is written
         self.floats = False  # it holds for floats, and could not be shown for whole numbers
         self.notes: set[str] = set()
         self.laws: set[str] = set()
@@ -152,7 +170,7 @@ def _compare(world: World, left: Value, right: Value) -> None:
     if not isinstance(left, Tensor) or not isinstance(right, Tensor):
         raise NotProved("an output is absent")
     facts = world.facts
-    if compared(left.dtype, right.dtype) is not True:
+    if not world.same_dtype(left.dtype, right.dtype):
         raise NotProved("the results' element types may differ")
     if len(left.shape) != len(right.shape):
         raise NotProved(f"ranks {len(left.shape)} and {len(right.shape)}")

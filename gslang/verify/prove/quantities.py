@@ -17,7 +17,7 @@ from gslang.verify.prove.sizes import Number, Product, Size, divide, made, multi
 
 
 class Quantities(Inequalities):
-    """`products`: product of quantities → what it equals; `floors`, `joins`, `withins`: quantity → what it is made of."""
+    """`products`: product of quantities → what it equals; `floors`, `joins`, `withins`, `clips`: quantity → what it is made of."""
 
     def __init__(self, choices: Choices) -> None:
         super().__init__(choices)
@@ -25,7 +25,10 @@ class Quantities(Inequalities):
         self.floors: dict[str, tuple[Any, Any]] = {}
         self.joins: dict[str, tuple[Any, ...]] = {}
         self.withins: dict[str, tuple[Any, Any]] = {}
+        self.clips: dict[str, tuple[Any, Any, int]] = {}
+        self.by_cases = True  # whether bounds of slices are settled by cases; else they may stay `clip`s
         self.ranges: dict[str, Any] = {}  # position → the size that it is below
+        self.fitting: list[tuple[Any, Any]] = []  # pairs of sizes: the first is 1 or the second
         self.bounds: set[str] = set()  # positions that sums run over
         self.count = 0
         self.inner_count = 0
@@ -124,6 +127,28 @@ class Quantities(Inequalities):
             self._changed()
         return quotient + result
 
+    def clip(self, value: Number, size: Number, low: int) -> Any:
+        """A bound of a slice: counted from the end where it is negative, then moved between `low` (0, or -1 for steps back) and `size + low`."""
+        value, size = self.normal(value), self.normal(size)
+        high = size + low
+        if self.proves(value):
+            if self.proves(high - value):
+                return value
+            if self.proves(value - high):
+                return high
+        elif self.proves(-1 - value):
+            if self.proves(value + size - low):
+                return value + size
+            if self.proves(low - value - size):
+                return low
+        name = f"clip{low}({text_of(value)}, {text_of(size)})"
+        if name not in self.order:
+            self.clips[name] = (value, size, low)
+            result = self._named(name)
+            self.known += [result - low, high - result]
+            self._changed()
+        return self._named(name)
+
     def _divided(self, a: Number, b: Number) -> tuple[Any, Any]:
         if type(b) is int:
             whole = made({p: c // b for p, c in terms_of(a).items()}, self)
@@ -142,6 +167,10 @@ class Quantities(Inequalities):
             return a
         if self.proves(b - 2):
             return b
+        if self.fitting:
+            for small, big in ((a, b), (b, a)):
+                if self.fits(small, big):
+                    return big
         parts: dict[str, Any] = {}
         for value in (a, b):
             names = terms_of(value)
@@ -157,6 +186,19 @@ class Quantities(Inequalities):
             self._changed()
         return result
 
+    def fits(self, small: Number, big: Number, met: frozenset[str] = frozenset()) -> bool:
+        """Whether it was learnt that a size is 1 or that other one."""
+        if text_of(small) == text_of(big) or type(small) is int and small == 1:
+            return True
+        for a, b in self.fitting:
+            if text_of(self._known(a)) == text_of(small) and text_of(small) not in met:
+                if self.fits(self._known(b), big, met | {text_of(small)}):
+                    return True
+        return False
+
+    def _known(self, value: Number) -> Any:
+        return self.replaced_equations(value)
+
     def mentions_bound(self, value: Number) -> bool:
         """True if a position that a sum runs over occurs in it, also inside quotients."""
         return any(self._mentions(name) for name in names_in(value))
@@ -167,7 +209,7 @@ class Quantities(Inequalities):
 
     def parts_of(self, name: str) -> tuple[Any, ...]:
         """The parts of a composed quantity."""
-        return self.floors.get(name) or self.withins.get(name) or self.joins.get(name) or ()
+        return self.floors.get(name) or self.withins.get(name) or self.joins.get(name) or self.clips.get(name, ())[:2]
 
     # ── normal form ──
 
@@ -210,6 +252,9 @@ class Quantities(Inequalities):
                 elif name in self.withins:
                     a, b = self.withins[name]
                     factor = factor * self.within(again(a), again(b))
+                elif name in self.clips:
+                    a, b, low = self.clips[name]
+                    factor = factor * self.clip(again(a), again(b), low)
                 elif name in self.joins:
                     joined: Any = 1
                     for part in self.joins[name]:

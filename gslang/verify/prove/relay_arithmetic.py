@@ -185,6 +185,13 @@ def taken_as(world: World, x: Tensor, dtype: Any) -> Tensor:
     return Tensor(x.shape, x.dtype, at)
 
 
+def _product_type(world: World, a: Tensor, b: Tensor, attrs: Attrs) -> Any:
+    """The element type of a product of matrices."""
+    if world.reading and not attrs["out_dtype"]:
+        world.mostly_alike.append((a.dtype, b.dtype, "the factors of a product have one element type"))
+    return attrs["out_dtype"] or a.dtype
+
+
 def _name_of(dtype: Any) -> Any:
     root = dtype.root() if isinstance(dtype, Dtype) else dtype
     return root if isinstance(root, str) else root.name or id(root)
@@ -203,7 +210,7 @@ def _dense(world: World, operands: Operands, attrs: Attrs) -> Value:
     if attrs["units"] is not None:
         world.need_equal(attrs["units"], w.shape[0], "`units`")
 
-    dtype = attrs["out_dtype"] or x.dtype
+    dtype = _product_type(world, x, w, attrs)
     x, w = taken_as(world, x, dtype), taken_as(world, w, dtype)
 
     def at(index: Index) -> Term:
@@ -219,7 +226,7 @@ def _matmul(world: World, operands: Operands, attrs: Attrs) -> Value:
     a = transposed(a, [*range(rank - 2), rank - 1, rank - 2]) if attrs["transpose_a"] else a
     b = transposed(b, [1, 0]) if attrs["transpose_b"] else b
     world.need_equal(a.shape[-1], b.shape[0], "the inner sizes of nn.matmul")
-    dtype = attrs["out_dtype"] or a.dtype
+    dtype = _product_type(world, a, b, attrs)
     a, b = taken_as(world, a, dtype), taken_as(world, b, dtype)
 
     def at(index: Index) -> Term:
@@ -233,7 +240,7 @@ def _batch_matmul(world: World, operands: Operands, attrs: Attrs) -> Value:
     world.need_true(len(a.shape) == len(b.shape) == 3, "the operands of nn.batch_matmul")
     a = transposed(a, [0, 2, 1]) if attrs["transpose_a"] else a
     b = transposed(b, [0, 2, 1]) if attrs["transpose_b"] else b
-    dtype = attrs["out_dtype"] or a.dtype
+    dtype = _product_type(world, a, b, attrs)
     return multiplied(world, taken_as(world, a, dtype), taken_as(world, b, dtype), dtype)
 
 

@@ -9,6 +9,7 @@ from gslang.dialect.relay.movement import parse_layout
 from gslang.verify.prove.opaque import Opaque, unanswered
 from gslang.verify.prove.paths import NotProved
 from gslang.verify.prove.sizes import Size, product
+from gslang.verify.prove.slices import OpenSlice, Range, range_of, taken
 from gslang.verify.prove.tensors import Index, Tensor, Value, World, constant
 from gslang.verify.prove.terms import ONE, ZERO, Term
 
@@ -228,36 +229,35 @@ def _split(world: World, operands: Operands, attrs: Attrs) -> Value:
 
 
 def _strided_slice(world: World, operands: Operands, attrs: Attrs) -> Value:
-    x = operands[0]
-    axes = range(len(attrs["begin"])) if attrs["axes"] is None else [plain_axis(world, a, len(x.shape)) for a in attrs["axes"]]
+    x, begin, end = operands[0], attrs["begin"], attrs["end"]
+    if isinstance(begin, OpenSlice):
+        if end is not begin or attrs["strides"] is not begin:
+            raise NotProved("a slice of which only some numbers are known")
+        for axis, part in enumerate(begin.of(x.shape)):
+            x = taken(world, x, axis, part)
+        return x
+    axes = range(len(begin)) if attrs["axes"] is None else [plain_axis(world, a, len(x.shape)) for a in attrs["axes"]]
     strides = attrs["strides"] or (1,)
-    if attrs["slice_mode"] != "end":
-        raise NotProved("slices by size")
     for k, axis in enumerate(axes):
         world.need_true(axis < len(x.shape), "an axis of a slice")
         step = strides[k] if k < len(strides) else strides[-1] if len(strides) == 1 else 1
-        x = sliced(world, x, axis, attrs["begin"][k], attrs["end"][k], step)
+        low, high = (bounds[k] if k < len(bounds) else None for bounds in (begin, end))
+        if attrs["slice_mode"] == "size":
+            low, high, step = _by_size(world, low, high, x.shape[axis])
+        x = taken(world, x, axis, range_of(world, low, high, step, x.shape[axis]))
     return x
 
 
-def sliced(world: World, x: Tensor, axis: int, begin: Any, end: Any, step: Any) -> Tensor:
-    """Python's slice along one axis, for a positive step."""
-    if type(step) is not int or step < 1:
-        raise NotProved("a slice with a negative or unknown step")
-    size = x.shape[axis]
-    begin, end = (_clipped(world, v, size) for v in (begin, end))
-    if not world.facts.at_least(end, begin):
-        end = begin
-    return cut(x, axis, begin, (end - begin + step - 1) // step, step)
+def _by_size(world: World, begin: Any, length: Any, size: Any) -> tuple[Any, Any, int]:
+    """begin, end and step of a slice that says how long it is: to the end where that is negative."""
+    start = 0 if begin is None else begin if world.facts.at_least(begin, 0) else begin + size
+    return start, size if length is None or not world.facts.at_least(length, 0) else start + length, 1
 
 
-def _clipped(world: World, value: Any, size: Any) -> Any:
-    if value is None:
-        raise NotProved("an open end of a slice")
-    if not world.facts.at_least(value, 0):
-        value = value + size
-        return value if world.facts.at_least(value, 0) else 0
-    return value if world.facts.at_least(size, value) else size
+def _reverse(world: World, operands: Operands, attrs: Attrs) -> Value:
+    x: Tensor = operands[0]
+    axis = plain_axis(world, attrs["axis"], len(x.shape))
+    return taken(world, x, axis, Range(x.shape[axis] - 1, x.shape[axis], -1))
 
 
 def _pad(world: World, operands: Operands, attrs: Attrs) -> Value:
@@ -266,6 +266,8 @@ def _pad(world: World, operands: Operands, attrs: Attrs) -> Value:
     if attrs["pad_mode"] != "constant":
         raise NotProved(f"padding by `{attrs['pad_mode']}`")
     fill = operands[1] if len(operands) > 1 else None
+    if fill is not None and world.reading:
+        world.mostly_alike.append((fill.dtype, x.dtype, "what padding is filled with has the data's element type"))
     for before, after in widths:
         for width in (before, after):
             world.need(width, "the width of a padding")
@@ -300,9 +302,12 @@ def padded(world: World, x: Tensor, widths: Sequence[Any], fill: Any) -> Tensor:
 def broadcast_to_shape(world: World, x: Tensor, shape: Sequence[Any]) -> Tensor:
     """A tensor broadcast to a shape that it must fit."""
     world.need_true(len(x.shape) <= len(shape), "a broadcast to fewer dimensions")
-    result = world.broadcast(x.shape, shape)
-    for a, b in zip(result, shape):
-        world.need_equal(a, b, "a broadcast to a smaller shape")
+    if world.reading:
+        for a, b in zip(x.shape[::-1], shape[::-1]):
+            world.facts.learn_fit(a, b)
+    else:
+        for a, b in zip(world.broadcast(x.shape, shape), shape):
+            world.need_equal(a, b, "a broadcast to a smaller shape")
     return Tensor(tuple(shape), x.dtype, lambda index: world.element(x, shape, index), None, x.splat)
 
 
@@ -339,7 +344,7 @@ def _filled(world: World, shape: Sequence[Any], value: Any, dtype: Any) -> Tenso
 MOVEMENT: dict[str, Any] = {
     "transpose": lambda w, o, a: permuted(w, o[0], a["axes"]), "reshape": _reshape, "contrib_reverse_reshape": _reverse_reshape, "reshape_like": _reshape_like,
     "expand_dims": _expand_dims, "squeeze": _squeeze, "concatenate": _concatenate, "stack": _stack, "split": _split,
-    "strided_slice": _strided_slice, "nn.pad": _pad, "layout_transform": _layout_transform, "matrix_set_diag": _matrix_set_diag,
+    "strided_slice": _strided_slice, "reverse": _reverse, "nn.pad": _pad, "layout_transform": _layout_transform, "matrix_set_diag": _matrix_set_diag,
     "broadcast_to": lambda w, o, a: broadcast_to_shape(w, o[0], a["shape"]),
     "broadcast_to_like": lambda w, o, a: broadcast_to_shape(w, o[0], o[1].shape),
     "nn.batch_flatten": lambda w, o, a: reshaped(w, o[0], (o[0].shape[0], product(o[0].shape[1:]))),

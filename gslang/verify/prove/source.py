@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from gslang.check import checked as ir
@@ -19,7 +20,7 @@ from gslang.verify.prove.operators import RANKS_OF_OPERANDS, meaning_of, open_at
 from gslang.verify.prove.paths import Impossible, NotProved
 from gslang.verify.prove.reals import Token, as_term
 from gslang.verify.prove.sizes import Size, is_number
-from gslang.verify.prove.symbolic_graph import Leaf
+from gslang.verify.prove.symbolic_graph import Leaf, Operands, Pending
 from gslang.verify.prove.tensors import Value
 from gslang.verify.reads import parts
 
@@ -47,6 +48,12 @@ class Source:
     def outputs(self) -> list[Value]:
         """The outputs of the source. Raises `Impossible` where nothing matches in this case, `NotProved` where that cannot be told."""
         outputs = [self.node(number_) for number_ in self.rule.outputs]
+        if not self.rule.blocks:
+            for condition in self.rule.where:  # these cut cases off before operators make more of them
+                if not self.asks_for_results(condition) and self.case.fails(condition):
+                    raise Impossible
+        for slot in range(len(self.graph.op)):
+            self.graph.tensor(slot)
         for number_, block in enumerate(self.rule.blocks):
             self.instances(number_, block)
         for number_, pattern in enumerate(self.rule.nodes):
@@ -60,6 +67,18 @@ class Source:
             first, later = (self.graph.tensor(i.slots[root]) for i in self.scope.instances[self.rule.output_block])
             return [Family(self.rule.output_block, first, later)]
         return [self.graph.tensor(slot) for slot in outputs]
+
+    def asks_for_results(self, condition: ir.Value) -> bool:
+        """Whether a condition looks at the type of what a call of the source makes, or at what is around it."""
+        for part in parts(condition):
+            match part:
+                case ir.NodeAttr(_, node, name) if name in ("shape", "dtype", "ndim") and not isinstance(self.rule.nodes[node], ir.LeafNode):
+                    return True
+                case ir.Let(_, number_) if self.asks_for_results(self.rule.lets[number_]):
+                    return True
+                case ir.Uses() | ir.NodeAttr(_, _, "value"):
+                    return True
+        return False
 
     def instances(self, number_: int, block: ir.Block) -> None:
         """The first instance of a block, and a later one."""
@@ -126,8 +145,12 @@ class Source:
             while isinstance(test, ir.Capture):
                 test = test.test
             if constraint.field == "value" and isinstance(test, (ir.ConstantEquals, ir.SplatEquals)):
-                leaf.value = as_term(self.case.value(test.value))
-                leaf.ones = isinstance(test, ir.ConstantEquals)
+                value = self.case.value(test.value)
+                if isinstance(value, tuple) and isinstance(test, ir.ConstantEquals) and all(map(is_number, value)):
+                    leaf.items, leaf.rank, leaf.known = value, 1, (len(value),)
+                else:
+                    leaf.value = as_term(value)
+                    leaf.ones = isinstance(test, ir.ConstantEquals)
             elif constraint.field == "value" and not isinstance(test, ir.Anything):
                 raise NotProved("a constant with several elements")
             elif constraint.field == "shape" and isinstance(test, ir.TupleTest) and not any(isinstance(i, ir.Rest) for i in test.items):
@@ -145,6 +168,7 @@ class Source:
         read = self.looked_into.get(number_, set())
         kinds = ("const",) if pattern.kind == "const" else KINDS[pattern.kind] if read - {"kind"} else ("",)
         kind = kinds[choices.choose(len(kinds))]
+        leaf.is_constant = kind == "const"
         op: Any = {"const": CONST, "proj": PROJ, "call": Token("any operator", choices)}.get(kind, INPUT)
         slot = self.graph.add(op, (), Attributes(index=Token("any index", choices)) if kind == "proj" else Attributes(), leaf)
         self.graph.kinds[slot] = (kind,) if kind else KINDS[pattern.kind]
@@ -178,14 +202,17 @@ class Source:
             leaf = self.graph.values[slot] if slot != ABSENT else None
             if rank is not None and isinstance(leaf, Leaf) and leaf.tensor is None and leaf.given is None:
                 leaf.demand(rank)
-        operands = [None if s == ABSENT else self.graph.tensor(s) for s in slots]
+        operands = Operands(self.graph, slots)
         attrs = self.attributes(call, operator, signature, operands)
-        operands = with_attributes(signature, operands, attrs)
-        self.world.need_types(signature, operands)
-        value = meaning_of(self.world, self.rule.dialect, operator, operands, attrs.plain(True))
-        return self.graph.add(operator, tuple(slots), attrs, value)
 
-    def attributes(self, call: ir.CallNode, operator: str, signature: Signature, operands: list[Value]) -> Attributes:
+        def compute() -> Value:
+            complete = with_attributes(signature, list(operands), attrs)
+            self.world.need_types(signature, complete)
+            return meaning_of(self.world, self.rule.dialect, operator, complete, attrs.plain(True))
+
+        return self.graph.add(operator, tuple(slots), attrs, Pending(compute))
+
+    def attributes(self, call: ir.CallNode, operator: str, signature: Signature, operands: Sequence[Value]) -> Attributes:
         """All attributes of a call: copied, proposed by constraints, or open."""
         given: dict[str, Any] = {}
         tests: dict[str, ir.Test] = {}
@@ -211,47 +238,58 @@ class Source:
                 attrs[name] = copied
                 continue
             if test is not None:
-                found, chosen = self.propose(test, name)
+                found, chosen = self.propose(test, operator, name)
             attrs[name] = chosen if found else open_attribute(self.world, self.rule.dialect, operator, spec, operands, attrs)
+            if isinstance(test, ir.Capture) and not isinstance(attrs.get(name), Written):
+                self.capture(test.capture, attrs[name])
         for operand in signature.operands:
             if operand.attribute is not None and operand.name in tests:
-                found, chosen = self.propose(tests[operand.name], operand.name)
+                found, chosen = self.propose(tests[operand.name], operator, operand.name)
                 if not found:
                     raise NotProved("an operand that stands as an attribute and may be any")
                 attrs[operand.name] = chosen
         return attrs
 
-    def propose(self, test: ir.Test, name: str) -> tuple[bool, Any]:
-        """(True, the value that passes) where the test says enough; what it gives is tested again."""
+    def capture(self, number_: int, value: Any) -> None:
+        """Bind a name in the pattern, for what comes after it."""
+        (self.scope.captures if self.scope.current is None else self.scope.current.captures)[number_] = value
+
+    def propose(self, test: ir.Test, operator: str, name: str, depth: int = 0) -> tuple[bool, Any]:
+        """(True, the value that passes) where the test says enough; what it gives is tested again. `depth`: of lists around the test."""
         match test:
             case ir.Equals(value):
                 try:
                     return True, self.case.evaluate(value)
                 except UnknownValue:
                     return False, None
-            case ir.Capture(_, inner):
-                return self.propose(inner, name)
+            case ir.Capture(number_, inner):
+                found, chosen = self.propose(inner, operator, name, depth)
+                if not found and depth:
+                    found, chosen = True, fresh(self.world, operator, name, depth)
+                if found:
+                    self.capture(number_, chosen)
+                return found, chosen
             case ir.OneOf(tests):
-                return self.propose(tests[self.world.facts.choices.choose(len(tests))], name)
+                return self.propose(tests[self.world.facts.choices.choose(len(tests))], operator, name, depth)
             case ir.IfTest(condition, then, otherwise):
-                return self.propose(then if self.case.holds(condition) else otherwise, name)
+                return self.propose(then if self.case.holds(condition) else otherwise, operator, name, depth)
             case ir.TupleTest(items) if not any(isinstance(i, ir.Rest) for i in items):
                 result = []
                 for item in items:
-                    found, chosen = (False, None) if isinstance(item, ir.Rest) else self.propose(item, name)
-                    result.append(chosen if found else fresh(self.world, name))
+                    found, chosen = (False, None) if isinstance(item, ir.Rest) else self.propose(item, operator, name, depth + 1)
+                    result.append(chosen if found else fresh(self.world, operator, name, depth + 1))
                 return True, tuple(result)
         return False, None
 
     def projection(self, number_: int, node: ir.ProjNode, base: int) -> int:
         """A field of a tuple: the one that constraints fix, else any."""
-        value = self.graph.values[base]
+        value = self.graph.tensor(base)
         if not isinstance(value, tuple):
             raise NotProved("a projection of what is no tuple")
         index: Any = None
         for constraint in node.constraints:
             if isinstance(constraint, ir.Constraint) and constraint.field == "index":
-                found, index = self.propose(constraint.test, "index")
+                found, index = self.propose(constraint.test, "", "index")
                 if not found:
                     index = None
         if index is None and self.rule.dialect.name == "onnx":

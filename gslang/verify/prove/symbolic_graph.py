@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from gslang.dialect.tensor_type import TensorType
-from gslang.graph.graph import CONST, PROJ, TUPLE
+from gslang.graph.graph import ABSENT, CONST, PROJ, TUPLE
 from gslang.verify.prove.axioms import apply
 from gslang.verify.prove.domains import Attributes
 from gslang.verify.prove.dtypes import Dtype, takes
@@ -29,6 +29,10 @@ class Leaf:
         self.value: Term | None = None  # of all elements
         self.ones = False  # one element only
         self.tensor: Tensor | None = None
+        self.items: tuple[Any, ...] | None = None  # where the rule says which numbers it holds
+        self.is_constant = False
+        self.numbers: tuple[Any, ...] | None = None  # of a vector of whole numbers
+        self.spelled: Callable[[], tuple[Any, ...]] | None = None  # what makes them when a rule reads them
         self.chosen: dict[str, tuple[Any, ...]] = {}  # what its whole numbers say, where an operator asked
         self.written: dict[int, int] = {}  # the same, as the rule sees them
 
@@ -59,8 +63,38 @@ class Leaf:
                 element = read(self.name, tuple(world.facts.normal(k) for k in index))
                 return apply("truth", [element]) if takes(self.dtype, ("bool",)) else element
 
-            self.tensor = Tensor(shape, self.dtype, at, None, self.value, None, self)
+            self.tensor = Tensor(shape, self.dtype, at, None, self.value, self.items, self)
         return self.tensor
+
+
+class Pending:
+    """The value of a call that is computed when it is asked for, or when the conditions that do not ask for it hold."""
+
+    def __init__(self, compute: Callable[[], Value]) -> None:
+        self.compute = compute
+        self.found: tuple[Value, ...] = ()
+
+    def resolved(self) -> Value:
+        """The value."""
+        if not self.found:
+            self.found = (self.compute(),)
+        return self.found[0]
+
+
+class Operands(Sequence[Value]):
+    """The operands of a call, each computed when it is looked at."""
+
+    def __init__(self, graph: SymbolicGraph, slots: Sequence[int]) -> None:
+        self.graph, self.slots = graph, slots
+
+    def __len__(self) -> int:
+        return len(self.slots)
+
+    def __getitem__(self, place: Any) -> Any:
+        if isinstance(place, slice):
+            return [self[k] for k in range(*place.indices(len(self)))]
+        slot = self.slots[place]
+        return None if slot == ABSENT else self.graph.tensor(slot)
 
 
 class ConstantValue(Opaque):
@@ -107,7 +141,17 @@ class ConstantValue(Opaque):
         ((place,),) = self.leaf.chosen.values()
         return int(place)
 
+    def vector(self) -> tuple[Any, ...] | None:
+        """The numbers of a vector of whole numbers; None where they are not known one by one."""
+        leaf = self.leaf
+        if leaf.numbers is None and leaf.spelled is not None and not self.taken:
+            leaf.numbers = leaf.spelled()
+        found = leaf.items if leaf.items is not None else leaf.numbers
+        return None if found is None or self.taken else tuple(map(leaf.world.facts.normal, found))
+
     def __getitem__(self, place: Any) -> Any:
+        if (found := self.vector()) is not None:
+            return found[place]
         shape = self.leaf.resolved().shape
         if self.leaf.chosen and len(shape) == 1 and type(place) is int:
             return self.chosen(place)
@@ -127,7 +171,16 @@ class ConstantValue(Opaque):
             self.leaf.written[place] = axes[place] - rank * self.leaf.world.facts.choices.choose(2)
         return int(self.leaf.written[place])
 
-    def __iter__(self) -> Iterator[ConstantValue]:
+    def __len__(self) -> int:
+        found = self.vector()
+        shape = self.leaf.resolved().shape
+        if found is None and (self.taken >= len(shape) or type(shape[self.taken]) is not int):
+            raise NotProved("the length of a constant is read")
+        return len(found) if found is not None else int(shape[self.taken])
+
+    def __iter__(self) -> Iterator[Any]:
+        if (found := self.vector()) is not None:
+            return iter(found)
         shape = self.leaf.resolved().shape
         if self.taken >= len(shape) or not self.leaf.world.facts.equal(shape[self.taken], 1):
             raise NotProved("a constant's value is read")
@@ -159,16 +212,16 @@ class ConstantValue(Opaque):
         return -self.real()
 
     def __lt__(self, other: Any) -> bool:
-        return self.real() < other
+        return bool(self.real() < other)
 
     def __le__(self, other: Any) -> bool:
-        return self.real() <= other
+        return bool(self.real() <= other)
 
     def __gt__(self, other: Any) -> bool:
-        return self.real() > other
+        return bool(self.real() > other)
 
     def __ge__(self, other: Any) -> bool:
-        return self.real() >= other
+        return bool(self.real() >= other)
 
     __hash__ = unanswered  # type: ignore[assignment]
 
@@ -215,7 +268,7 @@ class SymbolicGraph:
         return self._resolved(self.values[node])
 
     def _resolved(self, value: Any) -> Value:
-        if isinstance(value, Leaf):
+        if isinstance(value, (Leaf, Pending)):
             return value.resolved()
         if isinstance(value, tuple):
             return tuple(self._resolved(v) for v in value)

@@ -44,6 +44,10 @@ class World:
         self.reading = True  # the source
         self.notes: set[str] = set()  # assumptions to state
         self.sums: list[tuple[tuple[int, Any, Any], tuple[Any, Any]]] = []  # over instances: see `families`
+        self.mostly_alike: list[tuple[Any, Any, str]] = []  # element types that are the same in every sensible graph, and the words for that
+        self.slices: dict[tuple[int, ...], Any] = {}  # identities of operands → what they take of a tensor
+        self.kept: list[Any] = []  # what these identities belong to
+        self.clipped = False  # whether a bound of a slice was left as it is written
         self.ranks_limited = False  # whether `most` had a say
         self.whole = False  # whether some open element type holds whole numbers in this case
         self.defined: dict[str, set[tuple[frozenset[str], str]]] | None = None  # what the source is defined for: condition → (where, term); None while it is not evaluated
@@ -77,8 +81,20 @@ class World:
         """Element types that an operator demands to be equal."""
         if self.reading:
             unify(a, b)
-        elif compared(a, b) is not True:
+        elif not self.same_dtype(a, b):
             raise NotProved("the element types of the target's operands may differ")
+
+    def same_dtype(self, a: Any, b: Any) -> bool:
+        """Whether two element types are equal: known, or taken for granted, which is noted then."""
+        known = compared(a, b)
+        if known is not None:
+            return known
+        for c, d, what in self.mostly_alike:
+            if compared(a, c) and compared(b, d) or compared(a, d) and compared(b, c):
+                unify(a, b)
+                self.notes.add(what)
+                return True
+        return False
 
     def need_types(self, signature: Signature, operands: Sequence[Any]) -> None:
         """Element types that an operator takes by its declaration."""
@@ -164,7 +180,7 @@ class World:
         pair = (min(text_of(a), text_of(b)), max(text_of(a), text_of(b)))
         known = any(pair == tuple(sorted((text_of(facts.normal(x)), text_of(facts.normal(y))))) for x, y in facts.fitting_sizes)
         parts = [facts.joins.get(text_of(x)[2:], (x,)) for x in (a, b)]
-        inside = known or all(self._fit(x, y) for x in parts[0] for y in parts[1])
+        inside = known or facts.fits(a, b) or facts.fits(b, a) or all(self._fit(x, y) for x in parts[0] for y in parts[1])
         if not inside:
             if self.reading:
                 if facts.proves(a - 2) and facts.proves(b - 2):
@@ -180,7 +196,7 @@ class World:
     def _fit(self, a: Any, b: Any) -> bool:
         facts = self.facts
         a, b = facts.normal(a), facts.normal(b)
-        if text_of(a) == text_of(b) or text_of(a) == "1" or text_of(b) == "1":
+        if text_of(a) == text_of(b) or text_of(a) == "1" or text_of(b) == "1" or facts.fits(a, b) or facts.fits(b, a):
             return True
         pair = sorted((text_of(a), text_of(b)))
         return any(pair == sorted((text_of(facts.normal(x)), text_of(facts.normal(y)))) for x, y in facts.fitting_sizes)

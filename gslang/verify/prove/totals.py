@@ -18,8 +18,8 @@ from gslang.verify.prove.axioms import apply
 from gslang.verify.prove.cases import vanishes
 from gslang.verify.prove.facts import Facts
 from gslang.verify.prove.paths import NotProved
-from gslang.verify.prove.sizes import Knowledge, Number, Size, linear, names_in, text_of
-from gslang.verify.prove.terms import FUNCTION_OF, ONE, ZERO, Atom, Factors, Term, guard, of_atom, of_size, read, rebuilt, term, unknown
+from gslang.verify.prove.sizes import Knowledge, Number, Size, divide, linear, names_in, text_of
+from gslang.verify.prove.terms import FUNCTION_OF, ONE, ZERO, Atom, Factors, Term, guard, of_atom, of_size, read, rebuilt, sizes_of, term, unknown
 from gslang.verify.prove.uses import is_raw, rewrite, use
 
 Variables = tuple[tuple[str, Any], ...]  # (position, size)
@@ -150,6 +150,9 @@ def _sum(variables: Variables, factors: Factors, facts: Facts) -> Term:
             body = up_to_date(replace(term({factors: Fraction(1)}), {name: 0}, facts), facts)
             _rewritten("sum of a single element", variables, factors, rest, body, facts)
             return total("sum", rest, body, facts) if rest else body
+    split = _split(variables, factors, facts)
+    if split is not None:
+        return split
     for k, (atom, exponent) in enumerate(factors):  # inner sums that depend on the outer positions
         if atom.kind == "total" and atom.name == "sum" and exponent == 1 and names_of(atom) & names:
             renamed = {name: facts.inner_position(size) for name, size in atom.variables}
@@ -169,6 +172,24 @@ def _rewritten(law: str, variables: Variables, factors: Factors, rest: Variables
     rewrite(
         law, lambda: _keyed("sum", variables, term({factors: Fraction(1)}), facts), lambda: _keyed("sum", rest, body, facts) if rest else body
     )  # fmt: skip
+
+
+def _split(variables: Variables, factors: Factors, facts: Facts) -> Term | None:
+    """A sum over a position below a·b of which ⌊p / b⌋ is read, as a sum over two positions; None where there is none."""
+    read_names = {name for atom, _ in factors for size in sizes_of(atom) for name in all_names(size, facts)}
+    for name, size in variables:
+        divisors = {text_of(b): b for floor in read_names & facts.floors.keys() for a, b in (facts.floors[floor],) if text_of(a) == f"1*{name}"}
+        for key in sorted(divisors, key=lambda text: (-text.count("*"), text)):
+            inner = divisors[key]
+            outer, rest = divide(size, inner, facts)
+            if type(rest) is not int or rest or names_in(size) & {n for n, _ in variables} or not (facts.proves(outer - 1) and facts.proves(inner - 1)):
+                continue
+            first, second = (facts.inner_position(part) for part in (outer, inner))
+            body = up_to_date(replace(term({factors: Fraction(1)}), {name: first * inner + second}, facts), facts)
+            kept = (*(v for v in variables if v[0] != name), (text_of_name(first), outer), (text_of_name(second), inner))
+            _rewritten("position taken apart", variables, factors, kept, body, facts)
+            return total("sum", kept, body, facts)
+    return None
 
 
 def text_of_name(position: Size) -> str:

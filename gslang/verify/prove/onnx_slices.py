@@ -1,0 +1,115 @@
+"""Slices and paddings of ONNX over symbolic tensors, whose numbers are operands.
+
+Constants of a known length are vectors of numbers of which nothing is known (`Leaf.numbers`); so are those of which `Slice` or `Pad` tells how long they are. What
+stands in other operands is an `OpenSlice`, the same wherever the same operands stand.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from itertools import combinations
+from typing import Any
+
+from gslang.verify.prove.onnx_operands import Attrs, Meaning, Operands, operand
+from gslang.verify.prove.paths import NotProved
+from gslang.verify.prove.relay_movement import padded, plain_axis
+from gslang.verify.prove.slices import OpenSlice, nonzero, range_of, taken
+from gslang.verify.prove.tensors import Tensor, Value, World
+from gslang.verify.prove.terms import ZERO
+
+_MOST_NUMBERS = 12  # in a vector
+
+
+def numbers_in(world: World, tensor: Any, make: Callable[[], Any], count: int | None = None) -> tuple[Any, ...] | None:
+    """The numbers of a vector: known, or new ones of a constant whose length is known (`count`: what the operator says of it). None for others."""
+    if tensor.items is not None:
+        return tuple(tensor.items)
+    leaf = tensor.leaf
+    if leaf is None or not leaf.is_constant or len(tensor.shape) != 1:
+        return None
+    if leaf.numbers is None and world.reading:
+        if count is not None:
+            world.need_equal(tensor.shape[0], count, "the length of a vector")
+        length = world.facts.normal(tensor.shape[0])
+        if type(length) is not int or length > _MOST_NUMBERS:
+            return None
+        leaf.numbers = tuple(make() for _ in range(length))
+    return None if leaf.numbers is None else tuple(map(world.facts.normal, leaf.numbers))
+
+
+def _slice(world: World, operands: Operands, attrs: Attrs) -> Value:
+    x: Tensor = operands[0]
+    rank, parts = len(x.shape), [operand(operands, k) for k in range(1, 5)]
+    makers: list[Callable[[], Any]] = [
+        lambda: world.facts.size("begin", None), lambda: world.facts.size("end", None),
+        lambda: world.facts.choices.choose(2 * rank) - rank if rank else 0, lambda: nonzero(world),
+    ]  # fmt: skip
+    numbers = [None if part is None else numbers_in(world, part, make) for part, make in zip(parts, makers)]
+    if any(part is not None and found is None for part, found in zip(parts, numbers)):
+        return _open_slice(world, x, parts)
+    begins, ends = numbers[0] or (), numbers[1] or ()
+    axes = range(len(begins)) if numbers[2] is None else [plain_axis(world, a, rank) for a in numbers[2]]
+    steps = (1,) * len(begins) if numbers[3] is None else numbers[3]
+    world.need_true(len(begins) == len(ends) == len(axes) == len(steps), "the numbers of a slice")
+    world.need_true(len(set(axes)) == len(axes) and all(a < rank for a in axes), "an axis of a slice")
+    for begin, end, axis, step in zip(begins, ends, axes, steps):
+        x = taken(world, x, axis, range_of(world, begin, end, step, x.shape[axis]))
+    return x
+
+
+def _open_slice(world: World, x: Tensor, parts: Sequence[Any]) -> Tensor:
+    key = tuple(id(getattr(part, "leaf", None) or part) for part in parts)
+    if key not in world.slices:
+        if not world.reading:
+            raise NotProved("a slice that the source does not take")
+        world.slices[key] = OpenSlice(world, x.shape)
+        world.kept += parts
+        if parts[3] is not None and parts[3].leaf is not None:
+            parts[3].leaf.spelled = lambda: _named_steps(world, world.slices[key])
+    for axis, part in enumerate(world.slices[key].of(x.shape)):
+        x = taken(world, x, axis, part)
+    return x
+
+
+def _named_steps(world: World, found: OpenSlice) -> tuple[Any, ...]:
+    """The steps of the axes that are named; the others stay as they are."""
+    subsets = [s for k in range(found.rank + 1) for s in combinations(range(found.rank), k)]
+    named = subsets[world.facts.choices.choose(len(subsets))]
+    world.notes.add("axes of a slice are named in order")
+    for axis, size, part in found.ranges:
+        if axis not in named:
+            world.facts.learn_equal(part.step, 1)
+            world.facts.learn_equal(part.count, size)
+    return tuple(found.steps()[axis] for axis in named)
+
+
+def _pad(world: World, operands: Operands, attrs: Attrs) -> Value:
+    x: Tensor = operands[0]
+    widths, fill, axes = operands[1], operand(operands, 2), operand(operands, 3)
+    if attrs["mode"] != "constant":
+        raise NotProved(f"padding by `{attrs['mode']}`")
+    rank = len(x.shape)
+    named = tuple(range(rank))
+    if axes is not None:
+        found_axes = numbers_in(world, axes, lambda: world.facts.choices.choose(2 * rank) - rank if rank else 0)
+        if found_axes is None:
+            raise NotProved("axes that are not known")
+        named = tuple(plain_axis(world, a, rank) for a in found_axes)
+        world.need_true(len(set(named)) == len(named), "an axis twice")
+    found = numbers_in(world, widths, lambda: world.facts.size("width", None), 2 * len(named))
+    if found is None:
+        raise NotProved("the widths of a padding are not known")
+    world.need_true(len(found) == 2 * len(named), "the widths of a padding")
+    both: list[Any] = [(0, 0)] * rank
+    for k, axis in enumerate(named):
+        both[axis] = (found[k], found[len(named) + k])
+    if fill is not None:
+        world.need_same_dtype(fill.dtype, x.dtype)
+        world.need_true(len(fill.shape) == 0, "what padding is filled with is a scalar")
+    y = padded(world, x, both, ZERO if fill is None else fill)
+    for size in y.shape:
+        world.need(size, "a size of a padded tensor")
+    return y
+
+
+SLICES: dict[str, Meaning] = {"Slice": _slice, "Pad": _pad}

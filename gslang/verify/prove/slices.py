@@ -1,0 +1,119 @@
+"""Slices over symbolic tensors: Python's rules for beginnings, ends and steps, for numbers that are not known.
+
+Where the numbers are given, each may lie before, inside or behind the axis: cases. Where nothing is known of them (`OpenSlice`), what they make of an
+axis of a certain size is three new numbers: where it starts, how many elements it takes, and the step between them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from gslang.verify.prove.opaque import Opaque
+from gslang.verify.prove.paths import Impossible, NotProved
+from gslang.verify.prove.sizes import text_of
+from gslang.verify.prove.tensors import Tensor, World
+from gslang.verify.prove.terms import Term
+
+
+_NO_SIZE = 2**48  # no tensor has as many elements along an axis
+
+
+@dataclass(frozen=True, slots=True)
+class Range:
+    """Positions `start`, `start + step`, …: `count` of them."""
+
+    start: Any
+    count: Any
+    step: Any
+    room: Any = None  # the size of the axis, where it is not known yet that they lie inside
+
+
+def nonzero(world: World, name: str = "step") -> Any:
+    """A number that is any but 0: its sign is a case."""
+    size = world.facts.size(name)
+    return size if world.facts.choices.choose(2) == 0 else -size
+
+
+def is_forward(world: World, step: Any) -> bool:
+    """Whether a step is above 0. Raises `NotProved` where it may be 0."""
+    if world.facts.at_least(step, 1):
+        return True
+    if world.facts.at_least(-1, step):
+        return False
+    if world.reading:
+        raise Impossible
+    raise NotProved("a step may be 0")
+
+
+def range_of(world: World, begin: Any, end: Any, step: Any, size: Any) -> Range:
+    """What `begin:end:step` takes of an axis; None for a bound that is left out."""
+    forward = is_forward(world, step)
+    first, last = (0, size) if forward else (-1, size - 1)  # bounds are moved between these
+    start = (first if forward else last) if begin is None else _moved(world, begin, size, first)
+    stop = (last if forward else first) if end is None else _moved(world, end, size, first)
+    room, stride = (stop - start, step) if forward else (start - stop, -step)
+    if not world.facts.at_least(room, 1):
+        return Range(0, 0, step)
+    return Range(start, world.facts.normal(world.facts.normal(room + stride - 1) // world.facts.normal(stride)), step)
+
+
+def _moved(world: World, value: Any, size: Any, first: int) -> Any:
+    """A bound counted from the front, moved to where there are positions."""
+    facts, last = world.facts, size + first
+    if type(value) is int and abs(value) > _NO_SIZE:
+        return last if value > 0 else first
+    if not facts.by_cases:
+        world.clipped = True
+        return facts.clip(value, size, first)
+    if not facts.at_least(value, 0):
+        value = value + size
+        return value if facts.at_least(value, first) else first
+    return value if facts.at_least(last, value) else last
+
+
+def taken(world: World, x: Tensor, axis: int, part: Range) -> Tensor:
+    """Those positions of an axis."""
+    facts = world.facts
+
+    def at(index: tuple[Any, ...]) -> Term:
+        if part.room is not None and facts.proves(facts.normal(part.count - 1)):  # there is an element, so a last one
+            last = part.start + part.step * (part.count - 1)
+            for value in (last, part.room - 1 - last):
+                facts.learn(value)
+        return x.at((*index[:axis], facts.normal(index[axis] * part.step + part.start), *index[axis + 1 :]))
+
+    return Tensor((*x.shape[:axis], part.count, *x.shape[axis + 1 :]), x.dtype, at, None, x.splat)
+
+
+class OpenSlice(Opaque):
+    """The numbers of a slice of which nothing is said: what they make of an axis is the same wherever it has the same size."""
+
+    def __init__(self, world: World, shape: Sequence[Any]) -> None:
+        self.world, self.rank = world, len(shape)
+        self.ranges: list[tuple[int, Any, Range]] = []  # (axis, its size, what is taken)
+        self.of(shape)
+
+    def of(self, shape: Sequence[Any]) -> list[Range]:
+        """What is taken of each axis of a tensor of this shape."""
+        if self.rank != len(shape):
+            raise NotProved("a slice is copied to a tensor of another rank")
+        return [self._range(axis, size) for axis, size in enumerate(shape)]
+
+    def _range(self, axis: int, size: Any) -> Range:
+        facts = self.world.facts
+        for place, other, found in self.ranges:
+            if place == axis and text_of(facts.normal(other)) == text_of(facts.normal(size)):
+                return found
+        if not self.world.reading:
+            raise NotProved("a slice is copied to an axis of another size")
+        start, count, step = facts.size("start", 0), facts.size("count", 0), facts.size("step", None)
+        facts.learn(size - 1 - start)
+        facts.learn(size - count)
+        self.ranges.append((axis, size, Range(start, count, step, size)))
+        return self.ranges[-1][2]
+
+    def steps(self) -> tuple[Any, ...]:
+        """The step along each axis."""
+        return tuple(self.world.facts.normal(found.step) for _, _, found in sorted(self.ranges, key=lambda item: item[0]))
