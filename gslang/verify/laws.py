@@ -60,6 +60,7 @@ DEFINITIONS = (
     Law("hard sigmoid", "HardSigmoid(x, a, b)", "minimum(maximum(a * x + b, 0), 1)", _REAL),
     Law("hard swish", "HardSwish(x)", "x * HardSigmoid(x, 1 / 6, 1 / 2)", _REAL),
     Law("quick gelu", "QuickGelu(x, a)", "x * sigmoid(a * x)", _REAL),
+    Law("absolute value of whole numbers", "whole_abs(x)", "x + -(2 * (positive(-order(x)) * x))", _WHOLE),
     Law("relu of whole numbers", "whole_relu(x)", "whole_maximum(x, 0)", _WHOLE),
     Law("clip of whole numbers", "whole_clip(x, a, b)", "whole_minimum(whole_maximum(x, a), b)", _WHOLE),
 )
@@ -93,25 +94,23 @@ LAWS: tuple[Law, ...] = (
     Law("largest whole number", "whole_maximum(x, whole_maximum(y, x))", "whole_maximum(x, y)", _WHOLE, (), False),
     Law("smallest whole number", "whole_minimum(x, whole_minimum(y, x))", "whole_minimum(x, y)", _WHOLE, (), False),
     # truth values
-    Law("where of what holds", "where(1, x, y)", "x", _ANY),
-    Law("where of what does not", "where(0, x, y)", "y", _ANY),
-    Law("Where of what holds", "Where(1, x, y)", "x", _ANY),
-    Law("Where of what does not", "Where(0, x, y)", "y", _ANY),
-    Law("And true", "And(1, x)", "x", _TRUTH, (), False),
-    Law("And false", "And(0, x)", "0", _TRUTH, (), False),
-    Law("Or true", "Or(1, x)", "1", _TRUTH, (), False),
-    Law("Or false", "Or(0, x)", "x", _TRUTH, (), False),
-    *(Law(f"{name} turned", f"{name}(x, y)", f"{name}(y, x)", _TRUTH) for name in ("And", "Or", "Xor", "logical_and", "logical_or", "logical_xor")),
-    *(Law(f"{name} turned", f"{name}(x, y)", f"{name}(y, x)", _ANY) for name in ("Equal", "equal", "not_equal")),
+    Law("comparison that holds", "positive(x)", "1", _ANY, ("x > 0",)),
+    Law("comparison that fails", "positive(x)", "0", _ANY, ("0 >= x",)),
+    Law("scaled comparison", "positive(n * x)", "positive(x)", _REAL, ("n > 0",)),
+    Law("number of a small whole number", "order(n)", "n", _WHOLE, ("n >= 0", "127 >= n"), False),
+    Law("truth of a truth value", "truth(truth(x))", "truth(x)", _TRUTH),
+    Law("cases of order", "maximum(x, y)", "positive(x + -y) * x + (1 + -positive(x + -y)) * y", _REAL, (), False),
+    Law("cases of whole numbers", "whole_maximum(x, y)", "positive(order(x) + -order(y)) * x + (1 + -positive(order(x) + -order(y))) * y", _WHOLE, (), False),
+    *(Law(f"{name} twice", f"{name}({name}(x, y), y)", f"{name}(x, y)", _RING, ("y != 0",), False) for name in ("mod", "trunc_mod", "floor_mod", "Mod")),
     *(Law(f"{name} turned", f"{name}(x, y)", f"{name}(y, x)", _WHOLE) for name in ("BitwiseAnd", "BitwiseOr", "BitwiseXor", "bitwise_and", "bitwise_or", "bitwise_xor")),
     *(Law(f"{name} twice", f"{name}({name}(x))", f"{name}(x)", _REAL) for name in ("Floor", "Ceil", "Round", "Sign", "floor", "ceil", "round", "trunc", "sign")),
-    *(Law(f"{name} twice", f"{name}({name}(x))", "x", _TRUTH) for name in ("Not", "logical_not")),
     *(Law(f"{name} twice", f"{name}({name}(x))", "x", _WHOLE) for name in ("BitwiseNot", "bitwise_not")),
     # sums over positions, and what is 1 or 0 by position
     Law("sum of a single element", "sum(i, 1, f(i))", "f(0)", _RING, (), False),
     Law("sum of sums", "sum(i, n, f(i) + g(i))", "sum(i, n, f(i)) + sum(i, n, g(i))", _RING, (), False),
     Law("factor in front", "sum(i, n, x * f(i))", "x * sum(i, n, f(i))", _RING, (), False),
     Law("sum of what is constant", "sum(i, n, x)", "size(n) * x", _RING, (), False),
+    Law("position taken apart", "sum(i, n * m, f(i))", "sum(i, n, sum(j, m, f(i * m + j)))", _RING, (), False),
     Law("inner sum", "sum(i, n, f(i) * sum(j, m, g(i + j)))", "sum(i, n, sum(j, m, f(i) * g(i + j)))", _RING, (), False),
     Law("product of sums", "sum(i, n, sum(j, m, f(i) * g(j)))", "sum(i, n, f(i)) * sum(j, m, g(j))", _RING, (), False),
     Law("range cut by a guard", "sum(i, n, at_least_0(i - a) * f(i))", "sum(j, n - a, f(j + a))", _RING, ("a >= 0", "n - a > 0"), False),
@@ -210,6 +209,8 @@ def _size(expression: ast.expr) -> Size:
             return ((value, ()),) if value else ()
         case ast.Name(name):
             return ((1, (name,)),)
+        case ast.BinOp(left, ast.Mult(), right):
+            return tuple(sorted((c * d, tuple(sorted(names + more))) for c, names in _size(left) for d, more in _size(right)))
         case ast.BinOp(left, ast.Add() | ast.Sub() as sign, right):
             turned = 1 if isinstance(sign, ast.Add) else -1
             parts = dict((names, c) for c, names in _size(left))

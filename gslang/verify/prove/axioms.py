@@ -307,7 +307,7 @@ def apply(name: str, arguments: Sequence[Term]) -> Term:
         use(f"{name} twice", x=inner)
         return inner if name in INVOLUTION else arguments[0]
     if name.partition(" ")[0] in REMAINDERS and (inner := _made_by(name, arguments[0], arguments[1])) is not None:
-        use("remainder twice", x=inner, y=arguments[1])
+        rewrite(f"{name.partition(' ')[0]} twice", lambda: unknown(name, *arguments), arguments[0])
         return arguments[0]
     return turned(name, *arguments) if name in SYMMETRIC else unknown(name, *arguments)
 

@@ -74,7 +74,7 @@ class Case:
             raise NotProved(f"a condition that cannot be read: {error}") from error
 
     def fails(self, condition: ir.Value) -> bool:
-        """Whether a condition does not hold, as far as it can be told before everything is bound."""
+        """True if a condition does not hold, as far as it can be told before everything is bound."""
         try:
             return not truth(self.evaluate(condition))
         except (*DEFINITE, *OPEN):

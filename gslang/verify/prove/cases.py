@@ -22,7 +22,7 @@ Bound = tuple[Term, bool]
 
 
 def vanishes(difference: Term, budget: Budget, known: tuple[Bound, ...] = (), depth: int = _MOST_ATOMS) -> bool:
-    """Whether a term is 0 in every case. False: not found."""
+    """True if a term is 0 in every case. False: not found."""
     if not difference.parts:
         return True
     budget.spend(5)
@@ -35,7 +35,7 @@ def vanishes(difference: Term, budget: Budget, known: tuple[Bound, ...] = (), de
 
 
 def _ways(atom: Atom) -> list[tuple[Term, list[Bound]]]:
-    """What an atom may be, and when."""
+    """The values that an atom may have, each with when."""
     if atom.name == "positive":
         (x,) = atom.args
         return [(ONE, [(x, True)]), (ZERO, [(-x, False)])]
@@ -83,7 +83,7 @@ def _with(value: Term, what: Atom, by: Term) -> Term:
 
 
 def contradictory(bounds: Sequence[Bound]) -> bool:
-    """Whether inequalities contradict each other, products of atoms taken as variables. False: not found."""
+    """True if inequalities contradict each other, products of atoms taken as variables. False: not found."""
     rows = [(dict(x.parts), strict) for x, strict in bounds]
     for product in sorted({p for row, _ in rows for p in row if p}, key=_text):
         alone = term({product: Fraction(1)})
@@ -116,7 +116,7 @@ def _growth(rows: Sequence[_Row], product: Factors) -> int:
 
 
 def _without(rows: Sequence[_Row], product: Factors) -> list[_Row]:
-    """What follows from inequalities for the other products."""
+    """The inequalities that follow for the other products."""
     kept = [(row, strict) for row, strict in rows if not row.get(product)]
     above = [(row, strict) for row, strict in rows if row.get(product, 0) > 0]
     below = [(row, strict) for row, strict in rows if row.get(product, 0) < 0]

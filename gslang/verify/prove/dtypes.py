@@ -119,7 +119,7 @@ def numbers_in(classes: Collection[str]) -> frozenset[str]:
 
 
 def takes(dtype: Any, classes: Collection[str]) -> bool | None:
-    """Whether an operator that takes these classes takes this element type; None where it is not known."""
+    """True if an operator that takes these classes takes this element type; None where it is not known."""
     allowed = numbers_in(classes)
     known = _settled(dtype)
     if known is not None:

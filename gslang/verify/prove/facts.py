@@ -128,7 +128,7 @@ class Facts(Quantities):
         self._settle_fitting()
 
     def _settle_fitting(self) -> None:
-        """What is broadcast and not 1 keeps its size."""
+        """Sizes that are broadcast and not 1 stay as they are."""
         for small, big in list(self.fitting):
             if isinstance(self.normal(small - big), Size) and self.proves(self.normal(small - 2)):
                 self._learn_equal(small, big)

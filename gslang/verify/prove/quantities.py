@@ -187,7 +187,7 @@ class Quantities(Inequalities):
         return result
 
     def fits(self, small: Number, big: Number, met: frozenset[str] = frozenset()) -> bool:
-        """Whether it was learnt that a size is 1 or that other one."""
+        """True if it was learnt that a size is 1 or that other one."""
         if text_of(small) == text_of(big) or type(small) is int and small == 1:
             return True
         for a, b in self.fitting:

@@ -78,11 +78,11 @@ class Real(Opaque):
         return not self == other
 
     def _follows(self, value: Term, strict: bool) -> bool:
-        """Whether it is known that a number is at least 0, or above it."""
+        """True if it is known that a number is at least 0, or above it."""
         return contradictory((*self.choices.bounds, (-value, not strict)))
 
     def _is(self, value: Term, strict: bool) -> bool:
-        """Whether a number is at least 0, or above it: known, or decided for this case."""
+        """True if a number is at least 0, or above it: known, or decided for this case."""
         if value.constant is not None:
             return value.constant > 0 if strict else value.constant >= 0
         if self._follows(value, strict):

@@ -16,7 +16,6 @@ from gslang.verify.prove.sizes import text_of
 from gslang.verify.prove.tensors import Tensor, World
 from gslang.verify.prove.terms import Term
 
-
 _NO_SIZE = 2**48  # no tensor has as many elements along an axis
 
 
@@ -37,7 +36,7 @@ def nonzero(world: World, name: str = "step") -> Any:
 
 
 def is_forward(world: World, step: Any) -> bool:
-    """Whether a step is above 0. Raises `NotProved` where it may be 0."""
+    """True if a step is above 0. Raises `NotProved` where it may be 0."""
     if world.facts.at_least(step, 1):
         return True
     if world.facts.at_least(-1, step):
@@ -48,7 +47,7 @@ def is_forward(world: World, step: Any) -> bool:
 
 
 def range_of(world: World, begin: Any, end: Any, step: Any, size: Any) -> Range:
-    """What `begin:end:step` takes of an axis; None for a bound that is left out."""
+    """The part of an axis that `begin:end:step` takes; None for a bound that is left out."""
     forward = is_forward(world, step)
     first, last = (0, size) if forward else (-1, size - 1)  # bounds are moved between these
     start = (first if forward else last) if begin is None else _moved(world, begin, size, first)
@@ -96,7 +95,7 @@ class OpenSlice(Opaque):
         self.of(shape)
 
     def of(self, shape: Sequence[Any]) -> list[Range]:
-        """What is taken of each axis of a tensor of this shape."""
+        """The part that is taken of each axis of a tensor of this shape."""
         if self.rank != len(shape):
             raise NotProved("a slice is copied to a tensor of another rank")
         return [self._range(axis, size) for axis, size in enumerate(shape)]

@@ -69,7 +69,7 @@ class Source:
         return [self.graph.tensor(slot) for slot in outputs]
 
     def asks_for_results(self, condition: ir.Value) -> bool:
-        """Whether a condition looks at the type of what a call of the source makes, or at what is around it."""
+        """True if a condition looks at the type of what a call of the source makes, or at what is around it."""
         for part in parts(condition):
             match part:
                 case ir.NodeAttr(_, node, name) if name in ("shape", "dtype", "ndim") and not isinstance(self.rule.nodes[node], ir.LeafNode):

@@ -85,7 +85,7 @@ class World:
             raise NotProved("the element types of the target's operands may differ")
 
     def same_dtype(self, a: Any, b: Any) -> bool:
-        """Whether two element types are equal: known, or taken for granted, which is noted then."""
+        """True if two element types are equal: known, or taken for granted, which is noted then."""
         known = compared(a, b)
         if known is not None:
             return known

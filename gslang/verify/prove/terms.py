@@ -135,7 +135,7 @@ FUNCTION_OF = {"max": "maximum"}  # the name that a function's result is kept un
 
 
 def is_truth(atom: Atom) -> bool:
-    """Whether an atom is 1 or 0."""
+    """True if an atom is 1 or 0."""
     return atom.kind == "guard" or atom.kind == "fn" and atom.name in _TRUTHS
 
 

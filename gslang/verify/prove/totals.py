@@ -363,7 +363,11 @@ def same(a: Term, b: Term, facts: Facts) -> bool:
             continue
         groups = {atom for factors in difference.parts for atom, exponent in factors if atom.kind == "group" and exponent < 0}
         if not groups:
-            return vanishes(difference, facts.choices.budget, tuple(facts.choices.bounds))
+            if not vanishes(difference, facts.choices.budget, tuple(facts.choices.bounds)):
+                return False
+            whole = any(atom.name in ("order", "whole maximum", "whole minimum") for atom in difference.atoms())
+            rewrite("cases of whole numbers" if whole else "cases of order", lambda: difference, ZERO)
+            return True
         group = min(groups, key=lambda g: (-g.level, g.key))
         most = max(-exponent for factors in difference.parts for atom, exponent in factors if atom == group)
         cleared = ZERO

@@ -14,37 +14,44 @@ from gslang.verify.prove.axioms import FUNCTIONS, at_least_0, is_positive
 from gslang.verify.prove.dtypes import TRUTH, numbers_of
 from gslang.verify.prove.paths import NotProved
 from gslang.verify.prove.tensors import Index, Tensor, World
-from gslang.verify.prove.terms import ONE, ZERO, Term, unknown
+from gslang.verify.prove.terms import ONE, ZERO, Term, number, unknown
+from gslang.verify.prove.uses import is_raw, use
 
 _SMALL = 127  # whole numbers up to this stand for themselves in each type
 
 
 def positive(x: Term) -> Term:
     """1 where x > 0, else 0."""
-    if x.constant is not None:
-        return ONE if x.constant > 0 else ZERO
-    if is_positive(x):
+    if is_raw():
+        return unknown("positive", x)
+    if x.constant is not None and x.constant > 0 or is_positive(x):
+        use("comparison that holds", x=x)
         return ONE
-    if at_least_0(-x):
+    if x.constant is not None or at_least_0(-x):
+        use("comparison that fails", x=x)
         return ZERO
-    scale = min(x.parts.items(), key=lambda item: [atom.key for atom, _ in item[0]])[1]
-    return unknown("positive", x.scaled(1 / abs(scale)))
+    scale = abs(min(x.parts.items(), key=lambda item: [atom.key for atom, _ in item[0]])[1])
+    if scale != 1:
+        use("scaled comparison", x=x.scaled(1 / scale), n=number(scale))
+    return unknown("positive", x.scaled(1 / scale))
 
 
 def order(x: Term) -> Term:
     """The number that a whole number of some type stands for."""
     constant = x.constant
-    if constant is not None and constant.denominator == 1 and 0 <= constant <= _SMALL:
+    if constant is not None and constant.denominator == 1 and 0 <= constant <= _SMALL and not is_raw():
+        use("number of a small whole number", n=x)
         return x
     return unknown("order", x)
 
 
 def truth(x: Term) -> Term:
     """An element that is known to be 1 or 0."""
-    if x.constant is not None:
-        return x
     alone = x.alone
-    return x if alone is not None and alone[0].name == "truth" else unknown("truth", x)
+    if alone is not None and alone[0].name == "truth" and alone[1] == 1 and not is_raw():
+        use("truth of a truth value", x=alone[0].args[0])
+        return x
+    return unknown("truth", x)
 
 
 FUNCTIONS.update({"positive": positive, "order": order, "truth": truth})
@@ -84,7 +91,7 @@ def plain_name(operator: str) -> str:
 
 
 def is_of_truths(operator: str) -> bool:
-    """Whether an operator computes with truth values or makes them by comparing."""
+    """True if an operator computes with truth values or makes them by comparing."""
     return plain_name(operator) in _COMPARISONS or plain_name(operator) in _LOGIC or operator in ("where", "Where")
 
 

@@ -74,8 +74,8 @@ class Point:
         return value
 
 
-def value_of(term: Term, point: Point) -> Number:
-    """The value of a term. Raises `Undefined`."""
+def value_of(term: Term, point: Point, wraps: bool = True) -> Number:
+    """The value of a term; `wraps`: as the numbers of the point have it. Raises `Undefined`."""
     total: Number = Fraction(0)
     for c, factors in term:
         part: Number = c
@@ -86,7 +86,7 @@ def value_of(term: Term, point: Point) -> Number:
             for atom, exponent in factors:
                 part = part * _power(_atom(atom, point), exponent)
         total = total + part
-    return point.wrapped(total)
+    return point.wrapped(total) if wraps else total
 
 
 def _power(value: Number, exponent: int) -> Number:
@@ -115,7 +115,7 @@ def _atom(atom: Atom, point: Point) -> Number:
         case ("total", kind, variables, body):
             return _total(kind, variables, body, point)
         case ("fn", name, *arguments):
-            return _function(name, [value_of(a, point) for a in arguments], point)
+            return _function(name, [value_of(a, point, wraps=name != "positive") for a in arguments], point)
     raise Undefined
 
 
@@ -207,6 +207,8 @@ _FUNCTIONS: dict[str, Callable[..., Number]] = {
     "HardSwish": lambda x: x * min(max(x / 6 + Fraction(1, 2), 0), 1), "com.microsoft.QuickGelu": lambda x, a: x * _power(1 + _exp(-a * x), -1),
     "whole maximum": max, "whole minimum": min, "whole abs": abs, "whole relu": lambda x: max(x, 0),
     "whole clip": lambda x, low, high: min(max(x, low), high),
+    "positive": lambda x: Fraction(x > 0), "order": lambda x: x, "truth": lambda x: x,
+    **dict.fromkeys(("mod", "trunc_mod", "Mod"), lambda x, y: x - y * math.trunc(x / y)), "floor_mod": lambda x, y: x - y * math.floor(x / y),
     "where": lambda c, x, y: x if c else y, "Where": lambda c, x, y: x if c else y,
     **dict.fromkeys(("And", "logical_and"), lambda x, y: Fraction(bool(x and y))), **dict.fromkeys(("Or", "logical_or"), lambda x, y: Fraction(bool(x or y))),
     **dict.fromkeys(("Xor", "logical_xor", "not_equal"), lambda x, y: Fraction(x != y)), **dict.fromkeys(("Equal", "equal"), lambda x, y: Fraction(x == y)),
