@@ -205,7 +205,7 @@ class Result:
 
     @property
     def model(self) -> Any:
-        """The `ModelProto` of the result. Raises `InputError` if it is no ONNX graph."""
+        """The `ModelProto` of the result. Raises `InputError` if it is not an ONNX graph."""
         return to_onnx(self.graph)
 
     def save(self, path: str | Path) -> None:

@@ -17,7 +17,7 @@ ROOT = Path(__file__).parent.parent
 BLOCKS = [
     (f"{path.name}-{k}", textwrap.dedent(block))
     for path in [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
-    for k, block in enumerate(re.findall(r"^ *```gsl\n(.*?)^ *```", path.read_text(encoding="utf-8"), re.DOTALL | re.MULTILINE))
+    for k, block in enumerate(re.findall(r"^ *```gsl(?: title=\"[^\"]+\")?\n(.*?)^ *```", path.read_text(encoding="utf-8"), re.DOTALL | re.MULTILINE))
 ]
 
 

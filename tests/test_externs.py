@@ -109,7 +109,7 @@ def test_a_function_that_fails(python: str, message: str, tmp_path: Path) -> Non
     [
         ("", "`npu` has no `fits`"),
         ("def fit(shape, dtype): ...", "help: did you mean `fit`?"),
-        ("fits = 3", "`npu:fits` is no function but a int"),
+        ("fits = 3", "`npu:fits` is not a function but a int"),
         ("def fits(shape): ...", "does not take 2 arguments: it is `fits(shape)`"),
         ("import no_such_module_at_all", "cannot be imported: ModuleNotFoundError: No module named 'no_such_module_at_all' (npu.py:1)"),
         ("def fits(:", "cannot be imported: SyntaxError"),

@@ -8,6 +8,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import onnx
+import onnx.numpy_helper
 import pytest
 
 from gslang.cli.main import main
@@ -34,11 +36,13 @@ def test_every_command_of_the_tutorial_is_played() -> None:
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The rule file and the model of the tutorial."""
+    """The rule file and the model of the tutorial, and the files of the how-to."""
     folder = tmp_path_factory.mktemp("reader")
     files = dict(step for step in steps(TUTORIAL) if not isinstance(step, Command))
     (folder / "rules.gsl").write_text(files["silu.gsl"], encoding="utf-8")
     (folder / "make_model.py").write_text(files["make_model.py"], encoding="utf-8")
+    for name, text in re.findall(r'^```\w+ title="([^"]+)"\n(.*?)^```', HOW_TO, re.DOTALL | re.MULTILINE):
+        (folder / name).write_text(text, encoding="utf-8")
     subprocess.run([sys.executable, "make_model.py"], cwd=folder, check=True)
     return folder
 
@@ -46,11 +50,23 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 COMMANDS = [line.partition("#")[0].strip() for block in re.findall(r"^```sh\n(.*?)^```", HOW_TO, re.DOTALL | re.MULTILINE) for line in block.splitlines()]
 
 
-@pytest.mark.parametrize("command", COMMANDS)
+SLOW = ("from-example", "generalize", "discover")  # seconds each
+
+
+@pytest.mark.parametrize("command", [pytest.param(c, marks=pytest.mark.long) if c.split()[1] in SLOW else c for c in COMMANDS])
 def test_commands_of_the_how_to(command: str, folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     monkeypatch.chdir(folder)
     program, *words = shlex.split(command)
     assert program == "gslc" and main(words) == 0, capsys.readouterr().err
+
+
+def test_the_calibration_table_of_the_how_to(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(folder)
+    assert main(["quantize.gsl", "model.onnx", "--define", "scales=@scales.json", "-o", "quantized.onnx"]) == 0
+    model = onnx.load("quantized.onnx")
+    values = {tensor.name: onnx.numpy_helper.to_array(tensor) for tensor in model.graph.initializer}
+    quantized = {node.input[0]: values[node.input[1]].item() for node in model.graph.node if node.op_type == "QuantizeLinear"}
+    assert quantized == {"x": pytest.approx(0.02), "copy": pytest.approx(0.04)}
 
 
 def test_there_are_enough_tasks() -> None:

@@ -105,7 +105,7 @@ def _read(path: Path) -> bytes:
     with open(os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)), "rb") as file:
         state = os.fstat(file.fileno())
         if not stat.S_ISREG(state.st_mode) or not _is_ours(state):
-            raise ValueError(f"{path} is no file of ours")
+            raise ValueError(f"{path} was not written by gslang")
         check, _, data = file.read().partition(b"\n")
     if check != _check(data):
         raise ValueError(f"{path} is damaged")

@@ -110,7 +110,7 @@ def _name(kind: type) -> str:
 
 @cache
 def _maker(name: str) -> Make:
-    """The constructor of a kind that a file names. Raises `NotPlain` for anything that is no data of this program."""
+    """The constructor of a kind that a file names. Raises `NotPlain` for anything that is not data of this program."""
     if name in _CONTAINERS:
         return _FORMS[_CONTAINERS[name]][1]
     module, _, path = name.partition(":")
@@ -118,7 +118,7 @@ def _maker(name: str) -> Make:
     for part in path.split("."):
         kind = getattr(kind, part, None)
     if not isinstance(kind, type) or _HOMES.get(kind, kind.__module__) != module:
-        raise NotPlain(f"`{name}` is no data of this program")
+        raise NotPlain(f"`{name}` is not data of this program")
     return _parts_and_maker(kind)[1]
 
 

@@ -283,7 +283,7 @@ def _match(low: Lowering, expr: n.Match) -> Denotation:
         else:
             guess = did_you_mean(arm.name.id, [b for b in branches if b])
             low.error(
-                "E0402", f"`{arm.name.id}` is no alternative of this", arm.name.span,
+                "E0402", f"`{arm.name.id}` is not an alternative of this", arm.name.span,
                 f"did you mean `{guess}`?" if guess else "name alternatives: `(a := p) | (b := q)`",
             )  # fmt: skip
             continue

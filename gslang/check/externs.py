@@ -34,7 +34,7 @@ def check_function(item: n.FnDecl) -> list[Diagnostic]:
         if name not in ("extern", "allow"):
             guess = did_you_mean(name, ("extern", "allow"))
             help = f"did you mean `@{guess}`?" if guess else "functions have `@extern` and `@allow`"
-            found.append(Diagnostic("E0701", f"`@{name}` is no annotation of a function", Label(annotation.name.span), help=help))
+            found.append(Diagnostic("E0701", f"`@{name}` is not an annotation of a function", Label(annotation.name.span), help=help))
     for annotation in named[1:]:
         found.append(Diagnostic("E0702", "`@extern` stands once", Label(annotation.span), help="remove this one"))
     if item.body is not None:
@@ -53,7 +53,7 @@ def check_function(item: n.FnDecl) -> list[Diagnostic]:
             found.append(Diagnostic("E0706", message, Label(parameter.span), help=f"`{parameter.name.id}: int`; types: {', '.join(TYPES)}"))
     for type_ in [p.type for p in item.parameters if p.type is not None] + ([item.result] if item.result is not None else []):
         if type_.id not in TYPES:
-            found.append(Diagnostic("E0706", f"`{type_.id}` is no type of a value", Label(type_.span), help=_mend(type_.id)))
+            found.append(Diagnostic("E0706", f"`{type_.id}` is not a type of a value", Label(type_.span), help=_mend(type_.id)))
     return found
 
 

@@ -144,7 +144,7 @@ def _in_one_alternative(low: Lowering, read: Read, span: Span, in_another: bool)
 
 def _unmatched(low: Lowering, read: Read, span: Span) -> None:
     low.error(
-        "E0605", f"{_what(low, read)} is no part of what is matched", span, "use it as an operand of an output",
+        "E0605", f"{_what(low, read)} is not part of the matched nodes", span, "use it as an operand of an output",
         related=(Label(low.patterns[read.node].span, "defined here"),),
     )  # fmt: skip
 

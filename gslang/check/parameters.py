@@ -23,7 +23,7 @@ def settled(item: n.ParamDecl, defines: Mapping[str, object], found: list[Diagno
     domain = TypeReader((), (), error).union(item.types)
     default = None if item.default is None else constant(item.default)
     if item.default is not None and isinstance(default, NotConstant):
-        error(f"the default of `{name}` is no constant", item.default, "write a number, a text or a tuple of them")
+        error(f"the default of `{name}` is not a constant", item.default, "write a number, a text or a tuple of them")
     elif item.default is not None and contains(domain, default) is False:
         error(f"the default of `{name}` does not fit its type", item.default, f"declared: `{domain_text(domain)}`")
     if name not in defines:

@@ -99,7 +99,7 @@ def node_of(low: Lowering, expr: n.Expr | n.Star, what: Denotation) -> int:
             if isinstance(place, ir.At):
                 low.stop("E0607", "a node of one instance cannot be part of the source outside `each`", expr.span)
             if isinstance(place, ir.First):
-                low.stop("E0607", "`first` is read in constraints; it is no operand", expr.span)
+                low.stop("E0607", "`first` is read in constraints; it is not an operand", expr.span)
             return node
         case ValueOf(value, kind):
             if kind in ("str", "none", "bool", "dtype", "graph"):

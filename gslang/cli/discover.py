@@ -84,7 +84,7 @@ def _numbers(text: str) -> tuple[float, ...]:
     try:
         return tuple(float(part) for part in text.split(",") if part.strip())
     except ValueError:
-        raise InputError(f"`{text}` is no list of numbers", path="--constants", help="write 0,1 or 0.5") from None
+        raise InputError(f"`{text}` is not a list of numbers", path="--constants", help="write 0,1 or 0.5") from None
 
 
 def _teller(quiet: bool) -> Any:

@@ -36,7 +36,7 @@ def run(options: argparse.Namespace) -> int:
         sys.stderr.write("gslc from-example: a second graph, or --select\n  help: gslc from-example BEFORE AFTER\n")
         return ExitCode.USAGE
     if not options.name.isidentifier() or not options.name.isascii():
-        sys.stderr.write(f"gslc from-example: `{options.name}` is no name of a rule\n  help: letters, digits and `_`\n")
+        sys.stderr.write(f"gslc from-example: `{options.name}` is not a name of a rule\n  help: letters, digits and `_`\n")
         return ExitCode.USAGE
     from gslang.dialect.load import load_dialect
     from gslang.fmt.format_source import layout

@@ -1,6 +1,6 @@
 """Find operators and show their signatures: gslc ops conv, gslc ops nn.conv2d, gslc ops pool mine.gsl
 
-A word that is no operator's name searches all names. A file given with it decides the dialect, and a rule file adds the operators
+A word that is not an operator's name searches all names. A file given with it decides the dialect, and a rule file adds the operators
 that it declares.
 """
 

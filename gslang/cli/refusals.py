@@ -39,7 +39,7 @@ def refuse_weights_output(path: str) -> None:
 
     refuse_output(path)
     if not is_weights_name(path):
-        raise InputError("this is no weights file by its name", path=path, help="use .npz or .safetensors")
+        raise InputError("the file name is not that of a weights file", path=path, help="use .npz or .safetensors")
 
 
 def refuse_output(path: str) -> None:
@@ -108,7 +108,7 @@ def _identity(path: str) -> tuple[int, int] | str:
 
 
 def _is_stream(path: str) -> bool:
-    """True if this is no file that could be replaced: a pipe, `/dev/null`."""
+    """True if this is not a file that could be replaced: a pipe, `/dev/null`."""
     try:
         return not stat.S_ISREG(os.stat(path).st_mode)
     except (OSError, ValueError):

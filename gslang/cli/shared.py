@@ -59,7 +59,7 @@ def _json_file(path: str) -> object:
         raise InputError(f"cannot be read: {(error.strerror or str(error)).lower()}", path=path) from None
     except (ValueError, RecursionError) as error:
         at = f"{path}:{error.lineno}:{error.colno}" if isinstance(error, json.JSONDecodeError) else path
-        raise InputError("this is no JSON", path=at, help="--define NAME=@FILE reads a JSON file") from None
+        raise InputError("this is not JSON", path=at, help="--define NAME=@FILE reads a JSON file") from None
 
 
 def _json_or_text(text: str) -> object:

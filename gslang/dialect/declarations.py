@@ -94,7 +94,7 @@ def _attribute(parameter: n.Parameter, reader: TypeReader, error: Callable[..., 
     name, domain = parameter.name.id, reader.union(types)
     default = REQUIRED if parameter.default is None else constant(parameter.default)
     if isinstance(default, NotConstant):
-        error(f"the default of `{name}` is no constant", parameter)
+        error(f"the default of `{name}` is not a constant", parameter)
         default = REQUIRED
     if default == "":
         domain = _with_empty_dtype(domain)

@@ -113,7 +113,7 @@ class TypeReader:
             return Anything("str")
         for text, argument in zip(usual, type.arguments):
             if not layout_axes(text):
-                self.report(f"`{text}` is no layout", argument, "a layout has one capital letter for each axis: `NCHW`, `NCHW4c`")
+                self.report(f"`{text}` is not a layout", argument, "a layout has one capital letter for each axis: `NCHW`, `NCHW4c`")
             elif layout_axes(text) != layout_axes(usual[0]):
                 self.report(f"`{text}` has other axes than `{usual[0]}`", argument, "all layouts of one type are permutations of one another")
         return Layout(usual)
@@ -174,7 +174,7 @@ class TypeReader:
         if name not in names:
             guess = did_you_mean(name, names)
             listed = ", ".join(f"`{x}`" for x in sorted(names)) or "none"
-            self.report(f"`{name}` is no {what} of this operator", node, f"did you mean `{guess}`?" if guess else f"it has {listed}")
+            self.report(f"`{name}` is not {what} of this operator", node, f"did you mean `{guess}`?" if guess else f"it has {listed}")
 
 
 def _is_count(value: Any) -> bool:

@@ -173,7 +173,7 @@ def _modulus(domain: Domain, call: Call) -> int | None:
 
 
 def layout_axes(layout: str) -> tuple[str, ...] | None:
-    """The axes of a layout, sorted, each once, whether split or not; None for a text that is no layout."""
+    """The axes of a layout, sorted, each once, whether split or not; None for a text that is not a layout."""
     whole = [c for c in layout if c.isupper()]
     number, split = "", []
     for c in layout:

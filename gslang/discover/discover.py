@@ -148,11 +148,11 @@ def read_shapes(text: str) -> list[tuple[str | int, ...]]:
         if not inner:
             continue
         if not (inner.startswith("[") and inner.endswith("]")):
-            raise InputError(f"`{inner}` is no shape", path="--inputs", help="write [n, m], [m]")
+            raise InputError(f"`{inner}` is not a shape", path="--inputs", help="write [n, m], [m]")
         dims = [d.strip() for d in inner[1:-1].split(",") if d.strip()]
         for d in dims:
             if not (d.isdigit() and 0 < int(d) < 64 or d in SIZES[0]):
-                raise InputError(f"`{d}` is no size", path="--inputs", help=f"write a number from 1 to 63, or one of {', '.join(SIZES[0])}")
+                raise InputError(f"`{d}` is not a size", path="--inputs", help=f"write a number from 1 to 63, or one of {', '.join(SIZES[0])}")
         found.append(tuple(int(d) if d.isdigit() else d for d in dims))
     if not found:
         raise InputError("there is no shape in it", path="--inputs", help="write [n, m], [n, m]")
@@ -370,7 +370,7 @@ class _State:
             data = json.loads(Path(path).read_text(encoding="utf-8"))
             fits = data["question"] == key and isinstance(data["judged"], dict)
         except (OSError, ValueError, KeyError, TypeError):
-            raise InputError("this is no state of `gslc discover`", path=path, help="give another file, or remove this one") from None
+            raise InputError("this is not a state of `gslc discover`", path=path, help="give another file, or remove this one") from None
         if not fits:
             raise InputError("this is the state of another question, or of another gslang", path=path, help="give another file, or remove this one")
         self.data = data

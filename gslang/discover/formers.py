@@ -75,7 +75,7 @@ def read_operators(text: str, dialect: Dialect) -> list[Asked]:
     for part in _cut(text, ","):
         match = re.fullmatch(r"\s*([A-Za-z_][\w.]*)\s*(?:\((.*)\))?\s*", part, re.DOTALL)
         if match is None:
-            raise InputError(f"`{part.strip()}` is no operator", path="--ops", help="write nn.relu, or concatenate(axis = 0 | 1)")
+            raise InputError(f"`{part.strip()}` is not an operator", path="--ops", help="write nn.relu, or concatenate(axis = 0 | 1)")
         name = match[1]
         signature = dialect.operators.get(name)
         if signature is None:
@@ -116,7 +116,7 @@ def _value(text: str, signature: Signature, name: str) -> Any:
         return text[1:-1]
     if text in SIZES[0]:
         return Symbol(text)
-    raise InputError(f"`{text}` is no value for `{name}` of `{signature.name}`", path="--ops", help=f"write a number, true, none, \"text\", (1, 2) or a size: {', '.join(SIZES[0])}")  # fmt: skip
+    raise InputError(f"`{text}` is not a value for `{name}` of `{signature.name}`", path="--ops", help=f"write a number, true, none, \"text\", (1, 2) or a size: {', '.join(SIZES[0])}")  # fmt: skip
 
 
 def _has_symbol(value: Any) -> bool:

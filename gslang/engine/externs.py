@@ -88,7 +88,7 @@ def _imported(extern: Extern) -> Callable[..., Any]:
             raise InputError(f"`{module}` has no `{path}`", path=str(extern.span), help=_near(found, part))
         found = getattr(found, part)
     if not callable(found):
-        raise InputError(f"`{extern.reference}` is no function but a {type(found).__name__}", path=str(extern.span), help="name a function")
+        raise InputError(f"`{extern.reference}` is not a function but a {type(found).__name__}", path=str(extern.span), help="name a function")
     try:
         inspect.signature(found).bind(*extern.arguments)
     except TypeError:

@@ -125,7 +125,7 @@ def _words(parts: Sequence[Part], fill: bool = False) -> Doc:
     before: Part | None = None
     tight = True
     for part in parts:
-        apart = before is not None and any(_is(before, text) for text in ("for", "in", ","))  # a row of a table is no call
+        apart = before is not None and any(_is(before, text) for text in ("for", "in", ","))  # a row of a table is not a call
         joined = isinstance(part, Bracket) and not apart or any(_is(part, text) for text in (".", ":", ";", ","))
         if not tight and not joined:
             docs.append(" ")

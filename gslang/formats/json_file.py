@@ -46,7 +46,7 @@ class JsonFile:
         try:
             path = (self.folder / name).resolve()
         except (OSError, ValueError, RuntimeError):  # NUL bytes, a circle of links
-            self.fail(pointer, f"`{name}` is no file name")
+            self.fail(pointer, f"`{name}` is not a file name")
         if not path.is_relative_to(self.folder):
             self.fail(pointer, f"`{name}` lies outside the graph's folder", "put weights beside the graph")
         if path not in self._weights:
@@ -63,7 +63,7 @@ def escaped(key: str) -> str:
 
 
 def parse(file: JsonFile, data: str | bytes) -> Any:
-    """The document. Raises `InputError` with line and column for what is no JSON, with a pointer for a repeated key."""
+    """The document. Raises `InputError` with line and column for what is not JSON, with a pointer for a repeated key."""
     if isinstance(data, bytes):
         data = decoded(data, file.path)
     repeated: list[tuple[dict[str, Any], str]] = []

@@ -128,7 +128,7 @@ def _from_base64(file: JsonFile, at: str, text: Any, shape: tuple[int, ...], dty
     try:
         raw = base64.b64decode(text, validate=True)
     except (binascii.Error, ValueError):
-        file.fail(at, "this is no base64")
+        file.fail(at, "this is not base64")
     held = numpy_dtype(dtype)
     stored = numpy.dtype("<u2") if dtype == "bfloat16" else held.newbyteorder("<")
     expected = stored.itemsize * math.prod(shape)

@@ -89,7 +89,7 @@ class _Npz(WeightsFile):
         except FileNotFoundError:
             raise InputError("there is no such file", path=path) from None
         except Exception as error:  # whatever a damaged archive makes zipfile raise
-            raise InputError(f"this is no .npz file: {error}", path=path) from None
+            raise InputError(f"this is not an .npz file: {error}", path=path) from None
         self._members = {name[:-4]: name for name in self._zip.namelist() if name.endswith(".npy")}
         self._types: dict[str, TensorType] = {}
 
@@ -152,7 +152,7 @@ class _Safetensors(WeightsFile):
             self._file = file
             self._names: list[str] = sorted(file.keys())
         except Exception as error:  # the package's own error type, or the system's
-            raise InputError(f"this is no safetensors file: {error}", path=path) from None
+            raise InputError(f"this is not a safetensors file: {error}", path=path) from None
 
     def type_of(self, name: str) -> TensorType:
         if name not in self._names:
@@ -182,7 +182,7 @@ def is_weights_name(path: str | Path) -> bool:
 
 
 def _unknown_suffix(path: str | Path) -> InputError:
-    return InputError("this is no weights file by its name", path=str(path), help="use .npz or .safetensors")
+    return InputError("the file name is not that of a weights file", path=str(path), help="use .npz or .safetensors")
 
 
 def _no_safetensors(path: str | Path) -> InputError:

@@ -36,7 +36,7 @@ def best_rule(
         else:
             problems.append(next(d.message for d in program.diagnostics if d.severity.value == "error"))
     if not texts:
-        raise InputError(f"the difference is no rule: {problems[0]}")
+        raise InputError(f"the difference is not a rule: {problems[0]}")
 
     def rank(text: str) -> int:
         return ORDER.index(verify(check_text("<example>", text).rules[name], VerifySettings(seed=settings.seed)).verdict)
@@ -52,5 +52,5 @@ def best_rule(
         if found.text is not None:
             return found
     if found is None:
-        raise InputError("the difference is no rule that conditions can be added to")
+        raise InputError("the difference is not a rule that conditions can be added to")
     return found

@@ -136,6 +136,6 @@ def _data(graph: Graph) -> list[str]:
     for node in range(len(graph.op)):
         if graph.op[node] is DEAD and (graph.operands[node] or node in graph.values):
             found.append(f"the removed node {node} still has operands or a value")
-    found += [f"node {node} of `values` is no constant or parameter" for node in graph.values
+    found += [f"node {node} of `values` is neither a constant nor a parameter" for node in graph.values
               if not 0 <= node < len(graph.op) or graph.op[node] not in LEAVES]  # fmt: skip
     return found

@@ -1,4 +1,7 @@
-"""L0116: rules whose target is their source: the same operators on the same nodes with the same attributes."""
+"""L0116: rules whose target is their source: the same operators on the same nodes with the same attributes.
+
+A rule with `@attach` changes something: the annotations of the calls.
+"""
 
 from __future__ import annotations
 
@@ -10,6 +13,6 @@ from gslang.lint.rebuilt import rebuilds_itself
 
 def no_change(file: LintedFile) -> Iterator[Finding]:
     for rule in file.rules:
-        if rebuilds_itself(rule.checked):
+        if rebuilds_itself(rule.checked) and not rule.checked.attached:
             mend = "an application makes the same again: an infinite loop"
             yield finding("L0116", f"the target of `{rule.name}` is its source", rule.written.name.span, mend)

@@ -17,7 +17,7 @@ def pointless_keep(file: LintedFile) -> Iterator[Finding]:
         for k, node in enumerate(checked.nodes):
             if not node.keep:
                 continue
-            why = "it is an output" if k in checked.outputs else "it is no call" if isinstance(node, ir.LeafNode) else None
+            why = "it is an output" if k in checked.outputs else "it is not a call" if isinstance(node, ir.LeafNode) else None
             if why is None and k in used:
                 why = "the target uses it, so it stays anyway"
             if why is not None:

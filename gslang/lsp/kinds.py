@@ -24,7 +24,7 @@ from gslang.testing import build_graph
 
 
 def lowered(analysis: Analysis, piece: Piece) -> Lowering | None:
-    """A rule as the checker sees it, errors or not; None for what is no rule or cannot be read."""
+    """A rule as the checker sees it, errors or not; None for what is not a rule or cannot be read."""
     item = piece.items[0] if piece.items else None
     if not isinstance(item, n.Rule):
         return None

@@ -141,7 +141,7 @@ def rename(store: Store, document: Document, position: lsp.Position, name: str) 
 def _check_name(target: Definition, name: str) -> None:
     parts = name.split(".") if target.mark.role == "op" else [name]
     if not all(_NAME.fullmatch(part) for part in parts):
-        raise _refused(f"`{name}` is no name: letters, digits and `_`, no digit first")
+        raise _refused(f"`{name}` is not a name: letters, digits and `_`, no digit first")
     if target.mark.role != "op" and name in RESERVED:
         raise _refused(f"`{name}` is a keyword")
     if name in _KINDS or name == "_" or name in ("fold", "cse") and target.space == "rule":

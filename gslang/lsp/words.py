@@ -50,7 +50,7 @@ FACTS = {
     "ndim": "How many axes the result has.",
     "value": "The value of a constant.",
     "index": "The index of a projection.",
-    "op": "The name of the operator, `none` for what is no call.",
+    "op": "The name of the operator, `none` for what is not a call.",
     "kind": 'What the node is: `"const"`, `"call"`, …',
     "name": "The name of the node in the graph, `none` for a nameless one, such as most that rules make.",
 }

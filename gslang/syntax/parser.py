@@ -38,12 +38,12 @@ class Parsed:
 
 
 def read_source(path: str | Path) -> Source | Diagnostic:
-    """The text of a file. A file that is no UTF-8 is a diagnostic; one that cannot be opened raises `OSError`."""
+    """The text of a file. A file that is not UTF-8 is a diagnostic; one that cannot be opened raises `OSError`."""
     return source_of(str(path), Path(path).read_bytes())
 
 
 def source_of(name: str, data: bytes) -> Source | Diagnostic:
-    """The text in a file's bytes, its line ends (also those of other systems) as line feeds; or that it is no UTF-8."""
+    """The text in a file's bytes, its line ends (also those of other systems) as line feeds; or that it is not UTF-8."""
     try:
         text = data.decode("utf-8-sig")
     except UnicodeDecodeError as error:

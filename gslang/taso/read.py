@@ -66,7 +66,7 @@ def read_substitutions(path: str | Path) -> list[Substitution]:
     except OSError as error:
         raise InputError(f"cannot be read: {error.strerror or error}", path=shown) from None
     except (ValueError, RecursionError) as error:
-        raise InputError(f"this is no JSON: {error}", path=shown, help="TASO's own file is protobuf; decode it to JSON first") from None
+        raise InputError(f"this is not JSON: {error}", path=shown, help="TASO's own file is protobuf; decode it to JSON first") from None
     try:
         rules = [_substitution(item, f"/{k}", k) for k, item in enumerate(_list(data, ""))]
         seen: dict[int, int] = {}
@@ -114,7 +114,7 @@ def _check_whole(rule: Substitution, place: str) -> None:
         used = {tensor.op for op in ops for tensor in op.operands} | {tensor.op for tensor in outputs}
         for k in range(len(ops)):
             if k not in used:
-                raise _Wrong(f"{place}/{side}/{k}", "nothing uses this operator, and it is no output")
+                raise _Wrong(f"{place}/{side}/{k}", "nothing uses this operator, and it is not an output")
     for k, op in enumerate(rule.source):
         if op.kind == "OP_SPLIT":
             raise _Wrong(f"{place}/srcOp/{k}", "a split in a source: where it cuts is not in the file")

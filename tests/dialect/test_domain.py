@@ -145,7 +145,7 @@ def test_declared(type: str, expected: bool) -> None:
         ("int >= 0.5", "an `int` has whole numbers as bounds"),
         ("int >= rank(dta)", "`dta` is no operand of this operator"),
         ("int >= rank(groups)", "`groups` is no operand of this operator"),
-        ("int in 0 ..< group", "`group` is no attribute of this operator"),
+        ("int in 0 ..< group", "`group` is not an attribute of this operator"),
         ("int >= len(x)", "`x` is no parameter of this operator"),
         ('int >= "a"', "expected a number"),
         ('"a" | "a"', '"a" stands twice in this type'),
@@ -156,7 +156,7 @@ def test_declared(type: str, expected: bool) -> None:
         ("dtype(flot32)", "expected a data type or a class of data types"),
         ("layout(1)", "a layout is given by texts"),
         ('layout("NCHW" | "NCW")', "`NCW` has other axes than `NCHW`"),
-        ('layout("nchw")', "`nchw` is no layout"),
+        ('layout("nchw")', "`nchw` is not a layout"),
     ],
 )
 def test_wrong_types(type: str, message: str) -> None:
@@ -169,7 +169,7 @@ def test_wrong_types(type: str, message: str) -> None:
         ('mode: "a" | "b" = "c"', "the default of `mode` does not fit its type"),
         ("n: int >= 1 = 0", "the default of `n` does not fit its type"),
         ("n: (int >= 1)[2] = (1,)", "the default of `n` does not fit its type"),
-        ("n: int = f(1)", "the default of `n` is no constant"),
+        ("n: int = f(1)", "the default of `n` is not a constant"),
         ("x: tensor(flot)", "expected a data type or a class of data types"),
     ],
 )

@@ -148,7 +148,7 @@ def test_an_archive_of_a_later_version(tmp_path: Path) -> None:
     at = data.index(b"PK\x01\x02")
     data[at + 6] = 99  # the version needed to read it
     path.write_bytes(data)
-    with pytest.raises(InputError, match="this is no .npz file: zip file version 9.9"):
+    with pytest.raises(InputError, match="this is not an .npz file: zip file version 9.9"):
         attach_params(dense(), path)
 
 

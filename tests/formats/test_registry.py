@@ -62,7 +62,7 @@ def test_a_format_can_be_named(tmp_path: Path) -> None:
     [
         ("g.jsn", "cannot infer the format from the file name", "did you mean `.json`?"),
         ("g", "cannot infer the format from the file name", "use .json or .relay, or say which format it is"),
-        ("g.onnx", "this is no ONNX model: it has no graph", "was it saved completely?"),
+        ("g.onnx", "this is not an ONNX model: it has no graph", "was it saved completely?"),
         ("g.dot", "`dot` pictures are written, not read", "formats: json, relay, onnx"),
     ],
 )

@@ -112,9 +112,9 @@ def test_objects_are_never_unpickled(tmp_path: Path) -> None:
 
 def test_files_that_are_no_weights(tmp_path: Path) -> None:
     assert message_of(tmp_path / "none.npz") == "there is no such file"
-    assert message_of(tmp_path / "w.pt") == "this is no weights file by its name"
+    assert message_of(tmp_path / "w.pt") == "the file name is not that of a weights file"
     (tmp_path / "text.npz").write_text("hello")
-    assert message_of(tmp_path / "text.npz").startswith("this is no .npz file")
+    assert message_of(tmp_path / "text.npz").startswith("this is not an .npz file")
     with zipfile.ZipFile(tmp_path / "junk.npz", "w") as archive:
         archive.writestr("w.npy", b"junk")
         archive.writestr("readme.txt", b"not an array")

@@ -52,7 +52,7 @@ def dead_operand(graph: Graph) -> None:
         (lambda g: g.outputs.append(2), "`output_uses` is {2: [0]}, found {2: [0, 1]}"),
         (lambda g: setattr(g, "dead", 2), "`dead` is 2, counted 0"),
         (dead_operand, "1 has operand 0, which was removed"),
-        (lambda g: g.values.__setitem__(1, 0), "node 1 of `values` is no constant or parameter"),
+        (lambda g: g.values.__setitem__(1, 0), "node 1 of `values` is neither a constant nor a parameter"),
         (lambda g: g.outputs.__setitem__(0, 9), "output 9 does not exist"),
     ],
 )

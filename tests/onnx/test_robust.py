@@ -250,5 +250,5 @@ def test_documentation_that_is_no_text_stays_as_it_is(tmp_path: Path) -> None:
 def test_an_attribute_of_another_kind() -> None:
     """`axes` is an operand today, and was a list of numbers; as a text it cannot be brought to today's form."""
     found = model([node("Squeeze", ["x"], ["y"], name="s", axes="no")], [value("x", (1, 3))], [value("y", (3,))], opset=11)
-    with pytest.raises(InputError, match="`axes` of `Squeeze` is no number and no list of numbers"):
+    with pytest.raises(InputError, match="`axes` of `Squeeze` is neither a number nor a list of numbers"):
         gslang.from_onnx(found)

@@ -111,8 +111,8 @@ def test_a_table_in_a_file(tmp_path: Path) -> None:
     [
         ("", ":1:1: expected a header"),
         ("op\tcost\n", ":1:1: expected a header"),
-        (TABLE.replace("0.003", "fast"), ":3:15: `fast` is no cost"),
-        (TABLE.replace("0.003", "-1"), ":3:15: `-1` is no cost"),
+        (TABLE.replace("0.003", "fast"), ":3:15: `fast` is not a cost"),
+        (TABLE.replace("0.003", "-1"), ":3:15: `-1` is not a cost"),
         (TABLE + "Relu\t64x1024\t\t0.5\t\n", ":4:1: `Relu` of these shapes and attributes has another cost above"),
     ],
 )

@@ -102,7 +102,7 @@ def broken(change: Any) -> list[Any]:
 @pytest.mark.parametrize(
     ("content", "said"),
     [
-        ("{", "this is no JSON"),
+        ("{", "this is not JSON"),
         ("[]", "there is no substitution in it"),
         ("{}", "a list is expected here"),
         ([3], "rules.json:/0: an object is expected here"),
@@ -119,7 +119,7 @@ def broken(change: Any) -> list[Any]:
         (broken(lambda r: r["dstOp"][0]["inputs"][0].update(opId=-9)), "/0/dstOp/0/inputs/0: the source has no input -9"),
         (broken(lambda r: r["mappedOutputs"][0].update(dstOpId=2)), "/0/mappedOutputs/0/dstOpId: there is no operator 2"),
         (broken(lambda r: r["mappedOutputs"][0].update(srcOpId=-1)), "an output is one of an operator, not an input of the rule"),
-        (broken(lambda r: r["mappedOutputs"][0].update(dstOpId=0)), "/0/dstOp/1: nothing uses this operator, and it is no output"),
+        (broken(lambda r: r["mappedOutputs"][0].update(dstOpId=0)), "/0/dstOp/1: nothing uses this operator, and it is not an output"),
         (broken(lambda r: r["srcOp"][0]["params"].append({"key": "PM_GROUP", "value": 1})), "no parameter `PM_GROUP` is translated"),
         (broken(lambda r: r["srcOp"][0]["params"].append({"key": "PM_ACTI", "value": 4})), "`PM_ACTI` is 4; translated are 0 to 3"),
         ([substitution([operator("CONCAT", -1, -2, AXIS=0)], [operator("EW_ADD", -1, -2)], (0, 0, 0, 0))], "`OP_CONCAT` needs `PM_NUMDIM`"),

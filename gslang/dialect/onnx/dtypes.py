@@ -41,7 +41,7 @@ def element_type(dtype: str) -> int:
 
 
 def type_of(message: Any) -> TensorType | None:
-    """The type that a `TypeProto` states, or None where it is no dense tensor. Equal messages are read once."""
+    """The type that a `TypeProto` states, or None where it is not a dense tensor. Equal messages are read once."""
     key = message.SerializeToString()
     if key not in _KNOWN:
         if len(_KNOWN) > _MOST:

@@ -81,7 +81,7 @@ class OnnxTensor:
             offset = int(entries.get("offset") or 0)
             length = int(entries["length"]) if entries.get("length") else None
         except ValueError:
-            raise InputError(f"offset or length of the tensor `{self.message.name}` is no number") from None
+            raise InputError(f"offset or length of the tensor `{self.message.name}` is not a number") from None
         if offset < 0 or (length is not None and length < 0):
             raise InputError(f"offset or length of the tensor `{self.message.name}` is negative")
         return path, offset, length

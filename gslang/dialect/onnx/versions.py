@@ -179,7 +179,9 @@ def type_misfit(operator: str, opset: int, dtypes: tuple[str | None, ...]) -> st
             continue
         allowed, variable = then.types[place], then.variables[place]
         if allowed is not None and dtype not in allowed:
-            return f"operand `{then.operands[place]}` of `{operator}` is no {dtype} in operator set {opset}"
+            *others, last = sorted(allowed)
+            listed = f"one of {len(allowed)} types, not" if len(others) > 3 else f"{', '.join(others)}{' or ' * bool(others)}{last}, got"
+            return f"operand `{then.operands[place]}` of `{operator}` must be {listed} {dtype} in operator set {opset}"
         if variable and not variable.startswith(("tensor(", "seq(", "optional(")) and bound.setdefault(variable, dtype) != dtype:
             return f"operands of `{operator}` are {bound[variable]} and {dtype}"
     return None

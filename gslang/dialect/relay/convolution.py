@@ -21,7 +21,7 @@ def blocked(layout: str) -> dict[str, int]:
     """Axis letter → position. A block such as the `4c` of `NCHW4c` is letter `c`."""
     letters = re.findall(r"(\d*)([A-Za-z])", layout)
     if "".join(n + a for n, a in letters) != layout or len({a for _, a in letters}) != len(letters):
-        raise TypeInferenceError(f"`{layout}` is no layout")
+        raise TypeInferenceError(f"`{layout}` is not a layout")
     return {letter: k for k, (_, letter) in enumerate(letters)}
 
 

@@ -192,7 +192,7 @@ def parse_layout(layout: str) -> list[tuple[str, int]]:
     """(letter, block size or 0) for each axis."""
     parts = re.findall(r"(\d*)([A-Za-z])", layout)
     if "".join(n + a for n, a in parts) != layout:
-        raise TypeInferenceError(f"`{layout}` is no layout")
+        raise TypeInferenceError(f"`{layout}` is not a layout")
     return [(letter, int(size or 0)) for size, letter in parts]
 
 

@@ -48,7 +48,7 @@ def placed(model: Any, record: ModelRecord | None, path: Path, mode: str, pendin
     has external data are external too. A model that would be too large for one file is written with its data beside it.
     """
     if mode not in MODES:
-        raise InputError(f"`{mode}` is no way to keep external data", help=f"one of {', '.join(MODES)}")
+        raise InputError(f"`{mode}` is not a mode of external data", help=f"one of {', '.join(MODES)}")
     folder = record.folder if record is not None else ""
     moved = path.parent.resolve() != Path(folder or ".").resolve()
     tensors = [OnnxTensor(t, folder) for t in tensors_of(model.graph)]

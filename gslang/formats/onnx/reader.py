@@ -84,9 +84,9 @@ def read_onnx_bytes(data: bytes, path: str, dialect: Dialect | None = None) -> G
         model.ParseFromString(data)
     except (DecodeError, RuntimeError, ValueError) as error:
         help = "the file is damaged or cut off, or its subgraphs are more than about 30 deep"
-        raise InputError(f"this is no ONNX model: {error}", path=path, help=help) from None
+        raise InputError(f"this is not an ONNX model: {error}", path=path, help=help) from None
     if not model.HasField("graph"):
-        raise InputError("this is no ONNX model: it has no graph", path=path, help="was it saved completely?")
+        raise InputError("this is not an ONNX model: it has no graph", path=path, help="was it saved completely?")
     refuse_bytes(model, path)
     return _Reader(model, path, str(Path(path).parent), dialect).graph
 
@@ -272,7 +272,7 @@ class _Reader:
         for place, value in former_attributes(operator, opset, attrs):
             if not all([isinstance(part, (int, float)) for part in (value if isinstance(value, tuple) else (value,))]):
                 what = self.dialect.operators[operator].operands[place].name
-                raise self.fail(f"`{what}` of `{operator}` is no number and no list of numbers", f"node `{node.name}`" * bool(node.name), "the file is damaged")
+                raise self.fail(f"`{what}` of `{operator}` is neither a number nor a list of numbers", f"node `{node.name}`" * bool(node.name), "the file is damaged")
             operands += [ABSENT] * (place + 1 - len(operands))
             if operands[place] == ABSENT:
                 vector = (operator, self.dialect.operators[operator].operands[place].name) in VECTORS

@@ -12,7 +12,7 @@ from gslang.base.diagnostics import InputError
 
 
 def refuse_bytes(model: Any, path: str) -> None:
-    """Raise `InputError` for a name in a model that is no UTF-8 text. Names in its nodes are left to who reads these."""
+    """Raise `InputError` for a name in a model that is not UTF-8 text. Names in its nodes are left to who reads these."""
     for entry in model.opset_import:
         _check(entry.domain, "a domain", path)
     for function in model.functions:
@@ -35,7 +35,7 @@ def refuse_bytes_among(texts: tuple[Any, ...], path: str) -> None:
 
 def _check(text: Any, what: str, path: str) -> None:
     if type(text) is not str:
-        raise InputError(f"{what} is no UTF-8 text: {text!r}", path=path, help="the file is damaged")
+        raise InputError(f"{what} is not UTF-8 text: {text!r}", path=path, help="the file is damaged")
 
 
 def _graph(graph: Any, path: str) -> None:
@@ -72,7 +72,7 @@ def _nodes(nodes: Any, path: str) -> None:
 def _attributes(node: Any, path: str) -> None:
     for attribute in node.attribute:
         if type(attribute.name) is not str or type(attribute.ref_attr_name) is not str:
-            raise InputError("the name of an attribute is no UTF-8 text", path=path, help="the file is damaged")
+            raise InputError("the name of an attribute is not UTF-8 text", path=path, help="the file is damaged")
         if attribute.HasField("t"):
             _check(attribute.t.name, "the name of a tensor", path)
         if attribute.HasField("g"):

@@ -74,7 +74,7 @@ class Body(Scope):
                     try:
                         value, at = compact_value(text), at + 1
                     except LiteralError:
-                        self.problems.error(at, f"`{text}` is no attribute value", "strings stand in double quotes")
+                        self.problems.error(at, f"`{text}` is not an attribute value", "strings stand in double quotes")
                 else:
                     value, at = self.context.value_at(at + 1)
                 if name in attrs:

@@ -67,7 +67,7 @@ def read_attribute(body: Body, at: int) -> tuple[str, Any, int]:
         try:
             return name, compact_value(text), at + 1
         except LiteralError:
-            body.problems.error(at, f"`{text}` is no attribute value", "strings stand in double quotes")
+            body.problems.error(at, f"`{text}` is not an attribute value", "strings stand in double quotes")
     value, end = body.context.value_at(at + 1)
     return name.rstrip(), value, end
 

@@ -57,7 +57,7 @@ def read_number(text: str, said: str | None = None) -> tuple[Any, str, str | Non
         if dtype.startswith("float"):
             value = sign * float(found["mantissa"])
         elif fractional:
-            raise LiteralError(f"`{text}` is no integer")
+            raise LiteralError(f"`{text}` is not an integer")
         else:
             value = sign * int(found["mantissa"])
     if said is not None and said != dtype:
@@ -68,7 +68,7 @@ def read_number(text: str, said: str | None = None) -> tuple[Any, str, str | Non
 def _matched(text: str) -> re.Match[str]:
     found = _NUMBER.fullmatch(text)
     if found is None:
-        raise LiteralError(f"`{text}` is no number")
+        raise LiteralError(f"`{text}` is not a number")
     if len(text) > MAX_LENGTH:
         raise LiteralError(f"a number of {len(text)} characters")
     return found

@@ -50,11 +50,11 @@ class EncodedArray:
         return self._count * int(numpy_dtype(self.dtype).itemsize)
 
     def load(self) -> Any:
-        """The array, row-major. Raises `InputError` if the text is no base64."""
+        """The array, row-major. Raises `InputError` if the text is not base64."""
         try:
             data = base64.b64decode(self.text, validate=True)
         except (binascii.Error, ValueError):
-            raise InputError(f"a constant of type {self.dtype} and shape {list(self.shape)} is no base64") from None
+            raise InputError(f"a constant of type {self.dtype} and shape {list(self.shape)} is not base64") from None
         numpy_type = numpy_dtype(self.dtype)
         if self.dtype == "bfloat16":
             wide = numpy.frombuffer(data, "<u2", self._count, self._offset).astype(numpy.uint32) << 16
@@ -67,7 +67,7 @@ def decode_array(text: str) -> EncodedArray:
     try:
         head = base64.b64decode(text[:4096], validate=True)
     except (binascii.Error, ValueError):
-        raise MetadataError("an array is no base64") from None
+        raise MetadataError("an array is not base64") from None
     if len(head) < _HEADER.size:
         raise MetadataError("an array's record is cut off")
     magic, _, _, _, rank, code, bits, lanes = _HEADER.unpack_from(head)
@@ -120,7 +120,7 @@ class Metadata:
         root = self._node(document.get("root"))
         if root.get("type_key") != "Map" or not isinstance(root.get("keys"), list):
             if root.get("type_key") not in ("", "Map"):
-                raise MetadataError("its root is no map")
+                raise MetadataError("its root is not a map")
             return
         for key, index in zip(root["keys"], _list(root, "data")):
             self.table[str(key)] = [_integer(i) for i in _list(self._node(index), "data")]
@@ -199,13 +199,13 @@ def _integer(value: Any) -> int:
     try:
         return int(value)
     except ValueError:
-        raise MetadataError(f"`{value}` is no node's number") from None
+        raise MetadataError(f"`{value}` is not the number of a node") from None
 
 
 def _list(holder: dict[str, Any], key: str) -> list[Any]:
     value = holder.get(key, [])
     if not isinstance(value, list):
-        raise MetadataError(f"`{key}` is no list")
+        raise MetadataError(f"`{key}` is not a list")
     return value
 
 
@@ -214,7 +214,7 @@ def _string(node: dict[str, Any]) -> str:
         try:
             data = base64.b64decode(str(node["repr_b64"]))
         except (binascii.Error, ValueError):
-            raise MetadataError("a string is no base64") from None
+            raise MetadataError("a string is not base64") from None
         return data[8:].decode("utf-8", "replace")
     return str(node.get("repr_str", ""))
 
@@ -230,11 +230,11 @@ def read_metadata(text: str, path: str, line: int) -> Metadata:
         column = error.colno if isinstance(error, json.JSONDecodeError) else 1
         said = error.msg if isinstance(error, json.JSONDecodeError) else str(error)
         raise InputError(
-            f"the metadata section is no JSON: {said}", path=path, place=f"{at}:{column}", help="is the file cut off?"
+            f"the metadata section is not JSON: {said}", path=path, place=f"{at}:{column}", help="is the file cut off?"
         ) from None
     try:
         if not isinstance(document, dict):
-            raise MetadataError("it is no object")
+            raise MetadataError("it is not an object")
         return Metadata(document)
     except MetadataError as error:
         raise InputError(f"the metadata section is damaged: {error}", path=path, place=f"{line}:1") from None

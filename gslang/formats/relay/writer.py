@@ -271,7 +271,7 @@ class _Writer:
         callee = op
         if op == CALL:
             if not given or graph.op[given[0]] not in (FN, GLOBAL, CALL, PROJ, INPUT):
-                raise InputError(f"`{graph.label(node)}`: a call of what is no function cannot be written as Relay text")
+                raise InputError(f"`{graph.label(node)}`: a call of a value that is not a function cannot be written as Relay text")
             callee = self.atoms[given.pop(0)]
         if not is_word(callee) and op != CALL:
             raise InputError(f"`{graph.label(node)}`: an operator called `{op}` cannot be written as Relay text")

@@ -134,7 +134,7 @@ def read_table(path: str) -> FileTable:
             cost = -1.0
         if not isfinite(cost) or cost < 0:
             column = sum(len(f) + 1 for f in fields[: header.index(price)]) + 1
-            raise InputError(f"`{row[price]}` is no cost: expected a number from 0", path=path, place=f"{number}:{column}")
+            raise InputError(f"`{row[price]}` is not a cost: expected a number from 0", path=path, place=f"{number}:{column}")
         key = (row["op"], row["input_shapes"].replace(" ", ""), row.get("attrs", "").replace(" ", ""))
         if costs.setdefault(key, cost) != cost:
             raise InputError(f"`{row['op']}` of these shapes and attributes has another cost above", path=path, place=f"{number}:1")

@@ -102,7 +102,7 @@ def weight_nodes(graph: Graph, nodes: Iterable[int]) -> set[int]:
 
 
 def price(graph: Graph, dialect: Dialect, table: CostTable, node: int, of_weights: bool, weights: str) -> float:
-    """The cost of a node: 0 if it is no call, or depends on weights only and these are free. Raises
+    """The cost of a node: 0 if it is not a call, or depends on weights only and these are free. Raises
     `UnknownCost`."""
     if not graph.is_call(node):
         return 0.0

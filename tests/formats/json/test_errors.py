@@ -101,7 +101,7 @@ def test_mistakes(value: Any, place: str, message: str) -> None:
         ([[1, 2], [True, 4]], "/nodes/0/value/1/0", "expected a number, got true"),
         ([[1, 2], [1e39, 4]], "/nodes/0/value/1/0", "1e+39 is too large for float32"),
         ({"base64": "AAAA"}, "/nodes/0/value/base64", "3 bytes, but shape [2, 2] of float32 has 16"),
-        ({"base64": "?"}, "/nodes/0/value/base64", "this is no base64"),
+        ({"base64": "?"}, "/nodes/0/value/base64", "this is not base64"),
         ({"base64": 3}, "/nodes/0/value/base64", "expected a string"),
         ({"file": "w.npz"}, "/nodes/0/value", 'expected nested lists, {"base64": …}, or {"file": …, "key": …}'),
         ({"file": 1, "key": "w"}, "/nodes/0/value", "`file` and `key` are strings"),

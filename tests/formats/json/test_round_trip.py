@@ -142,8 +142,8 @@ def test_values_from_a_file(tmp_path: Path) -> None:
         ("../w.npz", "w", "/file", "`../w.npz` lies outside the graph's folder"),
         (str(tmp_path / "w.npz"), "w", "/file", "lies outside the graph's folder"),
         ("none.npz", "w", "/file", "`none.npz`: there is no such file"),
-        ("w.bin", "w", "/file", "`w.bin`: this is no weights file by its name"),
-        ("w\0.npz", "w", "/file", "is no file name"),
+        ("w.bin", "w", "/file", "`w.bin`: the file name is not that of a weights file"),
+        ("w\0.npz", "w", "/file", "is not a file name"),
     ]:
         with pytest.raises(InputError) as caught:
             read(at(file, key), str(tmp_path / "inner" / "g.json") if file.startswith((".", "/")) else path)

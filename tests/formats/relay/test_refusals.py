@@ -76,7 +76,7 @@ def test_unsupported_constructs(text: str, place: str, construct: str) -> None:
         (main("1e39f"), "3:1", "does not fit float32"),
         (main("sum(%x, axis=1, axis=2)"), "3:17", "given twice"),
         (main("sum(axis=1, %x)"), "3:13", "operands come before attributes"),
-        (main("sum(%x, axis=wrong)"), "3:9", "`wrong` is no attribute value"),
+        (main("sum(%x, axis=wrong)"), "3:9", "`wrong` is not an attribute value"),
         (main("add(%x -1)"), "3:8", "expected `,` or `)`"),
         (main("1f(%x)"), "3:3", "only a function can be called"),
         (main("%0 = exp(%x) %0"), "3:14", "expected `;` after the value of a binding"),
