@@ -174,7 +174,7 @@ class TypeReader:
         if name not in names:
             guess = did_you_mean(name, names)
             listed = ", ".join(f"`{x}`" for x in sorted(names)) or "none"
-            self.report(f"`{name}` is not {what} of this operator", node, f"did you mean `{guess}`?" if guess else f"it has {listed}")
+            self.report(f"`{name}` is not {'a parameter' if what == 'parameter' else f'an {what}'} of this operator", node, f"did you mean `{guess}`?" if guess else f"it has {listed}")
 
 
 def _is_count(value: Any) -> bool:

@@ -185,7 +185,7 @@ def test_types_that_nothing_has(type: str) -> None:
     [
         ({"op": "global", "inputs": []}, "`global` without `name`"),
         ({"op": "fn", "inputs": []}, "`fn` without `text`"),
-        ({"op": "call", "inputs": []}, "a call of what is no function"),
+        ({"op": "call", "inputs": []}, "a call of a value that is not a function"),
         ({"op": "memory.alloc", "inputs": ["x"]}, "an operator called `memory.alloc`"),
     ],
 )

@@ -129,7 +129,7 @@ def test_files_that_are_no_weights(tmp_path: Path) -> None:
 def test_writing_goes_wrong_with_a_message(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="cannot be written"):
         write_weights(tmp_path / "no" / "w.npz", {"w": W})
-    with pytest.raises(InputError, match="no weights file by its name"):
+    with pytest.raises(InputError, match="the file name is not that of a weights file"):
         write_weights(tmp_path / "w.bin", {"w": W})
     assert list(tmp_path.iterdir()) == []
 

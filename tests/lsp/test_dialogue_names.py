@@ -181,13 +181,13 @@ def test_rename(project: Client, folder: Path, mark: str, skip: int, old: str, n
         ("twice(c)", 1, "exp", "operator `exp` already"),
         ("twice(c)", 1, "len", "built-in"),
         ("my.scale", 4, "nn.relu", "already"),
-        ("c = nn", 0, "2c", "no name"),
+        ("c = nn", 0, "2c", "not a name"),
         ("c = nn", 0, "where", "keyword"),
         ("c = nn", 0, "var", "meaning of its own"),
         ("front(", 1, "back", "shipped library"),
         ("nn.conv2d", 5, "nn.conv9d", "shipped library"),
         ("groups", 1, "group", "not introduced"),
-        ("  =>", 1, "x", "no name"),
+        ("  =>", 1, "x", "not a name"),
     ],
 )
 def test_renames_that_are_refused(project: Client, folder: Path, mark: str, skip: int, new: str, why: str) -> None:

@@ -126,7 +126,7 @@ def test_truncated_files(tmp_path: Path, cut: int) -> None:
     data = branching().SerializeToString()
     path = tmp_path / "m.onnx"
     path.write_bytes(data[:-cut])
-    with pytest.raises(InputError, match="no ONNX model|nothing makes|imports no operator set|graph"):
+    with pytest.raises(InputError, match="not an ONNX model|nothing makes|imports no operator set|graph"):
         read_onnx(path)
 
 
@@ -134,7 +134,7 @@ def test_truncated_files(tmp_path: Path, cut: int) -> None:
 def test_files_that_are_no_models(tmp_path: Path, data: bytes) -> None:
     path = tmp_path / "m.onnx"
     path.write_bytes(data)
-    with pytest.raises(InputError, match="no ONNX model"):
+    with pytest.raises(InputError, match="not an ONNX model"):
         read_onnx(path)
 
 

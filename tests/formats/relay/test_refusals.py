@@ -88,7 +88,7 @@ def test_unsupported_constructs(text: str, place: str, construct: str) -> None:
         ("// nothing\n", "1:1", "nothing in this file"),
         ("def @main() { 1 } 2", "1:19", "expected `def @name(…)`"),
         ("1 2", "1:3", "expected the end of the file"),
-        ("def @main() { 1 }\n\n#[metadata]\n{\n  oops", "5:3", "no JSON"),
+        ("def @main() { 1 }\n\n#[metadata]\n{\n  oops", "5:3", "not JSON"),
         ("def @main() { 1 }\n\n#[metadata]\n[]", "3:1", "damaged"),
     ],
 )
