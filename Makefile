@@ -20,7 +20,7 @@ demo: $(STAMP)  ## rewrite a real network (Inception-v3) and compare numbers
 	@$(BIN)/python examples/demo.py
 
 test: $(STAMP)  ## run the tests
-	@$(BIN)/python -m pytest -q
+	@$(BIN)/python -m pytest -q -n auto --dist loadfile
 
 test-quick: $(STAMP)  ## a tenth of the tests, under a minute: one of each kind
 	@$(BIN)/python -m pytest -q -x tests/test_architecture.py tests/test_constructs.py tests/test_api_errors.py tests/test_python_interface.py tests/syntax tests/graph tests/base tests/cli/test_small_verbs.py
@@ -48,7 +48,7 @@ docs: $(STAMP)  ## the documentation site, in build/site/index.html
 check: $(STAMP)  ## lint, types, tests
 	@$(BIN)/ruff check gslang tests examples
 	@$(BIN)/mypy
-	@$(BIN)/python -m pytest -q
+	@$(BIN)/python -m pytest -q -n auto --dist loadfile
 
 # The other rewriters have an environment of their own, made when it is first needed.
 BENCH := .venv-bench

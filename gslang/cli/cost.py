@@ -1,6 +1,6 @@
 """Compute the cost of a graph: gslc cost GRAPH
 
-Prints the cost of each operator and the total under a table: `flops`, `bytes`, `roofline`, or a .tsv file; with multiply-adds,
+Prints the cost of each operator and the total under a table: `flops`, `bytes`, `roofline`, `ort-cpu`, or a .tsv file; with multiply-adds,
 bytes, parameters and the peak of activation memory.
 
 Exit codes: 0 fine; 2 usage; 3 a file cannot be used, or a call has no cost.
@@ -32,7 +32,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def add_cost_options(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--cost", default="flops", metavar="NAME|FILE", help="flops (the default), bytes, roofline, or a .tsv file")
+    parser.add_argument("--cost", default="flops", metavar="NAME|FILE", help="flops (the default), bytes, roofline, ort-cpu, or a .tsv file")
     parser.add_argument("--weights", choices=("free", "concat-free", "charged"), help="what work on weights only costs: nothing (as it can be done before), nothing for joining them, or as all work (the default for a file)")
     parser.add_argument("--dim", action="append", default=[], metavar="NAME=N", help="the size of a symbolic dimension (may be repeated)")
 

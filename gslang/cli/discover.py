@@ -37,7 +37,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--constants", default="", metavar="NUMBERS", help="numbers that terms may hold: 0,1")
     parser.add_argument("--require", choices=("tested", "exact", "proved"), default="exact", help="the least verdict of a rule (exact)")
     parser.add_argument("--on", nargs="+", action="extend", default=[], metavar="GRAPH", help="graphs that tell how useful a rule is")
-    parser.add_argument("--cost", default="flops", metavar="NAME|FILE", help="what rules are to save: flops (the default), bytes, roofline, or a .tsv file")
+    parser.add_argument("--cost", default="flops", metavar="NAME|FILE", help="what rules are to save: flops (the default), bytes, roofline, ort-cpu, or a .tsv file")
     parser.add_argument("--jobs", type=positive, default=1, metavar="N", help="processes (1)")
     parser.add_argument("--state", metavar="FILE", help="go on from this file, and keep in it what is found out")
     parser.add_argument("--quiet", action="store_true", help="no progress on stderr")

@@ -145,7 +145,8 @@ def failed(error: Exception) -> int:
 def _run(given: list[str]) -> int:
     if not given or given[0] in ("-h", "--help"):
         lines = [_USAGE, "", "Graph substitution rules for deep-learning compilers.", "", "verbs:"]
-        lines += [f"  {name:<12}{text}" for name, text in VERBS.items()]
+        width = max(map(len, VERBS)) + 2
+        lines += [f"  {name:<{width}}{text}" for name, text in VERBS.items()]
         lines += ["", "RULES alone checks them. `gslc VERB --help` has the options; `gslc --version`.", ""]
         sys.stdout.write("\n".join(lines))
         return ExitCode.FINE if given else ExitCode.USAGE

@@ -6,17 +6,22 @@ costs less than α times the best so far. The budget bounds how many graphs are 
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Callable, Iterator, Sequence
-from heapq import heappop, heappush
+from dataclasses import dataclass
+from heapq import heappop, heappush, nsmallest
 from typing import Any
 
 from gslang.check.checked import CheckedRule
 from gslang.dialect.dialect import Dialect
+from gslang.engine.dispatch import can_ever_match
 from gslang.engine.edits import edits_of
 from gslang.engine.fixed_point import Limits, run_to_fixed_point
 from gslang.engine.lower import program_of
 from gslang.engine.machine import matches
+from gslang.engine.program import MatchProgram
 from gslang.engine.rewrite import Failure, apply_match
+from gslang.engine.worklist import Ways, affected, ways_of
 from gslang.graph.graph import CONST, INPUT, PARAM, Graph
 
 Accept = Callable[[CheckedRule], bool]
@@ -25,15 +30,28 @@ Accept = Callable[[CheckedRule], bool]
 def rewrite_greedily(graph: Graph, rules: Sequence[CheckedRule], accept: Accept) -> Graph:
     """A copy of the graph, rewritten by rules in their order until none matches or the usual limit of applications is reached."""
     result = graph.copy()
-    usable = [rule for rule in rules if not rule.disconnected and _matches_somewhere(rule, graph) and accept(rule)]
+    usable = [plan.rule for plan in _usable(graph, rules) if accept(plan.rule)]
     run_to_fixed_point(result, usable, Limits(len(graph) + 100))
     return result
 
 
-def _matches_somewhere(rule: CheckedRule, graph: Graph) -> bool:
-    program = program_of(rule)
-    starts = set(program.starts)
-    return any(graph.op[node] in starts for node in graph.nodes())
+def _usable(graph: Graph, rules: Sequence[CheckedRule]) -> list[MatchProgram]:
+    return can_ever_match([program_of(rule) for rule in rules if not rule.disconnected], graph.op)
+
+
+@dataclass(frozen=True, slots=True)
+class _State:
+    """A graph of the queue. `sites`: for each rule, the nodes where it may match; it matches nowhere else."""
+
+    graph: Graph
+    sites: tuple[frozenset[int], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class _Rules:
+    plans: Sequence[MatchProgram]
+    ways: Ways
+    accept: Accept
 
 
 def backtrack(
@@ -41,50 +59,76 @@ def backtrack(
     alpha: float, budget: int, accept: Accept,
 ) -> tuple[Graph, float, dict[str, int]]:  # fmt: skip
     """The cheapest graph found, its cost, and how often each rule was applied on the way to any graph."""
+    plans = _usable(graph, rules)
+    usable = _Rules(plans, ways_of(plans), accept)
     best, least, applications = graph, cost, dict[str, int]()
-    seen = {fingerprint(graph)}
-    queue: list[tuple[float, int, Graph]] = [(cost, 0, graph)]
+    texts: Texts = {}
+    seen = {fingerprint(graph, texts)}
+    queue: list[tuple[float, int, _State]] = [(cost, 0, _State(graph, (frozenset(graph.nodes()),) * len(plans)))]
     expanded = number = 0
     while queue and expanded < budget:
-        cost, _, now = heappop(queue)
+        cost, _, state = heappop(queue)
         if cost >= alpha * least and expanded:
             continue
         expanded += 1
-        for name, after in neighbours(now, dialect, rules, accept):
-            mark = fingerprint(after)
+        for name, after in _neighbours(state, dialect, usable):
+            mark = fingerprint(after.graph, texts)
             if mark in seen:
                 continue
             seen.add(mark)
             applications[name] = applications.get(name, 0) + 1
-            price = cost_of(after)
+            price = cost_of(after.graph)
             if price is None:
                 continue
             if price < least:
-                best, least = after, price
+                best, least = after.graph, price
             if price < alpha * least:
                 number += 1
                 heappush(queue, (price, number, after))
+        if len(queue) > budget - expanded:
+            queue = nsmallest(budget - expanded, queue)  # no other will be expanded: the smallest comes first, and a sorted list is a heap
     return best, least, applications
 
 
-def neighbours(graph: Graph, dialect: Dialect, rules: Sequence[CheckedRule], accept: Accept) -> Iterator[tuple[str, Graph]]:
-    """Each graph that one application leads to, with the rule."""
-    for rule in rules:
-        if rule.disconnected:
-            continue
-        program = program_of(rule)
-        starts = set(program.starts)
-        for node in list(graph.in_order()):
-            if graph.op[node] not in starts or next(matches(program, graph, node), None) is None or not accept(rule):
+def _neighbours(state: _State, dialect: Dialect, rules: _Rules) -> Iterator[tuple[str, _State]]:
+    """Each graph that one application leads to, with the rule. Where a rule did not match before, it matches only near what changed."""
+    graph, order = state.graph, state.graph.in_order()
+    made: list[tuple[int, str, Graph, list[int]]] = []
+    sites: list[frozenset[int]] = []
+    for number, (plan, known) in enumerate(zip(rules.plans, state.sites)):
+        starts, matching = set(plan.starts), set()
+        for node in order:
+            if node not in known or graph.op[node] not in starts:
                 continue
-            after = graph.copy()
-            scope = next(matches(program, after, node))
-            done = apply_match(scope, edits_of(after, dialect), [])
-            if done is not None and not isinstance(done, Failure):
-                yield rule.name, after
+            for scope in matches(plan, graph, node):
+                if not rules.accept(plan.rule):
+                    break
+                matching.add(node)
+                after, seeds = graph.copy(), list[int]()
+                moved = copy.copy(scope)
+                moved.graph = after
+                done = apply_match(moved, edits_of(after, dialect), seeds)
+                if done is not None and not isinstance(done, Failure):
+                    made.append((number, plan.rule.name, after, seeds))
+        sites.append(frozenset(matching))
+    for _, name, after, seeds in made:
+        near = frozenset(affected(after, seeds, rules.ways, after.blocked))
+        yield name, _State(after, tuple([known | near for known in sites]))
 
 
-def fingerprint(graph: Graph) -> int:
+def neighbours(graph: Graph, dialect: Dialect, rules: Sequence[CheckedRule], accept: Accept = lambda rule: True) -> Iterator[tuple[str, Graph]]:
+    """Each graph that one application of a rule leads to, with the rule's name."""
+    plans = _usable(graph, rules)
+    state = _State(graph, (frozenset(graph.nodes()),) * len(plans))
+    for name, after in _neighbours(state, dialect, _Rules(plans, ways_of(plans), accept)):
+        yield name, after.graph
+
+
+Texts = dict[int, tuple[Any, str]]
+"""Attributes as text by identity, with the attributes themselves, so that they stay alive: graphs share them."""
+
+
+def fingerprint(graph: Graph, texts: Texts) -> int:
     """A number that graphs have in common that are equal up to names and order of nodes (inputs and parameters aside)."""
     found: dict[int, int] = {}
     for node in graph.reverse_post_order():
@@ -92,9 +136,13 @@ def fingerprint(graph: Graph) -> int:
         if op in (INPUT, PARAM) or op is CONST and node in graph.values:
             found[node] = hash((op, graph.names[node] or node))
         else:
-            found[node] = hash((op, _attributes(graph.attrs[node]), tuple([found.get(o, o) for o in graph.operands[node]])))
+            found[node] = hash((op, attributes_text(graph.attrs[node], texts), tuple([found.get(o, o) for o in graph.operands[node]])))
     return hash(tuple([found[node] for node in graph.outputs]))
 
 
-def _attributes(attrs: Any) -> str:
-    return repr(sorted(attrs.items(), key=lambda item: str(item[0])))
+def attributes_text(attrs: Any, texts: Texts) -> str:
+    known = texts.get(id(attrs))
+    if known is None:
+        text = repr(sorted(attrs.items(), key=lambda item: str(item[0])))
+        known = texts[id(attrs)] = (attrs, text)
+    return known[1]

@@ -12,7 +12,7 @@ from gslang.check.opsets import why_unfit
 from gslang.dialect.dialect import Dialect
 from gslang.graph.graph import CONST, INPUT, PARAM, Graph
 from gslang.search.backtrack import backtrack, rewrite_greedily
-from gslang.search.cost.graph_cost import graph_cost, price
+from gslang.search.cost.graph_cost import Prices, graph_cost, price
 from gslang.search.cost.tables import CostTable
 from gslang.search.cost.work import UnknownCost
 from gslang.search.egraph import EGraph
@@ -101,12 +101,7 @@ def search(
             asked[rule.name] = accept(rule)
         return asked[rule.name]
 
-    def cost_of(candidate: Graph) -> float | None:
-        try:
-            return graph_cost(candidate, dialect, table, settings.weights).cost
-        except UnknownCost:
-            return None
-
+    cost_of = Prices(dialect, table, settings.weights).total
     if settings.method == "backtrack":
         best, cost, applications = backtrack(graph, dialect, fitting, cost_of, before, settings.alpha, settings.budget, allowed)
         return Found(best, cost, before, applications, stopped="searched")
@@ -162,7 +157,8 @@ def as_problem(egraph: EGraph, table: CostTable, weights: str) -> Extractable:
         for node in egraph.members[of]:
             below = [egraph.find(o) for o in store.operands[node] if o >= 0]
             try:
-                cost = price(store, egraph.dialect, table, node, all(o in constant for o in below), weights)
+                fixed = tuple([o < 0 or egraph.find(o) in constant for o in store.operands[node]])
+                cost = price(store, egraph.dialect, table, node, fixed, weights)
             except UnknownCost:
                 continue
             nodes.append(node)

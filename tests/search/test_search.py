@@ -18,7 +18,9 @@ from gslang.check.check import check_source
 from gslang.check.modules import load_module
 from gslang.cli.main import main
 from gslang.dialect.load import load_dialect
+from gslang.engine.lower import program_of
 from gslang.engine.meaning import with_meanings
+from gslang.engine.worklist import ways_of
 from gslang.evaluate.agree import compare_values
 from gslang.evaluate.random_inputs import random_inputs
 from gslang.evaluate.run import evaluate
@@ -26,6 +28,8 @@ from gslang.formats.json_graph import read_json, write_json
 from gslang.graph.builder import Builder
 from gslang.graph.graph import Graph
 from gslang.graph.invariants import check_invariants
+from gslang.search.backtrack import _neighbours, _Rules, _State, fingerprint, neighbours
+from gslang.search.cost.graph_cost import Prices, graph_cost
 from gslang.search.cost.tables import table_of
 from gslang.search.egraph import EGraph
 from gslang.search.saturate import Limits, saturate
@@ -275,3 +279,33 @@ def test_many_graphs(folder: Path, jobs: str, capsys: pytest.CaptureFixture[str]
     assert main(["search", rules_file, *graphs, "--require", "any"]) == 3
     assert main(["search", rules_file, graphs[0], graphs[0], "-o", str(out), "--require", "any"]) == 3
     assert main(["search", rules_file, *graphs, "-o", str(out), "--report", str(folder / "r.json")]) == 2
+
+
+@pytest.mark.parametrize("block", range(4))
+def test_backtracking_forgets_no_match(block: int) -> None:
+    """What one application leads to is the same whether all nodes are tried, or those near the last change and those that matched before."""
+    plans = [program_of(rule) for rule in rules().own.values()]
+    usable = _Rules(plans, ways_of(plans), lambda rule: True)
+    for seed in range(block * 5, block * 5 + 5):
+        graph = random_graph(seed)
+        every = (frozenset(graph.nodes()),) * len(plans)
+        for _, after in list(_neighbours(_State(graph, every), RELAY, usable))[:10]:
+            afresh = _State(after.graph, (frozenset(after.graph.nodes()),) * len(plans))
+            found, expected = ({fingerprint(s.graph, {}) for _, s in _neighbours(state, RELAY, usable)} for state in (after, afresh))
+            assert found == expected
+
+
+def test_every_match_at_a_node_is_tried() -> None:
+    """Three products can be joined in three pairs, all of which start at the first or second."""
+    b = Builder(RELAY)
+    x = b.input("x", (4, 4))
+    graph = b.finish(*(b.call("nn.matmul", x, b.param(f"w{k}", (4, 4))) for k in range(3)))
+    assert len({fingerprint(after, {}) for _, after in neighbours(graph, RELAY, [rules().own["join"]])}) == 6  # either may come first
+
+
+def test_total_costs_are_those_of_each_call() -> None:
+    for seed in range(20):
+        graph = random_graph(seed)
+        for name in ("flops", "bytes", "roofline"):
+            for weights in ("free", "concat-free", "charged"):
+                assert Prices(RELAY, table_of(name), weights).total(graph) == graph_cost(graph, RELAY, table_of(name), weights).cost

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from functools import cache
 from importlib.util import find_spec
 from typing import Any
 
@@ -15,6 +16,27 @@ from gslang.graph.graph import Graph
 
 def runtime_installed() -> bool:
     return find_spec("onnxruntime") is not None
+
+
+@cache
+def newest_opset() -> int:
+    """The newest operator set of which the installed onnxruntime loads models; it may be older than the one of the `onnx` package."""
+    import onnx
+    import onnxruntime  # type: ignore[import-untyped]
+
+    tensor = onnx.helper.make_tensor_value_info("x", onnx.TensorProto.FLOAT, [1])
+    result = onnx.helper.make_tensor_value_info("y", onnx.TensorProto.FLOAT, [1])
+    graph = onnx.helper.make_graph([onnx.helper.make_node("Abs", ["x"], ["y"])], "probe", [tensor], [result])
+    options = onnxruntime.SessionOptions()
+    options.log_severity_level = 4
+    for version in range(onnx.defs.onnx_opset_version(), 13, -1):
+        model = onnx.helper.make_model(graph, opset_imports=[onnx.helper.make_opsetid("", version)], ir_version=10)
+        try:
+            onnxruntime.InferenceSession(model.SerializeToString(), options, providers=["CPUExecutionProvider"])
+            return version
+        except Exception:  # it has an exception class for each of its status codes
+            continue
+    return 13
 
 
 def run_graph(graph: Graph, inputs: Mapping[str, Any], more: Sequence[str] = ()) -> list[Any]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Container, Iterable, Mapping
 from dataclasses import dataclass
 from math import fsum, prod
 from typing import Any, Final
@@ -85,10 +85,20 @@ def _sized(type: Type | None, sizes: Mapping[str, int]) -> Type | None:
     return type
 
 
-def call_at(graph: Graph, dialect: Dialect, node: int) -> Call:
-    """A node as something to price."""
-    types = tuple([graph.types[o] if o >= 0 else None for o in graph.operands[node]])
-    return Call(graph.op[node], types, graph.types[node], graph.attrs[node], dialect)
+def call_at(graph: Graph, dialect: Dialect, node: int, fixed: tuple[bool, ...] = ()) -> Call:
+    """A node as something to price; `fixed`: which operands depend on weights only."""
+    operands = graph.operands[node]
+    types = tuple([graph.types[o] if o >= 0 else None for o in operands])
+    values = {k: value for k, o in enumerate(operands) if (value := small_value(graph, o)) is not None}
+    return Call(graph.op[node], types, graph.types[node], graph.attrs[node], dialect, fixed, values)
+
+
+def small_value(graph: Graph, node: int) -> Any:
+    """The value of a constant of at most 64 elements, which may tell how much a call does; else None."""
+    if node < 0 or graph.op[node] is not CONST:
+        return None
+    value = graph.value(node)
+    return value if getattr(value, "size", 65) <= 64 else None
 
 
 def weight_nodes(graph: Graph, nodes: Iterable[int]) -> set[int]:
@@ -101,14 +111,19 @@ def weight_nodes(graph: Graph, nodes: Iterable[int]) -> set[int]:
     return found
 
 
-def price(graph: Graph, dialect: Dialect, table: CostTable, node: int, of_weights: bool, weights: str) -> float:
-    """The cost of a node: 0 if it is not a call, or depends on weights only and these are free. Raises
-    `UnknownCost`."""
+def fixed_operands(graph: Graph, node: int, constant: Container[int]) -> tuple[bool, ...]:
+    """For each operand, True if it is one of these nodes, or absent."""
+    return tuple([o < 0 or o in constant for o in graph.operands[node]])
+
+
+def price(graph: Graph, dialect: Dialect, table: CostTable, node: int, fixed: tuple[bool, ...], weights: str) -> float:
+    """The cost of a node: 0 if it is not a call, or depends on weights only (all operands are `fixed`) and these are
+    free. Raises `UnknownCost`."""
     if not graph.is_call(node):
         return 0.0
-    if of_weights and (weights == "free" or weights == "concat-free" and graph.op[node] in _JOINS):
+    if all(fixed) and (weights == "free" or weights == "concat-free" and graph.op[node] in _JOINS):
         return 0.0
-    return table.cost(call_at(graph, dialect, node))
+    return table.cost(call_at(graph, dialect, node, fixed))
 
 
 def graph_cost(graph: Graph, dialect: Dialect, table: CostTable, weights: str | None = None) -> GraphCost:
@@ -119,7 +134,7 @@ def graph_cost(graph: Graph, dialect: Dialect, table: CostTable, weights: str | 
     for node in order:
         if not graph.is_call(node):
             continue
-        cost = price(graph, dialect, table, node, node in constant, weights or table.weights)
+        cost = price(graph, dialect, table, node, fixed_operands(graph, node, constant), weights or table.weights)
         try:
             work: Work | None = work_of(call_at(graph, dialect, node))
         except UnknownCost:
@@ -132,6 +147,35 @@ def graph_cost(graph: Graph, dialect: Dialect, table: CostTable, weights: str | 
         tuple(calls), fsum(call.cost for call in calls), sum(w.macs for w in works), sum(w.operations for w in works),
         sum(w.moved for w in works), parameters(graph, order), peak_memory(graph, order, constant),
     )  # fmt: skip
+
+
+class Prices:
+    """Total costs of the many graphs of one search: equal calls are priced once."""
+
+    def __init__(self, dialect: Dialect, table: CostTable, weights: str | None) -> None:
+        self.dialect, self.table, self.weights = dialect, table, weights or table.weights
+        self._known: dict[object, tuple[object, float | None]] = {}
+
+    def total(self, graph: Graph) -> float | None:
+        """As `graph_cost(…).cost`; None if a call has no cost."""
+        order = graph.reverse_post_order()
+        constant = weight_nodes(graph, order)
+        costs = [self._price(graph, node, fixed_operands(graph, node, constant)) for node in order if graph.is_call(node)]
+        return None if None in costs else fsum(cost for cost in costs if cost is not None)
+
+    def _price(self, graph: Graph, node: int, fixed: tuple[bool, ...]) -> float | None:
+        attrs, types, operands = graph.attrs[node], graph.types, graph.operands[node]
+        values = tuple([None if (value := small_value(graph, o)) is None else value.tobytes() for o in operands])
+        # Graphs of a search share attributes, so identity tells them apart well enough.
+        key = (graph.op[node], id(attrs), tuple([types[o] if o >= 0 else None for o in operands]), types[node], fixed, values)
+        found = self._known.get(key)
+        if found is None:
+            try:
+                cost: float | None = price(graph, self.dialect, self.table, node, fixed, self.weights)
+            except UnknownCost:
+                cost = None
+            found = self._known[key] = (attrs, cost)  # what has an identity must stay alive
+        return found[1]
 
 
 def parameters(graph: Graph, order: Iterable[int]) -> int:

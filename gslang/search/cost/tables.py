@@ -1,4 +1,4 @@
-"""Costs of calls by name: `flops`, `bytes`, `roofline`, and tables from files. All are additive and deterministic."""
+"""Costs of calls by name: `flops`, `bytes`, `roofline`, what onnxruntime was measured to take (`ort-cpu`), and tables from files. All are additive."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from gslang.search.cost.work import Call, work_of
 _OPERATIONS_PER_SECOND: Final = 50e9
 _BYTES_PER_SECOND: Final = 10e9
 _CALL_SECONDS: Final = 2e-6
-NAMES: Final = ("flops", "bytes", "roofline")
+NAMES: Final = ("flops", "bytes", "roofline", "ort-cpu")
 
 
 class CostTable(Protocol):
@@ -65,6 +65,8 @@ def table_of(name: str) -> CostTable:
     for table in (Flops(), Bytes(), Roofline()):
         if table.name == name:
             return table
+    if name == "ort-cpu":
+        return _measured()
     from pathlib import Path
 
     if Path(name).is_file():
@@ -74,3 +76,14 @@ def table_of(name: str) -> CostTable:
     guess = did_you_mean(name, NAMES)
     help = f"did you mean `{guess}`?" if guess else f"tables: {', '.join(NAMES)}, or a .tsv file"
     raise InputError("there is no such cost table and no such file", path=name, help=help)
+
+
+def _measured() -> CostTable:
+    from importlib.util import find_spec
+
+    missing = [package for package in ("onnx", "onnxruntime") if find_spec(package) is None]
+    if missing:
+        raise InputError(f"the cost table `ort-cpu` needs {' and '.join(missing)}", help="pip install 'gslang[onnx,onnxruntime]'")
+    from gslang.search.cost.measured import MeasuredCosts
+
+    return MeasuredCosts()

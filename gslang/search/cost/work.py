@@ -7,7 +7,7 @@ per element of the result, whatever they compute. What only renames a tensor (a 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from math import prod
 from typing import Any, Final
 
@@ -25,13 +25,18 @@ class UnknownCost(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """A call to be priced: `operands` are types (None: absent), `attrs` are as given, without defaults."""
+    """A call to be priced: `operands` are types (None: absent), `attrs` are as given, without defaults.
+
+    `fixed`: which operands depend on parameters and constants only. `values`: those of operands that are small constants.
+    """
 
     operator: str
     operands: tuple[Type | None, ...]
     result: Type | None
     attrs: Mapping[str, Any]
     dialect: Dialect
+    fixed: tuple[bool, ...] = ()
+    values: Mapping[int, Any] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
