@@ -9,9 +9,12 @@ import argparse
 import json
 import sys
 import warnings
+from collections.abc import Mapping
 from functools import cache
+from pathlib import Path
 from typing import TYPE_CHECKING
 
+from gslang.base.diagnostics import InputError
 from gslang.cli.main import ExitCode
 from gslang.cli.option_types import natural, positive
 from gslang.cli.shared import add_define_option, defines_of, load_rules
@@ -19,12 +22,13 @@ from gslang.cli.usable_rules import add_extern_option, runnable, usable_rules
 
 if TYPE_CHECKING:
     from gslang.api import RuleSet
+    from gslang.check.checked import CheckedRule
     from gslang.verify.verdict import Settings, Verdict
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_define_option(parser)
-    parser.add_argument("rules", nargs="+", help=".gsl files, folders, or shipped modules")
+    parser.add_argument("rules", nargs="*", help=".gsl files, folders, or shipped modules")
     parser.add_argument("--rule", action="append", metavar="NAME", help="only this rule (may be repeated)")
     parser.add_argument("--require", choices=("changes", "tested", "exact", "proved"), default=None, help="exit with 1 unless every rule is at least this; `changes`: equal, or marked `@changes`")
     parser.add_argument("--seconds", type=float, default=10.0, metavar="S", help="the most processor time for one rule (10)")
@@ -34,13 +38,24 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--strict-special", action="store_true", help="differences in NaN and infinities refute, too")
     parser.add_argument("--format", choices=("text", "json", "sarif", "junit", "markdown"), default="text")
     parser.add_argument("--explain", action="store_true", help="below each proved rule: the laws that its proof used (text)")
+    parser.add_argument("--certificate", metavar="DIR", help="write there how each proved rule was proved: its cases and steps")
+    parser.add_argument("--recheck", metavar="DIR", help="check the certificates there again, with a small checker of its own; with rules: they must be about these")
     add_extern_option(parser)
 
 
 def run(options: argparse.Namespace) -> int:
+    if not options.rules and options.recheck is None:
+        sys.stderr.write("gslc verify: rules are expected\n  help: give .gsl files, folders or shipped modules, or certificates with --recheck DIR\n")
+        return ExitCode.USAGE
+    if not options.rules:
+        return _recheck(options.recheck, {})
     rules = usable_rules(options.rules, options)
     if isinstance(rules, ExitCode):
         return rules
+    if options.recheck is not None:
+        return _recheck(options.recheck, rules.known)
+    if options.certificate is not None:
+        _folder(options.certificate)
     from gslang.verify.report import FORMATS, as_text
     from gslang.verify.verdict import ORDER, Settings
 
@@ -55,15 +70,58 @@ def run(options: argparse.Namespace) -> int:
     return ExitCode.FINDINGS if any(ORDER.index(v.verdict) < least for v in verdicts) else ExitCode.FINE
 
 
-def _verdicts(options: argparse.Namespace, rules: RuleSet, names: list[str], settings: Settings) -> list[Verdict]:
-    from gslang.verify.verdict import verify
+def _folder(name: str) -> None:
+    """Makes a folder for certificates. Raises `InputError`."""
+    try:
+        Path(name).mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise InputError(f"cannot be written: {(error.strerror or str(error)).lower()}", path=name) from None
 
+
+def _recheck(name: str, rules: Mapping[str, CheckedRule]) -> int:
+    """Check certificates again. Raises `InputError` if there are none."""
+    from gslang.verify.certificates import recheck
+
+    folder = Path(name)
+    if not folder.is_dir():
+        raise InputError("there is no such folder" if not folder.exists() else "this is no folder", path=name, help="`gslc verify RULES --certificate DIR` writes certificates")
+    try:
+        good, refused = recheck(folder, rules)
+    except OSError as error:
+        raise InputError(f"cannot be read: {(error.strerror or str(error)).lower()}", path=name) from None
+    if not good and not refused:
+        raise InputError("there are no certificates", path=name, help="`gslc verify RULES --certificate DIR` writes them")
+    for c in good:
+        untried = f", {c.untried} tried at no numbers" if c.untried else ""
+        print(f"checked  {c.rule}: {c.reason} ({c.cases} cases, {c.steps} steps, {c.obligations} obligations{untried})")
+    for path, why in refused:
+        print(f"refused  {path}: {why}")
+    print(f"{len(good)} checked, {len(refused)} refused")
+    return ExitCode.FINDINGS if refused else ExitCode.FINE
+
+
+def _verdicts(options: argparse.Namespace, rules: RuleSet, names: list[str], settings: Settings) -> list[Verdict]:
     if options.jobs <= 1 or len(names) < 2 or "-" in options.rules:
-        return [verify(rules.known[name], settings, rules.programs) for name in names]
+        return [_judge(rules, name, settings, options.certificate) for name in names]
     from gslang.base.processes import processes
 
     with processes(options.jobs) as pool:
-        return list(pool.map(_one, [(tuple(options.rules), json.dumps(defines_of(options)), options.allow_extern, name, settings) for name in names]))
+        return list(pool.map(_one, [(tuple(options.rules), json.dumps(defines_of(options)), options.allow_extern, name, settings, options.certificate) for name in names]))
+
+
+def _judge(rules: RuleSet, name: str, settings: Settings, certificates: str | None) -> Verdict:
+    """The verdict on a rule, with its certificate where one is asked for. Raises `InputError`."""
+    from gslang.verify.verdict import verify
+
+    verdict = verify(rules.known[name], settings, rules.programs)
+    if certificates is not None:
+        from gslang.verify.certificates import write_certificate
+
+        try:
+            write_certificate(rules.known[name], verdict, settings, Path(certificates))
+        except OSError as error:
+            raise InputError(f"cannot be written: {(error.strerror or str(error)).lower()}", path=certificates) from None
+    return verdict
 
 
 @cache
@@ -71,11 +129,9 @@ def _loaded(files: tuple[str, ...], defines: str, allow_extern: bool) -> RuleSet
     return runnable(load_rules(files, defines=json.loads(defines)), allow_extern)
 
 
-def _one(task: tuple[tuple[str, ...], str, bool, str, Settings]) -> Verdict:
+def _one(task: tuple[tuple[str, ...], str, bool, str, Settings, str | None]) -> Verdict:
     """In a process of its own: the rules are loaded again there, their dialects hold functions."""
-    from gslang.verify.verdict import verify
-
     warnings.simplefilter("ignore", RuntimeWarning)
-    files, defines, allow_extern, name, settings = task
+    files, defines, allow_extern, name, settings, certificates = task
     rules = _loaded(files, defines, allow_extern)
-    return verify(rules.known[name], settings, rules.programs)
+    return _judge(rules, name, settings, certificates)

@@ -32,7 +32,7 @@ def square_root(x: Term) -> Term:
 
 def _roots(items: list[tuple[Atom, int]]) -> Term | None:
     """√x² = x."""
-    if all(abs(exponent) < 2 for _, exponent in items):
+    if is_raw() or all(abs(exponent) < 2 for _, exponent in items):
         return None
     result = ONE
     for atom, exponent in items:
@@ -67,7 +67,7 @@ def exponential(x: Term) -> Term:
 
 def _exponentials(items: list[tuple[Atom, int]]) -> Term | None:
     """exp(x)·exp(y) = exp(x + y)."""
-    if len(items) == 1 and items[0][1] == 1:
+    if is_raw() or len(items) == 1 and items[0][1] == 1:
         return None
     total: Term | None = None
     for atom, exponent in items:

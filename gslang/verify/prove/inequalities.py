@@ -42,6 +42,7 @@ class Inequalities(Knowledge):
         self.known: list[Any] = []
         self.assumed: list[list[Any]] = []  # the same, while `assuming`
         self.order: dict[str, int] = {}
+        self.proved: list[tuple[tuple[Any, ...], Size]] | None = None  # (assumed, at least 0), written down where a certificate asks for it
         self.version = 0
         self._found = _Found()
         self._left = 0
@@ -104,6 +105,8 @@ class Inequalities(Knowledge):
         if value.text not in proved:
             self._left = _STEPS
             proved[value.text] = self._proves(value, _DEPTH, set())
+            if self.proved is not None and proved[value.text]:
+                self.proved.append((tuple(fact for facts in self.assumed for fact in facts), value))
         return proved[value.text]
 
     def replaced_equations(self, value: Number) -> Any:

@@ -4,20 +4,22 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from time import perf_counter
+from typing import Any
 
 from gslang.check.checked import AltNode, CheckedRule
 from gslang.verify.decisions import Goal
 from gslang.verify.prove.case import Case
+from gslang.verify.prove.certificate import CaseRecord, case_as_json
 from gslang.verify.prove.facts import Facts
 from gslang.verify.prove.families import Family, check_blocks
 from gslang.verify.prove.paths import Budget, Choices, Impossible, NotProved, TooMuch, all_cases
 from gslang.verify.prove.reals import as_term
 from gslang.verify.prove.source import Source
 from gslang.verify.prove.target import Target
-from gslang.verify.prove.tensors import Tensor, Value, World
+from gslang.verify.prove.tensors import Index, Tensor, Value, World
 from gslang.verify.prove.terms import Term
 from gslang.verify.prove.totals import same
-from gslang.verify.prove.uses import noting
+from gslang.verify.prove.uses import is_raw, noting
 from gslang.verify.prove.watched import watched
 
 RANKS = (2, 3, 4, 6)  # the largest rank of open tensors, as far as time allows: a rule that cannot be proved fails early
@@ -37,6 +39,7 @@ class Proof:
     cases: int
     seconds: float
     laws: tuple[str, ...] = ()
+    written: tuple[Any, ...] = ()  # the cases of a certificate
 
     @property
     def claim(self) -> str:
@@ -46,21 +49,22 @@ class Proof:
         return f"for {ranks}, {types} ({', '.join(('real arithmetic', 'non-empty dimensions', *self.limits))})"
 
 
-def prove(rule: CheckedRule, steps: int = STEPS) -> Proof:
+def prove(rule: CheckedRule, steps: int = STEPS, record: bool = False) -> Proof:
     """A proof that wherever the source of a rule is defined its target is, and equal, in at most so many steps. Raises `NotProved` with the reason.
 
     Bounds of slices stay as they are written at first; where that does not suffice, each is inside its axis, before it or behind it: cases.
+    `record`: the cases are written down for a certificate (`certificate`).
     """
     found = _Found()
     try:
-        return _prove(rule, steps, False, found)
+        return _prove(rule, steps, False, found, record)
     except NotProved:
         if not found.clipped:
             raise
-    return _prove(rule, steps, True, found)
+    return _prove(rule, steps, True, found, record)
 
 
-def _prove(rule: CheckedRule, steps: int, by_cases: bool, first: _Found) -> Proof:
+def _prove(rule: CheckedRule, steps: int, by_cases: bool, first: _Found, record: bool) -> Proof:
     began = perf_counter()
     check_blocks(rule)
     watching, decisions, wanted = watched(rule)
@@ -68,7 +72,7 @@ def _prove(rule: CheckedRule, steps: int, by_cases: bool, first: _Found) -> Proo
     budget = Budget(steps)
     reason = NotProved("no case fits the source")
     for most in RANKS:
-        found = _Found()
+        found = _Found(record)
 
         def run(choices: Choices) -> None:
             world = World(Facts(choices), most)
@@ -89,7 +93,7 @@ def _prove(rule: CheckedRule, steps: int, by_cases: bool, first: _Found) -> Proo
         if left_out:
             reason = NotProved(f"no case that was looked at has {left_out[0]}")
         elif found.cases:
-            best = Proof(most if found.limited else None, found.floats, tuple(sorted(found.notes)), found.cases, perf_counter() - began, tuple(sorted(found.laws)))
+            best = Proof(most if found.limited else None, found.floats, tuple(sorted(found.notes)), found.cases, perf_counter() - began, tuple(sorted(found.laws)), tuple(found.written or ()))
         if not found.limited:
             break
     if best is None:
@@ -100,7 +104,8 @@ def _prove(rule: CheckedRule, steps: int, by_cases: bool, first: _Found) -> Proo
 class _Found:
     """The state shared by the cases of one round."""
 
-    def __init__(self) -> None:
+    def __init__(self, record: bool = False) -> None:
+        self.written: list[Any] | None = [] if record else None
         self.cases = 0
         self.limited = False  # the bound on ranks had a say
         self.clipped = False  # a bound of a slice was left as it is written
@@ -123,17 +128,25 @@ def _left_out(rule: CheckedRule, wanted: list[Goal], found: _Found) -> list[str]
 
 def _look_at_case(rule: CheckedRule, decisions: dict[int, int], world: World, found: _Found) -> None:
     case = Case(rule, world, decisions)
+    end = "equal"
+    if found.written is not None:
+        world.record, world.facts.proved = CaseRecord(world.facts), []
     try:
         with noting() as uses:
             _one_case(case)
     except TooMuch:
         raise
+    except Impossible:
+        end = "impossible"
+        raise
     except NotProved:
         if not world.whole:
             raise
-        found.floats = True
+        found.floats, end = True, "whole numbers left out"
         return
     finally:
+        if found.written is not None and world.record is not None:
+            found.written.append(case_as_json(world.record, end, world.whole))
         found.limited = found.limited or world.ranks_limited
     found.cases += 1
     found.notes |= world.notes
@@ -187,12 +200,31 @@ def _compare(world: World, left: Value, right: Value) -> None:
         return  # no elements
     sizes = [facts.normal(size) for size in left.shape]
     index = tuple(0 if type(size) is int and size == 1 else facts.position(size) for size in sizes)
-    world.defined, world.comparing = {}, "source"
-    before = left.at(index)
-    world.comparing = "target"
-    after = right.at(index)
-    world.comparing = ""
+    world.defined = {}
+    before, after = _elements(world, left, right, index)
     _compare_elements(world, before, after)
+
+
+def _elements(world: World, left: Tensor, right: Tensor, index: Index) -> tuple[Term, Term]:
+    """An element of the source and that of the target, which is defined wherever the former is."""
+
+    def source() -> Term:
+        world.comparing = "" if is_raw() else "source"
+        return left.at(index)
+
+    def target() -> Term:
+        world.comparing = "" if is_raw() else "target"
+        return right.at(index)
+
+    try:
+        if world.record is None:
+            return source(), target()
+        before, one = world.record.side(source)
+        after, other = world.record.side(target)
+        world.record.outputs.append((one, other))
+        return before, after
+    finally:
+        world.comparing = ""
 
 
 def _compare_elements(world: World, a: Term, b: Term) -> None:

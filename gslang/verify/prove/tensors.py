@@ -10,6 +10,7 @@ from typing import Any
 
 from gslang.dialect.signature import Signature
 from gslang.verify.prove.axioms import at_least_0, is_positive
+from gslang.verify.prove.certificate import CaseRecord
 from gslang.verify.prove.dtypes import REAL, TRUTH, compared, numbers_in, numbers_of, restrict, takes, unify
 from gslang.verify.prove.facts import Facts
 from gslang.verify.prove.paths import Impossible, NotProved
@@ -52,6 +53,7 @@ class World:
         self.whole = False  # whether some open element type holds whole numbers in this case
         self.defined: dict[str, set[tuple[frozenset[str], str]]] | None = None  # what the source is defined for: condition → (where, term); None while it is not evaluated
         self.under: tuple[str, ...] = ()  # what holds where elements are evaluated: conditions of `where`
+        self.record: CaseRecord | None = None  # where a certificate is asked for
         self.comparing = ""  # the side that is evaluated: "source", "target", or none yet
 
     def choose_rank(self, least: int = 0) -> int:

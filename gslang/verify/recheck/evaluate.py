@@ -17,7 +17,7 @@ from gslang.verify.recheck.terms import Atom, Size, Term
 
 Number = Any  # a Fraction or a float
 REAL, WHOLE, TRUTH = "real numbers", "whole numbers that wrap", "truth values"
-_MOST_SUMMANDS = 4096
+_MOST_SUMMANDS = 400
 
 
 class Undefined(Exception):
@@ -26,7 +26,7 @@ class Undefined(Exception):
 
 @dataclass(slots=True)
 class Point:
-    """`sizes`: quantity → number. `made`: composite quantities: name → (`floor`, `within` or `join`, sizes). `seed`, `positive`: of the values."""
+    """`sizes`: quantity → number. `made`: composite quantities: name → (`floor`, `within`, `clip` or `join`, sizes). `seed`, `positive`: of the values."""
 
     sizes: dict[str, int]
     seed: int = 0
@@ -47,13 +47,11 @@ class Point:
             return self.size(self.equations[name])
         kind, parts = self.made[name]
         values = [self.size(part) for part in parts]
-        if kind == "floor":
-            if values[1] == 0:
-                raise Undefined
-            return values[0] // values[1]
-        if kind == "within":
-            return 0 if values[1] == 1 else values[0]
-        return max(values)
+        if kind == "floor" and values[1] == 0:
+            raise Undefined
+        if kind == "clip":  # (bound of a slice, size, least value)
+            return min(max(values[0] + (values[1] if values[0] < 0 else 0), values[2]), values[1] + values[2])
+        return values[0] // values[1] if kind == "floor" else max(values) if kind == "join" else 0 if values[1] == 1 else values[0]
 
     def random(self, name: str, index: Sequence[int]) -> Number:
         """An element of an input, or the value of an unknown number."""
@@ -68,6 +66,8 @@ class Point:
     def wrapped(self, value: Number) -> Number:
         """A result of a sum or a product, as the numbers have it."""
         if self.numbers == WHOLE:
+            if value != int(value):
+                raise Undefined
             return Fraction((int(value) + 128) % 256 - 128)
         if isinstance(value, float) and not math.isfinite(value):
             raise Undefined
@@ -79,13 +79,12 @@ def value_of(term: Term, point: Point, wraps: bool = True) -> Number:
     total: Number = Fraction(0)
     for c, factors in term:
         part: Number = c
-        for atom, _ in factors:  # what a guard cuts off need not be defined
-            if atom[0] == "guard" and not _guard(atom, point):
-                part = Fraction(0)
-        if part:
+        if point.numbers == WHOLE and (c.denominator != 1 or any(exponent < 0 for _, exponent in factors)):
+            raise Undefined
+        if all(atom[0] != "guard" or point.size(atom[1]) >= 0 for atom, _ in factors):  # what a guard cuts off need not be defined
             for atom, exponent in factors:
                 part = part * _power(_atom(atom, point), exponent)
-        total = total + part
+            total = total + part
     return point.wrapped(total) if wraps else total
 
 
@@ -98,10 +97,6 @@ def _power(value: Number, exponent: int) -> Number:
         raise Undefined from error
 
 
-def _guard(atom: Atom, point: Point) -> bool:
-    return point.size(atom[1]) >= 0
-
-
 def _atom(atom: Atom, point: Point) -> Number:
     match atom:
         case ("read", name, *index):
@@ -109,7 +104,7 @@ def _atom(atom: Atom, point: Point) -> Number:
         case ("num", size):
             return Fraction(point.size(size))
         case ("guard", _):
-            return Fraction(_guard(atom, point))
+            return Fraction(1)
         case ("group", inner):
             return value_of(inner, point)
         case ("total", kind, variables, body):
@@ -130,16 +125,8 @@ def _total(kind: str, variables: Any, body: Term, point: Point) -> Number:
         values.append(value_of(body, point))
     point.sizes.clear()
     point.sizes.update(before)
-    match kind:
-        case "sum":
-            return point.wrapped(sum(values, Fraction(0)))
-        case "max":
-            return max(values)
-        case "min":
-            return min(values)
-        case "prod":
-            return point.wrapped(math.prod(values))
-    return _unknown(f"total {kind}", values, point)
+    known: Any = {"sum": sum, "max": max, "min": min, "prod": math.prod}.get(kind)
+    return point.wrapped(known(values)) if known is not None else _unknown(f"total {kind}", values, point)
 
 
 def _function(name: str, arguments: list[Number], point: Point) -> Number:
@@ -148,6 +135,8 @@ def _function(name: str, arguments: list[Number], point: Point) -> Number:
     known = _FUNCTIONS.get(name)
     if known is None:
         return _unknown(name, arguments, point)
+    if point.numbers == WHOLE and name in _OF_REALS:
+        raise Undefined
     try:
         return point.wrapped(known(*arguments))
     except (ValueError, OverflowError, ZeroDivisionError) as error:
@@ -162,30 +151,6 @@ def _unknown(name: str, arguments: list[Number], point: Point) -> Number:
     return math.sin(total) + 1.5 if point.positive else math.sin(total)
 
 
-def _exp(x: Number) -> Number:
-    if x > 60:
-        raise Undefined
-    return Fraction(1) if x == 0 else math.exp(x)
-
-
-def _log(x: Number) -> Number:
-    if x <= 0:
-        raise Undefined
-    return Fraction(0) if x == 1 else math.log(x)
-
-
-def _sqrt(x: Number) -> Number:
-    if x < -1e-9:
-        raise Undefined
-    if isinstance(x, Fraction) and math.isqrt(x.numerator) ** 2 == x.numerator and math.isqrt(x.denominator) ** 2 == x.denominator:
-        return Fraction(math.isqrt(x.numerator), math.isqrt(x.denominator))
-    return math.sqrt(max(x, 0))
-
-
-def _divide(x: Number, y: Number) -> Number:
-    return x * _power(y, -1)
-
-
 def _raised(x: Number, y: Number) -> Number:
     if y == int(y) and abs(y) <= 64:
         return _power(x, int(y))
@@ -194,31 +159,30 @@ def _raised(x: Number, y: Number) -> Number:
     return math.pow(x, y)
 
 
-def _sign(x: Number) -> Number:
-    return Fraction((x > 0) - (x < 0))
-
-
+_OF_REALS = frozenset({"max", "maximum", "minimum", "relu", "abs", "clip", "divide", "reciprocal"})
 _FUNCTIONS: dict[str, Callable[..., Number]] = {
-    "exp": _exp, "log": _log, "log_abs": lambda x: _log(abs(x)), "sqrt": _sqrt, "rsqrt": lambda x: _power(_sqrt(x), -1),
-    "divide": _divide, "reciprocal": lambda x: _power(x, -1), "power": _raised, "square": lambda x: x * x, "negative": lambda x: -x,
+    "exp": math.exp, "log": math.log, "log_abs": lambda x: math.log(abs(x)), "sqrt": math.sqrt, "rsqrt": lambda x: 1 / math.sqrt(x),
+    "divide": lambda x, y: x * _power(y, -1), "reciprocal": lambda x: _power(x, -1), "power": _raised, "square": lambda x: x * x, "negative": lambda x: -x,
     "subtract": lambda x, y: x - y, "max": max, "maximum": max, "minimum": min, "relu": lambda x: max(x, 0), "abs": abs,
-    "clip": lambda x, low, high: min(max(x, low), high), "sigmoid": lambda x: _power(1 + _exp(-x), -1), "Tanh": lambda x: math.tanh(x),
-    "Mish": lambda x: x * math.tanh(_log(1 + _exp(x))), "HardSigmoid": lambda x, a, b: min(max(a * x + b, 0), 1),
-    "HardSwish": lambda x: x * min(max(x / 6 + Fraction(1, 2), 0), 1), "com.microsoft.QuickGelu": lambda x, a: x * _power(1 + _exp(-a * x), -1),
+    "clip": lambda x, low, high: min(max(x, low), high), "sigmoid": lambda x: 1 / (1 + math.exp(-x)), "Tanh": math.tanh,
+    "Mish": lambda x: x * math.tanh(math.log(1 + math.exp(x))), "HardSigmoid": lambda x, a, b: min(max(a * x + b, 0), 1),
+    "HardSwish": lambda x: x * min(max(x / 6 + Fraction(1, 2), 0), 1), "com.microsoft.QuickGelu": lambda x, a: x / (1 + math.exp(-a * x)),
     "whole maximum": max, "whole minimum": min, "whole abs": abs, "whole relu": lambda x: max(x, 0),
     "whole clip": lambda x, low, high: min(max(x, low), high),
-    "positive": lambda x: Fraction(x > 0), "order": lambda x: x, "truth": lambda x: x,
+    "positive": lambda x: Fraction(x > 0), "order": lambda x: x, "truth": lambda x: Fraction(x > 0),
     **dict.fromkeys(("mod", "trunc_mod", "Mod"), lambda x, y: x - y * math.trunc(x / y)), "floor_mod": lambda x, y: x - y * math.floor(x / y),
     "where": lambda c, x, y: x if c else y, "Where": lambda c, x, y: x if c else y,
-    **dict.fromkeys(("And", "logical_and"), lambda x, y: Fraction(bool(x and y))), **dict.fromkeys(("Or", "logical_or"), lambda x, y: Fraction(bool(x or y))),
-    **dict.fromkeys(("Xor", "logical_xor", "not_equal"), lambda x, y: Fraction(x != y)), **dict.fromkeys(("Equal", "equal"), lambda x, y: Fraction(x == y)),
-    **dict.fromkeys(("Not", "logical_not"), lambda x: Fraction(not x)), **dict.fromkeys(("BitwiseNot", "bitwise_not"), lambda x: -x - 1),
+    # of truth values, and polynomials of all other numbers
+    **dict.fromkeys(("And", "logical_and"), lambda x, y: x * y), **dict.fromkeys(("Or", "logical_or"), lambda x, y: x + y - x * y),
+    **dict.fromkeys(("Xor", "logical_xor"), lambda x, y: x + y - 2 * x * y), **dict.fromkeys(("Not", "logical_not"), lambda x: 1 - x),
+    "not_equal": lambda x, y: Fraction(x != y), **dict.fromkeys(("Equal", "equal"), lambda x, y: Fraction(x == y)),
+    **dict.fromkeys(("BitwiseNot", "bitwise_not"), lambda x: -x - 1),
     **dict.fromkeys(("BitwiseAnd", "bitwise_and"), lambda x, y: Fraction(int(x) & int(y))),
     **dict.fromkeys(("BitwiseOr", "bitwise_or"), lambda x, y: Fraction(int(x) | int(y))),
     **dict.fromkeys(("BitwiseXor", "bitwise_xor"), lambda x, y: Fraction(int(x) ^ int(y))),
     **dict.fromkeys(("Floor", "floor"), lambda x: Fraction(math.floor(x))), **dict.fromkeys(("Ceil", "ceil"), lambda x: Fraction(math.ceil(x))),
     **dict.fromkeys(("Round", "round"), lambda x: Fraction(round(x))), "trunc": lambda x: Fraction(math.trunc(x)),
-    **dict.fromkeys(("Sign", "sign"), _sign),
+    **dict.fromkeys(("Sign", "sign"), lambda x: Fraction((x > 0) - (x < 0))),
 }  # fmt: skip
 
 

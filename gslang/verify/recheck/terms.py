@@ -10,10 +10,10 @@ Both are kept sorted, so that equal polynomials over the same atoms are equal tu
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from fractions import Fraction
-from itertools import permutations
-from math import factorial
+from hashlib import sha256
 from typing import Any
 
 Size = tuple[tuple[int, tuple[str, ...]], ...]
@@ -21,7 +21,6 @@ Atom = tuple[Any, ...]
 Factors = tuple[tuple[Atom, int], ...]
 Term = tuple[tuple[Fraction, Factors], ...]
 
-_MOST_ORDERS = 720
 
 
 class Malformed(ValueError):
@@ -69,7 +68,7 @@ def multiply(a: Term, b: Term) -> Term:
             exponents: dict[Atom, int] = dict(f)
             for atom, exponent in g:
                 exponents[atom] = exponents.get(atom, 0) + exponent
-            kept = {atom: 1 if atom[0] == "guard" else e for atom, e in exponents.items() if e}
+            kept = {atom: 1 if is_truth(atom) else e for atom, e in exponents.items() if e}
             opened = [(atom, e) for atom, e in kept.items() if atom[0] == "group" and e > 0]
             plain = tuple(sorted(((atom, e) for atom, e in kept.items() if (atom, e) not in opened), key=repr))
             product: Term = ((c * d, plain),)
@@ -79,19 +78,16 @@ def multiply(a: Term, b: Term) -> Term:
     return made(result)
 
 
+def is_truth(atom: Atom) -> bool:
+    """True if an atom is 1 or 0: its powers are itself."""
+    return atom[0] == "guard" or atom[:2] in (("fn", "positive"), ("fn", "truth"))
+
+
 def power(term: Term, exponent: int) -> Term:
     """To a whole power."""
-    result = constant(1)
+    base, result = inverse(term) if exponent < 0 else term, constant(1)
     for _ in range(abs(exponent)):
-        result = multiply(result, term)
-    return result if exponent >= 0 else inverse(result) if len(term) == 1 else _group_power(term, exponent)
-
-
-def _group_power(term: Term, exponent: int) -> Term:
-    one = inverse(term)
-    result = constant(1)
-    for _ in range(-exponent):
-        result = multiply(result, one)
+        result = multiply(result, base)
     return result
 
 
@@ -99,14 +95,11 @@ def inverse(term: Term) -> Term:
     """1 / term; of a sum as an atom, whose first coefficient is 1."""
     if not term:
         return function("1/0")
-    if len(term) == 1 and not any(atom[0] == "guard" for atom, _ in term[0][1]):
+    if len(term) == 1 and not any(is_truth(atom) for atom, _ in term[0][1]):
         (c, factors) = term[0]
         return multiply(made([(1 / c, tuple((atom, -e) for atom, e in factors))]), constant(1))
     first = term[0][0]
     return ((1 / first, ((("group", scaled(term, 1 / first)), -1),)),)
-
-
-# ── rewriting ──
 
 
 def rebuilt(term: Term, change: Callable[[Atom], Term]) -> Term:
@@ -138,9 +131,7 @@ def replaced(term: Term, product: Factors, by: Term) -> Term:
     for c, factors in rebuilt(term, lambda atom: inside(atom, lambda inner: replaced(inner, product, by))):
         left = dict(factors)
         rest: Term = ((c, ()),)
-        for _ in range(8):
-            if not product or not _divides(product, left):
-                break
+        while product and divides(product, left):
             for atom, exponent in product:
                 left[atom] -= exponent
             rest = multiply(rest, by)
@@ -149,35 +140,24 @@ def replaced(term: Term, product: Factors, by: Term) -> Term:
     return add(*result)
 
 
-def _divides(product: Factors, factors: Mapping[Atom, int]) -> bool:
+def divides(product: Factors, factors: Mapping[Atom, int]) -> bool:
+    """True if a product is a part of another one."""
     return all(0 < exponent <= factors.get(atom, 0) or factors.get(atom, 0) <= exponent < 0 for atom, exponent in product)
-
-
-def place_of(term: Term, product: Factors) -> list[int] | None:
-    """Where a product first stands: summand, factor, argument, summand, …; None if it does not."""
-    for k, (_, factors) in enumerate(term):
-        if _divides(product, dict(factors)):
-            return [k]
-        for j, (atom, _) in enumerate(factors):
-            for i, inner in enumerate(_terms_in(atom)):
-                found = place_of(inner, product)
-                if found is not None:
-                    return [k, j, i, *found]
-    return None
 
 
 def stands_at(term: Term, product: Factors, place: list[int]) -> bool:
     """True if there is a product at a position."""
     try:
         while len(place) > 1:
-            term = list(_terms_in(term[place[0]][1][place[1]][0]))[place[2]]
+            term = list(terms_in(term[place[0]][1][place[1]][0]))[place[2]]
             place = place[3:]
-        return _divides(product, dict(term[place[0]][1]))
+        return divides(product, dict(term[place[0]][1]))
     except (IndexError, TypeError):
         return False
 
 
-def _terms_in(atom: Atom) -> Iterator[Term]:
+def terms_in(atom: Atom) -> Iterator[Term]:
+    """The terms of which an atom is made."""
     match atom:
         case ("fn", _, *arguments):
             yield from arguments
@@ -185,67 +165,17 @@ def _terms_in(atom: Atom) -> Iterator[Term]:
             yield term
 
 
-# ── names of positions that sums run over ──
-
-
-def renamed(term: Term, names: Mapping[str, str]) -> Term:
-    """Positions under other names."""
-
-    def change(atom: Atom) -> Term:
-        match atom:
-            case ("read", name, *index):
-                return of_atom(("read", name, *[_size_renamed(size, names) for size in index]))
-            case ("num" | "guard" as kind, size):
-                return of_atom((kind, _size_renamed(size, names)))
-            case ("total", kind, variables, body):
-                own = tuple((names.get(name, name), _size_renamed(size, names)) for name, size in variables)
-                return of_atom(("total", kind, own, renamed(body, names)))
-        return inside(atom, lambda inner: renamed(inner, names))
-
-    return rebuilt(term, change)
-
-
-def _size_renamed(size: Size, names: Mapping[str, str]) -> Size:
-    return tuple(sorted((c, tuple(sorted(names.get(name, name) for name in product))) for c, product in size))
-
-
-def canonical(term: Term, depth: int = 0) -> Term:
-    """The same term whatever its sums call their positions: the numbering with the least text."""
-
-    def change(atom: Atom) -> Term:
-        match atom:
-            case ("total", kind, variables, body):
-                if factorial(len(variables)) > _MOST_ORDERS:
-                    return of_atom(atom)
-                numbered = []
-                for order in permutations(variables):
-                    names = {name: f"@{depth}.{k}" for k, (name, _) in enumerate(order)}
-                    inner = canonical(renamed(body, names), depth + 1)
-                    numbered.append(("total", kind, tuple((names[name], size) for name, size in order), inner))
-                return of_atom(min(numbered, key=repr))
-        return inside(atom, lambda inner: canonical(inner, depth))
-
-    return rebuilt(term, change)
-
-
-# ── JSON ──
-
-
-def as_json(value: Any) -> Any:
-    """A term or a part of one as lists and texts."""
-    if isinstance(value, Fraction):
-        return str(value)
-    return [as_json(item) for item in value] if isinstance(value, tuple) else value
+def digest_of(document: Mapping[str, Any]) -> str:
+    """The SHA-256 of a certificate without its own."""
+    content = {name: value for name, value in document.items() if name != "sha256"}
+    return sha256(json.dumps(content, sort_keys=True, ensure_ascii=False, separators=(",", ":")).encode()).hexdigest()
 
 
 def size_from(value: Any) -> Size:
     """A size out of JSON. Raises `Malformed`."""
-    if not isinstance(value, list) or not all(
-        isinstance(part, list) and len(part) == 2 and type(part[0]) is int and isinstance(part[1], list) and all(isinstance(n, str) for n in part[1])
-        for part in value
-    ):  # fmt: skip
-        raise Malformed(f"{value!r} is no size")
-    return tuple(sorted((c, tuple(sorted(names))) for c, names in value))
+    if all(type(c) is int and all(isinstance(name, str) for name in names) for c, names in value):
+        return tuple(sorted((c, tuple(sorted(names))) for c, names in value))
+    raise Malformed(f"{value!r} is no size")
 
 
 def term_from(value: Any) -> Term:
@@ -257,7 +187,7 @@ def term_from(value: Any) -> Term:
 
 
 def _exponent(value: Any) -> int:
-    if type(value) is not int or value == 0:
+    if type(value) is not int or not 0 < abs(value) <= 64:
         raise Malformed(f"{value!r} is no exponent")
     return value
 
@@ -272,6 +202,6 @@ def _atom_from(value: Any) -> Atom:
             return ("fn", name, *map(term_from, arguments))
         case ["group", term]:
             return ("group", term_from(term))
-        case ["total", str(kind), [*variables], body] if variables and all(isinstance(v, list) and len(v) == 2 and isinstance(v[0], str) for v in variables):
-            return ("total", kind, tuple((name, size_from(size)) for name, size in variables), term_from(body))
+        case ["total", str(kind), [*variables], body] if variables:
+            return ("total", kind, tuple((str(name), size_from(size)) for name, size in variables), term_from(body))
     raise Malformed(f"{value!r} is no factor")

@@ -1,0 +1,60 @@
+"""Certificates as files: written for the rules that are proved, and checked again.
+
+Not here: what stands in them (`prove/certificate`), how they are checked (`recheck`).
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping
+from hashlib import sha256
+from pathlib import Path
+
+from gslang.base.atomic_write import write_text
+from gslang.check.checked import CheckedRule
+from gslang.verify.evidence import Settings
+from gslang.verify.prove.certificate import as_certificate
+from gslang.verify.prove.paths import NotProved
+from gslang.verify.prove.prove import prove
+from gslang.verify.recheck.check import Checked, Refused, check
+from gslang.verify.verdict import Verdict, content_of
+
+
+def digest_of_rule(rule: CheckedRule) -> str:
+    """A text that is the same for equal rules."""
+    return sha256(content_of(rule).encode()).hexdigest()
+
+
+def write_certificate(rule: CheckedRule, verdict: Verdict, settings: Settings, folder: Path) -> Path | None:
+    """The file with the certificate of a rule that is proved, None for another verdict: what stood there for it is taken away. Raises `OSError`."""
+    path = folder / f"{re.sub(r'[^A-Za-z0-9_.-]+', '_', rule.name)}-{sha256(rule.name.encode()).hexdigest()[:8]}.json"
+    if verdict.verdict == "proved":
+        try:
+            proof = prove(rule, settings.proof_steps, record=True)
+        except NotProved:  # a verdict that an earlier version found
+            pass
+        else:
+            write_text(path, as_certificate(rule.name, digest_of_rule(rule), verdict.reason, proof))
+            return path
+    path.unlink(missing_ok=True)
+    return None
+
+
+def recheck(folder: Path, rules: Mapping[str, CheckedRule]) -> tuple[list[Checked], list[tuple[Path, str]]]:
+    """(what was checked, what is refused and why) of all certificates of a folder. Those about `rules` must be about them as they are now.
+
+    Raises `OSError`.
+    """
+    good: list[Checked] = []
+    refused: list[tuple[Path, str]] = []
+    for path in sorted(folder.glob("*.json")):
+        try:
+            document = json.loads(path.read_text(encoding="utf-8"))
+            name = document.get("rule") if isinstance(document, dict) else None
+            good.append(check(document, digest_of_rule(rules[name]) if isinstance(name, str) and name in rules else None))
+        except (ValueError, RecursionError) as error:
+            refused.append((path, f"this is no JSON: {error}"))
+        except Refused as error:
+            refused.append((path, str(error)))
+    return good, refused

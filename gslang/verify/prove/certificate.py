@@ -1,0 +1,263 @@
+"""The record of a proof: its cases, and for each output the steps that lead both sides to their normal forms.
+
+The prover makes terms in normal form right away. For a certificate, each element of an output is made once more as it is written (`uses.untouched`), and
+the laws that were used are replayed on that: each step is a law, where in the term it was used, and the term afterwards.
+What is left then (sizes brought up to date, sums in another order) is a step without a law, which the checker can only try at numbers.
+Obligations are inequalities of sizes that the proof rests on, each with what was assumed; the facts of the case belong to all of them.
+
+The terms are those of `recheck.terms`, so that prover and checker need not share more than laws and terms.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from fractions import Fraction
+from itertools import permutations
+from math import factorial
+from typing import Any
+
+from gslang.verify.laws import BY_NAME, as_product, instance
+from gslang.verify.prove import terms as own
+from gslang.verify.prove.facts import Facts
+from gslang.verify.prove.paths import NotProved
+from gslang.verify.prove.sizes import terms_of
+from gslang.verify.prove.uses import Use, recording, untouched
+from gslang.verify.recheck import terms as plain
+from gslang.verify.recheck.terms import digest_of
+
+FORMAT = 1
+_MOST_ORDERS = 720
+_MOST_STEPS = 300  # of one side of one output
+
+
+@dataclass(slots=True)
+class Side:
+    """One side of an output: the term as it is written, if it could be made, its normal form, and the laws used in between."""
+
+    written: Any
+    normal: Any
+    uses: list[Use]
+
+
+@dataclass(slots=True)
+class CaseRecord:
+    """The outputs of one case."""
+
+    facts: Facts
+    outputs: list[tuple[Side, Side]] = field(default_factory=list)
+
+    def side(self, element: Callable[[], Any]) -> tuple[Any, Side]:
+        """(the element, what it was made of): it is made once more, as it is written."""
+        facts = self.facts
+        count = facts.count
+        with recording(lambda: tuple(v for values in facts.assumed for v in values)) as uses:
+            normal = element()
+        after, left, taken = facts.count, facts.choices.budget.left, len(facts.choices.taken)
+        facts.count = count
+        written = None
+        try:
+            with untouched():
+                written = element()
+        except NotProved:
+            pass
+        if len(facts.choices.taken) > taken:
+            written = None
+            del facts.choices.taken[taken:]
+        facts.count, facts.choices.budget.left = max(after, facts.count), left
+        return normal, Side(written, normal, uses)
+
+
+# ── as plain terms ──
+
+
+def as_json(value: Any) -> Any:
+    """A term or a part of one as lists and texts."""
+    if isinstance(value, Fraction):
+        return str(value)
+    return [as_json(item) for item in value] if isinstance(value, tuple) else value
+
+
+def plain_size(value: Any) -> plain.Size:
+    """A size of the prover as one of a certificate."""
+    return tuple(sorted((c, tuple(names)) for names, c in terms_of(value).items()))
+
+
+def plain_term(value: Any) -> plain.Term:
+    """A term of the prover as one of a certificate."""
+    result: list[plain.Term] = []
+    for factors, c in value.parts.items():
+        product = plain.constant(c)
+        for atom, exponent in factors:
+            product = plain.multiply(product, plain.power(_plain_atom(atom), exponent))
+        result.append(product)
+    return plain.add(*result)
+
+
+def _plain_atom(atom: own.Atom) -> plain.Term:
+    match atom.kind:
+        case "read":
+            return plain.of_atom(("read", atom.name, *map(plain_size, atom.args)))
+        case "num" | "guard":
+            return plain.of_atom((atom.kind, plain_size(atom.args[0])))
+        case "fn":
+            return plain.function(atom.name, *map(plain_term, atom.args))
+        case "group":
+            return plain_term(atom.args[0])
+        case "total":
+            return plain.of_atom(("total", atom.name, tuple((name, plain_size(size)) for name, size in atom.variables), plain_term(atom.args[0])))
+    raise ValueError(atom.kind)
+
+
+# ── names of positions that sums run over ──
+
+
+def renamed(term: plain.Term, names: Mapping[str, str]) -> plain.Term:
+    """Positions under other names."""
+
+    def change(atom: plain.Atom) -> plain.Term:
+        match atom:
+            case ("read", name, *index):
+                return plain.of_atom(("read", name, *[_size_renamed(size, names) for size in index]))
+            case ("num" | "guard" as kind, size):
+                return plain.of_atom((kind, _size_renamed(size, names)))
+            case ("total", kind, variables, body):
+                own = tuple((names.get(name, name), _size_renamed(size, names)) for name, size in variables)
+                return plain.of_atom(("total", kind, own, renamed(body, names)))
+        return plain.inside(atom, lambda inner: renamed(inner, names))
+
+    return plain.rebuilt(term, change)
+
+
+def _size_renamed(size: plain.Size, names: Mapping[str, str]) -> plain.Size:
+    return tuple(sorted((c, tuple(sorted(names.get(name, name) for name in product))) for c, product in size))
+
+
+def canonical(term: plain.Term, depth: int = 0) -> plain.Term:
+    """The same term whatever its sums call their positions: the numbering with the least text."""
+
+    def change(atom: plain.Atom) -> plain.Term:
+        match atom:
+            case ("total", kind, variables, body):
+                if factorial(len(variables)) > _MOST_ORDERS:
+                    return plain.of_atom(atom)
+                numbered = []
+                for order in permutations(variables):
+                    names = {name: f"@{depth}.{k}" for k, (name, _) in enumerate(order)}
+                    inner = canonical(renamed(body, names), depth + 1)
+                    numbered.append(("total", kind, tuple((names[name], size) for name, size in order), inner))
+                return plain.of_atom(min(numbered, key=repr))
+        return plain.inside(atom, lambda inner: canonical(inner, depth))
+
+    return plain.rebuilt(term, change)
+
+
+# ── steps ──
+
+
+def side_as_json(side: Side) -> dict[str, Any]:
+    """The chain of steps from the term as it is written to its normal form; `tail`: what is left between the last step and that."""
+    normal = canonical(plain_term(side.normal))
+    current = normal if side.written is None else plain_term(side.written)
+    start, steps = current, []
+    if side.written is not None:
+        for used in side.uses[:_MOST_STEPS]:
+            step = _step(used, current)
+            if step is not None:
+                current, entry = step
+                steps.append(entry)
+    result = {"written": as_json(start), "steps": steps, "normal": as_json(normal)}
+    if side.written is None:
+        result["unwritten"] = True
+    return result
+
+
+def _step(used: Use, current: plain.Term) -> tuple[plain.Term, dict[str, Any]] | None:
+    """The term after a use of a law, and the step; None where the law was used on something that is not in the term."""
+    law = BY_NAME[used.law]
+    try:
+        if used.before is None:
+            letters = {letter: plain_term(value) for letter, value in used.binding.items()}
+            before, after = (instance(side, letters) for side in (law.left, law.right))
+            entry: dict[str, Any] = {"law": used.law, "letters": {letter: as_json(value) for letter, value in sorted(letters.items())}}
+        else:
+            before, after = plain_term(used.before), plain_term(used.after)
+            entry = {"law": used.law, "before": as_json(before), "after": as_json(after)}
+        product, c = as_product(before)
+    except ValueError:
+        return None
+    if not product or before == after or (place := place_of(current, product)) is None:
+        return None
+    result = plain.replaced(current, product, plain.scaled(after, 1 / c))
+    if result == current:
+        return None
+    entry |= {"at": place, "assumed": [as_json(plain_size(v)) for v in used.assumed], "term": as_json(result)}
+    return result, entry
+
+
+def place_of(term: plain.Term, product: plain.Factors) -> list[int] | None:
+    """Where a product first stands: summand, factor, argument, summand, …; None if it does not."""
+    for k, (_, factors) in enumerate(term):
+        if plain.divides(product, dict(factors)):
+            return [k]
+        for j, (atom, _) in enumerate(factors):
+            for i, inner in enumerate(plain.terms_in(atom)):
+                found = place_of(inner, product)
+                if found is not None:
+                    return [k, j, i, *found]
+    return None
+
+
+# ── cases ──
+
+
+def as_certificate(name: str, content: str, reason: str, proof: Any) -> str:
+    """The certificate of a proof as JSON. `content`: the digest of the rule. `reason`: what the verdict says."""
+    document: dict[str, Any] = {
+        "format": FORMAT, "rule": name, "content": content, "reason": reason,
+        "claim": {"ranks": proof.ranks, "floats": proof.floats, "limits": list(proof.limits), "cases": proof.cases, "laws": list(proof.laws)},
+        "cases": list(proof.written),
+    }  # fmt: skip
+    document["sha256"] = digest_of(document)
+    return json.dumps(document, ensure_ascii=False, separators=(",", ":")) + "\n"
+
+
+def case_as_json(record: CaseRecord, end: str, whole: bool) -> dict[str, Any]:
+    """A case: the choices that lead to it, what is known of sizes there, what follows from that, and its outputs."""
+    facts = record.facts
+    outputs = [{"source": side_as_json(a), "target": side_as_json(b)} for a, b in record.outputs] if end == "equal" else []
+    obligations = []
+    seen: set[str] = set()
+    for assumed, value in facts.proved or ():
+        entry = {"assumed": [as_json(plain_size(v)) for v in assumed], "at_least_0": as_json(plain_size(value))}
+        if (text := repr(entry)) not in seen:
+            seen.add(text)
+            obligations.append(entry)
+    return {
+        "choices": [list(pair) for pair in facts.choices.taken], "end": end, "whole": whole, "sizes": _sizes(facts), "obligations": obligations, "outputs": outputs,
+    }  # fmt: skip
+
+
+def _sizes(facts: Facts) -> dict[str, Any]:
+    """The facts about sizes in a case, in the order in which they were made."""
+    made = {name: ["floor", *_sizes_of(parts)] for name, parts in facts.floors.items()}
+    made |= {name: ["within", *_sizes_of(parts)] for name, parts in facts.withins.items()}
+    made |= {name: ["clip", *_sizes_of(parts)] for name, parts in facts.clips.items()}
+    made |= {name: ["join", *_sizes_of(parts)] for name, parts in facts.joins.items()}
+    plain_ones = [name for name in facts.order if name not in made and name not in facts.ranges]
+    return {
+        "names": [name for name in plain_ones if name not in facts.equations],
+        "positions": [[name, as_json(plain_size(size))] for name, size in facts.ranges.items() if name not in facts.equations],
+        "sums_over": sorted(facts.bounds),
+        "made": made,
+        "equal": {name: as_json(plain_size(value)) for name, value in facts.equations.items()},
+        "products": [[list(names), as_json(plain_size(value))] for names, value in facts.products.items()],
+        "at_least_0": [as_json(plain_size(value)) for value in facts.known],
+        "one_or": [_sizes_of(pair) for pair in facts.fitting],  # the first is 1 or the second
+        "not_0": [as_json(plain_size(value)) for value in facts.different],
+    }
+
+
+def _sizes_of(parts: Iterable[Any]) -> list[Any]:
+    return [as_json(plain_size(part)) for part in parts]

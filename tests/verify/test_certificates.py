@@ -1,0 +1,268 @@
+"""Certificates are checked again by a checker of its own, which refuses what was changed, and what a wrong prover writes."""
+
+from __future__ import annotations
+
+import ast
+import json
+from collections.abc import Callable
+from copy import deepcopy
+from functools import cache
+from pathlib import Path
+from random import Random
+from typing import Any
+
+import pytest
+
+import gslang.verify.prove.axioms as axioms
+import gslang.verify.recheck as recheck_package
+from gslang.cli.main import main
+from gslang.verify.certificates import digest_of_rule
+from gslang.verify.prove.certificate import as_certificate
+from gslang.verify.prove.paths import NotProved
+from gslang.verify.prove.prove import prove
+from gslang.verify.prove.terms import number
+from gslang.verify.recheck.check import Checked, Refused, check
+from gslang.verify.recheck.terms import digest_of
+from tests.shipped import shipped_rules
+
+FOLDER = Path(recheck_package.__file__).parent
+RULES = """dialect relay;
+rule relus(x): nn.relu(nn.relu(x)) => nn.relu(x);
+rule sigmoid(x) { y = 1.0 / (1.0 + exp(-x)); y where y.shape == x.shape => sigmoid(x) }
+rule exps(x, y: any(shape = x.shape, dtype = x.dtype)): exp(x) * exp(y) => exp(x + y);
+rule joined(x: any(shape = (_, _)), w: var(shape = (_, _)), v: var(shape = w.shape, dtype = w.dtype)) {
+    a = nn.dense(x, w);
+    b = nn.dense(x, v, a.*);
+    a + b
+  =>
+    nn.dense(x, w + v, a.*)
+}
+rule halves(x: any(shape = (_, _)), y: any(shape = (_, _), dtype = x.dtype)) {
+    s = sum(concatenate((x, y), axis = 0), axis = (0,), keepdims = false, exclude = false);
+    s
+  =>
+    sum(x, axis = (0,)) + sum(y, axis = (0,))
+}
+"""
+
+
+@cache
+def certificate(name: str) -> str:
+    from gslang.base.source import Source
+    from gslang.check.check import check_source
+
+    rule = check_source(Source("r.gsl", RULES)).rules[name]
+    return as_certificate(name, digest_of_rule(rule), "because", prove(rule, record=True))
+
+
+def document(name: str) -> dict[str, Any]:
+    return json.loads(certificate(name))  # type: ignore[no-any-return]
+
+
+def signed(changed: dict[str, Any]) -> dict[str, Any]:
+    """With the checksum that it would have: what is refused then is refused for what it says."""
+    return {**changed, "sha256": digest_of(changed)}
+
+
+NAMES = ("relus", "sigmoid", "exps", "joined", "halves")
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_they_are_accepted(name: str) -> None:
+    checked = check(document(name))
+    assert checked.rule == name and checked.cases and checked.untried == 0
+    assert checked.steps > 0 or name == "joined"
+
+
+def first_equal(changed: dict[str, Any]) -> dict[str, Any]:
+    """A case whose source has several steps."""
+    return max((case for case in changed["cases"] if case["outputs"]), key=lambda case: len(case["outputs"][0]["source"]["steps"]))  # type: ignore[no-any-return]
+
+
+def steps_of(changed: dict[str, Any]) -> list[Any]:
+    return first_equal(changed)["outputs"][0]["source"]["steps"]  # type: ignore[no-any-return]
+
+
+def swap_steps(changed: dict[str, Any]) -> None:
+    steps = steps_of(changed)
+    steps[0], steps[1] = steps[1], steps[0]
+
+
+def drop_step(changed: dict[str, Any]) -> None:
+    del steps_of(changed)[0]
+
+
+def drop_case(changed: dict[str, Any]) -> None:
+    del changed["cases"][len(changed["cases"]) // 2]
+    changed["claim"]["cases"] = sum(case["end"] == "equal" for case in changed["cases"])
+
+
+def other_law(changed: dict[str, Any]) -> None:
+    steps_of(changed)[0]["law"] = "quotient"
+
+
+def law_unclaimed(changed: dict[str, Any]) -> None:
+    changed["claim"]["laws"].remove(steps_of(changed)[0]["law"])
+
+
+def other_place(changed: dict[str, Any]) -> None:
+    steps_of(changed)[0]["at"] = [7]
+
+
+def other_letters(changed: dict[str, Any]) -> None:
+    steps_of(changed)[0]["letters"]["x"] = [["3", []]]
+
+
+def other_normal_form(changed: dict[str, Any]) -> None:
+    for output in first_equal(changed)["outputs"]:
+        output["target"]["normal"].append(["1", []])
+
+
+def other_target(changed: dict[str, Any]) -> None:
+    for output in first_equal(changed)["outputs"]:
+        output["target"] = {"written": [["2", part[1]] for part in output["target"]["written"]], "steps": [], "normal": [["2", part[1]] for part in output["target"]["normal"]]}
+
+
+def no_claim(changed: dict[str, Any]) -> None:
+    changed["claim"]["floats"] = not changed["claim"]["floats"]
+
+
+def false_obligation(changed: dict[str, Any]) -> None:
+    case = next(case for case in changed["cases"] if case["sizes"]["names"])
+    case["obligations"].append({"assumed": [], "at_least_0": [[-1, [case["sizes"]["names"][0]]]]})
+
+
+def other_choice(changed: dict[str, Any]) -> None:
+    changed["cases"][0]["choices"][0][0] += 1
+
+
+CHANGES = (swap_steps, drop_step, drop_case, other_law, law_unclaimed, other_place, other_letters, other_normal_form, other_target, no_claim, false_obligation, other_choice)
+
+
+@pytest.mark.parametrize("change", CHANGES, ids=lambda change: change.__name__)
+def test_what_was_changed_is_refused(change: Callable[[dict[str, Any]], None]) -> None:
+    changed = document("relus")
+    change(changed)
+    with pytest.raises(Refused):
+        check(changed)
+    with pytest.raises(Refused):
+        check(signed(changed))
+
+
+def test_conditions_on_sizes_are_under_the_checksum() -> None:
+    for kind in ("at_least_0", "names"):
+        changed = document("joined")
+        case = next(case for case in changed["cases"] if case["sizes"][kind])
+        del case["sizes"][kind][0]
+        with pytest.raises(Refused, match="checksum"):
+            check(changed)
+
+
+def leaves(value: Any, path: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
+    items = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
+    found = [path] if not isinstance(value, (dict, list)) else []
+    return found + [leaf for key, item in items for leaf in leaves(item, (*path, key))]
+
+
+def test_any_change_is_refused_by_the_checksum_and_none_is_an_error() -> None:
+    whole = document("exps")
+    random = Random(3)
+    for path in random.sample(leaves(whole), 150):
+        changed = deepcopy(whole)
+        inner: Any = changed
+        for key in path[:-1]:
+            inner = inner[key]
+        old = inner[path[-1]]
+        inner[path[-1]] = random.choice([None, "x", -1, 10**9, [], [[]], {}, old + 1 if type(old) is int else f"{old}1"])
+        with pytest.raises(Refused):
+            check(changed)
+        try:
+            assert isinstance(check(signed(changed)), Checked)
+        except Refused:
+            pass
+
+
+def test_a_prover_with_a_wrong_law_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What it says to be proved does not pass: the law is not that of the list."""
+    right = axioms.exponential
+    monkeypatch.setitem(axioms.FUNCTIONS, "exp", lambda x: number(1) if axioms.is_raw() is False and len(x.parts) == 2 else right(x))
+    from gslang.base.source import Source
+    from gslang.check.check import check_source
+
+    rule = check_source(Source("r.gsl", "rule t(x, y: any(shape = x.shape, dtype = x.dtype)): exp(x + y) => exp(x + y) * exp(x + y);")).rules["t"]
+    try:
+        proof = prove(rule, record=True)
+    except NotProved as error:
+        pytest.fail(f"the wrong law proves nothing: {error}")
+    with pytest.raises(Refused):
+        check(json.loads(as_certificate("t", "", "", proof)))
+
+
+def test_the_checker_is_small_and_imports_nothing_of_the_prover() -> None:
+    files = sorted(FOLDER.glob("*.py"))
+    assert sum(len(file.read_text(encoding="utf-8").splitlines()) for file in files) < 600
+    for file in (*files, FOLDER.parent / "laws.py"):
+        for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.ImportFrom) and node.module is not None and node.module.startswith("gslang"):
+                assert node.module == "gslang.verify.laws" or node.module.startswith("gslang.verify.recheck")
+
+
+def test_on_the_command_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    rules, folder = tmp_path / "r.gsl", tmp_path / "proofs"
+    rules.write_text(RULES + "rule wrong(x): exp(x) => x;\n")
+    options = ["--rule", "exps", "--rule", "wrong", "--instances", "3"]
+    assert main(["verify", str(rules), "--certificate", str(folder), *options]) == 1
+    (file,) = folder.glob("*.json")
+    assert file.name.startswith("exps-")
+    capsys.readouterr()
+    assert main(["verify", "--recheck", str(folder)]) == 0
+    first, last = capsys.readouterr().out.splitlines()
+    assert first.startswith("checked  exps: for ranks up to") and "steps" in first and last == "1 checked, 0 refused"
+    assert main(["verify", str(rules), "--recheck", str(folder)]) == 0
+    rules.write_text(RULES.replace("exps(x, y: any(shape = x.shape", "exps(x, y: var(shape = x.shape"))
+    assert main(["verify", str(rules), "--recheck", str(folder)]) == 1
+    assert "it is about another rule of that name" in capsys.readouterr().out
+    file.write_text(file.read_text().replace('"equal"', '"impossible"', 1))
+    (folder / "other.json").write_text("{")
+    assert main(["verify", "--recheck", str(folder)]) == 1
+    assert "its checksum is another one" in (said := capsys.readouterr().out) and "this is no JSON" in said and "0 checked, 2 refused" in said
+
+
+def test_folders_that_are_none(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["verify", "--recheck", str(tmp_path / "none")]) == 3
+    assert main(["verify", "--recheck", str(tmp_path)]) == 3
+    file = tmp_path / "file"
+    file.write_text("")
+    assert main(["verify", "std.relay", "--certificate", str(file)]) == 3
+    assert main(["verify"]) == 2
+    said = capsys.readouterr().err
+    assert "there is no such folder" in said and "there are no certificates" in said and "cannot be written" in said and "rules are expected" in said
+
+
+SOME = (
+    ("std.relay", "conv_mul"), ("std.relay", "parallel_dense_variadic"), ("std.onnx", "mish"), ("std.onnxruntime", "ms_quick_gelu"),
+)  # fmt: skip
+
+
+def checked_again(package: str, name: str) -> Checked | None:
+    rule = shipped_rules(package)[name]
+    try:
+        proof = prove(rule, record=True)
+    except NotProved:
+        return None
+    return check(json.loads(as_certificate(name, digest_of_rule(rule), proof.claim, proof)), digest_of_rule(rule))
+
+
+@pytest.mark.parametrize("package, name", SOME)
+def test_some_shipped_rules(package: str, name: str) -> None:
+    checked = checked_again(package, name)
+    assert checked is not None and checked.untried <= checked.cases / 4
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("package", ["std.relay", "std.onnx", "std.onnxruntime"])
+def test_all_shipped_rules_that_are_proved(package: str) -> None:
+    found = {name: checked_again(package, name) for name in shipped_rules(package)}
+    assert any(found.values())
+
+
