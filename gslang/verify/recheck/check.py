@@ -104,8 +104,8 @@ def _check_case(case: Mapping[str, Any], result: Checked, random: Random, laws: 
         for output in case["outputs"]:
             ends = [_check_chain(output[side], side, case["whole"], points, result, laws) for side in ("source", "target")]
             written = [term_from(output[side]["written"]) for side in ("source", "target")]
-            result.untried += not _agree(*written, points, case["whole"], "both sides as they are written")
-            _agree(*ends, points, case["whole"], "both normal forms")
+            result.untried += not _agree(written[0], written[1], points, case["whole"], "both sides as they are written")
+            _agree(ends[0], ends[1], points, case["whole"], "both normal forms")
 
 
 def _check_chain(side: Mapping[str, Any], name: str, whole: bool, points: list[Point], result: Checked, laws: Sequence[str]) -> Term:
