@@ -5,7 +5,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 
-.PHONY: help demo docs test test-quick test-long test-editors test-browser check grammar reliability rules taso verify-rules clean bench bench-large bench-floor bench-thesis bench-hub bench-instructions onnx-table exports
+.PHONY: help demo docs test test-quick test-long test-editors test-browser check comparison grammar reliability rules taso verify-rules clean bench bench-large bench-floor bench-thesis bench-hub bench-instructions onnx-table exports
 
 help:  ## list the tasks
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/  \1\t\2/'
@@ -64,6 +64,10 @@ $(BENCH_STAMP): benchmarks/requirements.txt pyproject.toml
 
 bench: $(BENCH_STAMP)  ## gslang and nine other rewriters side by side (an hour or more)
 	@$(BENCH)/bin/python -m benchmarks.bench
+
+comparison: $(BENCH_STAMP)  ## the five rules of docs/comparison.md in each tool
+	@$(BENCH)/bin/python -m pip install --quiet --disable-pip-version-check -e '.[dev]'
+	@$(BENCH)/bin/python -m pytest -q tests/examples/test_comparison.py
 
 bench-large: $(BENCH_STAMP)  ## the same, up to a million nodes (hours)
 	@$(BENCH)/bin/python -m benchmarks.bench --large
