@@ -10,6 +10,7 @@ import pytest
 
 from gslang.base.source import Source
 from gslang.check.check import check_source
+from gslang.syntax.language_version import LANGUAGE_VERSION
 from gslang.syntax.parser import parse
 from gslang.testing import run_tests
 
@@ -46,3 +47,8 @@ def test_python_blocks_run(page: Path, capsys: pytest.CaptureFixture[str]) -> No
     for block in re.findall(r"^```python\n(.*?)^```", page.read_text(encoding="utf-8"), re.DOTALL | re.MULTILINE):
         exec(compile(block, page.name, "exec"), names)
     assert capsys.readouterr().out
+
+
+def test_the_specification_has_the_version_of_the_language() -> None:
+    (version,) = re.findall(r"^Version (\S+) of the language", (ROOT / "docs" / "language.md").read_text(encoding="utf-8"), re.MULTILINE)
+    assert version == LANGUAGE_VERSION

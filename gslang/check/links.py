@@ -1,4 +1,4 @@
-"""What is read of a chain: `prev.NAME` inside, the end `c[-1].NAME` from outside."""
+"""Reads of a chain: `prev.NAME` inside, the end `c[-1].NAME` from outside."""
 
 from __future__ import annotations
 

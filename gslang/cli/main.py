@@ -152,8 +152,9 @@ def _run(given: list[str]) -> int:
         return ExitCode.FINE if given else ExitCode.USAGE
     if given[0] == "--version":
         from gslang import __version__
+        from gslang.syntax.language_version import LANGUAGE_VERSION
 
-        print(f"gslc {__version__}")
+        print(f"gslc {__version__} (language {LANGUAGE_VERSION})")
         return ExitCode.FINE
     if given[0] in VERBS and not os.path.exists(given[0]):
         verb, rest = given[0], given[1:]

@@ -95,7 +95,7 @@ class Fields:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Run:
-    """What `register` holds is the end of a maximal run: the instances of `block` are found from the last one, whose `root` it is.
+    """The node in `register` is the end of a maximal run: the instances of `block` are found from the last one, whose `root` it is.
 
     `previous` of an instance holds the `root` of the one before; of the first one `start` holds it. `own` are conditions on an
     instance, `linked` those on an instance and the one before it. `outside`: registers below `root` that all instances share. `climb` leads from `previous` up to `root`.

@@ -153,7 +153,7 @@ class Making(Leaves):
         return result
 
     def count_of(self, number: int) -> int:
-        """How many instances a block is to have here."""
+        """The number of instances that a block is to have here."""
         block = self.rule.blocks[number]
         count: int = self.wishes.get((number, "%count"), evaluate(block.minimum, self.scope) + self.dice(-1 - number).choice((0, 0, 1, 2)))
         if block.maximum is not None:
