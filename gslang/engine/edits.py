@@ -40,7 +40,7 @@ class Edits:
     add: Callable[[str, tuple[int, ...], Mapping[str, Any], Known | None], int]
     """Appends a typed node: operator, operands, attributes, and the table of types of calls with these attributes, or None."""
     infer: Callable[[int, Known, tuple[Type | None, ...]], Type | None]
-    """The type of a node that has none yet, noted in the table, or the node in `looked_at` if constants' values matter too."""
+    """The type of a node that has none yet, noted in the table; `looked_at` gets the constants whose values matter too."""
     misfit: Callable[[Sequence[int], Sequence[int]], str | None]
     """Why these nodes cannot take the outputs' place."""
     replace_one: Callable[[int, int, int, int | None, bool, list[int]], list[int]]
@@ -108,7 +108,7 @@ def edits_of(
         if not looked_at:  # else it depends on a constant's value too
             known[key] = result
         else:
-            depends_on_values.append(node)
+            depends_on_values.extend(looked_at)
         return result
 
     def misfit(olds: Sequence[int], nows: Sequence[int]) -> str | None:

@@ -13,6 +13,7 @@ The few rules that are beyond it (`NotCompiled`) are run by the machine.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection
+from dataclasses import replace
 from functools import cache, partial
 from typing import Any, Literal
 
@@ -40,6 +41,7 @@ from gslang.engine.scope import Instance, Scope
 from gslang.engine.target_runtime import RUNTIME as TARGET_RUNTIME
 from gslang.engine.value_code import RUNTIME, Namespace, NotCompiled, equal_attributes, truth_code, written_out
 from gslang.engine.values import FAILURES, equal
+from gslang.engine.variants import variants
 from gslang.graph.annotations import Annotation, attach
 from gslang.graph.graph import CONST, DEAD, INPUT, NO_ATTRS, OUTLINE, PARAM, PROJ, TUPLE, VARIABLES, Graph
 
@@ -322,6 +324,20 @@ def _hand_over(writer: Writer, place: Place, bound: list[int]) -> None:
 
 
 def _rewrite(writer: Writer, place: Place, bound: list[int], templates: frozenset[int], outputs: str) -> None:
+    """What `_apply` emits; once for each way in which optional inputs may be there, where the target tells them apart."""
+    plan, names = writer.plan, writer.names
+    several = [] if writer.traced else variants(plan.rule)
+    for absent, rule in several:
+        here = " and ".join(f"v{k} {'<' if k in absent else '>='} 0" for k, node in enumerate(plan.rule.nodes) if isinstance(node, ir.LeafNode) and node.optional)
+        writer.line(place, f"if {here}:")
+        writer.plan, writer.names = replace(plan, rule=rule), replace(names, rule=rule, new_nodes={}, uncertain=None)
+        _apply(writer, place.deeper(), bound, templates, outputs)
+    writer.plan, writer.names = plan, names
+    if not several:
+        _apply(writer, place, bound, templates, outputs)
+
+
+def _apply(writer: Writer, place: Place, bound: list[int], templates: frozenset[int], outputs: str) -> None:
     """Build, compare types, replace. A value that is not known means that this is no match: go on."""
     rule = writer.plan.rule
     writer.line(place, "first_new = len(op)")

@@ -49,9 +49,9 @@ class Layout:
 
 
 def keep_stamp(edits: Edits, stamps: dict[Any, Stamp], key: Any, first: int) -> None:
-    """Remember the nodes from `first` on, if nothing about them depends on a constant's value."""
+    """Remember the nodes from `first` on, if nothing about them depends on a matched constant's value; those of new ones follow from the key."""
     graph = edits.graph
-    if edits.looked_at or key is None or len(stamps) >= _MOST_STAMPS:
+    if key is None or len(stamps) >= _MOST_STAMPS or any([node < first for node in edits.looked_at]):
         return
     values = tuple([(node - first, graph.values[node]) for node in range(first, len(graph.op)) if node in graph.values])
     if any(array.size > _SMALL for _, array in values):

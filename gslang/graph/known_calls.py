@@ -80,7 +80,7 @@ def is_known_form(graph: Graph, dialect: Dialect) -> bool:
     signatures = dialect.operators
     for op, attrs, operands in zip(graph.op, graph.attrs, graph.operands):
         signature = signatures.get(op)
-        if signature is None or attrs.keys() <= signature.attributes.keys() and len(operands) <= len(signature.operands):
+        if signature is None or (not attrs or attrs.keys() <= signature.attributes.keys()) and len(operands) <= len(signature.operands):
             continue
         if len(operands) > len(signature.operands) and any(spec.variadic for spec in signature.operands) and attrs.keys() <= signature.attributes.keys():
             continue
@@ -96,8 +96,9 @@ def prepared(graph: Graph, dialect: Dialect) -> Graph:
 def prepared_copy(graph: Graph, dialect: Dialect) -> Graph:
     """A copy of a graph in the form that rules speak of: opaque calls marked, attributes that may be operands stated as constants."""
     copy = graph.copy()
-    mark_opaque_calls(copy, dialect)
-    _attributes_to_operands(copy, dialect)
+    if not is_known_form(copy, dialect):
+        mark_opaque_calls(copy, dialect)
+        _attributes_to_operands(copy, dialect)
     return copy
 
 

@@ -56,12 +56,12 @@ class OnnxTensor:
 
     def load(self) -> Any:
         """The array, in the NumPy type that holds its element type. Raises `InputError` if the data is not there."""
-        from onnx import numpy_helper
-
         if self._small is not None:
             return self._small
         if self.external:
             return self._mapped()
+        from onnx import numpy_helper
+
         try:
             array = numpy_helper.to_array(self.message)
         except Exception as error:  # whatever the package raises for data that does not fit its shape

@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import replace
+from functools import lru_cache
 from typing import Any, Final
 
 from gslang.dialect.dialect import Dialect
@@ -16,7 +17,7 @@ from gslang.dialect.onnx.attributes import Body, all_names, body_of, captures_of
 from gslang.dialect.onnx.dtypes import type_message
 from gslang.dialect.onnx.schemas import operator_name
 from gslang.dialect.onnx.tensors import OnnxTensor
-from gslang.dialect.onnx.versions import OPSETS
+from gslang.dialect.onnx.versions import OPSETS, history
 from gslang.dialect.tensor_type import TensorType
 from gslang.formats.onnx.reader import read_message
 from gslang.formats.onnx.records import KEY, ModelRecord, NodeRecord, model_record, node_record
@@ -34,7 +35,17 @@ def has_insides(graph: Graph) -> bool:
     record = model_record(graph)
     if record is None:
         return False
-    return bool(record.local_functions()) or any(isinstance(part, Body) for node in graph.nodes() for part in _parts(graph.attrs[node]))
+    if record.local_functions():
+        return True
+    having = frozenset(op for op in set(graph.op) if _may_have_bodies(op))
+    return bool(having) and any(isinstance(part, Body) for op, attrs in zip(graph.op, graph.attrs) if op in having for part in _parts(attrs))
+
+
+@lru_cache(maxsize=1024)
+def _may_have_bodies(op: str) -> bool:
+    """False for a standard operator none of whose attributes is a graph, and for what is no call."""
+    versions = history().operators.get(op)
+    return op[0] != "%" if versions is None else any(kind.startswith("GRAPH") for version in versions for kind in version.kinds.values())
 
 
 def insides(graph: Graph, dialect: Dialect) -> list[tuple[str, Graph]]:
