@@ -35,7 +35,7 @@ def _reads(rule: ir.CheckedRule, optional: list[int]) -> bool:
 
 
 def _decided(rule: ir.CheckedRule, absent: frozenset[int]) -> ir.CheckedRule:
-    nodes = []
+    nodes: list[ir.Pattern] = []
     for node in rule.nodes:
         match node:
             case ir.LeafNode(optional=True):
