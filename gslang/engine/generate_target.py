@@ -31,7 +31,7 @@ class _State:
     def is_guarded(self, number: int, always: bool) -> bool:
         if self.here is not None and number not in self.here:
             return True
-        return not always and self.references[number] > 1
+        return number in self.guarded or not always and self.references[number] > 1
 
 
 def emit_target(writer: Writer, place: Place) -> tuple[str, bool]:

@@ -1,7 +1,7 @@
 """Contrib operators (`com.microsoft`) in NumPy, as onnxruntime computes them. Half precision is computed in single.
 
 Each function takes the operands (None: absent) and the complete attributes, and returns the value or a tuple of several.
-Not here: caches of keys and values, packed batches, few-bit weights.
+Not here: caches that are written in place, packed batches, few-bit weights.
 """
 
 from __future__ import annotations
@@ -147,6 +147,15 @@ def skip_group_norm(operands: Operands, attrs: Attrs) -> Any:
     return group_norm([total, gamma, beta], attrs), total
 
 
+def embed_layer_normalization(operands: Operands, attrs: Attrs) -> Any:
+    ids, types, words, places, kinds, gamma, beta, mask, positions = (*operands, None, None)[:9]
+    if mask is not None or attrs["mask_index_type"]:
+        raise NotImplementedError("a mask")
+    at = np.arange(ids.shape[1])[None] if positions is None else positions
+    total = _sum(words[ids] + places[at], None if types is None else kinds[types])
+    return skip_layer_normalization([total, 0 * total, gamma, beta], attrs)[0], np.zeros(len(ids), np.int32), total
+
+
 # ── attention ─────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
@@ -183,9 +192,9 @@ def attention(operands: Operands, attrs: Attrs) -> Any:
 
 
 def multi_head_attention(operands: Operands, attrs: Attrs) -> Any:
-    q, k, v, bias, mask, extra, *caches = (*operands, *(None,) * 9)[:10]
+    q, k, v, bias, mask, extra, past_k, past_v, *caches = (*operands, *(None,) * 9)[:10]
     if any(cache is not None for cache in caches) or k is None or v is None:
-        raise NotImplementedError("packed operands, or past keys and values")
+        raise NotImplementedError("packed operands, or shared caches")
     count = attrs["num_heads"]
     if bias is not None:
         first, second = q.shape[-1], q.shape[-1] * 2
@@ -193,6 +202,7 @@ def multi_head_attention(operands: Operands, attrs: Attrs) -> Any:
         k, v = (k + bias[first:second], v + bias[second:]) if k.ndim == 3 else (k, v)
     q = _heads(q, count)
     k, v = (x if x.ndim == 4 else _heads(x, count) for x in (k, v))
+    k, v = (x if past is None else np.concatenate([past, x], axis=2) for past, x in ((past_k, k), (past_v, v)))
     return _attend(q, k, v, attrs, extra, mask), k, v
 
 
@@ -286,6 +296,20 @@ def q_gemm(operands: Operands, attrs: Attrs) -> Any:
     return product.astype(np.float32) if scale is None else _coded(product, scale, zero, zero.dtype)
 
 
+def integer_product(operands: Operands, attrs: Attrs) -> Any:
+    a, b, a_scale, b_scale, a_zero, b_zero, bias = (*operands, *(None,) * 3)[:7]
+    wide = [x.astype(np.int32) - (0 if zero is None else zero.astype(np.int32)) for x, zero in ((a, a_zero), (b, b_zero))]
+    return _sum(np.matmul(*wide).astype(np.float32) * (a_scale * b_scale), bias)
+
+
+def quantizing_product(operands: Operands, attrs: Attrs) -> Any:
+    x, b, b_scale, b_zero, bias = (*operands, None, None)[:5]
+    low, high = min(x.min(), np.float32(0)), max(x.max(), np.float32(0))
+    scale = (high - low) / np.float32(255)
+    zero = np.clip(np.rint(-low / scale), 0, 255).astype(np.uint8) if scale else np.uint8(0)
+    return integer_product([_coded(x, scale, zero, np.uint8), b, scale, b_scale, zero, b_zero, bias], attrs)
+
+
 def bias_split_gelu(operands: Operands, attrs: Attrs) -> Any:
     left, right = np.split(operands[0] + operands[1], 2, axis=-1)
     return left * _gelu(right)
@@ -302,7 +326,7 @@ _FUNCTIONS: Final[Mapping[str, Callable[[Operands, Attrs], Any]]] = {
     "QLinearLeakyRelu": _q_unary(lambda x, a: np.where(x < 0, x * a["alpha"], x)),
     "QLinearSoftmax": _q_unary(lambda x, a: _softmax(x, a["axis"])), "QLinearGlobalAveragePool": _q_unary(_global_average),
     "QLinearReduceMean": _q_unary(_reduced_mean), "QLinearConcat": q_concat, "QuantizeLinear": quantize, "DequantizeLinear": dequantize,
-    "QGemm": q_gemm,
+    "QGemm": q_gemm, "MatMulIntegerToFloat": integer_product, "DynamicQuantizeMatMul": quantizing_product, "EmbedLayerNormalization": embed_layer_normalization,
     "Inverse": lambda o, a: np.linalg.inv(o[0]),
     "Trilu": lambda o, a: (np.triu if a["upper"] else np.tril)(o[0], 0 if len(o) < 2 or o[1] is None else int(o[1])),
     "ExpandDims": lambda o, a: np.expand_dims(o[0], int(o[1])),

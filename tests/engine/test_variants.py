@@ -9,6 +9,7 @@ import pytest
 
 import gslang
 from gslang.check.checked import CheckedRule
+from gslang.engine.fixed_point import Limits
 from gslang.engine.generate import source_of
 from gslang.engine.lower import program_of
 from gslang.graph.graph import Graph
@@ -25,6 +26,19 @@ rule fold_scale(x, w: fixed, b: any?, low: any?, k: const) {
     s = Reshape(k, const(value = [1] * w.ndim, dtype = "int64"));
     d = Conv(x, w * s, b, c.*);
     Relu(d) if low == none and not (b == none) else Clip(d, low)
+}
+"""
+SHARED = """
+dialect onnx;
+
+## What one choice may have made already is not made again behind it.
+rule squares(x, w: fixed, b: any?, k: const) {
+    c = Conv(x, w, b);
+    c * k
+  =>
+    s = k * k;
+    t = (-s if c.group == 2 else s) + (s if b == none else Abs(s));
+    Conv(x, w, b, c.*) * t
 }
 """
 LAYERS = 6
@@ -62,6 +76,14 @@ def test_optional_inputs(rule: CheckedRule, with_bias: bool, with_limit: bool) -
     graph, counts = both_ways(network(with_bias, with_limit), [rule])
     assert counts[0][3] == LAYERS
     assert graph.count('"Relu"') == (0 if with_limit else LAYERS if with_bias else 1)
+
+
+@pytest.mark.parametrize("with_bias", [False, True])
+def test_what_is_shared_is_made_once(with_bias: bool, tmp_path: Path) -> None:
+    path = tmp_path / "rules.gsl"
+    path.write_text(SHARED)
+    _, counts = both_ways(network(with_bias, False), [gslang.load(path).known["squares"]], Limits(applications=3))
+    assert counts[0][3] == 3
 
 
 def test_each_way_is_laid_down_from_a_stamp(rule: CheckedRule) -> None:

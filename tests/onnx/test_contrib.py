@@ -31,6 +31,7 @@ def codes(*shape: int, seed: int = 0) -> Any:
 
 
 Q = (np.array(0.05, F), np.array(120, np.uint8))
+WORDS = np.array([[1, 8, 0], [3, 3, 7]], np.int32)
 ANGLES = np.outer(np.arange(8), 1 / 100 ** (np.arange(4) / 4)).astype(F)
 
 CASES: list[tuple[str, list[Any], dict[str, Any], int]] = [
@@ -55,6 +56,13 @@ CASES: list[tuple[str, list[Any], dict[str, Any], int]] = [
     ("MultiHeadAttention", [normal(2, 3, 8), normal(2, 5, 8), normal(2, 5, 8, seed=1)], {"num_heads": 2}, 1),
     ("MultiHeadAttention", [normal(2, 3, 8), normal(2, 3, 8, seed=4), normal(2, 3, 8, seed=1), normal(24)], {"num_heads": 2}, 1),
     ("MultiHeadAttention", [normal(2, 3, 8), normal(2, 5, 8), normal(2, 5, 8, seed=1), None, None, normal(2, 2, 3, 5)], {"num_heads": 2}, 1),
+    (
+        "MultiHeadAttention",
+        [normal(2, 3, 8), normal(2, 3, 8, seed=4), normal(2, 3, 8, seed=1), None, None, normal(2, 2, 3, 7), normal(2, 2, 4, 4), normal(2, 2, 4, 4, seed=1)],
+        {"num_heads": 2}, 3,
+    ),
+    ("EmbedLayerNormalization", [WORDS, WORDS % 2, normal(9, 8), normal(5, 8), normal(2, 8), normal(8), normal(8, seed=1)], {}, 2),
+    ("EmbedLayerNormalization", [WORDS, None, normal(9, 8), normal(5, 8), None, normal(8), normal(8, seed=1), None, WORDS[:1] % 5], {"epsilon": 1e-3}, 3),
     ("RotaryEmbedding", [normal(2, 2, 3, 8), np.array([0], np.int64), np.cos(ANGLES), np.sin(ANGLES)], {}, 1),
     ("RotaryEmbedding", [normal(2, 2, 3, 8), np.array([[0, 1, 2], [3, 1, 2]]), np.cos(ANGLES), np.sin(ANGLES)], {"interleaved": 1}, 1),
     ("RotaryEmbedding", [normal(2, 3, 16), np.array([2], np.int64), np.cos(ANGLES), np.sin(ANGLES)], {}, 1),
@@ -64,6 +72,10 @@ CASES: list[tuple[str, list[Any], dict[str, Any], int]] = [
     ("QLinearLeakyRelu", [codes(2, 3), *Q, *Q], {"alpha": 0.2}, 1),
     ("QLinearGlobalAveragePool", [codes(1, 3, 4, 4), *Q, *Q], {}, 1),
     ("QLinearConcat", [*Q, codes(2, 3), *Q, codes(2, 2, seed=1), np.array(0.1, F), np.array(110, np.uint8)], {"axis": 1}, 1),
+    ("MatMulIntegerToFloat", [codes(2, 3, 4), codes(4, 5, seed=1), Q[0], Q[0], Q[1], Q[1], normal(5)], {}, 1),
+    ("MatMulIntegerToFloat", [codes(3, 4), codes(4, 5).astype(np.int8), Q[0], np.linspace(0.1, 0.3, 5, dtype=F), Q[1], np.zeros(5, np.int8)], {}, 1),
+    ("DynamicQuantizeMatMul", [normal(2, 3, 4), codes(4, 5), *Q, normal(5)], {}, 1),
+    ("DynamicQuantizeMatMul", [normal(3, 4), codes(4, 5), Q[0]], {}, 1),
     ("QuantizeLinear", [normal(2, 3), *Q], {"axis": 0}, 1),
     ("DequantizeLinear", [codes(2, 3), *Q], {"axis": 0}, 1),
     ("Inverse", [normal(3, 3)], {}, 1),

@@ -83,7 +83,7 @@ def _attention(types: Types, attrs: Mapping[str, Any]) -> list[Type | None]:
 def _multi_head(types: Types, attrs: Mapping[str, Any]) -> list[Type | None]:
     """[batch, sequence of the queries, hidden of the values]."""
     query, key, values = (_tensor(types, k) for k in range(3))
-    rest: list[Type | None] = [None, None, None]
+    rest: list[Type | None] = [_grown(_tensor(types, 6), key), _grown(_tensor(types, 7), values), None]
     if query.shape is None or len(query.shape) not in (3, 5):
         return [TensorType(None, query.dtype), *rest]
     batch, sequence = query.shape[:2]
@@ -99,6 +99,15 @@ def _multi_head(types: Types, attrs: Mapping[str, Any]) -> list[Type | None]:
     elif key.shape is None or len(key.shape) == 5:
         hidden = query.shape[2]
     return [TensorType((batch, sequence, hidden), query.dtype), *rest]
+
+
+def _grown(cache: TensorType, more: TensorType) -> Type | None:
+    """A cache [batch, heads, steps, size] with the steps of `more` behind its own."""
+    if cache.shape is None or len(cache.shape) != 4:
+        return None
+    before, new = cache.shape[2], more.shape[-2] if more.shape is not None and len(more.shape) in (3, 4) else UNKNOWN
+    steps: Dimension = before + new if isinstance(before, int) and isinstance(new, int) else UNKNOWN
+    return TensorType((*cache.shape[:2], steps, cache.shape[3]), cache.dtype)
 
 
 def _group_query(types: Types, attrs: Mapping[str, Any]) -> list[Type | None]:

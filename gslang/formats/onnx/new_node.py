@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import Any
 
 from gslang.base.diagnostics import InputError
+from gslang.dialect.load import load_dialect
 from gslang.dialect.onnx.attributes import attribute_message, captures_of, rename_captures
 from gslang.dialect.onnx.infer import operand_value
 from gslang.dialect.onnx.schemas import split_name
@@ -27,6 +28,13 @@ class NodeMaker:
     def is_variadic(self, node: int) -> bool:
         known = history().operators.get(true_name(self.graph.op[node]))
         return known is not None and known[-1].many
+
+    def required(self, node: int) -> int:
+        """How many results a call has that its operator does not let be left out, of the fixed ones that it declares."""
+        signature = load_dialect("onnx").get(self.graph.op[node])
+        if signature is None or isinstance(signature.results, str):
+            return 0
+        return max([k + 1 for k, result in enumerate(signature.results) if not result.endswith("?")], default=0)
 
     def make(self, node: int, results: list[str]) -> tuple[list[Any], Any]:
         """`Constant` nodes that it needs, and the node. Raises `InputError` for what the model's version has not."""

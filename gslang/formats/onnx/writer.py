@@ -244,8 +244,11 @@ class _Writer:
                 results += [""] * (index + 1 - len(results))
                 results[index] = of[user]
         if message is None:
+            required = self.maker.required(node)
             kept = self.maker.is_variadic(node) or not results
-            results = [name or self.names.fresh(true_name(graph.op[node]).rpartition(".")[2]) if kept or k == 0 else name for k, name in enumerate(results)]
+            results += [""] * (required - len(results))
+            fresh = partial(self.names.fresh, true_name(graph.op[node]).rpartition(".")[2])
+            results = [name or fresh() if kept or k < max(required, 1) else name for k, name in enumerate(results)]
         return results
 
     def _constant(self, node: int, record: Any) -> None:
