@@ -20,6 +20,7 @@ EXTRAS = {  # what runs with an extra and not without it: arguments of Python
     "safetensors": ["-c", "import safetensors.numpy"],
     "onnx": ["-c", "import onnx"],
     "onnxruntime": ["-c", "import onnxruntime"],
+    "dask": ["-c", "import distributed"],
     "search": ["-c", "import highspy"],
     "highlight": ["-c", "from pygments.lexers import get_lexer_by_name; get_lexer_by_name('gsl')"],
     "png": ["-c", "import PIL.Image"],

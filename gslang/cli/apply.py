@@ -16,6 +16,7 @@ from gslang.cli.graph_output import add_output_options, output_graph
 from gslang.cli.inputs import inputs_for
 from gslang.cli.latency import as_text, latency_of, refuse_without_runtime
 from gslang.cli.main import ExitCode
+from gslang.cli.many import add_many_options, is_one, run_many
 from gslang.cli.numbers import add_number_options, compare_graphs, refuse_unknown_sizes, sizes_of
 from gslang.cli.option_types import natural, positive, size_in_bytes
 from gslang.cli.paint import painter
@@ -36,8 +37,9 @@ if TYPE_CHECKING:
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("rules", help="a .gsl file, a folder, `-`, or a shipped module such as std.relay")
-    parser.add_argument("graph", nargs="?", help="a .json, .relay or .onnx graph; without it the rules are only checked")
-    parser.add_argument("-o", "--output", metavar="OUT", help="where the graph goes (stdout)")
+    parser.add_argument("graph", nargs="*", help="a .json, .relay or .onnx graph, several, or a folder of them; without one the rules are only checked")
+    parser.add_argument("-o", "--output", metavar="OUT", help="where the graph goes (stdout); a folder for several")
+    add_many_options(parser)
     parser.add_argument("--force", action="store_true", help="write the graph although the run ends with findings")
     add_run_options(parser)
     parser.add_argument("--check-numbers", action="store_true", help="evaluate before and after, and compare; what differs is not written")
@@ -86,6 +88,22 @@ _CHOOSING_NOTHING: Final[dict[str, Any]] = {
 
 
 def run(options: argparse.Namespace) -> int:
+    if is_one(options):
+        options.graph = options.graph[0] if options.graph else None
+        return run_one(options)
+    single = {
+        "--report": options.report, "--trace": options.trace, "--html": options.html, "--replay": options.replay, "--inputs": options.inputs,
+        "--output-params": options.output_params,
+    }  # fmt: skip
+    for name, path in single.items():
+        if path is not None:
+            sys.stderr.write(f"gslc: {name} is one file: give it with one graph\n")
+            return ExitCode.USAGE
+    return run_many("apply", options)
+
+
+def run_one(options: argparse.Namespace) -> int:
+    """Rewrite one graph, or check the rules if there is none."""
     began = perf_counter()
     from gslang.engine.fixed_point import Progress
 

@@ -8,24 +8,60 @@ from __future__ import annotations
 import argparse
 import sys
 from collections.abc import Callable, Sequence
-from concurrent.futures import ProcessPoolExecutor
 from contextlib import redirect_stderr
 from copy import copy
 from importlib import import_module
 from io import StringIO
 from pathlib import Path
+from typing import Final
 
 from gslang.base.diagnostics import InputError
+from gslang.base.processes import workers
 from gslang.cli.main import ExitCode
+from gslang.cli.option_types import positive
+
+_SUFFIXES: Final = (".onnx", ".json", ".relay")
 
 
-def run_many(verb: str, options: argparse.Namespace, graphs: Sequence[str], jobs: int) -> int:
+def add_many_options(parser: argparse.ArgumentParser) -> None:
+    """How several graphs are worked on."""
+    parser.add_argument("--jobs", type=positive, default=1, metavar="N", help="several graphs: processes (1)")
+    add_cluster_option(parser)
+
+
+def add_cluster_option(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--cluster", metavar="ADDRESS", help="the Dask cluster that does the work instead; it needs gslang and the same files (gslang[dask])")
+
+
+def graph_files(names: Sequence[str]) -> list[str]:
+    """The given files, and those of the given folders that are graphs by their names, in order. Raises `InputError` for a folder without one."""
+    found: list[str] = []
+    for name in names:
+        if not Path(name).is_dir():
+            found.append(name)
+            continue
+        inside = sorted(str(path) for path in Path(name).iterdir() if path.suffix in _SUFFIXES and path.is_file())
+        if not inside:
+            raise InputError(f"has no graph: no file that ends in {', '.join(_SUFFIXES)}", path=name)
+        found += inside
+    return found
+
+
+def is_one(options: argparse.Namespace) -> bool:
+    """True for one graph that goes to a file, so that options which name one file make sense."""
+    names: list[str] = options.graph
+    return len(names) < 2 and not any(Path(name).is_dir() for name in names) and not (options.output and Path(options.output).is_dir())
+
+
+def run_many(verb: str, options: argparse.Namespace) -> int:
     """Run `run_one` of a verb's module for each graph, with `-o` as the folder; the exit code of all. Raises `InputError`."""
     folder = Path(options.output or "")
     if not options.output or folder.exists() and not folder.is_dir():
         raise InputError("several graphs need a folder for the results", path=options.output or "", help="give one with -o DIR")
+    if options.rules == "-":
+        raise InputError("rules from standard input go with one graph", path="-", help="write the rules to a file")
     targets: dict[str, str] = {}
-    for graph in graphs:
+    for graph in graph_files(options.graph):
         name = Path(graph).name
         if name in targets:
             raise InputError(f"has the same file name as {targets[name]}: both would be written to one file", path=graph)
@@ -36,8 +72,8 @@ def run_many(verb: str, options: argparse.Namespace, graphs: Sequence[str], jobs
         own = copy(options)
         own.graph, own.output = graph, str(folder / name)
         tasks.append((verb, own))
-    if jobs > 1 and len(tasks) > 1:
-        with ProcessPoolExecutor(jobs) as pool:
+    if (options.jobs > 1 or options.cluster) and len(tasks) > 1:
+        with workers(options.jobs, options.cluster) as pool:
             results = list(pool.map(_one, tasks))
     else:
         results = list(map(_one, tasks))
@@ -59,6 +95,6 @@ def _one(task: tuple[str, argparse.Namespace]) -> tuple[int, str]:
             code = int(run(options))
         except Exception as error:
             code = failed(error)
-    lines = [line for line in said.getvalue().splitlines() if line.strip()]
+    lines = [line for line in said.getvalue().splitlines() if line.strip() and not line.startswith("  help:")]
     errors = [line for line in lines if line.startswith(("gslc:", "error:"))]
     return code, (errors or lines[-1:] or [""])[0] if code != ExitCode.FINE else (lines or [""])[-1]

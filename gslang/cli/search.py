@@ -19,7 +19,7 @@ from gslang.base.diagnostics import InputError
 from gslang.cli.cost import add_cost_options
 from gslang.cli.graph_output import add_output_options, output_graph
 from gslang.cli.main import ExitCode
-from gslang.cli.many import run_many
+from gslang.cli.many import add_many_options, is_one, run_many
 from gslang.cli.numbers import compare_graphs, refuse_unknown_sizes, sizes_of
 from gslang.cli.option_types import natural, positive
 from gslang.cli.paint import painter
@@ -39,9 +39,9 @@ if TYPE_CHECKING:
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_define_option(parser)
     parser.add_argument("rules", help="a .gsl file, a folder, `-`, or a shipped module such as std.taso")
-    parser.add_argument("graph", nargs="+", help="a .json, .relay or .onnx graph, or several")
+    parser.add_argument("graph", nargs="+", help="a .json, .relay or .onnx graph, several, or a folder of them")
     parser.add_argument("-o", "--output", metavar="OUT", help="where the graph goes (stdout); a folder for several")
-    parser.add_argument("--jobs", type=positive, default=1, metavar="N", help="several graphs: processes (1)")
+    add_many_options(parser)
     add_cost_options(parser)
     parser.add_argument("--method", choices=("eqsat", "backtrack", "greedy"), default="eqsat")
     parser.add_argument("--multi", type=natural, default=1, metavar="K", help="eqsat: rules with several outputs run in the first K rounds (1)")
@@ -75,15 +75,14 @@ def _factor(text: str) -> float:
 
 
 def run(options: argparse.Namespace) -> int:
-    graphs: list[str] = options.graph
-    if len(graphs) == 1 and not (options.output and Path(options.output).is_dir()):
-        options.graph = graphs[0]
+    if is_one(options):
+        options.graph = options.graph[0]
         return run_one(options)
     for path, what in ((options.report, "--report"), (options.save_egraph, "--save-egraph"), (options.html, "--html"), (options.output_params, "--output-params")):
         if path is not None:
             sys.stderr.write(f"gslc: {what} is one file: give it with one graph\n")
             return ExitCode.USAGE
-    return run_many("search", options, graphs, options.jobs)
+    return run_many("search", options)
 
 
 def run_one(options: argparse.Namespace) -> int:

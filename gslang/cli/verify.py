@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 
 from gslang.base.diagnostics import InputError
 from gslang.cli.main import ExitCode
+from gslang.cli.many import add_cluster_option
 from gslang.cli.option_types import natural, positive
 from gslang.cli.shared import add_define_option, defines_of, load_rules
 from gslang.cli.usable_rules import add_extern_option, runnable, usable_rules
@@ -35,6 +36,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--instances", type=positive, default=24, metavar="N", help="how many instances to look at (24)")
     parser.add_argument("--seed", type=natural, default=0, metavar="N", help="of the instances and values (0)")
     parser.add_argument("--jobs", type=positive, default=1, metavar="N", help="processes (1)")
+    add_cluster_option(parser)
     parser.add_argument("--strict-special", action="store_true", help="differences in NaN and infinities refute, too")
     parser.add_argument("--format", choices=("text", "json", "sarif", "junit", "markdown"), default="text")
     parser.add_argument("--explain", action="store_true", help="below each proved rule: the laws that its proof used (text)")
@@ -101,11 +103,11 @@ def _recheck(name: str, rules: Mapping[str, CheckedRule]) -> int:
 
 
 def _verdicts(options: argparse.Namespace, rules: RuleSet, names: list[str], settings: Settings) -> list[Verdict]:
-    if options.jobs <= 1 or len(names) < 2 or "-" in options.rules:
+    if options.jobs <= 1 and not options.cluster or len(names) < 2 or "-" in options.rules:
         return [_judge(rules, name, settings, options.certificate) for name in names]
-    from gslang.base.processes import processes
+    from gslang.base.processes import workers
 
-    with processes(options.jobs) as pool:
+    with workers(options.jobs, options.cluster) as pool:
         return list(pool.map(_one, [(tuple(options.rules), json.dumps(defines_of(options)), options.allow_extern, name, settings, options.certificate) for name in names]))
 
 
