@@ -72,10 +72,8 @@ def variants(graph: Graph, dialect: Dialect, rules: list[CheckedRule], count: in
     random_number = random.Random(0)
     found, now = [graph], graph
     while len(found) < count:
-        following = [after for _, after in neighbours(now, dialect, rules)]
-        if not following or len(found) % 10 == 0:
-            now = graph
-            continue
+        start = graph if len(found) % 10 == 0 else now
+        following = [after for _, after in neighbours(start, dialect, rules)] or [graph]
         now = random_number.choice(following)
         found.append(now)
     return found
