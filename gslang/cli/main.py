@@ -9,6 +9,7 @@ import sys
 from collections.abc import Sequence
 from enum import IntEnum
 from importlib import import_module
+from io import TextIOWrapper
 from keyword import iskeyword
 from types import ModuleType
 from typing import NoReturn
@@ -85,6 +86,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         if arguments is None:
             unwind_on_termination()
+            _write_any_text()
         code = int(_run(given))
         sys.stdout.flush()
         return code
@@ -107,6 +109,19 @@ def _open_streams() -> None:
     for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
         if getattr(sys, name) is None:
             setattr(sys, name, open(os.devnull, mode, encoding="utf-8"))
+
+
+def _write_any_text() -> None:
+    """Write files and pipes as UTF-8 with line feeds on every system, and what a terminal cannot show as escapes.
+
+    An encoding chosen by the user (`PYTHONIOENCODING`) stays.
+    """
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, TextIOWrapper):
+            if stream.isatty() or os.environ.get("PYTHONIOENCODING"):
+                stream.reconfigure(errors="backslashreplace")
+            else:
+                stream.reconfigure(encoding="utf-8", errors="backslashreplace", newline="\n")
 
 
 def _close_output() -> None:

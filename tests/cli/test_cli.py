@@ -133,3 +133,12 @@ def test_help_and_version(folder: Path) -> None:
     assert "nn.dense" in gslc("ops", "nn.dense", cwd=folder).stdout
     assert "E0301" in gslc("explain", "E0301", cwd=folder).stdout
     assert "rule conv_mul" in gslc("explain", "conv_mul", cwd=folder).stdout
+
+
+@pytest.mark.parametrize(("settings", "shown"), [({"PYTHONIOENCODING": "cp1252"}, b"\xe9 \\u2192"), ({"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"}, "é →".encode())])
+def test_text_that_the_terminal_cannot_show(settings: dict[str, str], shown: bytes, folder: Path) -> None:
+    """As on Windows, whose consoles and pipes are not UTF-8: pipes get UTF-8 all the same."""
+    (folder / "r.gsl").write_text("## é →\nrule r(x): nn.relu(nn.relu(x)) => nn.relu(x);\n", encoding="utf-8")
+    environment = {**{name: value for name, value in os.environ.items() if name != "PYTHONIOENCODING"}, **settings}
+    done = subprocess.run([sys.executable, "-m", "gslang", "explain", "r", "r.gsl"], cwd=folder, env=environment, capture_output=True, check=False)
+    assert (done.returncode, done.stderr) == (0, b"") and b"## " + shown + b"\n" in done.stdout
