@@ -2,7 +2,7 @@
 
 Only normal forms are made into larger terms: a term that a known equation leads to a smaller one is left out unseen (ordered rewriting;
 Knuth and Bendix 1970), one that computes the same as an earlier one at all sizes is a new equation with it. So the equations found are few, and
-all others follow from them. Inputs are small fractions of powers of 2, on which sums and products of floats are exact; other
+all others follow from them. Of the largest terms, only one of those that differ in names is looked at (`renamings`). Inputs are small fractions of powers of 2, on which sums and products of floats are exact; other
 functions are compared to about eight digits. What is found is conjecture until it is verified.
 """
 
@@ -10,19 +10,25 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 from hashlib import blake2b
 from itertools import product
 from typing import Any, Union
 
 import numpy as np
 
+from gslang.check.checked import Meaning
 from gslang.dialect.dialect import Dialect
 from gslang.dialect.signature import TypeInferenceError
 from gslang.dialect.tensor_type import TensorType, Type
 from gslang.discover.formers import SIZES, Former
+from gslang.discover.renamings import Renamed, classes_of, is_first, renamings, swaps
+from gslang.engine.edits import BuildError
+from gslang.engine.meaning import value_graph
+from gslang.engine.values import FAILURES
 from gslang.evaluate.errors import EvaluationError
 from gslang.evaluate.run import node_evaluator
-from gslang.graph.graph import Graph
+from gslang.graph.graph import CONST, INPUT, Graph
 from gslang.graph.inference import infer_node
 
 Tree = Union[int, tuple[Any, ...]]
@@ -30,6 +36,7 @@ Tree = Union[int, tuple[Any, ...]]
 Key = tuple[int, tuple[int, ...]]
 """The order of terms: by the number of operators, then operators and variables from left to right."""
 
+_WHOLE = 2  # operators, up to which terms are looked at under all names
 _POINTS = 5  # values of inputs on which an equation has to hold, at each size
 _LARGEST = 1e9  # a number that a term may reach, so that eight digits of it are known
 
@@ -87,6 +94,9 @@ class Evaluator:
             value = np.asarray(what.constant)
             return lambda values: value
         graph, _ = self.graph_of(former, SIZES[at], operands)
+        meaning = self.dialect.operators[what.op].meaning
+        if meaning is not None and not what.packed and what.index is None:
+            return self._by_meaning(meaning, what, at, operands)
         compute = node_evaluator(graph, self.dialect)
         node = len(graph.op) - 1 - (what.index is not None)
         index, packed = what.index, what.packed
@@ -94,6 +104,31 @@ class Evaluator:
         def run(values: list[Any]) -> Any:
             result = compute(node, [tuple(values)] if packed else values)
             return result if index is None else result[index]
+
+        return run
+
+
+    def _by_meaning(self, meaning: Meaning, what: Former, at: int, operands: tuple[Type, ...]) -> Callable[[list[Any]], Any]:
+        """What a declared operator computes: the graph of its declared value, made once."""
+        attrs = self.dialect.operators[what.op].complete(what.attributes(SIZES[at]))
+        try:
+            graph = value_graph(meaning, self.dialect, operands, attrs)
+        except (BuildError, *FAILURES) as error:
+            raise EvaluationError(f"`{what.op}` cannot be computed: {error}") from error
+        if graph is None:
+            raise EvaluationError(f"`{what.op}` has no declared value")
+        compute, order = node_evaluator(graph, self.dialect), list(graph.reverse_post_order())
+
+        def run(values: list[Any]) -> Any:
+            known: dict[int, Any] = {}
+            for node in order:
+                if graph.op[node] is INPUT:
+                    known[node] = values[int(graph.names[node] or 0)]
+                elif graph.op[node] is CONST:
+                    known[node] = graph.value(node)
+                else:
+                    known[node] = compute(node, [known[o] if o >= 0 else None for o in graph.operands[node]])
+            return known[graph.outputs[0]]
 
         return run
 
@@ -153,6 +188,10 @@ class _Search:
         self.by_size: list[dict[tuple[Type, ...], list[int]]] = [{}]
         self.prints: dict[bytes, int] = {}
         self.laws: dict[int, list[tuple[Tree, Tree]]] = {}
+        self.classes = classes_of(inputs)
+        self.values = [input_value(number, 0, types[0]) for number, types in enumerate(inputs)]
+        self.diagonal: dict[Tree, Any] = {}
+        self.renamed: Renamed[Tree] = Renamed(self._print_of)
         for equation in known:
             self._add_law(equation)
         for number, types in enumerate(inputs):
@@ -160,7 +199,8 @@ class _Search:
             self._keep(_Term(-1, (), number, (0, (number,)), types, values), fingerprint(values))
 
     def level(self, size: int, last: bool, progress: Callable[[int, int, int], None]) -> None:
-        calls = sorted(self._calls(size))
+        several = size <= _WHOLE or not last
+        calls = sorted(call for call in self._calls(size) if several or is_first(call[0][1], self.classes))
         self.by_size.append({})
         computed = kept = 0
         with np.errstate(all="ignore"):
@@ -171,7 +211,7 @@ class _Search:
                 if self._reducible(former, tree, key):
                     continue
                 computed += 1
-                kept += self._look_at(former, operands, tree, key, last)
+                kept += self._look_at(former, operands, tree, key, last, several)
         self.found.counts.append((len(calls), computed, kept))
 
     def _calls(self, size: int) -> Iterator[tuple[Key, int, tuple[int, ...]]]:
@@ -189,7 +229,7 @@ class _Search:
                         code = (_CODE + number, *[c for key in keys for c in key[1]])
                         yield (size, code), number, operands
 
-    def _look_at(self, former: int, operands: tuple[int, ...], tree: Tree, key: Key, last: bool) -> bool:
+    def _look_at(self, former: int, operands: tuple[int, ...], tree: Tree, key: Key, last: bool, several: bool) -> bool:
         """Compute a term; whether it is new. One that computes what an earlier one does is an equation."""
         given = [self.terms[o] for o in operands]
         values, types = [], []
@@ -208,20 +248,78 @@ class _Search:
         print_ = fingerprint(values)
         earlier = self.prints.get(print_)
         if earlier is not None:
-            equation = Equation(tree, self.terms[earlier].tree)
-            if not self._confirmed(equation):
-                return False
-            self.found.equations.append(equation)
-            self._add_law(equation)
+            self._equal(tree, self.terms[earlier].tree)
+            return False
+        if not several and self._equal_renamed(tree, values[0]):
             return False
         self._keep(_Term(former, operands, tree, key, tuple(types), () if last else tuple(values)), print_)
         return True
+
+    def _equal(self, left: Tree, right: Tree) -> bool:
+        """Note an equation, if it is one; the left side is the larger one then."""
+        if key_of(left, self.formers) < key_of(right, self.formers):
+            left, right = right, left
+        equation = Equation(left, right)
+        if not self._confirmed(equation):
+            return False
+        self.found.equations.append(equation)
+        self._add_law(equation)
+        return True
+
+    def _equal_renamed(self, tree: Tree, value: Any) -> bool:
+        """Whether a term computes what another one does under other names. One that does so itself says that it is symmetric: that is noted."""
+        own, print_ = variables(tree), fingerprint([value])
+        key = key_of(tree, self.formers)
+        for swap in swaps(own, self.classes):
+            other = replaced(tree, dict(swap))
+            if key_of(other, self.formers) != key and self._print_of(tree, swap) == print_ and not self._follows(other):
+                self._equal(tree, other)
+        diagonal = self._diagonal(tree)
+        if diagonal is None:
+            return False
+        same = fingerprint([diagonal])
+        found = self.renamed.equal(same, print_, lambda term: renamings(variables(term), self.classes))
+        if found is not None:
+            other = replaced(found[0], dict(found[1]))
+            if key_of(other, self.formers) == key or self._follows(other) or self._equal(tree, other):
+                return True
+        self.renamed.add(same, tree)
+        return False
+
+    def _follows(self, tree: Tree) -> bool:
+        """Whether what is known leads from a term, or a part of it, to a smaller one, so that an equation with it is no news."""
+        if isinstance(tree, int):
+            return False
+        return any(map(self._follows, tree[1:])) or self._reducible(tree[0], tree, key_of(tree, self.formers))
+
+    def _print_of(self, tree: Tree, renaming: Mapping[int, int]) -> bytes | None:
+        """What a term computes under other names, at the first sizes."""
+        try:
+            return fingerprint([self._value(tree, 0, {v: self.values[renaming.get(v, v)] for v in variables(tree)})])
+        except EvaluationError:
+            return None
+
+    def _diagonal(self, tree: Tree) -> Any:
+        """What a term computes at the first sizes where all variables of a type have one value; None if it has no value there."""
+        if isinstance(tree, int):
+            return self.values[self.classes.members[self.classes.of[tree]][0]]
+        if tree not in self.diagonal:
+            below = [self._diagonal(operand) for operand in tree[1:]]
+            types = tuple([self._types_of(operand)[0] for operand in tree[1:]])
+            try:
+                value = None if any(v is None for v in below) else self.evaluator.compute(tree[0], 0, types, below)  # type: ignore[arg-type]
+            except EvaluationError:
+                value = None
+            if key_of(tree, self.formers)[0] > 2:
+                return value  # asked for once
+            self.diagonal[tree] = value
+        return self.diagonal[tree]
 
     def _confirmed(self, equation: Equation) -> bool:
         """True if an equation holds for other values, too: signs and zeros agree by chance more often than
         one would think."""
         for at in range(len(SIZES)):
-            for point in range(1, _POINTS):
+            for point in range(1, _POINTS if at == 0 else 2):
                 values = {v: input_value(v, at + len(SIZES) * point, self.inputs[v][at]) for v in variables(equation.left) | variables(equation.right)}
                 try:
                     sides = [self._value(side, at, values) for side in (equation.left, equation.right)]
@@ -327,6 +425,7 @@ def _match_all(patterns: Sequence[Tree], trees: Sequence[Tree], bound: Mapping[i
         yield from _match_all(patterns[1:], trees[1:], first, formers)
 
 
+@lru_cache(maxsize=4096)
 def input_value(number: int, at: int, type_: Type) -> Any:
     """The value of a variable: positive and negative quarters, for each variable and size others."""
     assert isinstance(type_, TensorType) and type_.shape is not None

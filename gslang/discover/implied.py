@@ -10,12 +10,17 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from itertools import islice
 
 from gslang.check.checked import AltNode, CallNode, CheckedRule, MakeCall
 from gslang.dialect.dialect import Dialect
 from gslang.dialect.load import require_inference
+from gslang.dialect.signature import Signature
+from gslang.discover.backwards import backwards
+from gslang.discover.idle_attributes import without_idle
 from gslang.engine.limits import RuleFailed
+from gslang.engine.meaning import infer_by_meaning
 from gslang.graph.graph import INPUT, PARAM, Graph
 from gslang.search.explained import ExplainedEGraph, Step, Term, TooLong, written
 from gslang.search.saturate import Limits, saturate
@@ -38,10 +43,11 @@ class Settings:
 
 @dataclass(frozen=True, slots=True)
 class Derivation:
-    """A chain for one output: `start`, then `steps`, each from the term before. `complete`: operator → defaults of attributes."""
+    """A chain for one output: `start`, then `steps`, each from the term before; `untold`: there are steps, but too many to be told."""
 
     start: Term
     steps: tuple[Step, ...]
+    untold: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,19 +82,20 @@ def _implied(rule: CheckedRule, others: Sequence[CheckedRule], settings: Setting
     used: set[str] = set()
     shown: tuple[Derivation, ...] = ()
     forward, count, trivial = True, 0, 0
+    dialect = joined([rule.dialect, *{id(other.dialect): other.dialect for other in others}.values()])
     try:
         for instance in _instances(rule, settings):
             assert instance.after is not None
-            found = derive(instance.before, instance.after, rule.dialect, others, settings)
+            found = derive(instance.before, instance.after, dialect, others, settings)
             if isinstance(found, str):
                 return Implied(rule.name, False, found, count)
-            if not any(derivation.steps for derivation in found):
+            if not any(derivation.steps or derivation.untold for derivation in found):
                 trivial += 1
                 continue
             count += 1
             steps = [step for derivation in found for step in derivation.steps]
             used |= {step.rule for step in steps}
-            forward = forward and all(step.forward for step in steps)
+            forward = forward and all(step.forward for step in steps) and not any(derivation.untold for derivation in found)
             if not shown or len(steps) > sum(len(d.steps) for d in shown):
                 shown = found
     except RuleFailed as error:
@@ -105,6 +112,8 @@ def _usable(rule: CheckedRule, by: Sequence[CheckedRule]) -> list[CheckedRule]:
     names: set[str] = set()
     for other in by:
         if other.dialect.name != rule.dialect.name or other.disconnected or other.changes is not None or _is_same(rule, other):
+            continue
+        if other.dialect is not rule.dialect and _means_other(other, rule.dialect):
             continue
         name, k = other.name, 2
         while name in names:
@@ -127,21 +136,66 @@ def _instances(rule: CheckedRule, settings: Settings) -> Iterator[Instance]:
 def derive(before: Graph, after: Graph, dialect: Dialect, by: Sequence[CheckedRule], settings: Settings) -> tuple[Derivation, ...] | str:
     """A chain from each output of a graph to that of another one with the same inputs, or why there is none."""
     graph, count = _both(before, after)
-    egraph = ExplainedEGraph(graph, dialect)
+    egraph = ExplainedEGraph(graph, dialect, without_idle(dialect))
     pairs = list(zip(egraph.outputs[:count], egraph.outputs[count:]))
 
     def reached() -> bool:
         return all(egraph.find(a) == egraph.find(b) for a, b in pairs)
 
     if not reached():
-        rules = _reachable(by, set(egraph.store.op))
-        progress = saturate(egraph, rules, Limits(settings.nodes, settings.rounds, settings.rounds), reached=reached)
+        equations = [*by, *_meanings(dialect)]
+        ways = [rule for rule in map(_backwards, equations) if rule is not None]
+        there = _reachable([*equations, *ways], set(egraph.store.op))
+        turned = set(map(id, ways))
+        rules, proposals = ([r for r in there if (id(r) in turned) is proposed] for proposed in (False, True))
+        limits = Limits(settings.nodes, settings.rounds, settings.rounds)
+        progress = saturate(egraph, rules, limits, reached=reached, proposals=proposals)
         if not reached():
             return f"not derived ({progress.stopped} after {progress.nodes} e-nodes): {_equation(egraph, pairs, dialect)}"
+    return tuple([_derivation(egraph, a, b) for a, b in pairs])
+
+
+def _derivation(egraph: ExplainedEGraph, a: int, b: int) -> Derivation:
     try:
-        return tuple(Derivation(egraph.term(a), tuple(egraph.explain(a, b))) for a, b in pairs)
+        return Derivation(egraph.term(a), tuple(egraph.explain(a, b)))
     except TooLong:
-        return f"the derivation is too long to be shown: {_equation(egraph, pairs, dialect)}"
+        return Derivation(egraph.term(a), (), True)
+
+
+_backwards = lru_cache(maxsize=4096)(backwards)
+
+
+_JOINED: list[tuple[tuple[Dialect, ...], Dialect]] = []  # of the last few questions
+
+
+def joined(dialects: Sequence[Dialect]) -> Dialect:
+    """The first of several dialects of one name, with the operators that the others declare."""
+    for known, made in _JOINED:
+        if len(known) == len(dialects) and all(a is b for a, b in zip(known, dialects)):
+            return made
+    more: dict[str, Signature] = {}
+    for other in dialects[1:]:
+        more |= {s.name: s for s in other.added if s.name not in dialects[0].operators and s.name not in more}
+    made = infer_by_meaning(dialects[0].with_operators(more.values())) if more else dialects[0]
+    _JOINED[8:] = []
+    _JOINED.insert(0, (tuple(dialects), made))
+    return made
+
+
+def _means_other(rule: CheckedRule, dialect: Dialect) -> bool:
+    """Whether a rule speaks of an operator that the dialect declares otherwise."""
+    return any(_meaning(s) != _meaning(dialect.operators[s.name]) for s in rule.dialect.added if s.name in dialect.operators)
+
+
+def _meaning(signature: Signature) -> object:
+    rule = None if signature.meaning is None else signature.meaning.rule
+    return str(signature), rule if rule is None else (rule.nodes, rule.target, rule.lets)
+
+
+def _meanings(dialect: Dialect) -> list[CheckedRule]:
+    """What declared operators compute, as rules."""
+    known = [s.meaning.rule for s in dialect.added if s.meaning is not None and not s.meaning.variadic and s.meaning.rule.target.outputs]
+    return [replace(rule, dialect=dialect, name=f"meaning of {rule.name}") for rule in known]
 
 
 def _reachable(by: Sequence[CheckedRule], operators: set[str]) -> list[CheckedRule]:

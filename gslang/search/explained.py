@@ -7,12 +7,13 @@ on below, operand by operand.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from gslang.check import checked as ir
 from gslang.dialect.dialect import Dialect
+from gslang.dialect.tensor_type import Type
 from gslang.engine.scope import UNBOUND, Scope
 from gslang.graph.graph import ABSENT, CONST, INPUT, LEAVES, PARAM, PROJ, TUPLE, Graph
 from gslang.search.egraph import EGraph
@@ -43,6 +44,9 @@ class Step:
         return Step(self.rule, not self.forward, self.after, self.before)
 
 
+Plain = Callable[[str, Mapping[str, Any], tuple[Type | None, ...]], Mapping[str, Any]]
+
+
 class TooLong(Exception):
     """A chain of too many steps."""
 
@@ -71,19 +75,30 @@ class _Applied:
 
 
 class ExplainedEGraph(EGraph):
-    """An e-graph whose unions can be explained. Operands of commutative operators are taken in either order."""
+    """An e-graph whose unions can be explained. Operands of commutative operators are taken in either order.
 
-    def __init__(self, graph: Graph, dialect: Dialect) -> None:
+    `plain`: operator, attributes, types of operands → the attributes that its e-nodes are to have.
+    """
+
+    def __init__(self, graph: Graph, dialect: Dialect, plain: Plain = lambda op, attrs, types: attrs) -> None:
+        self._plain = plain
         self._made_of: dict[int, tuple[int, ...]] = {}  # e-node → operands that it had when it was made
         self._edges: dict[int, tuple[int, _Applied | None]] = {}  # e-node → the next one on the way to its tree's root, and why
         self._terms: dict[int, Term] = {}
         super().__init__(graph, dialect)
 
     def intern(self, node: int, same: dict[int, int], rule: str | None = None) -> int:
+        self._make_plain(node)
         found = super().intern(node, same, rule)
         if found == node:
             self._made_of[node] = self.store.operands[node]
         return found
+
+    def _make_plain(self, node: int) -> None:
+        store = self.store
+        if store.attrs[node]:
+            types = tuple([None if o < 0 else self.type_of(o) if o < len(self.leader) else store.types[o] for o in store.operands[node]])
+            store.attrs[node] = dict(self._plain(store.op[node], store.attrs[node], types))
 
     def _key(self, node: int) -> Any:
         key, store = super()._key(node), self.store
@@ -100,6 +115,8 @@ class ExplainedEGraph(EGraph):
     # ── what is noted while rules run ──
 
     def reason(self, scope: Scope, sources: Sequence[int], targets: Sequence[int], first: int) -> Sequence[object]:
+        for node in range(first, len(self.store.op)):
+            self._make_plain(node)
         pairs = zip(sources, targets, _roots(scope))
         return [
             _Applied(scope.rule.name, self._matched(scope, root, source, 0), self._about_to_be(target, first))

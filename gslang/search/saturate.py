@@ -54,6 +54,7 @@ class _Rule:
     depth: int
     leaves: frozenset[int]  # pattern nodes that stand for whole classes
     mirrored: bool  # its two outputs have the same pattern: a match and its mirror image lead to the same
+    proposes: bool  # its target is equal to nothing yet
     banned_until: int = 0
     times: int = 0
     seen: set[object] = field(default_factory=set)
@@ -62,11 +63,13 @@ class _Rule:
 def saturate(
     egraph: EGraph, rules: Sequence[CheckedRule], limits: Limits, progress: Saturation | None = None,
     accept: Callable[[CheckedRule], bool] = lambda rule: True, reached: Callable[[], bool] = lambda: False,
+    proposals: Sequence[CheckedRule] = (),
 ) -> Saturation:  # fmt: skip
     """Run rules to saturation or a limit, or until a goal is `reached`, which is asked after each round. `accept` is asked before a rule is
-    applied for the first time."""
+    applied for the first time. The targets of `proposals` are added, and equal to nothing until a rule finds them so."""
     progress = progress or Saturation()
     queue = [_prepared(rule) for rule in rules if not rule.disconnected and not _has_chain(rule)]
+    queue += [_prepared(rule, True) for rule in proposals]
     allowed: dict[str, bool] = {}
     changed = set(egraph.members)
     distance = dict.fromkeys(changed, 0)
@@ -86,7 +89,7 @@ def saturate(
                     allowed[name] = accept(rule.program.rule)
                 if not allowed[name]:
                     break
-                made |= _apply(egraph, scope, progress)
+                made |= _apply(egraph, scope, progress, rule.proposes)
                 if len(egraph) >= limits.nodes:
                     egraph.rebuild()
                     progress.nodes, progress.stopped = len(egraph), "node limit"
@@ -137,8 +140,8 @@ def _key(scope: Scope, egraph: EGraph, leaves: frozenset[int]) -> object:
     return slots, tuple(instances), tuple(sorted(scope.chosen.items()))
 
 
-def _apply(egraph: EGraph, scope: Scope, progress: Saturation) -> bool:
-    """Add a match's target and unite it with the source; whether that is news."""
+def _apply(egraph: EGraph, scope: Scope, progress: Saturation, proposes: bool) -> bool:
+    """Add a match's target and, unless it is only proposed, unite it with the source; whether that is news."""
     rule, store = scope.rule, egraph.store
     sources = output_slots(scope)
     first = len(store.op)
@@ -164,14 +167,14 @@ def _apply(egraph: EGraph, scope: Scope, progress: Saturation) -> bool:
             store.discard_from(first)
             progress.refused.setdefault(rule.name, f"the target's type does not fit: {why}")
             return False
-    reasons = egraph.reason(scope, sources, targets, first)
+    reasons = egraph.reason(scope, sources, targets, first) if not proposes else [None] * len(sources)
     for node in range(first, len(store.op)):
         egraph.intern(node, same, rule.name)
     fresh = len(store.op) > first and any(node not in same for node in range(first, len(store.op)))
     news = fresh
     for source, target, cause in zip(sources, targets, reasons):
         now = same.get(target, target)
-        if egraph.find(source) != egraph.find(now):
+        if not proposes and egraph.find(source) != egraph.find(now):
             egraph.unite(source, now, cause)
             news = True
     if not fresh:
@@ -203,10 +206,10 @@ def _has_chain(rule: CheckedRule) -> bool:
     return any(isinstance(node, ir.ChainNode) for node in rule.nodes)
 
 
-def _prepared(rule: CheckedRule) -> _Rule:
+def _prepared(rule: CheckedRule, proposes: bool = False) -> _Rule:
     leaves = frozenset(k for k, node in enumerate(rule.nodes) if isinstance(node, (ir.LeafNode, ir.AltNode)))
     mirrored = len(rule.outputs) == 2 and _form(rule, rule.outputs[0]) == _form(rule, rule.outputs[1])
-    return _Rule(program_of(rule), _is_several(rule), _depth(rule), leaves, mirrored)
+    return _Rule(program_of(rule), _is_several(rule), _depth(rule), leaves, mirrored, proposes)
 
 
 def _form(rule: CheckedRule, number: int, deep: int = 8) -> object:
