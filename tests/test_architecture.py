@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parent.parent / "gslang"
-LAYERS = ["base", "syntax", "dialect", "graph", "check", "engine", "evaluate", "formats", "testing", "highlight", "verify", "search", "notebook", "api", "onnx", "taso", "fmt", "generalize", "discover", "lint", "view", "lsp", "cli"]
+LAYERS = ["base", "syntax", "dialect", "graph", "check", "engine", "evaluate", "formats", "testing", "highlight", "verify", "search", "notebook", "api", "onnx", "taso", "fmt", "generalize", "hosts", "discover", "lint", "view", "lsp", "cli"]
 FILES = sorted(p for p in ROOT.rglob("*.py") if p.name not in ("__main__.py",) and p.parent != ROOT or p.name in ("api.py", "notebook.py", "onnx.py", "testing.py"))
 
 

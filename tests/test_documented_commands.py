@@ -59,7 +59,7 @@ def test_the_manual_has_every_verb(verb: str) -> None:
 @pytest.mark.parametrize("verb", VERBS)
 def test_the_manual_has_every_option(verb: str) -> None:
     """Options stand in docs/cli.md or on the page of their verb."""
-    text = "".join((ROOT / "docs" / f"{name}.md").read_text(encoding="utf-8") for name in ("cli", "lint", "fmt", "verify", "onnx", "lsp", "relay-text", "search", "view", "discover", "generalize"))
+    text = "".join((ROOT / "docs" / f"{name}.md").read_text(encoding="utf-8") for name in ("cli", "lint", "fmt", "verify", "onnx", "lsp", "relay-text", "search", "view", "discover", "generalize", "hosts"))
     _, parser = verb_parser(verb)
     options = [[o for o in action.option_strings if o.startswith("--")] for action in parser._actions]
     assert [names for names in options if names and names != ["--help"] and not any(name in text for name in names)] == []

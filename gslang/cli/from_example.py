@@ -33,7 +33,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     if options.after is None and options.select is None:
-        sys.stderr.write("gslc from-example: a second graph, or --select\n  help: gslc from-example BEFORE AFTER\n")
+        sys.stderr.write(
+            f"gslc from-example: only one graph is given, {options.before}: what is it to become?\n"
+            f"  help: give a second graph, `gslc from-example {options.before} AFTER`, or name the nodes that are to be the pattern, --select n4,n7\n"
+        )
         return ExitCode.USAGE
     if not options.name.isidentifier() or not options.name.isascii():
         sys.stderr.write(f"gslc from-example: `{options.name}` is not a name of a rule\n  help: letters, digits and `_`\n")

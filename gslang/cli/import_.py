@@ -1,6 +1,10 @@
 """Translate rules of other tools: gslc import taso graph_subst.json -o rules/
 
-`taso` reads the substitutions of TASO's generator as JSON, and writes `taso.gsl` (rules `taso_000` …) and `operators.gsl`.
+`taso` reads the substitutions of TASO's generator as JSON, and writes `taso.gsl` (rules `taso_000` …) and `operators.gsl` into a folder.
+`onnxsim` reads pairs of ONNX functions, as text or protobuf, and `tensat` the rules of Tensat; both write one rule file. Each rule gets a verdict,
+and what is refuted gets the conditions that it was written without (`gslc generalize`), or is left out where there are none.
+
+Exit codes: 0 fine; 1 a rule is refused, or refuted and not repaired; 2 usage; 3 a file cannot be used.
 """
 
 from __future__ import annotations
@@ -9,16 +13,88 @@ import argparse
 import sys
 
 from gslang.cli.main import ExitCode
+from gslang.cli.option_types import natural, positive
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("kind", choices=("taso",), help="what the file is")
+    parser.add_argument("kind", choices=("taso", "onnxsim", "tensat"), help="what the file is")
     parser.add_argument("file", help="the file to translate")
-    parser.add_argument("-o", "--output", required=True, metavar="DIR", help="folder for the rule files; made if need be")
-    parser.add_argument("--with-conditions", action="store_true", help="add the conditions under which the substitutions hold")
+    parser.add_argument("-o", "--output", metavar="OUT", help="the rule file (stdout); for taso a folder, made if need be")
+    parser.add_argument("--with-conditions", action="store_true", help="taso: add the conditions under which the substitutions hold")
+    parser.add_argument("--as-written", action="store_true", help="onnxsim, tensat: only translate, without verdicts")
+    parser.add_argument("--seconds", type=positive, default=60, metavar="S", help="the most processor time for the conditions of one rule (60)")
+    parser.add_argument("--seed", type=natural, default=0, metavar="N", help="of instances and values (0)")
+    parser.add_argument("--format", choices=("text", "json"), default="text", help="of the report on the rules")
 
 
 def run(options: argparse.Namespace) -> int:
+    if options.kind == "taso":
+        return _taso(options)
+    if options.with_conditions:
+        sys.stderr.write(f"gslc import {options.kind}: --with-conditions is for taso\n  help: conditions are found unless --as-written is given\n")
+        return ExitCode.USAGE
+    from gslang.cli.refusals import refuse_output
+    from gslang.generalize.refine import Settings
+    from gslang.hosts.judged import FORMATS, Given, as_written, judge_all, rule_file
+
+    if options.output is not None:
+        refuse_output(options.output)
+    given: list[Given]
+    if options.kind == "tensat":
+        from gslang.hosts.tensat import read_tensat
+
+        given, head = read_tensat(options.file)
+    else:
+        from gslang.dialect.load import load_dialect, require_inference
+        from gslang.hosts.function_rule import NotSayable, rule_of
+        from gslang.hosts.pairs import read_pairs
+
+        pairs, head, given = read_pairs(options.file), "dialect onnx;\n\n", []
+        dialect = load_dialect("onnx")
+        require_inference(dialect)
+        for pair in pairs:
+            try:
+                given.append(Given(pair.name, pair.place, rule_of(pair, dialect)))
+            except NotSayable as problem:
+                given.append(Given(pair.name, pair.place, "", str(problem)))
+
+    def tell(line: str) -> None:
+        if sys.stderr.isatty():
+            sys.stderr.write(f"{line}\n")
+
+    settings = Settings(seconds=options.seconds, seed=options.seed)
+    found = as_written(given, head) if options.as_written else judge_all(given, head, settings, tell)
+    text = rule_file(found, f"Rules of {options.kind}, from {_name(options.file)}.", head)
+    report = FORMATS[options.format](found)
+    if options.output is None:
+        sys.stdout.write(text if options.format == "text" else report)
+        sys.stderr.write(report if options.format == "text" else "")
+    else:
+        _written(options.output, text)
+        sys.stdout.write(report)
+    return ExitCode.FINE if all(one.text for one in found) else ExitCode.FINDINGS
+
+
+def _name(path: str) -> str:
+    from pathlib import Path
+
+    return Path(path).name
+
+
+def _written(path: str, text: str) -> None:
+    from gslang.base.atomic_write import write_text
+    from gslang.base.diagnostics import InputError
+
+    try:
+        write_text(path, text)
+    except OSError as error:
+        raise InputError(f"cannot be written: {error.strerror or error}", path=path) from None
+
+
+def _taso(options: argparse.Namespace) -> int:
+    if options.output is None:
+        sys.stderr.write("gslc import taso: where do the rule files go?\n  help: name a folder, -o rules\n")
+        return ExitCode.USAGE
     from gslang.taso.read import read_substitutions
     from gslang.taso.write import write_rules
 

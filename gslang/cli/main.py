@@ -45,6 +45,7 @@ VERBS = {
     "bench": "measure an ONNX model before and after rules",
     "extract": "choose the cheapest expressions of an e-graph",
     "import": "translate rules of other tools",
+    "export": "write rules for other tools",
     "view": "draw a graph, and what rules do to it, as a page",
     "diff": "compare two graphs up to names",
     "explain": "explain a diagnostic code or a rule",

@@ -94,9 +94,7 @@ def load_rules(names: Sequence[str], parsed: dict[Source, Parsed] | None = None,
         except FileNotFoundError as error:
             if Path(name).exists():  # it is another file that has gone meanwhile
                 raise InputError(f"cannot be read: {error}", path=name) from None
-            guess = did_you_mean(name, module_names())
-            help = f"did you mean `{guess}`?" if guess else "" if "." in name else "`gslc --help` lists the verbs"
-            raise InputError("there is no such rule file", path=name, help=help) from None
+            raise InputError("there is no such rule file", path=name, help=_meant(name, module_names())) from None
         except (OSError, ValueError) as error:
             raise InputError(f"cannot be read: {error}", path=name) from None
     if not programs:
@@ -139,6 +137,23 @@ def add_graph_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--skip-unsupported", action="store_true", help="other functions of the module may be what cannot be read")
     parser.add_argument("--params", metavar="FILE", help="values of parameters (.npz, .safetensors)")
     parser.add_argument("--opset", type=positive, metavar="N", help="bring an ONNX model to operator set N first")
+
+
+def _meant(name: str, modules: Sequence[str]) -> str:
+    """The shipped module or the rule file that a name was to be, or how to get one."""
+    from gslang.base.suggest import did_you_mean
+
+    path = Path(name)
+    try:
+        beside = [str(path.with_name(other.name)) for other in path.parent.iterdir() if other.suffix == ".gsl"]
+    except OSError:
+        beside = []
+    if not beside and path.parent != Path() and not path.parent.is_dir():
+        return f"there is no folder {path.parent}"
+    guess = did_you_mean(name, [*modules, *beside])
+    if guess:
+        return f"did you mean `{guess}`?"
+    return "give a .gsl file, a folder, or a shipped module: std.relay, std.onnx" if "." in name else "`gslc --help` lists the verbs"
 
 
 def load_graph(path: str, options: argparse.Namespace, dialect: Any = None) -> Graph:

@@ -266,7 +266,8 @@ class _Namer:
 
     def header(self, item: n.Input) -> Header:
         if item.kind is None:
-            return Header(item.name.id, "any", (), False)
+            kind = self.edits.get((item.span.start, item.span.end), "any").rpartition(": ")[2]
+            return Header(item.name.id, kind, (), False)
         arguments = tuple(edited(a.span, self.edits) for a in item.kind.arguments if (a.span.start, a.span.end) not in self.drop)
         return Header(item.name.id, item.kind.name.id, arguments, item.kind.optional)
 

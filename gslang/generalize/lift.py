@@ -29,6 +29,15 @@ def lifts(source: Source, name: str, rule: ir.CheckedRule) -> list[Lift]:
     return [lift for lift in (opened, carried) if lift.names]
 
 
+def constants(source: Source, name: str, rule: ir.CheckedRule) -> list[Lift]:
+    """Forms of a rule of several inputs in which one of them, the last ones first, is a constant, whose value may then be asked for."""
+    item, _ = rule_item(source, name)
+    plain = [one for one in item.inputs if one.kind is None]
+    if len(rule.inputs) < 2:
+        return []
+    return [Lift((f"`{one.name.id}` is a constant",), {(one.span.start, one.span.end): f"{one.name.id}: const"}, frozenset()) for one in reversed(plain)]
+
+
 def _carried(source: Source, name: str, rule: ir.CheckedRule) -> Lift:
     """Attributes that the target does not state come from a call of the same operator in the source."""
     item, _ = rule_item(source, name)

@@ -21,7 +21,7 @@ from gslang.fmt.format_source import layout
 from gslang.formats.json_graph import read_json
 from gslang.generalize.candidates import Named, candidates, named_nodes
 from gslang.generalize.draft import Condition, Draft, NoDraft, draft_of
-from gslang.generalize.lift import Lift, lifts
+from gslang.generalize.lift import Lift, constants, lifts
 from gslang.generalize.samples import Sample, draw, samples
 from gslang.generalize.weakest import Column, weakest
 from gslang.verify.evidence import Settings as VerifySettings
@@ -117,6 +117,10 @@ def generalize_in(source: Source, name: str, settings: Settings = Settings()) ->
         if found.verdict is not None and found.verdict.verdict in ("proved", "exact"):
             break
     assert best is not None
+    if best.text is None:
+        found = (_Refinement(draft_of(source, name, lift.edits), lift, settings, before, tried, plain).run() for lift in constants(source, name, rule))
+        held = next((one for one in found if one.text is not None and one.conditions), None)
+        best = best if held is None else replace(held, conditions=(*held.lifted, *held.conditions), lifted=())
     return replace(best, tried=tuple(tried))
 
 

@@ -9,15 +9,18 @@ from lsprotocol import types as lsp
 
 from gslang.base.diagnostics import Diagnostic
 from gslang.base.resources import stdlib_path
+from gslang.engine.meaning import with_meanings
 from gslang.lint.codes import LINTS
 from gslang.lsp import diagnostics as told
-from gslang.lsp.code_lenses import ADD_TEST
+from gslang.lsp.code_lenses import ADD_TEST, CONDITIONS
 from gslang.lsp.diagnostics import offset_of, range_of
 from gslang.lsp.document import Document
 from gslang.lsp.lookup import own
 from gslang.lsp.move_constraint import moves
+from gslang.lsp.names import head
 from gslang.lsp.pieces import Piece
 from gslang.lsp.store import Store, path_of
+from gslang.lsp.verdicts import known_verdict
 
 _MEANT = re.compile(r"did you mean `([^`]+)`\?")
 _WRITE = re.compile(r"write `(and|or|not|=>|=)`")
@@ -48,6 +51,7 @@ def code_actions(store: Store, document: Document, given: lsp.Range, context: ls
                 command = lsp.Command("add a test", ADD_TEST, arguments=arguments)
                 fixed = [told.diagnostic(store, document, finding)]
                 found.append(lsp.CodeAction("add a test that passes", lsp.CodeActionKind.QuickFix, diagnostics=fixed, command=command))
+        found += _repairs(store, document, start, end)
         found += _suppressions(document, [*here, *_costly(document, context.diagnostics)])
     if fits("source.fixAll") and (wanted is not None or here):
         changes = every_safe_fix(document, findings)
@@ -55,6 +59,18 @@ def code_actions(store: Store, document: Document, given: lsp.Range, context: ls
             title = f"mend {len(changes)} place{'s' * (len(changes) != 1)} in this file"
             found.append(lsp.CodeAction(title, lsp.CodeActionKind.SourceFixAll, edit=_workspace_edit(document, changes)))
     return found
+
+
+def _repairs(store: Store, document: Document, start: int, end: int) -> Iterator[lsp.CodeAction]:
+    """For each rule here that is known to be refuted: to look for the conditions under which it holds."""
+    for piece, at in zip(document.pieces, document.starts):
+        name = head(piece)
+        if name is None or name.role != "rule" or at > end or at + piece.tokens.all[-1].end < start:
+            continue
+        verdict = known_verdict(with_meanings(store.analysis(document).program), name.text)
+        if verdict is not None and verdict.verdict == "refuted":
+            title = f"find the conditions under which `{name.text}` holds"
+            yield lsp.CodeAction(title, lsp.CodeActionKind.QuickFix, command=lsp.Command(title, CONDITIONS, arguments=[document.uri, name.text]))
 
 
 def _touches(document: Document, finding: Diagnostic, start: int, end: int) -> bool:
@@ -74,6 +90,11 @@ def insertion(document: Document, piece: Piece, text: str) -> lsp.WorkspaceEdit:
     line = document.text.find("\n", document.start_of(piece) + piece.tokens.all[-1].end)
     at = line + 1 if line >= 0 else len(document.text)
     return _workspace_edit(document, [(at, at, ("\n" if line >= 0 else "\n\n") + text)])
+
+
+def replacement(document: Document, start: int, end: int, text: str) -> lsp.WorkspaceEdit:
+    """Other text for a part of the document as it is now."""
+    return _workspace_edit(document, [(start, end, text)])
 
 
 def mends(store: Store, document: Document, finding: Diagnostic) -> Iterator[tuple[str, list[Change], bool]]:

@@ -21,7 +21,9 @@ from gslang.testing import Outcome, run_tests
 if TYPE_CHECKING:
     from gslang.verify.verdict import Verdict
 
-RUN, VERIFY, MATCHES, ADD_TEST = "gslang.runTests", "gslang.verify", "gslang.countMatches", "gslang.addTest"
+RUN, VERIFY, MATCHES, ADD_TEST, CONDITIONS = (
+    "gslang.runTests", "gslang.verify", "gslang.countMatches", "gslang.addTest", "gslang.findConditions",
+)  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)

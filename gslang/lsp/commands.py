@@ -13,10 +13,11 @@ from lsprotocol import types as lsp
 
 from gslang.engine.meaning import with_meanings
 from gslang.lsp import code_lenses
-from gslang.lsp.code_actions import insertion
+from gslang.lsp.code_actions import insertion, replacement
 from gslang.lsp.lookup import own
 from gslang.lsp.model import count_matches
 from gslang.lsp.new_test import new_test
+from gslang.lsp.repair import repaired
 from gslang.lsp.server import Server
 from gslang.lsp.verdicts import find_verdict, known_verdict
 
@@ -88,6 +89,21 @@ def register(server: Server) -> None:
         edit = insertion(document, place.piece, text)
         await server.workspace_apply_edit_async(lsp.ApplyWorkspaceEditParams(edit, f"add a test of {name}"))
         return text
+
+    @server.command(code_lenses.CONDITIONS)
+    async def find_conditions(*given: Any) -> str:
+        uri, name = (*map(str, given), "", "")[:2]
+        document = server.document(uri)
+        if document is None or name not in store.analysis(document).program.own_rules:
+            return ""
+        found = await _beside(lambda: repaired(document, name))
+        if found.text is None:
+            text = f"no conditions were found under which `{name}` holds: {found.reason}"
+            server.window_show_message(lsp.ShowMessageParams(lsp.MessageType.Warning, text))
+            return ""
+        edit = replacement(document, found.start, found.end, found.text)
+        await server.workspace_apply_edit_async(lsp.ApplyWorkspaceEditParams(edit, f"conditions of {name}"))
+        return found.text
 
     @server.command(code_lenses.MATCHES)
     async def count(*given: Any) -> str:

@@ -1,0 +1,75 @@
+"""Write rules for other tools: gslc export onnxscript rules.gsl -o rules.py
+
+`onnxsim` takes pairs of ONNX functions: text, or a model that has them where OUT ends in .onnx or .pb. `onnxscript` takes a Python module. Both
+match calls and attributes only: a rule with conditions that the host cannot say is refused, with the reason, and the others are written.
+
+Exit codes: 0 all rules were written; 1 some were refused, or a file has errors; 2 usage; 3 a file cannot be used.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from pathlib import Path
+
+from gslang.cli.main import ExitCode
+from gslang.cli.refusals import refuse_output
+from gslang.cli.shared import load_rules, show_findings
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("kind", choices=("onnxsim", "onnxscript"), help="for whom")
+    parser.add_argument("rules", nargs="+", metavar="RULES", help="rule files, folders, or shipped modules")
+    parser.add_argument("--rule", action="append", default=[], metavar="NAME", help="this rule only; may be repeated")
+    parser.add_argument("-o", "--output", metavar="OUT", help="where they go (stdout)")
+    parser.add_argument("--format", choices=("text", "json"), default="text", help="of findings in the rule files")
+
+
+def run(options: argparse.Namespace) -> int:
+    from gslang.base.diagnostics import InputError
+    from gslang.base.suggest import did_you_mean
+    from gslang.check.checked import called
+    from gslang.hosts.sayable import Plain, Refused, plain
+
+    rules = load_rules(options.rules)
+    if show_findings(rules, options):
+        return ExitCode.FINDINGS
+    names = list(rules.own)
+    for name in options.rule:
+        if not called(rules.known, name):
+            guess = did_you_mean(name, rules.known)
+            sys.stderr.write(f"gslc export: there is no rule `{name}`\n" + (f"  help: did you mean `{guess}`?\n" if guess else ""))
+            return ExitCode.USAGE
+    names = [own for name in options.rule for own in called(rules.known, name)] or names
+    if options.output not in (None, "-"):
+        refuse_output(options.output)
+    made: list[Plain] = []
+    for name in names:
+        try:
+            made.append(plain(rules.known[name]))
+        except Refused as why:
+            sys.stderr.write(f"refused {name}: {why}\n")
+    if not made:
+        sys.stderr.write(f"none of {len(names)} rules can be said to {options.kind}\n")
+        return ExitCode.FINDINGS
+    if options.kind == "onnxscript":
+        from gslang.hosts.write_onnxscript import as_module
+
+        data = as_module(made)
+    else:
+        from gslang.dialect.load import load_dialect, require_inference
+        from gslang.hosts.write_onnxsim import as_protobuf, as_text
+
+        require_inference(load_dialect("onnx"))
+        data = as_protobuf(made) if Path(options.output or "").suffix in (".onnx", ".pb") else as_text(made)
+    if options.output in (None, "-"):
+        sys.stdout.write(data.decode())
+    else:
+        from gslang.base.atomic_write import write_atomically
+
+        try:
+            write_atomically(options.output, lambda stream: stream.write(data))
+        except OSError as error:
+            raise InputError(f"cannot be written: {error.strerror or error}", path=options.output) from None
+        sys.stderr.write(f"{len(made)} of {len(names)} rules\n")
+    return ExitCode.FINE if len(made) == len(names) else ExitCode.FINDINGS

@@ -1,0 +1,152 @@
+"""Rules of another tool with verdicts: what each is as it is written, which conditions it lacks, and the rule under these."""
+
+from __future__ import annotations
+
+import json
+import warnings
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from gslang.base.source import Source
+from gslang.fmt.format_source import layout
+from gslang.generalize.draft import NoDraft, check_text
+from gslang.generalize.refine import Settings, generalize_in
+from gslang.verify.evidence import Settings as VerifySettings
+from gslang.verify.verdict import verify
+
+
+@dataclass(frozen=True, slots=True)
+class Given:
+    """A rule as it was read: its text, and where it stood. `refused`: why it is no rule, then `text` is empty."""
+
+    name: str
+    place: str
+    text: str
+    refused: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """`before`, `why`: the verdict as written. `conditions`: those that were missing; `text`: the rule that holds, empty if there is none.
+
+    `verdict`: of that rule.
+    """
+
+    given: Given
+    before: str
+    why: str
+    conditions: tuple[str, ...] = ()
+    text: str = ""
+    verdict: str = ""
+
+
+def judge(given: Given, head: str, settings: Settings) -> Judged:
+    """A verdict on one rule, and its repair if it is refuted. `head`: what its file declares."""
+    if given.refused:
+        return Judged(given, "refused", given.refused)
+    source = Source(f"<{given.name}>", head + given.text)
+    program = check_text(source.name, source.text)
+    if not program.ok:
+        first = next(d for d in program.diagnostics if d.severity.value == "error")
+        return Judged(given, "refused", first.message)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", RuntimeWarning)  # NumPy's, where random numbers make NaN
+        first_verdict = verify(program.rules[given.name], VerifySettings(seed=settings.seed))
+        if first_verdict.verdict != "refuted":
+            return Judged(given, first_verdict.verdict, first_verdict.reason, (), layout(given.text), first_verdict.verdict)
+        try:
+            found = generalize_in(source, given.name, settings)
+        except NoDraft as problem:
+            return Judged(given, "refuted", f"{first_verdict.reason}; {problem}")
+    if found.text is None or found.verdict is None:
+        return Judged(given, "refuted", first_verdict.reason)
+    return Judged(given, "refuted", first_verdict.reason, (*found.lifted, *found.conditions), found.text, found.verdict.verdict)
+
+
+def judge_all(rules: Sequence[Given], head: str, settings: Settings, tell: Callable[[str], None]) -> list[Judged]:
+    """All of them, in order."""
+    found = []
+    for k, given in enumerate(rules):
+        found.append(judge(given, head, settings))
+        tell(f"{k + 1} of {len(rules)}: {_line(found[-1])}")
+    return found
+
+
+def as_written(rules: Sequence[Given], head: str) -> list[Judged]:
+    """The rules without a verdict; what does not check is refused."""
+    found = []
+    for given in rules:
+        program = None if given.refused else check_text(f"<{given.name}>", head + given.text)
+        wrong = next((d.message for d in program.diagnostics if d.severity.value == "error"), "") if program is not None else given.refused
+        found.append(Judged(given, "refused", wrong) if wrong else Judged(given, "unknown", "", (), layout(given.text), "unknown"))
+    return found
+
+
+# ── what is told ──────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def rule_file(found: Sequence[Judged], about: str, head: str) -> str:
+    """The rules that hold, documented, as a file; what does not is named in comments."""
+    parts = [f"#! {about}", head]
+    for one in found:
+        if one.text:
+            body = "\n".join(line for line in one.text.splitlines() if not line.startswith("##"))
+            parts.append("\n".join([*(f"## {line}" for line in _wrapped(_documentation(one))), body, ""]))
+        else:
+            parts.append("\n".join([*(f"# {line}" for line in _wrapped(f"Left out: `{one.given.name}` ({one.given.place}). {_sentence(one)}")), ""]))
+    return layout("\n".join(parts))
+
+
+def _documentation(one: Judged) -> str:
+    if one.before == "unknown" and not one.why:
+        return f"`{one.given.name}` ({one.given.place}), as it is written."
+    if one.before != "refuted":
+        return f"{one.before[0].upper()}{one.before[1:]}: {one.why}."
+    return f"{one.verdict[0].upper()}{one.verdict[1:]} under conditions that it was written without ({_sentence(one)}): {'; '.join(one.conditions)}."
+
+
+def _sentence(one: Judged) -> str:
+    return f"{one.before}: {' '.join(one.why.split())}"
+
+
+def _wrapped(text: str, width: int = 104) -> list[str]:
+    lines, now = [], ""
+    for word in text.split():
+        if now and len(now) + len(word) >= width:
+            lines.append(now)
+            now = word
+        else:
+            now = f"{now} {word}" if now else word
+    return [*lines, now]
+
+
+def as_text(found: Sequence[Judged]) -> str:
+    counts: dict[str, int] = {}
+    for one in found:
+        counts[one.before] = counts.get(one.before, 0) + 1
+    repaired = sum(one.before == "refuted" and bool(one.text) for one in found)
+    total = ", ".join(f"{count} {name}" for name, count in counts.items())
+    more = f"; {repaired} of the refuted ones repaired" if counts.get("refuted") else ""
+    return "".join(f"{_line(one)}\n" for one in found) + f"{len(found)} rules: {total}{more}\n"
+
+
+def _line(one: Judged) -> str:
+    line = f"{one.before:<8} {one.given.name}: {' '.join(one.why.split())}"
+    if one.before == "refuted":
+        needs = "; ".join(one.conditions) or "another form"
+        line += f"\n  {one.verdict} under: {needs}" if one.text else "\n  no conditions were found under which it holds"
+    return line
+
+
+def as_json(found: Sequence[Judged]) -> str:
+    entries = [
+        {
+            "rule": one.given.name, "place": one.given.place, "written": one.given.text, "before": {"verdict": one.before, "reason": one.why},
+            "conditions": list(one.conditions), "text": one.text or None, "verdict": one.verdict or None,
+        }
+        for one in found
+    ]  # fmt: skip
+    return json.dumps({"rules": entries}, indent=2, ensure_ascii=False) + "\n"
+
+
+FORMATS = {"text": as_text, "json": as_json}

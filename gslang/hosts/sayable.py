@@ -1,0 +1,272 @@
+"""What hosts that know only patterns can say of a rule: calls, wildcards, stated attributes, and attributes that are handed on.
+
+A plain rule is a list of calls on either side. Whatever else a rule asks for (`where`, types, templates, alternatives) is a condition that such a
+host would leave out, and then the rule would be applied where it is wrong: it is refused, with the reason.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any, Union
+
+import numpy as np
+
+from gslang.check import checked as ir
+
+
+class Refused(Exception):
+    """The host cannot say the rule. The message says why."""
+
+
+@dataclass(frozen=True, slots=True)
+class Bound:
+    """An attribute that has any value, which is handed on: `name`, the same wherever it is used."""
+
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class Number:
+    """A constant operand. `value`: a NumPy array."""
+
+    value: Any
+
+
+Operand = Union[str, Number, None]
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """`outputs`: names of its results, empty where one is not read. `attributes`: values, or `Bound`. None as an operand: absent."""
+
+    domain: str
+    operator: str
+    operands: tuple[Operand, ...]
+    attributes: tuple[tuple[str, Any], ...]
+    outputs: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Plain:
+    """`inputs`: names of the wildcards. `source`, `target`: calls, operands before users; `outputs`, `results`: what they lead to."""
+
+    name: str
+    doc: str
+    inputs: tuple[str, ...]
+    source: tuple[Call, ...]
+    outputs: tuple[str, ...]
+    target: tuple[Call, ...]
+    results: tuple[str, ...]
+
+
+def plain(rule: ir.CheckedRule) -> Plain:
+    """A rule as calls. Raises `Refused`."""
+    if rule.dialect.name != "onnx":
+        raise Refused(f"it is a rule of dialect {rule.dialect.name}, not of onnx")
+    for condition, why in (
+        (bool(rule.where), "its `where` is a condition"), (bool(rule.blocks), "it has an `each` template"),
+        (bool(rule.variables), "it has an operator variable"), (rule.changes is not None, "it changes values (`@changes`)"),
+        (rule.disconnected, "its outputs share nothing (`@disconnected`)"), (rule.opset != (None, None), "it is for some operator sets only (`@opset`)"),
+        (bool(rule.attached), "it attaches metadata (`@attach`)"),
+    ):  # fmt: skip
+        if condition:
+            raise Refused(why)
+    return _Writer(rule).run()
+
+
+@dataclass(slots=True)
+class _Writer:
+    rule: ir.CheckedRule
+    names: dict[int, str] = field(default_factory=dict)
+    made: dict[int, Operand] = field(default_factory=dict)
+    bound: dict[tuple[int, str], Any] = field(default_factory=dict)
+    source: list[Call] = field(default_factory=list)
+    target: list[Call] = field(default_factory=list)
+    used: set[str] = field(default_factory=set)
+
+    def run(self) -> Plain:
+        rule = self.rule
+        self.bind()
+        outputs = [self.pattern(number) for number in rule.outputs]
+        results = []
+        for number in rule.target.outputs:
+            made = self.build(number)
+            if not isinstance(made, str) or made in self.names.values():  # hosts rename values: an input or a constant needs a node
+                made = self.call("Identity", (made,), (), 1, self.target)[0]
+            results.append(made)
+        inputs = tuple([self.names[number] for number in sorted(self.names)])
+        doc = " ".join((rule.doc or "").split())
+        return Plain(rule.name, doc, inputs, tuple(self.source), tuple(map(str, outputs)), tuple(self.target), tuple(results))
+
+    def fresh(self, wanted: str) -> str:
+        made, k = wanted, 2
+        while made in self.used:
+            made, k = f"{wanted}_{k}", k + 1
+        self.used.add(made)
+        return made
+
+    # ── attributes ──
+
+    def bind(self) -> None:
+        """Names for the attributes that the target reads, and for those that calls of the source must share."""
+        reads: list[tuple[int, str]] = []
+        for target in self.rule.target.targets:
+            if isinstance(target, ir.MakeCall):
+                reads += [(value.node, value.name) for _, value in target.attributes if isinstance(value, ir.NodeAttr)]
+        for node in self.rule.nodes:
+            for constraint in node.constraints:
+                if isinstance(constraint, ir.Constraint) and isinstance(constraint.test, ir.Equals) and isinstance(constraint.test.value, ir.NodeAttr):
+                    reads.append((constraint.test.value.node, constraint.test.value.name))
+        for node_number, name in reads:
+            owner = self.rule.nodes[node_number]
+            if isinstance(owner, ir.CallNode) and (node_number, name) not in self.bound and name not in ("shape", "dtype", "ndim", "op", "kind"):
+                self.bound[node_number, name] = Bound(self.fresh(f"{name}_{node_number}"))
+
+    def stated(self, number: int, node: ir.CallNode) -> list[tuple[str, Any]]:
+        found: dict[str, Any] = {}
+        signature = self.rule.dialect.operators[node.operators[0]]
+        for constraint in node.constraints:
+            name = getattr(constraint, "field", "")
+            if not isinstance(constraint, ir.Constraint) or name not in signature.attributes or not isinstance(constraint.test, ir.Equals):
+                raise Refused(f"`{node.operators[0]}` has a condition" + (f" on its {name}" if name else ""))
+            match constraint.test.value:
+                case ir.Const(value=value):
+                    found[name] = value
+                case ir.NodeAttr(node=other, name=field) if (other, field) in self.bound:
+                    found[name] = self.bound[other, field]
+                case _:
+                    raise Refused(f"`{name}` of `{node.operators[0]}` is compared with something that is computed")
+        for (owner, name), value in list(self.bound.items()):
+            if owner != number:
+                continue
+            if name in found:
+                self.bound[owner, name] = found[name]  # a stated value is known where it is read
+            else:
+                found[name] = value
+        return [(name, found[name]) for name in signature.attributes if name in found and found[name] is not None]
+
+    # ── the source ──
+
+    def pattern(self, number: int) -> Operand:
+        if number not in self.made:
+            self.made[number] = self.match(number)
+        return self.made[number]
+
+    def match(self, number: int) -> Operand:
+        node = self.rule.nodes[number]
+        match node:
+            case ir.LeafNode(is_input=False, kind="const"):
+                return Number(self.number(node))
+            case ir.LeafNode():
+                return self.leaf(number, node)
+            case ir.CallNode(operators=(operator,), operands=parts):
+                if node.keep:
+                    raise Refused(f"`keep {operator}` keeps a call that others use")
+                operands = tuple([None if part is None else self.operand(part) for part in parts])
+                signature = self.rule.dialect.operators[operator]
+                count = len(signature.results) if isinstance(signature.results, tuple) else 1
+                if signature.results == "tuple":
+                    raise Refused(f"`{operator}` has any number of results")
+                return self.call(operator, operands, tuple(self.stated(number, node)), count, self.source, node.name)[0]
+            case ir.CallNode():
+                raise Refused("it has alternatives for an operator")
+            case ir.ProjNode(base=base):
+                return self.projection(self.pattern(base), node)
+        raise Refused("it has alternatives" if isinstance(node, ir.AltNode) else "it matches a tuple" if isinstance(node, ir.TupleNode) else "it matches a chain")
+
+    def operand(self, part: int | ir.Splice) -> Operand:
+        if not isinstance(part, int):
+            raise Refused("it has an `each` template")
+        return self.pattern(part)
+
+    def projection(self, base: Operand, node: ir.ProjNode) -> Operand:
+        for constraint in node.constraints:
+            if isinstance(constraint, ir.Constraint) and isinstance(constraint.test, ir.Equals) and isinstance(constraint.test.value, ir.Const):
+                call = next(c for c in self.source if base in c.outputs)
+                return call.outputs[constraint.test.value.value]
+        raise Refused("which result it reads is computed")
+
+    def leaf(self, number: int, node: ir.LeafNode) -> str:
+        if node.optional:
+            raise Refused(f"`{node.name}` may be absent")
+        if node.kind != "any":
+            raise Refused(f"`{node.name}` has to be of kind {node.kind}")
+        if node.constraints:
+            fields = ", ".join(dict.fromkeys(getattr(c, "field", "type") for c in node.constraints))
+            raise Refused(f"`{node.name}` has a condition on its {fields}")
+        self.names[number] = self.fresh(node.name or f"x{number}")
+        return self.names[number]
+
+    def number(self, node: ir.LeafNode) -> Any:
+        value, dtype = None, None
+        for constraint in node.constraints:
+            match constraint:
+                case ir.Constraint(field="value", test=ir.ConstantEquals(value=ir.Const(value=known)) | ir.Equals(value=ir.Const(value=known))):
+                    value = known
+                case ir.Constraint(field="dtype", test=ir.Equals(value=ir.Const(value=known))):
+                    dtype = known
+                case _:
+                    raise Refused("it has a condition on a constant")
+        if value is None:
+            raise Refused("it matches any constant")
+        return array_of(value, dtype)
+
+    # ── the target ──
+
+    def build(self, number: int) -> Operand:
+        match self.rule.target.targets[number]:
+            case ir.SourceNode(node=node) if node in self.names:
+                return self.names[node]
+            case ir.SourceNode(node=node):
+                raise Refused(f"its target reads {self.rule.nodes[node].name or 'a call'} of the source, which goes away")
+            case ir.Absent():
+                return None
+            case ir.MakeConst(value=ir.Const(value=value), dtype=dtype, splat_shape=None, as_tuple=False):
+                if dtype is not None and not isinstance(dtype, ir.Const):
+                    raise Refused("the element type of a constant is computed")
+                return Number(array_of(value, dtype.value if isinstance(dtype, ir.Const) else None))
+            case ir.MakeCall(operator=str() as operator, operands=parts, attributes=attributes, spreads=()):
+                return self.building(number, operator, parts, attributes)
+            case ir.MakeProj(base=base, index=ir.Const(value=index)):
+                made = self.build(base)
+                call = next((c for c in self.target if made in c.outputs), None)
+                if call is not None:
+                    return call.outputs[index]
+        raise Refused("its target computes what it is made of")
+
+    def building(self, number: int, operator: str, parts: tuple[int, ...], attributes: tuple[tuple[str, ir.Value], ...]) -> Operand:
+        key = -1 - number
+        if key not in self.made:
+            operands = tuple([self.build(part) for part in parts])
+            stated: list[tuple[str, Any]] = []
+            for name, value in attributes:
+                match value:
+                    case ir.Const(value=known):
+                        stated += [(name, known)] if known is not None else []
+                    case ir.NodeAttr(node=node, name=field) if (node, field) in self.bound:
+                        stated.append((name, self.bound[node, field]))
+                    case _:
+                        raise Refused(f"`{name}` of `{operator}` is computed")
+            signature = self.rule.dialect.operators[operator]
+            if signature.results == "tuple":
+                raise Refused(f"`{operator}` has any number of results")
+            count = len(signature.results) if isinstance(signature.results, tuple) else 1
+            self.made[key] = self.call(operator, operands, tuple(stated), count, self.target)[0]
+        return self.made[key]
+
+    def call(
+        self, operator: str, operands: tuple[Operand, ...], attributes: tuple[tuple[str, Any], ...], count: int, side: list[Call], name: str | None = None
+    ) -> tuple[str, ...]:  # fmt: skip
+        domain, _, own = operator.rpartition(".")
+        wanted = name or ("n" if side is self.source else "m") + str(len(side) + 1)
+        outputs = tuple([self.fresh(wanted if count == 1 else f"{wanted}_{k}") for k in range(count)])
+        side.append(Call(domain, own, operands, attributes, outputs))
+        return outputs
+
+
+def array_of(value: Any, dtype: str | None) -> Any:
+    """A constant: numbers with a point are float32 unless stated, others int64."""
+    array = np.asarray(value)
+    if dtype is not None:
+        return array.astype(dtype)
+    return array.astype(np.float32 if array.dtype.kind == "f" else array.dtype if array.dtype.kind == "b" else np.int64)
