@@ -118,8 +118,8 @@ def generalize_in(source: Source, name: str, settings: Settings = Settings()) ->
             break
     assert best is not None
     if best.text is None:
-        found = (_Refinement(draft_of(source, name, lift.edits), lift, settings, before, tried, plain).run() for lift in constants(source, name, rule))
-        held = next((one for one in found if one.text is not None and one.conditions), None)
+        others = (_Refinement(draft_of(source, name, lift.edits), lift, settings, before, tried, plain).run() for lift in constants(source, name, rule))
+        held = next((one for one in others if one.text is not None and one.conditions), None)
         best = best if held is None else replace(held, conditions=(*held.lifted, *held.conditions), lifted=())
     return replace(best, tried=tuple(tried))
 

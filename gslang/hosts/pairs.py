@@ -58,7 +58,7 @@ def _as_text(data: bytes) -> str | None:
 
 def _in_protobuf(data: bytes, path: str) -> list[tuple[Any, str]]:
     import onnx
-    from google.protobuf.message import DecodeError
+    from google.protobuf.message import DecodeError  # type: ignore[import-untyped]
 
     try:
         functions = list(onnx.load_model_from_string(data).functions)

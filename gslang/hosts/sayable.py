@@ -183,7 +183,7 @@ class _Writer:
         for constraint in node.constraints:
             if isinstance(constraint, ir.Constraint) and isinstance(constraint.test, ir.Equals) and isinstance(constraint.test.value, ir.Const):
                 call = next(c for c in self.source if base in c.outputs)
-                return call.outputs[constraint.test.value.value]
+                return call.outputs[int(constraint.test.value.value)]
         raise Refused("which result it reads is computed")
 
     def leaf(self, number: int, node: ir.LeafNode) -> str:
@@ -231,7 +231,7 @@ class _Writer:
                 made = self.build(base)
                 call = next((c for c in self.target if made in c.outputs), None)
                 if call is not None:
-                    return call.outputs[index]
+                    return call.outputs[int(index)]
         raise Refused("its target computes what it is made of")
 
     def building(self, number: int, operator: str, parts: tuple[int, ...], attributes: tuple[tuple[str, ir.Value], ...]) -> Operand:

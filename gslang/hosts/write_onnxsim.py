@@ -94,7 +94,8 @@ def _type(call: Call, attribute: str) -> Any:
     import onnx
 
     try:
-        return onnx.defs.get_schema(call.operator, domain=call.domain).attributes[attribute].type.value
+        kind: Any = onnx.defs.get_schema(call.operator, domain=call.domain).attributes[attribute].type
+        return kind.value
     except (onnx.defs.SchemaError, KeyError):
         return onnx.AttributeProto.INT
 
