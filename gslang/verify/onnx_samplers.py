@@ -268,10 +268,26 @@ def _slice(rng: Random, known: Shapes, given: Mapping[str, Any]) -> Answer:
         axes = tuple(range(len(data)))[:number] if len(known) < 4 else tuple(sorted(rng.sample(range(len(data)), min(number, len(data)))))
     whole = rng.random() < 0.25
     sizes = [data[a % len(data)] for a in axes] if data else []
-    begin = tuple(0 if whole else rng.randrange(max(1, d // 2)) for d in sizes)
-    end = tuple(d if whole or rng.random() < 0.3 else rng.randint(b + 1, max(b + 1, d)) for b, d in zip(begin, sizes))
+    plain = rng.random() < 0.6
+    steps = given.get("%4") or tuple(1 if plain else rng.choice((1, 2, 3, -1, -2)) for _ in axes)
+    bounds = [_bounds(rng, size, steps[k] if k < len(steps) else 1, whole) for k, size in enumerate(sizes)]
     shape = (len(axes),)
-    return _fill(known, data, shape, shape, shape, shape), {"%1": begin, "%2": end, "%3": axes, "%4": (1,) * len(axes)}
+    return _fill(known, data, shape, shape, shape, shape), {"%1": tuple(b for b, _ in bounds), "%2": tuple(e for _, e in bounds), "%3": axes, "%4": steps}
+
+
+def _bounds(rng: Random, size: int, step: int, whole: bool) -> tuple[int, int]:
+    """(start, end) of a slice with some elements: all if `whole`, sometimes counted from the end, or beyond it."""
+    first = 0 if whole else rng.randrange(max(1, size // 2))
+    behind = size if whole or rng.random() < 0.3 else rng.randint(first + 1, max(first + 1, size))
+    if step < 0:
+        first, behind = size - 1 - first, size - 1 - behind  # -1 here is what is before the first element
+        return first, behind - size if behind < 0 else behind
+    match rng.randrange(8):
+        case 0:
+            return first - size, behind if behind == size else behind - size
+        case 1 if behind == size:
+            return first, 2**31 - 1
+    return first, behind
 
 
 def _gather(rng: Random, known: Shapes, given: Mapping[str, Any]) -> Answer:

@@ -19,7 +19,7 @@ from gslang.verify.verdict import Settings, verify_now
 FOLDER = Path(__file__).parent / "unseen"
 NAMES = [tuple(line.split("\t")) for line in (FOLDER / "INDEX.tsv").read_text(encoding="utf-8").splitlines()[1:]]
 RIGHT = {"pad_mode_relu"}  # absent is absent in a graph, too: what is added is 0, or a copy
-SOME = ["conv_group3", "upsample_twice", "sum_unsorted", "batch_three", "stack_end", "log_product", "max_of_next", "round_cast", "cast_int8_back", "dropout_any", "rank_seven", "op_of_input", "isinf_swap", "userop_optional"]
+SOME = ["conv_group3", "upsample_twice", "sum_unsorted", "batch_three", "stack_end", "log_product", "max_of_next", "round_cast", "cast_int8_back", "dropout_any", "rank_seven", "op_of_input", "isinf_swap", "userop_optional", "slice_step", "slice_back"]
 
 
 @cache
