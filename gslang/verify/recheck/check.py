@@ -21,7 +21,7 @@ from gslang.verify.recheck.evaluate import Point, Undefined, near, value_of
 from gslang.verify.recheck.terms import Malformed, Term, digest_of, replaced, scaled, size_from, stands_at, term_from
 
 _POINTS = 4  # at which each case is tried
-_ATTEMPTS = 300  # to find one that fits
+_ATTEMPTS = 1000  # to find one that fits
 _SIZES = (1, 1, 2, 2, 3, 3, 4, 5, 6, 0, -1, 8)
 _ENDS = ("equal", "impossible", "whole numbers left out")
 
