@@ -9,6 +9,9 @@ import pytest
 
 from gslang.api import RuleSet, load, parse_rules
 from gslang.cli.main import main
+from gslang.dialect.load import load_dialect
+from gslang.dialect.tensor_type import TensorType
+from gslang.discover.idle_attributes import without_idle
 from gslang.discover.implied import Implied, Settings, implied
 from gslang.search.explained import Term
 
@@ -122,3 +125,30 @@ def test_names_and_files_that_there_are_not(file: str, tmp_path: Path, capsys: p
     broken = tmp_path / "broken.gsl"
     broken.write_text("rule r(x): nn.rellu(x) => x;\n", encoding="utf-8")
     assert main(["implied", file, "--by", str(broken)]) == 1
+
+
+def test_rules_are_read_backwards() -> None:
+    """The outer relu has to go inside, against the rule's direction, before two relus can become one."""
+    rules = parse_rules(
+        "dialect relay;\nrule inside(x, y) { c = concatenate((nn.relu(x), nn.relu(y))); c => nn.relu(concatenate((x, y), c.*)) }\n"
+        "rule twice(x): nn.relu(nn.relu(x)) => nn.relu(x);\n"
+        "rule both(x, y) { c = concatenate((nn.relu(x), y)); nn.relu(c) => nn.relu(concatenate((x, y), c.*)) }\n"
+    )
+    answer = ask(rules, "both", "inside", "twice")
+    assert answer.implied and not answer.forward and is_chain(answer)
+    assert not ask(rules, "both", "twice").implied
+
+
+def test_declared_operators_are_what_they_mean() -> None:
+    text = (
+        "dialect relay;\nop my.twice(x: tensor) -> tensor { value = x + x };\nrule relus(x): nn.relu(nn.relu(x)) => nn.relu(x);\n"
+        "rule r(x): my.twice(nn.relu(nn.relu(x))) => nn.relu(x) + nn.relu(x);\n"
+    )
+    assert ask(parse_rules(text), "r", "relus").implied
+
+
+def test_attributes_that_do_not_matter() -> None:
+    plain = without_idle(load_dialect("relay"))
+    types = (TensorType((1, 2, 5, 5), "float32"), TensorType((4, 2, 3, 3), "float32"))
+    assert plain("nn.conv2d", {"channels": 4, "padding": (1, 1), "groups": 1}, types) == {"padding": (1, 1)}
+    assert plain("nn.conv2d", {"strides": (2, 2), "kernel_size": (3, 3)}, types) == {"strides": (2, 2)}

@@ -128,6 +128,24 @@ def test_a_test_is_written(client: Client, name: str) -> None:
     assert client.ask("workspace/executeCommand", {"command": "gslang.runTests", "arguments": [uri, name]}) == {"passed": 1, "failed": 0}
 
 
+def test_conditions_of_a_refuted_rule_are_found(client: Client) -> None:
+    uri, text = "file:///nowhere/refuted.gsl", "dialect relay;\n\n## A sum with nothing.\nrule zero(x, z: const): x + z => x;\n"
+    client.open(uri, text)
+    line, character = place(text, "rule zero", 6)
+    spot = {"line": line, "character": character}
+
+    def offered() -> list[Any]:
+        return [a for a in client.on("codeAction", uri, range={"start": spot, "end": spot}, context={"diagnostics": []}) if "find the conditions" in a["title"]]
+
+    assert offered() == []
+    assert client.ask("workspace/executeCommand", {"command": "gslang.verify", "arguments": [uri, "zero"]})["verdict"] == "refuted"
+    (action,) = offered()
+    made = client.ask("workspace/executeCommand", {"command": action["command"]["command"], "arguments": action["command"]["arguments"]})
+    now = after(text, client.requests[-1]["params"]["edit"]["changes"][uri])
+    assert "z.value == 0" in made and now == text.replace("rule zero(x, z: const): x + z => x;", made)
+    assert check_source(Source("x", now)).ok
+
+
 def test_no_test_for_what_has_no_instance(client: Client) -> None:
     client.open("untitled:none", "## Doc.\nrule none_such(x): exp(x) where 1 == 2 => x;\n")
     assert client.ask("workspace/executeCommand", {"command": "gslang.addTest", "arguments": ["untitled:none", "none_such"]}) == ""
@@ -225,7 +243,7 @@ def test_matches_in_the_model_of_the_project(client: Client, tmp_path: Path, whe
     assert answer == "2 matches in net.relay"
 
 
-@pytest.mark.parametrize("command", ["gslang.runTests", "gslang.verify", "gslang.countMatches", "gslang.addTest"])
+@pytest.mark.parametrize("command", ["gslang.runTests", "gslang.verify", "gslang.countMatches", "gslang.addTest", "gslang.findConditions"])
 @pytest.mark.parametrize("arguments", [[], ["file:///no/such.gsl"], ["file:///no/such.gsl", "x", "y", "z"], [1, None], None])
 def test_commands_with_wrong_arguments(client: Client, command: str, arguments: Any) -> None:
     client.ask("workspace/executeCommand", {"command": command, "arguments": arguments})
