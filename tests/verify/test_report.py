@@ -57,7 +57,7 @@ def test_laws_that_a_proof_used(monkeypatch: pytest.MonkeyPatch, tmp_path: Path,
     Path("rules.gsl").write_text("rule t(x): nn.relu(nn.relu(x)) => nn.relu(x);")
     assert main(["verify", "rules.gsl", "--explain", "--instances", "3"]) == 0
     first, *laws, counts = capsys.readouterr().out.splitlines()
-    assert first.startswith("proved   t: for ranks up to") and "real arithmetic" in first and counts == "1 proved"
+    assert first.startswith("proved   t: for every rank and size") and "real arithmetic" in first and counts == "1 proved"
     assert "  relu: relu(x) = maximum(x, 0) (real numbers)" in laws and "  largest whole number:" in "\n".join(laws)
     assert main(["verify", "rules.gsl", "--format", "json", "--instances", "3"]) == 0
     assert "relu of whole numbers" in json.loads(capsys.readouterr().out)["rules"][0]["laws"]

@@ -24,7 +24,7 @@ from gslang.verify.prove.truths import is_of_truths, truth_function
 RANKS_OF_OPERANDS: dict[str, tuple[int | None, ...]] = {
     "nn.conv1d": (3, 3), "nn.conv2d": (4, 4), "nn.conv3d": (5, 5), "nn.dense": (None, 2), "nn.matmul": (None, 2), "nn.batch_matmul": (3, 3),
     "nn.bias_add": (None, 1), "nn.batch_norm": (None, 1, 1, 1, 1), "nn.layer_norm": (None, 1, 1), "nn.instance_norm": (None, 1, 1),
-    "nn.group_norm": (None, 1, 1), "matrix_set_diag": (2, 1), **ONNX_RANKS,
+    "nn.group_norm": (None, 1, 1), "matrix_set_diag": (2, 1), "nn.pad": (None, 0), **ONNX_RANKS,
 }  # fmt: skip
 _SAME = frozenset({"copy", "annotation.stop_fusion", "annotation.checkpoint", "device_copy", "annotation.cast_hint"})
 _BOOLEAN = frozenset({"isnan", "isinf", "isfinite", "IsNaN", "IsInf"})

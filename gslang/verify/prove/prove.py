@@ -13,6 +13,7 @@ from gslang.verify.prove.certificate import CaseRecord, case_as_json
 from gslang.verify.prove.facts import Facts
 from gslang.verify.prove.families import Family, check_blocks
 from gslang.verify.prove.paths import Budget, Choices, Impossible, NotProved, TooMuch, all_cases
+from gslang.verify.prove.ranks import sufficient
 from gslang.verify.prove.reals import as_term
 from gslang.verify.prove.source import Source
 from gslang.verify.prove.target import Target
@@ -31,6 +32,7 @@ class Proof:
     """The scope of a proof: for which ranks (`ranks`: the largest, None for all) and element types (`floats`: floating-point types only).
 
     `limits`: cases that were left out. `cases`: how many were looked at. `laws`: the names of those used (`laws.LAWS`).
+    `suffices`: the largest rank that was looked at where that says everything of larger ones (`ranks.sufficient`).
     """
 
     ranks: int | None
@@ -40,13 +42,15 @@ class Proof:
     seconds: float
     laws: tuple[str, ...] = ()
     written: tuple[Any, ...] = ()  # the cases of a certificate
+    suffices: int | None = None
 
     @property
     def claim(self) -> str:
         """The proved statement, and the assumptions it rests on."""
         ranks = "every rank and size" if self.ranks is None else f"ranks up to {self.ranks} and every size"
+        suffices = () if self.suffices is None else (f"ranks up to {self.suffices} suffice",)
         types = "floating-point types" if self.floats else "every element type that the operators take"
-        return f"for {ranks}, {types} ({', '.join(('real arithmetic', 'non-empty dimensions', *self.limits))})"
+        return f"for {ranks}, {types} ({', '.join(('real arithmetic', 'non-empty dimensions', *suffices, *self.limits))})"
 
 
 def prove(rule: CheckedRule, steps: int = STEPS, record: bool = False) -> Proof:
@@ -71,7 +75,8 @@ def _prove(rule: CheckedRule, steps: int, by_cases: bool, first: _Found, record:
     best: Proof | None = None
     budget = Budget(steps)
     reason = NotProved("no case fits the source")
-    for most in RANKS:
+    enough = sufficient(rule)
+    for most in RANKS if enough is None else (*(rank for rank in RANKS if rank < enough), enough):
         found = _Found(record)
 
         def run(choices: Choices) -> None:
@@ -93,7 +98,10 @@ def _prove(rule: CheckedRule, steps: int, by_cases: bool, first: _Found, record:
         if left_out:
             reason = NotProved(f"no case that was looked at has {left_out[0]}")
         elif found.cases:
-            best = Proof(most if found.limited else None, found.floats, tuple(sorted(found.notes)), found.cases, perf_counter() - began, tuple(sorted(found.laws)), tuple(found.written or ()))
+            best = Proof(
+                most if found.limited and most != enough else None, found.floats, tuple(sorted(found.notes)), found.cases, perf_counter() - began,
+                tuple(sorted(found.laws)), tuple(found.written or ()), most if found.limited and most == enough else None,
+            )  # fmt: skip
         if not found.limited:
             break
     if best is None:

@@ -267,6 +267,8 @@ def _pad(world: World, operands: Operands, attrs: Attrs) -> Value:
         raise NotProved(f"padding by `{attrs['pad_mode']}`")
     fill = operands[1] if len(operands) > 1 else None
     if fill is not None and world.reading:
+        if fill.leaf is not None and fill.splat is None:
+            world.notes.add("what padding is filled with is a scalar")
         world.mostly_alike.append((fill.dtype, x.dtype, "what padding is filled with has the data's element type"))
     for before, after in widths:
         for width in (before, after):
