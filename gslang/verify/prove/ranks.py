@@ -46,7 +46,8 @@ class _Count:
     paddings: int = 0
     sums: set[Any] = field(default_factory=set)
     mixed: bool = False  # some operator is not element-wise: all inputs must have one rank then
-    front: int = 0
+    front: int = 0  # how far axes are named by a number
+    each: bool = False  # some operator does something else with each axis, so that axes cannot be merged
 
 
 def sufficient(rule: ir.CheckedRule) -> int | None:
@@ -76,7 +77,7 @@ class _Sides:
         for condition in rule.where:
             self.condition(condition)
         count = self.count
-        if count.mixed and not self.one_rank():
+        if count.mixed and not self.one_rank() or count.sums and count.each:
             raise _Unlike
         told_apart = sum(max(n - 1, 0) for n in self.reads) if count.mixed else 0
         return told_apart + count.named + count.front + count.conditions + count.paddings + (1 << len(count.sums))
@@ -180,6 +181,7 @@ class _Sides:
             self.count.front = max(self.count.front, place + 1 if place >= 0 else -place)
             return (*labels[0], ("sum", f"axes {place}"))
         if operator in ("strided_slice", "nn.pad", "transpose", "Transpose"):
+            self.count.each = True
             origin = self.origin(tests, _OPEN[operator], number)
             if operator == "nn.pad":
                 if _constant(tests.get("pad_mode")) != "constant" and "pad_mode" in tests and tests["pad_mode"] != ("same", origin):

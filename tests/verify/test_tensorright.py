@@ -1,0 +1,104 @@
+"""TensorRight's rules (Arora et al., POPL 2025: XLA's algebraic simplifier), written as rules of ours: what is proved of them, for which ranks."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+import gslang.api as api
+from gslang.check.checked import CheckedRule
+from gslang.verify.prove.paths import NotProved
+from gslang.verify.prove.prove import Proof, prove
+from gslang.verify.prove.ranks import sufficient
+
+FOLDER = Path(__file__).parent / "tensorright"
+RULES: dict[str, CheckedRule] = {
+    f"{path.stem}/{name}": rule for path in sorted(FOLDER.glob("*.gsl")) for name, rule in api.load(path).own.items()
+}  # fmt: skip
+WRONG = {
+    "slices/slice_ew": "an attribute of the element-wise operator is not copied (`fixed.gsl` has it right)",
+    "structure/transpose_ew": "the same",
+    "structure/pad03": "a broadcast may make other axes longer, too (`fixed.gsl` has it right)",
+    "elementwise/max01": "float32 has numbers below -3.4e38",
+    "elementwise/max02": "float32 has numbers above 3.4e38",
+    "elementwise/rem07": "x + c may wrap",
+    "elementwise/rem08": "x + n may wrap",
+    "onnx/slice07": "the new constants get the type of the data",
+    "onnx/pad_pad": "the new constant gets the type of the data",
+    "onnx/conv_pad": "widths may be negative",
+    "onnx/gather_gather2": "a scalar picks no vector",
+}
+OPEN = {
+    "elementwise/rem06": "ranges", "fixed/iota01": "ranges", "onnx/range01": "ranges",
+    "slices/dyslice01": "slices by operands", "slices/dyslice02": "slices by operands", "slices/dyslice04": "slices by operands",
+    "structure/bcast06": "slices by operands", "onnx/gather_gather": "gathers", "onnx/maxpool_relu": "pooling", "onnx/avgpool_add": "pooling",
+}  # fmt: skip
+PROVED = [name for name in RULES if name not in WRONG and name not in OPEN]
+# Proved for ranks up to a bound only.
+UP_TO = {
+    "structure/concat05", "structure/concat06", "structure/reduce_bcast", "structure/relabel01", "structure/relabel01b", "structure/relabel02", "structure/dot02",
+    "onnx/slice_relu", "onnx/pad01", "onnx/expand_expand",
+}  # fmt: skip
+SAMPLE = PROVED[::6]
+
+
+def outcome(name: str) -> Proof | None:
+    try:
+        return prove(RULES[name])
+    except NotProved:
+        return None
+
+
+@pytest.mark.parametrize("name", [*SAMPLE, *[pytest.param(name, marks=pytest.mark.long) for name in PROVED if name not in SAMPLE]])
+def test_proved(name: str) -> None:
+    proof = outcome(name)
+    assert proof is not None and (proof.ranks is None) == (name not in UP_TO)
+
+
+@pytest.mark.parametrize("name", WRONG)
+def test_what_is_wrong_is_not_proved(name: str) -> None:
+    assert outcome(name) is None
+
+
+@pytest.mark.parametrize("name", OPEN)
+def test_what_is_open(name: str) -> None:
+    assert outcome(name) is None
+
+
+def test_most_are_proved() -> None:
+    ours = {name.partition("/")[2] for name in RULES if not name.startswith("onnx/")}
+    assert len(ours) >= 118 and len(ours - {name.partition("/")[2] for name in (*WRONG, *OPEN)}) >= 105
+
+
+# ── how many axes suffice ──
+
+
+@pytest.mark.parametrize(
+    "text, enough",
+    [
+        ("rule t(x): nn.relu(nn.relu(x)) => nn.relu(x);", 1),
+        ("rule t(x, y: any(shape = x.shape)) { s = x + y; s where s.shape == x.shape => y + x }", 2),
+        ("rule t(x) { a = reverse(x); b = reverse(a, a.*); b => x }", 3),
+        ("rule t(x, y) { c = concatenate((x, y)); nn.relu(c) => concatenate((nn.relu(x), nn.relu(y)), c.*) }", 4),
+        ("rule t(x) { s = x + splat(0); s where s.shape[2] == 1 => x }", None),
+        ("rule t(x) { s = x + splat(0); s where s.ndim == 2 => x }", None),
+        ("rule t(x, y) { a = reverse(x); b = reverse(y, a.*); a + b => reverse(x + y, a.*) }", None),  # axes of unlike ranks
+        ("rule t(x) { t = transpose(x); u = x + t; u => t + x }", None),  # axes that stand for one another
+        ("rule t(x) { s = sum(x, axis = (1,), keepdims = true, exclude = false); s where x.shape[1] == 1 => x }", 5),
+        ("rule t(x) { s = sum(x, keepdims = true, exclude = false); r = strided_slice(s); r => strided_slice(sum(x, s.*), r.*) }", None),
+        ("rule t(x) { r = reshape(x); nn.relu(r) => reshape(nn.relu(x), r.*) }", None),
+    ],
+)
+def test_how_many_axes_suffice(text: str, enough: int | None) -> None:
+    (rule,) = api.parse_rules(text).own.values()
+    assert sufficient(rule) == enough
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("name", [name for name in PROVED if sufficient(RULES[name]) is not None])
+def test_a_bound_that_suffices_says_the_same_of_one_more_axis(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    enough = sufficient(RULES[name]) or 0
+    monkeypatch.setattr("gslang.verify.prove.prove.sufficient", lambda rule: None)
+    monkeypatch.setattr("gslang.verify.prove.prove.RANKS", (enough + 1,))
+    assert prove(RULES[name], 200_000).cases
