@@ -15,9 +15,10 @@ def pytest_xdist_auto_num_workers(config: pytest.Config) -> int:
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--bless", action="store_true", help="rewrite golden files")
+    parser.addoption("--other-examples", action="store_true", help="examples of Hypothesis that differ from run to run")
 
 
-# The same examples in every run: what a run finds is found by the next one too. Other examples: `--hypothesis-profile=random`.
-settings.register_profile("same", derandomize=True)
-settings.register_profile("random", derandomize=False)
-settings.load_profile("same")
+def pytest_configure(config: pytest.Config) -> None:
+    """The same examples in every run: what a run finds is found by the next one too."""
+    settings.register_profile("same", derandomize=True)
+    settings.load_profile("default" if config.getoption("--other-examples") else "same")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import subprocess
 import sys
 from collections.abc import Callable
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -14,7 +15,11 @@ from gslang.dialect.load import load_dialect
 from gslang.graph.builder import Builder
 
 ROOT = Path(__file__).parent.parent
-RULES = gslang.parse_rules("rule twice(x): nn.relu(nn.relu(x)) => nn.relu(x);\npass all { twice; }")
+
+
+@cache
+def rules() -> gslang.RuleSet:
+    return gslang.parse_rules("rule twice(x): nn.relu(nn.relu(x)) => nn.relu(x);\npass all { twice; }")
 
 
 def graph() -> gslang.Graph:
@@ -23,12 +28,12 @@ def graph() -> gslang.Graph:
 
 
 CASES: dict[str, tuple[Callable[[], object], type[Exception], str]] = {
-    "a rule": (lambda: RULES.apply(graph(), rules=["twise"]), gslang.UnknownNameError, "there is no rule `twise`; did you mean `twice`?"),
-    "a skipped rule": (lambda: RULES.apply(graph(), skip=["zz"]), KeyError, "there is no rule `zz`; known: twice"),
-    "a pass": (lambda: RULES.apply(graph(), pass_name="zz"), KeyError, "there is no pass `zz`; known: all"),
-    "a handle": (lambda: RULES["zz"], KeyError, "there is no rule `zz`"),
-    "a limit": (lambda: RULES.apply(graph(), limit=0), ValueError, "`limit` is a number from 1, not 0"),
-    "sweeps": (lambda: RULES.apply(graph(), sweeps=0), ValueError, "`sweeps` is a number from 1, not 0"),
+    "a rule": (lambda: rules().apply(graph(), rules=["twise"]), gslang.UnknownNameError, "there is no rule `twise`; did you mean `twice`?"),
+    "a skipped rule": (lambda: rules().apply(graph(), skip=["zz"]), KeyError, "there is no rule `zz`; known: twice"),
+    "a pass": (lambda: rules().apply(graph(), pass_name="zz"), KeyError, "there is no pass `zz`; known: all"),
+    "a handle": (lambda: rules()["zz"], KeyError, "there is no rule `zz`"),
+    "a limit": (lambda: rules().apply(graph(), limit=0), ValueError, "`limit` is a number from 1, not 0"),
+    "sweeps": (lambda: rules().apply(graph(), sweeps=0), ValueError, "`sweeps` is a number from 1, not 0"),
     "no rule file": (lambda: gslang.load("/no/such.gsl"), FileNotFoundError, "such.gsl"),
     "no name": (lambda: gslang.load(""), FileNotFoundError, "there is no .gsl file"),
     "a folder without rules": (lambda: gslang.load(ROOT / "docs" / "no"), FileNotFoundError, ""),
@@ -48,7 +53,7 @@ def test_errors(name: str) -> None:
 
 
 def test_no_rules_is_none_of_them() -> None:
-    assert RULES.apply(graph(), rules=[]).applications == 0 and RULES.apply(graph()).applications == 1
+    assert rules().apply(graph(), rules=[]).applications == 0 and rules().apply(graph()).applications == 1
 
 
 SCRIPT = """

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import json
+from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
 
 from gslang.cli.main import main
 
-pytest.importorskip("onnxruntime")
+pytestmark = pytest.mark.skipif(find_spec("onnxruntime") is None, reason="onnxruntime is not installed")
 
 MODEL = Path(__file__).parent.parent / "onnx" / "exports" / "vit.dy18.dynamic.sdpa.nomask.f32.onnx"
 QUICK = ("--rounds", "7", "--warm-up", "1", "--threads", "1", "--dim", "b=2")

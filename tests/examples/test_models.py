@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import runpy
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from types import ModuleType
 
@@ -65,14 +66,16 @@ def test_values_are_those_of_the_seed() -> None:
 
 
 @pytest.mark.parametrize(
-    "graph",
+    "build",
     [
-        inception_v3.build(size=75, width=0.125, classes=7), nasnet_cell.build(cells=1, filters=4, stem=8, size=8),
-        resnet50.build(size=32, width=4, classes=5),
+        lambda: inception_v3.build(size=75, width=0.125, classes=7),
+        lambda: nasnet_cell.build(cells=1, filters=4, stem=8, size=8),
+        lambda: resnet50.build(size=32, width=4, classes=5),
     ],
     ids=["inception_v3", "nasnet_cell", "resnet50"],
-)  # fmt: skip
-def test_classifiers_give_probabilities(graph: Graph) -> None:
+)
+def test_classifiers_give_probabilities(build: Callable[[], Graph]) -> None:
+    graph = build()
     shape = graph.types[graph.names.index("data")].shape  # type: ignore[union-attr]
     (result,) = evaluate(graph, DIALECT, {"data": np.random.default_rng(0).standard_normal(shape).astype("float32")})
     assert np.isfinite(result).all()

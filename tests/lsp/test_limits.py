@@ -5,11 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from lsprotocol import types as lsp
 
-from gslang.lsp.diagnostics import shown
-from gslang.lsp.formatting import format_document
-from gslang.lsp.hover import hover
 from gslang.lsp.store import Store
 from tests.hostile.corpus import corpus
 
@@ -23,6 +19,12 @@ LIMITS = {
 
 def served(store: Store, name: str, text: str) -> list[str]:
     """The codes that are shown for a document, after all that an editor asks for when it opens one."""
+    from lsprotocol import types as lsp
+
+    from gslang.lsp.diagnostics import shown
+    from gslang.lsp.formatting import format_document
+    from gslang.lsp.hover import hover
+
     document = store.put(f"file:///nowhere/{name}", text, 1)
     codes = [str(found.code) for found in shown(store, document, store.findings(document, costly=False))]
     for line in (0, 1):

@@ -5,7 +5,6 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from lsprotocol import types as lsp
 
 from gslang.base.cache import cache_folder
 from gslang.check.context import FUNCTIONS, KINDS
@@ -15,10 +14,8 @@ from gslang.highlight.words import words as grammar_words
 from gslang.lint.linted_file import walk
 from gslang.lsp import pieces, words
 from gslang.lsp.names import marks
-from gslang.lsp.navigation import all_references
 from gslang.lsp.pieces import Piece, cut, cut_file
 from gslang.lsp.store import Store
-from gslang.lsp.symbols import workspace_symbols
 from gslang.syntax import nodes as n
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -112,6 +109,11 @@ def test_words_are_those_of_the_language() -> None:
 
 def test_searching_a_workspace_parses_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Counted: symbols, references and the dialect of a file are found from tokens alone, so that large workspaces can be searched."""
+    from lsprotocol import types as lsp
+
+    from gslang.lsp.navigation import all_references
+    from gslang.lsp.symbols import workspace_symbols
+
     for k in range(30):
         (tmp_path / f"f{k}.gsl").write_text(f'dialect relay;\nuse "./base.gsl";\nrule r{k}(x): exp(x) where f(1) == {k} => x;\n')
     (tmp_path / "base.gsl").write_text("fn f(a) = a;\n")

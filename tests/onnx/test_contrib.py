@@ -6,7 +6,6 @@ from typing import Any
 
 import numpy as np
 import onnx
-import onnxruntime
 import pytest
 from onnx import helper, numpy_helper
 
@@ -96,6 +95,8 @@ def one_node(operator: str, operands: list[Any], attrs: dict[str, Any], results:
 
 
 def run(found: Any, feeds: dict[str, Any]) -> list[Any]:
+    import onnxruntime
+
     options = onnxruntime.SessionOptions()
     options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_DISABLE_ALL
     options.log_severity_level = 4
