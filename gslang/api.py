@@ -30,7 +30,7 @@ from gslang.engine.passes import run_steps
 from gslang.engine.rewrite import Application, Failure, describe
 from gslang.formats.registry import read_graph, write_graph
 from gslang.graph.compare import count_calls
-from gslang.graph.graph import Graph
+from gslang.graph.graph import CONST, Graph
 from gslang.graph.known_calls import operands_to_attributes, prepared, prepared_copy
 from gslang.notebook import rule_html, rules_html, run_html
 
@@ -114,12 +114,11 @@ class Rule:
 
         Matches of the same nodes with the outputs in another order (a symmetric pattern seen from its other side) are one.
         """
-        graph = graph_of(model, self.rule.dialect)
-        if why_unfit(self.rule, graph.meta):
+        graph, plan = graph_of(model, self.rule.dialect), program_of(self.rule)
+        starts, seen = set(plan.starts), set()
+        if CONST not in starts and starts.isdisjoint(graph.op) or why_unfit(self.rule, graph.meta):  # a model may have thousands of bodies
             return
         graph = prepared(graph, self.rule.dialect)
-        plan = program_of(self.rule)
-        starts, seen = set(plan.starts), set()
         for node in list(graph.ordered()):
             if graph.op[node] not in starts:
                 continue

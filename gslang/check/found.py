@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, fields, is_dataclass
-from functools import reduce
+from functools import cache, reduce
 from operator import and_, or_
 from typing import Any
 
@@ -108,8 +108,15 @@ def walk(item: Any) -> Iterator[Any]:
         yield part
         if isinstance(part, tuple):
             stack.extend(reversed(part))
-        elif is_dataclass(part) and not isinstance(part, type):
-            stack.extend(getattr(part, f.name) for f in reversed(fields(part)) if f.name != "span")
+        else:
+            kind: type = type(part)
+            stack.extend([getattr(part, name) for name in _names_below(kind)])
+
+
+@cache
+def _names_below(kind: type) -> tuple[str, ...]:
+    """The fields of a class that parts stand in, the last one first."""
+    return tuple(f.name for f in reversed(fields(kind)) if f.name != "span") if is_dataclass(kind) else ()
 
 
 def new_nodes_read(item: Any, lets: Sequence[ir.Value], sure: bool = False) -> list[int]:

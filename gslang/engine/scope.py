@@ -195,7 +195,8 @@ def evaluate(value: ir.Value, scope: Scope) -> Any:
         case ir.UnaryValue(_, operand):
             return not truth(evaluate(operand, scope))
         case ir.BinaryValue(operator, left, right):
-            return BINARY[operator](evaluate(left, scope), evaluate(right, scope))
+            first = evaluate(left, scope)
+            return BINARY[operator](first, first if right is left else evaluate(right, scope))
         case ir.CompareValue(operator, left, right):
             return COMPARE[operator](evaluate(left, scope), evaluate(right, scope))
         case ir.AllOf(items):

@@ -25,6 +25,15 @@ _NOT = {"==": "!=", "!=": "==", "<": ">=", ">=": "<", ">": "<=", "<=": ">", "in"
 
 def solve(condition: ir.Value, making: Making, wanted: bool = True) -> Wish:
     """Wishes after which a condition that does not come out as wanted now may do so; none where no way is known."""
+    scope, before = making.scope, making.scope.memo
+    scope.memo = {}  # nothing changes meanwhile: each of the lets is computed once, however many ways lead to it
+    try:
+        return _solve(condition, making, wanted)
+    finally:
+        scope.memo = before
+
+
+def _solve(condition: ir.Value, making: Making, wanted: bool) -> Wish:
     match condition:
         case ir.AllOf(items) | ir.AnyOf(items):
             every = isinstance(condition, ir.AllOf) == wanted
@@ -34,18 +43,18 @@ def solve(condition: ir.Value, making: Making, wanted: bool = True) -> Wish:
             for item in order:
                 if every and holds(item, making.scope) == wanted:
                     continue
-                if (wish := solve(item, making, wanted)) or every:
+                if (wish := _solve(item, making, wanted)) or every:
                     return wish
         case ir.UnaryValue("not", operand):
-            return solve(operand, making, not wanted)
+            return _solve(operand, making, not wanted)
         case ir.Let(ir.Own(), number):
-            return solve(making.rule.lets[number], making, wanted)
+            return _solve(making.rule.lets[number], making, wanted)
         case ir.SelectValue(place, node, arms):
             try:
                 arm = arms[making.scope.branch(place, node)]
             except FAILURES:
                 return {}
-            return {} if arm is None else solve(arm, making, wanted)
+            return {} if arm is None else _solve(arm, making, wanted)
         case ir.Uses():
             return _assign(condition, wanted, making)
         case ir.CompareValue(sign, left, right):
