@@ -49,6 +49,10 @@ def defines_of(options: argparse.Namespace) -> dict[str, object]:
         if name in found:
             raise InputError(f"--define gives `{name}` twice", help="remove one of them")
         found[name] = _json_file(text[1:]) if text.startswith("@") else _json_or_text(text)
+        try:
+            json.dumps(found[name], ensure_ascii=False).encode()
+        except UnicodeEncodeError:
+            raise InputError(f"--define {name}: half of a surrogate pair is no text", help="write the character itself, or both halves: `\\ud83d\\ude00`") from None
     return found
 
 

@@ -361,7 +361,7 @@ class _State:
 
     def __init__(self, path: str | None, question: Question) -> None:
         self.path = path
-        texts = [Path(file).read_text(encoding="utf-8") if Path(file).is_file() else "" for file in question.files]
+        texts = [Path(file).read_text(encoding="utf-8", errors="replace") if Path(file).is_file() else "" for file in question.files]
         key = digest([repr(question), own_code(), *texts])
         self.data: dict[str, Any] = {"question": key, "judged": {}}
         if path is None or not Path(path).exists():
@@ -369,7 +369,7 @@ class _State:
         try:
             data = json.loads(Path(path).read_text(encoding="utf-8"))
             fits = data["question"] == key and isinstance(data["judged"], dict)
-        except (OSError, ValueError, KeyError, TypeError):
+        except (OSError, ValueError, KeyError, TypeError, RecursionError):
             raise InputError("this is not a state of `gslc discover`", path=path, help="give another file, or remove this one") from None
         if not fits:
             raise InputError("this is the state of another question, or of another gslang", path=path, help="give another file, or remove this one")
@@ -388,9 +388,12 @@ class _State:
 
     def answers(self, group: Sequence[Candidate]) -> list[tuple[Candidate, Judged | None]]:
         made = []
-        for candidate, data in zip(group, self.data["judged"][_key(group)]):
-            values = {**data, "candidate": candidate, "conditions": tuple(data["conditions"])} if data is not None else None
-            made.append((candidate, None if values is None else Judged(**values)))
+        try:
+            for candidate, data in zip(group, self.data["judged"][_key(group)], strict=True):
+                values = {**data, "candidate": candidate, "conditions": tuple(data["conditions"])} if data is not None else None
+                made.append((candidate, None if values is None else Judged(**values)))
+        except (KeyError, TypeError, ValueError):
+            raise InputError("this is not a state of `gslc discover`", path=self.path, help="give another file, or remove this one") from None
         return made
 
 

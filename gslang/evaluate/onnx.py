@@ -12,7 +12,6 @@ from typing import Any, Final
 from gslang.dialect.load import load_dialect
 from gslang.dialect.onnx.attributes import attribute_message, captures_of
 from gslang.dialect.onnx.contrib import DOMAIN
-from gslang.dialect.onnx.function_size import MOST_NODES, expanded_size
 from gslang.dialect.onnx.infer import fitting_dtype, operand_value
 from gslang.dialect.onnx.package_schemas import newest, schema_at
 from gslang.dialect.onnx.schemas import opset_of_name, split_name
@@ -20,6 +19,7 @@ from gslang.dialect.onnx.versions import OPSETS, history
 from gslang.dialect.tensor_type import TensorType, TupleType
 from gslang.evaluate.errors import EvaluationError, NoEvaluatorError
 from gslang.evaluate.onnx_contrib import contrib_function
+from gslang.evaluate.onnx_refusals import MOST_ROUNDS_OF_REFERENCE, refuse_endless, refuse_loops
 from gslang.graph.graph import PROJ, Graph
 
 
@@ -126,6 +126,7 @@ def _prepared(graph: Graph, node: int, operands: list[Any]) -> tuple[list[str], 
     message.output.extend(names)
     version = meant or (1 if schema is None else schema.since_version)
     feeds = {name: value if isinstance(value, (numpy.ndarray, list)) else numpy.asarray(value) for name, value in feeds.items()}
+    refuse_loops([message], feeds, MOST_ROUNDS_OF_REFERENCE)
     functions, imports = _surroundings(graph, message, domain, version)
     stated = tuple(sorted(map(_stated, feeds.items())))
     return names, several, _evaluator(message.SerializeToString(deterministic=True), stated, functions, imports), feeds
@@ -141,12 +142,6 @@ def _surroundings(graph: Graph, message: Any, domain: str, version: int) -> tupl
         opsets.setdefault(domain, version)
         return tuple(f.SerializeToString(deterministic=True) for f in functions), tuple(opsets.items())
     return (), ((domain, version),) if not domain else (("", history().latest), (domain, version))
-
-
-def refuse_endless(model: Any) -> None:
-    """Raises `EvaluationError` for local functions that double or call themselves, until there are too many nodes to compute."""
-    if model.functions and expanded_size(model) > MOST_NODES:
-        raise EvaluationError(f"its local functions call themselves, or give more than {MOST_NODES:,} nodes where they are written out")
 
 
 def _stated(item: tuple[str, Any]) -> tuple[str, int, tuple[int, ...]]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator
 from itertools import islice
 from pathlib import Path
@@ -38,7 +39,7 @@ def round_trips(graph: Graph, formats: tuple[str, ...]) -> list[str]:
     for way in [(a, b) for a in formats for b in formats]:
         texts: list[bytes] = []
         current = graph
-        for format in (*way, *way, *way):
+        for format in (*way, *way):
             data = written(current, format)
             if data is None:
                 break
@@ -47,10 +48,16 @@ def round_trips(graph: Graph, formats: tuple[str, ...]) -> list[str]:
             except InputError as error:
                 faults.append(f"{' → '.join(way)}: {error}: {data[:300]!r}")
                 break
-            texts.append(data)
-        if len(texts) == 6 and texts[5] != texts[3]:
-            faults.append(f"{' → '.join(way)}: {texts[3][:300]!r} and {texts[5][:300]!r}")
+            texts.append(_renumbered(data))
+        if len(texts) == 4 and texts[3] != texts[1]:
+            faults.append(f"{' → '.join(way)}: {texts[1][:300]!r} and {texts[3][:300]!r}")
     return faults
+
+
+def _renumbered(data: bytes) -> bytes:
+    """Sizes that ONNX's shape inference makes up are numbered by the model's order of nodes, which JSON does not keep."""
+    known: dict[bytes, bytes] = {}
+    return re.sub(rb"\bunk__\d+\b", lambda found: known.setdefault(found[0], b"unk__%d" % len(known)), data)
 
 
 def mutants(data: bytes, format: str, count: int) -> Iterator[Graph]:

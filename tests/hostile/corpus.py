@@ -1,6 +1,6 @@
 """Small files that are meant to do harm, or that an unlucky user could have: name → bytes, always the same.
 
-The first part of a name says which reader gets it: rules, json, relay, onnx, weights, traces, config, cache.
+The first part of a name says which reader gets it.
 """
 
 from __future__ import annotations
@@ -9,8 +9,12 @@ import io
 import json
 import struct
 import zipfile
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from itertools import chain
 from typing import Any
+
+from tests.hostile import odd
+from tests.hostile.operators import operators
 
 HEAD = "dialect relay;\n"
 NODES: list[dict[str, Any]] = [
@@ -21,12 +25,17 @@ NODES: list[dict[str, Any]] = [
 ]
 GRAPH = json.dumps({"format": "gsl-graph", "version": 1, "dialect": "relay", "nodes": NODES, "outputs": ["z"]}).encode()
 RULES = (HEAD + "rule twice(a): nn.relu(nn.relu(a)) => nn.relu(a);\n").encode()
+APPLICATION: dict[str, Any] = {"application": 1, "rule": "twice", "outputs": ["z"], "removed": ["y", "z"], "added": ["n"], "replaced": {"z": "n"}, "bindings": {"a": "t"}}
 
 
 def corpus() -> dict[str, bytes]:
     """All files by name."""
-    parts = {"rules": _rules, "json": _json, "relay": _relay, "onnx": _onnx, "weights": _weights, "traces": _traces, "config": _config, "cache": _cache, "tables": _tables}
-    return {f"{part}/{name}": data if isinstance(data, bytes) else data.encode("utf-8", "surrogatepass") for part, make in parts.items() for name, data in make()}
+    parts: dict[str, Iterable[tuple[str, str | bytes]]] = {
+        "rules": chain(_rules(), odd.odd_rules()), "json": chain(_json(), odd.odd_json(NODES)), "relay": chain(_relay(), odd.odd_relay()), "onnx": chain(_onnx(), odd.odd_onnx()),
+        "weights": chain(_weights(), odd.odd_weights(_zip, _npy, _safetensors)), "traces": chain(_traces(), odd.odd_traces(APPLICATION)), "config": chain(_config(), odd.odd_config()),
+        "cache": chain(_cache(), odd.odd_cache()), "tables": chain(_tables(), odd.odd_tables()), "states": odd.odd_states(), "defines": odd.odd_defines(), "operators": operators(),
+    }  # fmt: skip
+    return {f"{part}/{name}": data if isinstance(data, bytes) else data.encode("utf-8", "surrogatepass") for part, made in parts.items() for name, data in made}
 
 
 # ── rules ─────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -445,6 +454,11 @@ def _npy(header: str, data: bytes = b"", version: int = 1) -> bytes:
     return b"\x93NUMPY" + bytes([version, 0]) + struct.pack("<H", len(text) & 0xFFFF) + text + data
 
 
+def _safetensors(header: Any, data: bytes = b"", length: int | None = None) -> bytes:
+    text = header if isinstance(header, bytes) else json.dumps(header).encode()
+    return struct.pack("<Q", len(text) if length is None else length) + text + data
+
+
 def _weights() -> Iterator[tuple[str, bytes]]:
     good = _npy("{'descr': '<f4', 'fortran_order': False, 'shape': (2,), }", bytes(8))
     pickled = b"\x80\x04cos\nsystem\n(S'touch /tmp/gslang-was-here'\ntR."
@@ -466,28 +480,24 @@ def _weights() -> Iterator[tuple[str, bytes]]:
     yield "outside.npz", _zip({"../../x.npy": good, "/etc/x.npy": good})
     yield "names.npz", _zip({f"x{k}.npy": good for k in range(300)}, zipfile.ZIP_STORED)
 
-    def safetensors(header: Any, data: bytes = b"", length: int | None = None) -> bytes:
-        text = header if isinstance(header, bytes) else json.dumps(header).encode()
-        return struct.pack("<Q", len(text) if length is None else length) + text + data
-
     entry = {"dtype": "F32", "shape": [2], "data_offsets": [0, 8]}
-    yield "fine.safetensors", safetensors({"x": entry, "w": {"dtype": "I64", "shape": [], "data_offsets": [8, 16]}}, bytes(16))
+    yield "fine.safetensors", _safetensors({"x": entry, "w": {"dtype": "I64", "shape": [], "data_offsets": [8, 16]}}, bytes(16))
     yield "empty.safetensors", b""
-    yield "header_huge.safetensors", safetensors({"x": entry}, bytes(8), 2**63)
-    yield "header_lies.safetensors", safetensors({"x": entry}, bytes(8), 10**9)
-    yield "header_short.safetensors", safetensors({"x": entry}, bytes(8), 3)
-    yield "header_deep.safetensors", safetensors(b'{"a":' * 20000 + b"1" + b"}" * 20000)
-    yield "header_list.safetensors", safetensors([1, 2])
+    yield "header_huge.safetensors", _safetensors({"x": entry}, bytes(8), 2**63)
+    yield "header_lies.safetensors", _safetensors({"x": entry}, bytes(8), 10**9)
+    yield "header_short.safetensors", _safetensors({"x": entry}, bytes(8), 3)
+    yield "header_deep.safetensors", _safetensors(b'{"a":' * 20000 + b"1" + b"}" * 20000)
+    yield "header_list.safetensors", _safetensors([1, 2])
     for name, change in {
         "offsets_outside": {"data_offsets": [0, 10**12]}, "offsets_negative": {"data_offsets": [-8, 0]}, "offsets_backwards": {"data_offsets": [8, 0]},
         "offsets_three": {"data_offsets": [0, 4, 8]}, "shape_huge": {"shape": [2**62, 2**62]}, "shape_negative": {"shape": [-2]}, "dtype": {"dtype": "PICKLE"},
         "dtype_number": {"dtype": 4}, "shape_text": {"shape": "22"},
     }.items():  # fmt: skip
-        yield f"{name}.safetensors", safetensors({"x": {**entry, **change}}, bytes(8))
+        yield f"{name}.safetensors", _safetensors({"x": {**entry, **change}}, bytes(8))
 
 
 def _traces() -> Iterator[tuple[str, str | bytes]]:
-    line: dict[str, Any] = {"application": 1, "rule": "twice", "outputs": ["z"], "removed": ["y", "z"], "added": ["n"], "replaced": {"z": "n"}, "bindings": {"a": "t"}}
+    line = APPLICATION
     yield "empty.jsonl", b""
     yield "cut_off.jsonl", json.dumps(line)[:-20]
     yield "no_json.jsonl", "application 1\n"

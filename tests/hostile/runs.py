@@ -17,6 +17,7 @@ from tests.hostile.corpus import GRAPH, RULES, corpus
 
 SECONDS = 10
 MEMORY = 1 << 30
+_SHORT = ["--rounds", "1", "--warm-up", "0", "--seconds", "1", "--threads", "1"]  # of what measures as long as it is told to
 PATIENCE = 120  # seconds by the clock, for what sleeps or waits
 
 
@@ -51,6 +52,8 @@ def write_corpus(folder: Path) -> list[str]:
         path.write_bytes(data)
     (folder / "g.json").write_bytes(GRAPH)
     (folder / "r.gsl").write_bytes(RULES)
+    (folder / "parameters.gsl").write_bytes(b"dialect relay;\nparam k: int = 1;\nparam l: (str, int)[] = ();\nrule twice(a): nn.relu(nn.relu(a)) where k > len(l) => nn.relu(a);\n")
+    (folder / "fine.onnx").write_bytes(files["onnx/squares.onnx"])
     (folder / "onnx.gsl").write_bytes(b"dialect onnx;\nrule twice(a): Relu(Relu(a)) => Relu(a);\n")
     with (folder / "onnx" / "external_sparse.onnx.data").open("wb") as file:
         file.truncate(1 << 42)
@@ -65,26 +68,20 @@ def commands(name: str, every: bool) -> Iterator[list[str]]:
         case "rules":
             yield [name, "g.json", *out]
             if every:
-                yield from (["check", name], ["lint", name], ["verify", name], ["fmt", "--check", name], ["test", name], ["match", name, "g.json"])
-                yield ["match", name, "g.json", "--why-not"]
-                yield [name, "g.json", *out, "--check-numbers", "--fold", "--trace", "out.jsonl"]
-                yield ["check", name, "--format", "sarif"]
-                yield from (["lint", "--diff", name], ["search", name, "g.json", *out, "--require", "any"], ["view", "g.json", name, "-o", "out.html"])
-                yield ["bisect", name, "g.json", "--check", "numbers"]
+                yield from _with_rules(name)
         case "json" | "relay" | "onnx" as kind:
             yield ["onnx.gsl" if kind == "onnx" else "r.gsl", name, "-o", f"out.{kind}", "--fold", *(["--inline"] if kind == "relay" else [])]
             if every:
-                yield ["std.onnx" if kind == "onnx" else "std.relay", name, "-o", f"out.{kind}"]
-                yield from (["convert", name, *out], ["convert", name, "-o", "out.dot"], ["run", name], ["diff", name, name])
-                yield from (["cost", name], ["view", name, "-o", "out.html"])
-                yield ["search", "onnx.gsl" if kind == "onnx" else "r.gsl", name, "-o", f"out.{kind}", "--require", "any"]
-                yield ["match", "std.onnx" if kind == "onnx" else "std.relay", name]
-                if kind == "relay":
-                    yield from (["convert", name, "-o", "out.relay", "--inline"], ["convert", name, *out, "--skip-unsupported"])
+                yield from _with_graph(name, kind)
+        case "operators":
+            yield ["onnx.gsl", name, "-o", "out.onnx", "--fold"]
+            if every:
+                yield from (["run", name], ["cost", name])
         case "weights":
             yield ["convert", "g.json", *out, "--params", name]
             if every:
                 yield from (["run", "g.json", "--inputs", name], ["run", "g.json", "--params", name], ["r.gsl", "g.json", *out, "--params", name, "--check-numbers"])
+                yield from (["r.gsl", "g.json", *out, "--inputs", name, "--check-numbers"], ["bench", "fine.onnx", *_SHORT, "--inputs", name])
         case "tables":
             match name.partition("/")[2].partition("_")[0]:
                 case "egraph":
@@ -93,14 +90,49 @@ def commands(name: str, every: bool) -> Iterator[list[str]]:
                         yield ["extract", name, "--method", "greedy", "--format", "json"]
                 case "taso":
                     yield ["import", "taso", name, "-o", "out.rules"]
+                    if every:
+                        yield ["import", "taso", name, "-o", "out.conditions", "--with-conditions"]
                 case _:
                     yield ["cost", "g.json", "--cost", name]
+                    if every:
+                        yield ["search", "r.gsl", "g.json", *out, "--cost", name, "--require", "any"]
         case "traces":
             yield ["r.gsl", "g.json", *out, "--replay", name]
         case "config":
             yield ["lint", f"{name.removesuffix('.toml')}/r.gsl"]
         case "cache":
             yield ["check", "r.gsl"]
+        case "states":
+            yield ["discover", "--ops", "nn.relu", "--size", "2", "--quiet", "--state", name, "-o", "out.gsl"]
+        case "defines":
+            yield ["parameters.gsl", "g.json", *out, "--define", f"k=@{name}", "--define", f"l=@{name}"]
+
+
+def _with_rules(name: str) -> Iterator[list[str]]:
+    out = ["-o", "out.json"]
+    yield from (["check", name], ["lint", name], ["verify", name], ["fmt", "--check", name], ["test", name], ["match", name, "g.json"])
+    yield ["match", name, "g.json", "--why-not"]
+    yield [name, "g.json", *out, "--check-numbers", "--fold", "--trace", "out.jsonl", "--html", "out.html"]
+    yield ["check", name, "--format", "sarif"]
+    yield from (["lint", "--diff", name], ["search", name, "g.json", *out, "--require", "any"], ["view", "g.json", name, "-o", "out.html"])
+    yield ["search", name, "g.json", *out, "--require", "any", "--method", "backtrack"]
+    yield from (["bisect", name, "g.json", "--check", "numbers"], ["view", name, "-o", "out.html"], ["explain", "r", name], ["ops", "nn.relu", name])
+    yield from (["generalize", name, "-o", "out.gsl"], ["implied", name, "--by", "r.gsl"], ["implied", "r.gsl", "--by", name])
+    yield ["discover", name, "--ops", "nn.relu", "--size", "2", "--quiet", "-o", "out.gsl"]
+
+
+def _with_graph(name: str, kind: str) -> Iterator[list[str]]:
+    rules, shipped = ("onnx.gsl", "std.onnx") if kind == "onnx" else ("r.gsl", "std.relay")
+    yield [shipped, name, "-o", f"out.{kind}"]
+    yield from (["convert", name, "-o", "out.json"], ["convert", name, "-o", "out.dot"], ["convert", name, "-o", "out.html"], ["run", name], ["diff", name, name])
+    yield from (["cost", name], ["view", name, "-o", "out.html"], ["match", shipped, name], ["match", rules, name, "--why-not"])
+    yield ["search", rules, name, "-o", f"out.{kind}", "--require", "any"]
+    yield from (["from-example", name, name], ["discover", "--ops", "nn.relu", "--size", "1", "--quiet", "-o", "out.gsl", "--on", name])
+    yield [rules, name, "-o", f"out.{kind}", "--check-numbers", "--html", "out.html"]
+    if kind == "relay":
+        yield from (["convert", name, "-o", "out.relay", "--inline"], ["convert", name, "-o", "out.json", "--skip-unsupported"])
+    if kind == "onnx":
+        yield from (["std.onnxruntime", name, "-o", "out.onnx", "--pass", "onnxruntime", "--opset", "23"], ["bench", name, *_SHORT], ["bisect", rules, name, "--check", "numbers"])
 
 
 def run_all(folder: Path, names: Iterable[str], every: bool) -> Iterator[Outcome]:

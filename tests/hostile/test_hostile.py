@@ -19,11 +19,11 @@ COUNT = int(os.environ.get("GSLANG_FUZZ", "1000000"))
 
 def test_the_corpus_is_large_and_always_the_same() -> None:
     first, again = corpus(), corpus()
-    assert first == again and len(first) >= 150
-    assert len({hashlib.sha256(data).digest() for data in first.values()}) >= 150
+    assert first == again and len(first) >= 1000
+    assert len({hashlib.sha256(data).digest() for data in first.values()}) >= 1000
 
 
-@pytest.mark.parametrize("part", ["json", "relay", "traces", "config", "weights", "cache", "tables"])
+@pytest.mark.parametrize("part", ["json", "relay", "traces", "config", "weights", "cache", "tables", "states", "defines"])
 def test_what_reads_most_of_each_file(part: str, tmp_path: Path) -> None:
     names = [name for name in write_corpus(tmp_path) if name.startswith(part)]
     assert not [(one.wrong, one.words, one.said) for one in run_all(tmp_path, names[:: 3 if len(names) > 20 else 1], False) if one.wrong]

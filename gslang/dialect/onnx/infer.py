@@ -9,6 +9,7 @@ from typing import Any, Final
 
 from gslang.dialect.onnx.attributes import Body, Opaque, attribute_message
 from gslang.dialect.onnx.dtypes import type_message, type_of
+from gslang.dialect.onnx.harmful import why_harmful
 from gslang.dialect.onnx.package_schemas import newest, package_installed
 from gslang.dialect.onnx.schemas import split_name
 from gslang.dialect.onnx.tensors import tensor_message
@@ -35,6 +36,8 @@ def _infer(
 
     if any(isinstance(v, (Body, Opaque)) for v in attrs.values()) or any(isinstance(t, TupleType) for t in types):
         return None
+    if why := why_harmful(signature.name, attrs):
+        raise TypeInferenceError(why)
     schema = newest(signature.name)
     domain, type = split_name(signature.name)
     count = _results(signature, attrs, types, value_of)

@@ -11,6 +11,7 @@ from typing import Any, Final
 from gslang.base.diagnostics import InputError
 from gslang.base.suggest import did_you_mean
 from gslang.evaluate.errors import EvaluationError
+from gslang.evaluate.onnx_refusals import refuse
 from gslang.evaluate.times import Change, Times, change
 from gslang.formats.onnx.runtime import model_folder
 from gslang.formats.onnx.writer import onnx_model
@@ -77,9 +78,9 @@ def measure_latency(
     """Times of runs on the same inputs. Raises `InputError`, `EvaluationError`."""
     import onnxruntime
 
-    sessions = [_session(before, setting)]
+    sessions = [_session(before, inputs, setting)]
     if after is not None:
-        sessions += [_session(before, setting), _session(after, setting)]
+        sessions += [_session(before, inputs, setting), _session(after, inputs, setting)]
     runs = [_run(session, inputs) for session in sessions]
     times = _take_turns(runs, setting, clock)
     if after is None:
@@ -118,7 +119,7 @@ def _run(session: Any, inputs: Mapping[str, Any]) -> Callable[[], object]:
     return lambda: session.run(None, feeds)
 
 
-def _session(graph: Graph, setting: Setting) -> Any:
+def _session(graph: Graph, inputs: Mapping[str, Any], setting: Setting) -> Any:
     import onnxruntime
 
     options = onnxruntime.SessionOptions()
@@ -127,9 +128,11 @@ def _session(graph: Graph, setting: Setting) -> Any:
     options.intra_op_num_threads = setting.threads
     if folder := model_folder(graph):
         options.add_session_config_entry("session.model_external_initializers_file_folder_path", folder)
+    model = onnx_model(graph)
+    refuse(model, inputs)
     providers = list(dict.fromkeys([setting.provider, "CPUExecutionProvider"]))
     try:
-        session = onnxruntime.InferenceSession(onnx_model(graph).SerializeToString(), options, providers=providers)
+        session = onnxruntime.InferenceSession(model.SerializeToString(), options, providers=providers)
     except Exception as error:  # as above, and protobuf has its own
         raise EvaluationError(_said(error)) from error
     if session.get_providers()[0] != setting.provider:

@@ -13,7 +13,7 @@ from gslang.dialect.load import load_dialect
 from gslang.dialect.onnx.attributes import attribute_message, captures_of, rename_captures
 from gslang.dialect.onnx.infer import operand_value
 from gslang.dialect.onnx.schemas import split_name
-from gslang.dialect.onnx.versions import VECTORS, Version, former, history, version_at, why_missing
+from gslang.dialect.onnx.versions import CHANGED_MEANING, VECTORS, Version, former, history, version_at, why_missing
 from gslang.formats.onnx.names import Names
 from gslang.formats.onnx.provenance import state_annotations, state_origin
 from gslang.graph.graph import CONST, Graph
@@ -57,7 +57,7 @@ class NodeMaker:
         if known is not None and then is not None:
             if then is not known[-1]:
                 self._old_operands(operator, then, known[-1], formal, inputs, attrs)
-                _change_defaults(then, known[-1], attrs)
+                _change_defaults(operator, then, known[-1], attrs)
             before = self._attributes_as_operands(node, then, inputs, attrs)
         for name in attrs:
             kind = None if then is None else then.kinds.get(name)
@@ -120,7 +120,7 @@ class NodeMaker:
         return made
 
 
-def _change_defaults(then: Version, now: Version, attrs: dict[str, Any]) -> None:
+def _change_defaults(operator: str, then: Version, now: Version, attrs: dict[str, Any]) -> None:
     """State defaults that have changed since; leave out what was always so before it could be said."""
     for name, default in now.defaults.items():
         if name in then.kinds:
@@ -128,3 +128,5 @@ def _change_defaults(then: Version, now: Version, attrs: dict[str, Any]) -> None
                 attrs[name] = default
         elif name in attrs and attrs[name] == default and name not in then.operands:
             del attrs[name]
+    if "is_test" in then.kinds and operator in CHANGED_MEANING:  # such a node trained unless it said so
+        attrs.setdefault("is_test", 1)

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from functools import cache
 from importlib.util import find_spec
 from typing import Any
 
 from gslang.evaluate.errors import EvaluationError
-from gslang.evaluate.onnx import refuse_endless
+from gslang.evaluate.onnx_refusals import refuse
 from gslang.formats.onnx.records import model_record
 from gslang.formats.onnx.writer import onnx_model
 from gslang.graph.graph import Graph
@@ -55,7 +56,7 @@ def run_model(model: Any, folder: str, inputs: Mapping[str, Any], more: Iterable
     import numpy
     import onnxruntime  # type: ignore[import-untyped]
 
-    refuse_endless(model)
+    refuse(model, inputs)
     stated = {value.name for value in model.graph.output}
     wanted = [value.name for value in model.graph.output]
     for name in more:
@@ -75,10 +76,22 @@ def run_model(model: Any, folder: str, inputs: Mapping[str, Any], more: Iterable
         missing = [value.name for value in session.get_inputs() if value.name not in inputs]
         if missing:
             raise EvaluationError(f"input `{missing[0]}` has no value")
-        return list(session.run(wanted, feeds))
+        return list(_until_a_signal(session, wanted, feeds))
     except EvaluationError:
         raise
     except Exception as error:  # onnxruntime has an exception class for each of its status codes, and protobuf its own
         reason = str(error).strip().splitlines()
         raise EvaluationError(f"onnxruntime: {reason[0] if reason else type(error).__name__}") from error
 
+
+def _until_a_signal(session: Any, wanted: Sequence[str], feeds: Mapping[str, Any]) -> Any:
+    """The outputs. Computed in a thread of its own: what interrupts this one, a signal or Ctrl-C, ends the run at its next node."""
+    import onnxruntime
+
+    options = onnxruntime.RunOptions()
+    with ThreadPoolExecutor(1) as pool:
+        running = pool.submit(session.run, wanted, feeds, options)
+        try:
+            return running.result()
+        finally:
+            options.terminate = True

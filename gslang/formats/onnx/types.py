@@ -12,6 +12,7 @@ from typing import Any, Final
 
 from gslang.dialect.onnx.dtypes import type_of
 from gslang.dialect.onnx.function_size import MOST_NODES, bodies_of, expanded_size
+from gslang.dialect.onnx.harmful import harmful_nodes
 from gslang.dialect.tensor_type import UNKNOWN, TensorType, Type
 
 _LARGE: Final = 1024  # elements
@@ -24,6 +25,8 @@ def inferred_types(model: Any) -> tuple[dict[str, Type], str | None]:
     stated = _types_in(model.graph)
     if _is_typed(model.graph, stated):
         return stated, None
+    if why := next(harmful_nodes([*model.graph.node, *(node for function in model.functions for node in function.node)]), None):
+        return stated, f"types are those that the model states: {why}"
     warning = None
     try:
         light = _without_weights(model)

@@ -12,6 +12,7 @@ from typing import Any
 
 from gslang.base.diagnostics import InputError
 from gslang.dialect.dialect import Dialect
+from gslang.dialect.onnx.harmful import harmful_nodes
 from gslang.dialect.onnx.versions import OPSETS, domain_of, history, imported, version_at
 from gslang.formats.onnx.bodies import has_insides, rewrite_insides
 from gslang.formats.onnx.reader import read_model
@@ -127,6 +128,8 @@ def _converted(model: Any, opset: int, path: str, why: str) -> Any:
     failed = InputError(f"the model cannot be brought to operator set {opset}: {why}", path=path, help="export the model anew for this operator set")
     if model.functions or any(attribute.g.node or attribute.graphs for node in model.graph.node for attribute in node.attribute):
         raise failed  # the converter does not look inside
+    if next(harmful_nodes(model.graph.node), None):
+        raise failed
     try:
         return version_converter.convert_version(model, opset)
     except Exception as error:  # it raises what its C++ code does

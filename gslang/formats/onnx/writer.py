@@ -366,7 +366,7 @@ class _Writer:
 
     def _new_graph(self) -> None:
         graph, written, of = self.graph, self.model.graph, self.names.of
-        for node in graph.in_order():
+        for node in graph.nodes():  # as the graph states them: callers of a model may go by place
             if graph.op[node] in (INPUT, PARAM):
                 self._state(written.input, of[node], graph.types[node])
                 if graph.op[node] is PARAM and node in graph.values:

@@ -1,0 +1,104 @@
+"""Models that are not evaluated: what would never end, or end the process in code that is not ours."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any, Final
+
+import numpy as np
+
+from gslang.dialect.onnx.function_size import MOST_NODES, bodies_of, expanded_size
+from gslang.evaluate.errors import EvaluationError
+
+_MOST_ROUNDS: Final = 10_000_000  # of loops whose condition stays as it is, in onnxruntime
+MOST_ROUNDS_OF_REFERENCE: Final = 100_000
+_FOREVER: Final = 1 << 62
+
+
+def refuse(model: Any, inputs: Mapping[str, Any]) -> None:
+    """Raises `EvaluationError` for a model that onnxruntime should not be asked to run on these inputs."""
+    refuse_endless(model)
+    known = {**constants_of(model.graph), **{name: np.asarray(value) for name, value in inputs.items() if not isinstance(value, list)}}
+    refuse_loops(model.graph.node, known, _MOST_ROUNDS)
+    refuse_overflow(model.graph.node, known)
+
+
+def refuse_endless(model: Any) -> None:
+    """Raises `EvaluationError` for local functions that double or call themselves, until there are too many nodes to compute."""
+    if model.functions and expanded_size(model) > MOST_NODES:
+        raise EvaluationError(f"its local functions call themselves, or give more than {MOST_NODES:,} nodes where they are written out")
+
+
+def refuse_loops(nodes: Iterable[Any], known: Mapping[str, Any], most: int) -> None:
+    """Raises `EvaluationError` for loops that take more than `most` rounds for sure. `known`: values by name."""
+    if _rounds(nodes, known) > most:
+        raise EvaluationError(f"its loops take more than {most:,} rounds")
+
+
+def _rounds(nodes: Iterable[Any], known: Mapping[str, Any]) -> int:
+    """The rounds of loops whose number of them is known, and whose condition never changes."""
+    total = 0
+    for node in nodes:
+        bodies = list(bodies_of(node))
+        inside = max((_rounds(body.node, {**known, **constants_of(body)}) for body in bodies), default=0)
+        if node.op_type == "Loop" and all(_goes_on(body) for body in bodies):
+            inside = _trips(node, known) * max(inside, 1)
+        total += inside
+    return total
+
+
+def _trips(node: Any, known: Mapping[str, Any]) -> int:
+    """How often a loop goes round whose condition stays as it is; once where that is not known."""
+    trips, condition = [*node.input, "", ""][:2]
+    if condition and not _is_true(known.get(condition)):
+        return 1
+    if not trips:
+        return _FOREVER
+    value = known.get(trips)
+    return max(int(value.reshape(-1)[0]), 0) if value is not None and value.size == 1 and value.dtype.kind == "i" else 1
+
+
+def _is_true(value: Any) -> bool:
+    return value is not None and value.size == 1 and bool(value.reshape(-1)[0])
+
+
+def _goes_on(body: Any) -> bool:
+    """Whether a loop's body hands its condition on as it is."""
+    if len(body.input) < 2 or not body.output:
+        return False
+    makers = {name: node for node in body.node for name in node.output}
+    name = body.output[0].name
+    for _ in range(len(body.node)):
+        if name not in makers or makers[name].op_type != "Identity" or not makers[name].input:
+            break
+        name = makers[name].input[0]
+    return bool(name == body.input[1].name) or _is_true(constants_of(body).get(name))
+
+
+def refuse_overflow(nodes: Iterable[Any], known: Mapping[str, Any]) -> None:
+    """Raises `EvaluationError` for the least integer divided by what may be -1: onnxruntime ends the process there."""
+    for node in nodes:
+        if node.op_type in ("Div", "Mod") and len(node.input) == 2:
+            left, right = (known.get(name) for name in node.input)
+            if left is None or left.dtype.kind != "i" or not left.size or left.min() > np.iinfo(left.dtype).min:
+                continue
+            if right is None or (right == -1).any():
+                raise EvaluationError(f"`{node.op_type}` divides {left.min()}, the least {left.dtype}, by what may be -1, which onnxruntime does not survive")
+
+
+def constants_of(graph: Any) -> dict[str, Any]:
+    """Small tensors that the graph states, by name."""
+    return dict(_stated_values(graph))
+
+
+def _stated_values(graph: Any) -> Iterator[tuple[str, Any]]:
+    from onnx import numpy_helper
+
+    tensors = [(tensor.name, tensor) for tensor in graph.initializer]
+    tensors += [(node.output[0], a.t) for node in graph.node if node.op_type == "Constant" and node.output for a in node.attribute if a.name == "value"]
+    for name, tensor in tensors:
+        if tensor.data_location != tensor.EXTERNAL and tensor.data_type != tensor.STRING and tensor.ByteSize() < 10_000:
+            try:
+                yield name, numpy_helper.to_array(tensor)
+            except Exception:  # what is damaged says nothing
+                continue
