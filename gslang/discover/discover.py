@@ -393,7 +393,7 @@ class _State:
                 values = {**data, "candidate": candidate, "conditions": tuple(data["conditions"])} if data is not None else None
                 made.append((candidate, None if values is None else Judged(**values)))
         except (KeyError, TypeError, ValueError):
-            raise InputError("this is not a state of `gslc discover`", path=self.path, help="give another file, or remove this one") from None
+            raise InputError("this is not a state of `gslc discover`", path=str(self.path), help="give another file, or remove this one") from None
         return made
 
 
