@@ -24,7 +24,7 @@ _SUFFIXES: Final = (".onnx", ".json", ".relay")
 
 
 def add_many_options(parser: argparse.ArgumentParser) -> None:
-    """How several graphs are worked on."""
+    """The way in which several graphs are worked on."""
     parser.add_argument("--jobs", type=positive, default=1, metavar="N", help="several graphs: processes (1)")
     add_cluster_option(parser)
 

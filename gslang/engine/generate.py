@@ -324,7 +324,7 @@ def _hand_over(writer: Writer, place: Place, bound: list[int]) -> None:
 
 
 def _rewrite(writer: Writer, place: Place, bound: list[int], templates: frozenset[int], outputs: str) -> None:
-    """What `_apply` emits; once for each way in which optional inputs may be there, where the target tells them apart."""
+    """The code that `_apply` emits; once for each way in which optional inputs may be there, where the target tells them apart."""
     plan, names = writer.plan, writer.names
     several = [] if writer.traced else variants(plan.rule)
     for absent, rule in several:

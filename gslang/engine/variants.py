@@ -30,7 +30,7 @@ def variants(rule: ir.CheckedRule) -> list[tuple[frozenset[int], ir.CheckedRule]
 
 
 def _reads(rule: ir.CheckedRule, optional: list[int]) -> bool:
-    """Whether the target has one of these inputs."""
+    """True if the target has one of these inputs."""
     return any(isinstance(target, ir.SourceNode) and target.node in optional for target in rule.target.targets)
 
 

@@ -48,7 +48,7 @@ def _rounds(nodes: Iterable[Any], known: Mapping[str, Any]) -> int:
 
 
 def _trips(node: Any, known: Mapping[str, Any]) -> int:
-    """How often a loop goes round whose condition stays as it is; once where that is not known."""
+    """The number of rounds of a loop whose condition stays as it is; once where that is not known."""
     trips, condition = [*node.input, "", ""][:2]
     if condition and not _is_true(known.get(condition)):
         return 1
@@ -63,7 +63,7 @@ def _is_true(value: Any) -> bool:
 
 
 def _goes_on(body: Any) -> bool:
-    """Whether a loop's body hands its condition on as it is."""
+    """True if a loop's body hands its condition on as it is."""
     if len(body.input) < 2 or not body.output:
         return False
     makers = {name: node for node in body.node for name in node.output}

@@ -30,7 +30,7 @@ class NodeMaker:
         return known is not None and known[-1].many
 
     def required(self, node: int) -> int:
-        """How many results a call has that its operator does not let be left out, of the fixed ones that it declares."""
+        """The number of results of a call that its operator does not let be left out, of the fixed ones that it declares."""
         signature = load_dialect("onnx").get(self.graph.op[node])
         if signature is None or isinstance(signature.results, str):
             return 0

@@ -32,7 +32,7 @@ class Refused(Exception):
 
 @dataclass(slots=True)
 class Checked:
-    """How much of a certificate was looked at. `untried`: cases for which no sizes were found, and steps that were defined at no number."""
+    """The part of a certificate that was looked at. `untried`: cases for which no sizes were found, and steps that were defined at no number."""
 
     rule: str = ""
     reason: str = ""
