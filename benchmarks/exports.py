@@ -41,6 +41,9 @@ KINDS: Final[Mapping[str, tuple[str, ...]]] = {
 """Operators that do the same work, under the name of what they do."""
 
 
+LETTERS: Final = {"attention": "a", "norm": "n", "activation": "f", "rotary": "r"}
+
+
 @dataclass(frozen=True)
 class Outcome:
     """What the pass made of a model. `differences`: by set of inputs and level of onnxruntime; `failure` says why there is none."""
@@ -225,6 +228,11 @@ def line(name: str, outcome: Outcome, row: Mapping[str, str]) -> tuple[str, bool
     return "  ".join(said), bool(less)
 
 
+def timed_count(count: str, seconds: str, least: int) -> str:
+    """Nodes and seconds as a cell; the least number of nodes is bold."""
+    return (f"**{count}**" if count == str(least) else count) + f" ({seconds})" * bool(seconds)
+
+
 def page(found: Mapping[str, Outcome], rows: Mapping[str, Mapping[str, str]]) -> str:
     """A row for each model; the same in numbers."""
     from importlib.metadata import version
@@ -240,26 +248,28 @@ def page(found: Mapping[str, Outcome], rows: Mapping[str, Mapping[str, str]]) ->
     lines = [
         "# Nodes left of exported models", "",
         "Written by `make onnx-table` from small models that PyTorch's exporters wrote (`examples/exports` makes such files; `ts`: TorchScript, `dy`: the newer one,",
-        "then the operator set). Nodes without `Constant`s that each tool leaves; **bold**: no tool leaves fewer; `–`: the tool or onnxruntime fails on it. gslang:",
-        "the pass `onnxruntime` of `std.onnxruntime`. Largest difference of results, relative to the largest number, over several inputs, with onnxruntime's",
-        "optimizations off and on. Seconds: rules loaded, model read, rewritten and written. Latency: how much longer (`+`) or shorter the model takes in",
+        "then the operator set). Nodes without `Constant`s that each tool leaves, and the seconds that it took; **bold**: no tool leaves fewer; `–`: the tool or",
+        "onnxruntime fails on it. gslang: the pass `onnxruntime` of `std.onnxruntime`. Fused: its operators for attention (a), norms (n), activations (f) and",
+        "rotary positions (r). Largest difference of results, relative to the largest number, over several inputs, with onnxruntime's",
+        "optimizations off and on. Seconds of gslang: rules loaded, model read, rewritten and written; the other tools were timed in another run. Latency: how much longer (`+`) or shorter the model takes in",
         "onnxruntime at its default level, which fuses much of this itself; `=`: no more than noise (`gslc bench`).", "",
         f"onnxruntime {version('onnxruntime')}, onnx {version('onnx')}.", "",
         f"No tool leaves fewer nodes on {fewest} of {len(found)}; numbers are equal on {sum(o.equal for o in ran)} of {len(ran)} that run here; faster on {faster}, slower on {slower}.",
         f"Fused by another tool and not here: {', '.join(f'{kind} {n}' for kind, n in lacking.items()) or 'nothing'}.", "",
-        "| model | before | gslang | " + " | ".join(tools.values()) + " | difference | seconds | latency |",
-        "|---|---|---|" + "---|" * (len(tools) + 3),
+        "| model | before | gslang | fused | " + " | ".join(tools.values()) + " | difference | latency |",
+        "|---|---|---|---|" + "---|" * (len(tools) + 2),
     ]  # fmt: skip
     for name, o in found.items():
         row, best = rows.get(name, {}), best_of_others(rows.get(name, {}))
         least = min(o.nodes, best[0]) if best else o.nodes
-        cells = [str(o.before), str(o.nodes)]
+        kinds = fused(o.operators)
+        made = " ".join(f"{kinds[kind]}{letter}" for kind, letter in LETTERS.items() if kinds[kind])
+        cells = [str(o.before), timed_count(str(o.nodes), f"{o.seconds:.1f}", least), made]
         for tool in tools:
             failed = not row.get(tool, "").isdigit() or row.get(f"{tool} numbers", "").startswith("FAILS")
-            cells.append("–" if failed else row[tool])
-        cells = [f"**{cell}**" if k and cell == str(least) else cell for k, cell in enumerate(cells)]
+            cells.append("–" if failed else timed_count(row[tool], row.get(f"{tool} s", ""), least))
         worst = max((d for d in o.differences.values() if d == d), default=None)
-        lines.append(f"| {name} | " + " | ".join([*cells, "not run" if worst is None else f"{worst:.0e}", f"{o.seconds:.1f}", o.latency or "–"]) + " |")
+        lines.append(f"| {name} | " + " | ".join([*cells, "not run" if worst is None else f"{worst:.0e}", o.latency or "–"]) + " |")
     return "\n".join(lines) + "\n"
 
 
