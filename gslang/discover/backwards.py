@@ -137,7 +137,7 @@ class _Mirror:
                 yield name, value
 
     def value(self, number: int, name: str, bound: set[int], depth: int) -> ir.Value | None:
-        """What tells an attribute of a node of the source: the target that reads it, or what the source asks of it."""
+        """The value of an attribute of a node of the source: the target that reads it, or what the source asks of it."""
         if (number, name) in self.read:
             return self.read[number, name]
         for constraint in self.rule.nodes[number].constraints:
@@ -163,7 +163,7 @@ def _below(node: ir.Pattern) -> list[int]:
 
 
 def _reads_only(value: object, bound: set[int]) -> bool:
-    """Whether an expression reads nothing of a match but these nodes."""
+    """True if an expression reads nothing of a match but these nodes."""
     if isinstance(value, (ir.Let, ir.Captured, ir.TypeOf, ir.Uses, ir.SelectValue, ir.IsAbsent)):
         return False
     if isinstance(value, ir.NodeAttr):

@@ -109,7 +109,7 @@ class Evaluator:
 
 
     def _by_meaning(self, meaning: Meaning, what: Former, at: int, operands: tuple[Type, ...]) -> Callable[[list[Any]], Any]:
-        """What a declared operator computes: the graph of its declared value, made once."""
+        """A function that computes a declared operator: the graph of its declared value, made once."""
         attrs = self.dialect.operators[what.op].complete(what.attributes(SIZES[at]))
         try:
             graph = value_graph(meaning, self.dialect, operands, attrs)
@@ -267,7 +267,7 @@ class _Search:
         return True
 
     def _equal_renamed(self, tree: Tree, value: Any) -> bool:
-        """Whether a term computes what another one does under other names. One that does so itself says that it is symmetric: that is noted."""
+        """True if a term computes what another one does under other names. One that does so itself says that it is symmetric: that is noted."""
         own, print_ = variables(tree), fingerprint([value])
         key = key_of(tree, self.formers)
         for swap in swaps(own, self.classes):
@@ -287,20 +287,20 @@ class _Search:
         return False
 
     def _follows(self, tree: Tree) -> bool:
-        """Whether what is known leads from a term, or a part of it, to a smaller one, so that an equation with it is no news."""
+        """True if what is known leads from a term, or a part of it, to a smaller one, so that an equation with it is no news."""
         if isinstance(tree, int):
             return False
         return any(map(self._follows, tree[1:])) or self._reducible(tree[0], tree, key_of(tree, self.formers))
 
     def _print_of(self, tree: Tree, renaming: Mapping[int, int]) -> bytes | None:
-        """What a term computes under other names, at the first sizes."""
+        """The value of a term under other names, as a fingerprint, at the first sizes."""
         try:
             return fingerprint([self._value(tree, 0, {v: self.values[renaming.get(v, v)] for v in variables(tree)})])
         except EvaluationError:
             return None
 
     def _diagonal(self, tree: Tree) -> Any:
-        """What a term computes at the first sizes where all variables of a type have one value; None if it has no value there."""
+        """The value of a term at the first sizes where all variables of a type have one value; None if it has no value there."""
         if isinstance(tree, int):
             return self.values[self.classes.members[self.classes.of[tree]][0]]
         if tree not in self.diagonal:

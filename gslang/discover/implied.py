@@ -183,7 +183,7 @@ def joined(dialects: Sequence[Dialect]) -> Dialect:
 
 
 def _means_other(rule: CheckedRule, dialect: Dialect) -> bool:
-    """Whether a rule speaks of an operator that the dialect declares otherwise."""
+    """True if a rule speaks of an operator that the dialect declares otherwise."""
     return any(_meaning(s) != _meaning(dialect.operators[s.name]) for s in rule.dialect.added if s.name in dialect.operators)
 
 
@@ -193,7 +193,7 @@ def _meaning(signature: Signature) -> object:
 
 
 def _meanings(dialect: Dialect) -> list[CheckedRule]:
-    """What declared operators compute, as rules."""
+    """The values of declared operators, as rules."""
     known = [s.meaning.rule for s in dialect.added if s.meaning is not None and not s.meaning.variadic and s.meaning.rule.target.outputs]
     return [replace(rule, dialect=dialect, name=f"meaning of {rule.name}") for rule in known]
 

@@ -36,7 +36,7 @@ def classes_of(inputs: Sequence[tuple[Type, ...]]) -> Classes:
 
 
 def is_first(code: Sequence[int], classes: Classes) -> bool:
-    """Whether the variables of each type (the numbers of a code that are variables) occur in order, none left out."""
+    """True if the variables of each type (the numbers of a code that are variables) occur in order, none left out."""
     of, members = classes.of, classes.members
     seen = [0] * len(members)
     count = len(of)

@@ -1,4 +1,4 @@
-"""What hosts that know only patterns can say of a rule: calls, wildcards, stated attributes, and attributes that are handed on.
+"""The part of a rule that hosts which know only patterns can say: calls, wildcards, stated attributes, and attributes that are handed on.
 
 A plain rule is a list of calls on either side. Whatever else a rule asks for (`where`, types, templates, alternatives) is a condition that such a
 host would leave out, and then the rule would be applied where it is wrong: it is refused, with the reason.
