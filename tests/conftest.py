@@ -8,6 +8,7 @@ import pytest
 from hypothesis import settings
 
 
+@pytest.hookimpl(optionalhook=True)
 def pytest_xdist_auto_num_workers(config: pytest.Config) -> int:
     """As many as there are processors for this process, hyperthreads included; at most eight, for the sake of memory."""
     return min(8, len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1)
