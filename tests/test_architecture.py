@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from pathlib import Path
 
 ROOT = Path(__file__).parent.parent / "gslang"
@@ -47,3 +48,13 @@ def test_modules_import_in_one_direction() -> None:
 
     trees = {path: ast.parse(path.read_text(encoding="utf-8")) for path in sorted(ROOT.rglob("*.py"))}
     assert cycles(imports(ROOT, trees)) == []
+
+
+def test_docstrings_begin_with_what_is_returned_or_done() -> None:
+    wrong = [
+        f"{path.relative_to(ROOT)}:{k}: {line.strip()}"
+        for path in sorted(ROOT.rglob("*.py"))
+        for k, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1)
+        if re.match(r'\s*r?"""(What|Whether|Which|How)\b', line)
+    ]
+    assert wrong == [], "begin a docstring with a noun or a verb: “True if …”, “The …”"
