@@ -1,4 +1,4 @@
-"""How many axes suffice: a rule that treats axes alike fails at some rank only if it fails with as few axes as are counted here.
+"""The number of axes that suffices: a rule that treats axes alike fails at some rank only if it fails with as few axes as are counted here.
 
 Where each operator of both sides works on every axis by itself, a failure needs few axes to be seen: one on which a shape differs or does not fit; for an
 input that is read n times, n − 1 axes that tell apart where it is read; an axis for each one that an attribute names, for each condition that does not hold, and for each
@@ -30,7 +30,7 @@ _OPEN = {  # attributes that a rule leaves open or copies
 }  # fmt: skip
 
 Label = tuple[Any, ...]
-"""How the axes of a tensor came about: what was done with those of the inputs, in order. Equal ones: axes correspond one to one. () stands for the inputs, None for scalars."""
+"""The history of the axes of a tensor: what was done with those of the inputs, in order. Equal ones: axes correspond one to one. () stands for the inputs, None for scalars."""
 
 
 class _Unlike(Exception):
@@ -39,7 +39,7 @@ class _Unlike(Exception):
 
 @dataclass
 class _Count:
-    """What is counted of axes. `named`: by attributes; `sums`: attributes that choose axes to sum over."""
+    """Counts of axes. `named`: by attributes; `sums`: attributes that choose axes to sum over."""
 
     named: int = 0
     conditions: int = 0
