@@ -91,7 +91,7 @@ NAMES = {
 }
 
 ANNOTATIONS = {
-    "tags": ('@tags("fusion")', "Words by which rules are chosen."),
+    "tags": ('@tags("fusion")', "Labels of the rule, shown by editors and `gslc view`."),
     "approximate": ("@approximate(rtol = 1e-3)", "Both sides are equal only up to rounding of this size."),
     "attach": ('@attach(backend = "npu")', "Kept with the operators that the rule makes: `annotations` in JSON, `metadata_props` in ONNX."),
     "changes": ('@changes("why")', "Both sides are not meant to be equal; `gslc verify` says so, and never counts the rule as equal."),
