@@ -99,15 +99,17 @@ def _gemm(rng: Random, known: Shapes, given: Mapping[str, Any]) -> Answer:
 
 
 def _matmul(rng: Random, known: Shapes, given: Mapping[str, Any]) -> Answer:
+    """Matrices, stacks of them, and now and then a vector on either side."""
     a, b = known[0], known[1]
     inner = a[-1] if a else b[0 if len(b) == 1 else -2] if b else rng.choice((3, 4))
     batch: Shape = rng.choice(((), (), (), (2,), (2, 3)))
     if a is None:
         if b is not None and len(b) > 2:
             batch = rng.choice((b[:-2], b[:-2], ()))
-        a = (*batch, inner if rng.random() < 0.2 else rng.choice((2, 5)), inner)
+        a = (inner,) if rng.random() < 0.1 else (*batch, inner if rng.random() < 0.2 else rng.choice((2, 5)), inner)
     if b is None:
-        b = (*rng.choice((a[:-2], a[:-2], ())), inner, inner if rng.random() < 0.2 else rng.choice((2, 3, 6)))
+        columns = inner if rng.random() < 0.2 else rng.choice((2, 3, 6))
+        b = (inner,) if rng.random() < 0.15 else (*rng.choice((a[:-2], a[:-2], ())), inner, columns)
     return _fill(known, a, b), {}
 
 
