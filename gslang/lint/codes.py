@@ -17,33 +17,33 @@ class LintInfo:
 
 
 _TABLE = """
-L0101 unused-binding        + a name that nothing uses
-L0102 unused-function       + a function that nothing uses
-L0103 unused-import         + an import that nothing uses
+L0101 unused-binding        + an unused name
+L0102 unused-function       + an unused function
+L0103 unused-import         + an unused import
 L0104 constant-condition    + a condition that is always or never true
 L0105 exact-float           + a computed number compared exactly with a float
-L0106 hidden-name           + a name that hides an operator, a function, a built-in or an import
-L0107 name-style            + a name in another style
+L0106 hidden-name           + a name that shadows an operator, a function, a built-in or an import
+L0107 name-style            + a name that is not in snake_case
 L0108 missing-doc           + a rule without a doc comment
 L0109 missing-test          + a rule without a test
 L0110 repeated-computation  + a target that computes the same thing twice
 L0111 late-condition        + a condition that could be a constraint
-L0112 dropped-attribute     + an attribute that the target forgets
+L0112 dropped-attribute     + an attribute that the target drops
 L0113 pointless-keep        + a `keep` without effect
-L0114 coarse-constant       + a rounded number where a closed form is meant
-L0115 unused-suppression    + an `@allow` that silences nothing
-L0116 no-change             + a rule whose target is its source
-L0117 unread-constant       + a constant whose value the rule neither reads nor keeps
-L0118 needless-interior     - a node that need not go away
+L0114 coarse-constant       + a rounded constant in place of a closed form
+L0115 unused-suppression    + an `@allow` that suppresses nothing
+L0116 no-change             + a rule whose target equals its source
+L0117 unread-constant       + a constant whose value is neither tested nor used
+L0118 needless-interior     - a node that need not be removed
 L0119 late-input-condition  - a condition on an input that could be a constraint
 L0120 pointless-ordered     + an `ordered` without effect
 L0201 overlap               - two rules match at the same node
-L0202 unreachable           + an earlier rule takes every match of this one
+L0202 unreachable           + a rule whose matches are all taken by an earlier one
 L0203 non-terminating       + rules that form an infinite loop
-L0204 growing               - an application makes the graph larger
-L0205 order-dependent       - the result depends on which rule comes first
-L0206 duplicate             + two rules that say the same
-L0207 implied               - a rule that follows from the others
+L0204 growing               - a rule that enlarges the graph
+L0205 order-dependent       - a result that depends on the order of rules
+L0206 duplicate             + two equivalent rules
+L0207 implied               - a rule implied by the others
 """
 
 

@@ -1,4 +1,4 @@
-"""`@allow(CODE)`: silences a lint in the item that it stands above. L0115: one that silences nothing."""
+"""`@allow(CODE)` suppresses a lint in the item below it. L0115: an `@allow` that suppresses nothing."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""L0101: a name that nothing uses. A source statement that no output reaches is not matched at all, which is rarely meant.
+"""L0101: an unused name. A source statement that no output reaches is not matched at all, which is rarely meant.
 
 Names that begin with `_` may go unused.
 """

@@ -102,7 +102,7 @@ def test_unknown_selector(bad: Path, capsys: pytest.CaptureFixture[str]) -> None
 def test_exit_zero_and_statistics(bad: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert lint(capsys, "bad rules.gsl", "--statistics", "--exit-zero") == (
         0,
-        "     1  L0101  a name that nothing uses\n     1  L0103  an import that nothing uses\n     1  L0115  an `@allow` that silences nothing\n",
+        "     1  L0101  an unused name\n     1  L0103  an unused import\n     1  L0115  an `@allow` that suppresses nothing\n",
     )
 
 
