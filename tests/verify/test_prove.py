@@ -132,6 +132,8 @@ def test_no_wrong_rule_is_proved_with_time(name: str) -> None:
         "dialect onnx; rule t(x, a: any) { y = ReduceMax(x, a, keepdims = 1); y where y.shape == x.shape => x }",
         "dialect onnx; rule t(x, axes: const) { m = ReduceSum(x, axes, keepdims = 1); m where axes.shape == (1,), axes.value[0] == 0 => "
         'ReduceSum(x, const(value = [0], dtype = "int64"), keepdims = 1) }',
+        "rule t(x: any(shape = (2, 1))) { ones = [k for k in [0, 1] if x.shape[k] == 1]; first = [ones[0]]; y = nn.relu(nn.relu(x)); "
+        "y => nn.relu(x) if first == (1,) else x }",
     ],
 )
 def test_right_rules_are_proved(text: str) -> None:
@@ -176,6 +178,8 @@ def test_right_rules_are_proved(text: str) -> None:
         "dialect onnx; rule t(x, a: any) { y = ReduceMax(x, a, keepdims = 1); y => x }",
         "dialect onnx; rule t(x, axes: const) { m = ReduceSum(x, axes, keepdims = 1); m where axes.shape == (1,), axes.value[0] == -1 => "
         'ReduceSum(x, const(value = [0], dtype = "int64"), keepdims = 1) }',
+        "rule t(x: any(shape = (_, _))) { ones = [k for k in [0, 1] if x.shape[k] == 1]; all_ = [k for k in ones]; y = nn.relu(nn.relu(x)); "
+        "y where x.shape[0] == 1 => nn.relu(x) if len(all_) == 2 else x }",
     ],
 )
 def test_wrong_rules_are_not(text: str) -> None:

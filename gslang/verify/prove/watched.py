@@ -7,7 +7,7 @@ from typing import Any
 
 from gslang.check import checked as ir
 from gslang.dialect.tensor_type import UnknownValue
-from gslang.engine.scope import Scope
+from gslang.engine.scope import Scope, evaluate
 from gslang.engine.values import truth
 from gslang.verify.decisions import Goal, goals
 from gslang.verify.prove.opaque import AnyCount
@@ -26,10 +26,11 @@ class WatchingScope(Scope):
         return AnyCount(self.graph.world.facts.choices)  # type: ignore[attr-defined]
 
     def let(self, place: ir.Place, number: int) -> Any:
-        """The value of a let; that of a decision is noted."""
-        result = super().let(place, number)
-        if number in self.watched:
-            self.sides.add((self.watched[number], truth(result)))
+        """The value of a let; that of a decision is noted, and computed anew each time: it may read what a comprehension runs over."""
+        if number not in self.watched:
+            return super().let(place, number)
+        result = evaluate(self.rule.lets[number], self)
+        self.sides.add((self.watched[number], truth(result)))
         return result
 
 
