@@ -146,7 +146,8 @@ class Absent:
 
 @dataclass(frozen=True, slots=True)
 class MakeConst:
-    """A new constant. dtype None: that of the first tensor operand of the call it is an operand of, else float32, int64, bool.
+    """A new constant. dtype None: no operand's declaration demands one (`outputs.settle_constants`), so that of the first tensor operand
+    of the call it is an operand of, else float32, int64, bool.
 
     `as_tuple`: a tuple of constants, one per item (the operand is declared `tuple`). `optional`: `none` means absent.
     """

@@ -16,6 +16,7 @@ from gslang.check import patterns, targets, values
 from gslang.check.context import Lowering, Stop, ValueOf
 from gslang.check.denote import denote
 from gslang.check.externs import refuse
+from gslang.check.outputs import settle_constants
 from gslang.dialect.declarations import operand_type
 from gslang.dialect.dialect import Dialect
 from gslang.dialect.load import load_dialect
@@ -70,6 +71,7 @@ def check_meaning(
                 found[part.id] = what.value
         except Stop:
             pass
+    settle_constants(low)
     refuse(low, "a declaration", (*low.lets, *low.targets, *found.values()), decl.name.span)
     if low.diagnostics:
         return None, low.diagnostics

@@ -6,6 +6,7 @@ Users of an output, or the graph whose output it is, go on reading what they rea
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 
 from gslang.base.diagnostics import Label
 from gslang.base.source import Span
@@ -40,25 +41,21 @@ def check_replaced(low: Lowering, olds: list[int], nows: list[int], where: Itera
 
 
 def check_operand_types(low: Lowering) -> None:
-    """Report operands of element types that their operator does not take, and new constants that would be of two types at once."""
+    """Report operands of element types that their operator does not take."""
     for pattern in low.patterns:
         if isinstance(pattern, ir.CallNode) and len(pattern.operators) == 1:
             signature = low.dialect.operators[pattern.operators[0]]
             for k, part in enumerate(pattern.operands):
                 if isinstance(part, int):
                     _check_operand(low, signature, k, _dtype(low, part), low.patterns[part].span)
-    constants: dict[int, tuple[str, Span]] = {}
-    for target, span in zip(low.targets, low.target_spans):
-        if not isinstance(target, ir.MakeCall) or not isinstance(target.operator, str):
-            continue
-        types = [_target_dtype(low, part) for part in target.operands]
-        for k, part in enumerate(target.operands):
-            _check_operand(low, low.dialect.operators[target.operator], k, types[k], low.target_spans[part])
-        _check_constants(low, target, types, span, constants)
+    for target in low.targets:
+        if isinstance(target, ir.MakeCall) and isinstance(target.operator, str):
+            for k, part in enumerate(target.operands):
+                _check_operand(low, low.dialect.operators[target.operator], k, _target_dtype(low, part), low.target_spans[part])
 
 
 def _check_operand(low: Lowering, signature: Signature, k: int, dtype: str | None, span: Span) -> None:
-    spec = signature.operands[k] if k < len(signature.operands) else next((s for s in signature.operands if s.variadic), None)
+    spec = signature.operand(k)
     if dtype not in PLAIN:  # of complex numbers and the like declarations say nothing
         return
     if spec is not None and spec.kind == "tensor" and dtype is not None and spec.dtypes and not any(in_class(dtype, wanted) for wanted in spec.dtypes):
@@ -66,22 +63,58 @@ def _check_operand(low: Lowering, signature: Signature, k: int, dtype: str | Non
         low.error("E0307", f"operand `{spec.name}` of `{signature.name}` is never {dtype}", span, f"it takes {taken}; convert it before")
 
 
-def _check_constants(low: Lowering, call: ir.MakeCall, types: list[str | None], span: Span, seen: dict[int, tuple[str, Span]]) -> None:
-    """A named constant that does not state its type takes that of the first operand of the call: it can have one only."""
-    for part in call.operands:
-        constant = low.targets[part]
-        if not isinstance(constant, ir.MakeConst) or constant.dtype is not None or low.target_names[part] is None:
+def settle_constants(low: Lowering) -> None:
+    """Give a new constant that does not state its element type the one that the operand's declaration demands: `tensor(int64)`.
+
+    Any other takes that of the first operand of its call. Reported is a named one that would have two types.
+    """
+    demanded: dict[int, str] = {}
+    seen: dict[int, tuple[str, Span]] = {}
+    for target, span in zip(low.targets, low.target_spans):
+        if not isinstance(target, ir.MakeCall):
             continue
-        dtype = next((d for other, d in zip(call.operands, types) if d is not None and other != part), None)
-        if dtype is None:
-            continue
-        before, where = seen.setdefault(part, (dtype, span))
-        if before != dtype:
-            name = low.target_names[part]
-            low.error(
-                "E0307", f"`{name}` would be {before} and {dtype} at once", low.target_spans[part],
-                'a constant has one type: write one for each use, with `dtype = "…"`', related=(Label(where, f"{before} here"), Label(span, f"{dtype} here")),
-            )  # fmt: skip
+        operators = (target.operator,) if isinstance(target.operator, str) else low.variables[target.operator[1]].operators
+        types = [_target_dtype(low, part) for part in target.operands]
+        for k, part in enumerate(target.operands):
+            if isinstance(low.targets[part], ir.Repeat | ir.SpliceInstances | ir.Projections):
+                break  # how many operands there are before the next one is not known
+            wanted = low.dialect.operand_dtype(operators, k)
+            for number in _constants(low, part):
+                dtype = wanted
+                if dtype is not None:
+                    demanded.setdefault(number, dtype)
+                elif number == part and low.target_names[part] is not None:
+                    dtype = next((d for other, d in zip(target.operands, types) if d is not None and other != part), None)
+                if dtype is not None:
+                    _once(low, number, dtype, span, seen)
+    for number, dtype in demanded.items():
+        constant = low.targets[number]
+        assert isinstance(constant, ir.MakeConst)
+        low.targets[number] = replace(constant, dtype=ir.Const(dtype))
+
+
+def _constants(low: Lowering, target: int) -> Iterator[int]:
+    """The new constants without an element type that a target may be."""
+    match low.targets[target]:
+        case ir.MakeConst(dtype=None):
+            yield target
+        case ir.ChooseTarget(_, then, otherwise):
+            yield from _constants(low, then)
+            yield from _constants(low, otherwise)
+        case ir.SelectTarget(arms=arms):
+            for arm in arms:
+                if arm is not None:
+                    yield from _constants(low, arm)
+
+
+def _once(low: Lowering, constant: int, dtype: str, span: Span, seen: dict[int, tuple[str, Span]]) -> None:
+    before, where = seen.setdefault(constant, (dtype, span))
+    if before != dtype:
+        name = low.target_names[constant] or "this"
+        low.error(
+            "E0307", f"`{name}` would be {before} and {dtype} at once", low.target_spans[constant],
+            'a constant has one type: write one for each use, with `dtype = "…"`', related=(Label(where, f"{before} here"), Label(span, f"{dtype} here")),
+        )  # fmt: skip
 
 
 def _nothing(low: Lowering, output: int, tested: set[int]) -> Iterator[tuple[Span, str | None]]:

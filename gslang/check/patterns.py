@@ -215,7 +215,7 @@ def _arguments(
         match argument:
             case n.Positional(value):
                 refuse_comparison(low, value, signatures)
-                place = operand_spec(spec, len(operands))
+                place = spec.operand(len(operands))
                 if place is not None and place.attribute is not None and isinstance(value, n.TupleExpr):
                     attributes.append(n.Keyword(place.name, value, value.span, span=value.span))
                     operands.append(_anything(low, expr))
@@ -302,7 +302,7 @@ def _check_operands(low: Lowering, expr: n.Expr, shown: str, signatures: list[Si
     for signature in [low.dialect.operators[name] for name in operators[:1]]:  # of a list the first one tells what is meant
         check_count(low, expr, signature, len(operands), any(isinstance(o, ir.Splice) for o in operands), None if shown == signature.name else shown)
         for k, operand in enumerate(operands):
-            spec = operand_spec(signature, k)
+            spec = signature.operand(k)
             if operand is None and spec is not None and not spec.optional:
                 low.error("E0302", f"operand `{spec.name}` of `{signature.name}` is not optional", expr.span)
             if isinstance(operand, int) and spec is not None:
@@ -319,12 +319,6 @@ def _check_kind(low: Lowering, expr: n.Expr, signature: Signature, spec: Operand
             low.error(
                 "E0309", f"`{inner.name}` has several results", pattern.span, f"project one: `{inner.name}(…).0`",
             )  # fmt: skip
-
-
-def operand_spec(signature: Signature, k: int) -> OperandSpec | None:
-    if k < len(signature.operands) and not signature.operands[k].variadic:
-        return signature.operands[k]
-    return next((o for o in signature.operands if o.variadic), None)
 
 
 def check_count(low: Lowering, expr: n.Expr, signature: Signature, count: int, sequence: bool, variable: str | None) -> None:

@@ -17,7 +17,7 @@ from gslang.check.found import children, new_nodes_read
 from gslang.check.levels import check_levels
 from gslang.check.opsets import check_range
 from gslang.check.order import check_order
-from gslang.check.outputs import check_operand_types, check_replaced
+from gslang.check.outputs import check_operand_types, check_replaced, settle_constants
 from gslang.check.results import Results, is_tuple, results_of, results_of_target
 from gslang.dialect.dialect import Dialect
 from gslang.syntax import nodes as n
@@ -55,6 +55,7 @@ def check_rule(
     _check_inputs(low, rule, outputs, output_block, source_names)
     _check_counts(low, rule, outputs, output_block, results)
     check_replaced(low, outputs, results, (*where, *low.lets))
+    settle_constants(low)
     check_operand_types(low)
     blocks = _finish_blocks(low, outputs, output_block, rule)
     check_levels(low, rule.name.span)

@@ -22,8 +22,8 @@ from gslang.dialect.signature import REQUIRED, OperandSpec, Signature
 from gslang.syntax import nodes as n
 
 
-def target_of(low: Lowering, expr: n.Expr | n.Star, what: Denotation, *, as_tuple: bool = False, dtype: str | None = None, optional: bool = False) -> int:
-    """The target that an expression is; a value becomes a constant, of type `dtype` if one is given; `optional`: `none` is absence."""
+def target_of(low: Lowering, expr: n.Expr | n.Star, what: Denotation, *, as_tuple: bool = False, optional: bool = False) -> int:
+    """The target that an expression is; a value becomes a constant; `optional`: `none` is absence."""
     match what:
         case TargetOf(target, several):
             return low.add_target(ir.MakeTuple((target,)), expr.span).target if several else target
@@ -34,8 +34,7 @@ def target_of(low: Lowering, expr: n.Expr | n.Star, what: Denotation, *, as_tupl
         case ValueOf(value, kind):
             if kind in ("str", "dtype", "graph"):
                 low.stop("E0307", f"an operand is a tensor, this is a {kind}", expr.span)
-            typed = None if dtype is None else ir.Const(dtype)
-            return low.add_target(ir.MakeConst(value, typed, as_tuple, None, optional), expr.span).target
+            return low.add_target(ir.MakeConst(value, None, as_tuple, None, optional), expr.span).target
         case NodesOf() | BlockOf():
             low.stop("E0607", "a sequence stands with `*`: `*branch.conv`", expr.span)
         case InstanceOf():
@@ -121,18 +120,17 @@ def make_call(
             case n.Positional(value):
                 patterns.refuse_comparison(low, value, signatures)
                 what = known[k] if known is not None else low.denote(value)
-                spec = patterns.operand_spec(signature, len(operands))
+                spec = signature.operand(len(operands))
                 as_tuple, optional = spec is not None and spec.kind == "tuple", spec is not None and spec.optional
-                dtype = low.dialect.operand_dtype(operators, len(operands))
-                operands.append(target_of(low, value, what, as_tuple=as_tuple, dtype=dtype, optional=optional))
+                operands.append(target_of(low, value, what, as_tuple=as_tuple, optional=optional))
             case n.Star(value):
                 operands.append(sequence_of(low, argument, low.denote(value)))
                 sequence = True
             case n.Keyword(name, value) if name in by_name and name not in signature.attributes:
-                place, spec = next((k, o) for k, o in enumerate(signature.operands) if o.name == name)
+                spec = next(o for o in signature.operands if o.name == name)
                 what = low.denote(value)
                 what = _as_vector(low, signature, spec, what)
-                named[name] = target_of(low, value, what, dtype=low.dialect.operand_dtype(operators, place), optional=spec.optional)
+                named[name] = target_of(low, value, what, optional=spec.optional)
             case n.Keyword(name, value):
                 if patterns.known_attribute(low, signatures, variable or signature.name, name, argument.name_span):
                     if isinstance(value, n.Hole):
@@ -149,9 +147,8 @@ def make_call(
     for name, copied in [] if sequence else [pair for pair in spread if pair[0] in movable]:
         place = next(k for k, o in enumerate(signature.operands) if o.name == name)
         if place >= len(operands) and name not in named:
-            typed = low.dialect.operand_dtype(operators, place)
             what = _as_vector(low, signature, signature.operands[place], ValueOf(copied, "any"))
-            named[name] = target_of(low, expr, what, dtype=typed, optional=True)
+            named[name] = target_of(low, expr, what, optional=True)
     spread = [pair for pair in spread if pair[0] not in movable]
     _place_named(low, expr, signature, operands, named)
     patterns.check_count(low, expr, signature, len(operands), sequence, variable)
@@ -224,7 +221,7 @@ def _check_required(low: Lowering, expr: n.Expr, signature: Signature, attribute
 def _check_results(low: Lowering, expr: n.Expr, signature: Signature, operands: list[int]) -> None:
     for k, operand in enumerate(operands):
         target = low.targets[operand]
-        spec = patterns.operand_spec(signature, k)
+        spec = signature.operand(k)
         if spec is None or spec.kind != "tensor":
             continue
         if isinstance(target, ir.MakeTuple):

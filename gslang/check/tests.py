@@ -12,6 +12,7 @@ from gslang.check import patterns, targets
 from gslang.check.context import Lowering, NodeOf, Stop
 from gslang.check.denote import denote
 from gslang.check.externs import refuse
+from gslang.check.outputs import settle_constants
 from gslang.dialect.dialect import Dialect
 from gslang.dialect.dtypes import numpy_dtype_exists
 from gslang.dialect.tensor_type import Symbol, TensorType
@@ -48,6 +49,7 @@ def check_test(
         low.bound_at = {k: v for k, v in low.bound_at.items() if any(k == name for name, _, _ in inputs)}
         low.names = {k: v for k, v in low.names.items() if any(k == name for name, _, _ in inputs)}
         expected = _side(low, item.expected)
+    settle_constants(low)
     refuse(low, "a test", (*low.lets, *low.targets), item.span)
     found += low.diagnostics
     if any(f.severity.value == "error" for f in low.diagnostics):

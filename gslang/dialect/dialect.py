@@ -18,8 +18,7 @@ RELAY_INFIX = {"+": "add", "-": "subtract", "*": "multiply", "/": "divide", "neg
 class Dialect:
     """`infer` has the type inference of each operator; an operator without one has results of unknown type. `refuses` tells why a
     graph cannot have a new call, which is then not made: (its meta, operator, attributes, operand types, whether operand k is a
-    constant, places of operands that are there). `constant_dtype` tells the element type of a new constant as an operator's operand k,
-    where that does not follow from the other operands."""
+    constant, places of operands that are there)."""
 
     name: str
     operators: Mapping[str, Signature]
@@ -28,7 +27,6 @@ class Dialect:
     refuses: Callable[[Mapping[str, Any], str, Mapping[str, Any], tuple[Type | None, ...], Callable[[int], bool], tuple[int, ...]], str | None] | None = field(
         default=None, repr=False
     )
-    constant_dtype: Callable[[str, int], str | None] | None = field(default=None, repr=False)
     added: tuple[Signature, ...] = ()  # a file's own declarations, on top of the shipped ones
 
     def get(self, operator: str) -> Signature | None:
@@ -36,9 +34,7 @@ class Dialect:
 
     def operand_dtype(self, operators: tuple[str, ...], place: int) -> str | None:
         """The type of a new constant as operand `place`, where all these operators want the same one."""
-        if self.constant_dtype is None or len(operators) > 16:
-            return None
-        wanted = {self.constant_dtype(operator, place) for operator in operators}
+        wanted = {self.operators[operator].constant_dtype(place) for operator in operators}
         return wanted.pop() if len(wanted) == 1 else None
 
     def with_operators(self, more: Iterable[Signature], infer: Mapping[str, Infer] | None = None) -> Dialect:

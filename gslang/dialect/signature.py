@@ -10,7 +10,7 @@ from gslang.base.plain_data import declare_form
 from gslang.base.source import Span
 from gslang.dialect.bounds import Call
 from gslang.dialect.domain import Anything, Domain, domain_text, value_text
-from gslang.dialect.dtypes import shown_classes
+from gslang.dialect.dtypes import PLAIN, shown_classes
 from gslang.dialect.tensor_type import TensorType, TupleType, Type
 
 # Traits that a declaration may name.
@@ -28,6 +28,9 @@ TRAITS: Final = frozenset({
     "stateful",       # not a function of its operands: never merged, never folded
     "opaque",         # carried, never looked into
 })  # fmt: skip
+
+
+_INDICES: Final = frozenset({"bool", "int16", "int32", "int64", "string"})  # the element types beside int64 of what says where or how much
 
 
 class Missing:
@@ -118,6 +121,21 @@ class Signature:
         """The declaration of an attribute, or of an operand that may stand as one."""
         found = self.attributes.get(name)
         return found or next((o.attribute for o in self.operands if o.name == name), None)
+
+    def operand(self, place: int) -> OperandSpec | None:
+        """The declaration of operand `place`; a variadic one stands for all from its place on. None if there is none."""
+        if place < len(self.operands) and not self.operands[place].variadic:
+            return self.operands[place]
+        return next((o for o in self.operands if o.variadic), None)
+
+    def constant_dtype(self, place: int) -> str | None:
+        """The element type of a new constant as operand `place`, where it does not follow from the other operands: the only one that is
+        declared, or int64 among whole numbers of a few sizes (`tensor(int32 | int64)`: axes, shapes, indices)."""
+        spec = self.operand(place)
+        declared = () if spec is None else spec.dtypes
+        if len(declared) == 1 and declared[0] in PLAIN:
+            return declared[0]
+        return "int64" if "int64" in declared and set(declared) <= _INDICES else None
 
     def call(self, types: tuple[Type | None, ...], attributes: Mapping[str, Any]) -> Call:
         """The facts from operand types and given attributes that determine the domains of the other

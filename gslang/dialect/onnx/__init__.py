@@ -21,13 +21,12 @@ def onnx_dialect() -> Dialect:
     from gslang.dialect.onnx.contrib import contrib_inference, contrib_signatures, declarations
     from gslang.dialect.onnx.infer import inference
     from gslang.dialect.onnx.schemas import declared_domains, read_domains, signatures
-    from gslang.dialect.onnx.versions import constant_dtype
 
     own: list[Signature] = signatures(cached("domains", (declared_domains(),), read_domains))
     contrib = cached("dialect", ("onnx", declarations()), contrib_signatures)
     operators = {s.name: s for s in (*own, *contrib)}
     standard = inference(own)
-    return Dialect("onnx", operators, INFIX, {**standard, **contrib_inference(operators, standard)}, why_refused, constant_dtype)
+    return Dialect("onnx", operators, INFIX, {**standard, **contrib_inference(operators, standard)}, why_refused)
 
 
 def needs_onnx(path: str = "") -> InputError:

@@ -185,18 +185,3 @@ def type_misfit(operator: str, opset: int, dtypes: tuple[str | None, ...]) -> st
         if variable and not variable.startswith(("tensor(", "seq(", "optional(")) and bound.setdefault(variable, dtype) != dtype:
             return f"operands of `{operator}` are {bound[variable]} and {dtype}"
     return None
-
-
-def constant_dtype(operator: str, place: int) -> str | None:
-    """The type of a new constant as an operand, where the operator admits integers, booleans or one type only: axes, shapes, conditions."""
-    versions = history().operators.get(operator)
-    if not versions or not versions[-1].types:
-        return None
-    allowed = versions[-1].types[min(place, len(versions[-1].types) - 1)]
-    if not allowed:
-        return None
-    if len(allowed) == 1 and allowed <= {"bool", "float32"}:
-        return min(allowed)
-    if "int64" in allowed and not any(dtype.startswith(("float", "bfloat", "uint", "complex", "int8")) for dtype in allowed):
-        return "int64"
-    return None
