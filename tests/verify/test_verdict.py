@@ -60,7 +60,7 @@ def test_instances_reach_every_alternative_and_several_counts() -> None:
     coverage = verify_now(rules["simplify_transpose"], ONLY_INSTANCES).coverage
     assert sum(name.startswith("alternative") for name in coverage) == 4
     counts = verify_now(rules["parallel_dense_variadic"], ONLY_INSTANCES).coverage
-    assert {"2 × branch", "3 × branch"} <= set(counts)
+    assert {"2 × ds", "3 × ds"} <= set(counts)
 
 
 def test_the_same_seed_gives_the_same_verdict() -> None:
