@@ -43,7 +43,7 @@ def goals(rule: ir.CheckedRule) -> list[Goal]:
     found: dict[tuple[int, bool], Goal] = {}
     for condition, wanted in _all(rule):
         text = written_value(rule, condition)
-        found.setdefault((id(condition), wanted), Goal(condition, wanted, f"`{text}`" if wanted else f"not `{text}`"))
+        found.setdefault((id(condition), wanted), Goal(condition, wanted, f"`{text}` is {'true' if wanted else 'false'}"))
     return list(found.values())
 
 

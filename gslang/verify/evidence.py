@@ -102,7 +102,7 @@ def _without_ranks(rule: CheckedRule, settings: Settings, evidence: Evidence) ->
         return instance.after is not None and bool(refutes(compare(instance.before, instance.after, rule.dialect, rule.approximate, settings.seed)))
 
     if any(differs(loose) and not differs(known) and fits_its_types(known.before, rule.dialect, settings.seed) for known, loose in without_ranks(rule, settings.seed, _MOST_WITHOUT_RANKS)):
-        evidence.unvaried.append("inputs of unknown rank, of which the rule changes the shape where a number in it has more dimensions")
+        evidence.unvaried.append("inputs of unknown rank, whose shape the rule changes if a constant has a higher rank")
 
 
 def _seek_decisions(rule: CheckedRule, settings: Settings, evidence: Evidence, search: Search, until: float) -> None:
@@ -113,9 +113,9 @@ def _seek_decisions(rule: CheckedRule, settings: Settings, evidence: Evidence, s
         attempts = _MOST_TOWARDS if thread_time() < until else 0
         instance = towards(rule, goal, search, settings.seed, attempts)
         if instance is None:
-            evidence.unvaried.append(f"no instance has {goal.text}")
+            evidence.unvaried.append(f"no instance where {goal.text}")
             continue
-        evidence.coverage[f"made to have {goal.text}"] += 1
+        evidence.coverage[f"solved for: {goal.text}"] += 1
         _look_at(rule, instance, settings, evidence)
 
 
@@ -148,7 +148,7 @@ def _constant_attributes(rule: CheckedRule, evidence: Evidence) -> list[str]:
     ]
 
 
-WRAPPING = "whole numbers that wrap"  # begins a note of `unvaried`
+WRAPPING = "wrapping integers"  # begins a note of `unvaried`
 _MOST_WITHOUT_RANKS = 8
 _MOST_TOWARDS = 40  # attempts to make one decision go one way
 _MOST_STRESSED = 24  # attempts to make one attribute matter

@@ -26,16 +26,16 @@ SCALES = (1 << 28, 1 << 24, 1 << 31)  # of the points: numbers below 4, below 64
 BOUND = (DEGREE / PRIME) ** POINTS  # 7e-18: the chance that sides which differ agree at all points
 
 
-BY_SIGN = "in cases of sign"
-BY_ROUNDING = "with floats as the quotients and roots that they come near"
+BY_SIGN = "for the sign patterns sampled"
+BY_ROUNDING = "constants rounded to nearby rationals or roots"
 
 
 @dataclass(frozen=True, slots=True)
 class Exactly:
-    """`equal`: None where it cannot be told. `reason`: why not, or the unknown functions. `point`: inputs for which the sides differ.
+    """`equal`: None where it cannot be told. `reason`: why not, or the unknown functions, separated by `; `. `point`: inputs for which the sides differ.
 
     `certain`: a difference does not come from an unknown function or a rounded constant; equality holds without `limits`.
-    `limits`: equality holds in those cases of sign that the points fell into, or for numbers that floats come near.
+    `limits`: equality holds for the sign patterns of the points, or for the rationals and roots near float constants.
     """
 
     equal: bool | None
@@ -65,7 +65,7 @@ def in_field(before: Graph, after: Graph, dialect: Dialect, seed: int) -> Exactl
     by_sign = any(depends_on_order(graph) or _ORDERED & set(graph.op) for graph in sides)
     by_rounding = any(_has_rounded(graph) for graph in sides)
     limits = (*[BY_SIGN] * by_sign, *[BY_ROUNDING] * by_rounding)
-    return Exactly(True, ", ".join(sorted(unknown)), LEFT_OUT not in unknown and not limits, None, limits)
+    return Exactly(True, "; ".join(sorted(unknown)), LEFT_OUT not in unknown and not limits, None, limits)
 
 
 def _as_inputs(graph: Graph, point: dict[str, Any]) -> dict[str, Any]:

@@ -113,7 +113,7 @@ def as_junit(verdicts: Sequence[Verdict], rules: Mapping[str, CheckedRule]) -> s
 
 def as_markdown(verdicts: Sequence[Verdict], rules: Mapping[str, CheckedRule]) -> str:
     """A table for the manual; without times, so that it is the same each time."""
-    lines = ["| rule | what it does | verdict | chance of error | instances | basis |", "|---|---|---|---|---|---|"]
+    lines = ["| rule | what it does | verdict | error probability | instances | basis |", "|---|---|---|---|---|---|"]
     for v in verdicts:
         first = _cell(rules[v.rule].doc or "").split(". ")[0].rstrip(".")
         bound = f"{v.bound:.0e}" if v.bound else "" if v.bound is None else "0"

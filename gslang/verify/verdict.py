@@ -157,6 +157,11 @@ def _change(evidence: Evidence) -> str:
     return f"the sides differ on {len(evidence.bad)} of {count} instances{by}"
 
 
+def _uninterpreted(names: list[str]) -> str:
+    shown = ", ".join(f"`{name}`" for name in names)
+    return f"treating {shown} as {'an uninterpreted function' if len(names) == 1 else 'uninterpreted functions'}"
+
+
 def _judge(good: list[Finding]) -> tuple[str, str]:
     special = _SPECIAL if any(f.special for f in good) else ""
     equal = [f for f in good if f.field is True]
@@ -164,9 +169,9 @@ def _judge(good: list[Finding]) -> tuple[str, str]:
     if any(f.certain for f in undecided):
         return "unknown", "the sides differ over a prime field, but not in floating point"
     if equal and not undecided:
-        unknown = sorted({name for f in equal for name in f.field_reason.split(", ") if name})
+        unknown = sorted({name for f in equal for name in f.field_reason.split("; ") if name})
         limits = sorted({limit for f in equal for limit in f.limits})
-        return "exact", ", ".join([f"for any {', '.join(unknown)}" if unknown else "as rational functions", *limits]) + special
+        return "exact", ", ".join([_uninterpreted(unknown) if unknown else "exact arithmetic", *limits]) + special
     if any(f.numbers is True for f in good):
         why = undecided[0].field_reason if undecided else next(f.field_reason for f in good)
         return "tested", why + special

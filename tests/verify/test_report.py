@@ -116,7 +116,7 @@ def test_junit(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
 
 def test_markdown(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     assert report("markdown", monkeypatch, tmp_path) == (
-        "| rule | what it does | verdict | chance of error | instances | basis |\n|---|---|---|---|---|---|\n"
+        "| rule | what it does | verdict | error probability | instances | basis |\n|---|---|---|---|---|---|\n"
         "| `swapped` | Swapped | refuted |  | 3 | the sides <differ> |\n"
         "| `never` |  | unknown |  | 0 | no instance was found |\n"
         "| `twice` | A \\| in its text | exact | 7e-18 | 24 | for any a \\| b |\n"

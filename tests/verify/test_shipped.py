@@ -18,7 +18,7 @@ ACCEPTED = ("tested", "exact", "proved")
 
 
 def table() -> dict[str, list[str]]:
-    """`module.rule` → verdict, chance of error, instances, basis, as the manual has them."""
+    """`module.rule` → verdict, error probability, instances, basis, as the manual has them."""
     found: dict[str, list[str]] = {}
     module = ""
     for line in PAGE.read_text(encoding="utf-8").splitlines():

@@ -16,7 +16,7 @@ from gslang.verify.field.call import Call, Meaning
 from gslang.verify.field.dual import Dual, constant, contracted, joined, number
 from gslang.verify.field.residues import NoField, residues
 
-LEFT_OUT = "exp that is 0 where a weight is below e⁻¹⁰⁴ of the largest"
+LEFT_OUT = "exp (0 where a weight is below e⁻¹⁰⁴ of the largest)"
 _LOW, _BELOW = -1e4, 104.0  # a score is left out below this number, and so far below the largest: float32 has exp(−104) = 0
 
 

@@ -42,8 +42,8 @@ def _unknown(name: str, real: Callable[[Any], Any]) -> Meaning:
 
 def _by_attributes(name: str, real: Callable[[Any, Attrs], Any]) -> Meaning:
     def meaning(call: Call) -> Dual:
-        stated = sorted((key, value) for key, value in call.attrs.items() if value is not None)
-        return call.function(f"{name} {stated}", lambda x: real(x, call.attrs), call.dual(0))
+        stated = ", ".join(f"{key} = {value}" for key, value in sorted(call.attrs.items()) if value is not None)
+        return call.function(f"{name}({stated})", lambda x: real(x, call.attrs), call.dual(0))
 
     return meaning
 
