@@ -33,11 +33,15 @@ def add_cluster_option(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--cluster", metavar="ADDRESS", help="the Dask cluster that does the work instead; it needs gslang and the same files (gslang[dask])")
 
 
+def _is_folder(name: str) -> bool:
+    return name != "" and Path(name).is_dir()
+
+
 def graph_files(names: Sequence[str]) -> list[str]:
     """The given files, and those of the given folders that are graphs by their names, in order. Raises `InputError` for a folder without one."""
     found: list[str] = []
     for name in names:
-        if not Path(name).is_dir():
+        if not _is_folder(name):
             found.append(name)
             continue
         inside = sorted(str(path) for path in Path(name).iterdir() if path.suffix in _SUFFIXES and path.is_file())
@@ -48,9 +52,9 @@ def graph_files(names: Sequence[str]) -> list[str]:
 
 
 def is_one(options: argparse.Namespace) -> bool:
-    """True for one graph that goes to a file, so that options which name one file make sense."""
+    """True for one graph, so that options which name one file make sense."""
     names: list[str] = options.graph
-    return len(names) < 2 and not any(Path(name).is_dir() for name in names) and not (options.output and Path(options.output).is_dir())
+    return len(names) < 2 and not any(map(_is_folder, names))
 
 
 def run_many(verb: str, options: argparse.Namespace) -> int:

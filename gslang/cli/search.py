@@ -75,7 +75,7 @@ def _factor(text: str) -> float:
 
 
 def run(options: argparse.Namespace) -> int:
-    if is_one(options):
+    if is_one(options) and not (options.output and Path(options.output).is_dir()):
         options.graph = options.graph[0]
         return run_one(options)
     for path, what in ((options.report, "--report"), (options.save_egraph, "--save-egraph"), (options.html, "--html"), (options.output_params, "--output-params")):

@@ -73,7 +73,7 @@ pass all { lower_batch_norm; fold; conv_mul; fold; repeat { bias_add_add; wrong;
 def test_a_shipped_rule_that_somebody_broke(tmp_path: Path, capsys: pytest.CaptureFixture[str], check: str) -> None:
     """Kernels joined in another order than their results are taken apart, in a transformer of two layers (12 of `nn.dense`, with q, k, v joined 8)."""
     text = (stdlib_path() / "relay" / "dense.gsl").read_text(encoding="utf-8")
-    right, wrong = "[b.w for b in branch]", "[branch[len(branch) - 1 - i].w for i in range(len(branch))]"
+    right, wrong = "[d.w for d in ds]", "[ds[len(ds) - 1 - i].w for i in range(len(ds))]"
     assert right in text
     (tmp_path / "rules.gsl").write_text(text.replace(right, wrong), encoding="utf-8")
     gslang.write(transformer.build(layers=2, d_model=16, heads=2, d_ff=32, length=4), tmp_path / "graph.json")

@@ -98,7 +98,7 @@ def test_only_what_changed_is_judged_again(monkeypatch: pytest.MonkeyPatch) -> N
     check_rule, parse_piece = analysis_module.check_rules, Piece.parsed.func  # type: ignore[attr-defined]
     monkeypatch.setattr(analysis_module, "check_rules", lambda rule, *rest: (checked.append(rule.name.id), check_rule(rule, *rest))[1])
     monkeypatch.setattr(Piece.parsed, "func", lambda piece: (parsed.append(piece.text), parse_piece(piece))[1])
-    changed = text.replace("c1 = nn.conv2d(x, w1);", "c1 = nn.conv2d(x, w1, groups = 1);", 1)
+    changed = text.replace("(c1 := nn.conv2d(x, w1))", "(c1 := nn.conv2d(x, w1, groups = 1))", 1)
     store.findings(store.put(uri, changed, 2), costly=False)
     assert len(parsed) == 1 and "groups = 1" in parsed[0] and checked == ["diamond_conv_add"]
     checked.clear()

@@ -187,7 +187,7 @@ def test_rename(project: Client, folder: Path, mark: str, skip: int, old: str, n
         ("front(", 1, "back", "shipped library"),
         ("nn.conv2d", 5, "nn.conv9d", "shipped library"),
         ("groups", 1, "group", "not introduced"),
-        ("  =>", 1, "x", "not a name"),
+        ("  =>", 1, "x", "no name here"),
     ],
 )
 def test_renames_that_are_refused(project: Client, folder: Path, mark: str, skip: int, new: str, why: str) -> None:

@@ -31,9 +31,10 @@ def why_harmful(operator: str, attrs: Mapping[str, Any]) -> str | None:
 
 
 def harmful_nodes(nodes: Iterable[Any]) -> Iterator[str]:
-    """The same of each node of a message, and of those in bodies."""
-    for node in nodes:
-        if node.op_type in _NAMES and (why := why_harmful(node.op_type, {a.name: a.i for a in node.attribute if a.type == a.INT})):
-            yield why
-        for body in bodies_of(node):
-            yield from harmful_nodes(body.node)
+    """The same of each node of a message, and of those in bodies, however deep."""
+    waiting = [nodes]
+    while waiting:
+        for node in waiting.pop():
+            if node.op_type in _NAMES and (why := why_harmful(node.op_type, {a.name: a.i for a in node.attribute if a.type == a.INT})):
+                yield why
+            waiting += [body.node for body in bodies_of(node)]
