@@ -22,8 +22,8 @@ from gslang.verify.verdict import ORDER, Settings, verify
 PAGE = Path(__file__).parent / "taso.md"
 HEAD = """# Substitutions of TASO's generator
 
-TASO (SOSP 2019) generates graph substitutions by enumeration; its file has 133, without side conditions. As JSON
-(`{index, srcOp, dstOp, mappedOutputs}` for each, the fields of its protobuf) gslang translates them:
+TASO (SOSP 2019) generates graph substitutions by enumeration. Its file contains 133 of them, without side conditions.
+gslang translates them from JSON (`{index, srcOp, dstOp, mappedOutputs}` for each, the fields of TASO's protobuf):
 
 ```sh
 gslc import taso graph_subst.json -o taso/                      # as the file has them
@@ -31,24 +31,27 @@ gslc import taso graph_subst.json -o held/ --with-conditions    # with what they
 gslc verify held/taso.gsl --require exact
 ```
 
-Each becomes a rule `taso_000` … of [Relay](relay-text.md) operators in `taso.gsl`; `operators.gsl` beside it has what they share.
+Each substitution becomes a rule `taso_000`, … over [Relay](relay-text.md) operators in `taso.gsl`. Shared definitions are in
+`operators.gsl` in the same folder.
 
 | TASO | gslang |
 |---|---|
-| `OP_MATMUL` | `nn.matmul` of two matrices, nothing transposed |
-| `OP_EW_ADD`, `OP_EW_MUL` | `add`, `multiply`; equal shapes are a constraint, since Relay's would broadcast |
+| `OP_MATMUL` | `nn.matmul` of two matrices, not transposed |
+| `OP_EW_ADD`, `OP_EW_MUL` | `add`, `multiply`; equal shapes are a constraint, since Relay's operators broadcast |
 | `OP_RELU` | `nn.relu` |
 | `OP_CONCAT` | `concatenate` along `PM_AXIS`; `PM_NUMDIM` is the rank |
-| `OP_CONV2D` | `nn.conv2d`, NCHW and OIHW, stride 1; groups are channels of the data over those of the kernel; the padding follows from the kernel's size |
-| `PM_ACTI` | a declared operator, `taso.conv2d_relu`, whose value is relu of the convolution |
-| `OP_SPLIT` | `split` where the latest concatenation along the axis joined |
+| `OP_CONV2D` | `nn.conv2d`, NCHW and OIHW, stride 1; the number of groups is the channels of the data divided by those of the kernel; the padding follows from the kernel size |
+| `PM_ACTI` | a declared operator, `taso.conv2d_relu`, whose value is the relu of the convolution |
+| `OP_SPLIT` | `split` at the boundary of the latest concatenation along the axis |
 
-Sizes that operators make equal have letters in the rule's header: `rule taso_000(x1: any(shape = (_, (a := _))), w1: any(shape = (a, …`.
-Substitutions whose outputs share nothing match any pair of nodes: they are `@disconnected`, checked and verified but never applied in a sweep.
+Sizes that the operators require to be equal are named by letters in the header of the rule: `rule taso_000(x1: any(shape = (_, (a := _))), w1: any(shape = (a, …`.
+Substitutions whose outputs share no node would match any pair of nodes. They are marked `@disconnected`: checked and verified, but never applied
+in a sweep.
 
-With `--with-conditions` a rule also asks for what its target needs: equations between sizes that make each operator of the target
-fit, and for convolutions of joined tensors one group, or equally many outputs in each group. The conditions follow from the
-operators, not from the verdicts; the verdicts say that they suffice, and that without them no such rule holds.
+With `--with-conditions`, a rule also states the requirements of its target: equations between sizes that make each operator of
+the target well-typed, and, for convolutions of concatenated tensors, a single group or equally many outputs per group. The
+conditions are derived from the operators, not from the verdicts. The verdicts show that they are sufficient, and that no such
+rule holds without them.
 """
 
 
