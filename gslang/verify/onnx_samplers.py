@@ -93,7 +93,7 @@ def _gemm(rng: Random, known: Shapes, given: Mapping[str, Any]) -> Answer:
     a = a or ((inner, rows) if ta else (rows, inner))
     b = b or ((columns, inner) if tb else (inner, columns))
     rows, columns = a[-1] if ta else a[0], b[0] if tb else b[-1]
-    bias = rng.choice(((columns,), (columns,), (rows, columns), (1, columns), ()))
+    bias = rng.choice(((columns,), (columns,), (rows, columns), (1, columns), (rows, 1), (1,), ()))
     factor = rng.choice((1.0, 1.0, 0.5, 2.0))
     return _fill(known, a, b, bias), {"transA": ta, "transB": tb, "alpha": factor, "beta": rng.choice((1.0, 1.0, 0.25))}
 
@@ -191,7 +191,7 @@ def _reduction(rng: Random, known: Shapes, given: Mapping[str, Any]) -> Answer:
     axes = given.get("%1")
     data = _shape(rng, known, _rank_for(axes))
     some = tuple(sorted(rng.sample(range(len(data)), rng.randint(1, len(data))))) if data else ()
-    chosen = axes if axes is not None else rng.choice((some, (-1,), tuple(a - len(data) for a in some))) if data else ()
+    chosen = axes if axes is not None else rng.choice((some, some, (-1,), tuple(a - len(data) for a in some), ())) if data else ()
     return _fill(known, data, (len(chosen),)), {"%1": chosen, "keepdims": rng.choice((0, 1))}
 
 
@@ -297,7 +297,8 @@ def _gather(rng: Random, known: Shapes, given: Mapping[str, Any]) -> Answer:
     data = _shape(rng, known, _rank_for(axis))
     axis = axis if axis is not None else _axis(rng, len(data))
     size = data[axis % len(data)] if data else 1
-    chosen: Any = rng.choice((rng.randrange(size), tuple(rng.randrange(size) for _ in range(rng.choice((1, 2, 3))))))
+    least = -size if rng.random() < 0.3 else 0  # indices below 0 count from the end
+    chosen: Any = rng.choice((rng.randrange(least, size), tuple(rng.randrange(least, size) for _ in range(rng.choice((1, 2, 3))))))
     chosen = indices if indices is not None else chosen
     return _fill(known, data, () if isinstance(chosen, int) else (len(chosen),)), {"axis": axis, "%1": chosen}
 
