@@ -16,7 +16,7 @@ from gslang.cli.graph_output import add_output_options, output_graph
 from gslang.cli.inputs import inputs_for
 from gslang.cli.latency import as_text, latency_of, refuse_without_runtime
 from gslang.cli.main import ExitCode
-from gslang.cli.many import add_many_options, is_one, run_many
+from gslang.cli.many import add_many_options, is_one, refuse_cluster, run_many
 from gslang.cli.numbers import add_number_options, compare_graphs, refuse_unknown_sizes, sizes_of
 from gslang.cli.option_types import natural, positive, size_in_bytes
 from gslang.cli.paint import painter
@@ -89,6 +89,7 @@ _CHOOSING_NOTHING: Final[dict[str, Any]] = {
 
 def run(options: argparse.Namespace) -> int:
     if is_one(options):
+        refuse_cluster(options)
         options.graph = options.graph[0] if options.graph else None
         return run_one(options)
     single = {

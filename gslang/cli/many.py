@@ -57,6 +57,12 @@ def is_one(options: argparse.Namespace) -> bool:
     return len(names) < 2 and not any(map(_is_folder, names))
 
 
+def refuse_cluster(options: argparse.Namespace) -> None:
+    """Raises `InputError` if one graph, which is worked on here, was to go to a cluster."""
+    if options.cluster:
+        raise InputError("--cluster is for several graphs", path=options.cluster, help="give several, or a folder of them, and a folder with -o")
+
+
 def run_many(verb: str, options: argparse.Namespace) -> int:
     """Run `run_one` of a verb's module for each graph, with `-o` as the folder; the exit code of all. Raises `InputError`."""
     folder = Path(options.output or "")
@@ -76,7 +82,7 @@ def run_many(verb: str, options: argparse.Namespace) -> int:
         own = copy(options)
         own.graph, own.output = graph, str(folder / name)
         tasks.append((verb, own))
-    if (options.jobs > 1 or options.cluster) and len(tasks) > 1:
+    if options.cluster or options.jobs > 1 and len(tasks) > 1:
         with workers(options.jobs, options.cluster) as pool:
             results = list(pool.map(_one, tasks))
     else:

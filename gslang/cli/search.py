@@ -19,7 +19,7 @@ from gslang.base.diagnostics import InputError
 from gslang.cli.cost import add_cost_options
 from gslang.cli.graph_output import add_output_options, output_graph
 from gslang.cli.main import ExitCode
-from gslang.cli.many import add_many_options, is_one, run_many
+from gslang.cli.many import add_many_options, is_one, refuse_cluster, run_many
 from gslang.cli.numbers import compare_graphs, refuse_unknown_sizes, sizes_of
 from gslang.cli.option_types import natural, positive
 from gslang.cli.paint import painter
@@ -76,6 +76,7 @@ def _factor(text: str) -> float:
 
 def run(options: argparse.Namespace) -> int:
     if is_one(options) and not (options.output and Path(options.output).is_dir()):
+        refuse_cluster(options)
         options.graph = options.graph[0]
         return run_one(options)
     for path, what in ((options.report, "--report"), (options.save_egraph, "--save-egraph"), (options.html, "--html"), (options.output_params, "--output-params")):

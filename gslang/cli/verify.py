@@ -103,7 +103,9 @@ def _recheck(name: str, rules: Mapping[str, CheckedRule]) -> int:
 
 
 def _verdicts(options: argparse.Namespace, rules: RuleSet, names: list[str], settings: Settings) -> list[Verdict]:
-    if options.jobs <= 1 and not options.cluster or len(names) < 2 or "-" in options.rules:
+    if options.cluster and "-" in options.rules:
+        raise InputError("rules from standard input cannot go to a cluster", path="-", help="write the rules to a file")
+    if not options.cluster and (options.jobs <= 1 or len(names) < 2) or "-" in options.rules:
         return [_judge(rules, name, settings, options.certificate) for name in names]
     from gslang.base.processes import workers
 

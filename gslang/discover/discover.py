@@ -264,16 +264,19 @@ def _follows(candidate: Candidate, plan: Plan, by: Sequence[CheckedRule]) -> boo
     conditions of its own."""
     if not by:
         return False
-    sides = []
-    for tree in (candidate.source, candidate.target):
-        graph = Graph(plan.dialect.name)
-        inputs = [graph.add_input(f"x{k}", types[0]) for k, types in enumerate(candidate.types)]
-        node = build(graph, tree, inputs, plan.formers, plan.dialect, SIZES[0])
-        if node is None:
-            return False
-        graph.set_outputs([node])
-        sides.append(graph)
-    return not isinstance(derive(sides[0], sides[1], plan.dialect, by, _PRUNING), str)
+    before, after = (_graph_of(tree, candidate.types, plan) for tree in (candidate.source, candidate.target))
+    return before is not None and after is not None and not isinstance(derive(before, after, plan.dialect, by, _PRUNING), str)
+
+
+def _graph_of(tree: Tree, inputs: Sequence[Sequence[Type]], plan: Plan) -> Graph | None:
+    """A term at the first sizes, over inputs of these types (at each choice of sizes); None where it does not type-check."""
+    graph = Graph(plan.dialect.name)
+    nodes = [graph.add_input(f"x{k}", types[0]) for k, types in enumerate(inputs)]
+    node = build(graph, tree, nodes, plan.formers, plan.dialect, SIZES[0])
+    if node is None:
+        return None
+    graph.set_outputs([node])
+    return graph
 
 
 def _equations(plan: Plan, kept: _State, result: Discovery, tell: Callable[[str], None]) -> list[Equation]:
@@ -340,12 +343,9 @@ def _keep(answer: Judged, plan: Plan, by: list[CheckedRule], names: dict[str, in
 
 def cost_of(tree: Tree, plan: Plan, table: CostTable) -> float | None:
     """The cost of a term at the first sizes; None if one of its operators has no cost."""
-    graph = Graph(plan.dialect.name)
-    nodes = [graph.add_input(f"x{k}", types[0]) for k, types in enumerate(plan.inputs)]
-    node = build(graph, tree, nodes, plan.formers, plan.dialect, SIZES[0])
-    if node is None:
+    graph = _graph_of(tree, plan.inputs, plan)
+    if graph is None:
         return None
-    graph.set_outputs([node])
     try:
         return graph_cost(graph, plan.dialect, table).cost
     except UnknownCost:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from textwrap import wrap
 
 from gslang.base.source import Source
 from gslang.check.check import check_source
@@ -43,18 +44,7 @@ def _documentation(plan: Plan, rule: Judged, use: Use, cost: str, graphs: int) -
     if graphs:
         saved = f", saving {use.saved:g} ({cost})" if use.saved else ""
         lines.append(f"Fires {use.fired} times on {graphs} graph{'s' * (graphs > 1)}{saved}.")
-    return [part for line in lines for part in _wrapped(line)]
-
-
-def _wrapped(text: str, width: int = 100) -> list[str]:
-    lines, now = [], ""
-    for word in text.split(" "):
-        if now and len(now) + len(word) >= width:
-            lines.append(now)
-            now = word
-        else:
-            now = f"{now} {word}" if now else word
-    return [*lines, now]
+    return [part for line in lines for part in wrap(line, 100, break_long_words=False, break_on_hyphens=False)]
 
 
 def _passing(plan: Plan, rules: Sequence[tuple[Judged, Use]], annotations: Mapping[str, Sequence[str]]) -> dict[str, list[str]]:

@@ -6,6 +6,7 @@ import json
 import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from textwrap import wrap
 
 from gslang.base.source import Source
 from gslang.fmt.format_source import layout
@@ -109,15 +110,8 @@ def _sentence(one: Judged) -> str:
     return f"{one.before}: {' '.join(one.why.split())}"
 
 
-def _wrapped(text: str, width: int = 104) -> list[str]:
-    lines, now = [], ""
-    for word in text.split():
-        if now and len(now) + len(word) >= width:
-            lines.append(now)
-            now = word
-        else:
-            now = f"{now} {word}" if now else word
-    return [*lines, now]
+def _wrapped(text: str) -> list[str]:
+    return wrap(text, 104, break_long_words=False, break_on_hyphens=False)
 
 
 def as_text(found: Sequence[Judged]) -> str:

@@ -147,7 +147,7 @@ def _list(expected: set[str]) -> str:
     if {"NAME", "INT", "STRING", "LPAR"} <= expected:
         return "an expression"
     if {"RULE", "FN", "PASS"} <= expected:
-        return "an item (`rule`, `fn`, `op`, `pass`, `test`, `use`)"
+        return "an item (`rule`, `fn`, `op`, `param`, `pass`, `test`, `use`)"
     shown = sorted({_SHOWN.get(name, f"`{name.lower()}`") for name in expected if not name.startswith("__") and name != "BOTH_ARROW"})
     if len(shown) > 4:
         first: list[str] = ["`;`", "`=>`", "`)`", "`]`", "`}`", "`,`", "`:`", "`=`", "a name"]

@@ -75,3 +75,12 @@ def test_no_cluster(folder: Path, capsys: pytest.CaptureFixture[str], monkeypatc
     pytest.importorskip("distributed")
     assert main([str(folder / "r.gsl"), str(folder / "models"), "-o", str(folder / "out"), "--cluster", "nonsense"]) == 3
     assert "no Dask scheduler answers" in capsys.readouterr().err
+    assert main(["verify", str(folder / "r.gsl"), "--cluster", "nonsense"]) == 3
+    assert "no Dask scheduler answers" in capsys.readouterr().err
+
+
+def test_a_cluster_is_never_ignored(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    one = str(folder / "models" / "a.json")
+    for verb in ("apply", "search"):
+        assert main([verb, str(folder / "r.gsl"), one, "-o", str(folder / "o.json"), "--cluster", "here:1"]) == 3
+        assert "--cluster is for several graphs" in capsys.readouterr().err
