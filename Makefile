@@ -23,7 +23,7 @@ test: $(STAMP)  ## run the tests
 	@$(BIN)/python -m pytest -q -n auto --dist loadfile
 
 test-quick: $(STAMP)  ## a tenth of the tests, under a minute: one of each kind
-	@$(BIN)/python -m pytest -q -x tests/test_architecture.py tests/test_constructs.py tests/test_api_errors.py tests/test_python_interface.py tests/syntax tests/graph tests/base tests/cli/test_small_verbs.py
+	@$(BIN)/python -m pytest -q -x -n auto --dist loadfile tests/test_architecture.py tests/test_constructs.py tests/test_api_errors.py tests/test_python_interface.py tests/syntax tests/graph tests/base tests/cli/test_small_verbs.py
 
 test-long: $(STAMP)  ## the long tests too
 	@$(BIN)/python -m pytest -q -m 'not editors and not browser'
