@@ -70,7 +70,7 @@ def test_nothing_is_imported_unasked(tmp_path: Path, capsys: pytest.CaptureFixtu
     assert "loaded now" not in "".join(capsys.readouterr())
     assert main(["test", path]) == 1 and "`npu:fits`, which was not imported" in capsys.readouterr().out
     assert main(["verify", path, "--rule", "r"]) == 0
-    assert capsys.readouterr().out.startswith("unknown  r: it rests on the Python function `npu:fits`, which was not imported")
+    assert capsys.readouterr().out.startswith("unknown  r  it rests on the Python function `npu:fits`, which was not imported")
     rules = api.load(path)
     with pytest.raises(InputError, match=r"r\.gsl:2:1: rule `r`: it rests on .*not imported\n  help: .*--allow-extern"):
         rules.apply(graph(2, 2), rules=["r"])

@@ -9,7 +9,7 @@ import argparse
 import json
 import sys
 import warnings
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -18,6 +18,7 @@ from gslang.base.diagnostics import InputError
 from gslang.cli.main import ExitCode
 from gslang.cli.many import add_cluster_option
 from gslang.cli.option_types import natural, positive
+from gslang.cli.paint import painter
 from gslang.cli.shared import add_define_option, defines_of, load_rules
 from gslang.cli.usable_rules import add_extern_option, runnable, usable_rules
 
@@ -58,16 +59,22 @@ def run(options: argparse.Namespace) -> int:
         return _recheck(options.recheck, rules.known)
     if options.certificate is not None:
         _folder(options.certificate)
-    from gslang.verify.report import FORMATS, as_text
+    from gslang.verify.report import FORMATS
     from gslang.verify.verdict import ORDER, Settings
+    from gslang.verify.verdict_text import Layout, counts_line
 
     names = options.rule or list(rules.own)
     settings = Settings(options.seconds, options.seed, options.instances, options.strict_special)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", RuntimeWarning)  # NumPy's, where random numbers make NaN
-        verdicts = _verdicts(options, rules, names, settings)
+        verdicts, layout = [], Layout(names, painter(options, sys.stdout))
+        for verdict in _verdicts(options, rules, names, settings):
+            verdicts.append(verdict)
+            if options.format == "text":  # each as soon as it is known
+                sys.stdout.write(layout.verdict(verdict, rules.known[verdict.rule], options.explain))
+                sys.stdout.flush()
     judged = {name: rules.known[name] for name in names}
-    sys.stdout.write(as_text(verdicts, judged, options.explain) if options.format == "text" else FORMATS[options.format](verdicts, judged))
+    sys.stdout.write(counts_line(verdicts) if options.format == "text" else FORMATS[options.format](verdicts, judged))
     least = ORDER.index(options.require) if options.require else ORDER.index("unknown")
     return ExitCode.FINDINGS if any(ORDER.index(v.verdict) < least for v in verdicts) else ExitCode.FINE
 
@@ -94,23 +101,24 @@ def _recheck(name: str, rules: Mapping[str, CheckedRule]) -> int:
     if not good and not refused:
         raise InputError("there are no certificates", path=name, help="`gslc verify RULES --certificate DIR` writes them")
     for c in good:
-        untried = f", {c.untried} tried at no numbers" if c.untried else ""
-        print(f"checked  {c.rule}: {c.reason} ({c.cases} cases, {c.steps} steps, {c.obligations} obligations{untried})")
+        untried = f", {c.untried} without numerical test" if c.untried else ""
+        print(f"checked  {c.rule}  {c.reason} ({c.cases} cases, {c.steps} steps, {c.obligations} obligations{untried})")
     for path, why in refused:
-        print(f"refused  {path}: {why}")
+        print(f"refused  {path}  {why}")
     print(f"{len(good)} checked, {len(refused)} refused")
     return ExitCode.FINDINGS if refused else ExitCode.FINE
 
 
-def _verdicts(options: argparse.Namespace, rules: RuleSet, names: list[str], settings: Settings) -> list[Verdict]:
+def _verdicts(options: argparse.Namespace, rules: RuleSet, names: list[str], settings: Settings) -> Iterator[Verdict]:
     if options.cluster and "-" in options.rules:
         raise InputError("rules from standard input cannot go to a cluster", path="-", help="write the rules to a file")
     if not options.cluster and (options.jobs <= 1 or len(names) < 2) or "-" in options.rules:
-        return [_judge(rules, name, settings, options.certificate) for name in names]
+        yield from (_judge(rules, name, settings, options.certificate) for name in names)
+        return
     from gslang.base.processes import workers
 
     with workers(options.jobs, options.cluster) as pool:
-        return list(pool.map(_one, [(tuple(options.rules), json.dumps(defines_of(options)), options.allow_extern, name, settings, options.certificate) for name in names]))
+        yield from pool.map(_one, [(tuple(options.rules), json.dumps(defines_of(options)), options.allow_extern, name, settings, options.certificate) for name in names])
 
 
 def _judge(rules: RuleSet, name: str, settings: Settings, certificates: str | None) -> Verdict:

@@ -14,6 +14,7 @@ from gslang.generalize.draft import NoDraft, check_text
 from gslang.generalize.refine import Settings, generalize_in
 from gslang.verify.evidence import Settings as VerifySettings
 from gslang.verify.verdict import verify
+from gslang.verify.verdict_text import Layout
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +70,7 @@ def judge_all(rules: Sequence[Given], head: str, settings: Settings, tell: Calla
     found = []
     for k, given in enumerate(rules):
         found.append(judge(given, head, settings))
-        tell(f"{k + 1} of {len(rules)}: {_line(found[-1])}")
+        tell(f"{k + 1} of {len(rules)}: {_lines(found[-1], Layout([given.name])).rstrip()}")
     return found
 
 
@@ -121,15 +122,16 @@ def as_text(found: Sequence[Judged]) -> str:
     repaired = sum(one.before == "refuted" and bool(one.text) for one in found)
     total = ", ".join(f"{count} {name}" for name, count in counts.items())
     more = f"; {repaired} of the refuted ones repaired" if counts.get("refuted") else ""
-    return "".join(f"{_line(one)}\n" for one in found) + f"{len(found)} rules: {total}{more}\n"
+    columns = Layout(one.given.name for one in found)
+    return "".join(_lines(one, columns) for one in found) + f"{len(found)} rules: {total}{more}\n"
 
 
-def _line(one: Judged) -> str:
-    line = f"{one.before:<8} {one.given.name}: {' '.join(one.why.split())}"
-    if one.before == "refuted":
-        needs = "; ".join(one.conditions) or "another form"
-        line += f"\n  {one.verdict} under: {needs}" if one.text else "\n  no conditions were found under which it holds"
-    return line
+def _lines(one: Judged, columns: Layout) -> str:
+    line = columns.line(one.before, one.given.name, " ".join(one.why.split()))
+    if one.before != "refuted":
+        return line
+    needs = "; ".join(one.conditions) or "another form"
+    return line + (f"  {one.verdict} under: {needs}\n" if one.text else "  no conditions were found under which it holds\n")
 
 
 def as_json(found: Sequence[Judged]) -> str:

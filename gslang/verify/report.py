@@ -1,6 +1,6 @@
-"""Verdicts as text, JSON, SARIF, JUnit, and as a table of the manual.
+"""Verdicts as JSON, SARIF, JUnit, and as a table of the manual.
 
-Not here: how verdicts come about (`verdict`), which are enough (`cli/verify`).
+Not here: how verdicts come about (`verdict`), verdicts as text (`verdict_text`), which are enough (`cli/verify`).
 """
 
 from __future__ import annotations
@@ -13,8 +13,8 @@ from xml.sax.saxutils import escape, quoteattr
 
 from gslang.base.relative_path import relative_path
 from gslang.check.checked import CheckedRule
-from gslang.verify.laws import BY_NAME
 from gslang.verify.verdict import ORDER, Verdict
+from gslang.verify.verdict_text import as_text
 
 _SARIF = "https://raw.githubusercontent.com/oasis-tcs/sarif-spec/master/Schemata/sarif-schema-2.1.0.json"
 _FINDINGS = {
@@ -22,30 +22,6 @@ _FINDINGS = {
     "unknown": ("note", "Nothing is known about the rule."),
     "changes": ("note", "The rule is meant to change values."),
 }
-
-
-def as_text(verdicts: Sequence[Verdict], rules: Mapping[str, CheckedRule], explain: bool = False) -> str:
-    """One line for each rule, counterexamples below it, counts at the end. `explain`: the laws that each proof used, as they are stated."""
-    lines = []
-    for v in verdicts:
-        count = f"{v.instances} instance{'' if v.instances == 1 else 's'}"
-        lines.append(f"{v.verdict:<8} {v.rule}: {v.reason} ({count}, {v.seconds:.2f} s)")
-        if v.counterexample is not None:
-            lines += ["  " + line for line in v.counterexample.test.splitlines()]
-        if explain and v.verdict == "proved":
-            lines += [f"  {line}" for line in _laws(v)]
-        if v.verdict == "refuted":
-            lines.append(f"  help: `gslc generalize {relative_path(rules[v.rule].span.source.name)} {v.rule}` finds conditions")
-    counts = Counter(v.verdict for v in verdicts)
-    lines.append(", ".join(f"{counts[name]} {name}" for name in reversed(ORDER) if counts[name]) or "no rules")
-    return "\n".join(lines) + "\n"
-
-
-def _laws(v: Verdict) -> list[str]:
-    if not v.laws:
-        return ["no law but those of sums and products"]
-    laws = [BY_NAME[name] for name in v.laws]
-    return [f"{law.name}: {law.left} = {law.right}{' where ' * bool(law.conditions)}{', '.join(law.conditions)} ({', '.join(law.numbers)})" for law in laws]
 
 
 def as_json(verdicts: Sequence[Verdict], rules: Mapping[str, CheckedRule]) -> str:

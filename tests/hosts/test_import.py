@@ -42,7 +42,7 @@ RELUS = pair("relus", "(x) => (z) { y = Relu(x) z = Relu(y) }", "(x) => (z) { z 
 def test_a_pair_becomes_a_rule(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     out = tmp_path / "rules.gsl"
     assert main(["import", "onnxsim", write(tmp_path, RELUS), "-o", str(out)]) == 0
-    assert capsys.readouterr().out.startswith("proved   relus:")
+    assert capsys.readouterr().out.startswith("proved  relus  ")
     rules = load(out)
     assert list(rules.own) == ["relus"] and not rules.diagnostics
     assert main(["fmt", "--check", str(out)]) == 0

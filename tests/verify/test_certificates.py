@@ -217,7 +217,7 @@ def test_on_the_command_line(tmp_path: Path, capsys: pytest.CaptureFixture[str])
     capsys.readouterr()
     assert main(["verify", "--recheck", str(folder)]) == 0
     first, last = capsys.readouterr().out.splitlines()
-    assert first.startswith("checked  exps: for every rank and size") and "steps" in first and last == "1 checked, 0 refused"
+    assert first.startswith("checked  exps  for every rank and size") and "steps" in first and last == "1 checked, 0 refused"
     assert main(["verify", str(rules), "--recheck", str(folder)]) == 0
     rules.write_text(RULES.replace("exps(x, y: any(shape = x.shape", "exps(x, y: var(shape = x.shape"))
     assert main(["verify", str(rules), "--recheck", str(folder)]) == 1

@@ -42,12 +42,12 @@ def report(kind: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> str:
 
 def test_text(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     assert report("text", monkeypatch, tmp_path) == (
-        "refuted  swapped: the sides <differ> (3 instances, 0.25 s)\n"
+        "refuted  swapped  the sides <differ> (3 instances)  0.2 s\n"
         '  test "counterexample" for swapped {\n'
         "  }\n"
         "  help: `gslc generalize rules.gsl swapped` finds conditions\n"
-        "unknown  never: no instance was found (0 instances, 1.50 s)\n"
-        "exact    twice: for any a | b (24 instances, 0.12 s)\n"
+        "unknown  never    no instance was found (0 instances)  1.5 s\n"
+        "exact    twice    for any a | b (24 instances)  0.1 s\n"
         "1 exact, 1 unknown, 1 refuted\n"
     )
 
@@ -57,7 +57,7 @@ def test_laws_that_a_proof_used(monkeypatch: pytest.MonkeyPatch, tmp_path: Path,
     Path("rules.gsl").write_text("rule t(x): nn.relu(nn.relu(x)) => nn.relu(x);")
     assert main(["verify", "rules.gsl", "--explain", "--instances", "3"]) == 0
     first, *laws, counts = capsys.readouterr().out.splitlines()
-    assert first.startswith("proved   t: for every rank and size") and "real arithmetic" in first and counts == "1 proved"
+    assert first.startswith("proved  t  for every rank and size") and "real arithmetic" in first and counts == "1 proved"
     assert "  relu: relu(x) = maximum(x, 0) (real numbers)" in laws and "  largest whole number:" in "\n".join(laws)
     assert main(["verify", "rules.gsl", "--format", "json", "--instances", "3"]) == 0
     assert "relu of whole numbers" in json.loads(capsys.readouterr().out)["rules"][0]["laws"]
@@ -159,7 +159,7 @@ def test_exit_codes(file: str, options: list[str], code: int, files: Path, capsy
 
 
 def without_times(text: str) -> str:
-    return re.sub(r"\d+\.\d+ s\)", "_ s)", text)
+    return re.sub(r"\d+\.\d+ s\n", "_ s\n", text)
 
 
 def test_more_processes_say_the_same(files: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
