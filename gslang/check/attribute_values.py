@@ -62,6 +62,8 @@ def suggestion(value: Any, spec: AttributeSpec) -> str:
         same_case = next((text for text in known if text.lower() == value.lower()), None)
         if same_case or guess:
             return f"did you mean `{value_text(same_case or guess)}`?"
+    if isinstance(value, int) and any(t.base == "dtype" for t in spec.types):
+        return 'data types are written by name: `"float32"`'
     return f"declared: `{domain_text(spec.domain)}`"
 
 

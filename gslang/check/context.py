@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from typing import Any, NoReturn, Union
 
@@ -157,6 +158,7 @@ class Lowering:
     sizes: dict[int, tuple[int, bool, Any]] = field(default_factory=dict)  # values by identity, with what `calls` found of them
     in_graph: bool = True  # there is a graph around what is matched; not so in tests and in meanings of operators
     overlay: list[dict[str, Denotation]] = field(default_factory=list)  # comprehension variables and fn parameters
+    if_unknown: str | None = None  # help for a name that nothing binds, where it stands now
 
     # ── findings ──
 
@@ -228,9 +230,19 @@ class Lowering:
         self.bound_at[name.id] = name.span
         scope[name.id] = what
 
+    @contextmanager
+    def helping(self, name: str, mend: str) -> Iterator[None]:
+        """Within, the help for `name` if nothing binds it."""
+        before, self.if_unknown = self.if_unknown, mend if self.look_up(name) is None else None
+        try:
+            yield
+        finally:
+            self.if_unknown = before
+
     def unknown_name(self, name: str, span: Span) -> NoReturn:
+        """Report a name that nothing binds, with the nearest one that is bound, or else `if_unknown`."""
         guess = did_you_mean(name, self.visible())
-        mend = f"did you mean `{guess}`?" if guess else f'data types are strings: `"{name}"`' if dtype_exists(name) else None
+        mend = f"did you mean `{guess}`?" if guess else f'data types are strings: `"{name}"`' if dtype_exists(name) else self.if_unknown
         self.stop("E0201", f"unknown name `{name}`", span, mend)
 
     def new_local(self) -> int:

@@ -47,7 +47,11 @@ def leaf(low: Lowering, span: Span, kind: str, arguments: tuple[n.Argument, ...]
     constraints: list[ir.Constraint | ir.SameAttributes] = []
     for argument in arguments:
         if not isinstance(argument, n.Keyword):
-            low.error("E0501", f"a kind is constrained by name: `{kind}({'value' if kind == 'const' else 'shape'} = …)`", argument.span)
+            number = kind == "const" and isinstance(argument, n.Positional) and isinstance(argument.value, n.Literal | n.Unary)
+            low.error(
+                "E0501", f"a kind is constrained by name: `{kind}({'value' if kind == 'const' else 'shape'} = …)`", argument.span,
+                "a number that stands alone is a constant of that value" if number else None,
+            )  # fmt: skip
             continue
         if argument.name not in LEAF_FACTS:
             guess = did_you_mean(argument.name, LEAF_FACTS)
@@ -220,7 +224,7 @@ def _arguments(
                     attributes.append(n.Keyword(place.name, value, value.span, span=value.span))
                     operands.append(_anything(low, expr))
                     continue
-                what = known[k] if known is not None else low.denote(value)
+                what = known[k] if known is not None else _operand(low, value)
                 if isinstance(what, ValueOf) and what.type == "none":
                     operands.append(None)
                 else:
@@ -235,7 +239,7 @@ def _arguments(
                 if operand.attribute is not None and _is_plain(value) and value != n.Literal(None, span=value.span):
                     attributes.append(argument)
                     continue
-                what = low.denote(value)
+                what = _operand(low, value)
                 if operand.attribute is not None and isinstance(what, ValueOf) and what.type != "none":
                     attributes.append(argument)
                     continue
@@ -347,6 +351,14 @@ def _operands_named(signature: Signature, too_many: bool) -> str:
     if too_many and signature.attributes:
         said += f"; attributes are given by name: `{next(iter(signature.attributes))} = …`"
     return said
+
+
+def _operand(low: Lowering, expr: n.Expr) -> Denotation:
+    """The denotation of an operand; the help for an unknown name is to declare it."""
+    if not isinstance(expr, n.Name):
+        return low.denote(expr)
+    with low.helping(expr.id, f"an input is declared in parentheses after the rule's name: `({expr.id})`"):
+        return low.denote(expr)
 
 
 def _constraints(

@@ -256,6 +256,9 @@ def test(low: Lowering, expr: n.Expr | n.Star) -> ir.Test:
             return ir.IfTest(value(low, condition).value, test(low, then), test(low, otherwise))
         case n.Match() if _has_hole(expr):
             return _match_test(low, expr)
+        case n.Name(name):
+            with low.helping(name, f"`({name} := _)` takes any value and names it"):
+                return ir.Equals(value(low, expr).value)
     return ir.Equals(value(low, expr).value)
 
 
