@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import cached_property
 from os import PathLike
 from pathlib import Path
@@ -12,6 +12,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Union
 
 from gslang.base.diagnostics import Diagnostic
+from gslang.base.quick_dataclass import dataclass
 from gslang.base.shown_file import shown_file
 from gslang.base.source import Source
 from gslang.base.suggest import did_you_mean

@@ -12,11 +12,12 @@ import stat
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack, contextmanager
 from contextvars import ContextVar
-from dataclasses import dataclass, field
+from dataclasses import field
 from io import BytesIO
 from pathlib import Path
 from typing import BinaryIO
 
+from gslang.base.quick_dataclass import dataclass
 from gslang.base.signals import undisturbed
 
 _PIECE = 1 << 20

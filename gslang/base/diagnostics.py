@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import Enum
 
+from gslang.base.quick_dataclass import dataclass
 from gslang.base.source import Span
 
 

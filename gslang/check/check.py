@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from pathlib import Path
 from types import MappingProxyType
 
 from gslang.base.diagnostics import Diagnostic, Label
+from gslang.base.quick_dataclass import dataclass
 from gslang.base.source import Source, Span
 from gslang.base.suggest import did_you_mean
 from gslang.check import checked as ir

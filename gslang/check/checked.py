@@ -11,10 +11,11 @@ found here too.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Union
 
 from gslang.base.diagnostics import Diagnostic
+from gslang.base.quick_dataclass import dataclass
 from gslang.base.source import Span
 from gslang.check.checked_values import *
 from gslang.check.checked_values import Constraint, Place, SameAttributes, Value

@@ -6,10 +6,10 @@ Part of `checked`, through which the other stages see it. Evaluating them: `engi
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from dataclasses import field as dataclass_field
 from typing import Any, Union
 
+from gslang.base.quick_dataclass import dataclass
 from gslang.base.source import Span
 
 # ── which instance a reference means ──────────────────────────────────────────────────────────────────────────

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import Any, NoReturn, Union
 
 from gslang.base.diagnostics import Diagnostic, Label
+from gslang.base.quick_dataclass import dataclass
 from gslang.base.source import Span
 from gslang.base.suggest import did_you_mean
 from gslang.check import checked as ir

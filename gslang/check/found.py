@@ -8,11 +8,12 @@ A set of nodes is a number whose bits are the nodes.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, fields, is_dataclass
+from dataclasses import fields, is_dataclass
 from functools import cache, reduce
 from operator import and_, or_
 from typing import Any
 
+from gslang.base.quick_dataclass import dataclass
 from gslang.base.source import Span
 from gslang.check import checked as ir
 

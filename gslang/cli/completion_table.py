@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import argparse
-from dataclasses import dataclass
 from enum import Enum
 
+from gslang.base.quick_dataclass import dataclass
 from gslang.cli.main import VERBS, verb_parser
 
 

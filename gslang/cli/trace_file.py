@@ -9,12 +9,13 @@ from __future__ import annotations
 import json
 import tempfile
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 from typing import IO, Any, BinaryIO, NoReturn
 
 from gslang.base.atomic_write import write_atomically
 from gslang.base.diagnostics import InputError
+from gslang.base.quick_dataclass import dataclass
 from gslang.engine.fixed_point import Observer
 from gslang.engine.passes import FOLD_LIMIT
 from gslang.engine.replay import TraceEntry, ids_of, told

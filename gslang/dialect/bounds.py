@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, Union
+
+from gslang.base.quick_dataclass import dataclass
 
 Number = Union[int, float]
 

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from functools import cached_property
 from typing import Any
 
+from gslang.base.quick_dataclass import dataclass
 from gslang.dialect.signature import Infer, Signature
 from gslang.dialect.tensor_type import Type
 

@@ -9,11 +9,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from itertools import permutations, product
 from random import Random
 from typing import Any, Final, Union
 
+from gslang.base.quick_dataclass import dataclass
 from gslang.dialect.bounds import NOTHING, Bound, Call, Number, bound_text, resolve
 from gslang.dialect.dtypes import dtype_exists, in_class
 

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, Final
 
 from gslang.base.plain_data import declare_form
+from gslang.base.quick_dataclass import dataclass
 from gslang.base.source import Span
 from gslang.dialect.bounds import Call
 from gslang.dialect.domain import Anything, Domain, domain_text, value_text

@@ -9,13 +9,13 @@ with that size in turn.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from itertools import combinations, product
 from random import Random
 from typing import Any
 
 import numpy as np
 
+from gslang.base.quick_dataclass import dataclass
 from gslang.dialect.dialect import Dialect
 from gslang.dialect.tensor_type import TensorType
 from gslang.discover.enumerate import Tree, add_call, input_value

@@ -10,7 +10,7 @@ import json
 import os
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, field, replace
 from functools import cache
 from itertools import product
 from pathlib import Path
@@ -20,6 +20,7 @@ from gslang.api import load, parse_rules
 from gslang.base.atomic_write import write_text
 from gslang.base.cache import digest
 from gslang.base.diagnostics import InputError
+from gslang.base.quick_dataclass import dataclass
 from gslang.base.resources import stdlib_path
 from gslang.check.checked import CheckedRule
 from gslang.dialect.dialect import Dialect

@@ -9,7 +9,7 @@ functions are compared to about eight digits. What is found is conjecture until 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import lru_cache
 from hashlib import blake2b
 from itertools import product
@@ -17,6 +17,7 @@ from typing import Any, Union
 
 import numpy as np
 
+from gslang.base.quick_dataclass import dataclass
 from gslang.check.checked import Meaning
 from gslang.dialect.dialect import Dialect
 from gslang.dialect.signature import TypeInferenceError

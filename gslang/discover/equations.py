@@ -4,8 +4,8 @@ that costs more."""
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 
+from gslang.base.quick_dataclass import dataclass
 from gslang.dialect.tensor_type import Type
 from gslang.discover.enumerate import Equation, Tree, key_of, match, replaced, variables
 from gslang.discover.formers import Former

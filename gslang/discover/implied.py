@@ -9,10 +9,11 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import lru_cache
 from itertools import islice
 
+from gslang.base.quick_dataclass import dataclass
 from gslang.check.checked import AltNode, CallNode, CheckedRule, MakeCall
 from gslang.dialect.dialect import Dialect
 from gslang.dialect.load import require_inference

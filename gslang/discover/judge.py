@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Sequence
-from dataclasses import dataclass
 from itertools import islice
 
 from gslang.api import RuleError, parse_rules
+from gslang.base.quick_dataclass import dataclass
 from gslang.check.checked import CheckedRule
 from gslang.dialect.dialect import Dialect
 from gslang.discover.conditions import size_conditions

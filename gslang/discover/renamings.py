@@ -7,10 +7,11 @@ are, they are also equal when all variables of a type have the same value, so on
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from itertools import permutations, product
 from typing import Generic, TypeVar
 
+from gslang.base.quick_dataclass import dataclass
 from gslang.dialect.tensor_type import Type
 
 T = TypeVar("T")

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from gslang.api import parse_rules
+from gslang.base.quick_dataclass import dataclass
 from gslang.discover.judge import Judged
 from gslang.engine.limits import LimitExceeded
 from gslang.graph.graph import Graph

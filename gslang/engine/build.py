@@ -5,9 +5,10 @@ Everything is computed before the first user is changed; a failure leaves only n
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
+from gslang.base.quick_dataclass import dataclass
 from gslang.check import checked as ir
 from gslang.dialect.dialect import Dialect
 from gslang.dialect.signature import Signature

@@ -8,8 +8,9 @@ Emitting is a walk over steps: each emits its lines, then the steps behind it, i
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 
+from gslang.base.quick_dataclass import dataclass
 from gslang.check import checked as ir
 from gslang.check.found import children
 from gslang.engine import program as mp

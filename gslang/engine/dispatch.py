@@ -8,10 +8,10 @@ down are looked up in a table that is filled as such nodes are met, so a rule th
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from functools import cache
 from typing import Generic, TypeVar
 
+from gslang.base.quick_dataclass import dataclass
 from gslang.check import checked as ir
 from gslang.engine.program import MatchProgram
 from gslang.graph.graph import CONST, INPUT, PARAM, PROJ, TUPLE, Graph

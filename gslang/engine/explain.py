@@ -9,9 +9,10 @@ are made: `why_not`.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
+from gslang.base.quick_dataclass import dataclass
 from gslang.base.source import Span
 from gslang.check import checked as ir
 from gslang.check.found import walk

@@ -9,12 +9,13 @@ from __future__ import annotations
 
 from collections import Counter, deque
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from enum import Enum
 from time import perf_counter
 from typing import Any
 
 from gslang.base.collection import no_collection
+from gslang.base.quick_dataclass import dataclass
 from gslang.check.checked import CheckedRule
 from gslang.check.opsets import why_unfit
 from gslang.engine.dispatch import Dispatch, can_ever_match, shapes_of

@@ -9,9 +9,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Final
 
+from gslang.base.quick_dataclass import dataclass
 from gslang.check import checked as ir
 from gslang.dialect.tensor_type import TensorType, Type, is_static
 from gslang.engine.generate_stamp import Layout, Stamp

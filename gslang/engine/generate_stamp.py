@@ -8,9 +8,10 @@ instead of one after the other. The nodes and their numbers are those that the c
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
+from gslang.base.quick_dataclass import dataclass
 from gslang.check import checked as ir
 from gslang.dialect.tensor_type import Type
 from gslang.engine.code_writer import Place, Writer

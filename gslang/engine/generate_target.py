@@ -7,8 +7,9 @@ reaches, and that stands in several places, is built where it is first met at ru
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass, field
+from dataclasses import field
 
+from gslang.base.quick_dataclass import dataclass
 from gslang.check import checked as ir
 from gslang.check.found import new_nodes_read
 from gslang.engine.build import fitted, normalised

@@ -11,9 +11,9 @@ Not here: what a rewrite does (`rewrite`), which nodes are tried (`fixed_point`)
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from typing import Any, Final
 
+from gslang.base.quick_dataclass import dataclass
 from gslang.engine import program as mp
 from gslang.engine.candidates import place_in
 from gslang.engine.conditions import (

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Final
 
+from gslang.base.quick_dataclass import dataclass
 from gslang.check.checked import CheckedRule, Step
 from gslang.dialect.dialect import Dialect
 from gslang.engine.common_subexpressions import merge_equal_calls

@@ -10,9 +10,10 @@ Data types only.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Union
 
+from gslang.base.quick_dataclass import dataclass
 from gslang.base.source import Span
 from gslang.check.checked import CheckedRule, SameAttributes, Value
 from gslang.check.checked import Constraint as AttributeTest

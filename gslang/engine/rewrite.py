@@ -6,9 +6,10 @@ Atomic: until the types of all new nodes are known and fit, the graph is only ap
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
+from gslang.base.quick_dataclass import dataclass
 from gslang.engine.build import build
 from gslang.engine.conditions import bound_slots, input_slots, output_slots
 from gslang.engine.edits import BuildError, Edits

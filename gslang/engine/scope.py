@@ -6,9 +6,10 @@ A scope is the graph, and the slots, captures and instances of a match (so far).
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
+from gslang.base.quick_dataclass import dataclass
 from gslang.check import checked as ir
 from gslang.check.checked import OWN, At, CheckedRule, First, Own, Place, Prev, Value
 from gslang.dialect.onnx.versions import opset_for

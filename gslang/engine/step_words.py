@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
 from itertools import islice
 from typing import Any
 
+from gslang.base.quick_dataclass import dataclass
 from gslang.base.source import Span
 from gslang.check import checked as ir
 from gslang.check.found import children

@@ -4,9 +4,9 @@ where equal ones recur."""
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
 
+from gslang.base.quick_dataclass import dataclass
 from gslang.dialect.dialect import Dialect
 from gslang.dialect.tensor_type import TensorType, TupleType, UnknownValue
 from gslang.engine.build import add_constant, fitted, known_value, normalised

@@ -8,9 +8,10 @@ that variable `f` matched. Objects that are no literals live in the matcher's na
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, fields, is_dataclass
+from dataclasses import field, fields, is_dataclass
 from typing import Any
 
+from gslang.base.quick_dataclass import dataclass
 from gslang.check import checked as ir
 from gslang.check.found import children
 from gslang.dialect.onnx.versions import opset_for

@@ -11,9 +11,9 @@ that is gone has read, what stands for an output now. From there the same ways l
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from functools import cache
 
+from gslang.base.quick_dataclass import dataclass
 from gslang.check import checked as ir
 from gslang.check.found import children, walk
 from gslang.engine.generate_forward import operators_of

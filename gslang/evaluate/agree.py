@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+
+from gslang.base.quick_dataclass import dataclass
 
 _TOLERANCE = {"float16": 2e-2, "float32": 1e-4, "float64": 1e-9}
 

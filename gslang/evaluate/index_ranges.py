@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Final
 
+from gslang.base.quick_dataclass import dataclass
 from gslang.dialect.tensor_type import Symbol, TensorType
 from gslang.graph.graph import CONST, PARAM, PROJ, TUPLE, Graph
 

@@ -8,9 +8,10 @@ that must be equal get one name: because an operator demands it, or because two 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
+from gslang.base.quick_dataclass import dataclass
 from gslang.dialect.dialect import Dialect
 from gslang.dialect.signature import TypeInferenceError
 from gslang.dialect.tensor_type import UNKNOWN, Dimension, Shape, Symbol, TensorType, TupleType, Type, is_static

@@ -7,9 +7,10 @@ in them (`partial_values`). Operators that are not here are left to the `onnx` p
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, Final
 
+from gslang.base.quick_dataclass import dataclass
 from gslang.dialect.tensor_type import UNKNOWN, Dimension, Shape, Symbol, UnknownValue
 from gslang.evaluate import dimensions as dim
 from gslang.evaluate.partial_values import Partial

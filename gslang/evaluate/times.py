@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from math import comb
 from statistics import NormalDist, median, quantiles
 from typing import Any, Final
+
+from gslang.base.quick_dataclass import dataclass
 
 CONFIDENCE: Final = 0.95
 """With which an interval holds the median that endless runs would have."""

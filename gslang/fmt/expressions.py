@@ -6,8 +6,8 @@ Works on tokens and brackets rather than on syntax nodes, so that numbers, strin
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
+from gslang.base.quick_dataclass import dataclass
 from gslang.fmt.layout import Above, Doc, Fill, Group, IfBroken, Indent, Line, Trailing, group
 from gslang.fmt.tokens import Bracket, Part, Token, first, has_comments, last
 

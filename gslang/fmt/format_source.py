@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 
 from gslang.base.diagnostics import Diagnostic
+from gslang.base.quick_dataclass import dataclass
 from gslang.base.source import Source
 from gslang.fmt.items import Item, item_doc, items
 from gslang.fmt.layout import render

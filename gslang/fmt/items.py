@@ -6,8 +6,8 @@ The text is known to parse, so each item is read off its first words.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 
+from gslang.base.quick_dataclass import dataclass
 from gslang.fmt.expressions import bracket, comment_lines, expression, flat, split, token_doc
 from gslang.fmt.layout import WIDTH, Above, Doc, Fill, Group, Indent, Line, Trailing, forces_break, group
 from gslang.fmt.tokens import Bracket, Part, Token, first, has_comments, last

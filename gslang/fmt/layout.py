@@ -6,8 +6,9 @@ It knows nothing of the language.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Union
+
+from gslang.base.quick_dataclass import dataclass
 
 WIDTH = 100
 

@@ -7,8 +7,9 @@ file; and all comments. Texts that differ in more are parsed and compared as tre
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, fields, is_dataclass
+from dataclasses import fields, is_dataclass
 
+from gslang.base.quick_dataclass import dataclass
 from gslang.base.source import Source
 from gslang.fmt.items import items
 from gslang.fmt.tokens import Token, first, tokens, tree

@@ -6,8 +6,10 @@ The text is known to parse. A comment belongs to the token before it if it ends 
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Union
+
+from gslang.base.quick_dataclass import dataclass
 
 _TOKEN = re.compile(
     r'(?P<space>[ \t\f\r\n]+)|(?P<comment>#[^\n]*)|(?P<string>"(?:[^"\\\n]|\\.)*")'

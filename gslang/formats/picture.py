@@ -9,10 +9,10 @@ from __future__ import annotations
 
 import io
 from collections.abc import Callable
-from dataclasses import dataclass
 from html import escape
 
 from gslang.base.diagnostics import InputError
+from gslang.base.quick_dataclass import dataclass
 from gslang.graph.graph import LEAVES, Graph
 
 MOST_NODES = 150  # in a notebook

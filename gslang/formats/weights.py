@@ -9,12 +9,13 @@ import io
 import math
 import zipfile
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 from typing import Any, Final
 
 from gslang.base.atomic_write import write_atomically
 from gslang.base.diagnostics import InputError
+from gslang.base.quick_dataclass import dataclass
 from gslang.base.suggest import did_you_mean
 from gslang.dialect.dtypes import numpy_dtype, numpy_dtype_exists
 from gslang.dialect.tensor_type import TensorType, is_static

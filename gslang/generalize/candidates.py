@@ -7,12 +7,13 @@ them is needed is found out elsewhere (`weakest`, `refine`).
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import combinations, permutations
 from typing import Any
 
 import numpy as np
 
+from gslang.base.quick_dataclass import dataclass
 from gslang.check import checked as ir
 from gslang.dialect.dialect import Dialect
 from gslang.dialect.domain import Exactly, Layout, OneOf, value_text

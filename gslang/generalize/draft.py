@@ -6,8 +6,9 @@ Not here: which conditions (`conditions`), and whether the rule holds under them
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, fields, is_dataclass, replace
+from dataclasses import fields, is_dataclass, replace
 
+from gslang.base.quick_dataclass import dataclass
 from gslang.base.source import Source, Span
 from gslang.check.check import check_module
 from gslang.check.checked import CheckedProgram, CheckedRule

@@ -6,8 +6,8 @@ A lift is a set of edits of the rule's text. Whether the rule then holds under s
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 
+from gslang.base.quick_dataclass import dataclass
 from gslang.base.source import Source
 from gslang.check import checked as ir
 from gslang.generalize.draft import draft_of, rule_item, walk

@@ -8,9 +8,10 @@ whether it is needed, and the verifier has the last word: its counterexample is 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from time import thread_time
 
+from gslang.base.quick_dataclass import dataclass
 from gslang.base.source import Source
 from gslang.check import checked as ir
 from gslang.dialect.domain import value_text

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from itertools import islice
 from time import thread_time
 
+from gslang.base.quick_dataclass import dataclass
 from gslang.check import checked as ir
 from gslang.engine.lower import program_of
 from gslang.engine.machine import matches

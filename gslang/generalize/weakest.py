@@ -6,7 +6,8 @@ Samples are bits of integers. A condition that holds on few good samples is dear
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+
+from gslang.base.quick_dataclass import dataclass
 
 _LOSS = 12.0  # the price of losing all good samples, against 1 for an ordinary condition
 _ANCHORS = 12  # good samples that a conjunction is built around

@@ -8,9 +8,9 @@ written out again (`write_out`), with the calls that the rule says.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
 
+from gslang.base.quick_dataclass import dataclass
 from gslang.dialect.tensor_type import TensorType
 from gslang.graph.graph import OUTLINE, Graph
 

@@ -8,8 +8,9 @@ Not here: the files' formats (`textmate`, `sublime`).
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field
+from dataclasses import field
 
+from gslang.base.quick_dataclass import dataclass
 from gslang.highlight import words as table
 
 NAME = r"[A-Za-z_]\w*"

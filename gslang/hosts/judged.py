@@ -5,9 +5,9 @@ from __future__ import annotations
 import json
 import warnings
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from textwrap import wrap
 
+from gslang.base.quick_dataclass import dataclass
 from gslang.base.source import Source
 from gslang.fmt.format_source import layout
 from gslang.generalize.draft import NoDraft, check_text

@@ -9,11 +9,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from gslang.base.diagnostics import InputError
+from gslang.base.quick_dataclass import dataclass
 
 _PLACE = re.compile(r"line: (\d+) column: (\d+)")
 _SUFFIX = re.compile(r"_?(pattern|replacement|before|after|source|target|lhs|rhs)$", re.IGNORECASE)

@@ -6,11 +6,12 @@ host would leave out, and then the rule would be applied where it is wrong: it i
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, Union
 
 import numpy as np
 
+from gslang.base.quick_dataclass import dataclass
 from gslang.check import checked as ir
 
 

@@ -5,7 +5,7 @@ A `-` before a title marks a lint that runs only where it is selected: what it f
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from gslang.base.quick_dataclass import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,13 +8,14 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from fnmatch import fnmatch
 from importlib import import_module
 from pathlib import Path, PurePath
 from typing import Any
 
 from gslang.base.diagnostics import InputError, Severity
+from gslang.base.quick_dataclass import dataclass
 from gslang.base.suggest import did_you_mean
 from gslang.lint.selectors import fits, selected_codes, weight
 

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 
 from gslang.base.diagnostics import Diagnostic
+from gslang.base.quick_dataclass import dataclass
 from gslang.base.source import Source
 from gslang.check.checked import CheckedProgram
 

@@ -7,9 +7,10 @@ are equal. Used by L0202 (unreachable) and L0206 (duplicate).
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
+from gslang.base.quick_dataclass import dataclass
 from gslang.check import checked as ir
 
 _MOST_NODES = 100  # larger patterns are not compared: each node is one level of the search

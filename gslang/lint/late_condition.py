@@ -6,9 +6,9 @@ L0119 is about inputs: there it is a matter of taste, so it waits to be asked fo
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 from gslang.base.diagnostics import Edit, Fix
+from gslang.base.quick_dataclass import dataclass
 from gslang.base.source import Span
 from gslang.check import checked as ir
 from gslang.lint.linted_file import Finding, LintedFile, LintedRule, finding, walk

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from gslang.base.diagnostics import Diagnostic
+from gslang.base.quick_dataclass import dataclass
 from gslang.base.source import Source
 from gslang.check.checked import CheckedProgram
 from gslang.lint.configuration import Configuration, find_configuration

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Any
 
 from gslang.base.diagnostics import Diagnostic, Fix, Label, Severity
+from gslang.base.quick_dataclass import dataclass
 from gslang.base.source import Source, Span
 from gslang.check.checked import CheckedProgram, CheckedRule
 from gslang.syntax import nodes as n

@@ -7,10 +7,11 @@ shapes are tried from a short list, only simple conditions are solved. Callers r
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import field
 from itertools import islice, product
 from typing import Any
 
+from gslang.base.quick_dataclass import dataclass
 from gslang.check import checked as ir
 from gslang.dialect.signature import REQUIRED, TypeInferenceError
 from gslang.dialect.tensor_type import TensorType

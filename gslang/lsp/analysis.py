@@ -8,10 +8,11 @@ stays what it was before, so that the rest of the file is not covered with error
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 from gslang.base.diagnostics import Diagnostic, Label
+from gslang.base.quick_dataclass import dataclass
 from gslang.base.source import Source, Span
 from gslang.check import checked as ir
 from gslang.check.check import BUILTIN_STEPS, Module, add_rules, dialect_of, find_redeclared, functions_of, use_module

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
+from gslang.base.quick_dataclass import dataclass
 from gslang.lsp.pieces import Piece
 
 _NOT_CALLED = ("where", "in", "and", "or", "not", "if", "else", "keep", "ordered")

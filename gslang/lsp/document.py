@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from bisect import bisect_right
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+from gslang.base.quick_dataclass import dataclass
 from gslang.base.source import Source, Span
 from gslang.lsp.pieces import Piece, cut, cut_file
 from gslang.lsp.positions import Lines

@@ -19,9 +19,9 @@ import traceback
 from _thread import interrupt_main
 from collections.abc import Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from typing import Any, BinaryIO
 
+from gslang.base.quick_dataclass import dataclass
 from gslang.base.source import Source
 from gslang.lint.linted_file import Finding
 from gslang.lsp.linting import lint

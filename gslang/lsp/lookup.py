@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
 
+from gslang.base.quick_dataclass import dataclass
 from gslang.base.resources import stdlib_path
 from gslang.check.module_files import find_module
 from gslang.lsp.document import Document, folder_of

@@ -6,9 +6,9 @@ Only for constraints that can be written in the other form: plain expressions on
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 from gslang.base.diagnostics import Diagnostic
+from gslang.base.quick_dataclass import dataclass
 from gslang.check.context import KINDS
 from gslang.lint.linted_file import walk
 from gslang.lsp.pieces import Piece

@@ -8,8 +8,9 @@ Names that the item does not introduce (rules, functions, operators, kinds) are 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
+from gslang.base.quick_dataclass import dataclass
 from gslang.lsp.pieces import Piece
 from gslang.lsp.tokens import RESERVED, Tokens
 

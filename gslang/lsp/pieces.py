@@ -9,12 +9,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import cached_property
 from pathlib import Path
 from typing import Any
 
 from gslang.base.cache import cached
+from gslang.base.quick_dataclass import dataclass
 from gslang.base.source import Source
 from gslang.lsp.tokens import Tokens, tokens_of
 from gslang.syntax import nodes as n

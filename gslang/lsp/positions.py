@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from dataclasses import dataclass
 from functools import cached_property
+
+from gslang.base.quick_dataclass import dataclass
 
 _BREAK = re.compile(r"\r\n|\n|\r")
 

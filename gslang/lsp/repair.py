@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
+from gslang.base.quick_dataclass import dataclass
 from gslang.base.source import Source
 from gslang.lsp.document import Document
 from gslang.lsp.store import path_of

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
+from gslang.base.quick_dataclass import dataclass
 from gslang.dialect.signature import Signature
 from gslang.lsp.words import FUNCTIONS
 from gslang.syntax import nodes as n

@@ -6,8 +6,9 @@ The grammar's lexer stops at the first character that it does not know; an edito
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from typing import NamedTuple
+
+from gslang.base.quick_dataclass import dataclass
 
 RESERVED = frozenset(
     "none true false for in if else and or not where each match keep ordered rule fn op is pass test use dialect".split()

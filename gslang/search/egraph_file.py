@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from math import inf, isfinite
 from pathlib import Path
 from typing import Any
 
 from gslang.base.atomic_write import write_text
+from gslang.base.quick_dataclass import dataclass
 from gslang.base.suggest import did_you_mean
 from gslang.formats.json_file import JsonFile, escaped, parse
 from gslang.search.extract.problem import Problem, make_problem

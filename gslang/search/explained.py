@@ -8,9 +8,9 @@ on below, operand by operand.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
+from gslang.base.quick_dataclass import dataclass
 from gslang.check import checked as ir
 from gslang.dialect.dialect import Dialect
 from gslang.dialect.tensor_type import Type

@@ -7,10 +7,10 @@ what would close a cycle is dropped (`cycles`). Outputs must be of different cla
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from functools import lru_cache
 from typing import TypeGuard
 
+from gslang.base.quick_dataclass import dataclass
 from gslang.check import checked as ir
 from gslang.engine import program as mp
 from gslang.engine.constraints import satisfied

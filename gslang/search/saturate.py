@@ -8,8 +8,9 @@ e-graphs explode, run in the first rounds only (Tensat's `k_multi`).
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 
+from gslang.base.quick_dataclass import dataclass
 from gslang.check import checked as ir
 from gslang.check.checked import CheckedRule
 from gslang.engine.build import BuildError, build

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from math import inf, isfinite
 from typing import Any
 
+from gslang.base.quick_dataclass import dataclass
 from gslang.check.checked import CheckedRule
 from gslang.check.opsets import why_unfit
 from gslang.dialect.dialect import Dialect

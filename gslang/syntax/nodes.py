@@ -5,10 +5,11 @@ All nodes are frozen and hold tuples. Spans do not take part in equality: two pr
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from dataclasses import field as dataclass_field
 from typing import Union
 
+from gslang.base.quick_dataclass import dataclass
 from gslang.base.source import Span
 
 

@@ -7,12 +7,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from gslang.base.decode import not_text
 from gslang.base.diagnostics import Diagnostic, Label
+from gslang.base.quick_dataclass import dataclass
 from gslang.base.source import Source, Span
 from gslang.syntax import nodes as n
 from gslang.syntax.grammar import grammar

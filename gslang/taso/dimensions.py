@@ -6,7 +6,9 @@ shape is said in terms of inputs before it. Not here: which equations an operato
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
+
+from gslang.base.quick_dataclass import dataclass
 
 WHOLE = -1  # as an axis: the whole shape of an input whose rank is open
 Unknown = tuple[int, int]  # position of the input in the order of matching, axis

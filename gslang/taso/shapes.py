@@ -7,8 +7,9 @@ Not here: the text of rules (`translate`).
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 
+from gslang.base.quick_dataclass import dataclass
 from gslang.taso.dimensions import WHOLE, Size, unknown
 from gslang.taso.read import Operator, Substitution, Tensor
 

@@ -8,9 +8,9 @@ Not here: the file around the rules (`write`).
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from string import ascii_lowercase
 
+from gslang.base.quick_dataclass import dataclass
 from gslang.taso.dimensions import WHOLE, Size, System, Unknown
 from gslang.taso.read import Operator, Substitution, Tensor
 from gslang.taso.shapes import Key, Shape, Side, classes, group_conditions, open_shapes, ranks, side_of

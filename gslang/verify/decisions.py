@@ -7,9 +7,10 @@ one match showed. Conditions are told apart by where they stand in the rule, tha
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, fields, is_dataclass
+from dataclasses import fields, is_dataclass
 from typing import Any
 
+from gslang.base.quick_dataclass import dataclass
 from gslang.check import checked as ir
 from gslang.check.context import USES
 from gslang.engine.scope import Scope, evaluate, iterate

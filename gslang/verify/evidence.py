@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from itertools import chain
 from time import thread_time
 
+from gslang.base.quick_dataclass import dataclass
 from gslang.check.checked import CheckedProgram, CheckedRule
 from gslang.dialect.domain import Exactly
 from gslang.graph.graph import CONST, Graph

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from functools import partial
 from time import thread_time
 from typing import Any
 
+from gslang.base.quick_dataclass import dataclass
 from gslang.check import checked as ir
 from gslang.dialect.dtypes import in_class
 from gslang.dialect.signature import TypeInferenceError

@@ -7,11 +7,11 @@ where they are settled, in what is given. Not here: element types of operands (`
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from math import prod
 from random import Random
 from typing import Any
 
+from gslang.base.quick_dataclass import dataclass
 from gslang.verify.samplers import Answer, Sampler, Shape, Shapes, factors, some_shape
 
 

@@ -9,7 +9,6 @@ import re
 import warnings
 from base64 import b64encode
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
 from hashlib import sha256
 from html import escape
 from pathlib import Path
@@ -17,6 +16,7 @@ from time import process_time
 from typing import TYPE_CHECKING, Final
 
 from gslang.base.diagnostics import InputError
+from gslang.base.quick_dataclass import dataclass
 from gslang.base.shown_file import shown_file
 from gslang.check.checked import CheckedProgram, CheckedRule
 from gslang.formats.rule_picture import rule_svg

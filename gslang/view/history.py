@@ -7,9 +7,10 @@ history has another node. Call `watch` as `RuleSet.apply(watch=…)`, and `finis
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import Any
 
+from gslang.base.quick_dataclass import dataclass
 from gslang.dialect.tensor_type import Type
 from gslang.engine.fixed_point import Observer
 from gslang.engine.rewrite import Application

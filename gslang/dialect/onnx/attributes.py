@@ -6,10 +6,10 @@ What rules cannot look into (graphs, sparse tensors, types) is kept as its bytes
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from typing import Any, Final
 
 from gslang.base.diagnostics import InputError
+from gslang.base.quick_dataclass import dataclass
 from gslang.dialect.onnx.dtypes import DTYPES, dtype_name, element_type
 from gslang.dialect.onnx.tensors import OnnxTensor, tensor_message
 

@@ -7,10 +7,11 @@ from __future__ import annotations
 
 import json
 from collections.abc import Container, Mapping
-from dataclasses import dataclass
 from functools import cache, lru_cache
 from pathlib import Path
 from typing import Any, Final
+
+from gslang.base.quick_dataclass import dataclass
 
 SCHEMAS: Final = Path(__file__).with_name("schemas.json")
 

@@ -7,11 +7,11 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Any, BinaryIO, Final
 
 from gslang.base.diagnostics import InputError
+from gslang.base.quick_dataclass import dataclass
 from gslang.dialect.onnx.attributes import graphs_of
 from gslang.dialect.onnx.tensors import OnnxTensor
 from gslang.evaluate.spill import pieces, write_piece

@@ -4,11 +4,11 @@ machine affects all of them alike."""
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from time import perf_counter
 from typing import Any, Final
 
 from gslang.base.diagnostics import InputError
+from gslang.base.quick_dataclass import dataclass
 from gslang.base.suggest import did_you_mean
 from gslang.evaluate.errors import EvaluationError
 from gslang.evaluate.onnx_refusals import refuse

@@ -6,10 +6,10 @@ Messages are never changed after reading; graphs share them.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any, Final
 
 from gslang.base.diagnostics import InputError
+from gslang.base.quick_dataclass import dataclass
 from gslang.dialect.onnx.attributes import Body, Opaque
 from gslang.dialect.onnx.tensors import OnnxTensor
 from gslang.graph.graph import Graph

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
+from gslang.base.quick_dataclass import dataclass
 from gslang.dialect.tensor_type import Type
 from gslang.formats.relay.attributes import compact_value
 from gslang.formats.relay.body import Body

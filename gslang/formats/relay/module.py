@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, Final
 
+from gslang.base.quick_dataclass import dataclass
 from gslang.formats.relay.metadata import Metadata
 
 META_KEY: Final = "relay"

@@ -10,13 +10,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass
 from math import isfinite
 from pathlib import Path
 from typing import Any, Final
 
 from gslang.base.decode import decoded
 from gslang.base.diagnostics import InputError
+from gslang.base.quick_dataclass import dataclass
 from gslang.dialect.tensor_type import TensorType, TupleType, Type, is_static
 from gslang.search.cost.work import Call, unknown
 

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Container, Iterable, Mapping
-from dataclasses import dataclass
 from math import fsum, prod
 from typing import Any, Final
 
+from gslang.base.quick_dataclass import dataclass
 from gslang.dialect.dialect import Dialect
 from gslang.dialect.tensor_type import Dimension, Symbol, TensorType, TupleType, Type, is_static
 from gslang.evaluate.errors import EvaluationError

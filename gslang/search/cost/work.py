@@ -7,10 +7,11 @@ per element of the result, whatever they compute. What only renames a tensor (a 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from math import prod
 from typing import Any, Final
 
+from gslang.base.quick_dataclass import dataclass
 from gslang.dialect.dialect import Dialect
 from gslang.dialect.dtypes import numpy_dtype
 from gslang.dialect.tensor_type import TensorType, TupleType, Type, is_static

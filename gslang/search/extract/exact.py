@@ -8,12 +8,13 @@ the order of the best known solution are left out, which rules out every cycle; 
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from importlib.util import find_spec
 from time import monotonic
 from typing import Any, Final
 
 from gslang.base.diagnostics import InputError
+from gslang.base.quick_dataclass import dataclass
 from gslang.search.extract.components import connected, cycles
 from gslang.search.extract.greedy import cheapest_below, least_shares
 from gslang.search.extract.improve import improve

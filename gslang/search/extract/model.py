@@ -8,8 +8,7 @@ programme into independent ones.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
+from gslang.base.quick_dataclass import dataclass
 from gslang.search.extract.components import strong_components
 from gslang.search.extract.problem import Problem
 from gslang.search.extract.reduce import Reduced

@@ -6,8 +6,9 @@ The cost of a solution is that of a DAG: each class that the roots need is paid 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from math import fsum
+
+from gslang.base.quick_dataclass import dataclass
 
 Choice = Mapping[int, int]  # class → the e-node that computes it
 

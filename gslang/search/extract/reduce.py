@@ -9,8 +9,8 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Iterable
-from dataclasses import dataclass
 
+from gslang.base.quick_dataclass import dataclass
 from gslang.search.extract.problem import Problem
 
 

@@ -9,11 +9,11 @@ if they are equal; else `NoField` is raised.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
+from gslang.base.quick_dataclass import dataclass
 from gslang.verify.field.residues import PRIME, NoField, inverse, mixed, residues
 from gslang.verify.field.residues import residue as residue_of
 

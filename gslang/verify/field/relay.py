@@ -12,12 +12,12 @@ most d / PRIME. Hashes are taken for independent uniform residues. Order (`max`,
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from hashlib import blake2b
 from typing import Any
 
 import numpy as np
 
+from gslang.base.quick_dataclass import dataclass
 from gslang.dialect.dialect import Dialect
 from gslang.dialect.signature import Signature
 from gslang.dialect.tensor_type import TensorType, is_static

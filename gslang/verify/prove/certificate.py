@@ -12,12 +12,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from fractions import Fraction
 from itertools import permutations
 from math import factorial
 from typing import Any
 
+from gslang.base.quick_dataclass import dataclass
 from gslang.verify.laws import BY_NAME, as_product, instance
 from gslang.verify.prove import terms as own
 from gslang.verify.prove.facts import Facts

@@ -7,9 +7,9 @@ a position lies in. What is equal for the first and for any later instance is eq
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
+from gslang.base.quick_dataclass import dataclass
 from gslang.check import checked as ir
 from gslang.verify.prove.opaque import Opaque, unanswered
 from gslang.verify.prove.paths import NotProved

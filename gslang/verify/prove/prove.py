@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from time import perf_counter
 from typing import Any
 
+from gslang.base.quick_dataclass import dataclass
 from gslang.check.checked import AltNode, CheckedRule
 from gslang.verify.decisions import Goal
 from gslang.verify.prove.case import Case

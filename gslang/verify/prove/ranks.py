@@ -11,9 +11,10 @@ once, and what is left is a match of the same rule that fails too. This is how T
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
+from gslang.base.quick_dataclass import dataclass
 from gslang.check import checked as ir
 from gslang.dialect.signature import Signature
 from gslang.verify.reads import parts

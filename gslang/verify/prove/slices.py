@@ -7,9 +7,9 @@ axis of a certain size is three new numbers: where it starts, how many elements 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
+from gslang.base.quick_dataclass import dataclass
 from gslang.verify.prove.opaque import Opaque
 from gslang.verify.prove.paths import Impossible, NotProved
 from gslang.verify.prove.sizes import text_of

@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from typing import Any
 
+from gslang.base.quick_dataclass import dataclass
 from gslang.dialect.signature import Signature
 from gslang.verify.prove.axioms import at_least_0, is_positive
 from gslang.verify.prove.certificate import CaseRecord

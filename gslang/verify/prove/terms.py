@@ -8,10 +8,11 @@ What functions do (`exp`, `max`, …) is in `axioms`, sums are in `totals`; term
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from fractions import Fraction
 from typing import Any, Union
 
+from gslang.base.quick_dataclass import dataclass
 from gslang.verify.prove.paths import NotProved
 from gslang.verify.prove.sizes import Number, Size, text_of
 

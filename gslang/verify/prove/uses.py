@@ -9,8 +9,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
+
+from gslang.base.quick_dataclass import dataclass
 
 
 @dataclass(frozen=True, slots=True, eq=False)

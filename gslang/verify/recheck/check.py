@@ -12,10 +12,11 @@ A certificate does not say what operators mean, nor that the cases of a rule are
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from random import Random
 from typing import Any
 
+from gslang.base.quick_dataclass import dataclass
 from gslang.verify.laws import BY_NAME, REAL, WHOLE, as_product, instance
 from gslang.verify.recheck.evaluate import Point, Undefined, near, value_of
 from gslang.verify.recheck.terms import Malformed, Term, digest_of, replaced, scaled, size_from, stands_at, term_from

@@ -1,0 +1,155 @@
+"""`dataclass` of the standard library, but its methods are written when they are first called.
+
+The library compiles up to six methods for each class when its module is imported. A short run imports hundreds of classes
+and calls the methods of few: compiling them was half of its start-up. Fields, slots and `__match_args__` are the
+library's own, so that `fields`, `replace` and `is_dataclass` work.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable, Iterable
+from dataclasses import MISSING, Field, FrozenInstanceError
+from functools import partial
+from types import MemberDescriptorType
+from typing import TYPE_CHECKING, Any, Final, NoReturn
+
+_FIELDS: Final = "__dataclass_fields__"
+
+
+def _dataclass(
+    cls: type | None = None, /, *, frozen: bool = False, slots: bool = False, eq: bool = True, kw_only: bool = False
+) -> Any:
+    """The class as a dataclass; the arguments mean what they mean for `dataclasses.dataclass`."""
+    if cls is None:
+        return partial(_dataclass, frozen=frozen, slots=slots, eq=eq, kw_only=kw_only)
+    if not cls.__doc__:  # the library would write the signature down, for which it needs `__init__`
+        cls.__doc__ = f"{cls.__name__}({', '.join(cls.__dict__.get('__annotations__', ()))})"
+    made: Any = dataclasses.dataclass(init=False, repr=False, eq=False, slots=slots, kw_only=kw_only)(cls)
+    own = made.__dict__
+    hashed = own.get("__hash__") is not None or "__hash__" in own and "__eq__" not in own
+    if "__init__" not in own:
+        _write_when_called(made, "__init__", partial(_init, made, frozen))
+    if "__repr__" not in own:
+        made.__repr__ = _repr
+    if eq:
+        if not hashed:
+            if frozen:
+                _write_when_called(made, "__hash__", partial(_hash, made))
+            else:
+                made.__hash__ = None
+        if "__eq__" not in own:
+            _write_when_called(made, "__eq__", partial(_eq, made))
+    if frozen:
+        made.__setattr__ = _refuse_to_set
+        made.__delattr__ = _refuse_to_delete
+        if slots and "__getstate__" not in own:
+            made.__getstate__ = _state
+            made.__setstate__ = _restore
+    return made
+
+
+__all__ = ["dataclass"]
+
+if TYPE_CHECKING:
+    from dataclasses import dataclass
+else:
+    dataclass = _dataclass
+
+
+def _write_when_called(cls: type, name: str, write: Callable[[], Callable[..., Any]]) -> None:
+    def method(*args: Any, **named: Any) -> Any:
+        written = write()
+        if cls.__dict__[name] is method:
+            written.__qualname__ = f"{cls.__qualname__}.{name}"
+            setattr(cls, name, written)
+        return written(*args, **named)
+
+    method.__name__ = name
+    setattr(cls, name, method)
+
+
+def _compiled(name: str, parameters: Iterable[str], body: Iterable[str], given: dict[str, object]) -> Callable[..., Any]:
+    named: dict[str, Any] = given
+    lines = "".join([f"\n {line}" for line in body]) or "\n pass"
+    exec(f"def {name}({', '.join(parameters)}):{lines}", named)
+    written: Callable[..., Any] = named[name]
+    return written
+
+
+def _init(cls: type, frozen: bool) -> Callable[..., Any]:
+    parameters: list[str] = []
+    named: list[str] = []
+    body: list[str] = []
+    given: dict[str, object] = {"_absent": MISSING}
+    every: dict[str, Field[Any]] = getattr(cls, _FIELDS)
+    for name, field in every.items():
+        value = name
+        default = field.default
+        if field.default_factory is not MISSING:
+            given[f"_make_{name}"], default = field.default_factory, MISSING
+            value = f"_make_{name}() if {name} is _absent else {name}" if field.init else f"_make_{name}()"
+        elif not field.init and default is MISSING:
+            continue
+        elif not field.init:
+            given[f"_default_{name}"] = default
+            value = f"_default_{name}"
+        if field.init:
+            optional = "" if default is MISSING and value == name else "=_absent"
+            if default is not MISSING:
+                given[f"_default_{name}"], optional = default, f"=_default_{name}"
+            (named if field.kw_only else parameters).append(name + optional)
+        slot = getattr(cls, name, None)
+        if frozen and isinstance(slot, MemberDescriptorType):
+            given[f"_set_{name}"] = slot.__set__
+            body.append(f"_set_{name}(_self, {value})")
+        elif frozen:
+            given["_set"] = object.__setattr__
+            body.append(f"_set(_self, {name!r}, {value})")
+        else:
+            body.append(f"_self.{name} = {value}")
+    if hasattr(cls, "__post_init__"):
+        body.append("_self.__post_init__()")
+    return _compiled("__init__", ["_self", *parameters, *(["*", *named] if named else [])], body, given)
+
+
+def _compared(cls: type) -> list[str]:
+    every: dict[str, Field[Any]] = getattr(cls, _FIELDS)
+    return [name for name, field in every.items() if field.compare]
+
+
+def _hash(cls: type) -> Callable[..., Any]:
+    every: dict[str, Field[Any]] = getattr(cls, _FIELDS)
+    hashed = [name for name, field in every.items() if (field.compare if field.hash is None else field.hash)]
+    parts = "".join([f"self.{name}, " for name in hashed])
+    return _compiled("__hash__", ["self"], [f"return hash(({parts}))"], {})
+
+
+def _eq(cls: type) -> Callable[..., Any]:
+    names = _compared(cls)
+    mine, its = ("".join([f"{of}.{name}, " for name in names]) for of in ("self", "other"))
+    body = ["if other.__class__ is self.__class__:", f" return ({mine}) == ({its})", "return NotImplemented"]
+    return _compiled("__eq__", ["self", "other"], body, {})
+
+
+def _repr(self: Any) -> str:
+    fields: dict[str, Field[Any]] = getattr(self, _FIELDS)
+    shown = ", ".join([f"{name}={getattr(self, name)!r}" for name, field in fields.items() if field.repr])
+    return f"{self.__class__.__qualname__}({shown})"
+
+
+def _refuse_to_set(self: Any, name: str, value: object) -> NoReturn:
+    raise FrozenInstanceError(f"cannot assign to field {name!r}")
+
+
+def _refuse_to_delete(self: Any, name: str) -> NoReturn:
+    raise FrozenInstanceError(f"cannot delete field {name!r}")
+
+
+def _state(self: Any) -> list[Any]:
+    return [getattr(self, name) for name in getattr(self, _FIELDS)]
+
+
+def _restore(self: Any, state: list[Any]) -> None:
+    for name, value in zip(getattr(self, _FIELDS), state):
+        object.__setattr__(self, name, value)
