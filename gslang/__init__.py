@@ -1,7 +1,7 @@
 """gslang: a text language for graph substitution rules in deep-learning compilers.
 
     rules = gslang.load("fuse.gsl")                 # or "std.onnx"; raises gslang.RuleError with .diagnostics
-    result = rules.apply("model.onnx")              # or a ModelProto, or a Graph; .graph, .applications, .report()
+    result = rules.apply("model.onnx")            # or a ModelProto, a Graph; .graph, .applications, .report()
     result.save("out.onnx")
     for match in rules["silu"].matches("model.onnx"): ...
 
@@ -18,16 +18,33 @@ __version__ = "0.1.0"
 
 if TYPE_CHECKING:
     from gslang import onnx
-    from gslang.api import Match, Result, Rule, RuleError, RuleSet, UnknownNameError, from_onnx, load, parse_rules, read, to_onnx, write
+    from gslang.api import (
+        Match,
+        Result,
+        Rule,
+        RuleError,
+        RuleSet,
+        UnknownNameError,
+        from_onnx,
+        load,
+        parse_rules,
+        read,
+        to_onnx,
+        write,
+    )
     from gslang.base.diagnostics import InputError
     from gslang.engine.options import Options
     from gslang.graph.graph import Graph
 
 __all__ = [
-    "Graph", "InputError", "Match", "Options", "Result", "Rule", "RuleError", "RuleSet", "UnknownNameError", "from_onnx", "load", "onnx",
-    "parse_rules", "read", "to_onnx", "write",
-]  # fmt: skip
-_HOMES = {"Graph": "gslang.graph.graph", "InputError": "gslang.base.diagnostics", "Options": "gslang.engine.options"}
+    "Graph", "InputError", "Match", "Options", "Result", "Rule", "RuleError", "RuleSet", "UnknownNameError",
+    "from_onnx", "load", "onnx", "parse_rules", "read", "to_onnx", "write",
+]
+_HOMES = {
+    "Graph": "gslang.graph.graph",
+    "InputError": "gslang.base.diagnostics",
+    "Options": "gslang.engine.options",
+}
 
 
 def __dir__() -> list[str]:

@@ -49,8 +49,10 @@ Model = Union[Graph, str, "PathLike[str]", "ModelProto"]
 """A graph, the name of a graph file, or an ONNX model in memory."""
 
 Watch = Callable[[str, Graph], Observer]
-"""Asked, before a graph is changed, who is to be told what happens to it. The path is "" for the graph itself; graphs inside of an
-ONNX model have paths like `y/then_branch` (a body of the node that makes `y`) and `local.F()` (a function)."""
+"""Asked, before a graph is changed, who is to be told what happens to it. The path is "" for the graph
+itself; graphs inside of an ONNX model have paths like `y/then_branch` (a body of the node that makes `y`) and
+`local.F()` (a function).
+"""
 
 
 def _picture(graph: Graph) -> str:
@@ -79,7 +81,10 @@ class UnknownNameError(KeyError):
         super().__init__(name)
         names = list(known)
         guess = did_you_mean(name, names)
-        help = f"did you mean `{guess}`?" if guess else f"known: {', '.join(names[:20]) or 'none'}{', …' if len(names) > 20 else ''}"
+        help = (
+            f"did you mean `{guess}`?" if guess
+            else f"known: {', '.join(names[:20]) or 'none'}{', …' if len(names) > 20 else ''}"
+        )
         self.message = f"there is no {what} `{name}`; {help}"
 
     def __str__(self) -> str:
@@ -113,11 +118,13 @@ class Rule:
     def matches(self, model: Model) -> Iterator[Match]:
         """The matches of the rule, one for each first output; the graph is unchanged.
 
-        Matches of the same nodes with the outputs in another order (a symmetric pattern seen from its other side) are one.
+        Matches of the same nodes with the outputs in another order (a symmetric pattern seen from its other
+        side) are one.
         """
         graph, plan = graph_of(model, self.rule.dialect), program_of(self.rule)
         starts, seen = set(plan.starts), set()
-        if CONST not in starts and starts.isdisjoint(graph.op) or why_unfit(self.rule, graph.meta):  # a model may have thousands of bodies
+        # a model may have thousands of bodies
+        if CONST not in starts and starts.isdisjoint(graph.op) or why_unfit(self.rule, graph.meta):
             return
         graph = prepared(graph, self.rule.dialect)
         for node in list(graph.ordered()):
@@ -125,7 +132,9 @@ class Rule:
                 continue
             for scope in find_matches(plan, graph, node):
                 blocks = {block.name for block in self.rule.blocks}
-                if (nodes := (frozenset(output_slots(scope)), frozenset(slot for _, slot in bound_slots(scope)))) in seen:
+                if (nodes := (
+                    frozenset(output_slots(scope)), frozenset(slot for _, slot in bound_slots(scope)),
+                )) in seen:
                     break
                 seen.add(nodes)
                 bound = describe(scope, graph.label)
@@ -138,10 +147,15 @@ class Rule:
                 break
 
     def why_not(self, model: Model, node: int | None = None, limit: int = 5) -> list[Miss]:
-        """The nearest misses, best first (`engine.why_not`); of matches that `node` would take part in, if one is given."""
+        """The nearest misses, best first (`engine.why_not`); of matches that `node` would take part in, if
+        one is given.
+        """
         from gslang.engine.why_not import why_not
 
-        return why_not(program_of(self.rule), prepared(graph_of(model, self.rule.dialect), self.rule.dialect), node, limit)
+        return why_not(
+            program_of(self.rule), prepared(graph_of(model, self.rule.dialect), self.rule.dialect), node,
+            limit,
+        )
 
     @property
     def text(self) -> str:
@@ -157,7 +171,10 @@ class Rule:
         return rule_svg(self.rule)
 
     def __repr__(self) -> str:
-        return f"<Rule {self.name}, {shown_file(self.rule.span.source.name)} line {self.rule.span.line_column[0]}>"
+        return (
+            f"<Rule {self.name}, {shown_file(self.rule.span.source.name)} line "
+            f"{self.rule.span.line_column[0]}>"
+        )
 
     def _repr_html_(self) -> str:
         return rule_html(self.rule)
@@ -165,9 +182,11 @@ class Rule:
 
 @dataclass
 class Result:
-    """The result of a run. `graph` is the rewritten copy; `applications` counts; `failures` are applications that were undone.
+    """The result of a run. `graph` is the rewritten copy; `applications` counts; `failures` are applications
+    that were undone.
 
-    `bodies`: what happened inside of an ONNX model, by path (see `Watch`); `applications` are those of the whole.
+    `bodies`: what happened inside of an ONNX model, by path (see `Watch`); `applications` are those of the
+    whole.
     """
 
     graph: Graph
@@ -197,11 +216,16 @@ class Result:
 
     def __repr__(self) -> str:
         n, sweeps = self.applications, self.progress.sweeps
-        how = f"{n} application{'s' * (n != 1)}, {sweeps} sweep{'s' * (sweeps != 1)} ({self.stop_reason.value})"
+        how = (
+            f"{n} application{'s' * (n != 1)}, {sweeps} sweep{'s' * (sweeps != 1)} ({self.stop_reason.value})"
+        )
         return f"<Result: {how}; {len(self.before)} nodes before, {len(self.graph)} after>"
 
     def _repr_html_(self) -> str:
-        return run_html(repr(self)[1:-1], self.before, self.graph, {name: c.applications for name, c in self.progress.counts.items()})
+        return run_html(
+            repr(self)[1:-1], self.before, self.graph,
+            {name: c.applications for name, c in self.progress.counts.items()},
+        )
 
     @property
     def model(self) -> Any:
@@ -216,7 +240,12 @@ class Result:
         """Counts and times, in the shape of `--report` (docs/cli.md)."""
         return {
             "rules": {
-                name: {"applications": c.applications, "matches": c.matches, "candidates": c.candidates, "seconds": round(c.seconds, 6)}
+                name: {
+                    "applications": c.applications,
+                    "matches": c.matches,
+                    "candidates": c.candidates,
+                    "seconds": round(c.seconds, 6),
+                }
                 for name, c in self.progress.counts.items()
             },
             "never_fired": [name for name, c in self.progress.counts.items() if not c.applications],
@@ -228,7 +257,10 @@ class Result:
             "nodes": {"before": len(self.before), "after": len(self.graph)},
             "calls": {"before": count_calls(self.before), "after": count_calls(self.graph)},
             "bodies": {
-                path: {"applications": body.applications, "calls": {"before": dict(body.before), "after": dict(body.after)}}
+                path: {
+                    "applications": body.applications,
+                    "calls": {"before": dict(body.before), "after": dict(body.after)},
+                }
                 for path, body in self.bodies.items()
             },
             "seconds": {name: round(value, 6) for name, value in self.seconds.items()},
@@ -292,7 +324,9 @@ class RuleSet:
     def __len__(self) -> int:
         return len(self.own)
 
-    def steps(self, pass_name: str | None, rules: Sequence[str] | None, skip: Sequence[str] = ()) -> tuple[Step, ...]:
+    def steps(
+        self, pass_name: str | None, rules: Sequence[str] | None, skip: Sequence[str] = ()
+    ) -> tuple[Step, ...]:
         """The steps to run: a pass, or all own rules together. Raises `UnknownNameError`."""
         known = self.known
         for name in (*(rules or ()), *skip):
@@ -305,18 +339,27 @@ class RuleSet:
         if pass_name is None:
             chosen = tuple(self.own) if rules is None else tuple(rules)
             return (Step(tuple(name for name in chosen if name not in skip)),)
-        return tuple(_without(step, set(skip), None if rules is None else set(rules)) for step in self.passes[pass_name].steps)
+        return tuple(
+            _without(step, set(skip), None if rules is None else set(rules))
+            for step in self.passes[pass_name].steps
+        )
 
     def apply(
-        self, model: Model, options: Options | None = None, *, watch: Watch | None = None, progress: Progress | None = None, **changes: Any
-    ) -> Result:  # fmt: skip
+        self,
+        model: Model,
+        options: Options | None = None, *,
+        watch: Watch | None = None,
+        progress: Progress | None = None,
+        **changes: Any,
+    ) -> Result:
         """Rewrite a copy of a model to a fixed point.
 
-        `model`: a `Graph`, a file's name, or a `ModelProto`. `options`: see `Options`; its fields may also be given by name, as
-        in `apply(model, pass_name="inference")`. `watch` observes the run; `progress` may be read while it runs.
+        `model`: a `Graph`, a file's name, or a `ModelProto`. `options`: see `Options`; its fields may also be
+        given by name, as in `apply(model, pass_name="inference")`. `watch` observes the run; `progress` may
+        be read while it runs.
 
-        Raises `UnknownNameError` (a `KeyError`) for an unknown rule or pass, `TypeError` for an unknown option, `ValueError` for a
-        number below its minimum, `InputError` for a file that cannot be read.
+        Raises `UnknownNameError` (a `KeyError`) for an unknown rule or pass, `TypeError` for an unknown
+        option, `ValueError` for a number below its minimum, `InputError` for a file that cannot be read.
         """
         began = perf_counter()
         chosen = (options or Options()).with_changes(changes)
@@ -328,8 +371,12 @@ class RuleSet:
         limits = Limits(chosen.limit, 1 if chosen.once else chosen.sweeps, chosen.stop_after)
         folding = folder(self.dialect)(chosen.fold_limit)
 
-        def run(part: Graph, limits: Limits, observe: Observer | None, progress: Progress | None = None) -> Progress:
-            return run_steps(part, self.dialect, steps, self.known, folding, limits, progress, observe, chosen.fold_limit)
+        def run(
+            part: Graph, limits: Limits, observe: Observer | None, progress: Progress | None = None
+        ) -> Progress:
+            return run_steps(
+                part, self.dialect, steps, self.known, folding, limits, progress, observe, chosen.fold_limit
+            )
 
         def observer(path: str, part: Graph, before: int) -> Observer | None:
             return _observer(path, part, watch, chosen.provenance, before)
@@ -353,18 +400,32 @@ class RuleSet:
         return Result(after, progress, graph, {"rewrite": seconds}, bodies=bodies)
 
     def graph_of(self, model: Model) -> Graph:
-        """A graph as it is, or that of a file or of a `ModelProto`, with the operators that the rules declare. Raises `InputError`."""
+        """A graph as it is, or that of a file or of a `ModelProto`, with the operators that the rules
+        declare. Raises `InputError`.
+        """
         return graph_of(model, self.dialect)
 
     def search(
-        self, model: Model, *, cost: str | CostTable = "flops", method: str = "eqsat", require: str = "exact", rules: Sequence[str] | None = None,
-        skip: Sequence[str] = (), weights: str | None = None, nodes: int = 10_000, rounds: int = 15, multi: int = 1, alpha: float = 1.05,
+        self,
+        model: Model, *,
+        cost: str | CostTable = "flops",
+        method: str = "eqsat",
+        require: str = "exact",
+        rules: Sequence[str] | None = None,
+        skip: Sequence[str] = (),
+        weights: str | None = None,
+        nodes: int = 10_000,
+        rounds: int = 15,
+        multi: int = 1,
+        alpha: float = 1.05,
         budget: int = 100,
-    ) -> Found:  # fmt: skip
-        """The cheapest graph found that the rules lead to, never dearer than `model` (docs/search.md; `search.search.Found`).
+    ) -> Found:
+        """The cheapest graph found that the rules lead to, never dearer than `model` (docs/search.md;
+        `search.search.Found`).
 
-        `cost`: the name of a table, a file, or a table. Rules whose verdict is below `require` are left out. Raises `UnknownNameError` for a
-        unknown rule, `UnknownCost` if a call has no cost, `InputError` for a table that cannot be read, `ValueError`.
+        `cost`: the name of a table, a file, or a table. Rules whose verdict is below `require` are left out.
+        Raises `UnknownNameError` for a unknown rule, `UnknownCost` if a call has no cost, `InputError` for a
+        table that cannot be read, `ValueError`.
         """
         from gslang.search.accept import accepting
         from gslang.search.cost.tables import table_of
@@ -376,15 +437,29 @@ class RuleSet:
         (step,) = self.steps(None, rules, skip)
         settings = Settings(method, SearchLimits(nodes, rounds, multi), alpha, budget, weights)
         table = table_of(cost) if isinstance(cost, str) else cost
-        return search(self.graph_of(model), self.dialect, [self.known[name] for name in step.rules], table, settings, accept=accepting(self.programs, require))
+        return search(
+            self.graph_of(model), self.dialect, [self.known[name] for name in step.rules], table, settings,
+            accept=accepting(self.programs, require),
+        )
 
-    def replay(self, graph: Graph, entries: Iterable[TraceEntry], watch: Watch | None = None, provenance: bool = False) -> Result:
-        """Apply a trace (`engine.replay`) to a copy of `graph`. Raises `ReplayError` where it does not fit."""
+    def replay(
+        self,
+        graph: Graph,
+        entries: Iterable[TraceEntry],
+        watch: Watch | None = None,
+        provenance: bool = False,
+    ) -> Result:
+        """Apply a trace (`engine.replay`) to a copy of `graph`.
+
+        Raises `ReplayError` where it does not fit.
+        """
         from gslang.engine.replay import ReplayError, places_of, replay
         from gslang.formats.onnx.inner_runs import Entries, replay_inside
 
         began = perf_counter()
-        after, progress, rest, fold = prepared_copy(graph, self.dialect), Progress(), Entries(entries), folder(self.dialect)
+        after, progress, rest, fold = (
+            prepared_copy(graph, self.dialect), Progress(), Entries(entries), folder(self.dialect),
+        )
 
         def redo(path: str, part: Graph, observe: Observer | None, places: Places | None = None) -> None:
             replay(part, self.dialect, self.known, rest.of(path), fold, progress, observe, places)
@@ -393,7 +468,8 @@ class RuleSet:
         redo("", after, observe, places)
         if rest.next is not None and _has_insides(after):
             replay_inside(
-                after, self.dialect, rest, lambda path, inner: redo(path, inner, _observer(path, inner, watch, provenance, 0))
+                after, self.dialect, rest,
+                lambda path, inner: redo(path, inner, _observer(path, inner, watch, provenance, 0)),
             )
             redo("", after, observe, places)
         if rest.next is not None:
@@ -411,7 +487,9 @@ def _has_insides(graph: Graph) -> bool:
 
 
 def _observer(path: str, graph: Graph, watch: Watch | None, provenance: bool, before: int) -> Observer | None:
-    """Who is told what happens to one graph of a model; `before`: applications elsewhere, which its own are counted on from."""
+    """Who is told what happens to one graph of a model; `before`: applications elsewhere, which its own are
+    counted on from.
+    """
     watching = None if watch is None else watch(path, graph)
     told = _noting_origins(graph, watching) if provenance else watching
     if told is None or not before:
@@ -427,7 +505,11 @@ def _noting_origins(graph: Graph, also: Observer | None) -> Observer:
 
     def observe(number: int, what: Application | str) -> None:
         if not isinstance(what, str):
-            origin = {"rule": what.rule, "application": number, "from": [ids(n) for n in what.removed] or [ids(n) for n in what.outputs]}
+            origin = {
+                "rule": what.rule,
+                "application": number,
+                "from": [ids(n) for n in what.removed] or [ids(n) for n in what.outputs],
+            }
             for node in what.added:
                 graph.extras.setdefault(node, {})["origin"] = origin
         if also is not None:
@@ -447,7 +529,9 @@ def _rules_of(step: Step) -> list[str]:
 
 
 def folder(dialect: Dialect) -> Callable[[int | None], Callable[[Graph], int]]:
-    """For a limit in bytes what folds constants (`evaluate.fold`) and refines types, in passes; NumPy is loaded only if it runs."""
+    """For a limit in bytes what folds constants (`evaluate.fold`) and refines types, in passes; NumPy is
+    loaded only if it runs.
+    """
     refine: Callable[[Graph], int] | None = None
 
     def limited(limit: int | None) -> Callable[[Graph], int]:
@@ -472,12 +556,16 @@ def folder(dialect: Dialect) -> Callable[[int | None], Callable[[Graph], int]]:
     return limited
 
 
-def load(name: str | Path, *, allow_extern: bool = False, defines: Mapping[str, object] = MappingProxyType({})) -> RuleSet:
-    """The rules of a `.gsl` file, a folder, or a shipped module (`std.relay`). Raises `RuleError`, `FileNotFoundError`.
+def load(
+    name: str | Path, *, allow_extern: bool = False, defines: Mapping[str, object] = MappingProxyType({})
+) -> RuleSet:
+    """The rules of a `.gsl` file, a folder, or a shipped module (`std.relay`). Raises `RuleError`,
+    `FileNotFoundError`.
 
-    `allow_extern`: import the Python functions that `@extern` names; else rules that call one raise `InputError` when they are run.
-    `defines`: values for parameters of the files (`param` items). Raises `InputError` for a function that cannot be imported, and
-    `UnknownNameError` for a parameter that there is not.
+    `allow_extern`: import the Python functions that `@extern` names; else rules that call one raise
+    `InputError` when they are run. `defines`: values for parameters of the files (`param` items). Raises
+    `InputError` for a function that cannot be imported, and `UnknownNameError` for a parameter that there is
+    not.
     """
     programs = load_module(str(name), None, defines) if str(name) else []
     if not programs:
@@ -486,13 +574,18 @@ def load(name: str | Path, *, allow_extern: bool = False, defines: Mapping[str, 
 
 
 def parse_rules(
-    text: str, name: str = "<rules>", *, allow_extern: bool = False, defines: Mapping[str, object] = MappingProxyType({})
+    text: str,
+    name: str = "<rules>", *,
+    allow_extern: bool = False,
+    defines: Mapping[str, object] = MappingProxyType({}),
 ) -> RuleSet:
     """The rules of a text. Raises `RuleError`, and the errors of `load`."""
     from gslang.check.check import check_module, check_source
     from gslang.check.imports import Importer
 
-    return _ready([check_source(Source(name, text), Importer(check_module, None, defines))], allow_extern, defines)
+    return _ready(
+        [check_source(Source(name, text), Importer(check_module, None, defines))], allow_extern, defines
+    )
 
 
 def _ready(programs: Sequence[CheckedProgram], allow_extern: bool, defines: Mapping[str, object]) -> RuleSet:
@@ -507,7 +600,10 @@ def _ready(programs: Sequence[CheckedProgram], allow_extern: bool, defines: Mapp
 
 
 def graph_of(model: Model, dialect: Dialect | None = None) -> Graph:
-    """A graph as it is, or that of a file or of a `ModelProto`. Raises `InputError`, and `TypeError` for anything else."""
+    """A graph as it is, or that of a file or of a `ModelProto`.
+
+    Raises `InputError`, and `TypeError` for anything else.
+    """
     if isinstance(model, Graph):
         return model
     if isinstance(model, (str, PathLike)):
@@ -520,14 +616,23 @@ def graph_of(model: Model, dialect: Dialect | None = None) -> Graph:
 
 
 def read(
-    path: str | Path, *, input_format: str | None = None, dialect: Dialect | None = None, function: str = "main", inline: bool = False,
-    skip_unsupported: bool = False, params: str | Path | None = None, opset: int | None = None,
-) -> Graph:  # fmt: skip
-    """Read a graph file (see `formats.registry.read_graph`). `opset`: bring an ONNX model to this operator set. Raises `InputError`."""
+    path: str | Path, *,
+    input_format: str | None = None,
+    dialect: Dialect | None = None,
+    function: str = "main",
+    inline: bool = False,
+    skip_unsupported: bool = False,
+    params: str | Path | None = None,
+    opset: int | None = None,
+) -> Graph:
+    """Read a graph file (see `formats.registry.read_graph`).
+
+    `opset`: bring an ONNX model to this operator set. Raises `InputError`.
+    """
     return read_graph(
-        str(path), input_format=input_format, dialect=dialect, function=function, inline=inline, skip_unsupported=skip_unsupported,
-        params=params, opset=opset,
-    )  # fmt: skip
+        str(path), input_format=input_format, dialect=dialect, function=function, inline=inline,
+        skip_unsupported=skip_unsupported, params=params, opset=opset,
+    )
 
 
 def write(graph: Graph, path: str | Path) -> None:
@@ -536,7 +641,10 @@ def write(graph: Graph, path: str | Path) -> None:
 
 
 def from_onnx(model: Any, opset: int | None = None) -> Graph:
-    """The graph of a `ModelProto` or of a model file (docs/onnx.md), brought to operator set `opset`. Raises `InputError`."""
+    """The graph of a `ModelProto` or of a model file (docs/onnx.md), brought to operator set `opset`.
+
+    Raises `InputError`.
+    """
     from gslang.dialect.load import load_dialect
     from gslang.formats.onnx import read_onnx
     from gslang.formats.onnx.upgrade import upgraded
@@ -546,7 +654,9 @@ def from_onnx(model: Any, opset: int | None = None) -> Graph:
 
 
 def to_onnx(graph: Graph, path: str | Path | None = None, external: str = "keep") -> Any:
-    """The `ModelProto` of a graph; with a `path` it is written there instead, `external` data kept, copied or inlined."""
+    """The `ModelProto` of a graph; with a `path` it is written there instead, `external` data kept, copied or
+    inlined.
+    """
     from gslang.formats.onnx import onnx_model, write_onnx
 
     return onnx_model(graph) if path is None else write_onnx(graph, path, external)

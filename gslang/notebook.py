@@ -20,14 +20,17 @@ def rule_html(rule: CheckedRule) -> str:
     """A rule: its picture above its text."""
     from gslang.formats.rule_picture import rule_svg
 
-    return f'<div style="overflow-x:auto">{rule_svg(rule)}</div>{coloured(item_text(rule.span.source.text, rule.span.start))}'
+    text = coloured(item_text(rule.span.source.text, rule.span.start))
+    return f'<div style="overflow-x:auto">{rule_svg(rule)}</div>{text}'
 
 
 def rules_html(title: str, rules: Sequence[CheckedRule]) -> str:
     """A list of rules, each with its documentation; opened, with picture and text."""
     parts = [f"<p>{escape(title)}</p>"]
     for rule in rules[:_MOST_RULES]:
-        head = f"<code>{escape(rule.name)}</code> {escape((rule.doc or '').splitlines()[0] if rule.doc else '')}"
+        head = (
+            f"<code>{escape(rule.name)}</code> {escape((rule.doc or '').splitlines()[0] if rule.doc else '')}"
+        )
         parts.append(f"<details><summary>{head}</summary>{rule_html(rule)}</details>")
     if len(rules) > _MOST_RULES:
         parts.append(f"<p>… and {len(rules) - _MOST_RULES} more</p>")
@@ -40,10 +43,19 @@ def run_html(title: str, before: Graph, after: Graph, applications: Mapping[str,
 
     fired = [(name, f"{count}") for name, count in applications.items() if count]
     old, new = count_calls(before), count_calls(after)
-    changed = [(name, f"{old.get(name, 0)} → {new.get(name, 0)}") for name in sorted({*old, *new}) if old.get(name, 0) != new.get(name, 0)]
-    parts = [f"<p>{escape(title)}</p>", _table(("rule", "applications"), fired), _table(("operator", "calls"), changed)]
+    changed = [
+        (name, f"{old.get(name, 0)} → {new.get(name, 0)}")
+        for name in sorted({*old, *new}) if old.get(name, 0) != new.get(name, 0)
+    ]
+    parts = [
+        f"<p>{escape(title)}</p>", _table(("rule", "applications"), fired),
+        _table(("operator", "calls"), changed),
+    ]
     if max(len(before), len(after)) <= _MOST_IN_PICTURES:
-        sides = "".join(f'<td style="vertical-align:top;text-align:left">{name}<br>{svg(graph)}</td>' for name, graph in (("before", before), ("after", after)))
+        sides = "".join(
+            f'<td style="vertical-align:top;text-align:left">{name}<br>{svg(graph)}</td>'
+            for name, graph in (("before", before), ("after", after))
+        )
         parts.append(f"<table><tr>{sides}</tr></table>")
     return "".join(parts)
 
@@ -51,5 +63,11 @@ def run_html(title: str, before: Graph, after: Graph, applications: Mapping[str,
 def _table(heads: tuple[str, str], rows: Sequence[tuple[str, str]]) -> str:
     if not rows:
         return ""
-    body = "".join(f'<tr><td style="{_CELL}">{escape(name)}</td><td style="{_CELL}">{escape(value)}</td></tr>' for name, value in rows)
-    return f'<table style="display:inline-table;margin-right:2em"><tr><th style="{_CELL}">{heads[0]}</th><th style="{_CELL}">{heads[1]}</th></tr>{body}</table>'
+    body = "".join(
+        f'<tr><td style="{_CELL}">{escape(name)}</td><td style="{_CELL}">{escape(value)}</td></tr>'
+        for name, value in rows
+    )
+    return (
+        f'<table style="display:inline-table;margin-right:2em"><tr><th style="{_CELL}">{heads[0]}</th><th '
+        f'style="{_CELL}">{heads[1]}</th></tr>{body}</table>'
+    )

@@ -27,7 +27,10 @@ NOT_APPLIED: Final = "the rule was not applied"
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """The outcome of one test. `problem` is None if it passed; `miss`: why the rule did not apply, at node `at` ("": anywhere)."""
+    """The outcome of one test.
+
+    `problem` is None if it passed; `miss`: why the rule did not apply, at node `at` ("": anywhere).
+    """
 
     title: str
     rule: str
@@ -42,8 +45,13 @@ class Outcome:
         return self.problem is None
 
 
-def run_tests(program: ir.CheckedProgram, rules: frozenset[str] | None = None, seed: int = 0) -> list[Outcome]:
-    """Run a file's tests, those of the chosen rules or all. Raises `InputError` if a package is missing for that."""
+def run_tests(
+    program: ir.CheckedProgram, rules: frozenset[str] | None = None, seed: int = 0
+) -> list[Outcome]:
+    """Run a file's tests, those of the chosen rules or all.
+
+    Raises `InputError` if a package is missing for that.
+    """
     if program.tests:
         require_inference(program.dialect)
     outcomes = []
@@ -51,11 +59,15 @@ def run_tests(program: ir.CheckedProgram, rules: frozenset[str] | None = None, s
     if any(extern.function is None for rule in program.rules.values() for extern in externs_of(rule)):
         program = with_externs(program, allow=False)
     for test in program.tests:
-        if rules is None or any(name in rules for rule in program.named(test.rule) for name in (rule.name, rule.family)):
+        if rules is None or any(
+            name in rules for rule in program.named(test.rule) for name in (rule.name, rule.family)
+        ):
             began = perf_counter()
             problem = _run(program, test, seed)
             miss, at = _nearest(program, test) if problem == NOT_APPLIED else (None, "")
-            outcomes.append(Outcome(test.title, test.rule, str(test.span), problem, perf_counter() - began, miss, at))
+            outcomes.append(
+                Outcome(test.title, test.rule, str(test.span), problem, perf_counter() - began, miss, at)
+            )
     return outcomes
 
 
@@ -78,7 +90,10 @@ def _run(program: ir.CheckedProgram, test: ir.CheckedTest, seed: int) -> str | N
     if progress.failures:
         return f"the target does not fit: {progress.failures[0].message}"
     if expected is None:
-        return None if not progress.applications else f"the rule was applied {progress.applications} times, expected: unchanged"
+        return (
+            None if not progress.applications
+            else f"the rule was applied {progress.applications} times, expected: unchanged"
+        )
     if not progress.applications:
         return NOT_APPLIED
     found = differences(after, expected, program.dialect)
@@ -95,7 +110,9 @@ def _nearest(program: ir.CheckedProgram, test: ir.CheckedTest) -> tuple[Miss | N
 
     graph = prepared(build_graph(program, test, test.source), program.dialect)
     miss = why_not(program_of(program.named(test.rule)[0]), graph, None, 1)[0]
-    return (None, "") if miss.reason == "matches" else (miss, graph.label(miss.start) if miss.start >= 0 else "")
+    return (
+        (None, "") if miss.reason == "matches" else (miss, graph.label(miss.start) if miss.start >= 0 else "")
+    )
 
 
 def build_graph(program: ir.CheckedProgram, test: ir.CheckedTest, side: ir.TargetGraph) -> Graph:
@@ -135,7 +152,9 @@ class _Frame:
         self.nodes = tuple(ir.LeafNode(name=name, span=test.span, kind="any") for name, _, _ in test.inputs)
 
 
-def _numbers(program: ir.CheckedProgram, before: Graph, after: Graph, rule: ir.CheckedRule, seed: int) -> str | None:
+def _numbers(
+    program: ir.CheckedProgram, before: Graph, after: Graph, rule: ir.CheckedRule, seed: int
+) -> str | None:
     from gslang.evaluate.agree import compare_values
     from gslang.evaluate.errors import EvaluationError, NoEvaluatorError
     from gslang.evaluate.random_inputs import random_inputs
@@ -144,7 +163,8 @@ def _numbers(program: ir.CheckedProgram, before: Graph, after: Graph, rule: ir.C
     try:
         inputs = random_inputs(before, seed)
         agreement = compare_values(
-            evaluate(before, program.dialect, inputs), evaluate(after, program.dialect, inputs), rule.approximate
+            evaluate(before, program.dialect, inputs), evaluate(after, program.dialect, inputs),
+            rule.approximate,
         )
     except NoEvaluatorError:
         return None  # the structure is all that can be tested

@@ -1,1 +1,3 @@
-"""The foundation of every layer: sources and spans, diagnostics and how they are shown, resources, the cache, files written whole."""
+"""The foundation of every layer: sources and spans, diagnostics and how they are shown, resources, the cache,
+files written whole.
+"""

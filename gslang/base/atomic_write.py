@@ -1,7 +1,7 @@
 """Writing files all at once: into temporary files beside them, then renamed. A failure leaves what was there.
 
-A link stays a link, and a file keeps its permissions. What is no regular file (a pipe, `/dev/null`) cannot be replaced: it
-is written to when the content is complete.
+A link stays a link, and a file keeps its permissions. What is no regular file (a pipe, `/dev/null`) cannot be
+replaced: it is written to when the content is complete.
 """
 
 from __future__ import annotations
@@ -25,7 +25,8 @@ _PIECE = 1 << 20
 
 @dataclass(frozen=True, slots=True)
 class _Batch:
-    """Files that appear together: their temporary files, their folders, and what lets each appear, in order."""
+    """Files that appear together: their temporary files, their folders, and what lets each appear, in order.
+    """
 
     temporary: ExitStack
     folders: set[Path] = field(default_factory=set)
@@ -37,10 +38,11 @@ _BATCH: ContextVar[_Batch | None] = ContextVar("_BATCH", default=None)
 
 @contextmanager
 def together() -> Iterator[None]:
-    """Files that are written inside appear at the end, in order, when all are complete; after an exception none does.
+    """Files that are written inside appear at the end, in order, when all are complete; after an exception
+    none does.
 
-    No signal comes between the first and the last, and no other process that writes several files into these folders.
-    Raises `OSError` if one cannot appear.
+    No signal comes between the first and the last, and no other process that writes several files into these
+    folders. Raises `OSError` if one cannot appear.
     """
     if _BATCH.get() is not None:
         yield
@@ -61,7 +63,8 @@ def together() -> Iterator[None]:
 
 
 def write_atomically(path: str | Path, write: Callable[[BinaryIO], object]) -> None:
-    """Call `write` with a binary file; its content appears under `path` only when it is complete (and all that is written `together`).
+    """Call `write` with a binary file; its content appears under `path` only when it is complete (and all
+    that is written `together`).
 
     Raises `OSError` if that is impossible.
     """
@@ -71,11 +74,15 @@ def write_atomically(path: str | Path, write: Callable[[BinaryIO], object]) -> N
         batch.ready.append(batch.temporary.enter_context(_prepared(path, write, batch)))
 
 
-def write_beside(side: Path, path: Path, write: Callable[[BinaryIO], object], refer: Callable[[], object]) -> None:
-    """Write a file that another one refers to, in whose place there is one that an older form of the other one refers to.
+def write_beside(
+    side: Path, path: Path, write: Callable[[BinaryIO], object], refer: Callable[[], object]
+) -> None:
+    """Write a file that another one refers to, in whose place there is one that an older form of the other
+    one refers to.
 
-    The content appears as `side`; `refer` is called to write what refers to that, and again when the content is `path` too. Then `side`
-    goes away. At no time does a file refer to anything but its own content, whenever the process is killed.
+    The content appears as `side`; `refer` is called to write what refers to that, and again when the content
+    is `path` too. Then `side` goes away. At no time does a file refer to anything but its own content,
+    whenever the process is killed.
     """
     with together():
         batch = _BATCH.get()
@@ -88,11 +95,19 @@ def write_beside(side: Path, path: Path, write: Callable[[BinaryIO], object], re
 
 
 def _also_as(side: Path, path: Path) -> None:
-    """A second file of the same content, zeros as holes. (No second link: `onnx` refuses data with more than one.)"""
+    """A second file of the same content, zeros as holes.
+
+    (No second link: `onnx` refuses data with more than one.)
+    """
     target = path.resolve()
     name = str(target.parent / f".{secrets.token_hex(8)}.tmp")
     try:
-        with side.open("rb") as source, open(os.open(name, os.O_CREAT | os.O_EXCL | os.O_WRONLY | getattr(os, "O_BINARY", 0), 0o600), "wb") as file:
+        with (
+            side.open("rb") as source,
+            open(
+                os.open(name, os.O_CREAT | os.O_EXCL | os.O_WRONLY | getattr(os, "O_BINARY", 0), 0o600), "wb"
+            ) as file,
+        ):
             while piece := source.read(_PIECE):
                 if piece.strip(b"\0"):
                     file.write(piece)
@@ -111,8 +126,12 @@ def write_text(path: str | Path, text: str) -> None:
 
 
 @contextmanager
-def _prepared(path: str | Path, write: Callable[[BinaryIO], object], batch: _Batch) -> Iterator[Callable[[], None]]:
-    """Call `write` with a binary file at once; its content appears under `path` when the function is called that this gives."""
+def _prepared(
+    path: str | Path, write: Callable[[BinaryIO], object], batch: _Batch
+) -> Iterator[Callable[[], None]]:
+    """Call `write` with a binary file at once; its content appears under `path` when the function is called
+    that this gives.
+    """
     try:
         mode: int | None = os.stat(path).st_mode
     except (FileNotFoundError, ValueError):  # a NUL byte in the name is reported below, as everything else
@@ -125,13 +144,16 @@ def _prepared(path: str | Path, write: Callable[[BinaryIO], object], batch: _Bat
         return
     try:
         target = Path(path).resolve()
-        name = str(target.parent / f".{secrets.token_hex(8)}.tmp")  # known before the file is there: a signal may come right behind
+        # known before the file is there: a signal may come right behind
+        name = str(target.parent / f".{secrets.token_hex(8)}.tmp")
         os.stat(target.parent)
     except ValueError as error:
         raise OSError(str(error)) from None
     try:
         with _told_as(path, name):
-            with os.fdopen(os.open(name, os.O_CREAT | os.O_EXCL | os.O_WRONLY | getattr(os, "O_BINARY", 0), 0o600), "wb") as file:
+            with os.fdopen(
+                os.open(name, os.O_CREAT | os.O_EXCL | os.O_WRONLY | getattr(os, "O_BINARY", 0), 0o600), "wb"
+            ) as file:
                 write(file)
             os.chmod(name, _usual_mode() if mode is None else stat.S_IMODE(mode))
         batch.folders.add(target.parent)
@@ -164,7 +186,10 @@ def _pour(content: BytesIO, stream: BinaryIO) -> None:
 
 @contextmanager
 def _locked(folders: Iterable[Path]) -> Iterator[None]:
-    """Folders that no other process locks meanwhile. (Locks are of the open folder: no file is left.) Where the system has none, nothing is locked."""
+    """Folders that no other process locks meanwhile.
+
+    (Locks are of the open folder: no file is left.) Where the system has none, nothing is locked.
+    """
     try:
         import fcntl
     except ImportError:

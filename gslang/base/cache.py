@@ -1,7 +1,9 @@
-"""Results kept between runs, keyed by content: in `$GSLANG_CACHE`, `$XDG_CACHE_HOME/gslang` or `~/.cache/gslang`.
+"""Results kept between runs, keyed by content: in `$GSLANG_CACHE`, `$XDG_CACHE_HOME/gslang` or
+`~/.cache/gslang`.
 
-A cache that cannot be read or written costs time, never correctness: the result is then computed. Nothing in it is code
-(`plain_data`), and a folder that somebody else could have written is not used: verdicts in it would be his.
+A cache that cannot be read or written costs time, never correctness: the result is then computed. Nothing in
+it is code (`plain_data`), and a folder that somebody else could have written is not used: verdicts in it
+would be his.
 """
 
 from __future__ import annotations
@@ -22,8 +24,9 @@ T = TypeVar("T")
 
 @lru_cache(maxsize=1)
 def cache_folder() -> Path | None:
-    """The folder, made if need be; None if there is none to write to that is ours alone. `GSLANG_CACHE=off` switches caching
-    off; relative folders are ignored, as the XDG Base Directory Specification has it."""
+    """The folder, made if need be; None if there is none to write to that is ours alone. `GSLANG_CACHE=off`
+    switches caching off; relative folders are ignored, as the XDG Base Directory Specification has it.
+    """
     if os.environ.get("GSLANG_CACHE") == "off":
         return None
     chosen = Path(os.environ.get("GSLANG_CACHE", ""))
@@ -41,7 +44,10 @@ def cache_folder() -> Path | None:
 
 def _is_ours(state: os.stat_result) -> bool:
     """True if nobody else can write there (where the system tells)."""
-    return not hasattr(os, "getuid") or state.st_uid == os.getuid() and not state.st_mode & (stat.S_IWGRP | stat.S_IWOTH)
+    return (
+        not hasattr(os, "getuid") or state.st_uid == os.getuid()
+        and not state.st_mode & (stat.S_IWGRP | stat.S_IWOTH)
+    )
 
 
 def digest(parts: Iterable[str | bytes]) -> str:
@@ -65,8 +71,13 @@ def code_digest() -> str:
     return digest(stamps)
 
 
-def cached(kind: str, parts: Iterable[str | bytes], compute: Callable[[], T], given: Sequence[object] = ()) -> T:
-    """`compute()`, or what it gave for the same `parts` before. Where the result has objects of `given`, it has them again."""
+def cached(
+    kind: str, parts: Iterable[str | bytes], compute: Callable[[], T], given: Sequence[object] = ()
+) -> T:
+    """`compute()`, or what it gave for the same `parts` before.
+
+    Where the result has objects of `given`, it has them again.
+    """
     folder = cache_folder()
     if folder is None:
         return compute()
@@ -101,8 +112,13 @@ def _check(data: bytes) -> bytes:
 
 
 def _read(path: Path) -> bytes:
-    """The content of a cache file. Raises `OSError`, or `ValueError` if it was changed since it was written."""
-    with open(os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)), "rb") as file:
+    """The content of a cache file.
+
+    Raises `OSError`, or `ValueError` if it was changed since it was written.
+    """
+    with open(
+        os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)), "rb"
+    ) as file:
         state = os.fstat(file.fileno())
         if not stat.S_ISREG(state.st_mode) or not _is_ours(state):
             raise ValueError(f"{path} was not written by gslang")

@@ -12,10 +12,11 @@ _MANY: Final = 5_000  # objects whose search would be felt
 
 @contextmanager
 def no_collection() -> Iterator[None]:
-    """Graphs are many small objects without cycles, which Python would search again and again while they are made.
+    """Graphs are many small objects without cycles, which Python would search again and again while they are
+    made.
 
-    Where many were made, the objects that are there afterwards count as old: the next full search looks at them, and not the
-    next one at all, which would find nothing for a tenth of the time that making them took.
+    Where many were made, the objects that are there afterwards count as old: the next full search looks at
+    them, and not the next one at all, which would find nothing for a tenth of the time that making them took.
     """
     enabled = gc.isenabled()
     gc.disable()

@@ -9,7 +9,10 @@ from gslang.base.diagnostics import InputError
 
 
 def decoded(data: bytes, path: str) -> str:
-    """The text of a file. Raises `InputError` with the line and column of the first byte that is not UTF-8."""
+    """The text of a file.
+
+    Raises `InputError` with the line and column of the first byte that is not UTF-8.
+    """
     try:
         return data.decode("utf-8-sig")
     except UnicodeDecodeError as error:

@@ -1,7 +1,9 @@
-"""Values of this program as JSON, and back: dataclasses, enumerations, containers, numbers and texts; never code.
+"""Values of this program as JSON, and back: dataclasses, enumerations, containers, numbers and texts; never
+code.
 
-A file names the classes that it needs. Only those that are data are made (`_maker`), with values that are data: whatever a
-file says, reading it runs nothing of its choosing. Equal texts and numbers, and one object in two places, are stored once.
+A file names the classes that it needs. Only those that are data are made (`_maker`), with values that are
+data: whatever a file says, reading it runs nothing of its choosing. Equal texts and numbers, and one object
+in two places, are stored once.
 """
 
 from __future__ import annotations
@@ -25,8 +27,13 @@ _FORMS: Final[dict[type, tuple[Parts, Make]]] = {
     list: (iter, list),
     frozenset: (lambda value: sorted(value, key=repr), frozenset),
     set: (lambda value: sorted(value, key=repr), set),
-    dict: (lambda value: (part for item in value.items() for part in item), lambda parts: dict(zip(parts[::2], parts[1::2]))),
-    bytes: (lambda value: (base64.b85encode(value).decode("ascii"),), lambda parts: base64.b85decode(parts[0])),
+    dict: (
+        lambda value: (part for item in value.items() for part in item),
+        lambda parts: dict(zip(parts[::2], parts[1::2])),
+    ),
+    bytes: (
+        lambda value: (base64.b85encode(value).decode("ascii"),), lambda parts: base64.b85decode(parts[0]),
+    ),
 }
 _HOMES: Final[dict[type, str]] = {}  # class → the module whose import declares its form
 _CONTAINERS: Final = {kind.__name__: kind for kind in _FORMS}
@@ -38,20 +45,23 @@ class NotPlain(Exception):
 
 
 def declare_form(kind: type, parts: Parts, make: Make, home: str | None = None) -> None:
-    """Codec of a class that is no dataclass: its parts, and the function that makes an object of them. `home`: the module that defines it, where
-    it is not the one of the class."""
+    """Codec of a class that is no dataclass: its parts, and the function that makes an object of them.
+    `home`: the module that defines it, where it is not the one of the class.
+    """
     _FORMS[kind] = (parts, make)
     _HOMES[kind] = home or kind.__module__
 
 
 def to_bytes(value: object, given: Sequence[object] = ()) -> bytes:
-    """A value as JSON: kinds, scalars, then objects, each a kind and the numbers of its parts. Objects of `given` are not
-    stored: whoever reads has his own. Raises `NotPlain`."""
+    """A value as JSON: kinds, scalars, then objects, each a kind and the numbers of its parts. Objects of
+    `given` are not stored: whoever reads has his own. Raises `NotPlain`.
+    """
     kinds: dict[type, int] = {}
     scalars: dict[tuple[type, str], int] = {}
     plain: list[Any] = []
     objects: list[list[int]] = []
-    numbers: dict[int, int] = {id(known): k for k, known in enumerate(given)}  # by identity; later, scalars count down from -1
+    # by identity; later, scalars count down from -1
+    numbers: dict[int, int] = {id(known): k for k, known in enumerate(given)}
     begun: set[int] = set()
     alive: list[Any] = []
     stack: list[tuple[Any, list[Any] | None]] = [(value, None)]
@@ -80,7 +90,9 @@ def to_bytes(value: object, given: Sequence[object] = ()) -> bytes:
     root = numbers[id(value)]
 
     def place(number: int) -> int:
-        return len(given) - 1 - number if number < 0 else number if number < len(given) else number + len(plain)
+        return (
+            len(given) - 1 - number if number < 0 else number if number < len(given) else number + len(plain)
+        )
 
     flat = [[kind, *map(place, parts)] for kind, *parts in objects]
     found = {"kinds": [_name(kind) for kind in kinds], "scalars": plain, "objects": flat, "root": place(root)}
@@ -105,12 +117,18 @@ def from_bytes(data: bytes, given: Sequence[object] = ()) -> Any:
 
 
 def _name(kind: type) -> str:
-    return kind.__name__ if kind in _CONTAINERS.values() else f"{_HOMES.get(kind, kind.__module__)}:{kind.__qualname__}"
+    return (
+        kind.__name__ if kind in _CONTAINERS.values()
+        else f"{_HOMES.get(kind, kind.__module__)}:{kind.__qualname__}"
+    )
 
 
 @cache
 def _maker(name: str) -> Make:
-    """The constructor of a kind that a file names. Raises `NotPlain` for anything that is not data of this program."""
+    """The constructor of a kind that a file names.
+
+    Raises `NotPlain` for anything that is not data of this program.
+    """
     if name in _CONTAINERS:
         return _FORMS[_CONTAINERS[name]][1]
     module, _, path = name.partition(":")

@@ -1,4 +1,6 @@
-"""Processes that share work: a pool that ends with the process that started it, or the workers of a Dask cluster."""
+"""Processes that share work: a pool that ends with the process that started it, or the workers of a Dask
+cluster.
+"""
 
 from __future__ import annotations
 
@@ -15,7 +17,9 @@ if TYPE_CHECKING:
 
 @contextmanager
 def processes(count: int) -> Iterator[ProcessPoolExecutor]:
-    """A pool of `count` processes; a signal that ends this process ends them at once, whatever they are about."""
+    """A pool of `count` processes; a signal that ends this process ends them at once, whatever they are
+    about.
+    """
     from concurrent.futures import ProcessPoolExecutor
     from multiprocessing import active_children
 
@@ -31,9 +35,11 @@ def processes(count: int) -> Iterator[ProcessPoolExecutor]:
 
 @contextmanager
 def workers(jobs: int, cluster: str | None) -> Iterator[Executor]:
-    """An executor of `jobs` processes, or of the workers of the Dask cluster whose scheduler has the address `cluster`.
+    """An executor of `jobs` processes, or of the workers of the Dask cluster whose scheduler has the address
+    `cluster`.
 
-    Dask's workers need gslang, and the same files under the same paths. Raises `InputError` if there is no scheduler.
+    Dask's workers need gslang, and the same files under the same paths. Raises `InputError` if there is no
+    scheduler.
     """
     if cluster is None:
         with processes(jobs) as pool:
@@ -47,6 +53,9 @@ def workers(jobs: int, cluster: str | None) -> Iterator[Executor]:
         client = Client(cluster, timeout=10, set_as_default=False)
     except (OSError, ValueError) as error:  # timeouts are OSErrors
         reason = str(error).strip().splitlines()
-        raise InputError(f"no Dask scheduler answers: {reason[0] if reason else type(error).__name__}", path=cluster, help="give its address as HOST:PORT") from None
+        raise InputError(
+            f"no Dask scheduler answers: {reason[0] if reason else type(error).__name__}", path=cluster,
+            help="give its address as HOST:PORT",
+        ) from None
     with client:
         yield client.get_executor()

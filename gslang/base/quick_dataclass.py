@@ -1,8 +1,8 @@
 """`dataclass` of the standard library, but its methods are written when they are first called.
 
-The library compiles up to six methods for each class when its module is imported. A short run imports hundreds of classes
-and calls the methods of few: compiling them was half of its start-up. Fields, slots and `__match_args__` are the
-library's own, so that `fields`, `replace` and `is_dataclass` work.
+The library compiles up to six methods for each class when its module is imported. A short run imports
+hundreds of classes and calls the methods of few: compiling them was half of its start-up. Fields, slots and
+`__match_args__` are the library's own, so that `fields`, `replace` and `is_dataclass` work.
 """
 
 from __future__ import annotations
@@ -18,7 +18,11 @@ _FIELDS: Final = "__dataclass_fields__"
 
 
 def _dataclass(
-    cls: type | None = None, /, *, frozen: bool = False, slots: bool = False, eq: bool = True, kw_only: bool = False
+    cls: type | None = None, /, *,
+    frozen: bool = False,
+    slots: bool = False,
+    eq: bool = True,
+    kw_only: bool = False,
 ) -> Any:
     """The class as a dataclass; the arguments mean what they mean for `dataclasses.dataclass`."""
     if cls is None:
@@ -69,7 +73,9 @@ def _write_when_called(cls: type, name: str, write: Callable[[], Callable[..., A
     setattr(cls, name, method)
 
 
-def _compiled(name: str, parameters: Iterable[str], body: Iterable[str], given: dict[str, object]) -> Callable[..., Any]:
+def _compiled(
+    name: str, parameters: Iterable[str], body: Iterable[str], given: dict[str, object]
+) -> Callable[..., Any]:
     named: dict[str, Any] = given
     lines = "".join([f"\n {line}" for line in body]) or "\n pass"
     exec(f"def {name}({', '.join(parameters)}):{lines}", named)

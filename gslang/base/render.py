@@ -10,7 +10,13 @@ from typing import Any
 from gslang.base.diagnostics import Diagnostic, Label
 from gslang.base.relative_path import relative_path
 
-_COLOURS = {"error": "\x1b[1;31m", "warning": "\x1b[1;33m", "note": "\x1b[1;36m", "blue": "\x1b[1;34m", "off": "\x1b[0m"}
+_COLOURS = {
+    "error": "\x1b[1;31m",
+    "warning": "\x1b[1;33m",
+    "note": "\x1b[1;36m",
+    "blue": "\x1b[1;34m",
+    "off": "\x1b[0m",
+}
 
 
 _WIDEST = 200  # characters of a source line that are shown, from at most so many before the place:
@@ -35,7 +41,9 @@ def _one(diagnostic: Diagnostic, color: bool) -> str:
     return "\n".join(lines) + "\n"
 
 
-def excerpt(label: Label, width: int, arrow: str = "-->", mark: str = "^", paint: dict[str, str] | None = None) -> list[str]:
+def excerpt(
+    label: Label, width: int, arrow: str = "-->", mark: str = "^", paint: dict[str, str] | None = None
+) -> list[str]:
     """Place, source line and marks of a label, as lines; `width` is that of line numbers."""
     paint = paint or dict.fromkeys(_COLOURS, "")
     span = label.span
@@ -52,7 +60,10 @@ def excerpt(label: Label, width: int, arrow: str = "-->", mark: str = "^", paint
     marks = " " * _columns(before) + mark * max(1, _columns(shown))
     where = f"{' ' * width}{paint['blue']}{arrow}{paint['off']} {span.source.name}:{line}:{column}"
     tail = f"{marks} {label.text}".rstrip()
-    return [where, f"{' ' * width} {bar}", f"{line:>{width}} {bar} {_detabbed(text)}".rstrip(), f"{' ' * width} {bar} {tail}"]
+    return [
+        where, f"{' ' * width} {bar}", f"{line:>{width}} {bar} {_detabbed(text)}".rstrip(),
+        f"{' ' * width} {bar} {tail}",
+    ]
 
 
 def _detabbed(text: str) -> str:
@@ -61,7 +72,13 @@ def _detabbed(text: str) -> str:
 
 def _columns(text: str) -> int:
     """The width of a text in columns of a terminal."""
-    return sum(4 if c == "\t" else 2 if unicodedata.east_asian_width(c) in "WF" else 0 if unicodedata.combining(c) else 1 for c in text)
+    return sum(
+        4 if c == "\t"
+        else 2 if unicodedata.east_asian_width(c) in "WF"
+        else 0 if unicodedata.combining(c)
+        else 1
+        for c in text
+    )
 
 
 def render_concise(diagnostics: Sequence[Diagnostic]) -> str:
@@ -71,7 +88,13 @@ def render_concise(diagnostics: Sequence[Diagnostic]) -> str:
 def _place(label: Label) -> dict[str, Any]:
     line, column = label.span.line_column
     end_line, end_column = label.span.source.position(label.span.end)
-    return {"file": label.span.source.name, "line": line, "column": column, "end_line": end_line, "end_column": end_column}
+    return {
+        "file": label.span.source.name,
+        "line": line,
+        "column": column,
+        "end_line": end_line,
+        "end_column": end_column,
+    }
 
 
 def as_dict(diagnostic: Diagnostic) -> dict[str, Any]:
@@ -98,7 +121,8 @@ def render_github(diagnostics: Sequence[Diagnostic]) -> str:
         message = d.message + (f" (help: {d.help})" if d.help else "")
         message = message.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
         kind = {"error": "error", "warning": "warning", "note": "notice"}[d.severity.value]
-        file = relative_path(at["file"]).replace("%", "%25").replace(",", "%2C").replace(":", "%3A")  # as values of properties want them
+        # as values of properties want them
+        file = relative_path(at["file"]).replace("%", "%25").replace(",", "%2C").replace(":", "%3A")
         lines.append(
             f"::{kind} file={file},line={at['line']},col={at['column']},endLine={at['end_line']},"
             f"endColumn={at['end_column']},title={d.code}::{message}\n"

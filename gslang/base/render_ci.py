@@ -1,4 +1,6 @@
-"""Diagnostics for continuous integration: JUnit XML, and the code quality report of GitLab. Paths relative, findings with fingerprints."""
+"""Diagnostics for continuous integration: JUnit XML, and the code quality report of GitLab. Paths relative,
+findings with fingerprints.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +15,9 @@ from gslang.base.relative_path import relative_path
 
 
 def fingerprints(diagnostics: Sequence[Diagnostic]) -> list[str]:
-    """One for each finding, the same as long as code, file, message and the text of the line are: not moved by lines above it."""
+    """One for each finding, the same as long as code, file, message and the text of the line are: not moved
+    by lines above it.
+    """
     seen: dict[str, int] = {}
     result = []
     for d in diagnostics:
@@ -28,14 +32,26 @@ def fingerprints(diagnostics: Sequence[Diagnostic]) -> list[str]:
 def render_junit(diagnostics: Sequence[Diagnostic], files: Sequence[str]) -> str:
     """One test case per file; each finding is a failure of its file's."""
     lines = ['<?xml version="1.0" encoding="UTF-8"?>']
-    lines.append(f'<testsuite name="gslang" tests="{len(files)}" failures="{len({d.primary.span.source.name for d in diagnostics})}">')
+    lines.append(
+        f'<testsuite name="gslang" tests="{len(files)}" '
+        f'failures="{len({d.primary.span.source.name for d in diagnostics})}">'
+    )
     for name in files:
         own = [d for d in diagnostics if d.primary.span.source.name == name]
-        lines.append(f'  <testcase classname="gslang" name={quoteattr(relative_path(name))}' + (">" if own else "/>"))
+        lines.append(
+            f'  <testcase classname="gslang" name={quoteattr(relative_path(name))}' + (">" if own else "/>")
+        )
         if own:
-            text = "\n".join(f"{relative_path(name)}:{_place(d)}: {d.code} {d.message}" + (f"\n  help: {d.help}" if d.help else "") for d in own)
+            text = "\n".join(
+                f"{relative_path(name)}:{_place(d)}: {d.code} {d.message}"
+                + (f"\n  help: {d.help}" if d.help else "")
+                for d in own
+            )
             summary = own[0].message if len(own) == 1 else f"{len(own)} findings"
-            lines += [f"    <failure message={quoteattr(_printable(summary))}>{escape(_printable(text))}</failure>", "  </testcase>"]
+            lines += [
+                f"    <failure message={quoteattr(_printable(summary))}>{escape(_printable(text))}</failure>",
+                "  </testcase>",
+            ]
     return "\n".join([*lines, "</testsuite>", ""])
 
 
@@ -56,10 +72,16 @@ def render_gitlab(diagnostics: Sequence[Diagnostic]) -> str:
         line, column = d.primary.span.line_column
         end_line, end_column = d.primary.span.source.position(d.primary.span.end)
         entries.append({
-            "description": d.message, "check_name": d.code, "fingerprint": fingerprint, "severity": level[d.severity],
+            "description": d.message,
+            "check_name": d.code,
+            "fingerprint": fingerprint,
+            "severity": level[d.severity],
             "location": {
                 "path": relative_path(d.primary.span.source.name),
-                "positions": {"begin": {"line": line, "column": column}, "end": {"line": end_line, "column": end_column}},
+                "positions": {
+                    "begin": {"line": line, "column": column},
+                    "end": {"line": end_line, "column": end_column},
+                },
             },
-        })  # fmt: skip
+        })
     return json.dumps(entries, indent=2, ensure_ascii=False) + "\n"

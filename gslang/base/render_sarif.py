@@ -1,4 +1,6 @@
-"""Diagnostics as SARIF 2.1.0, with what code scanning asks of it: a page for each code, relative addresses, fingerprints."""
+"""Diagnostics as SARIF 2.1.0, with what code scanning asks of it: a page for each code, relative addresses,
+fingerprints.
+"""
 
 from __future__ import annotations
 
@@ -18,12 +20,16 @@ _PAGES = Path(__file__).parent.parent / "check" / "explain"
 _LEVEL = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.NOTE: "note"}
 
 
-def render_sarif(diagnostics: Sequence[Diagnostic], version: str, rules: Mapping[str, dict[str, Any]] = {}) -> str:
+def render_sarif(
+    diagnostics: Sequence[Diagnostic], version: str, rules: Mapping[str, dict[str, Any]] = {}
+) -> str:
     """One run, as text. `rules`: how codes are described that are not the checker's (`described`)."""
     return json.dumps(sarif_document(diagnostics, version, rules), indent=2, ensure_ascii=False) + "\n"
 
 
-def sarif_document(diagnostics: Sequence[Diagnostic], version: str, rules: Mapping[str, dict[str, Any]] = {}) -> dict[str, Any]:
+def sarif_document(
+    diagnostics: Sequence[Diagnostic], version: str, rules: Mapping[str, dict[str, Any]] = {}
+) -> dict[str, Any]:
     """The same as a value; its results are in the order of the diagnostics."""
     used = sorted({d.code for d in diagnostics})
     results: list[dict[str, Any]] = []
@@ -40,7 +46,12 @@ def sarif_document(diagnostics: Sequence[Diagnostic], version: str, rules: Mappi
         results.append(result)
     described_here = [rules[code] if code in rules else _of_checker(code) for code in used]
     run = {
-        "tool": {"driver": {"name": "gslang", "version": version, "semanticVersion": version, "rules": described_here}},
+        "tool": {"driver": {
+            "name": "gslang",
+            "version": version,
+            "semanticVersion": version,
+            "rules": described_here,
+        }},
         "invocations": [{"executionSuccessful": True}],
         "originalUriBaseIds": {"SRCROOT": {"description": {"text": "the working directory of gslc"}}},
         "columnKind": "unicodeCodePoints",
@@ -50,7 +61,10 @@ def sarif_document(diagnostics: Sequence[Diagnostic], version: str, rules: Mappi
 
 
 def described(code: str, title: str, page: str, level: str, enabled: bool = True) -> dict[str, Any]:
-    """A code with its page (Markdown; empty if there is none). The first paragraph of prose is its full description."""
+    """A code with its page (Markdown; empty if there is none).
+
+    The first paragraph of prose is its full description.
+    """
     prose = [part for part in page.split("\n\n") if part and not part.startswith(("#", "Name:", "```", "|"))]
     return {
         "id": code,
@@ -58,7 +72,11 @@ def described(code: str, title: str, page: str, level: str, enabled: bool = True
         "fullDescription": {"text": " ".join(prose[0].split()) if prose else title},
         "help": {"text": f"gslc explain {code}", "markdown": page or f"# {code}: {title}\n"},
         "defaultConfiguration": {"enabled": enabled, "level": level},
-        "properties": {"tags": ["gslang"], "precision": "high", "problem.severity": "error" if level == "error" else "warning"},
+        "properties": {
+            "tags": ["gslang"],
+            "precision": "high",
+            "problem.severity": "error" if level == "error" else "warning",
+        },
     }
 
 
@@ -87,4 +105,8 @@ def physical(span: Span) -> dict[str, Any]:
 
 
 def _related(label: Label, number: int) -> dict[str, Any]:
-    return {"id": number, "physicalLocation": physical(label.span), "message": {"text": label.text or "see here"}}
+    return {
+        "id": number,
+        "physicalLocation": physical(label.span),
+        "message": {"text": label.text or "see here"},
+    }

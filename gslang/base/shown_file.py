@@ -9,7 +9,9 @@ from gslang.base.resources import stdlib_path
 
 
 def shown_file(name: str) -> str:
-    """A file's name that does not depend on where gslang is installed: `std.onnx.fuse` for a shipped file, else a relative path."""
+    """A file's name that does not depend on where gslang is installed: `std.onnx.fuse` for a shipped file,
+    else a relative path.
+    """
     path = Path(name)
     shipped = stdlib_path()
     if path.is_relative_to(shipped):

@@ -1,4 +1,6 @@
-"""Signals that end a process: they unwind it as an exception does, so that temporary files go, and wait where files change places."""
+"""Signals that end a process: they unwind it as an exception does, so that temporary files go, and wait where
+files change places.
+"""
 
 from __future__ import annotations
 
@@ -10,7 +12,9 @@ from threading import current_thread, main_thread
 from types import FrameType
 from typing import Final
 
-_ENDING: Final = tuple(getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name))
+_ENDING: Final = tuple(
+    getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name)
+)
 
 
 class Terminated(BaseException):
@@ -22,7 +26,10 @@ class Terminated(BaseException):
 
 
 def unwind_on_termination() -> None:
-    """Let SIGTERM and SIGHUP raise `Terminated` in this process; its children end as before. Ignored signals stay ignored."""
+    """Let SIGTERM and SIGHUP raise `Terminated` in this process; its children end as before.
+
+    Ignored signals stay ignored.
+    """
     own = os.getpid()
 
     def end(number: int, frame: FrameType | None) -> None:

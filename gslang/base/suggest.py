@@ -20,7 +20,9 @@ def distance(a: str, b: str) -> int:
 
 
 def did_you_mean(word: str, candidates: Iterable[str]) -> str | None:
-    """The nearest candidate within a third of the word's length (at least one edit); the first in order among equals."""
+    """The nearest candidate within a third of the word's length (at least one edit); the first in order among
+    equals.
+    """
     limit = max(1, len(word) // 3) if len(word) > 1 else 0  # one letter is one edit from every other
     best: tuple[int, str] | None = None
     for candidate in sorted(set(candidates)):

@@ -1,1 +1,3 @@
-"""Programs as checked rules (`checked` is the contract): imports, names, patterns, values, targets, the order of matching."""
+"""Programs as checked rules (`checked` is the contract): imports, names, patterns, values, targets, the order
+of matching.
+"""

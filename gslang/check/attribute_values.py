@@ -1,4 +1,6 @@
-"""Values of attributes against what their operator declares: the types that hold them, and the domain that they lie in."""
+"""Values of attributes against what their operator declares: the types that hold them, and the domain that
+they lie in.
+"""
 
 from __future__ import annotations
 
@@ -35,7 +37,9 @@ def _equalities(expr: n.Expr | n.Star, test: ir.Test) -> Iterator[tuple[n.Expr |
             yield from _equalities(second, otherwise)
 
 
-def check_value(low: Lowering, expr: n.Expr | n.Star, found: ir.Value, spec: AttributeSpec, what: str) -> None:
+def check_value(
+    low: Lowering, expr: n.Expr | n.Star, found: ir.Value, spec: AttributeSpec, what: str
+) -> None:
     """Report a constant that an attribute can never be; of `a if c else b` both."""
     if isinstance(expr, n.Conditional) and isinstance(found, ir.IfValue):
         check_value(low, expr.then, found.then, spec, what)
@@ -46,11 +50,14 @@ def check_value(low: Lowering, expr: n.Expr | n.Star, found: ir.Value, spec: Att
         shown = " | ".join(map(str, spec.types))
         low.error("E0501", f"{what} is declared `{shown}`, got `{value_text(found.value)}`", expr.span)
     elif is_outside(found.value, spec):
-        low.error("E0313", f"{what} is never `{value_text(found.value)}`", expr.span, suggestion(found.value, spec))
+        low.error(
+            "E0313", f"{what} is never `{value_text(found.value)}`", expr.span, suggestion(found.value, spec)
+        )
 
 
 def is_outside(value: Any, spec: AttributeSpec) -> bool:
-    """True if a value of the right type lies outside the domain, whatever the operands' ranks and sizes are."""
+    """True if a value of the right type lies outside the domain, whatever the operands' ranks and sizes are.
+    """
     return contains(spec.domain, conform(value, spec)) is False
 
 
@@ -67,28 +74,41 @@ def suggestion(value: Any, spec: AttributeSpec) -> str:
     return f"declared: `{domain_text(spec.domain)}`"
 
 
-def check_comparison(low: Lowering, operator: str, left: ir.Value, right: ir.Value, left_expr: n.Expr, right_expr: n.Expr) -> None:
+def check_comparison(
+    low: Lowering, operator: str, left: ir.Value, right: ir.Value, left_expr: n.Expr, right_expr: n.Expr
+) -> None:
     """Report `c.mode == "constnt"`, `"constnt" == c.mode`, and `c.mode in ("constnt", "edge")`.
 
     Numbers may be compared with what never occurs: `groups != 0` guards a division.
     """
     if operator in ("==", "!="):
         pairs = [(left, right, right_expr), (right, left, left_expr)]
-    elif operator in ("in", "not in") and isinstance(right, ir.Const) and isinstance(right.value, tuple) and isinstance(right_expr, n.TupleExpr):
+    elif (
+        operator in ("in", "not in") and isinstance(right, ir.Const) and isinstance(right.value, tuple)
+        and isinstance(right_expr, n.TupleExpr)
+    ):
         pairs = [(left, ir.Const(item), part) for item, part in zip(right.value, right_expr.items)]
     else:
         return
     for attribute, constant, expr in pairs:
-        if isinstance(attribute, ir.NodeAttr) and isinstance(constant, ir.Const) and isinstance(constant.value, str):
+        if (
+            isinstance(attribute, ir.NodeAttr) and isinstance(constant, ir.Const)
+            and isinstance(constant.value, str)
+        ):
             specs = declared(low, attribute)
             if specs and all(fits(constant.value, s.types) and is_outside(constant.value, s) for s in specs):
-                low.error("E0313", f"`{attribute.name}` is never `{value_text(constant.value)}`", expr.span, suggestion(constant.value, specs[0]))
+                low.error(
+                    "E0313", f"`{attribute.name}` is never `{value_text(constant.value)}`", expr.span,
+                    suggestion(constant.value, specs[0]),
+                )
 
 
 def declared(low: Lowering, attribute: ir.NodeAttr) -> Sequence[AttributeSpec]:
     """The declarations of an attribute that a value reads; none where one of the operators is not known."""
     pattern = low.patterns[attribute.node]
-    if not isinstance(pattern, ir.CallNode) or attribute.name in ("shape", "dtype", "ndim", "op", "kind", "name"):
+    if not isinstance(pattern, ir.CallNode) or attribute.name in (
+        "shape", "dtype", "ndim", "op", "kind", "name",
+    ):
         return ()
     found = []
     for name in pattern.operators:

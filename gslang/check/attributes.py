@@ -1,15 +1,36 @@
-"""`p.name`: what a node has as attributes, and the names of templates (`first.w`, `branch[0].w`, `branch.w`)."""
+"""`p.name`: what a node has as attributes, and the names of templates (`first.w`, `branch[0].w`, `branch.w`).
+"""
 
 from __future__ import annotations
 
 from gslang.base.suggest import did_you_mean
 from gslang.check import checked as ir
 from gslang.check import links, values
-from gslang.check.context import BlockOf, Denotation, InstanceOf, Lost, Lowering, NodeOf, NodesOf, Stop, TargetOf, ValueOf
+from gslang.check.context import (
+    BlockOf,
+    Denotation,
+    InstanceOf,
+    Lost,
+    Lowering,
+    NodeOf,
+    NodesOf,
+    Stop,
+    TargetOf,
+    ValueOf,
+)
 from gslang.check.results import is_tuple, results_of, results_of_target
 from gslang.syntax import nodes as n
 
-FACTS = {"shape": "tuple", "dtype": "dtype", "ndim": "int", "value": "array", "index": "int", "op": "any", "kind": "str", "name": "any"}
+FACTS = {
+    "shape": "tuple",
+    "dtype": "dtype",
+    "ndim": "int",
+    "value": "array",
+    "index": "int",
+    "op": "any",
+    "kind": "str",
+    "name": "any",
+}
 NEW_FACTS = ("shape", "dtype", "ndim")
 
 
@@ -43,21 +64,30 @@ def attribute(low: Lowering, expr: n.Attribute) -> Denotation:
 def _type_of_new(low: Lowering, expr: n.Attribute, base: TargetOf) -> ValueOf:
     """`y.shape`, `y.dtype`, `y.ndim` of a node of the target."""
     if base.several:
-        low.stop("E0502", f"a sequence has no attribute `{expr.field}`", expr.field_span, "name one of its nodes")
+        low.stop(
+            "E0502", f"a sequence has no attribute `{expr.field}`", expr.field_span, "name one of its nodes"
+        )
     if expr.field not in NEW_FACTS:
         guess = did_you_mean(expr.field, NEW_FACTS)
         low.stop(
             "E0502", f"`{expr.field}` of a new node cannot be read", expr.field_span,
-            f"did you mean `{guess}`?" if guess else "what is known of a new node is its type: `shape`, `dtype`, `ndim`",
-        )  # fmt: skip
+            f"did you mean `{guess}`?" if guess
+            else "what is known of a new node is its type: `shape`, `dtype`, `ndim`",
+        )
     name = low.target_names[base.target] or "this"
     match low.targets[base.target]:
         case ir.Absent():
             low.stop("E0502", f"`{name}` is absent and has no `{expr.field}`", expr.field_span)
         case ir.MakeConst(dtype=None):
-            low.stop("E0502", f"the type of the constant `{name}` follows from where it is used", expr.field_span, "say it: `const(value = …, dtype = …)`")
+            low.stop(
+                "E0502", f"the type of the constant `{name}` follows from where it is used", expr.field_span,
+                "say it: `const(value = …, dtype = …)`",
+            )
     if is_tuple(results_of_target(low, base.target)):
-        low.stop("E0502", f"`{name}` is a tuple, which has no `{expr.field}`", expr.field_span, f"take one of its fields: `{name}.0.{expr.field}`")
+        low.stop(
+            "E0502", f"`{name}` is a tuple, which has no `{expr.field}`", expr.field_span,
+            f"take one of its fields: `{name}.0.{expr.field}`",
+        )
     return ValueOf(ir.TypeOf(base.target, expr.field), FACTS[expr.field])
 
 
@@ -80,8 +110,9 @@ def template_name(low: Lowering, expr: n.Attribute, block: int, field: str, plac
             guess = did_you_mean(field, template.names)
             low.stop(
                 "E0201", f"the template has no name `{field}`", expr.field_span,
-                f"did you mean `{guess}`?" if guess else f"its names: {', '.join(f'`{x}`' for x in template.names) or 'none'}",
-            )  # fmt: skip
+                f"did you mean `{guess}`?" if guess
+                else f"its names: {', '.join(f'`{x}`' for x in template.names) or 'none'}",
+            )
     return what
 
 
@@ -106,7 +137,10 @@ def attribute_type(low: Lowering, expr: n.Attribute, node: int) -> str:
         return "any"  # `first.NAME` inside its own definition
     if field in ("shape", "dtype", "ndim") and is_tuple(results_of(low, node)):
         name = pattern.name or "this"
-        low.stop("E0502", f"`{name}` is a tuple, which has no `{field}`", expr.field_span, f"take one of its fields: `{name}.0.{field}`")
+        low.stop(
+            "E0502", f"`{name}` is a tuple, which has no `{field}`", expr.field_span,
+            f"take one of its fields: `{name}.0.{field}`",
+        )
     if field in ("shape", "dtype", "ndim", "op", "kind", "name"):
         return FACTS[field]
     found: list[str] = []

@@ -57,16 +57,24 @@ def call(low: Lowering, expr: n.Call, ordered: bool) -> Denotation:
         return targets.constant_call(low, expr, name)
     function = low.functions.get(name)
     if isinstance(function, n.ParamDecl):
-        low.stop("E0304", f"`{name}` is a parameter of the file and cannot be called", expr.callee.span, f"write `{name}`")
+        low.stop(
+            "E0304", f"`{name}` is a parameter of the file and cannot be called", expr.callee.span,
+            f"write `{name}`",
+        )
     if function is not None:
         return _expand(low, expr, function)
-    if name in ("any", "var", "input", "param", "fixed") and all(isinstance(a, n.Keyword) for a in expr.arguments):
+    if name in ("any", "var", "input", "param", "fixed") and all(
+        isinstance(a, n.Keyword) for a in expr.arguments
+    ):
         if low.side == "source":
             return patterns.inline_kind(low, expr, name, expr.arguments)
     short = name.removeprefix(low.dialect.name + ".")
     operator = name if name in low.dialect.operators else short
     if operator in low.dialect.operators:
-        if operator in BUILTIN_ARGUMENTS and (operator not in TENSOR_OR_BUILTIN or not _has_tensor(low, expr)) and name == short:
+        if (
+            operator in BUILTIN_ARGUMENTS
+            and (operator not in TENSOR_OR_BUILTIN or not _has_tensor(low, expr)) and name == short
+        ):
             return values.builtin(low, expr, operator)
         return make_call(low, expr, operator, expr.arguments, None, ordered)
     if name in BUILTIN_ARGUMENTS:
@@ -74,12 +82,24 @@ def call(low: Lowering, expr: n.Call, ordered: bool) -> Denotation:
     if name in USES:
         return uses.uses(low, expr, name)
     if isinstance(known, (NodeOf, TargetOf, ValueOf)):
-        low.stop("E0304", f"`{name}` is bound to something that cannot be called, and no operator has this name", expr.callee.span)
+        low.stop(
+            "E0304", f"`{name}` is bound to something that cannot be called, and no operator has this name",
+            expr.callee.span,
+        )
     if (other := dialect_with(name, low.dialect.name)) is not None:
-        message = f"unknown operator `{name}`: dialect `{other}` has it, and this file is of `{low.dialect.name}`"
-        near, mend = _with_prefix(name, low), f"did you mean `dialect {other};` as the first line of the file?"
-        low.stop("E0301", message, expr.callee.span, f"did you mean `{near}`? Or is it a file of `dialect {other};`?" if near else mend)
-    guess = _with_prefix(name, low) or did_you_mean(name, [*low.dialect.operators, *low.functions, *FUNCTIONS])
+        message = (
+            f"unknown operator `{name}`: dialect `{other}` has it, and this file is of `{low.dialect.name}`"
+        )
+        near, mend = (
+            _with_prefix(name, low), f"did you mean `dialect {other};` as the first line of the file?",
+        )
+        low.stop(
+            "E0301", message, expr.callee.span,
+            f"did you mean `{near}`? Or is it a file of `dialect {other};`?" if near else mend,
+        )
+    guess = _with_prefix(name, low) or did_you_mean(
+        name, [*low.dialect.operators, *low.functions, *FUNCTIONS]
+    )
     low.stop(
         "E0301", f"unknown operator `{name}`", expr.callee.span,
         f"did you mean `{guess}`?" if guess else f"declare it: `op {name}(x: tensor) -> tensor;`",
@@ -89,7 +109,10 @@ def call(low: Lowering, expr: n.Call, ordered: bool) -> Denotation:
 def _with_prefix(name: str, low: Lowering) -> str | None:
     """The operator `nn.relu` for `relu` or `ReLU`: the one whose last part is this name."""
     wanted = name.rpartition(".")[2].lower()
-    return min((known for known in low.dialect.operators if known.rpartition(".")[2].lower() == wanted), key=len, default=None)
+    return min(
+        (known for known in low.dialect.operators if known.rpartition(".")[2].lower() == wanted), key=len,
+        default=None,
+    )
 
 
 def _has_tensor(low: Lowering, expr: n.Call) -> bool:
@@ -110,7 +133,9 @@ def _looks_like_tensor(low: Lowering, expr: n.Expr) -> bool:
             if isinstance(known, OperatorOf):
                 return True
             if name in low.functions:
-                return any(_looks_like_tensor(low, a.value) for a in expr.arguments if isinstance(a, n.Positional))
+                return any(
+                    _looks_like_tensor(low, a.value) for a in expr.arguments if isinstance(a, n.Positional)
+                )
             short = name.removeprefix(low.dialect.name + ".")
             if short in TENSOR_OR_BUILTIN:
                 return _has_tensor(low, expr)
@@ -122,7 +147,11 @@ def _looks_like_tensor(low: Lowering, expr: n.Expr) -> bool:
         case n.Projection(base, _) | n.Index(base, _):
             return _looks_like_tensor(low, base)
         case n.Attribute(base, field):
-            what = low.look_up(base.id) if isinstance(base, n.Name) else low.look_up(base.base.id) if isinstance(base, n.Index) and isinstance(base.base, n.Name) else None
+            what = (
+                low.look_up(base.id) if isinstance(base, n.Name)
+                else low.look_up(base.base.id) if isinstance(base, n.Index) and isinstance(base.base, n.Name)
+                else None
+            )
             if isinstance(what, (InstanceOf, BlockOf)):
                 return is_tensor(low.templates[what.block].names.get(field))
             run = low.runs.get(low.inside.block) if low.inside is not None else None
@@ -135,11 +164,16 @@ def _looks_like_tensor(low: Lowering, expr: n.Expr) -> bool:
 
 
 def _expand(low: Lowering, expr: n.Call, function: n.FnDecl) -> Denotation:
-    """A call of a `fn`: its body with the arguments' meanings for its parameters; its own nodes are new at each use."""
+    """A call of a `fn`: its body with the arguments' meanings for its parameters; its own nodes are new at
+    each use.
+    """
     name = function.name.id
     if name in low.expanding:
         loop = " → ".join([*low.expanding[low.expanding.index(name) :], name])
-        low.stop("E0306", f"`{name}` calls itself: {loop}", expr.span, "functions are expanded; there is no recursion")
+        low.stop(
+            "E0306", f"`{name}` calls itself: {loop}", expr.span,
+            "functions are expanded; there is no recursion",
+        )
     given: dict[str, Denotation] = {}
     parameters = [p.name.id for p in function.parameters]
     positional = 0
@@ -153,19 +187,25 @@ def _expand(low: Lowering, expr: n.Call, function: n.FnDecl) -> Denotation:
                 given[key] = low.denote(value)
             case n.Keyword(key, _):
                 guess = did_you_mean(key, parameters)
-                low.stop("E0305", f"`{name}` has no parameter `{key}`", argument.span, f"did you mean `{guess}`?" if guess else None)
+                low.stop(
+                    "E0305", f"`{name}` has no parameter `{key}`", argument.span,
+                    f"did you mean `{guess}`?" if guess else None,
+                )
             case _:
                 low.stop("E0305", "a function takes plain arguments", argument.span)
     if positional > len(parameters) or len(given) != len(parameters):
         many = "s" if len(parameters) != 1 else ""
         low.stop(
-            "E0305", f"`{name}` takes {len(parameters)} argument{many}, got {max(positional, len(given))}", expr.span,
-            related=(_label(function.name, "declared here"),),
-        )  # fmt: skip
+            "E0305", f"`{name}` takes {len(parameters)} argument{many}, got {max(positional, len(given))}",
+            expr.span, related=(_label(function.name, "declared here"),),
+        )
     if function.body is None:
         return externs.call(low, expr, function, given)
     for parameter, what in ((p, given[p.name.id]) for p in function.parameters):
-        if parameter.type is not None and parameter.type.id == "tensor" and isinstance(what, ValueOf) and what.type in ("str", "tuple"):
+        if (
+            parameter.type is not None and parameter.type.id == "tensor" and isinstance(what, ValueOf)
+            and what.type in ("str", "tuple")
+        ):
             low.error("E0501", f"`{parameter.name.id}` of `{name}` is a tensor", expr.span)
     before = low.expanding
     loops = tuple(names for names in low.overlay if "" not in names)
@@ -174,14 +214,20 @@ def _expand(low: Lowering, expr: n.Call, function: n.FnDecl) -> Denotation:
         return low.expanded[use][0]
     low.expansions += 1
     if len(before) >= _DEEPEST or low.expansions > _MOST_EXPANSIONS:
-        far = f"more than {_DEEPEST} levels deep" if len(before) >= _DEEPEST else f"to more than {_MOST_EXPANSIONS:,} calls"
+        far = (
+            f"more than {_DEEPEST} levels deep" if len(before) >= _DEEPEST
+            else f"to more than {_MOST_EXPANSIONS:,} calls"
+        )
         low.stop("E0107", f"functions expand {far}", expr.span, "name parts of it with statements")
     low.expanding = (*before, name)
     low.overlay.append({"": ValueOf(ir.Const(None)), **given})
     count = len(low.diagnostics)
     try:
         result = _shared(low, expr, low.denote(function.body))
-        if isinstance(result, ValueOf) or isinstance(result, TargetOf) and isinstance(low.targets[result.target], ir.MakeCall):
+        if (
+            isinstance(result, ValueOf) or isinstance(result, TargetOf)
+            and isinstance(low.targets[result.target], ir.MakeCall)
+        ):
             low.expanded[use] = (result, given, loops)  # which must live as long as their ids are known
         return result
     finally:
@@ -199,7 +245,10 @@ def _shared(low: Lowering, expr: n.Call, what: Denotation) -> Denotation:
     if size[0] > _LONG and not size[1]:
         return ValueOf(low.add_let(what.value), what.type)
     if size[0] > _LONGEST:
-        low.stop("E0107", f"functions expand to an expression of more than {_LONGEST:,} parts", expr.span, "compute parts of it outside the comprehension")
+        low.stop(
+            "E0107", f"functions expand to an expression of more than {_LONGEST:,} parts", expr.span,
+            "compute parts of it outside the comprehension",
+        )
     return what
 
 
@@ -207,9 +256,15 @@ def _size(value: Any, known: dict[int, tuple[int, bool, Any]]) -> tuple[int, boo
     """The number of parts of a value when written out, True if it reads a variable of a comprehension, and
     the value."""
     if id(value) not in known:
-        parts = value if isinstance(value, tuple) else [getattr(value, f.name) for f in fields(value)] if is_dataclass(value) else ()
+        parts = (
+            value if isinstance(value, tuple)
+            else [getattr(value, f.name) for f in fields(value)] if is_dataclass(value)
+            else ()
+        )
         below = [_size(part, known) for part in parts]
-        known[id(value)] = (1 + sum(b[0] for b in below), isinstance(value, ir.Local) or any(b[1] for b in below), value)
+        known[id(value)] = (
+            1 + sum(b[0] for b in below), isinstance(value, ir.Local) or any(b[1] for b in below), value,
+        )
     return known[id(value)]
 
 
@@ -229,7 +284,10 @@ def make_call(
     for argument in arguments:
         if isinstance(argument, n.Keyword):
             if argument.name in seen:
-                low.error("E0311", f"`{argument.name}` is given twice", argument.name_span, help="remove one of them")
+                low.error(
+                    "E0311", f"`{argument.name}` is given twice", argument.name_span,
+                    help="remove one of them",
+                )
             seen.add(argument.name)
     if low.side == "source":
         return patterns.make_call(low, expr, operator, arguments, known, ordered)

@@ -1,4 +1,6 @@
-"""Chains: templates whose instances follow one another, each from a value of the one before (language.md, chains)."""
+"""Chains: templates whose instances follow one another, each from a value of the one before (language.md,
+chains).
+"""
 
 from __future__ import annotations
 
@@ -21,22 +23,39 @@ def chain(low: Lowering, statement: n.Chain) -> None:
     templates.each(low, statement, lambda: _begin(low, block, link, start))
     run = low.runs[block]
     found = low.blocks[block]
-    if isinstance(found.maximum, ir.Const) and found.maximum.value < 1 or isinstance(statement.bounds, n.Range) and statement.bounds.lower == 0:
-        low.error("E0501", "a chain has at least one instance", statement.bounds.span, "write `1..`, and a rule of its own without the chain")
+    if (
+        isinstance(found.maximum, ir.Const) and found.maximum.value < 1
+        or isinstance(statement.bounds, n.Range) and statement.bounds.lower == 0
+    ):
+        low.error(
+            "E0501", "a chain has at least one instance", statement.bounds.span,
+            "write `1..`, and a rule of its own without the chain",
+        )
     root = low.templates[block].names[link.field]
     if isinstance(root, NodeOf):
         if not isinstance(low.patterns[root.node], (ir.CallNode, ir.AltNode)):
-            low.stop("E0404", f"`{link.field}` is handed on, so it is a call", link.span, f"name the call that reads `prev.{link.field}`")
-        low.blocks[block] = replace(found, minimum=ir.Const(max(1, found.minimum.value)) if isinstance(found.minimum, ir.Const) else found.minimum,
-                                    root=root.node, previous=run.previous)  # fmt: skip
+            low.stop(
+                "E0404", f"`{link.field}` is handed on, so it is a call", link.span,
+                f"name the call that reads `prev.{link.field}`",
+            )
+        low.blocks[block] = replace(
+            found,
+            minimum=ir.Const(max(1, found.minimum.value)) if isinstance(found.minimum, ir.Const)
+            else found.minimum,
+            root=root.node, previous=run.previous,
+        )
     elif root is not None:
-        low.stop("E0404", f"`prev.{link.field}` is an operand, so `{link.field}` is a node of the block", link.span)
+        low.stop(
+            "E0404", f"`prev.{link.field}` is an operand, so `{link.field}` is a node of the block", link.span
+        )
 
 
 def _start(low: Lowering, statement: n.Chain) -> int:
     """The pattern node that the first instance goes on from; any node where nothing is said."""
     if low.side != "source":
-        low.stop("E0606", "`chain` stands in a source; in a target repeat with `[e for i in name]`", statement.span)
+        low.stop(
+            "E0606", "`chain` stands in a source; in a target repeat with `[e for i in name]`", statement.span
+        )
     if low.inside is not None:
         low.stop("E0404", "blocks do not nest", statement.span)
     if statement.start is None:
@@ -51,9 +70,11 @@ def _link(low: Lowering, statement: n.Chain) -> n.Attribute:
         for link in _handed_on(bind.value):
             if found is not None and link.field != found.field:
                 low.stop(
-                    "E0404", f"a chain hands on one value, and this one `prev.{found.field}` and `prev.{link.field}`", link.span,
-                    "what both are computed from is matched inside the block", related=(Label(found.span, "the other one"),),
-                )  # fmt: skip
+                    "E0404",
+                    f"a chain hands on one value, and this one `prev.{found.field}` and `prev.{link.field}`",
+                    link.span, "what both are computed from is matched inside the block",
+                    related=(Label(found.span, "the other one"),),
+                )
             found = found or link
     if found is None:
         low.stop(
@@ -61,7 +82,10 @@ def _link(low: Lowering, statement: n.Chain) -> n.Attribute:
             "`prev.NAME` as an operand is what the previous instance calls NAME: `y = nn.relu(prev.y);`",
         )  # fmt: skip
     if found.field not in [bind.name.id for bind in statement.statements]:
-        low.stop("E0201", f"the block has no name `{found.field}`", found.field_span, f"name the call: `{found.field} = …;`")
+        low.stop(
+            "E0201", f"the block has no name `{found.field}`", found.field_span,
+            f"name the call: `{found.field} = …;`",
+        )
     return found
 
 
@@ -87,7 +111,7 @@ def _begin(low: Lowering, block: int, link: n.Attribute, start: int) -> None:
     low.runs[block] = Run(link.field, node.node, start)
 
 
-# ── operators of one instance ─────────────────────────────────────────────────────────────────────────────────
+# ── operators of one instance ───────────────────────────────────────────────────────────────────────────────
 
 
 def operator_of_instance(low: Lowering, expr: n.OperatorKind) -> Denotation:
@@ -114,9 +138,10 @@ def let_instances_choose(low: Lowering) -> None:
             assert node.variable is not None
             if node.variable in called:
                 low.error(
-                    "E0310", "an operator of a block's own is called once", node.span, "a second call is of the same operator only if an input says so",
+                    "E0310", "an operator of a block's own is called once", node.span,
+                    "a second call is of the same operator only if an input says so",
                     related=(Label(low.patterns[called[node.variable]].span, "called here"),),
-                )  # fmt: skip
+                )
             called.setdefault(node.variable, k)
             low.patterns[k] = replace(node, variable=None)
     for name in low.own_variables:

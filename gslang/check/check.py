@@ -1,4 +1,7 @@
-"""The pipeline: text → program → checked program. Every mistake that a user can make in a rule file ends here as a finding."""
+"""The pipeline: text → program → checked program.
+
+Every mistake that a user can make in a rule file ends here as a finding.
+"""
 
 from __future__ import annotations
 
@@ -92,7 +95,10 @@ def check_module(source: Source, importer: Importer) -> Module:
             name = item.name.id
             if name in places or name in BUILTIN_STEPS and isinstance(item, n.PassDecl):
                 related = (Label(places[name], "first one here"),) if name in places else ()
-                found.append(Diagnostic("E0208", f"there is a rule or pass `{name}` already", Label(item.name.span), related=related, help="choose another name"))
+                found.append(Diagnostic(
+                    "E0208", f"there is a rule or pass `{name}` already", Label(item.name.span),
+                    related=related, help="choose another name",
+                ))
                 continue
             places[name] = item.name.span
         if isinstance(item, n.Rule):
@@ -113,22 +119,25 @@ def check_module(source: Source, importer: Importer) -> Module:
                 tests.append(checked_test)
     unique = {(d.order, d.help): d for d in found}
     result = ir.CheckedProgram(
-        name=source.name,
-        dialect=dialect,
-        doc=program.doc,
-        rules=rules,
-        own_rules=tuple(name for name in own_rules if name in rules),
-        passes=passes,
-        own_passes=tuple(i.name.id for i in program.items if isinstance(i, n.PassDecl) and i.name.id in passes),
-        tests=tuple(tests),
-        diagnostics=tuple(sorted(unique.values(), key=lambda d: d.order)),
+        name=source.name, dialect=dialect, doc=program.doc, rules=rules,
+        own_rules=tuple(name for name in own_rules if name in rules), passes=passes,
+        own_passes=tuple(
+            i.name.id for i in program.items if isinstance(i, n.PassDecl) and i.name.id in passes
+        ),
+        tests=tuple(tests), diagnostics=tuple(sorted(unique.values(), key=lambda d: d.order)),
         parameters={name: item.value for name, item in functions.items() if isinstance(item, n.ParamDecl)},
     )
     return Module(result, functions, tuple(operators))
 
 
-def add_rules(item: n.Rule, checked: Mapping[str, ir.CheckedRule | None], rules: dict[str, ir.CheckedRule], broken: set[str]) -> list[str]:
-    """Put the rules of an item into the tables, in the place of imported ones of the same name; their names."""
+def add_rules(
+    item: n.Rule,
+    checked: Mapping[str, ir.CheckedRule | None],
+    rules: dict[str, ir.CheckedRule],
+    broken: set[str],
+) -> list[str]:
+    """Put the rules of an item into the tables, in the place of imported ones of the same name; their names.
+    """
     for name in ir.called(rules, item.name.id):
         del rules[name]
     for name, rule in checked.items():
@@ -140,20 +149,29 @@ def add_rules(item: n.Rule, checked: Mapping[str, ir.CheckedRule | None], rules:
 
 
 def dialect_of(program: n.Program) -> tuple[Dialect, list[Diagnostic]]:
-    """The dialect that a file names; without a name `relay`, or the one whose operators it calls, where that is clear."""
+    """The dialect that a file names; without a name `relay`, or the one whose operators it calls, where that
+    is clear.
+    """
     found: list[Diagnostic] = []
     chosen = meant_dialect(program)
     for k, item in enumerate(i for i in program.items if isinstance(i, n.DialectItem)):
         if k:
-            found.append(Diagnostic("E0206", "the dialect is named once", Label(item.span), help="remove this line"))
+            found.append(
+                Diagnostic("E0206", "the dialect is named once", Label(item.span), help="remove this line")
+            )
             continue
         chosen = item.name.id
         if item is not program.items[0]:
-            found.append(Diagnostic("E0206", "`dialect` stands first in a file", Label(item.span), help="move it to the top"))
+            found.append(Diagnostic(
+                "E0206", "`dialect` stands first in a file", Label(item.span), help="move it to the top"
+            ))
         if chosen not in dialect_names():
             guess = did_you_mean(chosen, dialect_names())
             listed = ", ".join(f"`{name}`" for name in dialect_names())
-            found.append(Diagnostic("E0206", f"unknown dialect `{chosen}`", Label(item.name.span), help=f"did you mean `{guess}`?" if guess else f"dialects: {listed}"))
+            found.append(Diagnostic(
+                "E0206", f"unknown dialect `{chosen}`", Label(item.name.span),
+                help=f"did you mean `{guess}`?" if guess else f"dialects: {listed}",
+            ))
             chosen = "relay"
     return load_dialect(chosen), found
 
@@ -166,17 +184,28 @@ def find_redeclared(program: n.Program, found: list[Diagnostic]) -> None:
             first = places.setdefault(item.name.id, item.name.span)
             if first is not item.name.span:
                 related = (Label(first, "first one here"),)
-                found.append(Diagnostic("E0208", f"there is an operator `{item.name.id}` already", Label(item.name.span), related=related, help="remove one of the declarations"))
+                found.append(Diagnostic(
+                    "E0208", f"there is an operator `{item.name.id}` already", Label(item.name.span),
+                    related=related, help="remove one of the declarations",
+                ))
 
 
-def functions_of(program: n.Program, found: list[Diagnostic], defines: Mapping[str, object] = MappingProxyType({})) -> dict[str, n.FnDecl | n.ParamDecl]:
-    """The functions and parameters that a file declares, by name. `defines`: values that are given to parameters."""
+def functions_of(
+    program: n.Program, found: list[Diagnostic], defines: Mapping[str, object] = MappingProxyType({})
+) -> dict[str, n.FnDecl | n.ParamDecl]:
+    """The functions and parameters that a file declares, by name.
+
+    `defines`: values that are given to parameters.
+    """
     result: dict[str, n.FnDecl | n.ParamDecl] = {}
     for item in program.items:
         if isinstance(item, (n.FnDecl, n.ParamDecl)):
             name = item.name.id
             if name in result:
-                found.append(Diagnostic("E0208", f"there is a function or parameter `{name}` already", Label(item.name.span), related=(Label(result[name].name.span, "first one here"),), help="choose another name"))
+                found.append(Diagnostic(
+                    "E0208", f"there is a function or parameter `{name}` already", Label(item.name.span),
+                    related=(Label(result[name].name.span, "first one here"),), help="choose another name",
+                ))
                 continue
             if isinstance(item, n.ParamDecl):
                 result[name] = settled(item, defines, found)
@@ -185,16 +214,26 @@ def functions_of(program: n.Program, found: list[Diagnostic], defines: Mapping[s
             seen: set[str] = set()
             for parameter in item.parameters:
                 if parameter.name.id in seen:
-                    found.append(Diagnostic("E0202", f"`{parameter.name.id}` is bound twice", Label(parameter.span), help="choose another name"))
+                    found.append(Diagnostic(
+                        "E0202", f"`{parameter.name.id}` is bound twice", Label(parameter.span),
+                        help="choose another name",
+                    ))
                 seen.add(parameter.name.id)
             result[name] = item
     return result
 
 
 def use_module(
-    item: n.Use, source: Source, importer: Importer, found: list[Diagnostic], rules: dict[str, ir.CheckedRule],
-    passes: dict[str, ir.CheckedPass], functions: dict[str, n.FnDecl | n.ParamDecl], operators: list[Signature], broken: set[str],
-) -> None:  # fmt: skip
+    item: n.Use,
+    source: Source,
+    importer: Importer,
+    found: list[Diagnostic],
+    rules: dict[str, ir.CheckedRule],
+    passes: dict[str, ir.CheckedPass],
+    functions: dict[str, n.FnDecl | n.ParamDecl],
+    operators: list[Signature],
+    broken: set[str],
+) -> None:
     """Add what a `use` item imports to the tables; what cannot be found is reported."""
     modules, problem = importer.modules(item, source)
     if problem is not None:
@@ -205,17 +244,23 @@ def use_module(
         program = module.program
         if not program.ok:
             first = next(d for d in program.diagnostics if d.severity.value == "error")
-            found.append(
-                Diagnostic("E0204", f"`{item.module}` has errors of its own", Label(item.span), related=(Label(first.primary.span, first.message),))
-            )
+            found.append(Diagnostic(
+                "E0204", f"`{item.module}` has errors of its own", Label(item.span),
+                related=(Label(first.primary.span, first.message),),
+            ))
         wanted = None if item.names is None else {name.id for name in item.names}
         offered |= {*program.rules, *ir.families(program.rules), *program.passes, *module.functions}
-        rules.update({k: v for k, v in program.rules.items() if wanted is None or k in wanted or v.family in wanted})
+        rules.update(
+            {k: v for k, v in program.rules.items() if wanted is None or k in wanted or v.family in wanted}
+        )
         passes.update({k: v for k, v in program.passes.items() if wanted is None or k in wanted})
         functions.update({k: v for k, v in module.functions.items() if wanted is None or k in wanted})
         operators.extend(module.operators)
     for name in item.names or ():
         if name.id not in offered:
             guess = did_you_mean(name.id, offered)
-            found.append(Diagnostic("E0207", f"`{item.module}` has no `{name.id}`", Label(name.span), help=f"did you mean `{guess}`?" if guess else None))
+            found.append(Diagnostic(
+                "E0207", f"`{item.module}` has no `{name.id}`", Label(name.span),
+                help=f"did you mean `{guess}`?" if guess else None,
+            ))
             broken.add(name.id)

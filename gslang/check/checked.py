@@ -1,11 +1,13 @@
-"""A rule that is known to be right: pattern nodes, constraints and target, all names resolved, all `fn`s expanded.
+"""A rule that is known to be right: pattern nodes, constraints and target, all names resolved, all `fn`s
+expanded.
 
-This is what `check` produces and the engine consumes. Everything is immutable; pattern nodes, lets, captures, blocks and
-targets are numbered, and tables are tuples indexed by those numbers. What a match binds lives in the match.
+This is what `check` produces and the engine consumes. Everything is immutable; pattern nodes, lets, captures,
+blocks and targets are numbered, and tables are tuples indexed by those numbers. What a match binds lives in
+the match.
 
-Reading conventions: "slot" is the graph node that a pattern node matched; an *instance* is one match of an `each`
-template, with slots of its own. What attribute expressions and constraints are made of stands in `checked_values`, and is
-found here too.
+Reading conventions: "slot" is the graph node that a pattern node matched; an *instance* is one match of an
+`each` template, with slots of its own. What attribute expressions and constraints are made of stands in
+`checked_values`, and is found here too.
 """
 
 from __future__ import annotations
@@ -22,12 +24,15 @@ from gslang.check.checked_values import Constraint, Place, SameAttributes, Value
 from gslang.dialect.dialect import Dialect
 from gslang.dialect.tensor_type import TensorType
 
-# ── pattern nodes ─────────────────────────────────────────────────────────────────────────────────────────────
+# ── pattern nodes ───────────────────────────────────────────────────────────────────────────────────────────
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PatternNode:
-    """`name` is what the user called it (None without a name). `block`: the template it belongs to. `keep`: see language.md."""
+    """`name` is what the user called it (None without a name).
+
+    `block`: the template it belongs to. `keep`: see language.md.
+    """
 
     name: str | None
     span: Span = field(compare=False, repr=False)
@@ -38,10 +43,12 @@ class PatternNode:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LeafNode(PatternNode):
-    """A wildcard or a leaf. `kind`: "any" "var" "input" "param" "const" "fixed". `optional`: the slot may be absent.
+    """A wildcard or a leaf. `kind`: "any" "var" "input" "param" "const" "fixed". `optional`: the slot may be
+    absent.
 
-    `is_input`: an input vertex of the rule (header, or an `any`/`var`/… expression inside the source). Leaves of kind
-    const written in the source (`0`, `const(…)`, `splat(…)`) have `is_input` False; no leaf is ever interior or an output.
+    `is_input`: an input vertex of the rule (header, or an `any`/`var`/… expression inside the source). Leaves
+    of kind const written in the source (`0`, `const(…)`, `splat(…)`) have `is_input` False; no leaf is ever
+    interior or an output.
     """
 
     kind: str
@@ -51,7 +58,9 @@ class LeafNode(PatternNode):
 
 @dataclass(frozen=True, slots=True)
 class Splice:
-    """`*f.item` among operands or fields: the instances of `block`, each matching template node `node`, exactly covering."""
+    """`*f.item` among operands or fields: the instances of `block`, each matching template node `node`,
+    exactly covering.
+    """
 
     block: int
     node: int
@@ -59,10 +68,11 @@ class Splice:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CallNode(PatternNode):
-    """A call of one of `operators` (sorted unless the user listed them); `variable` names the operator variable: all nodes
-    with the same one match the same operator. `operands`: pattern nodes, None for an operand that must be absent (also for
-    trailing optional ones left out), or a `Splice`. `swappable`: those operators whose two operands may match in either
-    order (empty under `ordered`)."""
+    """A call of one of `operators` (sorted unless the user listed them); `variable` names the operator
+    variable: all nodes with the same one match the same operator. `operands`: pattern nodes, None for an
+    operand that must be absent (also for trailing optional ones left out), or a `Splice`. `swappable`: those
+    operators whose two operands may match in either order (empty under `ordered`).
+    """
 
     operators: tuple[str, ...]
     operands: tuple[int | None | Splice, ...]
@@ -86,19 +96,27 @@ class ProjNode(PatternNode):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AltNode(PatternNode):
-    """Alternatives, tried in order; the slot is the branch's. An optional operator `f?(p)` is `AltNode((call, p))`."""
+    """Alternatives, tried in order; the slot is the branch's.
+
+    An optional operator `f?(p)` is `AltNode((call, p))`.
+    """
 
     branches: tuple[int, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PreviousNode(PatternNode):
-    """Inside a chain, the value that an instance goes on from: the root of the one before, or what the chain starts from."""
+    """Inside a chain, the value that an instance goes on from: the root of the one before, or what the chain
+    starts from.
+    """
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ChainNode(PatternNode):
-    """The end of chain `chain`: the slot is that of template node `root` in the last instance. `start`: what the first goes on from."""
+    """The end of chain `chain`: the slot is that of template node `root` in the last instance.
+
+    `start`: what the first goes on from.
+    """
 
     chain: int
     root: int
@@ -110,10 +128,12 @@ Pattern = Union[LeafNode, CallNode, TupleNode, ProjNode, AltNode, PreviousNode, 
 
 @dataclass(frozen=True, slots=True)
 class Block:
-    """An `each` template. Its instances are consumed as tuple fields / variadic operands (`Splice`) or as outputs (`root`).
+    """An `each` template. Its instances are consumed as tuple fields / variadic operands (`Splice`) or as
+    outputs (`root`).
 
-    `minimum`/`maximum` are values (they may read what was matched before). `nodes` in reverse post-order. `previous`: of a chain,
-    the template node that is the previous instance's root; its instances are consumed by a `ChainNode`.
+    `minimum`/`maximum` are values (they may read what was matched before). `nodes` in reverse post-order.
+    `previous`: of a chain, the template node that is the previous instance's root; its instances are consumed
+    by a `ChainNode`.
     """
 
     name: str
@@ -129,7 +149,7 @@ class Block:
     where_spans: tuple[Span, ...] = field(compare=False, repr=False)
 
 
-# ── targets ───────────────────────────────────────────────────────────────────────────────────────────────────
+# ── targets ─────────────────────────────────────────────────────────────────────────────────────────────────
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,10 +167,11 @@ class Absent:
 
 @dataclass(frozen=True, slots=True)
 class MakeConst:
-    """A new constant. dtype None: no operand's declaration demands one (`outputs.settle_constants`), so that of the first tensor operand
-    of the call it is an operand of, else float32, int64, bool.
+    """A new constant. dtype None: no operand's declaration demands one (`outputs.settle_constants`), so that
+    of the first tensor operand of the call it is an operand of, else float32, int64, bool.
 
-    `as_tuple`: a tuple of constants, one per item (the operand is declared `tuple`). `optional`: `none` means absent.
+    `as_tuple`: a tuple of constants, one per item (the operand is declared `tuple`). `optional`: `none` means
+    absent.
     """
 
     value: Value
@@ -164,8 +185,8 @@ class MakeConst:
 class MakeCall:
     """A new call. `operator` is a name, or ("variable", NAME) for the operator that a variable matched.
 
-    `operands` may hold `Splat`/`Repeat` targets, which stand for several. `spreads` copy all attributes of a matched node
-    (explicit `attributes` win; `without` names ones not to copy).
+    `operands` may hold `Splat`/`Repeat` targets, which stand for several. `spreads` copy all attributes of a
+    matched node (explicit `attributes` win; `without` names ones not to copy).
     """
 
     operator: str | tuple[str, str]
@@ -191,7 +212,8 @@ class MakeProj:
 
 @dataclass(frozen=True, slots=True)
 class Repeat:
-    """Several targets: one of `element` per item of `source`; the targets in `inner` are new in each round."""
+    """Several targets: one of `element` per item of `source`; the targets in `inner` are new in each round.
+    """
 
     element: int
     locals: tuple[int, ...]
@@ -234,14 +256,17 @@ class SelectTarget:
 
 
 Target = Union[
-    SourceNode, Absent, MakeConst, MakeCall, MakeTuple, MakeProj, Repeat, SpliceInstances, Projections, ChooseTarget,
-    SelectTarget,
-]  # fmt: skip
+    SourceNode, Absent, MakeConst, MakeCall, MakeTuple, MakeProj, Repeat, SpliceInstances, Projections,
+    ChooseTarget, SelectTarget,
+]
 
 
 @dataclass(frozen=True, slots=True)
 class TargetGraph:
-    """`outputs` may hold `Projections`, `SpliceInstances` or `Repeat` (several outputs). Only what an output needs is built."""
+    """`outputs` may hold `Projections`, `SpliceInstances` or `Repeat` (several outputs).
+
+    Only what an output needs is built.
+    """
 
     targets: tuple[Target, ...]
     names: tuple[str | None, ...]  # the user's name of each target
@@ -249,7 +274,7 @@ class TargetGraph:
     outputs: tuple[int, ...]
 
 
-# ── rules and programs ────────────────────────────────────────────────────────────────────────────────────────
+# ── rules and programs ──────────────────────────────────────────────────────────────────────────────────────
 
 
 @dataclass(frozen=True, slots=True)
@@ -264,8 +289,8 @@ class OpVariable:
 class CheckedRule:
     """`inputs`: the header's input vertices as pattern nodes. `outputs`: pattern nodes.
 
-    `interior`: nodes that go away (templates' included): neither input nor output, not used by the target as a node,
-    not `keep`; no leaves, no alternations. `where`: tested once the whole source is matched.
+    `interior`: nodes that go away (templates' included): neither input nor output, not used by the target as
+    a node, not `keep`; no leaves, no alternations. `where`: tested once the whole source is matched.
     """
 
     name: str
@@ -309,9 +334,10 @@ def families(rules: Mapping[str, CheckedRule]) -> list[str]:
 
 @dataclass(frozen=True, slots=True)
 class Meaning:
-    """The meaning of a declared operator: its value and its type. `rule`: its source is one call of the operator (the last
-    pattern node; operand k is pattern node k, a variadic one a tuple of all that is left), its target is the value, without
-    outputs if none is declared."""
+    """The meaning of a declared operator: its value and its type. `rule`: its source is one call of the
+    operator (the last pattern node; operand k is pattern node k, a variadic one a tuple of all that is left),
+    its target is the value, without outputs if none is declared.
+    """
 
     rule: CheckedRule
     variadic: bool  # the last operand is
@@ -321,7 +347,8 @@ class Meaning:
 
 @dataclass(frozen=True, slots=True)
 class CheckedTest:
-    """A `test` item. `source` and `expected` build graphs from inputs: in them `SourceNode(OWN, k)` is input number k.
+    """A `test` item. `source` and `expected` build graphs from inputs: in them `SourceNode(OWN, k)` is input
+    number k.
 
     `inputs`: (name, "input" | "param" | "const", type). `expected` None means the rule must change nothing.
     """
@@ -357,7 +384,8 @@ class CheckedPass:
 
 @dataclass(frozen=True, slots=True)
 class CheckedProgram:
-    """`rules` and `passes`: all that are visible, imported ones included, by name; `own_rules`: this file's, in order.
+    """`rules` and `passes`: all that are visible, imported ones included, by name; `own_rules`: this file's,
+    in order.
 
     `parameters`: the values of the `param` items, imported ones included.
     """

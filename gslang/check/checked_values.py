@@ -1,6 +1,8 @@
-"""Attribute expressions of checked rules: what they read, what they compute, and what a source demands of one value.
+"""Attribute expressions of checked rules: what they read, what they compute, and what a source demands of one
+value.
 
-Part of `checked`, through which the other stages see it. Evaluating them: `engine.values`, and as code `engine.value_code`.
+Part of `checked`, through which the other stages see it. Evaluating them: `engine.values`, and as code
+`engine.value_code`.
 """
 
 from __future__ import annotations
@@ -12,7 +14,7 @@ from typing import Any, Union
 from gslang.base.quick_dataclass import dataclass
 from gslang.base.source import Span
 
-# ── which instance a reference means ──────────────────────────────────────────────────────────────────────────
+# ── which instance a reference means ────────────────────────────────────────────────────────────────────────
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +47,7 @@ class Prev:
 Place = Union[Own, First, At, Prev]
 OWN = Own()
 
-# ── values: attribute expressions ─────────────────────────────────────────────────────────────────────────────
+# ── values: attribute expressions ───────────────────────────────────────────────────────────────────────────
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,10 +60,12 @@ class Const:
 
 @dataclass(frozen=True, slots=True)
 class NodeAttr:
-    """`p.name`: shape dtype ndim op kind value index, or an attribute of the matched operator (with its default).
+    """`p.name`: shape dtype ndim op kind value index, or an attribute of the matched operator (with its
+    default).
 
-    `node` may be an alternation or have several operators: what is read depends on what matched. An attribute name that is
-    a declared `tensor | T` operand reads the attribute, else the operand's constant value, else the default.
+    `node` may be an alternation or have several operators: what is read depends on what matched. An attribute
+    name that is a declared `tensor | T` operand reads the attribute, else the operand's constant value, else
+    the default.
     """
 
     place: Place
@@ -87,9 +91,11 @@ class IsAbsent:
 
 @dataclass(frozen=True, slots=True)
 class Uses:
-    """`users(n)`, `users(n, Transpose, perm = p)`: a fact (`what`) about who uses a node in the graph before the rewrite.
+    """`users(n)`, `users(n, Transpose, perm = p)`: a fact (`what`) about who uses a node in the graph before
+    the rewrite.
 
-    `operators`: a name or a tuple of names, None for whatever users there are; `attributes`: what those calls are to have.
+    `operators`: a name or a tuple of names, None for whatever users there are; `attributes`: what those calls
+    are to have.
     """
 
     what: str
@@ -117,7 +123,9 @@ class Captured:
 
 @dataclass(frozen=True, slots=True)
 class Let:
-    """A named value: `lets[let]` of the rule (or of the target graph it stands in), evaluated once, when first used."""
+    """A named value: `lets[let]` of the rule (or of the target graph it stands in), evaluated once, when
+    first used.
+    """
 
     place: Place
     let: int
@@ -151,7 +159,9 @@ class Length:
 
 @dataclass(frozen=True, slots=True)
 class Instances:
-    """A sequence of instance numbers of a block: `for b in NAME` runs over it; `b.w` is then `NodeAttr(At(block, Local), w)`."""
+    """A sequence of instance numbers of a block: `for b in NAME` runs over it; `b.w` is then
+    `NodeAttr(At(block, Local), w)`.
+    """
 
     block: int
 
@@ -175,7 +185,10 @@ class BinaryValue:
 
 @dataclass(frozen=True, slots=True)
 class CompareValue:
-    """One comparison; chains are `AllOf` of them. Equality rounds floats to float32, and is unknown on unknown dimensions."""
+    """One comparison; chains are `AllOf` of them.
+
+    Equality rounds floats to float32, and is unknown on unknown dimensions.
+    """
 
     operator: str  # "== != < <= > >= in", "not in"
     left: Value
@@ -256,7 +269,9 @@ class RangeValue:
 
 @dataclass(frozen=True, slots=True)
 class Comprehension:
-    """A tuple: `element` for each item of `source` (bound to `locals`, unpacked if several) for which `condition` holds."""
+    """A tuple: `element` for each item of `source` (bound to `locals`, unpacked if several) for which
+    `condition` holds.
+    """
 
     element: Value
     locals: tuple[int, ...]
@@ -274,9 +289,10 @@ class Builtin:
 
 @dataclass(frozen=True, slots=True)
 class Extern:
-    """A call of the Python function `reference` ("module:function"), which takes values of the types `parameters` and gives
-    one of type `result`. `folder`: of the file that
-    declares it. `function`: what calls it, once it was imported (`engine.externs`); None: nobody has asked for that."""
+    """A call of the Python function `reference` ("module:function"), which takes values of the types
+    `parameters` and gives one of type `result`. `folder`: of the file that declares it. `function`: what
+    calls it, once it was imported (`engine.externs`); None: nobody has asked for that.
+    """
 
     name: str
     reference: str
@@ -289,12 +305,12 @@ class Extern:
 
 
 Value = Union[
-    Const, NodeAttr, TypeOf, IsAbsent, Uses, SameNode, Captured, Let, Local, InstanceIndex, Opset, Length, Instances, UnaryValue,
-    BinaryValue, CompareValue, AllOf, AnyOf, IfValue, SelectValue, TupleValue, ItemValue, SliceValue, RangeValue, Comprehension, Builtin,
-    Extern,
-]  # fmt: skip
+    Const, NodeAttr, TypeOf, IsAbsent, Uses, SameNode, Captured, Let, Local, InstanceIndex, Opset, Length,
+    Instances, UnaryValue, BinaryValue, CompareValue, AllOf, AnyOf, IfValue, SelectValue, TupleValue,
+    ItemValue, SliceValue, RangeValue, Comprehension, Builtin, Extern,
+]
 
-# ── tests: what a source demands of one value ─────────────────────────────────────────────────────────────────
+# ── tests: what a source demands of one value ───────────────────────────────────────────────────────────────
 
 
 @dataclass(frozen=True, slots=True)
@@ -345,7 +361,9 @@ class TupleTest:
 
 @dataclass(frozen=True, slots=True)
 class EachItem:
-    """`[e for i in ..]`: a tuple of any length, item i passing `test` with `local` = i; `minimum`/`maximum` bound the length."""
+    """`[e for i in ..]`: a tuple of any length, item i passing `test` with `local` = i; `minimum`/`maximum`
+    bound the length.
+    """
 
     test: Test
     local: int
@@ -378,7 +396,9 @@ class SelectTest:
     arms: tuple[Test | None, ...]
 
 
-Test = Union[Anything, Equals, ConstantEquals, SplatEquals, Capture, TupleTest, EachItem, OneOf, IfTest, SelectTest]
+Test = Union[
+    Anything, Equals, ConstantEquals, SplatEquals, Capture, TupleTest, EachItem, OneOf, IfTest, SelectTest
+]
 
 
 @dataclass(frozen=True, slots=True)

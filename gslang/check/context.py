@@ -21,7 +21,7 @@ class Stop(Exception):
     """The expression has an error that is reported already; what depends on it is not judged."""
 
 
-# ── what a name or an expression stands for ───────────────────────────────────────────────────────────────────
+# ── what a name or an expression stands for ─────────────────────────────────────────────────────────────────
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,15 +87,42 @@ Denotation = Union[NodeOf, ValueOf, BlockOf, InstanceOf, NodesOf, OperatorOf, Ta
 
 KINDS = ("any", "var", "input", "param", "const", "fixed", "op")
 BUILTIN_ARGUMENTS: Mapping[str, tuple[int, int]] = {
-    "len": (1, 1), "range": (1, 3), "reversed": (1, 1), "zip": (1, 9), "sum": (1, 1), "prod": (1, 1), "min": (1, 9),
-    "max": (1, 9), "any": (1, 1), "all": (1, 1), "concat": (1, 9), "cumsum": (1, 1), "abs": (1, 1), "numel": (1, 1),
-    "broadcast": (2, 2), "normalize_axis": (2, 2), "layout_remap": (2, 2), "close": (3, 3),
-}  # fmt: skip
+    "len": (1, 1),
+    "range": (1, 3),
+    "reversed": (1, 1),
+    "zip": (1, 9),
+    "sum": (1, 1),
+    "prod": (1, 1),
+    "min": (1, 9),
+    "max": (1, 9),
+    "any": (1, 1),
+    "all": (1, 1),
+    "concat": (1, 9),
+    "cumsum": (1, 1),
+    "abs": (1, 1),
+    "numel": (1, 1),
+    "broadcast": (2, 2),
+    "normalize_axis": (2, 2),
+    "layout_remap": (2, 2),
+    "close": (3, 3),
+}
 BUILTIN_TYPES: Mapping[str, str] = {
-    "len": "int", "range": "tuple", "reversed": "any", "zip": "tuple", "sum": "any", "prod": "any", "any": "bool",
-    "all": "bool", "concat": "tuple", "cumsum": "tuple", "numel": "int", "broadcast": "tuple", "normalize_axis": "int",
-    "layout_remap": "tuple", "close": "bool",
-}  # fmt: skip
+    "len": "int",
+    "range": "tuple",
+    "reversed": "any",
+    "zip": "tuple",
+    "sum": "any",
+    "prod": "any",
+    "any": "bool",
+    "all": "bool",
+    "concat": "tuple",
+    "cumsum": "tuple",
+    "numel": "int",
+    "broadcast": "tuple",
+    "normalize_axis": "int",
+    "layout_remap": "tuple",
+    "close": "bool",
+}
 USES: Mapping[str, tuple[str, int]] = {"users": ("int", 2), "is_output": ("bool", 1)}
 """Functions of the graph around a node: the type of the result, and how many arguments there may be."""
 FUNCTIONS = frozenset((*BUILTIN_ARGUMENTS, *USES))
@@ -110,12 +137,16 @@ class Template:
     nodes: list[int] = field(default_factory=list)
     lets: dict[int, int] = field(default_factory=dict)
     declared: frozenset[str] = frozenset()  # all names that its statements bind
-    ahead: dict[str, int] = field(default_factory=dict)  # names that `first.NAME` read before their statement → node
+    # names that `first.NAME` read before their statement → node
+    ahead: dict[str, int] = field(default_factory=dict)
 
 
 @dataclass(slots=True)
 class Run:
-    """A chain while it is lowered: the name of what is handed on, its pattern nodes. `end`: once it is used."""
+    """A chain while it is lowered: the name of what is handed on, its pattern nodes.
+
+    `end`: once it is used.
+    """
 
     link: str
     previous: int
@@ -127,27 +158,31 @@ class Run:
 class Lowering:
     """The state of lowering one rule or test. `side`: "source" or "target".
 
-    Tables grow while the source is lowered; `patterns[k]` may be replaced (a name or `keep` added) but never moves.
+    Tables grow while the source is lowered; `patterns[k]` may be replaced (a name or `keep` added) but never
+    moves.
     """
 
     dialect: Dialect
     functions: Mapping[str, n.FnDecl | n.ParamDecl]
     diagnostics: list[Diagnostic]
-    denoting: Callable[[Lowering, n.Expr, bool], Denotation]  # `denote.denote`; expressions stand inside each other in all ways
+    # `denote.denote`; expressions stand inside each other in all ways
+    denoting: Callable[[Lowering, n.Expr, bool], Denotation]
     side: str = "source"
     names: dict[str, Denotation] = field(default_factory=dict)
     bound_at: dict[str, Span] = field(default_factory=dict)
     patterns: list[ir.Pattern] = field(default_factory=list)
     variables: dict[str, ir.OpVariable] = field(default_factory=dict)
     own_variables: set[str] = field(default_factory=set)  # of blocks: each instance has its own
-    trait_variables: set[str] = field(default_factory=set)  # declared by traits: an attribute need not be in all operators
+    # declared by traits: an attribute need not be in all operators
+    trait_variables: set[str] = field(default_factory=set)
     lets: list[ir.Value] = field(default_factory=list)
     captures: list[str] = field(default_factory=list)
     templates: list[Template] = field(default_factory=list)
     blocks: dict[int, ir.Block] = field(default_factory=dict)
     runs: dict[int, Run] = field(default_factory=dict)  # of blocks that are chains
     inside: Template | None = None  # the template being lowered
-    branch_names: dict[int, tuple[str | None, ...]] = field(default_factory=dict)  # alternation → names of its branches
+    # alternation → names of its branches
+    branch_names: dict[int, tuple[str | None, ...]] = field(default_factory=dict)
     targets: list[ir.Target] = field(default_factory=list)
     target_names: list[str | None] = field(default_factory=list)
     target_spans: list[Span] = field(default_factory=list)
@@ -155,21 +190,39 @@ class Lowering:
     used_inputs: set[str] = field(default_factory=set)
     expanding: tuple[str, ...] = ()  # functions being expanded, outermost first
     expansions: int = 0
-    expanded: dict[tuple[object, ...], tuple[Denotation, object, object]] = field(default_factory=dict)  # uses of functions
-    sizes: dict[int, tuple[int, bool, Any]] = field(default_factory=dict)  # values by identity, with what `calls` found of them
-    in_graph: bool = True  # there is a graph around what is matched; not so in tests and in meanings of operators
-    overlay: list[dict[str, Denotation]] = field(default_factory=list)  # comprehension variables and fn parameters
+    # uses of functions
+    expanded: dict[tuple[object, ...], tuple[Denotation, object, object]] = field(default_factory=dict)
+    # values by identity, with what `calls` found of them
+    sizes: dict[int, tuple[int, bool, Any]] = field(default_factory=dict)
+    # there is a graph around what is matched; not so in tests and in meanings of operators
+    in_graph: bool = True
+    # comprehension variables and fn parameters
+    overlay: list[dict[str, Denotation]] = field(default_factory=list)
     if_unknown: str | None = None  # help for a name that nothing binds, where it stands now
 
     # ── findings ──
 
     def error(
-        self, code: str, message: str, span: Span, help: str | None = None, *, text: str = "", related: Iterable[Label] = ()
+        self,
+        code: str,
+        message: str,
+        span: Span,
+        help: str | None = None, *,
+        text: str = "",
+        related: Iterable[Label] = (),
     ) -> None:
-        self.diagnostics.append(Diagnostic(code, message, Label(span, text), related=tuple(related), help=help))
+        self.diagnostics.append(
+            Diagnostic(code, message, Label(span, text), related=tuple(related), help=help)
+        )
 
     def stop(
-        self, code: str, message: str, span: Span, help: str | None = None, *, text: str = "", related: Iterable[Label] = ()
+        self,
+        code: str,
+        message: str,
+        span: Span,
+        help: str | None = None, *,
+        text: str = "",
+        related: Iterable[Label] = (),
     ) -> NoReturn:
         self.error(code, message, span, help, text=text, related=related)
         raise Stop
@@ -183,7 +236,9 @@ class Lowering:
     def name_it(self, name: n.Name, what: Denotation) -> None:
         """Bind a name; a node takes it as its own if it has none, a value becomes a let."""
         match what:
-            case NodeOf(place, node) if isinstance(place, ir.Own) and self.side == "source" and self.patterns[node].name is None:
+            case NodeOf(place, node) if (
+                isinstance(place, ir.Own) and self.side == "source" and self.patterns[node].name is None
+            ):
                 self.patterns[node] = replace(self.patterns[node], name=name.id)
             case ValueOf(value, kind):
                 what = ValueOf(self.add_let(value), kind)
@@ -206,14 +261,17 @@ class Lowering:
         return found + [name for names in self.overlay for name in names if name]
 
     def bind(self, name: n.Name, what: Denotation, *, is_operand: bool = False) -> None:
-        """Give a name to something. A name is bound once; kinds cannot be names, but of a declaration's operands.
+        """Give a name to something. A name is bound once; kinds cannot be names, but of a declaration's
+        operands.
 
         What the body of a function binds is seen there only, and anew at each use.
         """
         body = next((names for names in reversed(self.overlay) if "" in names), None)
         scope = body if body is not None else self.inside.names if self.inside is not None else self.names
         if name.id in KINDS and not is_operand:
-            self.error("E0203", f"`{name.id}` is a kind and cannot be bound", name.span, "choose another name")
+            self.error(
+                "E0203", f"`{name.id}` is a kind and cannot be bound", name.span, "choose another name"
+            )
             scope[name.id] = Lost()
             return
         if body is not None:
@@ -243,7 +301,11 @@ class Lowering:
     def unknown_name(self, name: str, span: Span) -> NoReturn:
         """Report a name that nothing binds, with the nearest one that is bound, or else `if_unknown`."""
         guess = did_you_mean(name, self.visible())
-        mend = f"did you mean `{guess}`?" if guess else f'data types are strings: `"{name}"`' if dtype_exists(name) else self.if_unknown
+        mend = (
+            f"did you mean `{guess}`?" if guess
+            else f'data types are strings: `"{name}"`' if dtype_exists(name)
+            else self.if_unknown
+        )
         self.stop("E0201", f"unknown name `{name}`", span, mend)
 
     def new_local(self) -> int:
@@ -273,7 +335,10 @@ class Lowering:
             return what
         if not isinstance(what, NodeOf) or what.node != len(self.patterns) - 1:
             span = self.patterns[number].span
-            self.stop("E0401", f"`first.{name}` is read before `{name}` is defined", span, f"define `{name}` as a node of its own")
+            self.stop(
+                "E0401", f"`first.{name}` is read before `{name}` is defined", span,
+                f"define `{name}` as a node of its own",
+            )
         self.patterns[number] = self.patterns.pop()
         template.nodes[-1] = number
         self.branch_names[number] = self.branch_names.pop(what.node, ())

@@ -1,8 +1,8 @@
 """Resolves expressions to a node, a value or a sequence, on either side of a rule.
 
-The surface has one expression syntax for patterns and attribute values; which one is meant follows from the names in it
-(language.md §3). Calls and infix signs with a tensor in them make nodes (`patterns` on the source side, `targets` on the
-target side; `calls` tells which), everything else makes values (`values`).
+The surface has one expression syntax for patterns and attribute values; which one is meant follows from the
+names in it (language.md §3). Calls and infix signs with a tensor in them make nodes (`patterns` on the source
+side, `targets` on the target side; `calls` tells which), everything else makes values (`values`).
 """
 
 from __future__ import annotations
@@ -56,7 +56,9 @@ def denote(low: Lowering, expr: n.Expr, ordered: bool = False) -> Denotation:
         case n.Unary("-", operand):
             what = denote(low, operand)
             if is_tensor(what):
-                return calls.make_call(low, expr, low.dialect.infix["neg"], (n.Positional(operand, span=operand.span),), [what])
+                return calls.make_call(
+                    low, expr, low.dialect.infix["neg"], (n.Positional(operand, span=operand.span),), [what]
+                )
             return values.unary(low, expr, "-", what)
         case n.Unary(operator, operand):
             return values.unary(low, expr, operator, denote(low, operand))
@@ -73,7 +75,9 @@ def denote(low: Lowering, expr: n.Expr, ordered: bool = False) -> Denotation:
         case n.Binary(operator, left, right):
             a, b = denote(low, left), denote(low, right)
             if is_tensor(a) or is_tensor(b):
-                known = [name for name in _OPERATORS_OF_VALUES.get(operator, ()) if name in low.dialect.operators]
+                known = [
+                    name for name in _OPERATORS_OF_VALUES.get(operator, ()) if name in low.dialect.operators
+                ]
                 mend = f"call the operator: `{known[0]}(x, y)`" if known else None
                 low.stop("E0505", f"`{operator}` is for values, not for nodes", expr.span, mend)
             return values.binary(low, expr, operator, a, b)
@@ -139,7 +143,7 @@ def _name(low: Lowering, expr: n.Name, name: str) -> Denotation:
     low.unknown_name(name, expr.span)
 
 
-# ── projections, items, slices ────────────────────────────────────────────────────────────────────────────────
+# ── projections, items, slices ──────────────────────────────────────────────────────────────────────────────
 
 
 def _project(low: Lowering, expr: n.Expr, base: Denotation, index: ValueOf) -> Denotation:
@@ -147,7 +151,12 @@ def _project(low: Lowering, expr: n.Expr, base: Denotation, index: ValueOf) -> D
         case NodeOf() if low.side == "source":
             return patterns.project(low, expr, base, ir.Equals(index.value))
         case NodeOf() | TargetOf():
-            check_projection(low, results_of(low, base.node) if isinstance(base, NodeOf) else results_of_target(low, base.target), index.value, expr.span)
+            check_projection(
+                low,
+                results_of(low, base.node) if isinstance(base, NodeOf)
+                else results_of_target(low, base.target),
+                index.value, expr.span,
+            )
             return targets.project(low, expr, base, index.value)
         case ValueOf(value, _):
             return ValueOf(ir.ItemValue(value, index.value))
@@ -177,7 +186,7 @@ def _slice(low: Lowering, expr: n.Slice, base: n.Expr, bounds: tuple[n.Expr | No
     low.stop("E0501", "only values and sequences of instances have slices", expr.span)
 
 
-# ── tuples, comprehensions, match ─────────────────────────────────────────────────────────────────────────────
+# ── tuples, comprehensions, match ───────────────────────────────────────────────────────────────────────────
 
 
 def _tuple(low: Lowering, expr: n.TupleExpr, items: tuple[n.Expr, ...]) -> Denotation:
@@ -189,7 +198,10 @@ def _tuple(low: Lowering, expr: n.TupleExpr, items: tuple[n.Expr, ...]) -> Denot
         tensor = tensor or is_tensor(what)
         parts.append((item, what))
     if tensor:
-        return patterns.make_tuple(low, expr, parts) if low.side == "source" else targets.make_tuple(low, expr, parts)
+        return (
+            patterns.make_tuple(low, expr, parts) if low.side == "source"
+            else targets.make_tuple(low, expr, parts)
+        )
     result: list[ir.Value | ir.SpreadValue] = []
     for item, what in parts:
         value = values.force(low, item, what).value
@@ -204,7 +216,10 @@ def _comprehension(low: Lowering, expr: n.Comprehension) -> Denotation:
     if isinstance(expr.source, n.Range) and expr.source.upper is None:
         if low.side == "source":
             return templates.short_template(low, expr)
-        low.stop("E0606", "`..` without an end has no length here", expr.source.span, "write `range(n)` or an upper bound")
+        low.stop(
+            "E0606", "`..` without an end has no length here", expr.source.span,
+            "write `range(n)` or an upper bound",
+        )
     source, names = _loop_names(low, expr)
     low.overlay.append(names)
     first_target = len(low.targets)
@@ -241,7 +256,9 @@ def _loop_names(low: Lowering, expr: n.Comprehension) -> tuple[ir.Value, dict[st
     """The source of a comprehension as a value, and what its variables stand for."""
     for name in expr.targets:
         if low.look_up(name.id) is not None:
-            low.error("E0202", f"`{name.id}` is bound already", name.span, "choose another name for the variable")
+            low.error(
+                "E0202", f"`{name.id}` is bound already", name.span, "choose another name for the variable"
+            )
     names: dict[str, Denotation] = {}
     if isinstance(expr.source, n.Range):
         low_end, high_end = expr.source.lower or 0, expr.source.upper
@@ -272,7 +289,10 @@ def _loop_names(low: Lowering, expr: n.Comprehension) -> tuple[ir.Value, dict[st
 def _match(low: Lowering, expr: n.Match) -> Denotation:
     what = denote(low, expr.subject)
     if not isinstance(what, NodeOf) or not isinstance(low.patterns[what.node], ir.AltNode):
-        low.stop("E0403", "`match` chooses between alternatives; this is none", expr.subject.span, "name an `a | b` of the source")
+        low.stop(
+            "E0403", "`match` chooses between alternatives; this is none", expr.subject.span,
+            "name an `a | b` of the source",
+        )
     branches = low.branch_names[what.node]
     arms: list[tuple[n.Arm, Denotation] | None] = [None] * len(branches)
     for arm in expr.arms:
@@ -301,4 +321,6 @@ def _match(low: Lowering, expr: n.Match) -> Denotation:
     forced = [None if a is None else values.force(low, a[0].value, a[1]) for a in arms]
     kinds = {f.type for f in forced if f is not None}
     kind = kinds.pop() if len(kinds) == 1 else "any"
-    return ValueOf(ir.SelectValue(what.place, what.node, tuple(None if f is None else f.value for f in forced)), kind)
+    return ValueOf(
+        ir.SelectValue(what.place, what.node, tuple(None if f is None else f.value for f in forced)), kind
+    )

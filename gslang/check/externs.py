@@ -1,4 +1,7 @@
-"""Functions in Python: the signature that a rule file gives them, and calls of them. Nothing is imported here."""
+"""Functions in Python: the signature that a rule file gives them, and calls of them.
+
+Nothing is imported here.
+"""
 
 from __future__ import annotations
 
@@ -20,9 +23,14 @@ TYPES: Final = ("any", "array", "bool", "dtype", "float", "int", "str", "tuple")
 _REFERENCE = re.compile(r"[A-Za-z_]\w*(\.[A-Za-z_]\w*)*:[A-Za-z_]\w*(\.[A-Za-z_]\w*)*", re.ASCII)
 _SHOWN: Final = '`@extern("module:function") fn fits(shape: tuple, dtype: dtype) -> bool;`'
 _ACCEPTED: Final = {  # declared type → types of the checker that may be one
-    "int": ("int", "number", "any"), "float": ("int", "float", "number", "any"), "bool": ("bool", "any"), "str": ("str", "dtype", "any"),
-    "dtype": ("str", "dtype", "any"), "tuple": ("tuple", "any"), "array": ("array", "any"),
-}  # fmt: skip
+    "int": ("int", "number", "any"),
+    "float": ("int", "float", "number", "any"),
+    "bool": ("bool", "any"),
+    "str": ("str", "dtype", "any"),
+    "dtype": ("str", "dtype", "any"),
+    "tuple": ("tuple", "any"),
+    "array": ("array", "any"),
+}
 
 
 def check_function(item: n.FnDecl) -> list[Diagnostic]:
@@ -34,26 +42,44 @@ def check_function(item: n.FnDecl) -> list[Diagnostic]:
         if name not in ("extern", "allow"):
             guess = did_you_mean(name, ("extern", "allow"))
             help = f"did you mean `@{guess}`?" if guess else "functions have `@extern` and `@allow`"
-            found.append(Diagnostic("E0701", f"`@{name}` is not an annotation of a function", Label(annotation.name.span), help=help))
+            found.append(Diagnostic(
+                "E0701", f"`@{name}` is not an annotation of a function", Label(annotation.name.span),
+                help=help,
+            ))
     for annotation in named[1:]:
-        found.append(Diagnostic("E0702", "`@extern` stands once", Label(annotation.span), help="remove this one"))
+        found.append(
+            Diagnostic("E0702", "`@extern` stands once", Label(annotation.span), help="remove this one")
+        )
     if item.body is not None:
         if named:
             message = f"`{item.name.id}` has a body and a Python function"
-            found.append(Diagnostic("E0706", message, Label(named[0].span), help=f"leave one of them out; without a body: {_SHOWN}"))
+            found.append(Diagnostic(
+                "E0706", message, Label(named[0].span),
+                help=f"leave one of them out; without a body: {_SHOWN}",
+            ))
         return found
     if not named:
         help = f"write `fn {item.name.id}(…) = …;`, or name a Python function: {_SHOWN}"
         found.append(Diagnostic("E0706", f"`{item.name.id}` has no body", Label(item.name.span), help=help))
     elif _reference(named[0]) is None:
-        found.append(Diagnostic("E0702", "`@extern` names a Python function", Label(named[0].span), help='`@extern("module:function")`'))
+        found.append(Diagnostic(
+            "E0702", "`@extern` names a Python function", Label(named[0].span),
+            help='`@extern("module:function")`',
+        ))
     for parameter in item.parameters:
         if parameter.type is None:
             message = f"`{parameter.name.id}` of a function in Python needs a type"
-            found.append(Diagnostic("E0706", message, Label(parameter.span), help=f"`{parameter.name.id}: int`; types: {', '.join(TYPES)}"))
-    for type_ in [p.type for p in item.parameters if p.type is not None] + ([item.result] if item.result is not None else []):
+            found.append(Diagnostic(
+                "E0706", message, Label(parameter.span),
+                help=f"`{parameter.name.id}: int`; types: {', '.join(TYPES)}",
+            ))
+    for type_ in [p.type for p in item.parameters if p.type is not None] + (
+        [item.result] if item.result is not None else []
+    ):
         if type_.id not in TYPES:
-            found.append(Diagnostic("E0706", f"`{type_.id}` is not a type of a value", Label(type_.span), help=_mend(type_.id)))
+            found.append(Diagnostic(
+                "E0706", f"`{type_.id}` is not a type of a value", Label(type_.span), help=_mend(type_.id)
+            ))
     return found
 
 
@@ -81,13 +107,19 @@ def call(low: Lowering, expr: n.Call, function: n.FnDecl, given: Mapping[str, De
         what = values.force(low, _written(expr, function, parameter), given[parameter.name.id])
         wanted = "any" if parameter.type is None else parameter.type.id
         if what.type not in _ACCEPTED.get(wanted, (what.type,)):
-            low.error("E0501", f"`{parameter.name.id}` of `{function.name.id}` is a {wanted}, this is a {what.type}", _written(expr, function, parameter).span)
+            low.error(
+                "E0501",
+                f"`{parameter.name.id}` of `{function.name.id}` is a {wanted}, this is a {what.type}",
+                _written(expr, function, parameter).span,
+            )
         arguments.append(what.value)
     kinds = tuple("any" if p.type is None else p.type.id for p in function.parameters)
     source = function.span.source.name
     folder = str(Path(source).resolve().parent) if not source.startswith("<") else str(Path.cwd())
     span = annotation.span if annotation is not None else function.name.span
-    return ValueOf(ir.Extern(function.name.id, reference or "", result, kinds, tuple(arguments), folder, span), result)
+    return ValueOf(
+        ir.Extern(function.name.id, reference or "", result, kinds, tuple(arguments), folder, span), result
+    )
 
 
 def _written(expr: n.Call, function: n.FnDecl, parameter: n.FnParameter) -> Any:
@@ -95,12 +127,17 @@ def _written(expr: n.Call, function: n.FnDecl, parameter: n.FnParameter) -> Any:
     for argument in expr.arguments:
         if isinstance(argument, n.Keyword) and argument.name == parameter.name.id:
             return argument.value
-    return [a.value for a in expr.arguments if isinstance(a, n.Positional)][function.parameters.index(parameter)]
+    return [a.value for a in expr.arguments if isinstance(a, n.Positional)][
+        function.parameters.index(parameter)
+    ]
 
 
 def refuse(low: Lowering, where: str, items: Any, span: Span) -> None:
     """Report a function in Python where no rule is run."""
     for part in walk(items):
         if isinstance(part, ir.Extern):
-            low.error("E0706", f"{where} cannot rest on the Python function of `{part.name}`", span, "only rules call functions in Python")
+            low.error(
+                "E0706", f"{where} cannot rest on the Python function of `{part.name}`", span,
+                "only rules call functions in Python",
+            )
             return

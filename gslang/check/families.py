@@ -16,7 +16,10 @@ from gslang.syntax.families import instances, row_of
 def check_rules(
     item: n.Rule, dialect: Dialect, functions: Mapping[str, n.FnDecl | n.ParamDecl], module: str
 ) -> tuple[dict[str, ir.CheckedRule | None], list[Diagnostic]]:
-    """By name the checked rules, None for one that has an error; and all findings. What is wrong with every rule of a family is told once."""
+    """By name the checked rules, None for one that has an error; and all findings.
+
+    What is wrong with every rule of a family is told once.
+    """
     rules, found = instances(item)
     if found:
         return {item.name.id: None, **{rule.name.id: None for rule in rules}}, found

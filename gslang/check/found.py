@@ -1,8 +1,8 @@
 """Definitely matched pattern nodes at each step, and the nodes that a value reads that are not among them.
 
-Of alternatives only one is matched, so a node that one branch has is found for sure only within that branch, in the arm
-of a `match` that stands for it, or if every branch has it. This is definite assignment, as compilers check it of variables.
-A set of nodes is a number whose bits are the nodes.
+Of alternatives only one is matched, so a node that one branch has is found for sure only within that branch,
+in the arm of a `match` that stands for it, or if every branch has it. This is definite assignment, as
+compilers check it of variables. A set of nodes is a number whose bits are the nodes.
 """
 
 from __future__ import annotations
@@ -72,8 +72,12 @@ def found_with(patterns: Sequence[ir.Pattern], order: Sequence[int]) -> dict[int
     return found
 
 
-def found_before(patterns: Sequence[ir.Pattern], outputs: Sequence[int], order: Sequence[int], found: dict[int, int]) -> dict[int, int]:
-    """Node → what is found whenever matching comes to it and it is not matched yet, whatever was chosen on the way."""
+def found_before(
+    patterns: Sequence[ir.Pattern], outputs: Sequence[int], order: Sequence[int], found: dict[int, int]
+) -> dict[int, int]:
+    """Node → what is found whenever matching comes to it and it is not matched yet, whatever was chosen on
+    the way.
+    """
     before = dict.fromkeys(order, -1)
     known = 0
     for output in outputs:
@@ -94,8 +98,10 @@ def captures_of(patterns: Sequence[ir.Pattern]) -> dict[int, int]:
     """Capture → the pattern node whose constraint makes it."""
     return {
         part.capture: k
-        for k, node in enumerate(patterns) for constraint in node.constraints for part in walk(constraint) if isinstance(part, ir.Capture)
-    }  # fmt: skip
+        for k, node in enumerate(patterns)
+        for constraint in node.constraints
+        for part in walk(constraint) if isinstance(part, ir.Capture)
+    }
 
 
 def walk(item: Any) -> Iterator[Any]:
@@ -121,7 +127,9 @@ def _names_below(kind: type) -> tuple[str, ...]:
 
 
 def new_nodes_read(item: Any, lets: Sequence[ir.Value], sure: bool = False) -> list[int]:
-    """The targets whose types a value or target reads itself, directly or by a let, each once; `sure`: under no condition."""
+    """The targets whose types a value or target reads itself, directly or by a let, each once; `sure`: under
+    no condition.
+    """
     found: dict[int, None] = {}
     seen: set[int] = set()
     stack = [item]
@@ -186,9 +194,16 @@ class Reads:
     """The nodes that values, tests and targets of one rule read. `found`: as in `found_with`."""
 
     def __init__(
-        self, patterns: Sequence[ir.Pattern], lets: Sequence[ir.Value], targets: Sequence[ir.Target], spans: Sequence[Span], found: dict[int, int]
+        self,
+        patterns: Sequence[ir.Pattern],
+        lets: Sequence[ir.Value],
+        targets: Sequence[ir.Target],
+        spans: Sequence[Span],
+        found: dict[int, int],
     ) -> None:
-        self._patterns, self._lets, self._targets, self._spans, self._found = patterns, lets, targets, spans, found
+        self._patterns, self._lets, self._targets, self._spans, self._found = (
+            patterns, lets, targets, spans, found,
+        )
         self._captures = captures_of(patterns)
 
     def by(self, item: Any, known: int, span: Span) -> Iterator[Read]:
@@ -219,14 +234,23 @@ class Reads:
                     if ("let", number, known) not in seen:
                         seen.add(("let", number, known))
                         below = [(self._lets[number], known, span)]
-                case ir.SelectValue(_, node, arms) | ir.SelectTest(_, node, arms) | ir.SelectTarget(_, node, arms):
+                case (
+                    ir.SelectValue(_, node, arms) | ir.SelectTest(_, node, arms)
+                    | ir.SelectTarget(_, node, arms)
+                ):
                     read = (node,)
                     if known >> node & 1:  # else that is said, and no more
                         within = [known | self._found[branch] for branch in children(self._patterns[node])]
-                        below = [(_Target(arm) if isinstance(arm, int) else arm, k, span) for arm, k in zip(arms, within)]
+                        below = [
+                            (_Target(arm) if isinstance(arm, int) else arm, k, span)
+                            for arm, k in zip(arms, within)
+                        ]
                 case ir.TypeOf(number, _):
                     below = [(_Target(number), known, span)]
-                case ir.NodeAttr(_, node, _) | ir.IsAbsent(_, node) | ir.SourceNode(_, node) | ir.SpliceInstances(_, node):
+                case (
+                    ir.NodeAttr(_, node, _) | ir.IsAbsent(_, node) | ir.SourceNode(_, node)
+                    | ir.SpliceInstances(_, node)
+                ):
                     read = (node,)
                 case ir.Uses(_, _, node, operators, wanted):
                     read, below = (node,), [((operators, wanted), known, span)]

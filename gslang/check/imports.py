@@ -20,10 +20,16 @@ if TYPE_CHECKING:
 
 
 class Importer:
-    """The modules read so far, by path, and the chain of files being read. `parsed`: keeps what was parsed, for who wants the syntax too."""
+    """The modules read so far, by path, and the chain of files being read.
+
+    `parsed`: keeps what was parsed, for who wants the syntax too.
+    """
 
     def __init__(
-        self, check: Callable[[Source, Importer], Module], parsed: dict[Source, Parsed] | None = None, defines: Mapping[str, object] = MappingProxyType({})
+        self,
+        check: Callable[[Source, Importer], Module],
+        parsed: dict[Source, Parsed] | None = None,
+        defines: Mapping[str, object] = MappingProxyType({}),
     ) -> None:
         self._check = check
         self.defines = defines  # values for parameters of the files, by name
@@ -53,7 +59,10 @@ class Importer:
                 base = Path(source.name).parent
                 paths = [base / item.module]
                 if not paths[0].is_file():
-                    near = did_you_mean(Path(item.module).name, [p.name for p in paths[0].parent.glob("*.gsl")] if paths[0].parent.is_dir() else [])
+                    near = did_you_mean(
+                        Path(item.module).name,
+                        [p.name for p in paths[0].parent.glob("*.gsl")] if paths[0].parent.is_dir() else [],
+                    )
                     help = f"did you mean `{near}`?" if near else "the path is relative to this file"
                     return [], Diagnostic("E0204", f"there is no file `{item.module}`", label, help=help)
             elif item.module.startswith("std.") or item.module == "std":
@@ -72,12 +81,18 @@ class Importer:
                 if not item.is_path and len(paths) > 1:
                     continue  # a module of a package may use the package
                 loop = [Path(k).name for k in self._chain[self._chain.index(key) :]] + [path.name]
-                return [], Diagnostic("E0205", f"files import each other in a circle: {' → '.join(loop)}", label, help="move what both need into a third file")
+                return [], Diagnostic(
+                    "E0205", f"files import each other in a circle: {' → '.join(loop)}", label,
+                    help="move what both need into a third file",
+                )
             if key not in self._done:
                 try:
                     text = read_source(path)
                 except OSError as error:
-                    return [], Diagnostic("E0204", f"`{item.module}` cannot be read: {(error.strerror or str(error)).lower()}", label)
+                    return [], Diagnostic(
+                        "E0204", f"`{item.module}` cannot be read: {(error.strerror or str(error)).lower()}",
+                        label,
+                    )
                 if isinstance(text, Diagnostic):
                     return [], Diagnostic("E0204", f"`{item.module}` cannot be read: {text.message}", label)
                 self._done[key] = self._check(text, self)

@@ -19,9 +19,15 @@ def check_levels(low: Lowering, span: Span) -> None:
     reads = [tuple({part.let for part in walk(value) if isinstance(part, ir.Let)}) for value in low.lets]
     deep = _heights(range(len(reads)), lambda number: reads[number])
     if max(deep.values(), default=0) > DEEPEST_VALUE:
-        low.error("E0107", f"named values read one another more than {DEEPEST_VALUE} levels deep", span, "this is the limit of a rule")
+        low.error(
+            "E0107", f"named values read one another more than {DEEPEST_VALUE} levels deep", span,
+            "this is the limit of a rule",
+        )
     if _choices(low.targets) > DEEPEST_CHOICE:
-        low.error("E0107", f"choices of a target stand inside one another more than {DEEPEST_CHOICE} levels deep", span, "this is the limit of a rule")
+        low.error(
+            "E0107", f"choices of a target stand inside one another more than {DEEPEST_CHOICE} levels deep",
+            span, "this is the limit of a rule",
+        )
 
 
 def levels(rule: ir.CheckedRule) -> int:
@@ -37,7 +43,9 @@ def choice_levels(rule: ir.CheckedRule) -> int:
 
 
 def _choices(targets: Sequence[ir.Target]) -> int:
-    heights = _heights(range(len(targets)), lambda number: _below(targets[number]), lambda number: _chooses(targets[number]))
+    heights = _heights(
+        range(len(targets)), lambda number: _below(targets[number]), lambda number: _chooses(targets[number])
+    )
     return max(heights.values(), default=0)
 
 
@@ -51,7 +59,11 @@ def _chooses(target: ir.Target) -> int:
     return isinstance(target, (ir.ChooseTarget, ir.SelectTarget, ir.Repeat))
 
 
-def _heights(numbers: Iterable[int], below: Callable[[int], Iterable[int]], own: Callable[[int], int] = lambda number: 1) -> dict[int, int]:
+def _heights(
+    numbers: Iterable[int],
+    below: Callable[[int], Iterable[int]],
+    own: Callable[[int], int] = lambda number: 1,
+) -> dict[int, int]:
     """Number → the largest sum of `own` on a way down, itself included. There are no circles."""
     found: dict[int, int] = {}
     for number in numbers:

@@ -13,7 +13,10 @@ def previous(low: Lowering, expr: n.Expr) -> InstanceOf:
     """`prev` inside a chain."""
     assert low.inside is not None
     if low.inside.block not in low.runs:
-        low.stop("E0405", "`prev` has a meaning only inside `chain`", expr.span, "in `each` the first instance can be read: `first.NAME`")
+        low.stop(
+            "E0405", "`prev` has a meaning only inside `chain`", expr.span,
+            "in `each` the first instance can be read: `first.NAME`",
+        )
     return InstanceOf(low.inside.block, ir.Prev(low.inside.block))
 
 
@@ -40,7 +43,12 @@ def end(low: Lowering, expr: n.Expr | n.Star, what: NodeOf) -> int | None:
         return None
     run, block = low.runs[place.block], low.blocks[place.block]
     if place.index != ir.Const(-1) or what.node != block.root:
-        low.stop("E0607", "the source goes on from a chain's end", expr.span, f"write `{block.name}[-1].{run.link}`")
+        low.stop(
+            "E0607", "the source goes on from a chain's end", expr.span,
+            f"write `{block.name}[-1].{run.link}`",
+        )
     if run.end is None:
-        run.end = low.add_pattern(ir.ChainNode(name=None, span=expr.span, block=None, chain=place.block, root=block.root, start=run.start)).node
+        run.end = low.add_pattern(ir.ChainNode(
+            name=None, span=expr.span, block=None, chain=place.block, root=block.root, start=run.start
+        )).node
     return run.end

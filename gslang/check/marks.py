@@ -33,32 +33,58 @@ def read(low: Lowering, item: n.Item) -> Marks:
                     low.error("E0702", f"`@{name}` takes no argument", annotation.span)
                 setattr(marks, name, True)
             case "tags":
-                texts = [a.value.value for a in arguments if isinstance(a.value, n.Literal) and isinstance(a.value.value, str)]
+                texts = [
+                    a.value.value
+                    for a in arguments if isinstance(a.value, n.Literal) and isinstance(a.value.value, str)
+                ]
                 if len(texts) != len(arguments) or not texts:
                     low.error("E0702", '`@tags` takes strings: `@tags("fusion")`', annotation.span)
                 marks.tags += tuple(texts)
             case "approximate":
                 value = arguments[0].value if len(arguments) == 1 else None
-                named = isinstance(arguments[0], n.Keyword) and arguments[0].name == "rtol" if arguments else False
+                named = (
+                    isinstance(arguments[0], n.Keyword) and arguments[0].name == "rtol" if arguments
+                    else False
+                )
                 if not named or not isinstance(value, n.Literal) or type(value.value) not in (int, float):
-                    low.error("E0702", "`@approximate` takes a tolerance: `@approximate(rtol = 1e-3)`", annotation.span)
+                    low.error(
+                        "E0702", "`@approximate` takes a tolerance: `@approximate(rtol = 1e-3)`",
+                        annotation.span,
+                    )
                 else:
                     marks.approximate = float(value.value)  # type: ignore[arg-type]
             case "attach":
                 for argument in arguments:
                     found = _attached(argument)
                     if found is None:
-                        low.error("E0702", "`@attach` takes names with a text, a number or a truth value", argument.span, '`@attach(backend = "npu")`')
+                        low.error(
+                            "E0702", "`@attach` takes names with a text, a number or a truth value",
+                            argument.span, '`@attach(backend = "npu")`',
+                        )
                     elif found[0] in dict(marks.attached):
-                        low.error("E0702", f"`{found[0]}` is attached twice", argument.span, "remove one of them")
+                        low.error(
+                            "E0702", f"`{found[0]}` is attached twice", argument.span, "remove one of them"
+                        )
                     else:
                         marks.attached += (found,)
                 if not arguments:
-                    low.error("E0702", "`@attach` says what is attached", annotation.span, '`@attach(backend = "npu")`')
+                    low.error(
+                        "E0702", "`@attach` says what is attached", annotation.span,
+                        '`@attach(backend = "npu")`',
+                    )
             case "changes":
-                value = arguments[0].value if len(arguments) == 1 and isinstance(arguments[0], n.Positional) else None
-                if not isinstance(value, n.Literal) or not isinstance(value.value, str) or not value.value.strip():
-                    low.error("E0702", '`@changes` takes the reason: `@changes("weights are rounded to int8")`', annotation.span)
+                value = (
+                    arguments[0].value if len(arguments) == 1 and isinstance(arguments[0], n.Positional)
+                    else None
+                )
+                if (
+                    not isinstance(value, n.Literal) or not isinstance(value.value, str)
+                    or not value.value.strip()
+                ):
+                    low.error(
+                        "E0702", '`@changes` takes the reason: `@changes("weights are rounded to int8")`',
+                        annotation.span,
+                    )
                 elif marks.changes is not None:
                     low.error("E0702", "`@changes` stands once", annotation.span, "say it all in one text")
                 else:
@@ -72,7 +98,10 @@ def read(low: Lowering, item: n.Item) -> Marks:
                 else:
                     low.error("E0702", "`@opset` takes versions: `@opset(11..)`", annotation.span)
             case "extern":
-                low.error("E0702", "`@extern` stands before a `fn`", annotation.span, '`@extern("module:function") fn f(x: int) -> bool;`')
+                low.error(
+                    "E0702", "`@extern` stands before a `fn`", annotation.span,
+                    '`@extern("module:function") fn f(x: int) -> bool;`',
+                )
             case "allow":
                 if not arguments or not all(isinstance(a.value, n.Name) for a in arguments):
                     low.error("E0702", "`@allow` takes codes: `@allow(W1003)`", annotation.span)

@@ -1,8 +1,9 @@
 """Meanings of declared operators: `{ shape = …, dtype = …, value = … }` of an `op` declaration, checked.
 
-A declaration is read like a rule whose source is one call of the operator and whose target is `value`: the operands are
-its inputs, the attributes are values of that call. So everything that may stand in a target may stand here, and every
-mistake in it is found in the same way. Only operators declared before may be used: a meaning never goes in circles.
+A declaration is read like a rule whose source is one call of the operator and whose target is `value`: the
+operands are its inputs, the attributes are values of that call. So everything that may stand in a target may
+stand here, and every mistake in it is found in the same way. Only operators declared before may be used: a
+meaning never goes in circles.
 """
 
 from __future__ import annotations
@@ -38,8 +39,13 @@ def check_meaning(
         return None, []
     low = Lowering(dialect, functions, [], denote, in_graph=False)
     for operand, parameter in zip(signature.operands, (p for p in decl.parameters if _is_operand(p))):
-        low.bind(parameter.name, patterns.leaf(low, parameter.span, "any", (), name=operand.name), is_operand=True)
-    call = low.add_pattern(ir.CallNode(name=None, span=decl.name.span, operators=(signature.name,), operands=tuple(range(len(signature.operands)))))
+        low.bind(
+            parameter.name, patterns.leaf(low, parameter.span, "any", (), name=operand.name), is_operand=True
+        )
+    call = low.add_pattern(ir.CallNode(
+        name=None, span=decl.name.span, operators=(signature.name,),
+        operands=tuple(range(len(signature.operands))),
+    ))
     for parameter in decl.parameters:
         name = parameter.name.id
         if name in signature.attributes and not _is_operand(parameter):
@@ -52,14 +58,20 @@ def check_meaning(
     for part, expr in decl.meaning:
         if part.id not in PARTS:
             guess = did_you_mean(part.id, PARTS)
-            low.error("E0308", f"a meaning has no `{part.id}`", part.span, f"did you mean `{guess}`?" if guess else "it has `shape`, `dtype` and `value`")
+            low.error(
+                "E0308", f"a meaning has no `{part.id}`", part.span,
+                f"did you mean `{guess}`?" if guess else "it has `shape`, `dtype` and `value`",
+            )
             continue
         if part.id in seen:
             low.error("E0308", f"`{part.id}` is given twice", part.span, "remove one")
             continue
         seen.add(part.id)
         if part.id != "value" and signature.results != "tensor":
-            low.error("E0308", f"`{part.id}` describes one tensor, `{signature.name}` has other results", part.span, "give `value`, a tuple; types follow from it")
+            low.error(
+                "E0308", f"`{part.id}` describes one tensor, `{signature.name}` has other results", part.span,
+                "give `value`, a tuple; types follow from it",
+            )
             continue
         try:
             if part.id == "value":
@@ -76,13 +88,17 @@ def check_meaning(
     if low.diagnostics:
         return None, low.diagnostics
     rule = ir.CheckedRule(
-        name=signature.name, doc=decl.doc, nodes=tuple(low.patterns), inputs=tuple(range(len(signature.operands))),
-        outputs=(call.node,), output_block=None, blocks=(), variables=(), lets=tuple(low.lets), captures=(), where=(),
-        where_spans=(), interior=frozenset(), dialect=load_dialect(dialect.name), span=decl.name.span,
+        name=signature.name, doc=decl.doc, nodes=tuple(low.patterns),
+        inputs=tuple(range(len(signature.operands))), outputs=(call.node,), output_block=None, blocks=(),
+        variables=(), lets=tuple(low.lets), captures=(), where=(), where_spans=(), interior=frozenset(),
+        dialect=load_dialect(dialect.name), span=decl.name.span,
         target=ir.TargetGraph(tuple(low.targets), tuple(low.target_names), tuple(low.target_spans), output),
-    )  # fmt: skip
-    # The rule keeps the plain dialect: with its own one, each declaration would hold all that stand before it.
-    return ir.Meaning(rule, any(o.variadic for o in signature.operands[-1:]), found.get("shape"), found.get("dtype")), []
+    )
+    # The rule keeps the plain dialect: with its own one, each declaration would hold all that stand before
+    # it.
+    return ir.Meaning(
+        rule, any(o.variadic for o in signature.operands[-1:]), found.get("shape"), found.get("dtype")
+    ), []
 
 
 def _is_operand(parameter: n.Parameter) -> bool:

@@ -17,22 +17,34 @@ def meant_dialect(program: n.Program) -> str:
     """`relay`, unless all operators that the file calls and that any dialect has are another dialect's."""
     if any(isinstance(item, n.DialectItem) for item in program.items):
         return _USUAL
-    imported = {item.module.split(".")[1] for item in program.items if isinstance(item, n.Use) and item.module.startswith("std.")}
+    imported = {
+        item.module.split(".")[1]
+        for item in program.items if isinstance(item, n.Use) and item.module.startswith("std.")
+    }
     if imported:
         return next((name for name in _OTHERS if any(part.startswith(name) for part in imported)), _USUAL)
     own = {item.name.id for item in program.items if isinstance(item, (n.FnDecl, n.OpDecl))}
-    called = {name for item in program.items if isinstance(item, (n.Rule, n.FnDecl, n.Test)) for name in _called(item)} - own
+    called = {
+        name
+        for item in program.items if isinstance(item, (n.Rule, n.FnDecl, n.Test))
+        for name in _called(item)
+    } - own
     if any(name.startswith(f"{_USUAL}.") for name in called):
         return _USUAL
     foreign = {name for name in called if name not in load_dialect(_USUAL).operators}
     if not foreign or len(foreign) < len({name for name in called if name not in _words()}):
         return _USUAL  # some are Relay's
-    return next((name for name in _OTHERS if any(known in load_dialect(name).operators for known in foreign)), _USUAL)
+    return next(
+        (name for name in _OTHERS if any(known in load_dialect(name).operators for known in foreign)), _USUAL
+    )
 
 
 def dialect_with(operator: str, without: str) -> str | None:
     """Another dialect that has an operator of this name."""
-    return next((name for name in (_USUAL, *_OTHERS) if name != without and operator in load_dialect(name).operators), None)
+    return next(
+        (name for name in (_USUAL, *_OTHERS) if name != without and operator in load_dialect(name).operators),
+        None,
+    )
 
 
 def _words() -> frozenset[str]:
@@ -52,7 +64,10 @@ def _called(item: Any) -> Iterator[str]:
         elif is_dataclass(part):
             if isinstance(part, n.Call) and (name := _dotted(part.callee)) and name not in bound:
                 yield name
-            stack.extend(getattr(part, field.name) for field in fields(part) if field.name not in ("span", "field_span", "name_span"))
+            stack.extend(
+                getattr(part, field.name)
+                for field in fields(part) if field.name not in ("span", "field_span", "name_span")
+            )
 
 
 def _dotted(expr: Any) -> str | None:

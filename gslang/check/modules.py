@@ -1,6 +1,7 @@
 """Finding modules and loading them checked: from the cache where they were checked before.
 
-What a run with known rules needs of this package is here and in `checked`; parser and checker load only for new text.
+What a run with known rules needs of this package is here and in `checked`; parser and checker load only for
+new text.
 """
 
 from __future__ import annotations
@@ -22,11 +23,15 @@ if TYPE_CHECKING:
 
 
 def load_module(
-    name: str, parsed: dict[Source, Parsed] | None = None, defines: Mapping[str, object] = MappingProxyType({})
+    name: str,
+    parsed: dict[Source, Parsed] | None = None,
+    defines: Mapping[str, object] = MappingProxyType({}),
 ) -> list[CheckedProgram]:
-    """The programs of a shipped module (`std.relay.conv`; a package includes its modules), a file, or a folder.
+    """The programs of a shipped module (`std.relay.conv`; a package includes its modules), a file, or a
+    folder.
 
-    `parsed` receives the syntax of what had to be parsed for that. `defines`: values for parameters of the files.
+    `parsed` receives the syntax of what had to be parsed for that. `defines`: values for parameters of the
+    files.
 
     Raises `FileNotFoundError` if there is no such module.
     """

@@ -1,6 +1,8 @@
-"""Admission of ONNX rules by operator set: by `@opset`, by conditions on `opset`, by the operators of the target.
+"""Admission of ONNX rules by operator set: by `@opset`, by conditions on `opset`, by the operators of the
+target.
 
-What follows from the rule alone. Element types and values of a match are looked at when it is applied (`dialect.onnx.admission`).
+What follows from the rule alone. Element types and values of a match are looked at when it is applied
+(`dialect.onnx.admission`).
 """
 
 from __future__ import annotations
@@ -22,7 +24,10 @@ _UNKNOWN: Final = object()
 
 
 def why_unfit(rule: ir.CheckedRule, meta: Mapping[str, Any]) -> str | None:
-    """Why a rule is not applied to a graph with this `meta`, or None. A graph that states no operator set takes every rule."""
+    """Why a rule is not applied to a graph with this `meta`, or None.
+
+    A graph that states no operator set takes every rule.
+    """
     if rule.dialect.name != "onnx" or imported(meta) is None:
         return None
     return _unfit(rule, frozenset(meta[OPSETS].items()))
@@ -48,15 +53,21 @@ def opset_for_rule(rule: ir.CheckedRule, meta: Mapping[str, Any]) -> int | None:
     """The next newer operator set under which a rule can be applied; None if there is none."""
     now = imported(meta)
     newer = range((now if now is not None else history().latest) + 1, history().latest + 1)
-    return next((opset for opset in newer if not why_unfit(rule, {**meta, OPSETS: {**meta[OPSETS], "": opset}})), None)
+    return next(
+        (opset for opset in newer if not why_unfit(rule, {**meta, OPSETS: {**meta[OPSETS], "": opset}})), None
+    )
 
 
 def can_occur(rule: ir.CheckedRule, operators: Collection[str]) -> bool:
     """False if the source needs an operator, whatever alternative is chosen, that is not among these."""
     chosen = {branch for node in rule.nodes if isinstance(node, ir.AltNode) for branch in node.branches}
     if chosen:  # what lies below alternatives may be missing
-        return any(isinstance(node, ir.CallNode) and not operators_disjoint(node, operators) for node in rule.nodes)
-    return all(not isinstance(node, ir.CallNode) or not operators_disjoint(node, operators) for node in rule.nodes)
+        return any(
+            isinstance(node, ir.CallNode) and not operators_disjoint(node, operators) for node in rule.nodes
+        )
+    return all(
+        not isinstance(node, ir.CallNode) or not operators_disjoint(node, operators) for node in rule.nodes
+    )
 
 
 def operators_disjoint(node: ir.CallNode, operators: Collection[str]) -> bool:
@@ -80,7 +91,10 @@ def check_range(rule: ir.CheckedRule, span: Span) -> list[Diagnostic]:
     latest = history().latest
     versions = range(low if low is not None else 1, (high if high is not None else latest) + 1)
     if not versions:
-        return [Diagnostic("E0702", "the range of `@opset` is empty", Label(span), help="the lower bound stands first: `@opset(11..13)`")]
+        return [Diagnostic(
+            "E0702", "the range of `@opset` is empty", Label(span),
+            help="the lower bound stands first: `@opset(11..13)`",
+        )]
     if never := _never_there(rule, versions):
         return [never]
     first: dict[int, list[int]] = {}
@@ -94,19 +108,26 @@ def check_range(rule: ir.CheckedRule, span: Span) -> list[Diagnostic]:
     found = []
     for target, bad in sorted(first.items()):
         good = [v for v in versions if v > bad[-1]]
-        help = f"`@opset({good[0]}{'..' if high is None else f'..{high}'})`, or a condition, `where opset >= {good[0]}`" if good else "make it of other operators"
-        shown = str(bad[0]) if len(bad) == 1 else f"{bad[0]}..{bad[-1]}"
-        found.append(
-            Diagnostic(
-                "E0705", f"not in operator set {shown}, which `@opset` promises: {why[target]}", Label(rule.target.spans[target]),
-                related=(Label(span, "promised here"),), help=help,
-            )  # fmt: skip
+        help = (
+            (
+                f"`@opset({good[0]}{'..' if high is None else f'..{high}'})`, or a condition, `where opset "
+                f">= {good[0]}`"
+            )
+            if good
+            else "make it of other operators"
         )
+        shown = str(bad[0]) if len(bad) == 1 else f"{bad[0]}..{bad[-1]}"
+        found.append(Diagnostic(
+            "E0705", f"not in operator set {shown}, which `@opset` promises: {why[target]}",
+            Label(rule.target.spans[target]), related=(Label(span, "promised here"),), help=help,
+        ))
     return found
 
 
 def _never_there(rule: ir.CheckedRule, versions: range) -> Diagnostic | None:
-    """A finding for a call of the source that no operator set of the range has; below alternatives it may be missing."""
+    """A finding for a call of the source that no operator set of the range has; below alternatives it may be
+    missing.
+    """
     below = {branch for node in rule.nodes if isinstance(node, ir.AltNode) for branch in node.branches}
     if below:
         return None
@@ -115,8 +136,14 @@ def _never_there(rule: ir.CheckedRule, versions: range) -> Diagnostic | None:
             continue
         known = history().operators.get(node.operators[0])
         if known and all(version_at(node.operators[0], opset) is None for opset in versions):
-            why = f"`{node.operators[0]}` needs operator set {known[0].since}" if known[0].since > versions[-1] else f"`{node.operators[0]}` is gone"
-            return Diagnostic("E0705", f"no operator set of `@opset` has this: {why}", Label(node.span), help="the rule never matches; change the range")
+            why = (
+                f"`{node.operators[0]}` needs operator set {known[0].since}" if known[0].since > versions[-1]
+                else f"`{node.operators[0]}` is gone"
+            )
+            return Diagnostic(
+                "E0705", f"no operator set of `@opset` has this: {why}", Label(node.span),
+                help="the rule never matches; change the range",
+            )
     return None
 
 
@@ -154,7 +181,8 @@ def _decided(value: ir.Value, opset: int, lets: Sequence[ir.Value]) -> Any:
 
 
 def _reasons(rule: ir.CheckedRule, opsets: Mapping[str, int], admitted: bool) -> Iterator[tuple[int, str]]:
-    """(target, why it cannot be made) for the outputs. Parts stand before what is made of them, so one way up is enough.
+    """(target, why it cannot be made) for the outputs. Parts stand before what is made of them, so one way up
+    is enough.
 
     `admitted`: the rule's author names the operator sets, and so answers for what operators mean in them.
     """
@@ -172,7 +200,10 @@ def _reasons(rule: ir.CheckedRule, opsets: Mapping[str, int], admitted: bool) ->
                 found = each[0] if each and all(each) else None
             case ir.MakeCall(operator, operands, attributes, _):
                 found = next((reasons[k] for k in operands if reasons[k]), None)
-                if found is None and isinstance(operator, str) and (version := opsets.get(domain_of(operator))) is not None:
+                if (
+                    found is None and isinstance(operator, str)
+                    and (version := opsets.get(domain_of(operator))) is not None
+                ):
                     values = {name: _decided(value, opset, lets) for name, value in attributes}
                     why = misfit(operator, version, values, _given(rule, operands), _UNKNOWN, admitted)
                     found = (number, why) if why else None
@@ -191,7 +222,11 @@ def _given(rule: ir.CheckedRule, operands: Sequence[int]) -> list[int]:
     targets = [rule.target.targets[k] for k in operands]
     if any(isinstance(t, (ir.SpliceInstances, ir.Repeat, ir.Projections)) for t in targets):
         return []
-    return [k for k, t in enumerate(targets) if not isinstance(t, ir.Absent) and not (isinstance(t, ir.SourceNode) and _optional(rule, t.node))]
+    return [
+        k
+        for k, t in enumerate(targets)
+        if not isinstance(t, ir.Absent) and not (isinstance(t, ir.SourceNode) and _optional(rule, t.node))
+    ]
 
 
 def _optional(rule: ir.CheckedRule, node: int) -> bool:

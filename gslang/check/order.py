@@ -1,8 +1,9 @@
 """The order of definition: an attribute is read only from a node that is already matched.
 
-Matching visits the source in reverse post-order (operands first, left to right, outputs as listed). When the constraints
-of a node are tested, the nodes before it have values; later ones do not (language.md §4). This pass walks the same order
-as the matchers. It also checks that outputs hang together and that names of an alternative stay in its arm.
+Matching visits the source in reverse post-order (operands first, left to right, outputs as listed). When the
+constraints of a node are tested, the nodes before it have values; later ones do not (language.md §4). This
+pass walks the same order as the matchers. It also checks that outputs hang together and that names of an
+alternative stay in its arm.
 """
 
 from __future__ import annotations
@@ -17,7 +18,16 @@ from gslang.base.diagnostics import Label
 from gslang.base.source import Span
 from gslang.check import checked as ir
 from gslang.check.context import Lowering
-from gslang.check.found import Read, Reads, children, found_before, found_with, parts, reverse_post_order, walk
+from gslang.check.found import (
+    Read,
+    Reads,
+    children,
+    found_before,
+    found_with,
+    parts,
+    reverse_post_order,
+    walk,
+)
 from gslang.syntax import nodes as n
 
 
@@ -49,7 +59,9 @@ def check_order(
         pattern = low.patterns[node]
         for constraint in pattern.constraints:
             for read in reads.by(constraint, before[node] | found[node] & ~(1 << node), constraint.span):
-                if pattern.block is None or not (read.node == node or _first_of_own(low, node, constraint, read.node)):
+                if pattern.block is None or not (
+                    read.node == node or _first_of_own(low, node, constraint, read.node)
+                ):
                     report(node, read, constraint.span)
     for number, block in enumerate(blocks):
         known = _known_to_bounds(low, number, before) if number != output_block else always
@@ -60,7 +72,10 @@ def check_order(
                 report(None, read, read.span)
         if block.previous is not None and not found.get(block.root, -1) >> block.previous & 1:
             span, link = low.patterns[block.root].span, low.runs[number].link
-            low.error("E0404", f"not every alternative of `{link}` goes on from the instance before", span, f"let each one read `prev.{link}`")
+            low.error(
+                "E0404", f"not every alternative of `{link}` goes on from the instance before", span,
+                f"let each one read `prev.{link}`",
+            )
         for condition, span in zip(block.where, block.where_spans):
             for read in reads.by(condition, always | found.get(block.root, 0), span):
                 report(None, read, span)
@@ -78,8 +93,16 @@ def check_order(
 
 def _known_to_bounds(low: Lowering, block: int, before: dict[int, int]) -> int:
     """The nodes that are definitely matched when the instances of a block of fields are counted."""
-    ends = [k for k, pattern in enumerate(low.patterns) if isinstance(pattern, ir.ChainNode) and pattern.chain == block]
-    splices = ends or [part.node for pattern in low.patterns for part in parts(pattern) if isinstance(part, ir.Splice) and part.block == block]
+    ends = [
+        k
+        for k, pattern in enumerate(low.patterns)
+        if isinstance(pattern, ir.ChainNode) and pattern.chain == block
+    ]
+    splices = ends or [
+        part.node
+        for pattern in low.patterns
+        for part in parts(pattern) if isinstance(part, ir.Splice) and part.block == block
+    ]
     return reduce(and_, (before[node] for node in splices if node in before), -1)
 
 
@@ -88,7 +111,10 @@ def _first_of_own(low: Lowering, node: int, constraint: Any, read: int) -> bool:
     block = low.patterns[node].block
     if block is None or low.patterns[read].block != block:
         return False
-    places = [p.place for p in walk(constraint) if isinstance(p, (ir.NodeAttr, ir.SameAttributes)) and p.node == read]
+    places = [
+        p.place
+        for p in walk(constraint) if isinstance(p, (ir.NodeAttr, ir.SameAttributes)) and p.node == read
+    ]
     return bool(places) and all(isinstance(place, (ir.First, ir.Prev)) for place in places)
 
 
@@ -110,58 +136,77 @@ def _too_early(low: Lowering, order: list[int], node: int, read: Read, span: Spa
     here, there, place = shown(low, node), shown(low, read.node), low.patterns[read.node].span
     title = f"{_what(low, read)} is read before it is matched"
     if read.node == node:
-        low.error("E0401", title, span, "compare its attributes in `where`", text=f"{here} is being matched here")
+        low.error(
+            "E0401", title, span, "compare its attributes in `where`", text=f"{here} is being matched here"
+        )
     elif order.index(read.node) < order.index(node):
         low.error(
             "E0401", title, span, f"list an output that surely has {there} before, or compare in `where`",
-            text=f"{here} needs it here", related=(Label(place, "matched by then only if another alternative was chosen"),),
-        )  # fmt: skip
+            text=f"{here} needs it here",
+            related=(Label(place, "matched by then only if another alternative was chosen"),),
+        )
     else:
         sequence = ", ".join(shown(low, k) for k in order)
         low.error(
-            "E0401", title, span, f"put the constraint at the definition of {there} (solve it for that attribute), or move it to `where`",
-            text=f"{here} needs it here", related=(Label(place, f"operands are matched first, left to right: {sequence}"),),
-        )  # fmt: skip
+            "E0401", title, span,
+            f"put the constraint at the definition of {there} (solve it for that attribute), or move it to "
+            "`where`",
+            text=f"{here} needs it here",
+            related=(Label(place, f"operands are matched first, left to right: {sequence}"),),
+        )
 
 
 def _counted_too_early(low: Lowering, block: ir.Block, read: Read) -> None:
     low.error(
         "E0401", f"{_what(low, read)} is read before it is matched", read.span,
         f"leave the number open, `{block.name} in ..`, and compare `len({block.name})` in `where`",
-        text="the instances are counted before", related=(Label(low.patterns[read.node].span, "matched only after them"),),
-    )  # fmt: skip
+        text="the instances are counted before",
+        related=(Label(low.patterns[read.node].span, "matched only after them"),),
+    )
 
 
 def _in_one_alternative(low: Lowering, read: Read, span: Span, in_another: bool) -> None:
     there = _what(low, read)
     low.error(
         "E0402", f"{there} is matched only in one alternative", span,
-        f"this stands in another one: read a node that both have, or make {there} a part of this one too" if in_another
+        f"this stands in another one: read a node that both have, or make {there} a part of this one too"
+        if in_another
         else "read it in that alternative's arm: `match p { a => …, _ => … }`",
         related=(Label(low.patterns[read.node].span, "the alternative"),),
-    )  # fmt: skip
+    )
 
 
 def _unmatched(low: Lowering, read: Read, span: Span) -> None:
     low.error(
-        "E0605", f"{_what(low, read)} is not part of the matched nodes", span, "use it as an operand of an output",
-        related=(Label(low.patterns[read.node].span, "defined here"),),
-    )  # fmt: skip
+        "E0605", f"{_what(low, read)} is not part of the matched nodes", span,
+        "use it as an operand of an output", related=(Label(low.patterns[read.node].span, "defined here"),),
+    )
 
 
 def _check_connected(low: Lowering, rule: n.Rule, outputs: list[int]) -> None:
-    """Output k shares a node with the outputs before it (thesis, definition 2.11), whichever alternatives are chosen."""
+    """Output k shares a node with the outputs before it (thesis, definition 2.11), whichever alternatives are
+    chosen.
+    """
     for k in range(1, len(outputs)):
-        alone = next((chosen for chosen in _choices(low, outputs[: k + 1]) if not _share(low, outputs, k, chosen)), None)
+        alone = next(
+            (chosen for chosen in _choices(low, outputs[: k + 1]) if not _share(low, outputs, k, chosen)),
+            None,
+        )
         if alone is None:
             continue
-        places = [low.patterns[low.patterns[alternation].branches[branch]].span for alternation, branch in alone.items()]  # type: ignore[union-attr]
+        places = [
+            low.patterns[low.patterns[alternation].branches[branch]].span  # type: ignore[union-attr]
+            for alternation, branch in alone.items()
+        ]
         low.error(
-            "E0602", f"output {k + 1} shares no node with the outputs before it{' in one alternative' if places else ''}",
+            "E0602",
+            f"output {k + 1} shares no node with the outputs before "
+            f"it{' in one alternative' if places else ''}",
             rule.source.outputs[k].span,
-            "such a rule matches any pair of nodes: share an input, list the outputs in another order, or mark it `@disconnected`",
+            "such a rule matches any pair of nodes: share an input, list the outputs in another order, or "
+            "mark it `@disconnected`",
             related=tuple(Label(place, "if this alternative is chosen") for place in places),
-        )  # fmt: skip
+        )
         return
 
 
@@ -170,7 +215,10 @@ _MOST_CHOICES = 1024  # a rule with more alternatives is given the benefit of th
 
 def _choices(low: Lowering, outputs: list[int]) -> Iterator[dict[int, int]]:
     """All ways to choose among the alternatives below these outputs, later ones varying fastest."""
-    branches = {k: len(node.branches) for k in reverse_post_order(low.patterns, outputs) if isinstance(node := low.patterns[k], ir.AltNode)}
+    branches = {
+        k: len(node.branches)
+        for k in reverse_post_order(low.patterns, outputs) if isinstance(node := low.patterns[k], ir.AltNode)
+    }
     for chosen in islice(product(*map(range, branches.values())), _MOST_CHOICES):
         yield dict(zip(branches, chosen))
 

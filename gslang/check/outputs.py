@@ -1,4 +1,5 @@
-"""Element types, as far as a rule alone says them, and what it puts in the place of its outputs: something, of the same type.
+"""Element types, as far as a rule alone says them, and what it puts in the place of its outputs: something,
+of the same type.
 
 Users of an output, or the graph whose output it is, go on reading what they read before.
 """
@@ -16,28 +17,40 @@ from gslang.check.context import Lowering
 from gslang.dialect.dtypes import PLAIN, in_class, shown_classes
 from gslang.dialect.signature import Signature
 
-_STATED_BY = ("dtype", "to", "out_dtype", "output_dtype")  # attributes that are the element type of the result
-_OF_OTHERS = frozenset({"topk", "sort", "broadcast_to", "dyn.broadcast_to"})  # whose `dtype` is not that of the (only) result
+# attributes that are the element type of the result
+_STATED_BY = ("dtype", "to", "out_dtype", "output_dtype")
+# whose `dtype` is not that of the (only) result
+_OF_OTHERS = frozenset({"topk", "sort", "broadcast_to", "dyn.broadcast_to"})
 
 
 def check_replaced(low: Lowering, olds: list[int], nows: list[int], where: Iterable[Value]) -> None:
     """Report outputs that are replaced by nothing, or by another element type."""
-    tested = {value.node for condition in where for value in _parts(condition) if isinstance(value, ir.IsAbsent)}
+    tested = {
+        value.node for condition in where for value in _parts(condition) if isinstance(value, ir.IsAbsent)
+    }
     for now in nows:
         for span, name in _nothing(low, now, tested):
             if name is None:
-                low.error("E0608", "an output cannot be replaced by nothing", span, "name what its users, or the graph, read instead")
+                low.error(
+                    "E0608", "an output cannot be replaced by nothing", span,
+                    "name what its users, or the graph, read instead",
+                )
             else:
                 message = f"an output cannot be replaced by `{name}`, which may be absent"
-                low.error("E0608", message, span, f"add `where {name} != none`, or choose: `{name} if {name} != none else …`")
+                low.error(
+                    "E0608", message, span,
+                    f"add `where {name} != none`, or choose: `{name} if {name} != none else …`",
+                )
     if len(olds) == len(nows):
         for old, now in zip(olds, nows):
             before, after = _dtype(low, old), _target_dtype(low, now)
             if before is not None and after is not None and before != after:
                 low.error(
-                    "E0609", f"an output of type {before} cannot be replaced by one of type {after}", low.target_spans[now],
-                    f"its users, or the graph, go on reading {before}: convert the target back", related=(Label(low.patterns[old].span, f"{before} here"),),
-                )  # fmt: skip
+                    "E0609", f"an output of type {before} cannot be replaced by one of type {after}",
+                    low.target_spans[now],
+                    f"its users, or the graph, go on reading {before}: convert the target back",
+                    related=(Label(low.patterns[old].span, f"{before} here"),),
+                )
 
 
 def check_operand_types(low: Lowering) -> None:
@@ -51,20 +64,30 @@ def check_operand_types(low: Lowering) -> None:
     for target in low.targets:
         if isinstance(target, ir.MakeCall) and isinstance(target.operator, str):
             for k, part in enumerate(target.operands):
-                _check_operand(low, low.dialect.operators[target.operator], k, _target_dtype(low, part), low.target_spans[part])
+                _check_operand(
+                    low, low.dialect.operators[target.operator], k, _target_dtype(low, part),
+                    low.target_spans[part],
+                )
 
 
 def _check_operand(low: Lowering, signature: Signature, k: int, dtype: str | None, span: Span) -> None:
     spec = signature.operand(k)
     if dtype not in PLAIN:  # of complex numbers and the like declarations say nothing
         return
-    if spec is not None and spec.kind == "tensor" and dtype is not None and spec.dtypes and not any(in_class(dtype, wanted) for wanted in spec.dtypes):
+    if (
+        spec is not None and spec.kind == "tensor" and dtype is not None and spec.dtypes
+        and not any(in_class(dtype, wanted) for wanted in spec.dtypes)
+    ):
         taken = " | ".join(shown_classes(spec.dtypes))
-        low.error("E0307", f"operand `{spec.name}` of `{signature.name}` is never {dtype}", span, f"it takes {taken}; convert it before")
+        low.error(
+            "E0307", f"operand `{spec.name}` of `{signature.name}` is never {dtype}", span,
+            f"it takes {taken}; convert it before",
+        )
 
 
 def settle_constants(low: Lowering) -> None:
-    """Give a new constant that does not state its element type the one that the operand's declaration demands: `tensor(int64)`.
+    """Give a new constant that does not state its element type the one that the operand's declaration
+    demands: `tensor(int64)`.
 
     Any other takes that of the first operand of its call. Reported is a named one that would have two types.
     """
@@ -73,7 +96,10 @@ def settle_constants(low: Lowering) -> None:
     for target, span in zip(low.targets, low.target_spans):
         if not isinstance(target, ir.MakeCall):
             continue
-        operators = (target.operator,) if isinstance(target.operator, str) else low.variables[target.operator[1]].operators
+        operators = (
+            (target.operator,) if isinstance(target.operator, str)
+            else low.variables[target.operator[1]].operators
+        )
         types = [_target_dtype(low, part) for part in target.operands]
         for k, part in enumerate(target.operands):
             if isinstance(low.targets[part], ir.Repeat | ir.SpliceInstances | ir.Projections):
@@ -84,7 +110,10 @@ def settle_constants(low: Lowering) -> None:
                 if dtype is not None:
                     demanded.setdefault(number, dtype)
                 elif number == part and low.target_names[part] is not None:
-                    dtype = next((d for other, d in zip(target.operands, types) if d is not None and other != part), None)
+                    dtype = next(
+                        (d for other, d in zip(target.operands, types) if d is not None and other != part),
+                        None,
+                    )
                 if dtype is not None:
                     _once(low, number, dtype, span, seen)
     for number, dtype in demanded.items():
@@ -113,12 +142,16 @@ def _once(low: Lowering, constant: int, dtype: str, span: Span, seen: dict[int, 
         name = low.target_names[constant] or "this"
         low.error(
             "E0307", f"`{name}` would be {before} and {dtype} at once", low.target_spans[constant],
-            'a constant has one type: write one for each use, with `dtype = "…"`', related=(Label(where, f"{before} here"), Label(span, f"{dtype} here")),
-        )  # fmt: skip
+            'a constant has one type: write one for each use, with `dtype = "…"`',
+            related=(Label(where, f"{before} here"), Label(span, f"{dtype} here")),
+        )
 
 
 def _nothing(low: Lowering, output: int, tested: set[int]) -> Iterator[tuple[Span, str | None]]:
-    """Where a target is nothing, or an input that may be absent without a test of it (its name). Parts that are shared are looked at once."""
+    """Where a target is nothing, or an input that may be absent without a test of it (its name).
+
+    Parts that are shared are looked at once.
+    """
     stack, met = [(output, frozenset(tested))], set[tuple[int, frozenset[int]]]()
     while stack:
         target, known = stack.pop()
@@ -174,7 +207,11 @@ def _dtype(low: Lowering, node: int) -> str | None:
                 stated[name] = dtype
     if "dtype" in stated and not operators:
         return stated["dtype"]
-    return next((d for d in (_stated(low, operator, stated) for operator in operators[:1]) if d), None) if len(operators) == 1 else None
+    return (
+        next((d for d in (_stated(low, operator, stated) for operator in operators[:1]) if d), None)
+        if len(operators) == 1
+        else None
+    )
 
 
 def _target_dtype(low: Lowering, target: int) -> str | None:
@@ -184,7 +221,13 @@ def _target_dtype(low: Lowering, target: int) -> str | None:
         case ir.MakeConst(dtype=ir.Const(str(dtype))):
             return dtype
         case ir.MakeCall(operator=str(operator), attributes=attributes):
-            return _stated(low, operator, {name: v.value for name, v in attributes if isinstance(v, ir.Const) and isinstance(v.value, str)})
+            return _stated(
+                low, operator,
+                {
+                    name: v.value
+                    for name, v in attributes if isinstance(v, ir.Const) and isinstance(v.value, str)
+                },
+            )
         case ir.ChooseTarget(_, then, otherwise):
             found = {_target_dtype(low, then), _target_dtype(low, otherwise)}
             return found.pop() if len(found) == 1 else None
@@ -196,4 +239,7 @@ def _stated(low: Lowering, operator: str, attributes: dict[str, str]) -> str | N
     signature = low.dialect.operators[operator]
     if operator in _OF_OTHERS or signature.several_results:
         return None
-    return next((attributes[name] for name in _STATED_BY if name in signature.attributes and attributes.get(name)), None)
+    return next(
+        (attributes[name] for name in _STATED_BY if name in signature.attributes and attributes.get(name)),
+        None,
+    )

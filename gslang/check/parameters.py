@@ -14,7 +14,9 @@ from gslang.syntax import nodes as n
 
 
 def settled(item: n.ParamDecl, defines: Mapping[str, object], found: list[Diagnostic]) -> n.ParamDecl:
-    """The declaration with the value that is given, else the default; what does not fit the declared type is reported."""
+    """The declaration with the value that is given, else the default; what does not fit the declared type is
+    reported.
+    """
 
     def error(message: str, node: n.Node, help: str | None = None) -> None:
         found.append(Diagnostic("E0211", message, Label(node.span), help=help))
@@ -23,16 +25,25 @@ def settled(item: n.ParamDecl, defines: Mapping[str, object], found: list[Diagno
     domain = TypeReader((), (), error).union(item.types)
     default = None if item.default is None else constant(item.default)
     if item.default is not None and isinstance(default, NotConstant):
-        error(f"the default of `{name}` is not a constant", item.default, "write a number, a text or a tuple of them")
+        error(
+            f"the default of `{name}` is not a constant", item.default,
+            "write a number, a text or a tuple of them",
+        )
     elif item.default is not None and contains(domain, default) is False:
-        error(f"the default of `{name}` does not fit its type", item.default, f"declared: `{domain_text(domain)}`")
+        error(
+            f"the default of `{name}` does not fit its type", item.default,
+            f"declared: `{domain_text(domain)}`",
+        )
     if name not in defines:
         if item.default is None:
             error(f"`{name}` has no value", item.name, f"give it a default, or a value: `--define {name}=…`")
         return replace(item, value=default)
     value = plain(defines[name])
     if contains(domain, value) is False:
-        error(f"the value {value_text(value)} that is given for `{name}` does not fit its type", item.name, f"declared: `{domain_text(domain)}`")
+        error(
+            f"the value {value_text(value)} that is given for `{name}` does not fit its type", item.name,
+            f"declared: `{domain_text(domain)}`",
+        )
     return replace(item, value=value)
 
 
@@ -45,4 +56,7 @@ def plain(value: object) -> object:
 
 def type_of(item: n.ParamDecl) -> str:
     """The type of a parameter's value in expressions; `any` where another run may have another type."""
-    return type_of_value(item.value) if len(item.types) == 1 and not isinstance(item.types[0], n.TypeOptional) else "any"
+    return (
+        type_of_value(item.value) if len(item.types) == 1 and not isinstance(item.types[0], n.TypeOptional)
+        else "any"
+    )

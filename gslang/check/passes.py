@@ -11,9 +11,14 @@ from gslang.syntax import nodes as n
 
 
 def check_pass(
-    item: n.PassDecl, program: n.Program, rules: Mapping[str, ir.CheckedRule], passes: Mapping[str, ir.CheckedPass],
-    known: Mapping[str, object], broken: set[str], found: list[Diagnostic],
-) -> ir.CheckedPass | None:  # fmt: skip
+    item: n.PassDecl,
+    program: n.Program,
+    rules: Mapping[str, ir.CheckedRule],
+    passes: Mapping[str, ir.CheckedPass],
+    known: Mapping[str, object],
+    broken: set[str],
+    found: list[Diagnostic],
+) -> ir.CheckedPass | None:
     """The steps of a pass; passes named in it are expanded."""
     declared = {i.name.id: i for i in program.items if isinstance(i, n.PassDecl)}
     count = len(found)
@@ -32,14 +37,21 @@ def check_pass(
             elif name in broken:
                 result.append(ir.Step((name,)))
             elif name in chain:
-                found.append(Diagnostic("E0703", f"pass `{name}` runs itself: {' → '.join([*chain, name])}", Label(part.span), help="remove it here"))
+                found.append(Diagnostic(
+                    "E0703", f"pass `{name}` runs itself: {' → '.join([*chain, name])}", Label(part.span),
+                    help="remove it here",
+                ))
             elif name in declared:
                 result += steps(declared[name].items, (*chain, name))
             elif name in passes:
                 result += passes[name].steps
             else:
                 guess = did_you_mean(name, [*rules, *ir.families(rules), *known, "fold", "cse"])
-                found.append(Diagnostic("E0207", f"unknown rule or pass `{name}`", Label(part.span), help=f"did you mean `{guess}`?" if guess else "declare it, or import its module with `use`"))
+                found.append(Diagnostic(
+                    "E0207", f"unknown rule or pass `{name}`", Label(part.span),
+                    help=f"did you mean `{guess}`?" if guess
+                    else "declare it, or import its module with `use`",
+                ))
         return result
 
     result = steps(item.items, (item.name.id,))

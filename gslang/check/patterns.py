@@ -39,39 +39,53 @@ def keep(low: Lowering, expr: n.Unary, what: Denotation) -> Denotation:
     return what
 
 
-# ── leaves ────────────────────────────────────────────────────────────────────────────────────────────────────
+# ── leaves ──────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-def leaf(low: Lowering, span: Span, kind: str, arguments: tuple[n.Argument, ...], *, name: str | None = None, optional: bool = False, is_input: bool = True) -> NodeOf:
+def leaf(
+    low: Lowering,
+    span: Span,
+    kind: str,
+    arguments: tuple[n.Argument, ...], *,
+    name: str | None = None,
+    optional: bool = False,
+    is_input: bool = True,
+) -> NodeOf:
     """A wildcard or leaf with constraints on shape, dtype, ndim or value."""
     constraints: list[ir.Constraint | ir.SameAttributes] = []
     for argument in arguments:
         if not isinstance(argument, n.Keyword):
-            number = kind == "const" and isinstance(argument, n.Positional) and isinstance(argument.value, n.Literal | n.Unary)
+            number = (
+                kind == "const" and isinstance(argument, n.Positional)
+                and isinstance(argument.value, n.Literal | n.Unary)
+            )
             low.error(
-                "E0501", f"a kind is constrained by name: `{kind}({'value' if kind == 'const' else 'shape'} = …)`", argument.span,
-                "a number that stands alone is a constant of that value" if number else None,
-            )  # fmt: skip
+                "E0501",
+                f"a kind is constrained by name: `{kind}({'value' if kind == 'const' else 'shape'} = …)`",
+                argument.span, "a number that stands alone is a constant of that value" if number else None,
+            )
             continue
         if argument.name not in LEAF_FACTS:
             guess = did_you_mean(argument.name, LEAF_FACTS)
             low.error(
                 "E0502", f"a `{kind}` has no attribute `{argument.name}`", argument.name_span,
-                f"did you mean `{guess}`?" if guess else "what can be constrained: `shape`, `dtype`, `ndim`, `value`",
-            )  # fmt: skip
+                f"did you mean `{guess}`?" if guess
+                else "what can be constrained: `shape`, `dtype`, `ndim`, `value`",
+            )
             continue
         test = values.test(low, argument.value)
         if argument.name == "value":
             if kind not in ("const", "any", "fixed"):
-                low.error("E0502", f"the value of a `{kind}` is not known here", argument.span, "use kind `const`")
+                low.error(
+                    "E0502", f"the value of a `{kind}` is not known here", argument.span, "use kind `const`"
+                )
             if isinstance(test, ir.Equals):
                 test = ir.ConstantEquals(test.value)
         constraints.append(ir.Constraint(argument.name, test, argument.span))
-    return low.add_pattern(
-        ir.LeafNode(
-            name=name, span=span, block=low.block, constraints=tuple(constraints), kind=kind, optional=optional, is_input=is_input
-        )
-    )
+    return low.add_pattern(ir.LeafNode(
+        name=name, span=span, block=low.block, constraints=tuple(constraints), kind=kind, optional=optional,
+        is_input=is_input,
+    ))
 
 
 def inline_kind(low: Lowering, expr: n.Expr, kind: str, arguments: tuple[n.Argument, ...]) -> NodeOf:
@@ -86,10 +100,12 @@ def constant_call(low: Lowering, expr: n.Call, name: str) -> NodeOf:
     if len(expr.arguments) != 1 or not isinstance(expr.arguments[0], n.Positional):
         low.stop("E0503", "`splat` takes one value", expr.span)
     argument = expr.arguments[0]
-    constraint = ir.Constraint("value", ir.SplatEquals(values.value(low, argument.value).value), argument.span)
-    return low.add_pattern(
-        ir.LeafNode(name=None, span=expr.span, block=low.block, constraints=(constraint,), kind="const", is_input=False)
+    constraint = ir.Constraint(
+        "value", ir.SplatEquals(values.value(low, argument.value).value), argument.span
     )
+    return low.add_pattern(ir.LeafNode(
+        name=None, span=expr.span, block=low.block, constraints=(constraint,), kind="const", is_input=False,
+    ))
 
 
 def node_of(low: Lowering, expr: n.Expr | n.Star, what: Denotation) -> int:
@@ -99,9 +115,14 @@ def node_of(low: Lowering, expr: n.Expr | n.Star, what: Denotation) -> int:
             if (end := links.end(low, expr, what)) is not None:
                 return end
             if isinstance(place, ir.Prev):
-                low.stop("E0607", "this node of the previous instance is read in constraints; it is no operand", expr.span)
+                low.stop(
+                    "E0607", "this node of the previous instance is read in constraints; it is no operand",
+                    expr.span,
+                )
             if isinstance(place, ir.At):
-                low.stop("E0607", "a node of one instance cannot be part of the source outside `each`", expr.span)
+                low.stop(
+                    "E0607", "a node of one instance cannot be part of the source outside `each`", expr.span
+                )
             if isinstance(place, ir.First):
                 low.stop("E0607", "`first` is read in constraints; it is not an operand", expr.span)
             return node
@@ -109,15 +130,19 @@ def node_of(low: Lowering, expr: n.Expr | n.Star, what: Denotation) -> int:
             if kind in ("str", "none", "bool", "dtype", "graph"):
                 low.stop("E0307", f"an operand is a tensor, this is a {kind}", expr.span)
             constraint = ir.Constraint("value", ir.ConstantEquals(value), expr.span)
-            return low.add_pattern(
-                ir.LeafNode(name=None, span=expr.span, block=low.block, constraints=(constraint,), kind="const", is_input=False)
-            ).node
+            return low.add_pattern(ir.LeafNode(
+                name=None, span=expr.span, block=low.block, constraints=(constraint,), kind="const",
+                is_input=False,
+            )).node
         case BlockOf() | NodesOf() | InstanceOf():
-            low.stop("E0607", "a sequence stands with `*` among fields, variadic operands or outputs", expr.span, "write `*name.node`")
+            low.stop(
+                "E0607", "a sequence stands with `*` among fields, variadic operands or outputs", expr.span,
+                "write `*name.node`",
+            )
     low.stop("E0307", "an operand is a tensor", expr.span)
 
 
-# ── tuples, projections, alternatives ─────────────────────────────────────────────────────────────────────────
+# ── tuples, projections, alternatives ───────────────────────────────────────────────────────────────────────
 
 
 def make_tuple(low: Lowering, expr: n.Expr, parts: list[tuple[n.Expr, Denotation]]) -> NodeOf:
@@ -131,7 +156,12 @@ def make_tuple(low: Lowering, expr: n.Expr, parts: list[tuple[n.Expr, Denotation
     return low.add_pattern(ir.TupleNode(name=None, span=expr.span, block=low.block, fields=tuple(fields)))
 
 
-def splice(low: Lowering, item: n.Star, what: Denotation, before: list[int | None | ir.Splice] | list[int | ir.Splice]) -> ir.Splice:
+def splice(
+    low: Lowering,
+    item: n.Star,
+    what: Denotation,
+    before: list[int | None | ir.Splice] | list[int | ir.Splice],
+) -> ir.Splice:
     """`*b`: all instances of a block as operands or fields."""
     if not isinstance(what, NodesOf):
         low.stop("E0607", "`*` stands before a sequence of nodes: `*branch.conv`", item.span)
@@ -144,30 +174,44 @@ def project(low: Lowering, expr: n.Expr, base: NodeOf, index: ir.Test) -> NodeOf
     """`p.0`, `p[i]`, `p[_]`."""
     constraints = () if isinstance(index, ir.Anything) else (ir.Constraint("index", index, expr.span),)
     node = node_of(low, expr, base)
-    check_projection(low, results_of(low, node), index.value if isinstance(index, ir.Equals) else ir.Const(None), expr.span)
+    check_projection(
+        low, results_of(low, node), index.value if isinstance(index, ir.Equals) else ir.Const(None), expr.span
+    )
     if isinstance(index, ir.Equals):
         for k, other in enumerate(low.patterns):  # the same projection of the same node is the same node
-            if isinstance(other, ir.ProjNode) and other.base == node and other.block == low.block and not other.keep:
-                if [c.test for c in other.constraints if isinstance(c, ir.Constraint)] == [index] and isinstance(index.value, ir.Const):
+            if (
+                isinstance(other, ir.ProjNode) and other.base == node and other.block == low.block
+                and not other.keep
+            ):
+                if [c.test for c in other.constraints if isinstance(c, ir.Constraint)] == [
+                    index
+                ] and isinstance(index.value, ir.Const):
                     return NodeOf(ir.OWN, k)
-    return low.add_pattern(ir.ProjNode(name=None, span=expr.span, block=low.block, base=node, constraints=constraints))
+    return low.add_pattern(
+        ir.ProjNode(name=None, span=expr.span, block=low.block, base=node, constraints=constraints)
+    )
 
 
 def alternatives(low: Lowering, expr: n.Binary) -> Denotation:
     """`a | b | …`; a choice between values is no pattern."""
     if low.side != "source":
-        low.stop("E0506", "`|` makes alternatives of a source pattern", expr.span, "in a target write `match p { a => …, b => … }`")
+        low.stop(
+            "E0506", "`|` makes alternatives of a source pattern", expr.span,
+            "in a target write `match p { a => …, b => … }`",
+        )
     branches, names = [], []
     for part in branches_of(expr):
         what = low.denote(part)
         branches.append(node_of(low, part, what))
-        names.append(part.name.id if isinstance(part, n.Walrus) else part.id if isinstance(part, n.Name) else None)
+        names.append(
+            part.name.id if isinstance(part, n.Walrus) else part.id if isinstance(part, n.Name) else None
+        )
     node = low.add_pattern(ir.AltNode(name=None, span=expr.span, block=low.block, branches=tuple(branches)))
     low.branch_names[node.node] = tuple(names)
     return node
 
 
-# ── calls ─────────────────────────────────────────────────────────────────────────────────────────────────────
+# ── calls ───────────────────────────────────────────────────────────────────────────────────────────────────
 
 
 def make_call(
@@ -184,21 +228,24 @@ def make_call(
     if variable is not None:
         narrow_by_operands(low, expr, variable, [_is_tuple(low, operand) for operand in operands])
     _check_operands(low, expr, shown, signatures, operands)
-    swappable = frozenset(s.name for s in signatures if "commutative" in s.traits) if not ordered else frozenset()
+    swappable = (
+        frozenset(s.name for s in signatures if "commutative" in s.traits) if not ordered else frozenset()
+    )
     while operands and operands[-1] is None:
         operands.pop()
-    node = low.add_pattern(
-        ir.CallNode(
-            name=None, span=expr.span, block=low.block, constraints=tuple(constraints), operators=operators,
-            operands=tuple(operands), variable=variable, swappable=swappable if len(operands) == 2 else frozenset(),
-        )  # fmt: skip
-    )
+    node = low.add_pattern(ir.CallNode(
+        name=None, span=expr.span, block=low.block, constraints=tuple(constraints), operators=operators,
+        operands=tuple(operands), variable=variable,
+        swappable=swappable if len(operands) == 2 else frozenset(),
+    ))
     if isinstance(expr, n.Call) and expr.optional:
         inner = next((o for o in operands if isinstance(o, int)), None)
         if inner is None or len([o for o in operands if o is not None]) != 1:
             mend = f"write out what is left without it: `{shown}(p, …) | p`"
             low.stop("E0302", "an optional operator has exactly one operand: `nn.relu?(p)`", expr.span, mend)
-        choice = low.add_pattern(ir.AltNode(name=None, span=expr.span, block=low.block, branches=(node.node, inner)))
+        choice = low.add_pattern(
+            ir.AltNode(name=None, span=expr.span, block=low.block, branches=(node.node, inner))
+        )
         low.branch_names[choice.node] = (None, None)
         return choice
     return node
@@ -236,14 +283,19 @@ def _arguments(
                 if isinstance(value, n.Hole):
                     free.add(name)
                     continue
-                if operand.attribute is not None and _is_plain(value) and value != n.Literal(None, span=value.span):
+                if (
+                    operand.attribute is not None and _is_plain(value)
+                    and value != n.Literal(None, span=value.span)
+                ):
                     attributes.append(argument)
                     continue
                 what = _operand(low, value)
                 if operand.attribute is not None and isinstance(what, ValueOf) and what.type != "none":
                     attributes.append(argument)
                     continue
-                named[name] = None if isinstance(what, ValueOf) and what.type == "none" else node_of(low, value, what)
+                named[name] = (
+                    None if isinstance(what, ValueOf) and what.type == "none" else node_of(low, value, what)
+                )
             case n.Keyword() | n.Spread():
                 attributes.append(argument)
     given = {operand.name for operand in spec.operands[: len(operands)]} | set(named)
@@ -273,7 +325,9 @@ def _said_of_operands(low: Lowering, spec: Signature, argument: n.Keyword | n.Sp
 
 def _anything(low: Lowering, expr: n.Expr) -> int:
     """An operand that is anything, or absent."""
-    return low.add_pattern(ir.LeafNode(name=None, span=expr.span, block=low.block, kind="any", optional=True, is_input=False)).node
+    return low.add_pattern(
+        ir.LeafNode(name=None, span=expr.span, block=low.block, kind="any", optional=True, is_input=False)
+    ).node
 
 
 def _is_plain(expr: n.Expr) -> bool:
@@ -291,8 +345,13 @@ def _is_plain(expr: n.Expr) -> bool:
 def refuse_comparison(low: Lowering, value: n.Expr, signatures: list[Signature]) -> None:
     """`axes == …` among arguments: an attribute is meant."""
     match value:
-        case n.Comparison(n.Name(name), (("==", _), *_)) if low.look_up(name) is None and name in signatures[0].attributes:
-            low.stop("E0106", "`==` compares; an attribute is constrained with `=`", value.span, f"write `{name} = …`")
+        case n.Comparison(n.Name(name), (("==", _), *_)) if (
+            low.look_up(name) is None and name in signatures[0].attributes
+        ):
+            low.stop(
+                "E0106", "`==` compares; an attribute is constrained with `=`", value.span,
+                f"write `{name} = …`",
+            )
 
 
 def _is_tuple(low: Lowering, operand: int | None | ir.Splice) -> bool | None:
@@ -301,10 +360,22 @@ def _is_tuple(low: Lowering, operand: int | None | ir.Splice) -> bool | None:
     return None if found is None else found != "tensor"
 
 
-def _check_operands(low: Lowering, expr: n.Expr, shown: str, signatures: list[Signature], operands: list[int | None | ir.Splice]) -> None:
-    operators = low.variables[shown].operators if shown in low.variables else tuple(s.name for s in signatures)
-    for signature in [low.dialect.operators[name] for name in operators[:1]]:  # of a list the first one tells what is meant
-        check_count(low, expr, signature, len(operands), any(isinstance(o, ir.Splice) for o in operands), None if shown == signature.name else shown)
+def _check_operands(
+    low: Lowering,
+    expr: n.Expr,
+    shown: str,
+    signatures: list[Signature],
+    operands: list[int | None | ir.Splice],
+) -> None:
+    operators = (
+        low.variables[shown].operators if shown in low.variables else tuple(s.name for s in signatures)
+    )
+    # of a list the first one tells what is meant
+    for signature in [low.dialect.operators[name] for name in operators[:1]]:
+        check_count(
+            low, expr, signature, len(operands), any(isinstance(o, ir.Splice) for o in operands),
+            None if shown == signature.name else shown,
+        )
         for k, operand in enumerate(operands):
             spec = signature.operand(k)
             if operand is None and spec is not None and not spec.optional:
@@ -316,22 +387,30 @@ def _check_operands(low: Lowering, expr: n.Expr, shown: str, signatures: list[Si
 def _check_kind(low: Lowering, expr: n.Expr, signature: Signature, spec: OperandSpec, operand: int) -> None:
     pattern = low.patterns[operand]
     if spec.kind == "tensor" and isinstance(pattern, ir.TupleNode):
-        low.error("E0307", f"operand `{spec.name}` of `{signature.name}` is a tensor, this is a tuple", pattern.span)
+        low.error(
+            "E0307", f"operand `{spec.name}` of `{signature.name}` is a tensor, this is a tuple", pattern.span
+        )
     if isinstance(pattern, ir.CallNode) and len(pattern.operators) == 1 and spec.kind == "tensor":
         inner = low.dialect.operators[pattern.operators[0]]
         if inner.several_results:
             low.error(
-                "E0309", f"`{inner.name}` has several results", pattern.span, f"project one: `{inner.name}(…).0`",
-            )  # fmt: skip
+                "E0309", f"`{inner.name}` has several results", pattern.span,
+                f"project one: `{inner.name}(…).0`",
+            )
 
 
-def check_count(low: Lowering, expr: n.Expr, signature: Signature, count: int, sequence: bool, variable: str | None) -> None:
+def check_count(
+    low: Lowering, expr: n.Expr, signature: Signature, count: int, sequence: bool, variable: str | None
+) -> None:
     """Report a wrong number of operands, with the declaration."""
     variadic = any(o.variadic for o in signature.operands)
     least = sum(not o.optional and not o.variadic for o in signature.operands)
     most = None if variadic else len(signature.operands)
     if sequence and not variadic:
-        low.error("E0607", f"`{signature.name}` has no variadic operand", expr.span, "put the sequence into a tuple: `(*f.item)`")
+        low.error(
+            "E0607", f"`{signature.name}` has no variadic operand", expr.span,
+            "put the sequence into a tuple: `(*f.item)`",
+        )
         return
     if sequence or (least <= count and (most is None or count <= most)):
         return
@@ -339,9 +418,9 @@ def check_count(low: Lowering, expr: n.Expr, signature: Signature, count: int, s
     related = () if signature.declared_at is None else (Label(signature.declared_at, "declared here"),)
     via = f" (one of `{variable}`)" if variable else ""
     low.stop(
-        "E0302", f"`{signature.name}`{via} takes {wanted} operand{'s' if wanted != '1' else ''}, got {count}", expr.span,
-        _operands_named(signature, most is not None and count > most), related=related,
-    )  # fmt: skip
+        "E0302", f"`{signature.name}`{via} takes {wanted} operand{'s' if wanted != '1' else ''}, got {count}",
+        expr.span, _operands_named(signature, most is not None and count > most), related=related,
+    )
 
 
 def _operands_named(signature: Signature, too_many: bool) -> str:
@@ -362,9 +441,15 @@ def _operand(low: Lowering, expr: n.Expr) -> Denotation:
 
 
 def _constraints(
-    low: Lowering, signatures: list[Signature], shown: str, attributes: list[n.Keyword | n.Spread], given: set[str]
+    low: Lowering,
+    signatures: list[Signature],
+    shown: str,
+    attributes: list[n.Keyword | n.Spread],
+    given: set[str],
 ) -> list[ir.Constraint | ir.SameAttributes]:
-    """Keyword arguments and spreads as constraints; an explicit keyword, or a `given` operand, overrides the same one from a spread."""
+    """Keyword arguments and spreads as constraints; an explicit keyword, or a `given` operand, overrides the
+    same one from a spread.
+    """
     explicit = {a.name for a in attributes if isinstance(a, n.Keyword)} | given
     found: list[ir.Constraint | ir.SameAttributes] = []
     for argument in attributes:
@@ -380,7 +465,9 @@ def _constraints(
     return found
 
 
-def _check_attribute(low: Lowering, signatures: list[Signature], shown: str, argument: n.Keyword, test: ir.Test) -> None:
+def _check_attribute(
+    low: Lowering, signatures: list[Signature], shown: str, argument: n.Keyword, test: ir.Test
+) -> None:
     """Report a constraint that no operator of the call can meet."""
     specs = [signature.attribute(argument.name) for signature in signatures]
     if len(signatures) == 1 and specs[0] is not None:
@@ -388,12 +475,16 @@ def _check_attribute(low: Lowering, signatures: list[Signature], shown: str, arg
 
 
 def known_attribute(low: Lowering, signatures: list[Signature], shown: str, name: str, span: Span) -> bool:
-    if any(name in s.attributes or any(o.name == name and o.attribute for o in s.operands) for s in signatures):
+    if any(
+        name in s.attributes or any(o.name == name and o.attribute for o in s.operands) for s in signatures
+    ):
         return True
     candidates = [*signatures[0].attributes, *(o.name for o in signatures[0].operands)]
     guess = did_you_mean(name, candidates)
     listed = ", ".join(f"`{a}`" for a in signatures[0].attributes) or "none"
-    related = () if signatures[0].declared_at is None else (Label(signatures[0].declared_at, "declared here"),)
+    related = (
+        () if signatures[0].declared_at is None else (Label(signatures[0].declared_at, "declared here"),)
+    )
     low.error(
         "E0303", f"`{shown}` has no attribute `{name}`", span,
         f"did you mean `{guess}`?" if guess else f"its attributes: {listed}", related=related,
@@ -401,7 +492,9 @@ def known_attribute(low: Lowering, signatures: list[Signature], shown: str, name
     return False
 
 
-def _spread(low: Lowering, signatures: list[Signature], spread: n.Spread, explicit: set[str]) -> list[ir.Constraint | ir.SameAttributes]:
+def _spread(
+    low: Lowering, signatures: list[Signature], spread: n.Spread, explicit: set[str]
+) -> list[ir.Constraint | ir.SameAttributes]:
     what = low.denote(spread.base)
     if not isinstance(what, NodeOf):
         low.stop("E0505", "attributes are spread from a node", spread.base.span)
@@ -426,7 +519,9 @@ def _spread(low: Lowering, signatures: list[Signature], spread: n.Spread, explic
 
 
 def spread_names(low: Lowering, node: int) -> list[str] | None:
-    """All attributes that a node's operator declares, also those that may be operands; None where the operator is not one known."""
+    """All attributes that a node's operator declares, also those that may be operands; None where the
+    operator is not one known.
+    """
     pattern = low.patterns[node]
     if isinstance(pattern, ir.CallNode) and len(pattern.operators) == 1:
         signature = low.dialect.operators[pattern.operators[0]]

@@ -1,4 +1,6 @@
-"""The results of pattern nodes and targets, as far as the rule alone says: one tensor, or a tuple of so many fields."""
+"""The results of pattern nodes and targets, as far as the rule alone says: one tensor, or a tuple of so many
+fields.
+"""
 
 from __future__ import annotations
 
@@ -57,7 +59,10 @@ def check_projection(low: Lowering, results: Results, index: ir.Value, span: Spa
             low.stop("E0312", "this has one result, which is not a tuple", span, "leave out the projection")
         case int(count), ir.Const(int(k)) if not isinstance(k, bool) and not -count <= k < count:
             last = f"the last is `.{count - 1}`" if count else "the tuple is empty"
-            low.stop("E0312", f"there is no result `.{k}`: there {'is' if count == 1 else 'are'} {count}", span, last)
+            low.stop(
+                "E0312", f"there is no result `.{k}`: there {'is' if count == 1 else 'are'} {count}", span,
+                last,
+            )
 
 
 def is_tuple(results: Results) -> bool:

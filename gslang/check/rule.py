@@ -47,7 +47,10 @@ def check_rule(
         lower_statements(low, rule.target)
         results = target_outputs(low, rule.target)
         for condition in rule.target.where:
-            low.error("E0601", "conditions stand on the source side", condition.span, "move it behind the source's outputs")
+            low.error(
+                "E0601", "conditions stand on the source side", condition.span,
+                "move it behind the source's outputs",
+            )
     if _has_error(low):
         return None, low.diagnostics
     variables.settle_calls(low)
@@ -59,7 +62,10 @@ def check_rule(
     check_operand_types(low)
     blocks = _finish_blocks(low, outputs, output_block, rule)
     check_levels(low, rule.name.span)
-    check_order(low, rule, outputs, output_block, blocks, list(zip(rule.source.where, where)), results, marks.disconnected)
+    check_order(
+        low, rule, outputs, output_block, blocks, list(zip(rule.source.where, where)), results,
+        marks.disconnected,
+    )
     if _has_error(low):
         return None, low.diagnostics
     checked = ir.CheckedRule(
@@ -93,7 +99,10 @@ def check_rule(
     )
     if marks.attached and not any(isinstance(target, ir.MakeCall) for target in low.targets):
         span = next(item.span for item in rule.annotations if item.name.id == "attach")
-        low.error("E0702", "the target makes no operator that something could be attached to", span, "remove `@attach`")
+        low.error(
+            "E0702", "the target makes no operator that something could be attached to", span,
+            "remove `@attach`",
+        )
         return None, low.diagnostics
     marked = next((item for item in rule.annotations if item.name.id == "opset"), None)
     promised = check_range(checked, marked.span) if marked is not None else []
@@ -104,7 +113,7 @@ def _has_error(low: Lowering) -> bool:
     return any(finding.severity.value == "error" for finding in low.diagnostics)
 
 
-# ── header ────────────────────────────────────────────────────────────────────────────────────────────────────
+# ── header ──────────────────────────────────────────────────────────────────────────────────────────────────
 
 
 def lower_input(low: Lowering, item: n.Input) -> int | None:
@@ -121,13 +130,16 @@ def lower_input(low: Lowering, item: n.Input) -> int | None:
             low.bind(item.name, OperatorOf(name))
             return None
         elif kind.name.id in KINDS:
-            node = patterns.leaf(low, item.span, kind.name.id, kind.arguments, name=name, optional=kind.optional)
+            node = patterns.leaf(
+                low, item.span, kind.name.id, kind.arguments, name=name, optional=kind.optional
+            )
         else:
             guess = did_you_mean(kind.name.id, KINDS)
             low.stop(
                 "E0207", f"unknown kind `{kind.name.id}`", kind.name.span,
-                f"did you mean `{guess}`?" if guess else "kinds: `any`, `var`, `input`, `param`, `const`, `fixed`, `op(…)`",
-            )  # fmt: skip
+                f"did you mean `{guess}`?" if guess
+                else "kinds: `any`, `var`, `input`, `param`, `const`, `fixed`, `op(…)`",
+            )
     except Stop:
         low.bound_at.setdefault(name, item.name.span)
         low.names.setdefault(name, Lost())
@@ -136,7 +148,7 @@ def lower_input(low: Lowering, item: n.Input) -> int | None:
     return node.node
 
 
-# ── sides ─────────────────────────────────────────────────────────────────────────────────────────────────────
+# ── sides ───────────────────────────────────────────────────────────────────────────────────────────────────
 
 
 def lower_statements(low: Lowering, side: n.Side) -> None:
@@ -174,10 +186,16 @@ def source_outputs(low: Lowering, side: n.Side) -> tuple[list[int], int | None]:
             if isinstance(what, BlockOf | NodesOf):
                 low.stop("E0607", "write `*` before a sequence", item.span)
             if isinstance(what, ValueOf):
-                low.stop("E0603", "a value cannot be an output", item.span, "an output is a call, a tuple or a projection")
+                low.stop(
+                    "E0603", "a value cannot be an output", item.span,
+                    "an output is a call, a tuple or a projection",
+                )
             node = patterns.node_of(low, item, what)
             if isinstance(low.patterns[node], ir.LeafNode):
-                low.stop("E0603", "an input cannot be an output", item.span, "an output is a call, a tuple or a projection")
+                low.stop(
+                    "E0603", "an input cannot be an output", item.span,
+                    "an output is a call, a tuple or a projection",
+                )
             outputs.append(node)
         except Stop:
             pass
@@ -201,7 +219,7 @@ def target_outputs(low: Lowering, side: n.Side) -> list[int]:
     return outputs
 
 
-# ── the rule as a whole ───────────────────────────────────────────────────────────────────────────────────────
+# ── the rule as a whole ─────────────────────────────────────────────────────────────────────────────────────
 
 
 def reached(low: Lowering, outputs: list[int], block: int | None) -> set[int]:
@@ -218,7 +236,9 @@ def reached(low: Lowering, outputs: list[int], block: int | None) -> set[int]:
     return found
 
 
-def _check_inputs(low: Lowering, rule: n.Rule, outputs: list[int], block: int | None, in_source: set[str]) -> None:
+def _check_inputs(
+    low: Lowering, rule: n.Rule, outputs: list[int], block: int | None, in_source: set[str]
+) -> None:
     """Every input is part of the source."""
     found = reached(low, outputs, block)
     used = {low.patterns[k].name for k in found}
@@ -233,22 +253,32 @@ def _check_inputs(low: Lowering, rule: n.Rule, outputs: list[int], block: int | 
                 "use it as an operand in the source, or remove it",
             )  # fmt: skip
         else:
-            low.error("E0605", f"the target uses `{name}`, which the source does not bind", item.name.span, "use it in the source")
+            low.error(
+                "E0605", f"the target uses `{name}`, which the source does not bind", item.name.span,
+                "use it in the source",
+            )
 
 
-def _check_counts(low: Lowering, rule: n.Rule, outputs: list[int], block: int | None, targets_: list[int]) -> None:
-    several = [k for k in targets_ if isinstance(low.targets[k], (ir.Projections, ir.Repeat, ir.SpliceInstances))]
+def _check_counts(
+    low: Lowering, rule: n.Rule, outputs: list[int], block: int | None, targets_: list[int]
+) -> None:
+    several = [
+        k for k in targets_ if isinstance(low.targets[k], (ir.Projections, ir.Repeat, ir.SpliceInstances))
+    ]
     if block is None and not several and len(outputs) != len(targets_):
         span = rule.target.outputs[0].span.to(rule.target.outputs[-1].span)
         source = rule.source.outputs[0].span.to(rule.source.outputs[-1].span)
         low.error(
-            "E0601", f"the source has {len(outputs)} output{'s' * (len(outputs) != 1)}, the target {len(targets_)}", span,
-            "the k-th output of the source is replaced by the k-th of the target",
+            "E0601",
+            f"the source has {len(outputs)} output{'s' * (len(outputs) != 1)}, the target {len(targets_)}",
+            span, "the k-th output of the source is replaced by the k-th of the target",
             related=(Label(source, "the source's outputs"),),
-        )  # fmt: skip
+        )
     if block is None and not several and len(outputs) == len(targets_):
         for item, old, new in zip(rule.source.outputs, outputs, targets_):
-            _check_results(low, item, results_of(low, old), results_of_target(low, new), low.target_spans[new])
+            _check_results(
+                low, item, results_of(low, old), results_of_target(low, new), low.target_spans[new]
+            )
     if block is not None and not several:
         span = rule.target.outputs[0].span
         low.error("E0601", "the source has any number of outputs, the target has not", span, "write `*parts`")
@@ -256,7 +286,10 @@ def _check_counts(low: Lowering, rule: n.Rule, outputs: list[int], block: int | 
 
 def _check_results(low: Lowering, item: n.Expr | n.Star, old: Results, new: Results, span: Span) -> None:
     """Check that the replacement of an output has as many results."""
-    if old is None or new is None or old == new or (is_tuple(old) and is_tuple(new) and "tuple" in (old, new)):
+    if (
+        old is None or new is None or old == new
+        or (is_tuple(old) and is_tuple(new) and "tuple" in (old, new))
+    ):
         return
     if is_tuple(old) and new == "tensor":
         low.error(
@@ -265,18 +298,27 @@ def _check_results(low: Lowering, item: n.Expr | n.Star, old: Results, new: Resu
         )  # fmt: skip
     elif old == "tensor":
         low.error(
-            "E0309", "the target has several results, and this output of the source one", span, "project one: `(…).0`",
-            related=(Label(item.span, "the source"),),
-        )  # fmt: skip
+            "E0309", "the target has several results, and this output of the source one", span,
+            "project one: `(…).0`", related=(Label(item.span, "the source"),),
+        )
     else:
-        low.error("E0309", f"the target has {new} results, and this output of the source {old}", span, related=(Label(item.span, "the source"),))
+        low.error(
+            "E0309", f"the target has {new} results, and this output of the source {old}", span,
+            related=(Label(item.span, "the source"),),
+        )
 
 
-def _finish_blocks(low: Lowering, outputs: list[int], output_block: int | None, rule: n.Rule) -> tuple[ir.Block, ...]:
+def _finish_blocks(
+    low: Lowering, outputs: list[int], output_block: int | None, rule: n.Rule
+) -> tuple[ir.Block, ...]:
     """Give each block its root; a block that nothing consumes is an error."""
     roots: dict[int, int] = {}
     for node in low.patterns:
-        parts = node.operands if isinstance(node, ir.CallNode) else node.fields if isinstance(node, ir.TupleNode) else ()
+        parts = (
+            node.operands if isinstance(node, ir.CallNode)
+            else node.fields if isinstance(node, ir.TupleNode)
+            else ()
+        )
         for part in parts:
             if isinstance(part, ir.Splice):
                 roots.setdefault(part.block, part.node)
@@ -297,7 +339,10 @@ def _finish_blocks(low: Lowering, outputs: list[int], output_block: int | None, 
         elif block.as_outputs:
             inner = reached(low, [block.root], None)
             if all(low.patterns[k].block == number for k in inner):
-                low.error("E0602", f"the instances of `{block.name}` share nothing", block.span, "an output template needs a node from outside")
+                low.error(
+                    "E0602", f"the instances of `{block.name}` share nothing", block.span,
+                    "an output template needs a node from outside",
+                )
             if isinstance(block.minimum, ir.Const) and block.minimum.value < 1:
                 block = replace(block, minimum=ir.Const(1))
         result.append(block)
@@ -305,7 +350,11 @@ def _finish_blocks(low: Lowering, outputs: list[int], output_block: int | None, 
 
 
 def _interior(
-    low: Lowering, outputs: list[int], blocks: tuple[ir.Block, ...], output_block: int | None, target_outputs: list[int]
+    low: Lowering,
+    outputs: list[int],
+    blocks: tuple[ir.Block, ...],
+    output_block: int | None,
+    target_outputs: list[int],
 ) -> frozenset[int]:
     """Neither input nor output, not used by the target as a node, not `keep`."""
     used = set(outputs)

@@ -22,7 +22,9 @@ from gslang.dialect.signature import REQUIRED, OperandSpec, Signature
 from gslang.syntax import nodes as n
 
 
-def target_of(low: Lowering, expr: n.Expr | n.Star, what: Denotation, *, as_tuple: bool = False, optional: bool = False) -> int:
+def target_of(
+    low: Lowering, expr: n.Expr | n.Star, what: Denotation, *, as_tuple: bool = False, optional: bool = False
+) -> int:
     """The target that an expression is; a value becomes a constant; `optional`: `none` is absence."""
     match what:
         case TargetOf(target, several):
@@ -61,7 +63,8 @@ def sequence_of(low: Lowering, item: n.Star, what: Denotation) -> int:
 
 def parts_of(low: Lowering, parts: list[tuple[n.Expr, Denotation]]) -> list[int]:
     return [
-        sequence_of(low, item, what) if isinstance(item, n.Star) else target_of(low, item, what) for item, what in parts
+        sequence_of(low, item, what) if isinstance(item, n.Star) else target_of(low, item, what)
+        for item, what in parts
     ]
 
 
@@ -75,17 +78,28 @@ def project(low: Lowering, expr: n.Expr, base: Denotation, index: ir.Value) -> T
     return low.add_target(ir.MakeProj(target_of(low, expr, base), index), expr.span)
 
 
-def choose(low: Lowering, expr: n.Expr, condition: ir.Value, then: tuple[n.Expr, Denotation], otherwise: tuple[n.Expr, Denotation]) -> TargetOf:
+def choose(
+    low: Lowering,
+    expr: n.Expr,
+    condition: ir.Value,
+    then: tuple[n.Expr, Denotation],
+    otherwise: tuple[n.Expr, Denotation],
+) -> TargetOf:
     """`a if condition else b` in the target."""
     if low.side == "source":
         low.stop("E0504", "`if` makes no pattern", expr.span, "write alternatives: `a | b`")
-    return low.add_target(ir.ChooseTarget(condition, target_of(low, *then), target_of(low, *otherwise)), expr.span)
+    return low.add_target(
+        ir.ChooseTarget(condition, target_of(low, *then), target_of(low, *otherwise)), expr.span
+    )
 
 
 def constant_call(low: Lowering, expr: n.Call, name: str) -> TargetOf:
     """`const(value = a, dtype = d)` in a target; `shape = s` fills."""
     if name == "splat":
-        low.stop("E0506", "`splat` matches constants; a target makes them with `const(value = v, shape = s)`", expr.span)
+        low.stop(
+            "E0506", "`splat` matches constants; a target makes them with `const(value = v, shape = s)`",
+            expr.span,
+        )
     given: dict[str, ir.Value] = {}
     for argument in expr.arguments:
         if isinstance(argument, n.Keyword) and argument.name in ("value", "dtype", "shape"):
@@ -94,11 +108,17 @@ def constant_call(low: Lowering, expr: n.Call, name: str) -> TargetOf:
             low.error("E0303", "a new constant takes `value`, `dtype` and `shape`", argument.span)
     if "value" not in given:
         low.stop("E0604", "a new constant needs its value", expr.span, "write `const(value = …)`")
-    return low.add_target(ir.MakeConst(given["value"], given.get("dtype"), False, given.get("shape")), expr.span)
+    return low.add_target(
+        ir.MakeConst(given["value"], given.get("dtype"), False, given.get("shape")), expr.span
+    )
 
 
 def make_call(
-    low: Lowering, expr: n.Expr, operator: str | OperatorOf, arguments: tuple[n.Argument, ...], known: list[Denotation] | None
+    low: Lowering,
+    expr: n.Expr,
+    operator: str | OperatorOf,
+    arguments: tuple[n.Argument, ...],
+    known: list[Denotation] | None,
 ) -> TargetOf:
     """A call in the target."""
     variable = operator.name if isinstance(operator, OperatorOf) else None
@@ -106,7 +126,9 @@ def make_call(
     signatures = [low.dialect.operators[name] for name in operators]
     signature = signatures[0]
     if isinstance(expr, n.Call) and expr.optional:
-        low.stop("E0506", "an optional operator stands in a source", expr.span, "use `if` or `match` in a target")
+        low.stop(
+            "E0506", "an optional operator stands in a source", expr.span, "use `if` or `match` in a target"
+        )
     operands: list[int] = []
     named: dict[str, int] = {}
     explicit: dict[str, ir.Value] = {}
@@ -121,7 +143,9 @@ def make_call(
                 patterns.refuse_comparison(low, value, signatures)
                 what = known[k] if known is not None else low.denote(value)
                 spec = signature.operand(len(operands))
-                as_tuple, optional = spec is not None and spec.kind == "tuple", spec is not None and spec.optional
+                as_tuple, optional = (
+                    spec is not None and spec.kind == "tuple", spec is not None and spec.optional,
+                )
                 operands.append(target_of(low, value, what, as_tuple=as_tuple, optional=optional))
             case n.Star(value):
                 operands.append(sequence_of(low, argument, low.denote(value)))
@@ -132,14 +156,18 @@ def make_call(
                 what = _as_vector(low, signature, spec, what)
                 named[name] = target_of(low, value, what, optional=spec.optional)
             case n.Keyword(name, value):
-                if patterns.known_attribute(low, signatures, variable or signature.name, name, argument.name_span):
+                if patterns.known_attribute(
+                    low, signatures, variable or signature.name, name, argument.name_span
+                ):
                     if isinstance(value, n.Hole):
                         low.error("E0506", "`_` has no value; a target needs one", value.span)
                         explicit[name] = ir.Const(None)
                         continue
                     found = values.value(low, value).value
                     if len(signatures) == 1 and name in signature.attributes:
-                        attribute_values.check_value(low, value, found, signature.attributes[name], f"`{name}` of `{signature.name}`")
+                        attribute_values.check_value(
+                            low, value, found, signature.attributes[name], f"`{name}` of `{signature.name}`"
+                        )
                     explicit[name] = found
             case n.Spread():
                 spread += _spread(low, signatures, argument, given, wholes)
@@ -196,7 +224,9 @@ def _as_vector(low: Lowering, signature: Signature, spec: OperandSpec, what: Den
     return ValueOf(ir.TupleValue((what.value,)), "tuple")
 
 
-def _place_named(low: Lowering, expr: n.Expr, signature: Signature, operands: list[int], named: dict[str, int]) -> None:
+def _place_named(
+    low: Lowering, expr: n.Expr, signature: Signature, operands: list[int], named: dict[str, int]
+) -> None:
     for k, spec in enumerate(signature.operands):
         if spec.name in named:
             if len(operands) > k:
@@ -207,8 +237,13 @@ def _place_named(low: Lowering, expr: n.Expr, signature: Signature, operands: li
             operands.append(named[spec.name])
 
 
-def _check_required(low: Lowering, expr: n.Expr, signature: Signature, attributes: dict[str, ir.Value]) -> None:
-    missing = [name for name, spec in signature.attributes.items() if spec.default is REQUIRED and name not in attributes]
+def _check_required(
+    low: Lowering, expr: n.Expr, signature: Signature, attributes: dict[str, ir.Value]
+) -> None:
+    missing = [
+        name
+        for name, spec in signature.attributes.items() if spec.default is REQUIRED and name not in attributes
+    ]
     if missing:
         names = ", ".join(f"`{name}`" for name in missing)
         guess = did_you_mean(missing[0], attributes)
@@ -225,8 +260,14 @@ def _check_results(low: Lowering, expr: n.Expr, signature: Signature, operands: 
         if spec is None or spec.kind != "tensor":
             continue
         if isinstance(target, ir.MakeTuple):
-            low.error("E0307", f"operand `{spec.name}` of `{signature.name}` is a tensor, this is a tuple", low.target_spans[operand])
+            low.error(
+                "E0307", f"operand `{spec.name}` of `{signature.name}` is a tensor, this is a tuple",
+                low.target_spans[operand],
+            )
         if isinstance(target, ir.MakeCall) and isinstance(target.operator, str):
             inner = low.dialect.operators[target.operator]
             if inner.several_results:
-                low.error("E0309", f"`{inner.name}` has several results", low.target_spans[operand], f"project one: `{inner.name}(…).0`")
+                low.error(
+                    "E0309", f"`{inner.name}` has several results", low.target_spans[operand],
+                    f"project one: `{inner.name}(…).0`",
+                )

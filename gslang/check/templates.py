@@ -11,9 +11,14 @@ from gslang.syntax import nodes as n
 
 
 def each(low: Lowering, statement: n.Each, begin: Callable[[], None] = lambda: None) -> None:
-    """Lower an `each` block; its block is completed when it is known how it is consumed (`outputs`). `begin`: done first inside it."""
+    """Lower an `each` block; its block is completed when it is known how it is consumed (`outputs`).
+
+    `begin`: done first inside it.
+    """
     if low.side != "source":
-        low.stop("E0606", "`each` stands in a source; in a target repeat with `[e for b in name]`", statement.span)
+        low.stop(
+            "E0606", "`each` stands in a source; in a target repeat with `[e for b in name]`", statement.span
+        )
     if low.inside is not None:
         low.stop("E0404", "`each` blocks do not nest", statement.span)
     minimum, maximum = bounds(low, statement.bounds)
@@ -36,8 +41,8 @@ def each(low: Lowering, statement: n.Each, begin: Callable[[], None] = lambda: N
         low.inside = None
         low.bound_at = {**low.bound_at, **outer}
     low.blocks[template.block] = ir.Block(
-        statement.name.id, tuple(template.nodes), minimum, maximum, tuple(where), -1, False, statement.name.span,
-        statement.bounds.span, tuple(condition.span for condition in statement.where),
+        statement.name.id, tuple(template.nodes), minimum, maximum, tuple(where), -1, False,
+        statement.name.span, statement.bounds.span, tuple(condition.span for condition in statement.where),
     )
     low.bind(statement.name, BlockOf(template.block))
 
@@ -72,6 +77,9 @@ def short_template(low: Lowering, expr: n.Comprehension) -> Denotation:
         low.overlay.pop()
         low.inside = None
     low.blocks[template.block] = ir.Block(
-        expr.targets[0].id, tuple(template.nodes), minimum, maximum, (), root, False, expr.span, expr.source.span, ()
+        expr.targets[0].id, tuple(template.nodes), minimum, maximum, (), root, False, expr.span,
+        expr.source.span, (),
     )
-    return low.add_pattern(ir.TupleNode(name=None, span=expr.span, block=None, fields=(ir.Splice(template.block, root),)))
+    return low.add_pattern(
+        ir.TupleNode(name=None, span=expr.span, block=None, fields=(ir.Splice(template.block, root),))
+    )

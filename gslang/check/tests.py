@@ -20,14 +20,21 @@ from gslang.syntax import nodes as n
 
 
 def check_test(
-    item: n.Test, dialect: Dialect, functions: Mapping[str, n.FnDecl | n.ParamDecl], rules: Mapping[str, ir.CheckedRule],
-    broken: set[str], found: list[Diagnostic],
-) -> ir.CheckedTest | None:  # fmt: skip
+    item: n.Test,
+    dialect: Dialect,
+    functions: Mapping[str, n.FnDecl | n.ParamDecl],
+    rules: Mapping[str, ir.CheckedRule],
+    broken: set[str],
+    found: list[Diagnostic],
+) -> ir.CheckedTest | None:
     """A `test` item; None if a finding is an error."""
     name = item.rule.id
     if not ir.called(rules, name) and name not in broken:
         guess = did_you_mean(name, [*rules, *ir.families(rules)])
-        found.append(Diagnostic("E0207", f"unknown rule `{name}`", Label(item.rule.span), help=f"did you mean `{guess}`?" if guess else None))
+        found.append(Diagnostic(
+            "E0207", f"unknown rule `{name}`", Label(item.rule.span),
+            help=f"did you mean `{guess}`?" if guess else None,
+        ))
         return None
     low = Lowering(dialect, functions, [], denote, in_graph=False)
     opset = _opset(low, item)
@@ -35,11 +42,19 @@ def check_test(
     for declared in item.inputs:
         kind = declared.kind.id
         if kind not in ("input", "param", "const", "var"):
-            low.error("E0704", f"unknown kind `{kind}`", declared.kind.span, "a test's inputs are `input`, `param` or `const`")
+            low.error(
+                "E0704", f"unknown kind `{kind}`", declared.kind.span,
+                "a test's inputs are `input`, `param` or `const`",
+            )
         if not numpy_dtype_exists(declared.dtype.id):
-            low.error("E0704", f"unknown data type `{declared.dtype.id}`", declared.dtype.span, "write `float32`, `int64`, `bool`, …")
+            low.error(
+                "E0704", f"unknown data type `{declared.dtype.id}`", declared.dtype.span,
+                "write `float32`, `int64`, `bool`, …",
+            )
         shape = tuple(dim if isinstance(dim, int) else Symbol(dim) for dim in declared.dims)
-        inputs.append((declared.name.id, "input" if kind == "var" else kind, TensorType(shape, declared.dtype.id)))
+        inputs.append(
+            (declared.name.id, "input" if kind == "var" else kind, TensorType(shape, declared.dtype.id))
+        )
         node = patterns.leaf(low, declared.span, "any", (), name=declared.name.id)
         low.bind(declared.name, NodeOf(ir.OWN, node.node))
     low.side = "target"

@@ -1,4 +1,6 @@
-"""`users(n)`, `users(n, Transpose, perm = p.perm)`: what a rule asks of the graph around a node of its source."""
+"""`users(n)`, `users(n, Transpose, perm = p.perm)`: what a rule asks of the graph around a node of its
+source.
+"""
 
 from __future__ import annotations
 
@@ -13,15 +15,24 @@ def uses(low: Lowering, expr: n.Call, name: str) -> ValueOf:
     """A call of one of these functions."""
     kind, most = USES[name]
     if not low.in_graph:
-        low.stop("E0505", f"`{name}` looks at the graph that a rule is applied to; here is none", expr.span, "it stands in a rule")
+        low.stop(
+            "E0505", f"`{name}` looks at the graph that a rule is applied to; here is none", expr.span,
+            "it stands in a rule",
+        )
     places = [argument.value for argument in expr.arguments if isinstance(argument, n.Positional)]
     keywords = [argument for argument in expr.arguments if isinstance(argument, n.Keyword)]
-    if not 1 <= len(places) <= most or len(places) + len(keywords) != len(expr.arguments) or keywords and len(places) < 2:
+    if (
+        not 1 <= len(places) <= most or len(places) + len(keywords) != len(expr.arguments) or keywords
+        and len(places) < 2
+    ):
         form = f"`{name}(n)`" + (f", `{name}(n, op)`, `{name}(n, op, attribute = …)`" if most > 1 else "")
         low.stop("E0503", f"`{name}` is called like this: {form}", expr.span)
     what = low.denote(places[0])
     if isinstance(what, TargetOf):
-        low.stop("E0505", f"`{name}` looks at the graph before the rewrite, where this new node is not", places[0].span, "ask of a node of the source")
+        low.stop(
+            "E0505", f"`{name}` looks at the graph before the rewrite, where this new node is not",
+            places[0].span, "ask of a node of the source",
+        )
     if not isinstance(what, NodeOf):
         low.stop("E0505", f"`{name}` asks of a node of the source", places[0].span)
     operators = _operators(low, places[1]) if len(places) > 1 else None
@@ -35,16 +46,29 @@ def _operators(low: Lowering, expr: n.Expr) -> ir.Value:
     known = low.look_up(shown.partition(".")[0]) if shown is not None else None
     if isinstance(known, OperatorOf):
         low.used_inputs.add(known.name)
-        call = next((k for k, node in enumerate(low.patterns) if isinstance(node, ir.CallNode) and node.variable == known.name), None)
+        call = next(
+            (
+                k
+                for k, node in enumerate(low.patterns)
+                if isinstance(node, ir.CallNode) and node.variable == known.name
+            ),
+            None,
+        )
         if call is None:
             low.stop("E0505", f"no call of `{known.name}` stands before this", expr.span, "ask in `where`")
         return ir.NodeAttr(ir.OWN, call, "op")
-    if isinstance(expr, (n.Hole, n.Binary)) or isinstance(expr, n.Unary) and expr.operator == "not" or shown is not None and known is None:
+    if (
+        isinstance(expr, (n.Hole, n.Binary)) or isinstance(expr, n.Unary) and expr.operator == "not"
+        or shown is not None and known is None
+    ):
         names = variables.admitted(low, expr)
         return ir.Const(names[0] if len(names) == 1 and shown not in TRAITS else tuple(names))
     found = values.value(low, expr)
     if found.type not in ("str", "tuple", "any"):
-        low.stop("E0501", f"an operator is expected here, this is of type {found.type}", expr.span, "name operators, `nn.relu | tanh`, or read one: `c.op`")
+        low.stop(
+            "E0501", f"an operator is expected here, this is of type {found.type}", expr.span,
+            "name operators, `nn.relu | tanh`, or read one: `c.op`",
+        )
     return found.value
 
 

@@ -32,7 +32,9 @@ def type_of(value: Any) -> str:
     """The type of a literal."""
     if value is None:
         return "none"
-    return {"bool": "bool", "int": "int", "float": "float", "str": "str", "tuple": "tuple"}.get(type(value).__name__, "any")
+    return {"bool": "bool", "int": "int", "float": "float", "str": "str", "tuple": "tuple"}.get(
+        type(value).__name__, "any"
+    )
 
 
 def declared_type(types: tuple[AttributeType, ...]) -> str:
@@ -42,7 +44,14 @@ def declared_type(types: tuple[AttributeType, ...]) -> str:
     kind = types[0]
     if kind.depth:
         return "tuple"
-    return {"int": "int", "float": "float", "bool": "bool", "str": "str", "dtype": "dtype", "graph": "graph"}.get(kind.base, "any")
+    return {
+        "int": "int",
+        "float": "float",
+        "bool": "bool",
+        "str": "str",
+        "dtype": "dtype",
+        "graph": "graph",
+    }.get(kind.base, "any")
 
 
 def value(low: Lowering, expr: n.Expr) -> ValueOf:
@@ -58,15 +67,24 @@ def force(low: Lowering, expr: n.Expr | n.Star, what: Denotation) -> ValueOf:
         case BlockOf(block, indices):
             return ValueOf(indices or ir.Instances(block), "tuple")
         case NodeOf() | NodesOf() | TargetOf():
-            low.stop("E0505", "expected a value, found a node", expr.span, "read an attribute of it: `.shape`, `.dtype`, …")
+            low.stop(
+                "E0505", "expected a value, found a node", expr.span,
+                "read an attribute of it: `.shape`, `.dtype`, …",
+            )
         case InstanceOf():
-            low.stop("E0505", "expected a value, found an instance", expr.span, "name a node of it: `first.conv`, `branch[0].w`")
+            low.stop(
+                "E0505", "expected a value, found an instance", expr.span,
+                "name a node of it: `first.conv`, `branch[0].w`",
+            )
         case OperatorOf(name):
-            low.stop("E0505", "expected a value, found an operator variable", expr.span, f"`{name}(…)` calls it; `.op` of a node is an operator's name")
+            low.stop(
+                "E0505", "expected a value, found an operator variable", expr.span,
+                f"`{name}(…)` calls it; `.op` of a node is an operator's name",
+            )
     raise Stop  # lost: reported where it was defined
 
 
-# ── operators ─────────────────────────────────────────────────────────────────────────────────────────────────
+# ── operators ───────────────────────────────────────────────────────────────────────────────────────────────
 
 
 def unary(low: Lowering, expr: n.Unary, operator: str, what: Denotation) -> ValueOf:
@@ -148,7 +166,13 @@ def _side(low: Lowering, expr: n.Expr, other: n.Expr) -> Denotation:
 
 
 def _compare(
-    low: Lowering, expr: n.Comparison, operator: str, left_expr: n.Expr, left: Denotation, right_expr: n.Expr, right: Denotation
+    low: Lowering,
+    expr: n.Comparison,
+    operator: str,
+    left_expr: n.Expr,
+    left: Denotation,
+    right_expr: n.Expr,
+    right: Denotation,
 ) -> ir.Value:
     if operator in ("==", "!="):
         found: ir.Value | None = None
@@ -163,12 +187,16 @@ def _compare(
     a, b = force(low, left_expr, left), force(low, right_expr, right)
     if operator in ("in", "not in"):
         if b.type in ("int", "float", "bool", "none"):
-            low.error("E0501", f"`{operator}` looks into a tuple or a string, this is a {b.type}", right_expr.span)
+            low.error(
+                "E0501", f"`{operator}` looks into a tuple or a string, this is a {b.type}", right_expr.span
+            )
     elif operator in ("==", "!="):
         x, y = _KINDS_OF.get(a.type), _KINDS_OF.get(b.type)
         if x is not None and y is not None and x != y and 4 not in (x, y):
             low.error("E0501", f"a {a.type} never equals a {b.type}", expr.span)
-    elif not (a.type in NUMBERS and b.type in NUMBERS) and not (a.type == b.type and a.type in ("tuple", "str")):
+    elif not (a.type in NUMBERS and b.type in NUMBERS) and not (
+        a.type == b.type and a.type in ("tuple", "str")
+    ):
         if "any" not in (a.type, b.type):
             low.error("E0501", f"`{operator}` does not order a {a.type} and a {b.type}", expr.span)
     attribute_values.check_comparison(low, operator, a.value, b.value, left_expr, right_expr)
@@ -209,14 +237,21 @@ def builtin(low: Lowering, expr: n.Call, name: str) -> ValueOf:
         arguments.append(force(low, argument.value, what))
     if not least <= len(arguments) <= most:
         wanted = str(least) if least == most else f"{least} to {most}"
-        low.stop("E0503", f"`{name}` takes {wanted} argument{'s' if wanted != '1' else ''}, got {len(arguments)}", expr.span)
-    if name in ("len", "sum", "prod", "all", "cumsum", "reversed") and arguments[0].type in ("int", "float", "bool", "none"):
-        low.error("E0501", f"`{name}` needs a sequence, this is a {arguments[0].type}", expr.arguments[0].span)
+        low.stop(
+            "E0503", f"`{name}` takes {wanted} argument{'s' if wanted != '1' else ''}, got {len(arguments)}",
+            expr.span,
+        )
+    if name in ("len", "sum", "prod", "all", "cumsum", "reversed") and arguments[0].type in (
+        "int", "float", "bool", "none",
+    ):
+        low.error(
+            "E0501", f"`{name}` needs a sequence, this is a {arguments[0].type}", expr.arguments[0].span
+        )
     kind = BUILTIN_TYPES.get(name) or (arguments[0].type if len(arguments) > 1 or name == "abs" else "any")
     return ValueOf(ir.Builtin(name, tuple(a.value for a in arguments)), kind)
 
 
-# ── constraints ───────────────────────────────────────────────────────────────────────────────────────────────
+# ── constraints ─────────────────────────────────────────────────────────────────────────────────────────────
 
 
 def test(low: Lowering, expr: n.Expr | n.Star) -> ir.Test:
@@ -277,15 +312,21 @@ def _match_test(low: Lowering, expr: n.Match) -> ir.Test:
     return ir.SelectTest(what.place, what.node, tuple(arms))
 
 
-def check_covered(low: Lowering, expr: n.Match, branches: Sequence[str | None], arms: Sequence[object]) -> None:
+def check_covered(
+    low: Lowering, expr: n.Match, branches: Sequence[str | None], arms: Sequence[object]
+) -> None:
     """Report alternatives without an arm: a match of one of them could never be applied."""
     if all(arm.name is None or arm.name.id in branches for arm in expr.arms) and None in arms:
-        lacking = [name or f"number {k + 1}" for k, (name, arm) in enumerate(zip(branches, arms)) if arm is None]
+        lacking = [
+            name or f"number {k + 1}" for k, (name, arm) in enumerate(zip(branches, arms)) if arm is None
+        ]
         named = [name for name in lacking if name in branches]
         low.error(
-            "E0403", f"`match` has no arm for {' and '.join(f'`{x}`' if x in branches else f'alternative {x}' for x in lacking)}",
+            "E0403",
+            "`match` has no arm for "
+            f"{' and '.join(f'`{x}`' if x in branches else f'alternative {x}' for x in lacking)}",
             expr.span, f"add `{named[0] if named else '_'} => …`" + (" or `_ => …`" if named else ""),
-        )  # fmt: skip
+        )
 
 
 def _has_hole(expr: n.Expr | n.Star) -> bool:

@@ -1,4 +1,6 @@
-"""Operator variables: the operators that `op(…)` admits, and of those by trait the ones that fit the variable's calls."""
+"""Operator variables: the operators that `op(…)` admits, and of those by trait the ones that fit the
+variable's calls.
+"""
 
 from __future__ import annotations
 
@@ -65,7 +67,9 @@ def admitted(low: Lowering, expr: n.Expr) -> list[str]:
 def is_by_trait(kind: n.Kind) -> bool:
     """True if a variable's operators are not listed one by one: then it stands for those that fit its
     calls."""
-    return not kind.arguments or any(isinstance(a, n.Positional) and _names_trait(a.value) for a in kind.arguments)
+    return not kind.arguments or any(
+        isinstance(a, n.Positional) and _names_trait(a.value) for a in kind.arguments
+    )
 
 
 def _names_trait(expr: n.Expr) -> bool:
@@ -77,14 +81,18 @@ def _names_trait(expr: n.Expr) -> bool:
     return dotted(expr) in TRAITS
 
 
-# ── fitting calls ─────────────────────────────────────────────────────────────────────────────────────────────
+# ── fitting calls ───────────────────────────────────────────────────────────────────────────────────────────
 
 
 def narrow(low: Lowering, expr: n.Expr, variable: str, arguments: Sequence[n.Argument]) -> tuple[str, ...]:
-    """The operators of a variable for a call of it; one by trait stands from now on for those that take these arguments."""
+    """The operators of a variable for a call of it; one by trait stands from now on for those that take these
+    arguments.
+    """
     known = low.variables[variable].operators
     if variable in low.trait_variables:
-        fitting = tuple(name for name in known if _fits(low.dialect.operators[name], arguments, low.side == "target"))
+        fitting = tuple(
+            name for name in known if _fits(low.dialect.operators[name], arguments, low.side == "target")
+        )
         _settle(low, expr, variable, fitting)
     return low.variables[variable].operators
 
@@ -93,7 +101,10 @@ def narrow_by_operands(low: Lowering, expr: n.Expr, variable: str, is_tuple: Seq
     """The same, by which of the operands are tuples and which are none (None: not known)."""
     if variable in low.trait_variables:
         known = [low.dialect.operators[name] for name in low.variables[variable].operators]
-        _settle(low, expr, variable, tuple(s.name for s in known if all(map(_takes, _specs(s, len(is_tuple)), is_tuple))))
+        _settle(
+            low, expr, variable,
+            tuple(s.name for s in known if all(map(_takes, _specs(s, len(is_tuple)), is_tuple))),
+        )
 
 
 def _settle(low: Lowering, expr: n.Expr, variable: str, fitting: tuple[str, ...]) -> None:
@@ -103,8 +114,9 @@ def _settle(low: Lowering, expr: n.Expr, variable: str, fitting: tuple[str, ...]
         operands = ", ".join(f"`{o.name}`" for o in some.operands) or "none"
         low.stop(
             "E0310", f"no operator that `{variable}` may stand for fits this call", expr.span,
-            f"`{some.name}` is one of them: its operands are {operands}; all calls of `{variable}` are of one operator",
-        )  # fmt: skip
+            f"`{some.name}` is one of them: its operands are {operands}; all calls of `{variable}` are of "
+            "one operator",
+        )
     low.variables[variable] = replace(before, operators=fitting)
 
 
@@ -116,9 +128,15 @@ def _fits(signature: Signature, arguments: Sequence[n.Argument], in_target: bool
     given = sum(isinstance(argument, n.Positional) for argument in arguments)
     sequence = any(isinstance(argument, n.Star) for argument in arguments)
     variadic = any(operand.variadic for operand in signature.operands)
-    if not names <= {*operands, *signature.attributes} or not variadic and (sequence or given > len(operands)):
+    if (
+        not names <= {*operands, *signature.attributes} or not variadic
+        and (sequence or given > len(operands))
+    ):
         return False
-    needed = [o.name for o in signature.operands[given:] if not o.optional and not o.variadic and o.name not in names]
+    needed = [
+        o.name
+        for o in signature.operands[given:] if not o.optional and not o.variadic and o.name not in names
+    ]
     if needed and not sequence:
         return False
     if not in_target or any(isinstance(argument, n.Spread) for argument in arguments):
@@ -141,4 +159,6 @@ def settle_calls(low: Lowering) -> None:
     for k, node in enumerate(low.patterns):
         if isinstance(node, ir.CallNode) and node.variable is not None:
             operators = low.variables[node.variable].operators
-            low.patterns[k] = replace(node, operators=operators, swappable=node.swappable & frozenset(operators))
+            low.patterns[k] = replace(
+                node, operators=operators, swappable=node.swappable & frozenset(operators)
+            )

@@ -21,7 +21,14 @@ from gslang.cli.numbers import add_number_options, compare_graphs, refuse_unknow
 from gslang.cli.option_types import natural, positive, size_in_bytes
 from gslang.cli.paint import painter
 from gslang.cli.progress import shown
-from gslang.cli.refusals import graph_takes_place, refuse_graph_output, refuse_output, refuse_two_stdins, shared_file, written_with
+from gslang.cli.refusals import (
+    graph_takes_place,
+    refuse_graph_output,
+    refuse_output,
+    refuse_two_stdins,
+    shared_file,
+    written_with,
+)
 from gslang.cli.shared import add_define_option, add_graph_options, load_graph
 from gslang.cli.usable_rules import add_extern_option, usable_rules
 from gslang.engine.fixed_point import StopReason
@@ -37,20 +44,42 @@ if TYPE_CHECKING:
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("rules", help="a .gsl file, a folder, `-`, or a shipped module such as std.relay")
-    parser.add_argument("graph", nargs="*", help="a .json, .relay or .onnx graph, several, or a folder of them; without one the rules are only checked")
-    parser.add_argument("-o", "--output", metavar="OUT", help="where the graph goes (stdout); a folder for several")
+    parser.add_argument(
+        "graph", nargs="*",
+        help="a .json, .relay or .onnx graph, several, or a folder of them; without one the rules are only "
+        "checked",
+    )
+    parser.add_argument(
+        "-o", "--output", metavar="OUT", help="where the graph goes (stdout); a folder for several"
+    )
     add_many_options(parser)
-    parser.add_argument("--force", action="store_true", help="write the graph although the run ends with findings")
+    parser.add_argument(
+        "--force", action="store_true", help="write the graph although the run ends with findings"
+    )
     add_run_options(parser)
-    parser.add_argument("--check-numbers", action="store_true", help="evaluate before and after, and compare; what differs is not written")
+    parser.add_argument(
+        "--check-numbers", action="store_true",
+        help="evaluate before and after, and compare; what differs is not written",
+    )
     add_number_options(parser)
-    parser.add_argument("--bench", action="store_true", help="measure the model before and after in onnxruntime, as `gslc bench` does unless asked otherwise")
-    parser.add_argument("--report", metavar="FILE", help="write counts and times as JSON (`-`: to stdout, with -o)")
+    parser.add_argument(
+        "--bench", action="store_true",
+        help="measure the model before and after in onnxruntime, as `gslc bench` does unless asked otherwise",
+    )
+    parser.add_argument(
+        "--report", metavar="FILE", help="write counts and times as JSON (`-`: to stdout, with -o)"
+    )
     parser.add_argument("--trace", metavar="FILE", help="write each application as a line of JSON")
-    parser.add_argument("--html", metavar="FILE", help="write a page that shows the graph before and after, and each application")
+    parser.add_argument(
+        "--html", metavar="FILE",
+        help="write a page that shows the graph before and after, and each application",
+    )
     parser.add_argument("--replay", metavar="FILE", help="apply a trace again, without searching")
     parser.add_argument("--stop-after", type=natural, metavar="N", help="stop after N applications")
-    parser.add_argument("--provenance", action="store_true", help="new nodes say which application made them from what (JSON, ONNX)")
+    parser.add_argument(
+        "--provenance", action="store_true",
+        help="new nodes say which application made them from what (JSON, ONNX)",
+    )
     add_output_options(parser)
     add_graph_options(parser)
     add_extern_option(parser)
@@ -60,31 +89,55 @@ def add_run_options(parser: argparse.ArgumentParser) -> None:
     """The rules to run, and limits of the run."""
     add_define_option(parser)
     parser.add_argument("--rule", action="append", metavar="NAME", help="only this rule (may be repeated)")
-    parser.add_argument("--skip", action="append", default=[], metavar="NAME", help="not this rule (may be repeated)")
+    parser.add_argument(
+        "--skip", action="append", default=[], metavar="NAME", help="not this rule (may be repeated)"
+    )
     parser.add_argument("--pass", dest="pass_name", metavar="NAME", help="run this pass")
     sweeps = parser.add_mutually_exclusive_group()
     sweeps.add_argument("--once", action="store_true", help="one sweep")
     sweeps.add_argument("--passes", type=positive, metavar="N", help="at most N sweeps")
-    parser.add_argument("--limit", type=positive, metavar="N", help="at most N applications (10 × nodes + 1000)")
-    parser.add_argument("--fold", action="store_true", help="pre-compute what depends on constants and parameters only")
     parser.add_argument(
-        "--fold-limit", type=size_in_bytes, default=FOLD_LIMIT, metavar="SIZE", help="how much larger than what it is made of a pre-computed constant may be: bytes, 64K, 4M, 2G, none (1M)"
+        "--limit", type=positive, metavar="N", help="at most N applications (10 × nodes + 1000)"
     )
-    parser.add_argument("--no-subgraphs", action="store_true", help="leave bodies and local functions of an ONNX model alone")
+    parser.add_argument(
+        "--fold", action="store_true", help="pre-compute what depends on constants and parameters only"
+    )
+    parser.add_argument(
+        "--fold-limit", type=size_in_bytes, default=FOLD_LIMIT, metavar="SIZE",
+        help="how much larger than what it is made of a pre-computed constant may be: bytes, 64K, 4M, 2G, "
+        "none (1M)",
+    )
+    parser.add_argument(
+        "--no-subgraphs", action="store_true", help="leave bodies and local functions of an ONNX model alone"
+    )
 
 
 def run_options(options: argparse.Namespace) -> dict[str, Any]:
     """The arguments of `RuleSet.apply` that `add_run_options` reads."""
     return {
-        "rules": options.rule, "skip": options.skip, "pass_name": options.pass_name, "once": options.once, "sweeps": options.passes,
-        "limit": options.limit, "fold": options.fold, "fold_limit": options.fold_limit, "subgraphs": not options.no_subgraphs,
-    }  # fmt: skip
+        "rules": options.rule,
+        "skip": options.skip,
+        "pass_name": options.pass_name,
+        "once": options.once,
+        "sweeps": options.passes,
+        "limit": options.limit,
+        "fold": options.fold,
+        "fold_limit": options.fold_limit,
+        "subgraphs": not options.no_subgraphs,
+    }
 
 
 _CHOOSING_NOTHING: Final[dict[str, Any]] = {
-    "rules": None, "skip": [], "pass_name": None, "once": False, "sweeps": None, "limit": None, "fold": False, "fold_limit": FOLD_LIMIT,
+    "rules": None,
+    "skip": [],
+    "pass_name": None,
+    "once": False,
+    "sweeps": None,
+    "limit": None,
+    "fold": False,
+    "fold_limit": FOLD_LIMIT,
     "subgraphs": True,
-}  # fmt: skip
+}
 
 
 def run(options: argparse.Namespace) -> int:
@@ -93,9 +146,13 @@ def run(options: argparse.Namespace) -> int:
         options.graph = options.graph[0] if options.graph else None
         return run_one(options)
     single = {
-        "--report": options.report, "--trace": options.trace, "--html": options.html, "--replay": options.replay, "--inputs": options.inputs,
+        "--report": options.report,
+        "--trace": options.trace,
+        "--html": options.html,
+        "--replay": options.replay,
+        "--inputs": options.inputs,
         "--output-params": options.output_params,
-    }  # fmt: skip
+    }
     for name, path in single.items():
         if path is not None:
             sys.stderr.write(f"gslc: {name} is one file: give it with one graph\n")
@@ -136,7 +193,10 @@ def run_one(options: argparse.Namespace) -> int:
     if options.bench:
         refuse_without_runtime(graph, options.graph)
     if options.provenance and _target_format(options, graph) == "relay":
-        sys.stderr.write("warning: Relay text has no place for what `--provenance` says\n  help: write JSON, with --output-format json\n")
+        sys.stderr.write(
+            "warning: Relay text has no place for what `--provenance` says\n"
+            "  help: write JSON, with --output-format json\n"
+        )
     trace = None
     if options.trace:
         from gslang.cli.trace_file import open_trace
@@ -183,7 +243,10 @@ def run_one(options: argparse.Namespace) -> int:
         if history is not None:
             from gslang.cli.page_output import write_page
 
-            write_page(history.finish(result.graph), "stdin" if options.graph == "-" else Path(options.graph).name, rules, result, options.html)
+            write_page(
+                history.finish(result.graph), "stdin" if options.graph == "-" else Path(options.graph).name,
+                rules, result, options.html,
+            )
     _summary(result, options)
     _say_what_a_newer_opset_admits(rules, result)
     if code != ExitCode.FINE and not options.force:
@@ -211,7 +274,9 @@ def _watch(watches: Sequence[Watch]) -> Watch | None:
 def _conflict(options: argparse.Namespace) -> str | None:
     """Why these options do not go together, or what one of them cannot be."""
     if options.report == "-" and options.output in (None, "-"):
-        return "gslc: the graph and the report cannot both go to stdout\n  help: give the graph a file with -o\n"
+        return (
+            "gslc: the graph and the report cannot both go to stdout\n  help: give the graph a file with -o\n"
+        )
     if options.trace == "-":
         return "gslc: a trace goes to a file\n  help: --trace trace.jsonl\n"
     if options.html == "-":
@@ -219,15 +284,26 @@ def _conflict(options: argparse.Namespace) -> str | None:
     if options.replay == "-":
         return "gslc: a trace is read from a file\n  help: --replay trace.jsonl\n"
     if options.replay and (run_options(options) != _CHOOSING_NOTHING or options.stop_after is not None):
-        return "gslc: a trace says what is applied: --replay goes without options that choose rules, folding or limits\n"
-    kept = {"the rules": options.rules, "the trace that is read": options.replay, "the inputs": options.inputs}
+        return (
+            "gslc: a trace says what is applied: --replay goes without options that choose rules, folding or "
+            "limits\n"
+        )
+    kept = {
+        "the rules": options.rules,
+        "the trace that is read": options.replay,
+        "the inputs": options.inputs,
+    }
     read = {"the graph that is read": options.graph, "the parameters that are read": options.params}
     reports = {"the report": options.report, "the trace": options.trace, "the page": options.html}
-    wrong = graph_takes_place(options, kept) or shared_file(reports, {**kept, **read, **written_with(options)})
+    wrong = graph_takes_place(options, kept) or shared_file(
+        reports, {**kept, **read, **written_with(options)}
+    )
     return f"gslc: {wrong}" if wrong else None
 
 
-def _replayed(rules: RuleSet, graph: Graph, options: argparse.Namespace, trace: Trace | None, watch: Watch | None) -> Result:
+def _replayed(
+    rules: RuleSet, graph: Graph, options: argparse.Namespace, trace: Trace | None, watch: Watch | None
+) -> Result:
     """The trace applied again. Raises `InputError` at the line that does not fit."""
     from gslang.cli.trace_file import read_trace
     from gslang.engine.replay import ReplayError, TraceEntry
@@ -248,19 +324,27 @@ def _replayed(rules: RuleSet, graph: Graph, options: argparse.Namespace, trace: 
 def show_problems(result: Result) -> int:
     """Write applications that failed and limits that were reached to stderr; the exit code."""
     code = ExitCode.FINE
-    failures = list(dict.fromkeys(result.failures))  # a place may be tried again, in vain, when something near it has changed
+    # a place may be tried again, in vain, when something near it has changed
+    failures = list(dict.fromkeys(result.failures))
     for failure in failures[:10]:
-        sys.stderr.write(f"error: rule `{failure.rule}` was not applied at {failure.node}: {failure.message}\n")
+        sys.stderr.write(
+            f"error: rule `{failure.rule}` was not applied at {failure.node}: {failure.message}\n"
+        )
         code = ExitCode.FINDINGS
     if len(failures) > 10:
         sys.stderr.write(f"  … and {len(failures) - 10} more\n")
     if result.problem:
-        sys.stderr.write(f"error: {result.problem}\n  help: mark a rule `@once`, or add a condition that its own result does not meet; `gslc lint` shows rules that never end\n")
+        sys.stderr.write(
+            f"error: {result.problem}\n  help: mark a rule `@once`, or add a condition that its own result "
+            "does not meet; `gslc lint` shows rules that never end\n"
+        )
         code = ExitCode.FINDINGS
     return code
 
 
-def _numbers_agree(rules: RuleSet, before: Graph, result: Result, options: argparse.Namespace, sizes: Mapping[str, int]) -> bool:
+def _numbers_agree(
+    rules: RuleSet, before: Graph, result: Result, options: argparse.Namespace, sizes: Mapping[str, int]
+) -> bool:
     from gslang.evaluate.errors import EvaluationError
 
     try:
@@ -271,19 +355,36 @@ def _numbers_agree(rules: RuleSet, before: Graph, result: Result, options: argpa
         result.numbers = {"checked": False, "reason": str(error)}
         return False
     agreement = compared.agreement
-    result.numbers = {"checked": True, "backend": compared.backend, "max_abs": agreement.max_abs, "max_rel": agreement.max_rel}
+    result.numbers = {
+        "checked": True,
+        "backend": compared.backend,
+        "max_abs": agreement.max_abs,
+        "max_rel": agreement.max_rel,
+    }
     if agreement.equal:
-        sys.stderr.write(f"{painter(options, sys.stderr)('good', 'numbers agree')}: largest difference {agreement.max_abs:.3g} (relative {agreement.max_rel:.3g})\n")
+        sys.stderr.write(
+            f"{painter(options, sys.stderr)('good', 'numbers agree')}: largest difference "
+            f"{agreement.max_abs:.3g} (relative {agreement.max_rel:.3g})\n"
+        )
     else:
         sys.stderr.write(f"error: the numbers differ: {agreement.reason}\n")
         if compared.first:
             result.numbers["first_difference"] = compared.first
-            sys.stderr.write(f"  the first value of both graphs that differs is `{compared.first}`: it {compared.detail}\n")
-        meant = [name for name in result.progress.counts if name in rules.known and rules.known[name].changes is not None and result.progress.counts[name].applications]
+            sys.stderr.write(
+                f"  the first value of both graphs that differs is `{compared.first}`: it {compared.detail}\n"
+            )
+        meant = [
+            name
+            for name in result.progress.counts
+            if name in rules.known and rules.known[name].changes is not None
+            and result.progress.counts[name].applications
+        ]
         if meant:
             result.numbers["changed_by"] = meant
         for name in meant:
-            sys.stderr.write(f"  `{name}`, which was applied, is marked `@changes`: {rules.known[name].changes}\n")
+            sys.stderr.write(
+                f"  `{name}`, which was applied, is marked `@changes`: {rules.known[name].changes}\n"
+            )
     return agreement.equal
 
 
@@ -293,7 +394,10 @@ def _target_format(options: argparse.Namespace, graph: Graph) -> str:
 
     if options.output is not None and options.output != "-":
         return format_of(options.output, options.output_format)
-    read_as = ("relay" if "relay" in graph.meta else "json") if options.graph == "-" else format_of(options.graph, options.input_format)
+    read_as = (
+        ("relay" if "relay" in graph.meta else "json") if options.graph == "-"
+        else format_of(options.graph, options.input_format)
+    )
     return str(options.output_format or options.input_format or read_as)
 
 
@@ -307,16 +411,25 @@ def _write_file(path: str, text: str) -> None:
 
 
 def _say_what_a_newer_opset_admits(rules: RuleSet, result: Result) -> None:
-    """One line about the rules that the model's operator set does not admit, as far as its operators occur in their sources."""
+    """One line about the rules that the model's operator set does not admit, as far as its operators occur in
+    their sources.
+    """
     from gslang.check.opsets import can_occur, opset_for_rule
 
     operators = frozenset(result.graph.op) | frozenset(result.before.op)
     skipped = [rules.known[name] for name in result.progress.skipped if name in rules.known]
-    needed = [opset for rule in skipped if can_occur(rule, operators) and (opset := opset_for_rule(rule, result.before.meta)) is not None]
+    needed = [
+        opset
+        for rule in skipped
+        if can_occur(rule, operators) and (opset := opset_for_rule(rule, result.before.meta)) is not None
+    ]
     if needed:
         low, high = min(needed), max(needed)
         which = f"{low}" if low == high else f"{low} to {high}"
-        sys.stderr.write(f"{len(needed)} fusion{'s' * (len(needed) != 1)} skipped: need{'s' * (len(needed) == 1)} opset {which}; try --opset {high}\n")
+        sys.stderr.write(
+            f"{len(needed)} fusion{'s' * (len(needed) != 1)} skipped: need{'s' * (len(needed) == 1)} opset "
+            f"{which}; try --opset {high}\n"
+        )
 
 
 def _summary(result: Result, options: argparse.Namespace) -> None:
@@ -331,5 +444,8 @@ def _summary(result: Result, options: argparse.Namespace) -> None:
         paint("head", f"{result.applications} application{many}")
         + f", {how}; {len(result.before)} nodes before, {paint('head', str(len(result.graph)))} after\n"
     )
-    if not (result.applications or result.failures or replayed) and result.stop_reason is StopReason.FIXED_POINT:
+    if (
+        not (result.applications or result.failures or replayed)
+        and result.stop_reason is StopReason.FIXED_POINT
+    ):
         sys.stderr.write("  help: `gslc match RULES GRAPH --why-not` tells what stood in the way\n")

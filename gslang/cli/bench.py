@@ -1,9 +1,12 @@
-"""Measure how long an ONNX model takes in onnxruntime, before and after rules: gslc bench model.onnx std.onnxruntime --pass onnxruntime
+"""Measure how long an ONNX model takes in onnxruntime, before and after rules:
+gslc bench model.onnx std.onnxruntime --pass onnxruntime
 
-Three sessions take turns on the same inputs: the model, the model once more, and what the rules make of it. What the first two differ
-by is noise; the third counts as faster or slower only if it differs by more. Without rules the model alone is measured.
+Three sessions take turns on the same inputs: the model, the model once more, and what the rules make of it.
+What the first two differ by is noise; the third counts as faster or slower only if it differs by more.
+Without rules the model alone is measured.
 
-Exit codes: 0 fine; 1 rules have errors, or do not end; 2 usage; 3 a file cannot be used, or onnxruntime cannot run the model.
+Exit codes: 0 fine; 1 rules have errors, or do not end; 2 usage; 3 a file cannot be used, or onnxruntime
+cannot run the model.
 """
 
 from __future__ import annotations
@@ -34,7 +37,9 @@ LEVELS = ("none", "basic", "extended", "all")
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("graph", help="an .onnx model, or another graph of ONNX's operators")
-    parser.add_argument("rules", nargs="?", help="a .gsl file, a folder, `-`, or a shipped module such as std.onnxruntime")
+    parser.add_argument(
+        "rules", nargs="?", help="a .gsl file, a folder, `-`, or a shipped module such as std.onnxruntime"
+    )
     add_run_options(parser)
     add_input_options(parser)
     add_latency_options(parser)
@@ -45,11 +50,25 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def add_latency_options(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--provider", default="cpu", metavar="NAME", help="onnxruntime's execution provider, such as cpu or cuda (cpu)")
-    parser.add_argument("--level", choices=LEVELS, default="all", help="how far onnxruntime rewrites the models itself (all, as it does by default)")
-    parser.add_argument("--threads", type=natural, default=0, metavar="N", help="threads of an operator (onnxruntime's choice)")
-    parser.add_argument("--warm-up", type=natural, default=5, metavar="N", help="runs of each that do not count (5)")
-    parser.add_argument("--rounds", type=positive, metavar="N", help="how often each runs (as often as --seconds admit, at least 11 times)")
+    parser.add_argument(
+        "--provider", default="cpu", metavar="NAME",
+        help="onnxruntime's execution provider, such as cpu or cuda (cpu)",
+    )
+    parser.add_argument(
+        "--level", choices=LEVELS, default="all",
+        help="how far onnxruntime rewrites the models itself (all, as it does by default)",
+    )
+    parser.add_argument(
+        "--threads", type=natural, default=0, metavar="N",
+        help="threads of an operator (onnxruntime's choice)",
+    )
+    parser.add_argument(
+        "--warm-up", type=natural, default=5, metavar="N", help="runs of each that do not count (5)"
+    )
+    parser.add_argument(
+        "--rounds", type=positive, metavar="N",
+        help="how often each runs (as often as --seconds admit, at least 11 times)",
+    )
     parser.add_argument("--seconds", type=seconds, default=10.0, metavar="S", help="how long to measure (10)")
 
 
@@ -71,7 +90,10 @@ def run(options: argparse.Namespace) -> int:
     graph = load_graph(options.graph, options, None if rules is None else rules.dialect)
     refuse_unknown_sizes(graph, sizes)
     refuse_without_runtime(graph, options.graph)
-    setting = Setting(full_provider(options.provider), options.level, options.threads, options.warm_up, options.rounds, options.seconds)
+    setting = Setting(
+        full_provider(options.provider), options.level, options.threads, options.warm_up, options.rounds,
+        options.seconds,
+    )
     options.backend = "onnxruntime"
     result = None if rules is None else _rewritten(rules, graph, options)
     code = ExitCode.FINE if result is None else ExitCode(show_problems(result))
@@ -96,13 +118,21 @@ def _json(report: Mapping[str, Any]) -> str:
 def _conflict(options: argparse.Namespace) -> str | None:
     """The error message for options that contradict each other, or None."""
     if options.graph.lower().endswith(".gsl"):
-        return f"{options.graph} is a rule file, not a model\n  help: the model comes first: gslc bench MODEL RULES"
+        return (
+            f"{options.graph} is a rule file, not a model\n  help: the model comes first: gslc bench MODEL "
+            "RULES"
+        )
     if options.rules is None and (options.rule or options.skip or options.pass_name or options.fold):
         return "--rule, --skip, --pass and --fold need rules\n  help: gslc bench MODEL RULES"
     if options.report == "-":
         return "the report goes to a file\n  help: --report report.json, or --format json"
     refuse_two_stdins(options.rules or "", options.graph)
-    read = {"the model": options.graph, "the rules": options.rules, "the parameters that are read": options.params, "the inputs": options.inputs}
+    read = {
+        "the model": options.graph,
+        "the rules": options.rules,
+        "the parameters that are read": options.params,
+        "the inputs": options.inputs,
+    }
     wrong = shared_file({"the report": options.report}, read)
     return wrong.rstrip() if wrong else None
 

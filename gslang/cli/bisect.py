@@ -1,8 +1,9 @@
 """Find the first application that makes a check fail: gslc bisect rules.gsl graph.json --check numbers
 
-The check is `numbers` (the graph computes what it did before) or a command, which gets the graph's file as `{}` or as its
-last argument and fails with an exit code that is not 0. It has to hold before any application and to fail at the end;
-between these a binary search replays the beginning of the run's trace, about log2(N) times.
+The check is `numbers` (the graph computes what it did before) or a command, which gets the graph's file as
+`{}` or as its last argument and fails with an exit code that is not 0. It has to hold before any application
+and to fail at the end; between these a binary search replays the beginning of the run's trace, about log2(N)
+times.
 """
 
 from __future__ import annotations
@@ -42,7 +43,10 @@ Check = Callable[["Graph"], str | None]
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("rules", help="a .gsl file, a folder, or a shipped module")
     parser.add_argument("graph", help="a .json or .relay graph")
-    parser.add_argument("--check", required=True, metavar="CMD|numbers", help="`numbers`, or a command that fails on a wrong graph (`{}`: its file)")
+    parser.add_argument(
+        "--check", required=True, metavar="CMD|numbers",
+        help="`numbers`, or a command that fails on a wrong graph (`{}`: its file)",
+    )
     add_run_options(parser)
     add_number_options(parser)
     add_graph_options(parser)
@@ -51,7 +55,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     if not options.check.strip():
-        sys.stderr.write("gslc bisect: the check is empty\n  help: --check numbers, or --check 'COMMAND {}'\n")
+        sys.stderr.write(
+            "gslc bisect: the check is empty\n  help: --check numbers, or --check 'COMMAND {}'\n"
+        )
         return ExitCode.USAGE
     sizes = sizes_of(options)
     if isinstance(sizes, str):
@@ -65,7 +71,10 @@ def run(options: argparse.Namespace) -> int:
     refuse_unknown_sizes(graph, sizes)
     check = _numbers(rules, graph, sizes, options) if options.check == "numbers" else _command(options)
     if why := check(graph):
-        sys.stderr.write(f"error: the check fails before any application: {why}\n  help: it has to hold for the graph as it is\n")
+        sys.stderr.write(
+            f"error: the check fails before any application: {why}\n"
+            "  help: it has to hold for the graph as it is\n"
+        )
         return ExitCode.FINDINGS
     entries, end = _recorded(rules, graph, options)
     last = check(end)
@@ -78,7 +87,9 @@ def run(options: argparse.Namespace) -> int:
         found = check(rules.replay(graph, entries[:middle]).graph)
         step = entries[middle - 1].step
         then = f" and `{step}`" if step is not None else ""
-        sys.stderr.write(f"  after {_applications(entries[:middle])}{then}: {'holds' if found is None else 'fails'}\n")
+        sys.stderr.write(
+            f"  after {_applications(entries[:middle])}{then}: {'holds' if found is None else 'fails'}\n"
+        )
         if found is None:
             good = middle
         else:
@@ -115,14 +126,16 @@ def _told(rules: RuleSet, entries: list[TraceEntry], bad: int, why: str, options
     where = f" in `{entry.body}`" if entry.body else ""
     if entry.step is not None:
         return (
-            f"the built-in step `{entry.step}`{where} after application {number} is the first after which the check fails\n"
+            f"the built-in step `{entry.step}`{where} after application {number} is the first after which "
+            "the check fails\n"
             f"  {why}\n"
             f"  before   {_command_line(options)} --stop-after {number}\n"
         )
     said = entry.said
     added = ", ".join(f"{item['id']} ({item['op']})" for item in said["added"])
     return (
-        f"application {number} is the first after which the check fails: rule `{said['rule']}` ({rules.known[said['rule']].span})\n"
+        f"application {number} is the first after which the check fails: rule `{said['rule']}` "
+        f"({rules.known[said['rule']].span})\n"
         f"  {why}\n"
         f"  at       {', '.join(said['outputs'])}{where}\n"
         f"  removed  {', '.join(said['removed']) or '-'}\n"
@@ -140,7 +153,11 @@ def _command_line(options: argparse.Namespace) -> str:
             words += [f"--{option.removesuffix('_name').replace('_', '-')}", str(value)]
     words += ["--function", options.function] if options.function != "main" else []
     words += ["--fold-limit", str(options.fold_limit).lower()] if options.fold_limit != FOLD_LIMIT else []
-    words += [f"--{option.replace('_', '-')}" for option in ("once", "fold", "no_subgraphs", "inline", "skip_unsupported") if getattr(options, option)]
+    words += [
+        f"--{option.replace('_', '-')}"
+        for option in ("once", "fold", "no_subgraphs", "inline", "skip_unsupported")
+        if getattr(options, option)
+    ]
     return shlex.join(words)
 
 
@@ -153,7 +170,9 @@ def _numbers(rules: RuleSet, graph: Graph, sizes: dict[str, int], options: argpa
         inputs = inputs_for(graph, rules.dialect, options, sizes)
         expected = outputs_of(graph, rules.dialect, inputs, options.backend)
     except EvaluationError as error:
-        raise InputError(f"the numbers cannot be checked: {error}", help="give a command with --check") from None
+        raise InputError(
+            f"the numbers cannot be checked: {error}", help="give a command with --check"
+        ) from None
 
     def check(changed: Graph) -> str | None:
         if changed is graph:
@@ -177,12 +196,22 @@ def _command(options: argparse.Namespace) -> Check:
             file = str(Path(folder) / f"graph.{format}")
             write_graph(changed, file, format)
             quoted = shlex.quote(file)
-            command = options.check.replace("{}", quoted) if "{}" in options.check else f"{options.check} {quoted}"
-            ran: Any = subprocess.run(command, shell=True, stdin=subprocess.DEVNULL, capture_output=True, check=False)
+            command = (
+                options.check.replace("{}", quoted) if "{}" in options.check else f"{options.check} {quoted}"
+            )
+            ran: Any = subprocess.run(
+                command, shell=True, stdin=subprocess.DEVNULL, capture_output=True, check=False
+            )
             if ran.returncode in _NOT_RUN:
-                raise InputError(f"the check cannot be run: {options.check}", help="is it on the path, and may it be executed?")
+                raise InputError(
+                    f"the check cannot be run: {options.check}",
+                    help="is it on the path, and may it be executed?",
+                )
             said = ran.stderr.decode(errors="replace").strip().splitlines()
-            return None if ran.returncode == 0 else f"the command {_ending(ran.returncode)}" + (f": {said[-1]}" if said else "")
+            return (
+                None if ran.returncode == 0
+                else f"the command {_ending(ran.returncode)}" + (f": {said[-1]}" if said else "")
+            )
 
     return check
 

@@ -4,8 +4,8 @@
   zsh    gslc completion zsh > ~/.zfunc/_gslc                         (a folder of $fpath)
   fish   gslc completion fish > ~/.config/fish/completions/gslc.fish
 
-The scripts know verbs, options, their values, rule files, graphs, shipped modules, the names of rules and passes, and codes.
-They do not run gslc: run this again after an update.
+The scripts know verbs, options, their values, rule files, graphs, shipped modules, the names of rules and
+passes, and codes. They do not run gslc: run this again after an update.
 """
 
 from __future__ import annotations

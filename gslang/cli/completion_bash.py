@@ -14,9 +14,14 @@ def script(verbs: tuple[Verb, ...], names: Names) -> str:
             if option.value is not None:
                 pattern = "|".join(f"'{verb.name} {name}'" for name in option.names)
                 values.append(f"        {pattern}) {_bash_value(option.value)}; return ;;")
-    options = [f"        {verb.name}) options={quoted(_flags(verb))} valued={quoted(valued_names(verb))} ;;" for verb in verbs]
+    options = [
+        f"        {verb.name}) options={quoted(_flags(verb))} valued={quoted(valued_names(verb))} ;;"
+        for verb in verbs
+    ]
     arguments = [
-        f"        {verb.name}{'-*' if verb.repeats else f'-{k}'}) {_bash_value(value)} ;;" for verb in verbs for k, value in enumerate(verb.arguments)
+        f"        {verb.name}{'-*' if verb.repeats else f'-{k}'}) {_bash_value(value)} ;;"
+        for verb in verbs
+        for k, value in enumerate(verb.arguments)
     ]
     return fill(
         _BASH,
@@ -106,7 +111,8 @@ _gslc_codes_list() {
 }
 
 _gslc() {
-    local current=${COMP_WORDS[COMP_CWORD]} previous=${COMP_WORDS[COMP_CWORD-1]} verb=apply first=1 options= valued= count=0 k
+    local current=${COMP_WORDS[COMP_CWORD]} previous=${COMP_WORDS[COMP_CWORD-1]}
+    local verb=apply first=1 options= valued= count=0 k
     COMPREPLY=()
     # `--option=value` comes as three words, as `=` breaks words.
     if [[ $current == "=" ]]; then

@@ -19,10 +19,15 @@ def script(verbs: tuple[Verb, ...], names: Names) -> str:
         for k, value in enumerate(verb.arguments):
             place = "" if verb.repeats else f" {k}"
             lines.append(f"complete -c gslc -n '__gslc_argument {verb.name}{place}' {_fish_value(value)}")
-    valued = "\n".join(f"        case {verb.name}\n            set valued {valued_names(verb)}" for verb in verbs)
+    valued = "\n".join(
+        f"        case {verb.name}\n            set valued {valued_names(verb)}" for verb in verbs
+    )
     codes = "\n".join(f"    echo {quoted(code)}\\t{quoted(title)}" for code, title in names.codes)
     lints = "\n".join(f'        echo "$head"{code}\\t{quoted(title)}' for code, title in names.lints)
-    return fill(_FISH, names, VERBS=known, COMPLETIONS="\n".join(lines), VALUED=valued, CODE_LINES=codes, LINT_LINES=lints)
+    return fill(
+        _FISH, names, VERBS=known, COMPLETIONS="\n".join(lines), VALUED=valued, CODE_LINES=codes,
+        LINT_LINES=lints,
+    )
 
 
 def _fish_option(option: Option) -> str:
@@ -109,7 +114,8 @@ end
 
 function __gslc_files
     set -l endings (string join '|' / (string escape --style=regex -- $argv))
-    __fish_complete_path (commandline -ct | string replace -r '^-.*?=' '') | string match -r -- "^.*(?:$endings)(?:\t.*)?\$"
+    __fish_complete_path (commandline -ct | string replace -r '^-.*?=' '') |
+        string match -r -- "^.*(?:$endings)(?:\t.*)?\$"
 end
 
 function __gslc_rule_files

@@ -27,7 +27,8 @@ def fill(template: str, names: Names, **parts: str) -> str:
 
 
 def quoted(text: str) -> str:
-    """For all three shells: in single quotes, without such inside (help texts have typographic ones instead)."""
+    """For all three shells: in single quotes, without such inside (help texts have typographic ones instead).
+    """
     return "'" + text.replace("'", "’") + "'"
 
 

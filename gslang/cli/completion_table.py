@@ -1,4 +1,7 @@
-"""The completions of the command line, read from the parsers of the verbs. The scripts are generated from it."""
+"""The completions of the command line, read from the parsers of the verbs.
+
+The scripts are generated from it.
+"""
 
 from __future__ import annotations
 
@@ -66,9 +69,18 @@ class Names:
 
 
 _DESTINATIONS = {
-    "rule": Kind.RULE, "skip": Kind.RULE, "pass_name": Kind.PASS, "select": Kind.LINTS, "ignore": Kind.LINTS, "what": Kind.EXPLAINED,
-    "rules": Kind.RULES, "by": Kind.RULES, "files": Kind.RULE_FILES, "graph": Kind.GRAPH, "operator": Kind.OPERATOR,
-}  # fmt: skip
+    "rule": Kind.RULE,
+    "skip": Kind.RULE,
+    "pass_name": Kind.PASS,
+    "select": Kind.LINTS,
+    "ignore": Kind.LINTS,
+    "what": Kind.EXPLAINED,
+    "rules": Kind.RULES,
+    "by": Kind.RULES,
+    "files": Kind.RULE_FILES,
+    "graph": Kind.GRAPH,
+    "operator": Kind.OPERATOR,
+}
 
 
 def verbs() -> tuple[Verb, ...]:
@@ -126,4 +138,6 @@ def names() -> Names:
     lints = tuple((code, info.title) for code, info in LINTS.items())
     codes = (*((code, info.title) for code, info in CODES.items()), *lints)
     operators = {name for dialect in dialect_names() for name in load_dialect(dialect).operators}
-    return Names(tuple(modules), tuple(sorted(rules)), tuple(sorted(passes)), tuple(sorted(operators)), codes, lints)
+    return Names(
+        tuple(modules), tuple(sorted(rules)), tuple(sorted(passes)), tuple(sorted(operators)), codes, lints
+    )

@@ -15,7 +15,9 @@ def script(verbs: tuple[Verb, ...], names: Names) -> str:
             place = "*" if verb.repeats else str(k + 1)
             specs.append(f"'{place}:{_zsh_what(value)}:{_zsh_action(value)}'")
         lines = " \\\n                ".join(specs)
-        cases.append(f"        {verb.name})\n            _arguments -s -S \\\n                {lines}\n            ;;")
+        cases.append(
+            f"        {verb.name})\n            _arguments -s -S \\\n                {lines}\n            ;;"
+        )
     return fill(
         _ZSH,
         names,
@@ -97,7 +99,8 @@ _gslc_explained() {
     compadd -a rules
 }
 
-# Names of rules or passes: those of the .gsl files of the line, or the shipped ones. `_arguments` puts its options before the word.
+# Names of rules or passes: those of the .gsl files of the line, or the shipped ones.
+# `_arguments` puts its options before the word.
 _gslc_declared() {
     local word pattern='@RULE_PATTERN@'
     local -a files shipped=(@RULES@)

@@ -1,4 +1,5 @@
-"""Convert a graph between formats: gslc convert graph.relay -o graph.json (or .onnx, .dot, .svg, .png, .html)"""
+"""Convert a graph between formats: gslc convert graph.relay -o graph.json (or .onnx, .dot, .svg, .png, .html)
+"""
 
 from __future__ import annotations
 
@@ -14,13 +15,19 @@ from gslang.cli.shared import add_graph_options, load_graph
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("graph", help="a .json, .relay or .onnx graph")
-    parser.add_argument("-o", "--output", required=True, metavar="OUT", help=".json, .relay, .onnx; as a picture .dot, .svg, .png; as a page .html")
+    parser.add_argument(
+        "-o", "--output", required=True, metavar="OUT",
+        help=".json, .relay, .onnx; as a picture .dot, .svg, .png; as a page .html",
+    )
     add_output_options(parser)
     add_graph_options(parser)
 
 
 def run(options: argparse.Namespace) -> int:
-    as_page = options.output_format == "html" or options.output_format is None and Path(options.output).suffix.lower() in (".html", ".htm")
+    as_page = (
+        options.output_format == "html" or options.output_format is None
+        and Path(options.output).suffix.lower() in (".html", ".htm")
+    )
     if as_page:
         return _page(options)
     refuse_graph_output(options)
@@ -41,9 +48,15 @@ def _page(options: argparse.Namespace) -> int:
 
     if options.output != "-":
         refuse_output(options.output)
-    if wrong := shared_file({"the page": options.output}, {"the graph": options.graph, "the parameters that are read": options.params}):
+    if wrong := shared_file(
+        {"the page": options.output},
+        {"the graph": options.graph, "the parameters that are read": options.params},
+    ):
         sys.stderr.write(f"gslc convert: {wrong}")
         return ExitCode.USAGE
     graph = load_graph(options.graph, options)
-    write_text(page(graph_data(History(graph), "stdin" if options.graph == "-" else Path(options.graph).name)), options.output)
+    write_text(
+        page(graph_data(History(graph), "stdin" if options.graph == "-" else Path(options.graph).name)),
+        options.output,
+    )
     return ExitCode.FINE

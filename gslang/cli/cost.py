@@ -1,7 +1,7 @@
 """Compute the cost of a graph: gslc cost GRAPH
 
-Prints the cost of each operator and the total under a table: `flops`, `bytes`, `roofline`, `ort-cpu`, or a .tsv file; with multiply-adds,
-bytes, parameters and the peak of activation memory.
+Prints the cost of each operator and the total under a table: `flops`, `bytes`, `roofline`, `ort-cpu`, or a
+.tsv file; with multiply-adds, bytes, parameters and the peak of activation memory.
 
 Exit codes: 0 fine; 2 usage; 3 a file cannot be used, or a call has no cost.
 """
@@ -32,9 +32,19 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def add_cost_options(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--cost", default="flops", metavar="NAME|FILE", help="flops (the default), bytes, roofline, ort-cpu, or a .tsv file")
-    parser.add_argument("--weights", choices=("free", "concat-free", "charged"), help="what work on weights only costs: nothing (as it can be done before), nothing for joining them, or as all work (the default for a file)")
-    parser.add_argument("--dim", action="append", default=[], metavar="NAME=N", help="the size of a symbolic dimension (may be repeated)")
+    parser.add_argument(
+        "--cost", default="flops", metavar="NAME|FILE",
+        help="flops (the default), bytes, roofline, ort-cpu, or a .tsv file",
+    )
+    parser.add_argument(
+        "--weights", choices=("free", "concat-free", "charged"),
+        help="what work on weights only costs: nothing (as it can be done before), nothing for joining them, "
+        "or as all work (the default for a file)",
+    )
+    parser.add_argument(
+        "--dim", action="append", default=[], metavar="NAME=N",
+        help="the size of a symbolic dimension (may be repeated)",
+    )
 
 
 def run(options: argparse.Namespace) -> int:
@@ -70,7 +80,9 @@ def _rows(graph: Graph, cost: GraphCost, calls: bool) -> list[dict[str, Any]]:
     rows: dict[str, dict[str, Any]] = {}
     for call in cost.calls:
         name = graph.label(call.node) if calls else call.operator
-        row = rows.setdefault(name, {"operator": call.operator, "calls": 0, "cost": 0.0, "macs": 0, "bytes": 0})
+        row = rows.setdefault(
+            name, {"operator": call.operator, "calls": 0, "cost": 0.0, "macs": 0, "bytes": 0}
+        )
         if calls:
             row["node"] = name
         row["calls"] += 1
@@ -78,17 +90,26 @@ def _rows(graph: Graph, cost: GraphCost, calls: bool) -> list[dict[str, Any]]:
         if call.work is not None:
             row["macs"] += call.work.macs
             row["bytes"] += call.work.moved
-    return list(rows.values()) if calls else sorted(rows.values(), key=lambda row: (-row["cost"], row["operator"]))
+    return (
+        list(rows.values()) if calls
+        else sorted(rows.values(), key=lambda row: (-row["cost"], row["operator"]))
+    )
 
 
 def _as_text(graph: Graph, cost: GraphCost, table: CostTable, options: argparse.Namespace) -> str:
     calls, paint = options.calls, painter(options, sys.stdout)
     unit = f" ({table.unit})" if table.unit else ""
-    lines = [paint("head", f"{'node' if calls else 'operator':<36}{'calls':>7}{'cost' + unit:>22}{'multiply-adds':>18}{'bytes':>16}")]
+    lines = [paint(
+        "head",
+        f"{'node' if calls else 'operator':<36}{'calls':>7}{'cost' + unit:>22}"
+        f"{'multiply-adds':>18}{'bytes':>16}",
+    )]
     for row in _rows(graph, cost, calls):
         name = f"{row['node']}: {row['operator']}" if calls else row["operator"]
         lines.append(f"{name:<36}{row['calls']:>7}{row['cost']:>22,.6g}{row['macs']:>18,}{row['bytes']:>16,}")
-    lines.append(paint("count", f"{'total':<36}{len(cost.calls):>7}{cost.cost:>22,.6g}{cost.macs:>18,}{cost.moved:>16,}"))
+    lines.append(paint(
+        "count", f"{'total':<36}{len(cost.calls):>7}{cost.cost:>22,.6g}{cost.macs:>18,}{cost.moved:>16,}"
+    ))
     peak = "not known" if cost.peak is None else f"{cost.peak:,} bytes"
     lines.append(f"{cost.parameters:,} parameters; peak activation memory {peak}")
     return "\n".join(lines) + "\n"
@@ -96,7 +117,13 @@ def _as_text(graph: Graph, cost: GraphCost, table: CostTable, options: argparse.
 
 def _as_json(graph: Graph, cost: GraphCost, table: CostTable, calls: bool) -> str:
     report = {
-        "table": table.name, "unit": table.unit, "cost": cost.cost, "macs": cost.macs, "operations": cost.operations, "bytes": cost.moved,
-        "parameters": cost.parameters, "peak_activation_bytes": cost.peak, ("calls" if calls else "operators"): _rows(graph, cost, calls),
-    }  # fmt: skip
+        "table": table.name,
+        "unit": table.unit,
+        "cost": cost.cost,
+        "macs": cost.macs,
+        "operations": cost.operations,
+        "bytes": cost.moved,
+        "parameters": cost.parameters,
+        "peak_activation_bytes": cost.peak, ("calls" if calls else "operators"): _rows(graph, cost, calls),
+    }
     return json.dumps(report, indent=1, ensure_ascii=False) + "\n"

@@ -1,6 +1,7 @@
 """Compare two graphs up to names: gslc diff a.json b.relay
 
-All differences are listed, then the nodes that only one of the graphs has. Exit code 0 if the graphs are equal, 1 if not.
+All differences are listed, then the nodes that only one of the graphs has. Exit code 0 if the graphs are
+equal, 1 if not.
 """
 
 from __future__ import annotations
@@ -22,7 +23,10 @@ if TYPE_CHECKING:
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("a", help="a .json, .relay or .onnx graph")
     parser.add_argument("b", help="another")
-    parser.add_argument("--format", choices=("text", "json", "html"), default="text", help="html: a page with both graphs side by side")
+    parser.add_argument(
+        "--format", choices=("text", "json", "html"), default="text",
+        help="html: a page with both graphs side by side",
+    )
     parser.add_argument("-o", "--output", metavar="OUT", help="where the result goes (stdout)")
     add_graph_options(parser)
 
@@ -35,12 +39,16 @@ def run(options: argparse.Namespace) -> int:
     refuse_two_stdins(options.a, options.b)
     if options.output not in (None, "-"):
         refuse_output(options.output)
-    if wrong := shared_file({"the result": options.output}, {"the first graph": options.a, "the second graph": options.b}):
+    if wrong := shared_file(
+        {"the result": options.output}, {"the first graph": options.a, "the second graph": options.b}
+    ):
         sys.stderr.write(f"gslc diff: {wrong}")
         return ExitCode.USAGE
     a, b = load_graph(options.a, options), load_graph(options.b, options)
     mixed = Path(options.a).suffix.lower() != Path(options.b).suffix.lower()
-    found = differences(a, b, dialect=load_dialect(a.dialect), limit=None, across_formats=mixed, annotations=True)
+    found = differences(
+        a, b, dialect=load_dialect(a.dialect), limit=None, across_formats=mixed, annotations=True
+    )
     only_a, only_b = _only_in_one(a, b) if found else ([], [])
     if options.format == "html":
         from gslang.view.difference import difference_data
@@ -68,7 +76,9 @@ def _only_in_one(a: Graph, b: Graph) -> tuple[list[int], list[int]]:
 
     to_b = correspondence(a, b)
     there = set(to_b.values())
-    return [n for n in a.reverse_post_order() if n not in to_b], [n for n in b.reverse_post_order() if n not in there]
+    return [n for n in a.reverse_post_order() if n not in to_b], [
+        n for n in b.reverse_post_order() if n not in there
+    ]
 
 
 def _listed(graph: Graph, nodes: list[int], which: str) -> list[str]:

@@ -1,10 +1,13 @@
-"""Find rules over operators, with their conditions, verdicts and tests: gslc discover --ops add,multiply,nn.relu -o found.gsl
+"""Find rules over operators, with their conditions, verdicts and tests:
+gslc discover --ops add,multiply,nn.relu -o found.gsl
 
-FILES are rule files whose declared operators may be combined (all of them without --ops), and whose rules are known: what they imply is
-left out. Terms of up to --size operators are enumerated, equal ones become candidates, the weakest conditions under which a candidate
-holds are looked for, and what smaller rules imply is dropped. The most useful rules come first (--on).
+FILES are rule files whose declared operators may be combined (all of them without --ops), and whose rules are
+known: what they imply is left out. Terms of up to --size operators are enumerated, equal ones become
+candidates, the weakest conditions under which a candidate holds are looked for, and what smaller rules imply
+is dropped. The most useful rules come first (--on).
 
-Exit codes: 0 fine; 1 no rule was found, or a rule file has errors; 2 usage; 3 a file or an operator cannot be used.
+Exit codes: 0 fine; 1 no rule was found, or a rule file has errors; 2 usage; 3 a file or an operator cannot be
+used.
 """
 
 from __future__ import annotations
@@ -27,28 +30,53 @@ if TYPE_CHECKING:
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("rules", nargs="*", metavar="FILES", help="rule files with operators to combine, and with rules that are known already")
-    parser.add_argument("--ops", default="", metavar="LIST", help="operators, with attributes to try: `add, concatenate(axis = 0 | 1)`")
+    parser.add_argument(
+        "rules", nargs="*", metavar="FILES",
+        help="rule files with operators to combine, and with rules that are known already",
+    )
+    parser.add_argument(
+        "--ops", default="", metavar="LIST",
+        help="operators, with attributes to try: `add, concatenate(axis = 0 | 1)`",
+    )
     parser.add_argument("-o", "--output", metavar="OUT", help="where the rules go (stdout)")
     parser.add_argument("--dialect", metavar="NAME", help="of the operators (that of FILES, else relay)")
     parser.add_argument("--size", type=positive, default=2, metavar="N", help="operators in a term (2)")
     parser.add_argument("--variables", type=positive, default=3, metavar="N", help="inputs of each shape (3)")
-    parser.add_argument("--inputs", default="", metavar="SHAPES", help="shapes of inputs instead: `[n, m], [n, m], [m]`")
+    parser.add_argument(
+        "--inputs", default="", metavar="SHAPES", help="shapes of inputs instead: `[n, m], [n, m], [m]`"
+    )
     parser.add_argument("--constants", default="", metavar="NUMBERS", help="numbers that terms may hold: 0,1")
-    parser.add_argument("--require", choices=("tested", "exact", "proved"), default="exact", help="the least verdict of a rule (exact)")
-    parser.add_argument("--on", nargs="+", action="extend", default=[], metavar="GRAPH", help="graphs that tell how useful a rule is")
-    parser.add_argument("--cost", default="flops", metavar="NAME|FILE", help="what rules are to save: flops (the default), bytes, roofline, ort-cpu, or a .tsv file")
+    parser.add_argument(
+        "--require", choices=("tested", "exact", "proved"), default="exact",
+        help="the least verdict of a rule (exact)",
+    )
+    parser.add_argument(
+        "--on", nargs="+", action="extend", default=[], metavar="GRAPH",
+        help="graphs that tell how useful a rule is",
+    )
+    parser.add_argument(
+        "--cost", default="flops", metavar="NAME|FILE",
+        help="what rules are to save: flops (the default), bytes, roofline, ort-cpu, or a .tsv file",
+    )
     parser.add_argument("--jobs", type=positive, default=1, metavar="N", help="processes (1)")
-    parser.add_argument("--state", metavar="FILE", help="go on from this file, and keep in it what is found out")
+    parser.add_argument(
+        "--state", metavar="FILE", help="go on from this file, and keep in it what is found out"
+    )
     parser.add_argument("--quiet", action="store_true", help="no progress on stderr")
-    parser.add_argument("--format", choices=("text", "json"), default="text", help="rules as a .gsl file, or all that is known about them")
+    parser.add_argument(
+        "--format", choices=("text", "json"), default="text",
+        help="rules as a .gsl file, or all that is known about them",
+    )
 
 
 def run(options: argparse.Namespace) -> int:
     from gslang.base.diagnostics import InputError
 
     if not options.rules and not options.ops:
-        sys.stderr.write("gslc discover: over which operators?\n  help: name them, --ops add,nn.relu, or give a file that declares some\n")
+        sys.stderr.write(
+            "gslc discover: over which operators?\n  help: name them, --ops add,nn.relu, or give a file that "
+            "declares some\n"
+        )
         return ExitCode.USAGE
     for path in (options.output, options.state):
         if path is not None and path != "-":
@@ -62,14 +90,17 @@ def run(options: argparse.Namespace) -> int:
     from gslang.dialect.load import dialect_names
 
     if dialect not in dialect_names():
-        raise InputError(f"there is no dialect `{dialect}`", path="--dialect", help=f"known: {', '.join(dialect_names())}")
+        raise InputError(
+            f"there is no dialect `{dialect}`", path="--dialect", help=f"known: {', '.join(dialect_names())}"
+        )
     from gslang.base.processes import processes
     from gslang.discover.discover import Question, discover, plan_of
     from gslang.formats.registry import read_graph
     from gslang.search.cost.tables import table_of
 
     question = Question(
-        dialect, options.ops, tuple(options.rules), options.size, options.variables, options.inputs, _numbers(options.constants), options.require
+        dialect, options.ops, tuple(options.rules), options.size, options.variables, options.inputs,
+        _numbers(options.constants), options.require,
     )
     table = table_of(options.cost)
     plan = plan_of(question)
@@ -84,7 +115,9 @@ def _numbers(text: str) -> tuple[float, ...]:
     try:
         return tuple(float(part) for part in text.split(",") if part.strip())
     except ValueError:
-        raise InputError(f"`{text}` is not a list of numbers", path="--constants", help="write 0,1 or 0.5") from None
+        raise InputError(
+            f"`{text}` is not a list of numbers", path="--constants", help="write 0,1 or 0.5"
+        ) from None
 
 
 def _teller(quiet: bool) -> Any:
@@ -96,28 +129,41 @@ def _teller(quiet: bool) -> Any:
     return tell
 
 
-def _write(options: argparse.Namespace, plan: Plan, result: Discovery, graphs: Sequence[Any], table: Any) -> int:
+def _write(
+    options: argparse.Namespace, plan: Plan, result: Discovery, graphs: Sequence[Any], table: Any
+) -> int:
     from gslang.base.atomic_write import write_text
     from gslang.discover.usefulness import Use, in_order, use_of
 
     uses = [use_of(rule, plan.prelude, graphs, table) if graphs else Use() for rule in result.rules]
     rules = in_order(result.rules, uses)
-    text = _as_data(plan, result, rules) if options.format == "json" else _without_findings(options, plan, rules, len(graphs))
+    text = (
+        _as_data(plan, result, rules) if options.format == "json"
+        else _without_findings(options, plan, rules, len(graphs))
+    )
     if options.output in (None, "-"):
         sys.stdout.write(text)
     else:
         write_text(options.output, text)
-    verdicts = {verdict: sum(rule.verdict == verdict for rule in result.rules) for verdict in ("proved", "exact", "tested")}
+    verdicts = {
+        verdict: sum(rule.verdict == verdict for rule in result.rules)
+        for verdict in ("proved", "exact", "tested")
+    }
     counted = ", ".join(f"{count} {verdict}" for verdict, count in verdicts.items() if count)
     sys.stderr.write(
-        f"{len(rules)} rules{f' ({counted})' if counted else ''}; {len(result.followed)} more follow from them, "
+        f"{len(rules)} rules{f' ({counted})' if counted else ''}; {len(result.followed)} more follow from "
+        "them, "
         f"{len(result.refused)} candidates have no conditions under which they hold\n"
     )
     return ExitCode.FINE if rules else ExitCode.FINDINGS
 
 
-def _without_findings(options: argparse.Namespace, plan: Plan, rules: Sequence[tuple[Judged, Use]], graphs: int) -> str:
-    """The file, with annotations for what lints find: a rule that leads back to itself runs once, one that never fires goes."""
+def _without_findings(
+    options: argparse.Namespace, plan: Plan, rules: Sequence[tuple[Judged, Use]], graphs: int
+) -> str:
+    """The file, with annotations for what lints find: a rule that leads back to itself runs once, one that
+    never fires goes.
+    """
     from gslang.base.source import Source
     from gslang.check.check import check_source
     from gslang.discover.rule_file import rule_file
@@ -142,7 +188,10 @@ def _without_findings(options: argparse.Namespace, plan: Plan, rules: Sequence[t
             if finding.code == "L0202":
                 left = [(r, use) for r, use in left if r.name != rule]
                 continue
-            note = "@once" if finding.code == "L0203" and "@once" not in annotations.get(rule, []) else f"@allow({finding.code})"
+            note = (
+                "@once" if finding.code == "L0203" and "@once" not in annotations.get(rule, [])
+                else f"@allow({finding.code})"
+            )
             own = annotations.setdefault(rule, [])
             if note not in own:
                 own.append(note)
@@ -161,12 +210,20 @@ def _as_data(plan: Plan, result: Discovery, rules: Sequence[tuple[Judged, Use]])
     data = {
         "rules": [
             {
-                "rule": rule.name, "text": rule.text, "verdict": rule.verdict, "reason": rule.reason, "conditions": list(rule.conditions),
-                "fired": use.fired, "saved": use.saved,
+                "rule": rule.name,
+                "text": rule.text,
+                "verdict": rule.verdict,
+                "reason": rule.reason,
+                "conditions": list(rule.conditions),
+                "fired": use.fired,
+                "saved": use.saved,
             }
             for rule, use in rules
         ],
-        "terms": [{"looked_at": a, "computed": b, "new": c} for a, b, c in result.counts], "equations": result.equations,
-        "candidates": result.candidates, "implied": result.followed, "refused": len(result.refused),
-    }  # fmt: skip
+        "terms": [{"looked_at": a, "computed": b, "new": c} for a, b, c in result.counts],
+        "equations": result.equations,
+        "candidates": result.candidates,
+        "implied": result.followed,
+        "refused": len(result.refused),
+    }
     return json.dumps(data, indent=2, ensure_ascii=False) + "\n"

@@ -1,7 +1,8 @@
-"""Explain a diagnostic code or a rule: gslc explain E0401, gslc explain conv_mul, gslc explain my_rule mine.gsl
+"""Explain a diagnostic code or a rule: gslc explain E0401, gslc explain conv_mul,
+gslc explain my_rule mine.gsl
 
-A rule is shown with its documentation, its annotations and its tests. Rules of a file come first, then the shipped rules of the
-file's dialect; without a file, those of all dialects.
+A rule is shown with its documentation, its annotations and its tests. Rules of a file come first, then the
+shipped rules of the file's dialect; without a file, those of all dialects.
 """
 
 from __future__ import annotations
@@ -34,12 +35,18 @@ def run(options: argparse.Namespace) -> int:
 
     code = options.what.upper()
     if code in CODES or code in LINTS:
-        page = Path(__file__).parent.parent / ("check" if code in CODES else "lint") / "explain" / f"{code}.md"
+        page = (
+            Path(__file__).parent.parent / ("check" if code in CODES else "lint") / "explain" / f"{code}.md"
+        )
         title = CODES[code].title if code in CODES else LINTS[code].title
         sys.stdout.write(page.read_text(encoding="utf-8") if page.is_file() else f"# {code}: {title}\n")
         return ExitCode.FINE
     own = load_rules([options.file], defines=defines_of(options)) if options.file is not None else None
-    modules = [name for dialect, names in SHIPPED.items() if own is None or own.dialect.name == dialect for name in names]
+    modules = [
+        name
+        for dialect, names in SHIPPED.items() if own is None or own.dialect.name == dialect
+        for name in names
+    ]
     groups = [list(own.programs)] if own is not None else []
     groups += [load_module(module) for module in modules]
     shown: dict[str, None] = {}
@@ -50,15 +57,26 @@ def run(options: argparse.Namespace) -> int:
     if shown:
         sys.stdout.write("\n".join(shown))
         return ExitCode.FINE
-    guess = did_you_mean(options.what, [*CODES, *LINTS, *(name for group in groups for program in group for name in program.rules)])
-    help = f"did you mean `{guess}`?" if guess else "codes look like E0401; docs/rules.md lists the shipped rules, `gslc explain NAME FILE` explains those of a file"
+    guess = did_you_mean(
+        options.what,
+        [*CODES, *LINTS, *(name for group in groups for program in group for name in program.rules)],
+    )
+    help = (
+        f"did you mean `{guess}`?" if guess
+        else (
+            "codes look like E0401; docs/rules.md lists the shipped rules, `gslc explain NAME FILE` explains "
+            "those of a file"
+        )
+    )
     where = "a shipped rule" if own is None else f"a rule of {options.file} or of std.{own.dialect.name}"
     sys.stderr.write(f"gslc explain: `{options.what}` is neither a code nor {where}\n  help: {help}\n")
     return ExitCode.USAGE
 
 
 def rule_with_tests(program: CheckedProgram, name: str) -> str:
-    """A rule and its tests as their author wrote them, below a line that says where; "" if the program has no such rule."""
+    """A rule and its tests as their author wrote them, below a line that says where; "" if the program has no
+    such rule.
+    """
     from gslang.base.shown_file import shown_file
     from gslang.check.checked import Const
     from gslang.check.found import walk
@@ -68,9 +86,23 @@ def rule_with_tests(program: CheckedProgram, name: str) -> str:
     meant = program.named(name)
     if not meant:
         return ""
-    span, names = meant[0].span, (meant[0].family or meant[0].name, *([rule.name for rule in meant] if meant[0].family == name else [name]))
+    span, names = (
+        meant[0].span,
+        (
+            meant[0].family or meant[0].name,
+            *([rule.name for rule in meant] if meant[0].family == name else [name]),
+        ),
+    )
     parts = [rule_text(span.source, names[0]), *(text for _, text in test_texts(span.source, *names))]
-    read = [value for rule in meant for value in walk((rule.nodes, rule.where, rule.lets, rule.blocks, rule.target)) if isinstance(value, Const)]
+    read = [
+        value
+        for rule in meant
+        for value in walk((rule.nodes, rule.where, rule.lets, rule.blocks, rule.target))
+        if isinstance(value, Const)
+    ]
     values = {value.name: value_text(value.value) for value in read if value.name is not None}
-    head = [f"# {shown_file(span.source.name)}, line {span.line_column[0]}", *(f"# with {name} = {text}" for name, text in values.items())]
+    head = [
+        f"# {shown_file(span.source.name)}, line {span.line_column[0]}",
+        *(f"# with {name} = {text}" for name, text in values.items()),
+    ]
     return "\n".join(["\n".join(head), *parts])

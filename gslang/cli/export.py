@@ -1,9 +1,11 @@
 """Write rules for other tools: gslc export onnxscript rules.gsl -o rules.py
 
-`onnxsim` takes pairs of ONNX functions: text, or a model that has them where OUT ends in .onnx or .pb. `onnxscript` takes a Python module. Both
-match calls and attributes only: a rule with conditions that the host cannot say is refused, with the reason, and the others are written.
+`onnxsim` takes pairs of ONNX functions: text, or a model that has them where OUT ends in .onnx or .pb.
+`onnxscript` takes a Python module. Both match calls and attributes only: a rule with conditions that the host
+cannot say is refused, with the reason, and the others are written.
 
-Exit codes: 0 all rules were written; 1 some were refused, or a file has errors; 2 usage; 3 a file cannot be used.
+Exit codes: 0 all rules were written; 1 some were refused, or a file has errors; 2 usage; 3 a file cannot be
+used.
 """
 
 from __future__ import annotations
@@ -20,9 +22,13 @@ from gslang.cli.shared import load_rules, show_findings
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("kind", choices=("onnxsim", "onnxscript"), help="for whom")
     parser.add_argument("rules", nargs="+", metavar="RULES", help="rule files, folders, or shipped modules")
-    parser.add_argument("--rule", action="append", default=[], metavar="NAME", help="this rule only; may be repeated")
+    parser.add_argument(
+        "--rule", action="append", default=[], metavar="NAME", help="this rule only; may be repeated"
+    )
     parser.add_argument("-o", "--output", metavar="OUT", help="where they go (stdout)")
-    parser.add_argument("--format", choices=("text", "json"), default="text", help="of findings in the rule files")
+    parser.add_argument(
+        "--format", choices=("text", "json"), default="text", help="of findings in the rule files"
+    )
 
 
 def run(options: argparse.Namespace) -> int:
@@ -38,7 +44,10 @@ def run(options: argparse.Namespace) -> int:
     for name in options.rule:
         if not called(rules.known, name):
             guess = did_you_mean(name, rules.known)
-            sys.stderr.write(f"gslc export: there is no rule `{name}`\n" + (f"  help: did you mean `{guess}`?\n" if guess else ""))
+            sys.stderr.write(
+                f"gslc export: there is no rule `{name}`\n"
+                + (f"  help: did you mean `{guess}`?\n" if guess else "")
+            )
             return ExitCode.USAGE
     names = [own for name in options.rule for own in called(rules.known, name)] or names
     if options.output not in (None, "-"):

@@ -1,7 +1,7 @@
 """Choose the cheapest expressions of an e-graph: gslc extract EGRAPH.json
 
-The file is one of extraction-gym (`nodes` with `op`, `children`, `eclass`, `cost`, and `root_eclasses`). What several
-e-nodes read is paid for once. Prints the cost, what no solution can cost less than, and seconds.
+The file is one of extraction-gym (`nodes` with `op`, `children`, `eclass`, `cost`, and `root_eclasses`). What
+several e-nodes read is paid for once. Prints the cost, what no solution can cost less than, and seconds.
 
 Exit codes: 0 fine; 1 a root has no finite solution; 2 usage; 3 the file cannot be used.
 """
@@ -22,10 +22,20 @@ if TYPE_CHECKING:
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("egraph", metavar="EGRAPH", help="a .json file of extraction-gym's format; - is standard input")
-    parser.add_argument("--method", choices=("greedy", "exact"), help="exact: integer programming with HiGHS (gslang[search]), the default where it is installed; greedy: with local improvement")
-    parser.add_argument("--seconds", type=_seconds, default=60.0, metavar="S", help="the most time for exact extraction (60)")
-    parser.add_argument("--format", choices=("text", "json"), default="text", help="json: the chosen e-nodes too")
+    parser.add_argument(
+        "egraph", metavar="EGRAPH", help="a .json file of extraction-gym's format; - is standard input"
+    )
+    parser.add_argument(
+        "--method", choices=("greedy", "exact"),
+        help="exact: integer programming with HiGHS (gslang[search]), the default where it is installed; "
+        "greedy: with local improvement",
+    )
+    parser.add_argument(
+        "--seconds", type=_seconds, default=60.0, metavar="S", help="the most time for exact extraction (60)"
+    )
+    parser.add_argument(
+        "--format", choices=("text", "json"), default="text", help="json: the chosen e-nodes too"
+    )
 
 
 def _seconds(text: str) -> float:
@@ -51,7 +61,9 @@ def run(options: argparse.Namespace) -> int:
         require_solver()
     options.method = options.method or ("exact" if solver_is_installed() else "greedy")
     from_stdin = options.egraph == "-"
-    file = read_egraph("<stdin>" if from_stdin else options.egraph, sys.stdin.buffer.read() if from_stdin else None)
+    file = read_egraph(
+        "<stdin>" if from_stdin else options.egraph, sys.stdin.buffer.read() if from_stdin else None
+    )
     began = perf_counter()
     try:
         if options.method == "exact":
@@ -65,7 +77,9 @@ def run(options: argparse.Namespace) -> int:
         )
         return ExitCode.FINDINGS
     seconds = perf_counter() - began
-    sys.stdout.write((_as_json if options.format == "json" else _as_text)(file, result, options.method, seconds))
+    sys.stdout.write(
+        (_as_json if options.format == "json" else _as_text)(file, result, options.method, seconds)
+    )
     return ExitCode.FINE
 
 
@@ -80,5 +94,11 @@ def _as_text(file: EGraphFile, result: Solution, method: str, seconds: float) ->
 
 def _as_json(file: EGraphFile, result: Solution, method: str, seconds: float) -> str:
     choices = {file.classes[of]: file.nodes[node] for of, node in result.choice.items()}
-    report = {"method": method, "cost": result.cost, "bound": result.bound, "seconds": round(seconds, 6), "choices": choices}
+    report = {
+        "method": method,
+        "cost": result.cost,
+        "bound": result.bound,
+        "seconds": round(seconds, 6),
+        "choices": choices,
+    }
     return json.dumps(report, indent=1) + "\n"

@@ -13,10 +13,16 @@ from gslang.cli.main import ExitCode
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("files", nargs="+", help=".gsl files, folders, or `-` (from standard input to standard output)")
-    parser.add_argument("--check", action="store_true", help="change nothing; list the files that would change and end with 1")
+    parser.add_argument(
+        "files", nargs="+", help=".gsl files, folders, or `-` (from standard input to standard output)"
+    )
+    parser.add_argument(
+        "--check", action="store_true", help="change nothing; list the files that would change and end with 1"
+    )
     parser.add_argument("--diff", action="store_true", help="change nothing; show what would change")
-    parser.add_argument("--range", metavar="A:B", type=_lines, help="format only the items that touch these lines (from 1)")
+    parser.add_argument(
+        "--range", metavar="A:B", type=_lines, help="format only the items that touch these lines (from 1)"
+    )
 
 
 def _lines(text: str) -> tuple[int, int]:
@@ -27,7 +33,8 @@ def _lines(text: str) -> tuple[int, int]:
 
 
 def run(options: argparse.Namespace) -> int:
-    gc.set_threshold(200_000, 50, 100)  # trees and documents hold no circles; looking for some would take a third of the time
+    # trees and documents hold no circles; looking for some would take a third of the time
+    gc.set_threshold(200_000, 50, 100)
     worst = ExitCode.FINE
     for path in _files(options.files):
         worst = max(worst, _one(path, options))
@@ -88,6 +95,8 @@ def _one(path: str, options: argparse.Namespace) -> ExitCode:
         try:
             write_text(Path(path).resolve(), result.text)
         except OSError as error:
-            raise InputError(f"cannot be written: {(error.strerror or str(error)).lower()}", path=path) from error
+            raise InputError(
+                f"cannot be written: {(error.strerror or str(error)).lower()}", path=path
+            ) from error
         sys.stderr.write(f"formatted {name}\n")
     return ExitCode.FINE

@@ -1,7 +1,7 @@
 """The rule that leads from one graph to another: gslc from-example before.onnx after.onnx
 
-What differs is cut out, made general, and judged. With --select the pattern is these nodes of the first graph; without a second graph the
-rule that keeps them as they are is written, as a start for one's own.
+What differs is cut out, made general, and judged. With --select the pattern is these nodes of the first
+graph; without a second graph the rule that keeps them as they are is written, as a start for one's own.
 
 Exit codes: 0 fine; 1 no reading of the difference makes a rule that holds; 2 usage; 3 a file cannot be used.
 """
@@ -20,13 +20,25 @@ from gslang.cli.shared import add_graph_options, load_graph
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("before", metavar="BEFORE", help="a graph")
-    parser.add_argument("after", metavar="AFTER", nargs="?", help="the graph that it is to become, or an edited copy")
-    parser.add_argument("--select", metavar="IDS", help="the pattern: nodes of BEFORE by id, with commas between them")
+    parser.add_argument(
+        "after", metavar="AFTER", nargs="?", help="the graph that it is to become, or an edited copy"
+    )
+    parser.add_argument(
+        "--select", metavar="IDS", help="the pattern: nodes of BEFORE by id, with commas between them"
+    )
     parser.add_argument("--name", default="example", metavar="NAME", help="of the rule (example)")
     parser.add_argument("-o", "--output", metavar="FILE", help="write the rule file here")
-    parser.add_argument("--seconds", type=positive, default=60, metavar="S", help="the most processor time for one reading, without verdicts (60)")
-    parser.add_argument("--instances", type=positive, default=20, metavar="N", help="how many instances to try conditions on (20)")
-    parser.add_argument("--seed", type=natural, default=0, metavar="N", help="of the instances and values (0)")
+    parser.add_argument(
+        "--seconds", type=positive, default=60, metavar="S",
+        help="the most processor time for one reading, without verdicts (60)",
+    )
+    parser.add_argument(
+        "--instances", type=positive, default=20, metavar="N",
+        help="how many instances to try conditions on (20)",
+    )
+    parser.add_argument(
+        "--seed", type=natural, default=0, metavar="N", help="of the instances and values (0)"
+    )
     parser.add_argument("--format", choices=("text", "json"), default="text")
     add_graph_options(parser)
 
@@ -35,11 +47,14 @@ def run(options: argparse.Namespace) -> int:
     if options.after is None and options.select is None:
         sys.stderr.write(
             f"gslc from-example: only one graph is given, {options.before}: what is it to become?\n"
-            f"  help: give a second graph, `gslc from-example {options.before} AFTER`, or name the nodes that are to be the pattern, --select n4,n7\n"
+            f"  help: give a second graph, `gslc from-example {options.before} AFTER`, or name the nodes "
+            "that are to be the pattern, --select n4,n7\n"
         )
         return ExitCode.USAGE
     if not options.name.isidentifier() or not options.name.isascii():
-        sys.stderr.write(f"gslc from-example: `{options.name}` is not a name of a rule\n  help: letters, digits and `_`\n")
+        sys.stderr.write(
+            f"gslc from-example: `{options.name}` is not a name of a rule\n  help: letters, digits and `_`\n"
+        )
         return ExitCode.USAGE
     from gslang.dialect.load import load_dialect
     from gslang.fmt.format_source import layout
@@ -49,9 +64,14 @@ def run(options: argparse.Namespace) -> int:
     before = load_graph(options.before, options)
     after = before if options.after is None else load_graph(options.after, options)
     if before.dialect != after.dialect:
-        raise InputError(f"the graphs are of two dialects, {before.dialect} and {after.dialect}", path=options.after)
+        raise InputError(
+            f"the graphs are of two dialects, {before.dialect} and {after.dialect}", path=options.after
+        )
     dialect = load_dialect(before.dialect)
-    chosen = None if options.select is None else selected(before, after, [name.strip() for name in options.select.split(",") if name.strip()])
+    chosen = (
+        None if options.select is None
+        else selected(before, after, [name.strip() for name in options.select.split(",") if name.strip()])
+    )
     if options.after is None and chosen is not None:
         try:
             text = layout(rule_text(before, after, chosen, dialect, options.name))
@@ -65,13 +85,19 @@ def run(options: argparse.Namespace) -> int:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", RuntimeWarning)  # NumPy's, where random numbers make NaN
         tried = [chosen] if chosen is not None else list(readings(before, after))
-        found = best_rule(before, after, tried, dialect, options.name, Settings(options.seconds, options.seed, options.instances))
+        found = best_rule(
+            before, after, tried, dialect, options.name,
+            Settings(options.seconds, options.seed, options.instances),
+        )
     head = f"dialect {before.dialect};\n"
     shown = FORMATS[options.format]([found])
     if found.text is None:
         sys.stdout.write(shown)
         return ExitCode.FINDINGS
-    return _write(options, rule_file(Source("<example>", head), [found]), shown if options.format == "json" else f"{head}\n{shown}")
+    return _write(
+        options, rule_file(Source("<example>", head), [found]),
+        shown if options.format == "json" else f"{head}\n{shown}",
+    )
 
 
 def _write(options: argparse.Namespace, text: str, shown: str) -> int:

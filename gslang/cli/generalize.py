@@ -1,6 +1,7 @@
 """Find the conditions under which a rule holds: gslc generalize rules.gsl [RULE]...
 
-Writes each rule with symbols for what it fixes, attributes carried over, and the weakest side conditions found, with a verdict.
+Writes each rule with symbols for what it fixes, attributes carried over, and the weakest side conditions
+found, with a verdict.
 
 Exit codes: 0 fine; 1 for some rule no conditions were found; 2 usage; 3 a file cannot be used.
 """
@@ -23,11 +24,23 @@ if TYPE_CHECKING:
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("rules", metavar="RULES", help="a .gsl file, a folder, `-`, or a shipped module")
     parser.add_argument("rule", nargs="*", metavar="RULE", help="the names of rules in it (all)")
-    parser.add_argument("-o", "--output", metavar="FILE", help="write a rule file with the rules found, and all that they use")
-    parser.add_argument("--no-lift", action="store_true", help="only add conditions; leave what the rule fixes as it is")
-    parser.add_argument("--seconds", type=positive, default=60, metavar="S", help="the most processor time for one rule, without verdicts (60)")
-    parser.add_argument("--instances", type=positive, default=20, metavar="N", help="how many instances to try conditions on (20)")
-    parser.add_argument("--seed", type=natural, default=0, metavar="N", help="of the instances and values (0)")
+    parser.add_argument(
+        "-o", "--output", metavar="FILE", help="write a rule file with the rules found, and all that they use"
+    )
+    parser.add_argument(
+        "--no-lift", action="store_true", help="only add conditions; leave what the rule fixes as it is"
+    )
+    parser.add_argument(
+        "--seconds", type=positive, default=60, metavar="S",
+        help="the most processor time for one rule, without verdicts (60)",
+    )
+    parser.add_argument(
+        "--instances", type=positive, default=20, metavar="N",
+        help="how many instances to try conditions on (20)",
+    )
+    parser.add_argument(
+        "--seed", type=natural, default=0, metavar="N", help="of the instances and values (0)"
+    )
     parser.add_argument("--format", choices=("text", "json"), default="text")
     add_extern_option(parser)
 
@@ -59,7 +72,10 @@ def run(options: argparse.Namespace) -> int:
 
         sources = {rules.known[g.name].span.source for g in found}
         if len(sources) > 1:
-            raise InputError("rules of several files cannot be written to one", path=options.output, help="name the rules of one file")
+            raise InputError(
+                "rules of several files cannot be written to one", path=options.output,
+                help="name the rules of one file",
+            )
         try:
             write_text(options.output, rule_file(next(iter(sources)), found))
         except OSError as error:

@@ -1,4 +1,6 @@
-"""Where a graph goes: a file or standard output, and for Relay text, which has no place for them, values of parameters beside it."""
+"""Where a graph goes: a file or standard output, and for Relay text, which has no place for them, values of
+parameters beside it.
+"""
 
 from __future__ import annotations
 
@@ -14,13 +16,22 @@ if TYPE_CHECKING:
 
 
 def add_output_options(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--output-format", metavar="F", help="json, relay or dot (that of the input, or by OUT's suffix)")
-    parser.add_argument("--external", choices=("keep", "copy", "inline"), default="keep", help="external data of an ONNX model (keep)")
-    parser.add_argument("--output-params", metavar="FILE", help="where values of parameters go beside Relay text (OUT with .npz)")
+    parser.add_argument(
+        "--output-format", metavar="F", help="json, relay or dot (that of the input, or by OUT's suffix)"
+    )
+    parser.add_argument(
+        "--external", choices=("keep", "copy", "inline"), default="keep",
+        help="external data of an ONNX model (keep)",
+    )
+    parser.add_argument(
+        "--output-params", metavar="FILE",
+        help="where values of parameters go beside Relay text (OUT with .npz)",
+    )
 
 
 def output_graph(graph: Graph, options: argparse.Namespace, to_stdout: str) -> None:
-    """Write a graph where `-o` and its like say, and its parameters beside it: both or none; `to_stdout` is the format for standard output.
+    """Write a graph where `-o` and its like say, and its parameters beside it: both or none; `to_stdout` is
+    the format for standard output.
 
     Raises `InputError`.
     """
@@ -34,7 +45,10 @@ def _output(graph: Graph, options: argparse.Namespace, to_stdout: str) -> None:
     path: str | None = options.output if options.output != "-" else None
     name = options.output_format or (to_stdout if path is None else format_of(path))
     if name == "relay":  # first of all, so that the graph is there when all is
-        _write_weights(graph, options.output_params or (str(Path(path).with_suffix(".npz")) if path is not None else None))
+        _write_weights(
+            graph,
+            options.output_params or (str(Path(path).with_suffix(".npz")) if path is not None else None),
+        )
     write_graph(graph, path, name, external=options.external)
 
 
@@ -46,7 +60,9 @@ def _write_weights(graph: Graph, path: str | None) -> None:
         return
     what = f"value{'s' * (len(values) != 1)} of {len(values)} parameter{'s' * (len(values) != 1)}"
     if path is None:
-        sys.stderr.write(f"warning: Relay text has no place for the {what}\n  help: --output-params weights.npz, or -o\n")
+        sys.stderr.write(
+            f"warning: Relay text has no place for the {what}\n  help: --output-params weights.npz, or -o\n"
+        )
         return
     write_weights(path, values)
     sys.stderr.write(f"{what} {'is' if len(values) == 1 else 'are'} in {path}\n")

@@ -1,9 +1,10 @@
 """Tell whether rules follow from others, and how: gslc implied RULES.gsl[#name] --by OTHERS.gsl
 
-On several instances of a rule, rewriting by the others, in both directions, has to lead from its source to its target. A rule is left
-out of those that it is derived from, so that RULES may be among the OTHERS.
+On several instances of a rule, rewriting by the others, in both directions, has to lead from its source to
+its target. A rule is left out of those that it is derived from, so that RULES may be among the OTHERS.
 
-Exit codes: 0 all rules are implied; 1 one is not, or a rule file has errors; 2 usage; 3 a file cannot be used.
+Exit codes: 0 all rules are implied; 1 one is not, or a rule file has errors; 2 usage; 3 a file cannot be
+used.
 """
 
 from __future__ import annotations
@@ -23,12 +24,23 @@ if TYPE_CHECKING:
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("rules", nargs="+", help=".gsl files, folders, or shipped modules; `FILE#NAME` is one rule")
-    parser.add_argument("--by", action="append", required=True, metavar="RULES", help="what may imply them: a file, folder or module (may be repeated)")
+    parser.add_argument(
+        "rules", nargs="+", help=".gsl files, folders, or shipped modules; `FILE#NAME` is one rule"
+    )
+    parser.add_argument(
+        "--by", action="append", required=True, metavar="RULES",
+        help="what may imply them: a file, folder or module (may be repeated)",
+    )
     parser.add_argument("--rule", action="append", metavar="NAME", help="only this rule (may be repeated)")
-    parser.add_argument("--instances", type=positive, default=6, metavar="N", help="how many instances have to be derived (6)")
-    parser.add_argument("--nodes", type=positive, default=2000, metavar="N", help="at most so many e-nodes for each (2000)")
-    parser.add_argument("--rounds", type=positive, default=8, metavar="N", help="at most so many rounds for each (8)")
+    parser.add_argument(
+        "--instances", type=positive, default=6, metavar="N", help="how many instances have to be derived (6)"
+    )
+    parser.add_argument(
+        "--nodes", type=positive, default=2000, metavar="N", help="at most so many e-nodes for each (2000)"
+    )
+    parser.add_argument(
+        "--rounds", type=positive, default=8, metavar="N", help="at most so many rounds for each (8)"
+    )
     parser.add_argument("--seed", type=natural, default=0, metavar="N", help="of the instances (0)")
     parser.add_argument("--format", choices=("text", "json"), default="text")
 
@@ -46,7 +58,12 @@ def run(options: argparse.Namespace) -> int:
     settings = Settings(options.instances, options.nodes, options.rounds, options.seed)
     answers = [(rule, implied(rule, by, settings)) for rule in asked]
     if options.format == "json":
-        sys.stdout.write(json.dumps({"rules": [_as_data(rule, answer) for rule, answer in answers]}, indent=2, ensure_ascii=False) + "\n")
+        sys.stdout.write(
+            json.dumps(
+                {"rules": [_as_data(rule, answer) for rule, answer in answers]}, indent=2, ensure_ascii=False
+            )
+            + "\n"
+        )
     else:
         sys.stdout.write("".join(_as_text(rule, answer) for rule, answer in answers))
         sys.stdout.write(f"{sum(answer.implied for _, answer in answers)} of {len(answers)} rules implied\n")
@@ -66,13 +83,18 @@ def _asked(options: argparse.Namespace) -> list[CheckedRule] | ExitCode:
             sys.stderr.write(wrong)
             return ExitCode.USAGE
         known += rules.own
-        found += [rules.known[own] for own in rules.own if (own == name if name else not options.rule or own in options.rule)]
+        found += [
+            rules.known[own]
+            for own in rules.own if (own == name if name else not options.rule or own in options.rule)
+        ]
     missing = next((name for name in options.rule or () if name not in known), None)
     if missing is not None:
         from gslang.base.suggest import did_you_mean
 
         guess = did_you_mean(missing, known)
-        sys.stderr.write(f"gslc: there is no rule `{missing}`\n" + (f"  help: did you mean `{guess}`?\n" if guess else ""))
+        sys.stderr.write(
+            f"gslc: there is no rule `{missing}`\n" + (f"  help: did you mean `{guess}`?\n" if guess else "")
+        )
         return ExitCode.USAGE
     return found
 
@@ -86,7 +108,8 @@ def _as_text(rule: CheckedRule, answer: Implied) -> str:
     for derivation in answer.derivations:
         lines.append(f"    {written(derivation.start, defaults)}")
         lines += [
-            f"  = {written(step.after, defaults)}    {'by' if step.forward else 'backwards by'} `{step.rule}`" for step in derivation.steps
+            f"  = {written(step.after, defaults)}    {'by' if step.forward else 'backwards by'} `{step.rule}`"
+            for step in derivation.steps
         ]
     return "\n".join(lines) + "\n"
 
@@ -97,13 +120,20 @@ def _as_data(rule: CheckedRule, answer: Implied) -> dict[str, Any]:
 
     defaults = defaults_of(rule.dialect)
     return {
-        "rule": answer.rule, "implied": answer.implied, "reason": answer.reason, "instances": answer.instances, "by": list(answer.rules),
+        "rule": answer.rule,
+        "implied": answer.implied,
+        "reason": answer.reason,
+        "instances": answer.instances,
+        "by": list(answer.rules),
         "forward": answer.forward,
         "derivations": [
             {
                 "start": written(derivation.start, defaults),
-                "steps": [{"rule": s.rule, "forward": s.forward, "term": written(s.after, defaults)} for s in derivation.steps],
+                "steps": [
+                    {"rule": s.rule, "forward": s.forward, "term": written(s.after, defaults)}
+                    for s in derivation.steps
+                ],
             }
             for derivation in answer.derivations
         ],
-    }  # fmt: skip
+    }

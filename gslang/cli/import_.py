@@ -1,8 +1,9 @@
 """Translate rules of other tools: gslc import taso graph_subst.json -o rules/
 
-`taso` reads the substitutions of TASO's generator as JSON, and writes `taso.gsl` (rules `taso_000` …) and `operators.gsl` into a folder.
-`onnxsim` reads pairs of ONNX functions, as text or protobuf, and `tensat` the rules of Tensat; both write one rule file. Each rule gets a verdict,
-and what is refuted gets the conditions that it was written without (`gslc generalize`), or is left out where there are none.
+`taso` reads the substitutions of TASO's generator as JSON, and writes `taso.gsl` (rules `taso_000` …) and
+`operators.gsl` into a folder. `onnxsim` reads pairs of ONNX functions, as text or protobuf, and `tensat` the
+rules of Tensat; both write one rule file. Each rule gets a verdict, and what is refuted gets the conditions
+that it was written without (`gslc generalize`), or is left out where there are none.
 
 Exit codes: 0 fine; 1 a rule is refused, or refuted and not repaired; 2 usage; 3 a file cannot be used.
 """
@@ -19,19 +20,34 @@ from gslang.cli.option_types import natural, positive
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("kind", choices=("taso", "onnxsim", "tensat"), help="what the file is")
     parser.add_argument("file", help="the file to translate")
-    parser.add_argument("-o", "--output", metavar="OUT", help="the rule file (stdout); for taso a folder, made if need be")
-    parser.add_argument("--with-conditions", action="store_true", help="taso: add the conditions under which the substitutions hold")
-    parser.add_argument("--as-written", action="store_true", help="onnxsim, tensat: only translate, without verdicts")
-    parser.add_argument("--seconds", type=positive, default=60, metavar="S", help="the most processor time for the conditions of one rule (60)")
+    parser.add_argument(
+        "-o", "--output", metavar="OUT", help="the rule file (stdout); for taso a folder, made if need be"
+    )
+    parser.add_argument(
+        "--with-conditions", action="store_true",
+        help="taso: add the conditions under which the substitutions hold",
+    )
+    parser.add_argument(
+        "--as-written", action="store_true", help="onnxsim, tensat: only translate, without verdicts"
+    )
+    parser.add_argument(
+        "--seconds", type=positive, default=60, metavar="S",
+        help="the most processor time for the conditions of one rule (60)",
+    )
     parser.add_argument("--seed", type=natural, default=0, metavar="N", help="of instances and values (0)")
-    parser.add_argument("--format", choices=("text", "json"), default="text", help="of the report on the rules")
+    parser.add_argument(
+        "--format", choices=("text", "json"), default="text", help="of the report on the rules"
+    )
 
 
 def run(options: argparse.Namespace) -> int:
     if options.kind == "taso":
         return _taso(options)
     if options.with_conditions:
-        sys.stderr.write(f"gslc import {options.kind}: --with-conditions is for taso\n  help: conditions are found unless --as-written is given\n")
+        sys.stderr.write(
+            f"gslc import {options.kind}: --with-conditions is for taso\n"
+            "  help: conditions are found unless --as-written is given\n"
+        )
         return ExitCode.USAGE
     from gslang.cli.refusals import refuse_output
     from gslang.generalize.refine import Settings

@@ -1,4 +1,6 @@
-"""Values for the inputs of a graph that is evaluated: those of a file, else random ones, of sizes with which the graph runs."""
+"""Values for the inputs of a graph that is evaluated: those of a file, else random ones, of sizes with which
+the graph runs.
+"""
 
 from __future__ import annotations
 
@@ -18,10 +20,14 @@ _SIZES: Final = (2, 4, 8, 16, 32, 64, 128, 256)
 _MOST_TRIED: Final = 1 << 24  # elements of one input for which a larger size is tried
 
 
-def inputs_for(graph: Graph, dialect: Dialect, options: argparse.Namespace, sizes: Mapping[str, int]) -> dict[str, Any]:
-    """Values of all inputs by name: of `--inputs`, else random. Dimensions whose size nobody says are 2, or larger if the graph needs it.
+def inputs_for(
+    graph: Graph, dialect: Dialect, options: argparse.Namespace, sizes: Mapping[str, int]
+) -> dict[str, Any]:
+    """Values of all inputs by name: of `--inputs`, else random. Dimensions whose size nobody says are 2, or
+    larger if the graph needs it.
 
-    Raises `InputError` for a file that does not fit the graph, `EvaluationError` if the graph runs with no size that is tried.
+    Raises `InputError` for a file that does not fit the graph, `EvaluationError` if the graph runs with no
+    size that is tried.
     """
     from gslang.evaluate.errors import EvaluationError, NoEvaluatorError
     from gslang.evaluate.random_inputs import random_inputs
@@ -41,7 +47,10 @@ def inputs_for(graph: Graph, dialect: Dialect, options: argparse.Namespace, size
             raise
         except EvaluationError as error:
             reason = reason or error
-    raise EvaluationError(f"{reason} (where sizes are not known, {_SIZES[0]} to {_SIZES[-1]} were tried: give some with --dim NAME=N, or values with --inputs FILE)")
+    raise EvaluationError(
+        f"{reason} (where sizes are not known, {_SIZES[0]} to {_SIZES[-1]} were tried: give some with --dim "
+        "NAME=N, or values with --inputs FILE)"
+    )
 
 
 def _choices() -> Iterator[tuple[int, int]]:
@@ -60,23 +69,36 @@ def fitting_inputs(graph: Graph, path: str) -> WeightsFile:
     from gslang.graph.inference import contradiction
 
     arrays = open_weights(path)
-    named = {name: node for node in graph.nodes() if graph.op[node] in LEAVES and node not in graph.values and (name := graph.names[node])}
+    named = {
+        name: node
+        for node in graph.nodes()
+        if graph.op[node] in LEAVES and node not in graph.values and (name := graph.names[node])
+    }
     for name in arrays:
         if name not in named:
             guess = did_you_mean(name, named)
             help = f"did you mean `{guess}`?" if guess else f"inputs: {', '.join(named) or 'none'}"
             raise InputError(f"the graph has no input `{name}`", path=path, help=help)
         found, declared = arrays.type_of(name), graph.types[named[name]]
-        if isinstance(declared, TensorType) and declared.dtype is not None and numpy_dtype_exists(declared.dtype):
-            if numpy_dtype(declared.dtype).name == found.dtype:  # a type such as bfloat16 is held in a larger one
+        if (
+            isinstance(declared, TensorType) and declared.dtype is not None
+            and numpy_dtype_exists(declared.dtype)
+        ):
+            # a type such as bfloat16 is held in a larger one
+            if numpy_dtype(declared.dtype).name == found.dtype:
                 found = TensorType(found.shape, declared.dtype)
         if why := contradiction(declared, found):
             raise InputError(f"`{name}`: {why} (the graph against this file)", path=path)
     return arrays
 
 
-def _sizes(graph: Graph, given: Mapping[str, Any], sizes: Mapping[str, int], path: str | None) -> dict[str, int]:
-    """The sizes of symbolic dimensions: those that are stated, and those of values that are given. Raises `InputError` if they disagree."""
+def _sizes(
+    graph: Graph, given: Mapping[str, Any], sizes: Mapping[str, int], path: str | None
+) -> dict[str, int]:
+    """The sizes of symbolic dimensions: those that are stated, and those of values that are given.
+
+    Raises `InputError` if they disagree.
+    """
     from gslang.dialect.tensor_type import Symbol, TensorType
 
     known = dict(sizes)
@@ -86,7 +108,11 @@ def _sizes(graph: Graph, given: Mapping[str, Any], sizes: Mapping[str, int], pat
             continue
         for dimension, size in zip(type_.shape or (), given[name].shape):
             if isinstance(dimension, Symbol) and known.setdefault(dimension.name, size) != size:
-                raise InputError(f"`{name}`: dimension `{dimension.name}` is {size} here and {known[dimension.name]} elsewhere", path=path or "")
+                raise InputError(
+                    f"`{name}`: dimension `{dimension.name}` is {size} here and {known[dimension.name]} "
+                    "elsewhere",
+                    path=path or "",
+                )
     return known
 
 
@@ -94,6 +120,10 @@ def _has_open_sizes(graph: Graph, known: Mapping[str, int], given: Mapping[str, 
     from gslang.dialect.tensor_type import Symbol, TensorType
     from gslang.graph.graph import LEAVES
 
-    drawn = [graph.types[n] for n in graph.nodes() if graph.op[n] in LEAVES and n not in graph.values and graph.names[n] not in given]
+    drawn = [
+        graph.types[n]
+        for n in graph.nodes()
+        if graph.op[n] in LEAVES and n not in graph.values and graph.names[n] not in given
+    ]
     dimensions = [d for type_ in drawn if isinstance(type_, TensorType) for d in type_.shape or ()]
     return any(d.name not in known if isinstance(d, Symbol) else not isinstance(d, int) for d in dimensions)

@@ -21,19 +21,30 @@ def refuse_without_runtime(graph: Graph, path: str) -> None:
     from gslang.formats.onnx.runtime import runtime_installed
 
     if graph.dialect != "onnx":
-        raise InputError(f"onnxruntime runs ONNX graphs, this is one of dialect `{graph.dialect}`", path=path, help="`gslc cost` estimates what others cost")
+        raise InputError(
+            f"onnxruntime runs ONNX graphs, this is one of dialect `{graph.dialect}`", path=path,
+            help="`gslc cost` estimates what others cost",
+        )
     if not runtime_installed():
         raise InputError("onnxruntime is not installed", help="pip install onnxruntime")
 
 
-def latency_of(before: Graph, after: Graph | None, options: argparse.Namespace, sizes: Mapping[str, int], setting: Setting) -> Latency:
+def latency_of(
+    before: Graph,
+    after: Graph | None,
+    options: argparse.Namespace,
+    sizes: Mapping[str, int],
+    setting: Setting,
+) -> Latency:
     """Times on the inputs that the options ask for. Raises `InputError`."""
     from gslang.dialect.load import load_dialect
     from gslang.evaluate.errors import EvaluationError
     from gslang.formats.onnx.latency import measure_latency
 
     try:
-        return measure_latency(before, after, inputs_for(before, load_dialect("onnx"), options, sizes), setting)
+        return measure_latency(
+            before, after, inputs_for(before, load_dialect("onnx"), options, sizes), setting
+        )
     except EvaluationError as error:
         raise InputError(str(error), path=options.graph) from None
 
@@ -41,11 +52,16 @@ def latency_of(before: Graph, after: Graph | None, options: argparse.Namespace, 
 def as_text(latency: Latency) -> str:
     """A line for each model, and a sentence that compares them."""
     setting = latency.setting
-    threads = f"{setting.threads} thread{'s' * (setting.threads != 1)}" if setting.threads else "its own number of threads"
+    threads = (
+        f"{setting.threads} thread{'s' * (setting.threads != 1)}" if setting.threads
+        else "its own number of threads"
+    )
     lines = [
-        f"onnxruntime {latency.version}, {setting.provider}, level {setting.level}, {threads}; {len(latency.before.seconds)} rounds",
-        f"{'':<8}{'median':>12}{'quartiles':>28}",
-        _row("before", latency.before),
+        (
+            f"onnxruntime {latency.version}, {setting.provider}, level {setting.level}, {threads}; "
+            f"{len(latency.before.seconds)} rounds"
+        ),
+        f"{'':<8}{'median':>12}{'quartiles':>28}", _row("before", latency.before),
     ]
     if latency.after is not None:
         lines += [_row("after", latency.after), compared(latency)]
@@ -72,7 +88,10 @@ def compared(latency: Latency) -> str:
         return "too few rounds to tell the difference from noise (at least 6)"
     low, high = sorted(_percent(bound) for bound in change.interval)
     noise = max(abs(_percent(bound)) for bound in change.twin)
-    times = f"{abs(_percent(change.ratio)):.1f} % {'less' if change.ratio <= 1 else 'more'} time ({low:+.1f} to {high:+.1f} %)"
+    times = (
+        f"{abs(_percent(change.ratio)):.1f} % {'less' if change.ratio <= 1 else 'more'} time ({low:+.1f} to "
+        f"{high:+.1f} %)"
+    )
     if change.more_than_noise:
         return f"after takes {times}; the model twice differs by up to {noise:.1f} %: this is more than noise"
     return f"no difference beyond noise: after takes {times}; the model twice differs by up to {noise:.1f} %"

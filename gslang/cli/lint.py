@@ -1,7 +1,8 @@
 """Find what is right but suspicious in rule files: gslc lint rules.gsl
 
-Codes are explained by `gslc explain L0101`; `@allow(L0101)` above a rule silences one there; `[lint]` in gslang.toml or
-`[tool.gslang.lint]` in pyproject.toml configures a project. Findings end with exit code 1, unless they are notes or --exit-zero is given.
+Codes are explained by `gslc explain L0101`; `@allow(L0101)` above a rule silences one there; `[lint]` in
+gslang.toml or `[tool.gslang.lint]` in pyproject.toml configures a project. Findings end with exit code 1,
+unless they are notes or --exit-zero is given.
 """
 
 from __future__ import annotations
@@ -31,21 +32,42 @@ _FORMATS = ("text", "concise", "json", "sarif", "github", "junit", "gitlab")
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     from gslang.lint.codes import LINTS
 
-    listed = "\n".join(f"  {info.code} {info.name:<21}{info.title}{'' if info.default else ' (only if selected)'}" for info in LINTS.values())
+    listed = "\n".join(
+        f"  {info.code} {info.name:<21}{info.title}{'' if info.default else ' (only if selected)'}"
+        for info in LINTS.values()
+    )
     parser.epilog = f"lints:\n{listed}"
     parser.add_argument("rules", nargs="+", help=".gsl files, folders, `-`, or shipped modules")
     parser.add_argument("--format", choices=_FORMATS, default="text")
-    parser.add_argument("--select", metavar="CODES", action="append", default=[], help="only these: codes, prefixes, names, `all`; with commas")
+    parser.add_argument(
+        "--select", metavar="CODES", action="append", default=[],
+        help="only these: codes, prefixes, names, `all`; with commas",
+    )
     parser.add_argument("--ignore", metavar="CODES", action="append", default=[], help="not these")
     parser.add_argument("--fix", action="store_true", help="apply safe fixes to the files")
-    parser.add_argument("--unsafe-fixes", action="store_true", help="with --fix or --diff: also mends that change what a rule matches")
-    parser.add_argument("--diff", action="store_true", help="show what --fix would change, and change nothing; exit code 1 if it would")
-    parser.add_argument("--graphs", metavar="DIR", type=Path, help="write the graphs that show findings there, for `gslc match`")
-    parser.add_argument("--together", action="store_true", help="hold the rules of all files against each other: they run as one set")
+    parser.add_argument(
+        "--unsafe-fixes", action="store_true",
+        help="with --fix or --diff: also mends that change what a rule matches",
+    )
+    parser.add_argument(
+        "--diff", action="store_true",
+        help="show what --fix would change, and change nothing; exit code 1 if it would",
+    )
+    parser.add_argument(
+        "--graphs", metavar="DIR", type=Path,
+        help="write the graphs that show findings there, for `gslc match`",
+    )
+    parser.add_argument(
+        "--together", action="store_true",
+        help="hold the rules of all files against each other: they run as one set",
+    )
     parser.add_argument("--statistics", action="store_true", help="only how often each code was found")
     parser.add_argument("--exit-zero", action="store_true", help="exit code 0 also with findings")
     parser.add_argument("--jobs", metavar="N", type=_count, default=1, help="lint files in N processes (1)")
-    parser.add_argument("--cache", action=argparse.BooleanOptionalAction, default=True, help="keep findings between runs, by the contents of files")
+    parser.add_argument(
+        "--cache", action=argparse.BooleanOptionalAction, default=True,
+        help="keep findings between runs, by the contents of files",
+    )
 
 
 def _count(text: str) -> int:
@@ -60,7 +82,8 @@ def run(options: argparse.Namespace) -> int:
     from gslang.lint.lint_paths import Choice
     from gslang.lint.selectors import selected_codes
 
-    gc.set_threshold(200_000, 50, 100)  # syntax trees hold no circles, and looking for some takes a third of the time
+    # syntax trees hold no circles, and looking for some takes a third of the time
+    gc.set_threshold(200_000, 50, 100)
     choice = Choice(_split(options.select), _split(options.ignore), options.cache)
     try:
         selected_codes(choice.select, choice.ignore)
@@ -76,7 +99,11 @@ def run(options: argparse.Namespace) -> int:
             sys.stdout.writelines(diffs)
             sys.stderr.write(f"{fixed} would be fixed\n")
             return ExitCode.FINDINGS if diffs and not options.exit_zero else ExitCode.FINE
-    shown = [d for file in files for d in (*file.errors, *(d for d in file.found if options.format == "sarif" or not _allowed(d)))]
+    shown = [
+        d
+        for file in files
+        for d in (*file.errors, *(d for d in file.found if options.format == "sarif" or not _allowed(d)))
+    ]
     shown = list({(d.order, d.help): d for d in shown}.values())  # an error of an imported file is shown once
     counted = [d for d in shown if not _allowed(d)]
     _show(counted if options.statistics else shown, files, options)
@@ -88,7 +115,9 @@ def run(options: argparse.Namespace) -> int:
     elif options.format == "text" and not options.statistics:
         mendable = sum(d.fix is not None and d.fix.safe for d in counted)
         more = f", {mendable} of them can be fixed with --fix" if mendable else ""
-        sys.stderr.write(f"{rules} rule{'s' * (rules != 1)}, {count or 'no'} finding{'s' * (count != 1)}{more}\n")
+        sys.stderr.write(
+            f"{rules} rule{'s' * (rules != 1)}, {count or 'no'} finding{'s' * (count != 1)}{more}\n"
+        )
     broken = any(file.broken for file in files)
     failing = any(d.severity.value != "note" for d in counted)
     return ExitCode.FINDINGS if broken or failing and not options.exit_zero else ExitCode.FINE
@@ -128,8 +157,13 @@ def _paths(names: Sequence[str]) -> list[str] | None:
     return list(dict.fromkeys(found))
 
 
-def _fixed(files: list[Linted], choice: Choice, options: argparse.Namespace) -> tuple[list[Linted], int, list[str]]:
-    """The findings left after fixing, how many were fixed, and the changes as a diff. With `--diff` nothing is written."""
+def _fixed(
+    files: list[Linted], choice: Choice, options: argparse.Namespace
+) -> tuple[list[Linted], int, list[str]]:
+    """The findings left after fixing, how many were fixed, and the changes as a diff.
+
+    With `--diff` nothing is written.
+    """
     import difflib
     from dataclasses import replace
 
@@ -152,11 +186,16 @@ def _fixed(files: list[Linted], choice: Choice, options: argparse.Namespace) -> 
         parsed: dict[Source, Parsed] = {}
         fixed = fix_source(
             file.source, found, lambda new: check_module(new, Importer(check_module, parsed)).program,
-            lambda new, program: lint_files([(new, program)], configuration, parsed=parsed, cache=choice.cache), options.unsafe_fixes,
-        )  # fmt: skip
+            lambda new, program: lint_files(
+                [(new, program)], configuration, parsed=parsed, cache=choice.cache
+            ),
+            options.unsafe_fixes,
+        )
         if fixed.count:
             name = file.source.name
-            diffs += difflib.unified_diff(file.source.text.splitlines(keepends=True), fixed.text.splitlines(keepends=True), name, name)
+            diffs += difflib.unified_diff(
+                file.source.text.splitlines(keepends=True), fixed.text.splitlines(keepends=True), name, name
+            )
             if not options.diff:
                 _write(path, fixed.text)
         count += fixed.count
@@ -194,7 +233,9 @@ def _show(found: Sequence[Diagnostic], files: Sequence[Linted], options: argpars
     from gslang.lint.codes import LINTS
 
     if options.statistics:
-        for code, count in sorted(Counter(d.code for d in found).items(), key=lambda item: (-item[1], item[0])):
+        for code, count in sorted(
+            Counter(d.code for d in found).items(), key=lambda item: (-item[1], item[0])
+        ):
             title = LINTS[code].title if code in LINTS else ""
             sys.stdout.write(f"{count:>6}  {code}  {title}\n")
         return
@@ -219,4 +260,7 @@ def _colored(options: argparse.Namespace) -> bool:
     """Findings go to standard output, unlike the errors of other verbs."""
     import os
 
-    return bool(options.color == "always" or options.color == "auto" and sys.stdout.isatty() and "NO_COLOR" not in os.environ)
+    return bool(
+        options.color == "always" or options.color == "auto" and sys.stdout.isatty()
+        and "NO_COLOR" not in os.environ
+    )

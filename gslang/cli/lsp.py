@@ -12,7 +12,10 @@ from gslang.cli.main import ExitCode
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--stdio", action="store_true", help="talk on standard input and output (always so; some editors pass it)")
+    parser.add_argument(
+        "--stdio", action="store_true",
+        help="talk on standard input and output (always so; some editors pass it)",
+    )
 
 
 def run(options: argparse.Namespace) -> int:

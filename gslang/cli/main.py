@@ -1,4 +1,6 @@
-"""The command line: `gslc RULES GRAPH`, and its verbs. Each verb is a file; this one finds it and ends the process well."""
+"""The command line: `gslc RULES GRAPH`, and its verbs. Each verb is a file; this one finds it and ends the
+process well.
+"""
 
 from __future__ import annotations
 
@@ -66,9 +68,14 @@ class Parser(argparse.ArgumentParser):
         if "unrecognized arguments:" in message:
             word = message.split(":", 1)[1].split()[0]
             option = word.split("=")[0]
-            guess = did_you_mean(option, [known for action in self._actions for known in action.option_strings])
+            guess = did_you_mean(
+                option, [known for action in self._actions for known in action.option_strings]
+            )
             if verbs := _verbs_with(option):
-                hint = f"\n  help: {' and '.join(f'`gslc {verb}`' for verb in verbs[:3])} {'have' if len(verbs) > 1 else 'has'} `{option}`"
+                hint = (
+                    f"\n  help: {' and '.join(f'`gslc {verb}`' for verb in verbs[:3])} "
+                    f"{'have' if len(verbs) > 1 else 'has'} `{option}`"
+                )
             elif guess:
                 hint = f"\n  help: did you mean `{guess}`?"
         sys.stderr.write(f"{self.format_usage()}{self.prog}: {message}{hint}\n")
@@ -77,7 +84,10 @@ class Parser(argparse.ArgumentParser):
 
 def _verbs_with(option: str) -> list[str]:
     """Verbs that have an option of just this name."""
-    return [verb for verb in VERBS if option.startswith("--") and option in verb_parser(verb)[1]._option_string_actions]
+    return [
+        verb
+        for verb in VERBS if option.startswith("--") and option in verb_parser(verb)[1]._option_string_actions
+    ]
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -113,7 +123,8 @@ def _open_streams() -> None:
 
 
 def _write_any_text() -> None:
-    """Write files and pipes as UTF-8 with line feeds on every system, and what a terminal cannot show as escapes.
+    """Write files and pipes as UTF-8 with line feeds on every system, and what a terminal cannot show as
+    escapes.
 
     An encoding chosen by the user (`PYTHONIOENCODING`) stays.
     """
@@ -191,7 +202,11 @@ def _run(given: list[str]) -> int:
 def verb_parser(verb: str) -> tuple[ModuleType, Parser]:
     """The module of a verb and the parser of its arguments."""
     module = import_module(f"gslang.cli.{verb.replace('-', '_')}{'_' * iskeyword(verb)}")
-    parser = Parser(prog=f"gslc {verb}", description=module.__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--color", choices=("auto", "always", "never"), default="auto", help="colours on the terminal")
+    parser = Parser(
+        prog=f"gslc {verb}", description=module.__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument(
+        "--color", choices=("auto", "always", "never"), default="auto", help="colours on the terminal"
+    )
     module.add_arguments(parser)
     return module, parser

@@ -1,4 +1,5 @@
-"""One verb on many graphs: each in a process of its own if asked for, results in a folder, a table at the end.
+"""One verb on many graphs: each in a process of its own if asked for, results in a folder, a table at the
+end.
 
 A graph that fails is told in the table, and does not stop the others.
 """
@@ -30,7 +31,10 @@ def add_many_options(parser: argparse.ArgumentParser) -> None:
 
 
 def add_cluster_option(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--cluster", metavar="ADDRESS", help="the Dask cluster that does the work instead; it needs gslang and the same files (gslang[dask])")
+    parser.add_argument(
+        "--cluster", metavar="ADDRESS",
+        help="the Dask cluster that does the work instead; it needs gslang and the same files (gslang[dask])",
+    )
 
 
 def _is_folder(name: str) -> bool:
@@ -38,13 +42,18 @@ def _is_folder(name: str) -> bool:
 
 
 def graph_files(names: Sequence[str]) -> list[str]:
-    """The given files, and those of the given folders that are graphs by their names, in order. Raises `InputError` for a folder without one."""
+    """The given files, and those of the given folders that are graphs by their names, in order.
+
+    Raises `InputError` for a folder without one.
+    """
     found: list[str] = []
     for name in names:
         if not _is_folder(name):
             found.append(name)
             continue
-        inside = sorted(str(path) for path in Path(name).iterdir() if path.suffix in _SUFFIXES and path.is_file())
+        inside = sorted(
+            str(path) for path in Path(name).iterdir() if path.suffix in _SUFFIXES and path.is_file()
+        )
         if not inside:
             raise InputError(f"has no graph: no file that ends in {', '.join(_SUFFIXES)}", path=name)
         found += inside
@@ -60,21 +69,34 @@ def is_one(options: argparse.Namespace) -> bool:
 def refuse_cluster(options: argparse.Namespace) -> None:
     """Raises `InputError` if one graph, which is worked on here, was to go to a cluster."""
     if options.cluster:
-        raise InputError("--cluster is for several graphs", path=options.cluster, help="give several, or a folder of them, and a folder with -o")
+        raise InputError(
+            "--cluster is for several graphs", path=options.cluster,
+            help="give several, or a folder of them, and a folder with -o",
+        )
 
 
 def run_many(verb: str, options: argparse.Namespace) -> int:
-    """Run `run_one` of a verb's module for each graph, with `-o` as the folder; the exit code of all. Raises `InputError`."""
+    """Run `run_one` of a verb's module for each graph, with `-o` as the folder; the exit code of all.
+
+    Raises `InputError`.
+    """
     folder = Path(options.output or "")
     if not options.output or folder.exists() and not folder.is_dir():
-        raise InputError("several graphs need a folder for the results", path=options.output or "", help="give one with -o DIR")
+        raise InputError(
+            "several graphs need a folder for the results", path=options.output or "",
+            help="give one with -o DIR",
+        )
     if options.rules == "-":
-        raise InputError("rules from standard input go with one graph", path="-", help="write the rules to a file")
+        raise InputError(
+            "rules from standard input go with one graph", path="-", help="write the rules to a file"
+        )
     targets: dict[str, str] = {}
     for graph in graph_files(options.graph):
         name = Path(graph).name
         if name in targets:
-            raise InputError(f"has the same file name as {targets[name]}: both would be written to one file", path=graph)
+            raise InputError(
+                f"has the same file name as {targets[name]}: both would be written to one file", path=graph
+            )
         targets[name] = graph
     folder.mkdir(parents=True, exist_ok=True)
     tasks = []

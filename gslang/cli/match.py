@@ -31,18 +31,26 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("rules", help="a .gsl file, a folder, or a shipped module")
     parser.add_argument("graph", nargs="?", help="a .json, .relay or .onnx graph")
     parser.add_argument("--rule", action="append", metavar="NAME", help="only this rule (may be repeated)")
-    parser.add_argument("--why-not", nargs="?", const="", metavar="NODE", help="tell the nearest misses (of patterns that NODE would be part of)")
-    parser.add_argument("--limit", type=positive, default=5, metavar="N", help="misses to show for each rule (5)")
+    parser.add_argument(
+        "--why-not", nargs="?", const="", metavar="NODE",
+        help="tell the nearest misses (of patterns that NODE would be part of)",
+    )
+    parser.add_argument(
+        "--limit", type=positive, default=5, metavar="N", help="misses to show for each rule (5)"
+    )
     parser.add_argument("--format", choices=("text", "json"), default="text")
     add_graph_options(parser)
     add_extern_option(parser)
 
 
 def run(options: argparse.Namespace) -> int:
-    if options.graph is None and options.why_not and Path(options.why_not).is_file():  # `--why-not GRAPH`: no node was meant
+    # `--why-not GRAPH`: no node was meant
+    if options.graph is None and options.why_not and Path(options.why_not).is_file():
         options.graph, options.why_not = options.why_not, ""
     if options.graph is None:
-        sys.stderr.write("gslc match: the graph is missing\n  help: gslc match RULES GRAPH --why-not [NODE]\n")
+        sys.stderr.write(
+            "gslc match: the graph is missing\n  help: gslc match RULES GRAPH --why-not [NODE]\n"
+        )
         return ExitCode.USAGE
     refuse_two_stdins(options.rules, options.graph)
     rules = usable_rules([options.rules], options)
@@ -82,20 +90,28 @@ def _in(path: str) -> str:
 
 
 def _matches(rules: RuleSet, places: list[Place], names: list[str]) -> list[tuple[str, Match]]:
-    return [(path, match) for rule in map(rules.__getitem__, names) for path, graph in places for match in rule.matches(graph)]
+    return [
+        (path, match)
+        for rule in map(rules.__getitem__, names)
+        for path, graph in places
+        for match in rule.matches(graph)
+    ]
 
 
 def _as_dict(path: str, match: Match) -> dict[str, Any]:
     return {
-        "rule": match.rule, **({"body": path} if path else {}), "outputs": list(match.outputs), "nodes": match.nodes, "instances": match.instances,
-    }  # fmt: skip
+        "rule": match.rule, **({"body": path} if path else {}),
+        "outputs": list(match.outputs),
+        "nodes": match.nodes,
+        "instances": match.instances,
+    }
 
 
 def _write_json(matches: list[dict[str, Any]], misses: list[dict[str, Any]]) -> None:
     sys.stdout.write(json.dumps({"matches": matches, "misses": misses}, indent=2, ensure_ascii=False) + "\n")
 
 
-# ── why not ───────────────────────────────────────────────────────────────────────────────────────────────────
+# ── why not ─────────────────────────────────────────────────────────────────────────────────────────────────
 
 
 def _why_not(rules: RuleSet, places: list[Place], names: list[str], options: argparse.Namespace) -> int:
@@ -107,28 +123,50 @@ def _why_not(rules: RuleSet, places: list[Place], names: list[str], options: arg
         asked = [(place, found[options.why_not]) for place, found in ids if options.why_not in found]
         if not asked:
             guess = did_you_mean(options.why_not, [id for _, found in ids for id in found][:10_000])
-            sys.stderr.write(f"gslc: there is no node `{options.why_not}`\n" + (f"  help: did you mean `{guess}`?\n" if guess else ""))
+            sys.stderr.write(
+                f"gslc: there is no node `{options.why_not}`\n"
+                + (f"  help: did you mean `{guess}`?\n" if guess else "")
+            )
             return ExitCode.USAGE
     misses = {name: _nearest(rules, asked, name, options.limit) for name in names}
     if options.format == "json":
         matches = [_as_dict(path, match) for path, match in _matches(rules, places, names)]
-        _write_json(matches, [_miss_dict(place, miss) for found in misses.values() for place, miss in found if miss.reason != "matches"])
+        _write_json(
+            matches,
+            [
+                _miss_dict(place, miss)
+                for found in misses.values()
+                for place, miss in found if miss.reason != "matches"
+            ],
+        )
         return ExitCode.FINE
-    absent = [] if options.rule else [name for name, found in misses.items() if found[0][1].reason == "no-candidate"]
-    near = sorted((name for name in names if name not in absent), key=lambda name: -_nearness(misses[name][0][1]))
+    absent = (
+        [] if options.rule
+        else [name for name, found in misses.items() if found[0][1].reason == "no-candidate"]
+    )
+    near = sorted(
+        (name for name in names if name not in absent), key=lambda name: -_nearness(misses[name][0][1])
+    )
     sys.stdout.write("\n".join(_told(name, misses[name]) for name in near))
     if absent:
         where = "in the graph" if not options.why_not else f"around `{options.why_not}`"
-        sys.stdout.write(("\n" if near else "") + f"nothing {where} can be the first output of: {', '.join(absent)}\n")
+        sys.stdout.write(
+            ("\n" if near else "") + f"nothing {where} can be the first output of: {', '.join(absent)}\n"
+        )
     return ExitCode.FINE
 
 
-def _nearest(rules: RuleSet, asked: list[tuple[Place, int | None]], name: str, limit: int) -> list[tuple[Place, Miss]]:
-    """The nearest misses of a rule in all places together, best first; places without a candidate only if there is no other."""
+def _nearest(
+    rules: RuleSet, asked: list[tuple[Place, int | None]], name: str, limit: int
+) -> list[tuple[Place, Miss]]:
+    """The nearest misses of a rule in all places together, best first; places without a candidate only if
+    there is no other.
+    """
     rule = rules[name]
     found = [(place, miss) for place, node in asked for miss in rule.why_not(place[1], node, limit)]
     candidates = [item for item in found if item[1].reason != "no-candidate"] or found[:1]
-    candidates.sort(key=lambda item: (item[1].reason != "matches", -_nearness(item[1])))  # equal ones as they come: outer places first
+    # equal ones as they come: outer places first
+    candidates.sort(key=lambda item: (item[1].reason != "matches", -_nearness(item[1])))
     return candidates[:limit]
 
 
@@ -137,11 +175,16 @@ def _nearness(miss: Miss) -> float:
 
 
 def _told(name: str, misses: list[tuple[Place, Miss]]) -> str:
-    """The misses of a rule as text: for each how far it came, the location in the rule, what was expected and found."""
+    """The misses of a rule as text: for each how far it came, the location in the rule, what was expected and
+    found.
+    """
     lines = []
     for (path, graph), miss in misses:
         start = graph.label(miss.start) if miss.start >= 0 else ""
-        lines += [f"{name} matches at {start}{_in(path)}"] if miss.reason == "matches" else miss_lines(miss, f"{start}{_in(path)}" if start else "")
+        lines += (
+            [f"{name} matches at {start}{_in(path)}"] if miss.reason == "matches"
+            else miss_lines(miss, f"{start}{_in(path)}" if start else "")
+        )
     return "\n".join(lines) + "\n"
 
 
@@ -149,7 +192,16 @@ def _miss_dict(place: Place, miss: Miss) -> dict[str, Any]:
     line, column = miss.span.line_column
     path, graph = place
     return {
-        "rule": miss.rule, **({"body": path} if path else {}), "start": graph.label(miss.start) if miss.start >= 0 else None,
-        "node": graph.label(miss.node) if miss.node >= 0 else None, "matched": miss.matched, "of": miss.of, "reason": miss.reason,
-        "file": miss.span.source.name, "line": line, "column": column, "expected": miss.expected, "found": miss.found, "help": miss.help or None,
-    }  # fmt: skip
+        "rule": miss.rule, **({"body": path} if path else {}),
+        "start": graph.label(miss.start) if miss.start >= 0 else None,
+        "node": graph.label(miss.node) if miss.node >= 0 else None,
+        "matched": miss.matched,
+        "of": miss.of,
+        "reason": miss.reason,
+        "file": miss.span.source.name,
+        "line": line,
+        "column": column,
+        "expected": miss.expected,
+        "found": miss.found,
+        "help": miss.help or None,
+    }

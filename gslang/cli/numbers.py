@@ -1,4 +1,6 @@
-"""Evaluating graphs for `run`, `apply` and others: which backend does it, and where the numbers of two graphs begin to differ."""
+"""Evaluating graphs for `run`, `apply` and others: which backend does it, and where the numbers of two graphs
+begin to differ.
+"""
 
 from __future__ import annotations
 
@@ -22,14 +24,22 @@ _MOST_SHARED: Final = 20_000  # values that are compared one by one
 def add_number_options(parser: argparse.ArgumentParser) -> None:
     """Options of verbs that evaluate graphs."""
     add_input_options(parser)
-    parser.add_argument("--backend", choices=BACKENDS, default="auto", help="what computes ONNX graphs: onnxruntime if it is installed (auto)")
+    parser.add_argument(
+        "--backend", choices=BACKENDS, default="auto",
+        help="what computes ONNX graphs: onnxruntime if it is installed (auto)",
+    )
 
 
 def add_input_options(parser: argparse.ArgumentParser) -> None:
     """With what a graph is evaluated."""
     parser.add_argument("--seed", type=natural, default=0, metavar="N", help="of the random inputs (0)")
-    parser.add_argument("--inputs", metavar="FILE", help="values of inputs (.npz, .safetensors); others are random")
-    parser.add_argument("--dim", action="append", default=[], metavar="NAME=N", help="size of a symbolic dimension (2, or larger if the graph needs it)")
+    parser.add_argument(
+        "--inputs", metavar="FILE", help="values of inputs (.npz, .safetensors); others are random"
+    )
+    parser.add_argument(
+        "--dim", action="append", default=[], metavar="NAME=N",
+        help="size of a symbolic dimension (2, or larger if the graph needs it)",
+    )
 
 
 def sizes_of(options: argparse.Namespace) -> dict[str, int] | str:
@@ -50,16 +60,23 @@ def refuse_unknown_sizes(graph: Graph, sizes: Mapping[str, int]) -> None:
     from gslang.graph.graph import LEAVES
 
     types = [graph.types[node] for node in graph.nodes() if graph.op[node] in LEAVES]
-    known = dict.fromkeys(d.name for t in types if isinstance(t, TensorType) for d in t.shape or () if isinstance(d, Symbol))
+    known = dict.fromkeys(
+        d.name for t in types if isinstance(t, TensorType) for d in t.shape or () if isinstance(d, Symbol)
+    )
     for name in sizes:
         if name not in known:
             guess = did_you_mean(name, known)
-            help = f"did you mean `{guess}`?" if guess else f"symbolic dimensions: {', '.join(known) or 'none'}"
+            help = (
+                f"did you mean `{guess}`?" if guess else f"symbolic dimensions: {', '.join(known) or 'none'}"
+            )
             raise InputError(f"`--dim {name}={sizes[name]}`: the graph has no dimension `{name}`", help=help)
 
 
 def outputs_of(graph: Graph, dialect: Dialect, inputs: Mapping[str, Any], backend: str) -> list[Any]:
-    """The values of the outputs. `auto` takes the reference where onnxruntime cannot run a graph. Raises `EvaluationError`."""
+    """The values of the outputs.
+
+    `auto` takes the reference where onnxruntime cannot run a graph. Raises `EvaluationError`.
+    """
     from gslang.evaluate.errors import EvaluationError
     from gslang.evaluate.run import evaluate
 
@@ -77,7 +94,10 @@ def outputs_of(graph: Graph, dialect: Dialect, inputs: Mapping[str, Any], backen
 def _with_runtime(graph: Graph, backend: str) -> bool:
     if graph.dialect != "onnx" or backend == "reference":
         if backend == "onnxruntime":
-            raise InputError(f"onnxruntime runs ONNX graphs, this is one of dialect `{graph.dialect}`", help="--backend reference")
+            raise InputError(
+                f"onnxruntime runs ONNX graphs, this is one of dialect `{graph.dialect}`",
+                help="--backend reference",
+            )
         return False
     from gslang.formats.onnx.runtime import runtime_installed
 
@@ -90,7 +110,9 @@ def _with_runtime(graph: Graph, backend: str) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """`first`: the first value, in the order of the graph before, that both graphs have and that differs; what of it."""
+    """`first`: the first value, in the order of the graph before, that both graphs have and that differs;
+    what of it.
+    """
 
     agreement: Agreement
     backend: str
@@ -98,7 +120,9 @@ class Comparison:
     detail: str = ""
 
 
-def compare_graphs(before: Graph, after: Graph, dialect: Dialect, inputs: Mapping[str, Any], backend: str) -> Comparison:
+def compare_graphs(
+    before: Graph, after: Graph, dialect: Dialect, inputs: Mapping[str, Any], backend: str
+) -> Comparison:
     """Both graphs on the same inputs, by the same backend. Raises `EvaluationError`."""
     from gslang.evaluate.agree import compare_values
     from gslang.evaluate.errors import EvaluationError
@@ -117,7 +141,14 @@ def compare_graphs(before: Graph, after: Graph, dialect: Dialect, inputs: Mappin
     return _with_first(agreement, "reference", before, after, dialect, inputs)
 
 
-def _with_first(agreement: Agreement, backend: str, before: Graph, after: Graph, dialect: Dialect, inputs: Mapping[str, Any]) -> Comparison:
+def _with_first(
+    agreement: Agreement,
+    backend: str,
+    before: Graph,
+    after: Graph,
+    dialect: Dialect,
+    inputs: Mapping[str, Any],
+) -> Comparison:
     if agreement.equal:
         return Comparison(agreement, backend)
     from gslang.evaluate.errors import EvaluationError
@@ -139,7 +170,9 @@ def _with_first(agreement: Agreement, backend: str, before: Graph, after: Graph,
     return Comparison(agreement, backend, *(found or ()))
 
 
-def _first_different(labels: Sequence[str], left: Sequence[Any], right: Sequence[Any]) -> tuple[str, str] | None:
+def _first_different(
+    labels: Sequence[str], left: Sequence[Any], right: Sequence[Any]
+) -> tuple[str, str] | None:
     """The first value that differs, and how."""
     from gslang.evaluate.agree import compare_values
 
@@ -157,12 +190,16 @@ def shared_names(before: Graph, after: Graph) -> list[str]:
 
 
 def _shared_nodes(before: Graph, after: Graph) -> list[tuple[int, int]]:
-    """The values that both graphs compute, in the order of the first: results of one name, nodes without a name that are still there, and outputs.
+    """The values that both graphs compute, in the order of the first: results of one name, nodes without a
+    name that are still there, and outputs.
 
     `after` is made from a copy of `before`: nodes keep their numbers, and new ones have others.
     """
     named = {name: n for n in _computed(after) if (name := after.names[n])}
-    still = {n for n in _computed(after) if not after.names[n] and n < len(before.op) and after.op[n] is before.op[n]}
+    still = {
+        n
+        for n in _computed(after) if not after.names[n] and n < len(before.op) and after.op[n] is before.op[n]
+    }
     found = []
     for n in _computed(before):
         name = before.names[n]

@@ -1,7 +1,7 @@
 """Find operators and show their signatures: gslc ops conv, gslc ops nn.conv2d, gslc ops pool mine.gsl
 
-A word that is not an operator's name searches all names. A file given with it decides the dialect, and a rule file adds the operators
-that it declares.
+A word that is not an operator's name searches all names. A file given with it decides the dialect, and a rule
+file adds the operators that it declares.
 """
 
 from __future__ import annotations
@@ -32,15 +32,21 @@ def run(options: argparse.Namespace) -> int:
     if file is None and word is not None and Path(word).suffix and Path(word).is_file():
         word, file = None, word
     if options.dialect is not None and options.dialect not in dialect_names():
-        sys.stderr.write(f"gslc ops: unknown dialect `{options.dialect}`\n  help: dialects: {', '.join(dialect_names())}\n")
+        sys.stderr.write(
+            f"gslc ops: unknown dialect `{options.dialect}`\n  help: dialects: {', '.join(dialect_names())}\n"
+        )
         return ExitCode.USAGE
     if file is not None:
         dialects = [dialect_of_file(file)]
         if options.dialect not in (None, dialects[0].name):
-            sys.stderr.write(f"gslc ops: {file} is of dialect `{dialects[0].name}`, not `{options.dialect}`\n")
+            sys.stderr.write(
+                f"gslc ops: {file} is of dialect `{dialects[0].name}`, not `{options.dialect}`\n"
+            )
             return ExitCode.USAGE
     else:
-        dialects = [load_dialect(name) for name in ([options.dialect] if options.dialect else dialect_names())]
+        dialects = [
+            load_dialect(name) for name in ([options.dialect] if options.dialect else dialect_names())
+        ]
     found = [(dialect, _found(dialect.operators, word)) for dialect in dialects]
     if word is not None and any(word in names for _, names in found):
         found = [(dialect, [word]) for dialect, names in found if word in names]
@@ -48,7 +54,10 @@ def run(options: argparse.Namespace) -> int:
     if not found:
         guess = did_you_mean(word, [name for dialect in dialects for name in dialect.operators])
         where = f" in dialect `{dialects[0].name}`" if len(dialects) == 1 else ""
-        sys.stderr.write(f"gslc ops: no operator contains `{word}`{where}\n" + (f"  help: did you mean `{guess}`?\n" if guess else ""))
+        sys.stderr.write(
+            f"gslc ops: no operator contains `{word}`{where}\n"
+            + (f"  help: did you mean `{guess}`?\n" if guess else "")
+        )
         return ExitCode.USAGE
     for k, (dialect, names) in enumerate(found):
         if len(dialects) > 1:
@@ -59,16 +68,23 @@ def run(options: argparse.Namespace) -> int:
 
 
 def _found(names: Iterable[str], word: str | None) -> list[str]:
-    """Names that contain a word, in any case; those that begin with it, or whose last part does, come first."""
+    """Names that contain a word, in any case; those that begin with it, or whose last part does, come first.
+    """
     if word is None:
         return sorted(names)
     low = word.lower()
-    begins = {name: not (name.lower().startswith(low) or name.rsplit(".", 1)[-1].lower().startswith(low)) for name in names if low in name.lower()}
+    begins = {
+        name: not (name.lower().startswith(low) or name.rsplit(".", 1)[-1].lower().startswith(low))
+        for name in names if low in name.lower()
+    }
     return sorted(begins, key=lambda name: (begins[name], name))
 
 
 def dialect_of_file(path: str) -> Dialect:
-    """The dialect of a rule file, with the operators that it declares, or of a graph file. Raises `InputError`."""
+    """The dialect of a rule file, with the operators that it declares, or of a graph file.
+
+    Raises `InputError`.
+    """
     from gslang.cli.shared import load_rules
     from gslang.formats.registry import SUFFIXES, named_dialect, read_graph
 

@@ -13,5 +13,8 @@ _CODES: Final[dict[Style, str]] = {"head": "1", "count": "1;36", "good": "1;32",
 
 def painter(options: argparse.Namespace, stream: TextIO) -> Paint:
     """A function that colours text which is to be written to `stream`, or leaves it unchanged."""
-    wanted = options.color == "always" or options.color == "auto" and stream.isatty() and "NO_COLOR" not in os.environ
+    wanted = (
+        options.color == "always" or options.color == "auto" and stream.isatty()
+        and "NO_COLOR" not in os.environ
+    )
     return (lambda style, text: f"\x1b[{_CODES[style]}m{text}\x1b[0m") if wanted else plain

@@ -24,7 +24,10 @@ def shown(progress: Progress) -> Iterator[None]:
 
 @contextmanager
 def shown_line(text: Callable[[], str]) -> Iterator[None]:
-    """Show a line while the block runs, from the second second on. The run itself is not asked: another thread calls `text`."""
+    """Show a line while the block runs, from the second second on.
+
+    The run itself is not asked: another thread calls `text`.
+    """
     if not sys.stderr.isatty():
         yield
         return

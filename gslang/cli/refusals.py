@@ -1,4 +1,6 @@
-"""Checks before any work is done: an output that cannot be written, two readers of standard input, one file for two things."""
+"""Checks before any work is done: an output that cannot be written, two readers of standard input, one file
+for two things.
+"""
 
 from __future__ import annotations
 
@@ -14,11 +16,16 @@ from gslang.base.diagnostics import InputError
 def refuse_two_stdins(first: str, second: str | None) -> None:
     """Raises `InputError` if both the rules and the graph are to come from standard input."""
     if first == "-" == second:
-        raise InputError("the rules and the graph cannot both come from standard input", help="give one of them as a file")
+        raise InputError(
+            "the rules and the graph cannot both come from standard input", help="give one of them as a file"
+        )
 
 
 def refuse_graph_output(options: argparse.Namespace) -> None:
-    """Raises `InputError` if a graph and its parameters could never be written there. What only the writing tells is not looked for."""
+    """Raises `InputError` if a graph and its parameters could never be written there.
+
+    What only the writing tells is not looked for.
+    """
     from gslang.formats.registry import known_output_format
 
     path, name = options.output, options.output_format
@@ -30,7 +37,10 @@ def refuse_graph_output(options: argparse.Namespace) -> None:
     if options.output_params is not None:
         refuse_weights_output(options.output_params)
         if name not in (None, "relay"):
-            raise InputError("only Relay text has its parameters in a file of their own", path=options.output_params, help="leave --output-params out")
+            raise InputError(
+                "only Relay text has its parameters in a file of their own", path=options.output_params,
+                help="leave --output-params out",
+            )
 
 
 def refuse_weights_output(path: str) -> None:
@@ -39,11 +49,15 @@ def refuse_weights_output(path: str) -> None:
 
     refuse_output(path)
     if not is_weights_name(path):
-        raise InputError("the file name is not that of a weights file", path=path, help="use .npz or .safetensors")
+        raise InputError(
+            "the file name is not that of a weights file", path=path, help="use .npz or .safetensors"
+        )
 
 
 def refuse_output(path: str) -> None:
-    """Raises `InputError` if no file can appear at a path: it is a folder, or lies in none that can be written to."""
+    """Raises `InputError` if no file can appear at a path: it is a folder, or lies in none that can be
+    written to.
+    """
     if not path:
         raise InputError("the name of the output is empty", help="give a file's name with -o")
     target = Path(path)
@@ -75,19 +89,25 @@ def written_with(options: argparse.Namespace) -> dict[str, str | None]:
 
 
 def graph_takes_place(options: argparse.Namespace, kept: Mapping[str, str | None]) -> str | None:
-    """The error message if a graph and the files written with it would overwrite each other, files that are `kept`, or files that are only read.
+    """The error message if a graph and the files written with it would overwrite each other, files that are
+    `kept`, or files that are only read.
 
     The graph may replace the graph that was read; only then its parameters may replace those that were read.
     """
     written, output, given = written_with(options), options.output, options.graph
-    in_place = output not in (None, "-") and given not in (None, "-") and _identity(output) == _identity(given)
+    in_place = (
+        output not in (None, "-") and given not in (None, "-") and _identity(output) == _identity(given)
+    )
     beside = {what: path for what, path in written.items() if what != "the graph"}
     read = {**kept, "the parameters that are read": None if in_place else options.params}
     return shared_file(written, read) or shared_file(beside, {"the graph that is read": given})
 
 
 def shared_file(written: Mapping[str, str | None], read: Mapping[str, str | None]) -> str | None:
-    """The error message if one file would be written twice, or is read and written. Keys describe the files."""
+    """The error message if one file would be written twice, or is read and written.
+
+    Keys describe the files.
+    """
     seen = {_identity(path): what for what, path in read.items() if path is not None and path != "-"}
     for what, path in written.items():
         if path is None or path == "-" or _is_stream(path):

@@ -31,7 +31,10 @@ def run(options: argparse.Namespace) -> int:
         return ExitCode.USAGE
     if options.output is not None:
         refuse_weights_output(options.output)
-        if wrong := shared_file({"the outputs": options.output}, {"the graph": options.graph, "the inputs": options.inputs, "the parameters": options.params}):
+        if wrong := shared_file(
+            {"the outputs": options.output},
+            {"the graph": options.graph, "the inputs": options.inputs, "the parameters": options.params},
+        ):
             sys.stderr.write(f"gslc run: {wrong}")
             return ExitCode.USAGE
     graph = load_graph(options.graph, options)

@@ -1,9 +1,11 @@
 """Search for the cheapest graph that rules lead to: gslc search RULES GRAPH -o OUT --cost flops
 
-Methods: `eqsat` (equality saturation, then extraction), `backtrack` (as TASO and MetaFlow), `greedy` (rewriting, if it pays).
-The result never costs more than the graph searched from. Rules whose verdict is below --require are left out.
+Methods: `eqsat` (equality saturation, then extraction), `backtrack` (as TASO and MetaFlow), `greedy`
+(rewriting, if it pays). The result never costs more than the graph searched from. Rules whose verdict is
+below --require are left out.
 
-Exit codes: 0 fine; 1 rule errors, numbers differ, or one of several graphs failed; 2 usage; 3 a file cannot be used.
+Exit codes: 0 fine; 1 rule errors, numbers differ, or one of several graphs failed; 2 usage; 3 a file cannot
+be used.
 """
 
 from __future__ import annotations
@@ -39,26 +41,58 @@ if TYPE_CHECKING:
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_define_option(parser)
     parser.add_argument("rules", help="a .gsl file, a folder, `-`, or a shipped module such as std.taso")
-    parser.add_argument("graph", nargs="+", help="a .json, .relay or .onnx graph, several, or a folder of them")
-    parser.add_argument("-o", "--output", metavar="OUT", help="where the graph goes (stdout); a folder for several")
+    parser.add_argument(
+        "graph", nargs="+", help="a .json, .relay or .onnx graph, several, or a folder of them"
+    )
+    parser.add_argument(
+        "-o", "--output", metavar="OUT", help="where the graph goes (stdout); a folder for several"
+    )
     add_many_options(parser)
     add_cost_options(parser)
     parser.add_argument("--method", choices=("eqsat", "backtrack", "greedy"), default="eqsat")
-    parser.add_argument("--multi", type=natural, default=1, metavar="K", help="eqsat: rules with several outputs run in the first K rounds (1)")
-    parser.add_argument("--nodes", type=positive, default=10_000, metavar="N", help="eqsat: at most so many e-nodes (10000)")
-    parser.add_argument("--rounds", type=positive, default=15, metavar="N", help="eqsat: at most so many rounds (15)")
-    parser.add_argument("--extract", choices=("exact", "greedy"), default="exact", help="eqsat: how the result is chosen; exact where HiGHS is installed")
-    parser.add_argument("--alpha", type=_factor, default=1.05, metavar="A", help="backtrack: keep graphs that cost less than A times the best (1.05)")
-    parser.add_argument("--budget", type=positive, default=100, metavar="N", help="backtrack: expand at most so many graphs (100)")
+    parser.add_argument(
+        "--multi", type=natural, default=1, metavar="K",
+        help="eqsat: rules with several outputs run in the first K rounds (1)",
+    )
+    parser.add_argument(
+        "--nodes", type=positive, default=10_000, metavar="N", help="eqsat: at most so many e-nodes (10000)"
+    )
+    parser.add_argument(
+        "--rounds", type=positive, default=15, metavar="N", help="eqsat: at most so many rounds (15)"
+    )
+    parser.add_argument(
+        "--extract", choices=("exact", "greedy"), default="exact",
+        help="eqsat: how the result is chosen; exact where HiGHS is installed",
+    )
+    parser.add_argument(
+        "--alpha", type=_factor, default=1.05, metavar="A",
+        help="backtrack: keep graphs that cost less than A times the best (1.05)",
+    )
+    parser.add_argument(
+        "--budget", type=positive, default=100, metavar="N",
+        help="backtrack: expand at most so many graphs (100)",
+    )
     parser.add_argument("--rule", action="append", metavar="NAME", help="only this rule (may be repeated)")
-    parser.add_argument("--skip", action="append", default=[], metavar="NAME", help="not this rule (may be repeated)")
-    parser.add_argument("--require", choices=("any", "tested", "exact", "proved"), default="exact", help="the least verdict of a rule that is used (exact)")
+    parser.add_argument(
+        "--skip", action="append", default=[], metavar="NAME", help="not this rule (may be repeated)"
+    )
+    parser.add_argument(
+        "--require", choices=("any", "tested", "exact", "proved"), default="exact",
+        help="the least verdict of a rule that is used (exact)",
+    )
     parser.add_argument("--check-numbers", action="store_true", help="evaluate before and after, and compare")
     parser.add_argument("--seed", type=natural, default=0, metavar="N", help="of the random inputs (0)")
-    parser.add_argument("--backend", choices=("auto", "reference", "onnxruntime"), default="auto", help="what evaluates ONNX graphs")
-    parser.add_argument("--report", metavar="FILE", help="write costs, rules and counts as JSON (`-`: to stdout, with -o)")
+    parser.add_argument(
+        "--backend", choices=("auto", "reference", "onnxruntime"), default="auto",
+        help="what evaluates ONNX graphs",
+    )
+    parser.add_argument(
+        "--report", metavar="FILE", help="write costs, rules and counts as JSON (`-`: to stdout, with -o)"
+    )
     parser.add_argument("--html", metavar="FILE", help="write a page with the graph before and after")
-    parser.add_argument("--save-egraph", metavar="FILE", help="eqsat: write the e-graph in extraction-gym's format")
+    parser.add_argument(
+        "--save-egraph", metavar="FILE", help="eqsat: write the e-graph in extraction-gym's format"
+    )
     add_output_options(parser)
     add_graph_options(parser)
     add_extern_option(parser)
@@ -79,7 +113,10 @@ def run(options: argparse.Namespace) -> int:
         refuse_cluster(options)
         options.graph = options.graph[0]
         return run_one(options)
-    for path, what in ((options.report, "--report"), (options.save_egraph, "--save-egraph"), (options.html, "--html"), (options.output_params, "--output-params")):
+    for path, what in (
+        (options.report, "--report"), (options.save_egraph, "--save-egraph"), (options.html, "--html"),
+        (options.output_params, "--output-params"),
+    ):
         if path is not None:
             sys.stderr.write(f"gslc: {what} is one file: give it with one graph\n")
             return ExitCode.USAGE
@@ -120,11 +157,21 @@ def run_one(options: argparse.Namespace) -> int:
         from gslang.view.difference import difference_data
         from gslang.view.page import page
 
-        write_text(page(difference_data(graph, found.graph, "stdin" if options.graph == "-" else Path(options.graph).name)), options.html)
+        write_text(
+            page(difference_data(
+                graph, found.graph, "stdin" if options.graph == "-" else Path(options.graph).name
+            )),
+            options.html,
+        )
     if options.save_egraph:
         _save(found, options.save_egraph, table.weights if options.weights is None else options.weights)
     if options.report:
-        report = {"table": table.name, "method": options.method, **found.report(), "seconds": round(seconds, 3), "numbers": numbers}
+        report = {
+            "table": table.name,
+            "method": options.method, **found.report(),
+            "seconds": round(seconds, 3),
+            "numbers": numbers,
+        }
         _write(options.report, json.dumps(report, indent=2, ensure_ascii=False) + "\n")
     _summary(found, table, seconds, options)
     return ExitCode.FINDINGS if numbers.get("equal") is False or numbers.get("reason") else ExitCode.FINE
@@ -132,18 +179,27 @@ def run_one(options: argparse.Namespace) -> int:
 
 def _conflict(options: argparse.Namespace) -> str | None:
     if options.report == "-" and options.output in (None, "-"):
-        return "gslc: the graph and the report cannot both go to stdout\n  help: give the graph a file with -o\n"
+        return (
+            "gslc: the graph and the report cannot both go to stdout\n  help: give the graph a file with -o\n"
+        )
     if options.html == "-":
         return "gslc: a page goes to a file\n  help: --html page.html\n"
     if options.save_egraph == "-":
         return "gslc: an e-graph goes to a file\n  help: --save-egraph e.json\n"
     if options.save_egraph and options.method != "eqsat":
         return "gslc: --save-egraph is for --method eqsat: the other methods make no e-graph\n"
-    read = {"the rules": options.rules, "the graph that is read": options.graph, "the cost table": options.cost}
+    read = {
+        "the rules": options.rules,
+        "the graph that is read": options.graph,
+        "the cost table": options.cost,
+    }
     written = {
-        "the graph": options.output, "its parameters": options.output_params, "the report": options.report, "the e-graph": options.save_egraph,
+        "the graph": options.output,
+        "its parameters": options.output_params,
+        "the report": options.report,
+        "the e-graph": options.save_egraph,
         "the page": options.html,
-    }  # fmt: skip
+    }
     return shared_file(written, {**read, "the graph that is read": None})
 
 
@@ -152,10 +208,14 @@ def _settings(options: argparse.Namespace) -> Settings:
     from gslang.search.search import Settings
 
     limits = Limits(options.nodes, options.rounds, options.multi)
-    return Settings(options.method, limits, options.alpha, options.budget, options.weights, options.extract == "exact")
+    return Settings(
+        options.method, limits, options.alpha, options.budget, options.weights, options.extract == "exact"
+    )
 
 
-def _search(rules: RuleSet, graph: Graph, sizes: dict[str, int], table: CostTable, options: argparse.Namespace) -> Found:
+def _search(
+    rules: RuleSet, graph: Graph, sizes: dict[str, int], table: CostTable, options: argparse.Namespace
+) -> Found:
     from gslang.search.accept import accepting
     from gslang.search.cost.graph_cost import with_sizes
     from gslang.search.saturate import Saturation
@@ -174,27 +234,44 @@ def _search(rules: RuleSet, graph: Graph, sizes: dict[str, int], table: CostTabl
 
 def _tell(rule: CheckedRule, verdict: str) -> None:
     if verdict == "changes":
-        sys.stderr.write(f"note: `{rule.name}` is left out: it is marked `@changes`, and a search looks for graphs that compute the same\n")
+        sys.stderr.write(
+            f"note: `{rule.name}` is left out: it is marked `@changes`, and a search looks for graphs that "
+            "compute the same\n"
+        )
         return
     other = verdict if verdict in ("tested", "exact") else "any"
-    sys.stderr.write(f"note: `{rule.name}` is left out: its verdict is {verdict} (--require {other} uses it)\n")
+    sys.stderr.write(
+        f"note: `{rule.name}` is left out: its verdict is {verdict} (--require {other} uses it)\n"
+    )
 
 
-def _numbers(rules: RuleSet, before: Graph, found: Found, sizes: dict[str, int], options: argparse.Namespace) -> dict[str, Any]:
+def _numbers(
+    rules: RuleSet, before: Graph, found: Found, sizes: dict[str, int], options: argparse.Namespace
+) -> dict[str, Any]:
     from gslang.evaluate.random_inputs import random_inputs
     from gslang.evaluate.run import EvaluationError
 
     try:
-        compared = compare_graphs(before, found.graph, rules.dialect, random_inputs(before, options.seed, sizes), options.backend)
+        compared = compare_graphs(
+            before, found.graph, rules.dialect, random_inputs(before, options.seed, sizes), options.backend
+        )
     except EvaluationError as error:
         sys.stderr.write(f"error: the numbers cannot be checked: {error}\n")
         return {"checked": False, "reason": str(error)}
     agreement = compared.agreement
     if agreement.equal:
-        sys.stderr.write(f"numbers agree: largest difference {agreement.max_abs:.3g} (relative {agreement.max_rel:.3g})\n")
+        sys.stderr.write(
+            f"numbers agree: largest difference {agreement.max_abs:.3g} (relative {agreement.max_rel:.3g})\n"
+        )
     else:
         sys.stderr.write(f"error: the numbers differ: {agreement.reason}\n")
-    return {"checked": True, "equal": agreement.equal, "backend": compared.backend, "max_abs": agreement.max_abs, "max_rel": agreement.max_rel}
+    return {
+        "checked": True,
+        "equal": agreement.equal,
+        "backend": compared.backend,
+        "max_abs": agreement.max_abs,
+        "max_rel": agreement.max_rel,
+    }
 
 
 def _format(options: argparse.Namespace, graph: Graph) -> str:
@@ -203,7 +280,10 @@ def _format(options: argparse.Namespace, graph: Graph) -> str:
 
     if options.output is not None and options.output != "-":
         return format_of(options.output, options.output_format)
-    read_as = ("relay" if "relay" in graph.meta else "json") if options.graph == "-" else format_of(options.graph, options.input_format)
+    read_as = (
+        ("relay" if "relay" in graph.meta else "json") if options.graph == "-"
+        else format_of(options.graph, options.input_format)
+    )
     return str(options.output_format or options.input_format or read_as)
 
 
@@ -232,5 +312,12 @@ def _summary(found: Found, table: CostTable, seconds: float, options: argparse.N
         sys.stderr.write(f"  {name:<36}{paint('count', f'{count:>6}')}\n")
     unit = f" {table.unit}" if table.unit else ""
     ratio = f" ({found.cost / found.before:.4f})" if 0 < found.before < float("inf") else ""
-    where = f"; {found.nodes} e-nodes, {found.rounds} round{'s' * (found.rounds != 1)} ({found.stopped})" if found.nodes else f" ({found.stopped})"
-    sys.stderr.write(f"cost {found.before:.6g} → {paint('head', f'{found.cost:.6g}')}{unit}{ratio}{where}; {seconds:.2f} seconds\n")
+    where = (
+        f"; {found.nodes} e-nodes, {found.rounds} round{'s' * (found.rounds != 1)} ({found.stopped})"
+        if found.nodes
+        else f" ({found.stopped})"
+    )
+    sys.stderr.write(
+        f"cost {found.before:.6g} → {paint('head', f'{found.cost:.6g}')}{unit}{ratio}{where}; {seconds:.2f} "
+        "seconds\n"
+    )

@@ -35,7 +35,8 @@ def colored(options: argparse.Namespace) -> bool:
 
 def add_define_option(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
-        "--define", action="append", default=[], metavar="NAME=VALUE", help="a value for a `param` of the rules: JSON, a text, or @FILE for a JSON file"
+        "--define", action="append", default=[], metavar="NAME=VALUE",
+        help="a value for a `param` of the rules: JSON, a text, or @FILE for a JSON file",
     )
 
 
@@ -45,14 +46,20 @@ def defines_of(options: argparse.Namespace) -> dict[str, object]:
     for given in getattr(options, "define", ()):
         name, equals, text = given.partition("=")
         if not equals or not name.isidentifier():
-            raise InputError(f"--define {given}: a name and a value are wanted", help="--define threshold=128, --define scales=@scales.json")
+            raise InputError(
+                f"--define {given}: a name and a value are wanted",
+                help="--define threshold=128, --define scales=@scales.json",
+            )
         if name in found:
             raise InputError(f"--define gives `{name}` twice", help="remove one of them")
         found[name] = _json_file(text[1:]) if text.startswith("@") else _json_or_text(text)
         try:
             json.dumps(found[name], ensure_ascii=False).encode()
         except UnicodeEncodeError:
-            raise InputError(f"--define {name}: half of a surrogate pair is no text", help="write the character itself, or both halves: `\\ud83d\\ude00`") from None
+            raise InputError(
+                f"--define {name}: half of a surrogate pair is no text",
+                help="write the character itself, or both halves: `\\ud83d\\ude00`",
+            ) from None
     return found
 
 
@@ -73,7 +80,11 @@ def _json_or_text(text: str) -> object:
         return text
 
 
-def load_rules(names: Sequence[str], parsed: dict[Source, Parsed] | None = None, defines: Mapping[str, object] = MappingProxyType({})) -> RuleSet:
+def load_rules(
+    names: Sequence[str],
+    parsed: dict[Source, Parsed] | None = None,
+    defines: Mapping[str, object] = MappingProxyType({}),
+) -> RuleSet:
     """Rules by file, folder, module or `-`; errors in them are findings, not exceptions. Raises `InputError`.
 
     `parsed` receives the syntax of files that had to be parsed. `defines`: values for their parameters.
@@ -87,18 +98,24 @@ def load_rules(names: Sequence[str], parsed: dict[Source, Parsed] | None = None,
     programs = []
     for name in names:
         if not name:
-            raise InputError("the name of the rules is empty", help="give a .gsl file, a folder, `-` or a shipped module")
+            raise InputError(
+                "the name of the rules is empty", help="give a .gsl file, a folder, `-` or a shipped module"
+            )
         if name == "-":
             programs.append(_from_stdin(defines))
             continue
         if Path(name).suffix.lower() in _GRAPHS and Path(name).is_file():
-            raise InputError("this is a graph, not a rule file", path=name, help="the rules come first: gslc RULES GRAPH")
+            raise InputError(
+                "this is a graph, not a rule file", path=name, help="the rules come first: gslc RULES GRAPH"
+            )
         try:
             programs += load_module(name, parsed, defines)
         except FileNotFoundError as error:
             if Path(name).exists():  # it is another file that has gone meanwhile
                 raise InputError(f"cannot be read: {error}", path=name) from None
-            raise InputError("there is no such rule file", path=name, help=_meant(name, module_names())) from None
+            raise InputError(
+                "there is no such rule file", path=name, help=_meant(name, module_names())
+            ) from None
         except (OSError, ValueError) as error:
             raise InputError(f"cannot be read: {error}", path=name) from None
     if not programs:
@@ -108,7 +125,10 @@ def load_rules(names: Sequence[str], parsed: dict[Source, Parsed] | None = None,
         if name not in rules.parameters:
             guess = did_you_mean(name, rules.parameters)
             listed = ", ".join(rules.parameters) or "none"
-            raise InputError(f"--define: the rules have no parameter `{name}`", help=f"did you mean `{guess}`?" if guess else f"parameters: {listed}")
+            raise InputError(
+                f"--define: the rules have no parameter `{name}`",
+                help=f"did you mean `{guess}`?" if guess else f"parameters: {listed}",
+            )
     return rules
 
 
@@ -136,11 +156,18 @@ def show_findings(rules: RuleSet, options: argparse.Namespace) -> bool:
 
 def add_graph_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--input-format", metavar="F", help="json or relay, where the suffix does not tell")
-    parser.add_argument("--function", default="main", metavar="NAME", help="which function of a Relay module (main)")
+    parser.add_argument(
+        "--function", default="main", metavar="NAME", help="which function of a Relay module (main)"
+    )
     parser.add_argument("--inline", action="store_true", help="inline calls of global functions")
-    parser.add_argument("--skip-unsupported", action="store_true", help="other functions of the module may be what cannot be read")
+    parser.add_argument(
+        "--skip-unsupported", action="store_true",
+        help="other functions of the module may be what cannot be read",
+    )
     parser.add_argument("--params", metavar="FILE", help="values of parameters (.npz, .safetensors)")
-    parser.add_argument("--opset", type=positive, metavar="N", help="bring an ONNX model to operator set N first")
+    parser.add_argument(
+        "--opset", type=positive, metavar="N", help="bring an ONNX model to operator set N first"
+    )
 
 
 def _meant(name: str, modules: Sequence[str]) -> str:
@@ -149,7 +176,9 @@ def _meant(name: str, modules: Sequence[str]) -> str:
 
     path = Path(name)
     try:
-        beside = [str(path.with_name(other.name)) for other in path.parent.iterdir() if other.suffix == ".gsl"]
+        beside = [
+            str(path.with_name(other.name)) for other in path.parent.iterdir() if other.suffix == ".gsl"
+        ]
     except OSError:
         beside = []
     if not beside and path.parent != Path() and not path.parent.is_dir():
@@ -157,16 +186,20 @@ def _meant(name: str, modules: Sequence[str]) -> str:
     guess = did_you_mean(name, [*modules, *beside])
     if guess:
         return f"did you mean `{guess}`?"
-    return "give a .gsl file, a folder, or a shipped module: std.relay, std.onnx" if "." in name else "`gslc --help` lists the verbs"
+    return (
+        "give a .gsl file, a folder, or a shipped module: std.relay, std.onnx" if "." in name
+        else "`gslc --help` lists the verbs"
+    )
 
 
 def load_graph(path: str, options: argparse.Namespace, dialect: Any = None) -> Graph:
     from gslang.formats.registry import read_graph
 
     graph = read_graph(
-        path, input_format=options.input_format, dialect=dialect, function=options.function, inline=options.inline,
-        skip_unsupported=options.skip_unsupported, params=options.params, opset=options.opset,
-    )  # fmt: skip
+        path, input_format=options.input_format, dialect=dialect, function=options.function,
+        inline=options.inline, skip_unsupported=options.skip_unsupported, params=options.params,
+        opset=options.opset,
+    )
     for warning in graph.meta.get("warnings", ()):
         sys.stderr.write(f"warning: {warning}\n")
     return graph
@@ -180,5 +213,8 @@ def check_names(rules: RuleSet, names: Sequence[str], what: str, known: Sequence
         if name not in known:
             guess = did_you_mean(name, known)
             listed = ", ".join(known) or "none"
-            return f"gslc: there is no {what} `{name}`\n  help: " + (f"did you mean `{guess}`?" if guess else f"known: {listed}") + "\n"
+            return (
+                f"gslc: there is no {what} `{name}`\n  help: "
+                + (f"did you mean `{guess}`?" if guess else f"known: {listed}") + "\n"
+            )
     return None

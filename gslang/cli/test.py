@@ -21,7 +21,9 @@ if TYPE_CHECKING:
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_define_option(parser)
     parser.add_argument("rules", nargs="+", help=".gsl files, folders, or shipped modules")
-    parser.add_argument("--rule", action="append", metavar="NAME", help="only tests of this rule (may be repeated)")
+    parser.add_argument(
+        "--rule", action="append", metavar="NAME", help="only tests of this rule (may be repeated)"
+    )
     parser.add_argument("--format", choices=("text", "json", "junit"), default="text")
     parser.add_argument("--seed", type=natural, default=0, metavar="N", help="of the random inputs (0)")
     add_extern_option(parser)
@@ -39,22 +41,49 @@ def run(options: argparse.Namespace) -> int:
     if options.format == "json":
         table = [
             {
-                "test": o.title, "rule": o.rule, "place": o.place, "passed": o.passed, "problem": o.problem, "why_not": _reason(o),
+                "test": o.title,
+                "rule": o.rule,
+                "place": o.place,
+                "passed": o.passed,
+                "problem": o.problem,
+                "why_not": _reason(o),
                 "seconds": round(o.seconds, 6),
             }
             for o in outcomes
         ]
-        sys.stdout.write(json.dumps({"tests": table, "passed": len(outcomes) - len(failed), "failed": len(failed)}, indent=2) + "\n")
+        sys.stdout.write(
+            json.dumps(
+                {"tests": table, "passed": len(outcomes) - len(failed), "failed": len(failed)}, indent=2
+            )
+            + "\n"
+        )
     elif options.format == "junit":
-        lines = ['<?xml version="1.0" encoding="utf-8"?>', f'<testsuite name="gslang" tests="{len(outcomes)}" failures="{len(failed)}">']
+        lines = [
+            '<?xml version="1.0" encoding="utf-8"?>',
+            f'<testsuite name="gslang" tests="{len(outcomes)}" failures="{len(failed)}">',
+        ]
         for o in outcomes:
-            head = f"  <testcase classname={quoteattr(o.rule)} name={quoteattr(o.title)} time=\"{o.seconds:.6f}\""
-            lines.append(head + "/>" if o.passed else f"{head}><failure message={quoteattr(chr(10).join([o.problem or '', *_explained(o)]))}/></testcase>")
+            head = (
+                f'  <testcase classname={quoteattr(o.rule)} name={quoteattr(o.title)} time="{o.seconds:.6f}"'
+            )
+            lines.append(
+                head + "/>" if o.passed
+                else (
+                    f"{head}><failure "
+                    f"message={quoteattr(chr(10).join([o.problem or '', *_explained(o)]))}/></testcase>"
+                )
+            )
         sys.stdout.write("\n".join([*lines, "</testsuite>", ""]))
     else:
         paint = painter(options, sys.stdout)
         for o in failed:
-            sys.stdout.write("".join(f"{line}\n" for line in [f"{paint('bad', 'FAILED')} {o.place}: {o.rule}: {o.title}", f"  {o.problem}", *_explained(o)]))
+            sys.stdout.write("".join(
+                f"{line}\n"
+                for line in [
+                    f"{paint('bad', 'FAILED')} {o.place}: {o.rule}: {o.title}", f"  {o.problem}",
+                    *_explained(o),
+                ]
+            ))
         passed, lost = f"{len(outcomes) - len(failed)} passed", f"{len(failed)} failed"
         sys.stdout.write(f"{paint('good', passed)}, {paint('bad', lost) if failed else lost}\n")
     return ExitCode.FINDINGS if failed else ExitCode.FINE
@@ -73,6 +102,14 @@ def _reason(outcome: Outcome) -> dict[str, Any] | None:
         return None
     line, column = miss.span.line_column
     return {
-        "node": outcome.at or None, "matched": miss.matched, "of": miss.of, "reason": miss.reason, "file": miss.span.source.name, "line": line,
-        "column": column, "expected": miss.expected, "found": miss.found, "help": miss.help or None,
-    }  # fmt: skip
+        "node": outcome.at or None,
+        "matched": miss.matched,
+        "of": miss.of,
+        "reason": miss.reason,
+        "file": miss.span.source.name,
+        "line": line,
+        "column": column,
+        "expected": miss.expected,
+        "found": miss.found,
+        "help": miss.help or None,
+    }

@@ -1,7 +1,7 @@
 """Trace files: one JSON object a line, an application or a built-in step (docs/debugging.md).
 
-Lines are kept in a temporary file while the run lasts. When it has ended they are copied, each with what could not be known
-before: how many lines there are, and under which ids the graph is written.
+Lines are kept in a temporary file while the run lasts. When it has ended they are copied, each with what
+could not be known before: how many lines there are, and under which ids the graph is written.
 """
 
 from __future__ import annotations
@@ -28,13 +28,16 @@ _KEYS = ("application", "rule", "outputs", "removed", "added", "replaced", "bind
 
 @dataclass(slots=True)
 class Trace:
-    """A trace that is being written to `path`; `watch` is asked who is told what happens to a graph (`api.Watch`)."""
+    """A trace that is being written to `path`; `watch` is asked who is told what happens to a graph
+    (`api.Watch`).
+    """
 
     path: str
     fold_limit: int | None
     spool: IO[bytes]
     lines: int = 0
-    graphs: dict[str, tuple[Graph, Callable[[int], str]]] = field(default_factory=dict)  # by path, those that something happened to
+    # by path, those that something happened to
+    graphs: dict[str, tuple[Graph, Callable[[int], str]]] = field(default_factory=dict)
 
     def watch(self, path: str, graph: Graph) -> Observer:
         ids = ids_of(graph)
@@ -54,7 +57,10 @@ class Trace:
 
     def save(self, format: str) -> None:
         """Write the file: the run has ended, and its graph is written in `format`. Raises `InputError`."""
-        written = {path: _written_ids(graph, ids, "onnx" if path else format) for path, (graph, ids) in self.graphs.items()}
+        written = {
+            path: _written_ids(graph, ids, "onnx" if path else format)
+            for path, (graph, ids) in self.graphs.items()
+        }
         self.spool.seek(0)
 
         def copy(file: BinaryIO) -> None:
@@ -111,7 +117,9 @@ def read_trace(path: str) -> Iterator[TraceEntry]:
         raise InputError(f"cannot be read: {(error.strerror or str(error)).lower()}", path=path) from None
     if lines is not None and lines != number:
         help = "is the file cut off?" if number < lines else _NOT_EDITED
-        raise InputError(f"this is the last line, but the trace has {lines}", path=path, place=f"{number}:1", help=help)
+        raise InputError(
+            f"this is the last line, but the trace has {lines}", path=path, place=f"{number}:1", help=help
+        )
 
 
 def _entry(path: str, number: int, text: bytes) -> tuple[TraceEntry, int]:
@@ -142,6 +150,9 @@ def _entry(path: str, number: int, text: bytes) -> tuple[TraceEntry, int]:
     if missing := [key for key in _KEYS if key not in data]:
         fail(f"`{missing[0]}` is missing")
     outputs = data["outputs"]
-    if not isinstance(data["rule"], str) or not isinstance(outputs, list) or not outputs or not all(isinstance(id, str) for id in outputs):
+    if (
+        not isinstance(data["rule"], str) or not isinstance(outputs, list) or not outputs
+        or not all(isinstance(id, str) for id in outputs)
+    ):
         fail("`rule` is a name, and `outputs` are ids, at least one")
     return TraceEntry(number, None, {key: data[key] for key in _KEYS}, body), lines

@@ -16,11 +16,17 @@ if TYPE_CHECKING:
 
 
 def add_extern_option(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--allow-extern", action="store_true", help="import the Python functions that rules name with `@extern`")
+    parser.add_argument(
+        "--allow-extern", action="store_true",
+        help="import the Python functions that rules name with `@extern`",
+    )
 
 
 def runnable(rules: RuleSet, allow_extern: bool) -> RuleSet:
-    """The rules with what their `@extern` functions name: the functions, or what refuses to call them. Raises `InputError`."""
+    """The rules with what their `@extern` functions name: the functions, or what refuses to call them.
+
+    Raises `InputError`.
+    """
     from gslang.api import RuleSet
     from gslang.engine.externs import with_externs
 
@@ -28,8 +34,9 @@ def runnable(rules: RuleSet, allow_extern: bool) -> RuleSet:
 
 
 def usable_rules(files: Sequence[str], options: argparse.Namespace) -> RuleSet | ExitCode:
-    """The rules of files, folders, modules or `-`, or the exit code if a verb cannot go on with them: findings and names of rules or
-    passes that there are not (`--rule`, `--skip`, `--pass`, as far as the verb has them) are written to stderr.
+    """The rules of files, folders, modules or `-`, or the exit code if a verb cannot go on with them:
+    findings and names of rules or passes that there are not (`--rule`, `--skip`, `--pass`, as far as the verb
+    has them) are written to stderr.
 
     Raises `InputError` for files that cannot be read.
     """
@@ -39,7 +46,9 @@ def usable_rules(files: Sequence[str], options: argparse.Namespace) -> RuleSet |
     rules = runnable(rules, options.allow_extern)
     asked = [*(options.rule or ()), *getattr(options, "skip", ())]
     pass_name: str | None = getattr(options, "pass_name", None)
-    wrong = check_names(rules, asked, "rule", [*rules.known, *families(rules.known)]) or check_names(rules, [pass_name] if pass_name else [], "pass", list(rules.passes))
+    wrong = check_names(rules, asked, "rule", [*rules.known, *families(rules.known)]) or check_names(
+        rules, [pass_name] if pass_name else [], "pass", list(rules.passes)
+    )
     if not wrong and options.rule and set(options.rule) <= set(getattr(options, "skip", ())):
         wrong = "gslc: no rule is left: each of those with --rule is skipped\n"
     if wrong:
@@ -47,5 +56,8 @@ def usable_rules(files: Sequence[str], options: argparse.Namespace) -> RuleSet |
         return ExitCode.USAGE
     for name in ("rule", "skip"):  # a family stands for its rules
         if getattr(options, name, None):
-            setattr(options, name, [rule for given in getattr(options, name) for rule in called(rules.known, given)])
+            setattr(
+                options, name,
+                [rule for given in getattr(options, name) for rule in called(rules.known, given)],
+            )
     return rules

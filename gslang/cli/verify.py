@@ -32,23 +32,46 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_define_option(parser)
     parser.add_argument("rules", nargs="*", help=".gsl files, folders, or shipped modules")
     parser.add_argument("--rule", action="append", metavar="NAME", help="only this rule (may be repeated)")
-    parser.add_argument("--require", choices=("changes", "tested", "exact", "proved"), default=None, help="exit with 1 unless every rule is at least this; `changes`: equal, or marked `@changes`")
-    parser.add_argument("--seconds", type=float, default=10.0, metavar="S", help="the most processor time for one rule (10)")
-    parser.add_argument("--instances", type=positive, default=24, metavar="N", help="how many instances to look at (24)")
-    parser.add_argument("--seed", type=natural, default=0, metavar="N", help="of the instances and values (0)")
+    parser.add_argument(
+        "--require", choices=("changes", "tested", "exact", "proved"), default=None,
+        help="exit with 1 unless every rule is at least this; `changes`: equal, or marked `@changes`",
+    )
+    parser.add_argument(
+        "--seconds", type=float, default=10.0, metavar="S", help="the most processor time for one rule (10)"
+    )
+    parser.add_argument(
+        "--instances", type=positive, default=24, metavar="N", help="how many instances to look at (24)"
+    )
+    parser.add_argument(
+        "--seed", type=natural, default=0, metavar="N", help="of the instances and values (0)"
+    )
     parser.add_argument("--jobs", type=positive, default=1, metavar="N", help="processes (1)")
     add_cluster_option(parser)
-    parser.add_argument("--strict-special", action="store_true", help="differences in NaN and infinities refute, too")
+    parser.add_argument(
+        "--strict-special", action="store_true", help="differences in NaN and infinities refute, too"
+    )
     parser.add_argument("--format", choices=("text", "json", "sarif", "junit", "markdown"), default="text")
-    parser.add_argument("--explain", action="store_true", help="below each proved rule: the laws that its proof used (text)")
-    parser.add_argument("--certificate", metavar="DIR", help="write there how each proved rule was proved: its cases and steps")
-    parser.add_argument("--recheck", metavar="DIR", help="check the certificates there again, with a small checker of its own; with rules: they must be about these")
+    parser.add_argument(
+        "--explain", action="store_true", help="below each proved rule: the laws that its proof used (text)"
+    )
+    parser.add_argument(
+        "--certificate", metavar="DIR",
+        help="write there how each proved rule was proved: its cases and steps",
+    )
+    parser.add_argument(
+        "--recheck", metavar="DIR",
+        help="check the certificates there again, with a small checker of its own; with rules: they must be "
+        "about these",
+    )
     add_extern_option(parser)
 
 
 def run(options: argparse.Namespace) -> int:
     if not options.rules and options.recheck is None:
-        sys.stderr.write("gslc verify: rules are expected\n  help: give .gsl files, folders or shipped modules, or certificates with --recheck DIR\n")
+        sys.stderr.write(
+            "gslc verify: rules are expected\n  help: give .gsl files, folders or shipped modules, or "
+            "certificates with --recheck DIR\n"
+        )
         return ExitCode.USAGE
     if not options.rules:
         return _recheck(options.recheck, {})
@@ -74,7 +97,9 @@ def run(options: argparse.Namespace) -> int:
                 sys.stdout.write(layout.verdict(verdict, rules.known[verdict.rule], options.explain))
                 sys.stdout.flush()
     judged = {name: rules.known[name] for name in names}
-    sys.stdout.write(counts_line(verdicts) if options.format == "text" else FORMATS[options.format](verdicts, judged))
+    sys.stdout.write(
+        counts_line(verdicts) if options.format == "text" else FORMATS[options.format](verdicts, judged)
+    )
     least = ORDER.index(options.require) if options.require else ORDER.index("unknown")
     return ExitCode.FINDINGS if any(ORDER.index(v.verdict) < least for v in verdicts) else ExitCode.FINE
 
@@ -93,32 +118,53 @@ def _recheck(name: str, rules: Mapping[str, CheckedRule]) -> int:
 
     folder = Path(name)
     if not folder.is_dir():
-        raise InputError("there is no such folder" if not folder.exists() else "this is no folder", path=name, help="`gslc verify RULES --certificate DIR` writes certificates")
+        raise InputError(
+            "there is no such folder" if not folder.exists() else "this is no folder", path=name,
+            help="`gslc verify RULES --certificate DIR` writes certificates",
+        )
     try:
         good, refused = recheck(folder, rules)
     except OSError as error:
         raise InputError(f"cannot be read: {(error.strerror or str(error)).lower()}", path=name) from None
     if not good and not refused:
-        raise InputError("there are no certificates", path=name, help="`gslc verify RULES --certificate DIR` writes them")
+        raise InputError(
+            "there are no certificates", path=name, help="`gslc verify RULES --certificate DIR` writes them"
+        )
     for c in good:
         untried = f", {c.untried} without numerical test" if c.untried else ""
-        print(f"checked  {c.rule}  {c.reason} ({c.cases} cases, {c.steps} steps, {c.obligations} obligations{untried})")
+        print(
+            f"checked  {c.rule}  {c.reason} ({c.cases} cases, {c.steps} steps, {c.obligations} "
+            f"obligations{untried})"
+        )
     for path, why in refused:
         print(f"refused  {path}  {why}")
     print(f"{len(good)} checked, {len(refused)} refused")
     return ExitCode.FINDINGS if refused else ExitCode.FINE
 
 
-def _verdicts(options: argparse.Namespace, rules: RuleSet, names: list[str], settings: Settings) -> Iterator[Verdict]:
+def _verdicts(
+    options: argparse.Namespace, rules: RuleSet, names: list[str], settings: Settings
+) -> Iterator[Verdict]:
     if options.cluster and "-" in options.rules:
-        raise InputError("rules from standard input cannot go to a cluster", path="-", help="write the rules to a file")
+        raise InputError(
+            "rules from standard input cannot go to a cluster", path="-", help="write the rules to a file"
+        )
     if not options.cluster and (options.jobs <= 1 or len(names) < 2) or "-" in options.rules:
         yield from (_judge(rules, name, settings, options.certificate) for name in names)
         return
     from gslang.base.processes import workers
 
     with workers(options.jobs, options.cluster) as pool:
-        yield from pool.map(_one, [(tuple(options.rules), json.dumps(defines_of(options)), options.allow_extern, name, settings, options.certificate) for name in names])
+        yield from pool.map(
+            _one,
+            [
+                (
+                    tuple(options.rules), json.dumps(defines_of(options)), options.allow_extern, name,
+                    settings, options.certificate,
+                )
+                for name in names
+            ],
+        )
 
 
 def _judge(rules: RuleSet, name: str, settings: Settings, certificates: str | None) -> Verdict:
@@ -132,7 +178,9 @@ def _judge(rules: RuleSet, name: str, settings: Settings, certificates: str | No
         try:
             write_certificate(rules.known[name], verdict, settings, Path(certificates))
         except OSError as error:
-            raise InputError(f"cannot be written: {(error.strerror or str(error)).lower()}", path=certificates) from None
+            raise InputError(
+                f"cannot be written: {(error.strerror or str(error)).lower()}", path=certificates
+            ) from None
     return verdict
 
 

@@ -1,7 +1,9 @@
-"""Draw a graph, or rules, or a run of rules on a graph, as one HTML file: gslc view graph.onnx rules.gsl -o page.html
+"""Draw a graph, or rules, or a run of rules on a graph, as one HTML file:
+gslc view graph.onnx rules.gsl -o page.html
 
-The page opens in a browser without a network. With a graph and rules it shows the graph before and after, and each application;
-with rules alone (gslc view rules.gsl -o rules.html) each rule as two small graphs, with its text, verdict and tests.
+The page opens in a browser without a network. With a graph and rules it shows the graph before and after, and
+each application; with rules alone (gslc view rules.gsl -o rules.html) each rule as two small graphs, with its
+text, verdict and tests.
 """
 
 from __future__ import annotations
@@ -27,9 +29,14 @@ if TYPE_CHECKING:
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("graph", help="a .json, .relay or .onnx graph; or rules, alone")
-    parser.add_argument("rules", nargs="?", help="a .gsl file, a folder, `-`, or a shipped module such as std.relay")
+    parser.add_argument(
+        "rules", nargs="?", help="a .gsl file, a folder, `-`, or a shipped module such as std.relay"
+    )
     parser.add_argument("-o", "--output", metavar="OUT", help="where the page goes (stdout)")
-    parser.add_argument("--seconds", type=float, default=60.0, metavar="S", help="rules alone: processor time for verdicts that are not known yet (60; 0: none)")
+    parser.add_argument(
+        "--seconds", type=float, default=60.0, metavar="S",
+        help="rules alone: processor time for verdicts that are not known yet (60; 0: none)",
+    )
     parser.add_argument("--open", action="store_true", help="open the page in a browser (needs -o)")
     add_run_options(parser)
     parser.add_argument("--stop-after", type=natural, metavar="N", help="stop after N applications")
@@ -67,7 +74,9 @@ def run(options: argparse.Namespace) -> int:
 def _are_rules(options: argparse.Namespace) -> bool:
     """True if the only argument is a rule file, a folder of them or a shipped module."""
     name: str = options.graph
-    return options.rules is None and (Path(name).suffix.lower() == ".gsl" or name.startswith("std.") or Path(name).is_dir())
+    return options.rules is None and (
+        Path(name).suffix.lower() == ".gsl" or name.startswith("std.") or Path(name).is_dir()
+    )
 
 
 def _gallery(options: argparse.Namespace) -> int:
@@ -81,11 +90,20 @@ def _gallery(options: argparse.Namespace) -> int:
     homes |= {name: program for program in rules.programs for name in program.own_rules}
     now = [""]
     with shown_line(lambda: f"verifying `{now[0]}`"):
-        found = cards([(homes[name], rules.known[name]) for name in names], options.seconds, lambda name: now.__setitem__(0, name))
-    write_text(gallery(options.graph if options.graph.startswith("std.") else Path(options.graph).name, found), options.output)
+        found = cards(
+            [(homes[name], rules.known[name]) for name in names], options.seconds,
+            lambda name: now.__setitem__(0, name),
+        )
+    write_text(
+        gallery(options.graph if options.graph.startswith("std.") else Path(options.graph).name, found),
+        options.output,
+    )
     unknown = sum(card.verdict is None for card in found)
     if unknown:
-        sys.stderr.write(f"{unknown} rule{'s' * (unknown != 1)} without a verdict\n  help: `gslc verify {options.graph}` finds them all, or --seconds N\n")
+        sys.stderr.write(
+            f"{unknown} rule{'s' * (unknown != 1)} without a verdict\n"
+            f"  help: `gslc verify {options.graph}` finds them all, or --seconds N\n"
+        )
     _open(options)
     return ExitCode.FINE
 
@@ -98,11 +116,18 @@ def _conflict(options: argparse.Namespace) -> str | None:
         wrong = shared_file({"the page": options.output}, {"the rules": options.graph})
         return wrong.rstrip() if wrong else None
     if Path(options.graph).suffix.lower() == ".gsl":
-        return f"{options.graph} is a rule file, not a graph\n  help: the graph comes first: gslc view GRAPH RULES -o page.html"
+        return (
+            f"{options.graph} is a rule file, not a graph\n  help: the graph comes first: gslc view GRAPH "
+            "RULES -o page.html"
+        )
     if options.rules is None and (options.rule or options.skip or options.pass_name):
         return "--rule, --skip and --pass need rules\n  help: gslc view GRAPH RULES -o page.html"
     refuse_two_stdins(options.rules or "", options.graph)
-    read = {"the graph": options.graph, "the rules": options.rules, "the parameters that are read": options.params}
+    read = {
+        "the graph": options.graph,
+        "the rules": options.rules,
+        "the parameters that are read": options.params,
+    }
     wrong = shared_file({"the page": options.output}, read)
     return wrong.rstrip() if wrong else None
 
@@ -114,7 +139,10 @@ def _run(rules: RuleSet, options: argparse.Namespace) -> tuple[History, Result]:
     graph = load_graph(options.graph, options, rules.dialect)
     history, progress = History(), Progress()
     with shown(progress):
-        result = rules.apply(graph, **run_options(options), stop_after=options.stop_after, watch=history.watch, progress=progress)
+        result = rules.apply(
+            graph, **run_options(options), stop_after=options.stop_after, watch=history.watch,
+            progress=progress,
+        )
     return history.finish(result.graph), result
 
 

@@ -1,4 +1,5 @@
-"""Numbers in declared types that a call settles: `rank(data)`, `data.shape[axis] - 1`, `len(axes)`, `groups`."""
+"""Numbers in declared types that a call settles: `rank(data)`, `data.shape[axis] - 1`, `len(axes)`, `groups`.
+"""
 
 from __future__ import annotations
 
@@ -61,8 +62,10 @@ Bound = Union[Fixed, Rank, Size, Count, Given, Arithmetic]
 
 @dataclass(frozen=True)
 class Call:
-    """The known facts about a call. `shapes`: operand → its shape (of a tuple that of the first field), None as a whole or as a
-    dimension where unknown. `counts`: tuple and variadic operands → how many fields. `attributes`: complete ones."""
+    """The known facts about a call. `shapes`: operand → its shape (of a tuple that of the first field), None
+    as a whole or as a dimension where unknown. `counts`: tuple and variadic operands → how many fields.
+    `attributes`: complete ones.
+    """
 
     shapes: Mapping[str, tuple[int | None, ...] | None] = field(default_factory=dict)
     attributes: Mapping[str, Any] = field(default_factory=dict)

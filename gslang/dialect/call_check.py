@@ -1,8 +1,9 @@
 """Checks a call against the declaration of its operator, before anything is inferred.
 
-Values that file formats spell differently are put into normal form: an integer where only a float is declared, 0 or 1
-where only a boolean is, "nan" and "inf" where only a float is. Attributes and operands that are not declared pass: exporters
-write more than dialects know, and such calls are opaque (`graph.known_calls`).
+Values that file formats spell differently are put into normal form: an integer where only a float is
+declared, 0 or 1 where only a boolean is, "nan" and "inf" where only a float is. Attributes and operands that
+are not declared pass: exporters write more than dialects know, and such calls are opaque
+(`graph.known_calls`).
 """
 
 from __future__ import annotations
@@ -29,7 +30,8 @@ class CallError(Exception):
 def checked_attributes(signature: Signature, operands: int, attrs: Mapping[str, Any]) -> Mapping[str, Any]:
     """The attributes in normal form, `attrs` itself where nothing changes. `operands` is their number.
 
-    A call with an attribute or operand that is not declared is opaque, and nothing else is wrong with it. Raises `CallError`.
+    A call with an attribute or operand that is not declared is opaque, and nothing else is wrong with it.
+    Raises `CallError`.
     """
     specs = {o.name: o.attribute for o in signature.operands}
     opaque = any(name not in signature.attributes and name not in specs for name in attrs)
@@ -44,11 +46,16 @@ def checked_attributes(signature: Signature, operands: int, attrs: Mapping[str, 
         normal = conform(value, spec)
         if normal is MISFIT and not opaque:
             kinds = " or ".join(map(str, spec.types))
-            raise CallError(f"attribute `{name}` of `{signature.name}` is `{kinds}`, not {_shown(value)}", name)
+            raise CallError(
+                f"attribute `{name}` of `{signature.name}` is `{kinds}`, not {_shown(value)}", name
+            )
         if normal is not value and normal is not MISFIT:
             changed[name] = normal
     for name, spec in signature.attributes.items():
-        if spec.default is REQUIRED and name not in attrs and not opaque and not any(t.optional for t in spec.types):
+        if (
+            spec.default is REQUIRED and name not in attrs and not opaque
+            and not any(t.optional for t in spec.types)
+        ):
             raise CallError(f"`{signature.name}` needs the attribute `{name}`")
     return {**attrs, **changed} if changed else attrs
 
@@ -58,9 +65,13 @@ def _check_operands(signature: Signature, count: int) -> None:
     least = sum(not (o.optional or o.variadic) for o in specs)
     most = math.inf if any(o.variadic for o in specs) else len(specs)
     if count < least:
-        wanted = f"{least}" if least == most else f"at least {least}" if most == math.inf else f"{least} to {most}"
+        wanted = (
+            f"{least}" if least == most else f"at least {least}" if most == math.inf else f"{least} to {most}"
+        )
         names = ", ".join(o.name for o in specs)
-        raise CallError(f"`{signature.name}` has {wanted} operand{'s' * (wanted != '1')} ({names}), not {count}")
+        raise CallError(
+            f"`{signature.name}` has {wanted} operand{'s' * (wanted != '1')} ({names}), not {count}"
+        )
 
 
 def conform(value: Any, spec: AttributeSpec) -> Any:
@@ -103,7 +114,10 @@ def _convert(value: Any, type: AttributeType, depth: int) -> Any:
         return MISFIT if any(item is MISFIT for item in items) else items
     if _is(value, type, 0, False):
         return value
-    if type.base == "float" and isinstance(value, int) and not isinstance(value, bool) and abs(value) <= 2**1023:
+    if (
+        type.base == "float" and isinstance(value, int) and not isinstance(value, bool)
+        and abs(value) <= 2**1023
+    ):
         return float(value)
     if type.base == "float" and isinstance(value, str):
         return SPECIAL_FLOATS.get(value, MISFIT)

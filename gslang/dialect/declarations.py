@@ -37,24 +37,32 @@ def signature_of(decl: n.OpDecl) -> tuple[Signature, list[Diagnostic]]:
         if operand is not None:
             kind, optional = operand
             dtypes = reader.classes(kind.arguments)
-            operands.append(OperandSpec(name, kind.name, optional or spec is not None, parameter.variadic, spec, dtypes))
+            operands.append(
+                OperandSpec(name, kind.name, optional or spec is not None, parameter.variadic, spec, dtypes)
+            )
         elif spec is not None:
             attributes[name] = spec
     for trait in decl.traits:
         if trait.id not in TRAITS:
             guess = did_you_mean(trait.id, TRAITS)
-            error(f"unknown trait `{trait.id}`", trait, f"did you mean `{guess}`?" if guess else f"traits: {', '.join(sorted(TRAITS))}")
+            error(
+                f"unknown trait `{trait.id}`", trait,
+                f"did you mean `{guess}`?" if guess else f"traits: {', '.join(sorted(TRAITS))}",
+            )
     results: tuple[str, ...] | str
     if decl.several:
         results = tuple(_result_kind(r, error) for r in decl.results)
     else:
         results = _result_kind(decl.results[0], error)
     defaults = {name: spec.default for name, spec in attributes.items() if spec.default is not REQUIRED}
-    defaults.update({o.name: o.attribute.default for o in operands if o.attribute and o.attribute.default is not REQUIRED})
+    defaults.update(
+        {o.name: o.attribute.default for o in operands if o.attribute and o.attribute.default is not REQUIRED}
+    )
     signature = Signature(
-        decl.name.id, tuple(operands), attributes, results, frozenset(t.id for t in decl.traits if t.id in TRAITS),
-        decl.name.span, decl.doc or "", None, defaults,
-    )  # fmt: skip
+        decl.name.id, tuple(operands), attributes, results,
+        frozenset(t.id for t in decl.traits if t.id in TRAITS), decl.name.span, decl.doc or "", None,
+        defaults,
+    )
     return signature, found
 
 
@@ -86,7 +94,9 @@ def _is_operand(type: n.DeclaredType) -> bool:
     return isinstance(inner, n.TypeName) and inner.name in OPERAND_TYPES
 
 
-def _attribute(parameter: n.Parameter, reader: TypeReader, error: Callable[..., None]) -> AttributeSpec | None:
+def _attribute(
+    parameter: n.Parameter, reader: TypeReader, error: Callable[..., None]
+) -> AttributeSpec | None:
     """A parameter as an attribute; None for one that is an operand only."""
     types = [type for type in parameter.types if not _is_operand(type)]
     if not types:
@@ -99,7 +109,9 @@ def _attribute(parameter: n.Parameter, reader: TypeReader, error: Callable[..., 
     if default == "":
         domain = _with_empty_dtype(domain)
     if default is not REQUIRED and contains(domain, default) is False:
-        error(f"the default of `{name}` does not fit its type", parameter, f"declared: `{domain_text(domain)}`")
+        error(
+            f"the default of `{name}` does not fit its type", parameter, f"declared: `{domain_text(domain)}`"
+        )
     return AttributeSpec(name, plain_types(domain), default, domain)
 
 

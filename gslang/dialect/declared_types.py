@@ -6,7 +6,18 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Any, Final
 
 from gslang.base.suggest import did_you_mean
-from gslang.dialect.bounds import NOTHING, Arithmetic, Bound, Count, Fixed, Given, Rank, Size, negated, resolve
+from gslang.dialect.bounds import (
+    NOTHING,
+    Arithmetic,
+    Bound,
+    Count,
+    Fixed,
+    Given,
+    Rank,
+    Size,
+    negated,
+    resolve,
+)
 from gslang.dialect.domain import (
     Anything,
     Domain,
@@ -85,8 +96,14 @@ class TypeReader:
         if type.name not in ATTRIBUTE_TYPES:
             known = (*OPERAND_TYPES, *ATTRIBUTE_TYPES)
             guess = did_you_mean(type.name, (*known, "layout", "distinct"))
-            message = f"`{type.name}` is the type of an operand" if type.name in OPERAND_TYPES else f"unknown type `{type.name}`"
-            self.report(message, type, f"did you mean `{guess}`?" if guess and guess != type.name else f"types: {', '.join(known)}")
+            message = (
+                f"`{type.name}` is the type of an operand" if type.name in OPERAND_TYPES
+                else f"unknown type `{type.name}`"
+            )
+            self.report(
+                message, type,
+                f"did you mean `{guess}`?" if guess and guess != type.name else f"types: {', '.join(known)}",
+            )
         if type.arguments and type.name != "dtype":
             self.report(f"`{type.name}` takes no arguments", type, None)
             return Anything(type.name)
@@ -98,24 +115,44 @@ class TypeReader:
         """Data types and classes of them, in the parentheses of `tensor(…)` or `dtype(…)`."""
         found: list[str] = []
         for argument in arguments:
-            if isinstance(argument, n.TypeName) and not argument.arguments and (argument.name in CLASSES or dtype_exists(argument.name)):
+            if (
+                isinstance(argument, n.TypeName) and not argument.arguments
+                and (argument.name in CLASSES or dtype_exists(argument.name))
+            ):
                 found.append(argument.name)
                 continue
-            guess = did_you_mean(argument.name, (*CLASSES, "float32", "float16", "int64", "int32", "int8", "uint8")) if isinstance(argument, n.TypeName) else None
-            help = f"did you mean `{guess}`?" if guess else f"classes: {', '.join(CLASSES)}; or a data type: float32, int64, …"
+            guess = (
+                did_you_mean(
+                    argument.name, (*CLASSES, "float32", "float16", "int64", "int32", "int8", "uint8")
+                )
+                if isinstance(argument, n.TypeName)
+                else None
+            )
+            help = (
+                f"did you mean `{guess}`?" if guess
+                else f"classes: {', '.join(CLASSES)}; or a data type: float32, int64, …"
+            )
             self.report("expected a data type or a class of data types", argument, help)
         return tuple(dict.fromkeys(found))
 
     def layout(self, type: n.TypeName) -> Domain:
-        usual = tuple(t.value for t in type.arguments if isinstance(t, n.TypeLiteral) and isinstance(t.value, str))
+        usual = tuple(
+            t.value for t in type.arguments if isinstance(t, n.TypeLiteral) and isinstance(t.value, str)
+        )
         if not usual or len(usual) != len(type.arguments):
             self.report("a layout is given by texts", type, 'write `layout("NCHW" | "NHWC")`')
             return Anything("str")
         for text, argument in zip(usual, type.arguments):
             if not layout_axes(text):
-                self.report(f"`{text}` is not a layout", argument, "a layout has one capital letter for each axis: `NCHW`, `NCHW4c`")
+                self.report(
+                    f"`{text}` is not a layout", argument,
+                    "a layout has one capital letter for each axis: `NCHW`, `NCHW4c`",
+                )
             elif layout_axes(text) != layout_axes(usual[0]):
-                self.report(f"`{text}` has other axes than `{usual[0]}`", argument, "all layouts of one type are permutations of one another")
+                self.report(
+                    f"`{text}` has other axes than `{usual[0]}`", argument,
+                    "all layouts of one type are permutations of one another",
+                )
         return Layout(usual)
 
     def interval(self, type: n.TypeRange) -> Domain:
@@ -124,7 +161,10 @@ class TypeReader:
             return Anything(type.name)
         lower, upper = (None if bound is None else self.bound(bound) for bound in (type.lower, type.upper))
         for bound, expr in ((lower, type.lower), (upper, type.upper)):
-            if type.name == "int" and isinstance(bound, Fixed) and isinstance(bound.value, float) and expr is not None:
+            if (
+                type.name == "int" and isinstance(bound, Fixed) and isinstance(bound.value, float)
+                and expr is not None
+            ):
                 self.report("an `int` has whole numbers as bounds", expr, None)
         low, high = (None if bound is None else resolve(bound, NOTHING) for bound in (lower, upper))
         if low is not None and high is not None and (low > high or low == high and type.below):
@@ -133,12 +173,18 @@ class TypeReader:
 
     def list_of(self, type: n.TypeList) -> Domain:
         lengths: Lengths = tuple(
-            (length.lower or 0, length.upper) if isinstance(length, n.Range) else self.bound(length) for length in type.lengths
+            (length.lower or 0, length.upper) if isinstance(length, n.Range) else self.bound(length)
+            for length in type.lengths
         )
         for length, expr in zip(lengths, type.lengths):
-            wrong = length[1] is not None and length[0] > length[1] if isinstance(length, tuple) else isinstance(length, Fixed) and not _is_count(length.value)
+            wrong = (
+                length[1] is not None and length[0] > length[1] if isinstance(length, tuple)
+                else isinstance(length, Fixed) and not _is_count(length.value)
+            )
             if wrong:
-                self.report("no list has such a length", expr, "lengths are whole numbers from 0, the least first")
+                self.report(
+                    "no list has such a length", expr, "lengths are whole numbers from 0, the least first"
+                )
         if isinstance(type.item, n.TypeName) and type.item.name == "distinct":
             if not type.item.arguments:
                 self.report("`distinct` needs the type of the items", type.item, "write `distinct(int)[]`")
@@ -167,14 +213,20 @@ class TypeReader:
             case n.Name(name):
                 self.known(name, expr, self.attributes, "attribute")
                 return Given(name)
-        self.report("expected a number", expr, "bounds are made of numbers, attributes, `rank(data)`, `data.shape[k]` and `len(axes)`")
+        self.report(
+            "expected a number", expr,
+            "bounds are made of numbers, attributes, `rank(data)`, `data.shape[k]` and `len(axes)`",
+        )
         return Fixed(0)
 
     def known(self, name: str, node: n.Node, names: frozenset[str], what: str) -> None:
         if name not in names:
             guess = did_you_mean(name, names)
             listed = ", ".join(f"`{x}`" for x in sorted(names)) or "none"
-            self.report(f"`{name}` is not {'a parameter' if what == 'parameter' else f'an {what}'} of this operator", node, f"did you mean `{guess}`?" if guess else f"it has {listed}")
+            self.report(
+                f"`{name}` is not {'a parameter' if what == 'parameter' else f'an {what}'} of this operator",
+                node, f"did you mean `{guess}`?" if guess else f"it has {listed}",
+            )
 
 
 def _is_count(value: Any) -> bool:
@@ -204,7 +256,9 @@ def plain_types(domain: Domain) -> tuple[AttributeType, ...]:
         found.pop(("str", 0))
     if {"float", "int"} <= bases and all(isinstance(p, Exactly) for p in parts if _plain(p) == [("int", 0)]):
         found.pop(("int", 0))
-    return tuple(AttributeType(base, depth, optional) for base, depth in found) or (AttributeType("int", 0, True),)
+    return tuple(AttributeType(base, depth, optional) for base, depth in found) or (
+        AttributeType("int", 0, True),
+    )
 
 
 def _plain(domain: Domain) -> list[tuple[str, int]]:
@@ -220,4 +274,6 @@ def _plain(domain: Domain) -> list[tuple[str, int]]:
         case TupleOf(items):
             return list(dict.fromkeys((base, depth + 1) for item in items for base, depth in _plain(item)))
         case OneOf(parts):
-            return list(dict.fromkeys(plain for part in parts if part != Exactly(None) for plain in _plain(part)))
+            return list(
+                dict.fromkeys(plain for part in parts if part != Exactly(None) for plain in _plain(part))
+            )

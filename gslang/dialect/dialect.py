@@ -17,17 +17,25 @@ RELAY_INFIX = {"+": "add", "-": "subtract", "*": "multiply", "/": "divide", "neg
 
 @dataclass(frozen=True)
 class Dialect:
-    """`infer` has the type inference of each operator; an operator without one has results of unknown type. `refuses` tells why a
-    graph cannot have a new call, which is then not made: (its meta, operator, attributes, operand types, whether operand k is a
-    constant, places of operands that are there)."""
+    """`infer` has the type inference of each operator; an operator without one has results of unknown type.
+    `refuses` tells why a graph cannot have a new call, which is then not made: (its meta, operator,
+    attributes, operand types, whether operand k is a constant, places of operands that are there).
+    """
 
     name: str
     operators: Mapping[str, Signature]
     infix: Mapping[str, str] = field(default_factory=lambda: dict(RELAY_INFIX))
     infer: Mapping[str, Infer] = field(default_factory=dict, repr=False)
-    refuses: Callable[[Mapping[str, Any], str, Mapping[str, Any], tuple[Type | None, ...], Callable[[int], bool], tuple[int, ...]], str | None] | None = field(
-        default=None, repr=False
-    )
+    refuses: (
+        Callable[
+            [
+                Mapping[str, Any], str, Mapping[str, Any], tuple[Type | None, ...], Callable[[int], bool],
+                tuple[int, ...],
+            ],
+            str | None,
+        ]
+        | None
+    ) = field(default=None, repr=False)
     added: tuple[Signature, ...] = ()  # a file's own declarations, on top of the shipped ones
 
     def get(self, operator: str) -> Signature | None:

@@ -1,8 +1,8 @@
 """Domains of attributes: the declared type, read as a set.
 
-`contains` decides membership, three-valued: ranks and sizes may be unknown. `choices` lists values that cover a domain, and
-`draw` picks one at random; both in every spelling: negative axes, mixed signs, absent, empty, each literal, the ends of each range.
-`domain_text` prints a domain as the language writes it.
+`contains` decides membership, three-valued: ranks and sizes may be unknown. `choices` lists values that cover
+a domain, and `draw` picks one at random; both in every spelling: negative axes, mixed signs, absent, empty,
+each literal, the ends of each range. `domain_text` prints a domain as the language writes it.
 """
 
 from __future__ import annotations
@@ -40,7 +40,9 @@ class Interval:
 
 @dataclass(frozen=True, slots=True)
 class Anything:
-    """Every value of a kind: `bool`, `str`, `array`, `graph`, `tensor`, or `dtype` (of `classes`, if there are any)."""
+    """Every value of a kind: `bool`, `str`, `array`, `graph`, `tensor`, or `dtype` (of `classes`, if there
+    are any).
+    """
 
     base: str
     classes: tuple[str, ...] = ()
@@ -48,14 +50,19 @@ class Anything:
 
 @dataclass(frozen=True, slots=True)
 class Layout:
-    """A text with the same axes as `usual[0]` in any order, some of them split: `NHWC`, `NCHW4c`. `usual` ones are drawn."""
+    """A text with the same axes as `usual[0]` in any order, some of them split: `NHWC`, `NCHW4c`. `usual`
+    ones are drawn.
+    """
 
     usual: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class ListOf:
-    """A tuple of any of these lengths (none: any length). `distinct`: its items differ, −1 and rank − 1 being the same."""
+    """A tuple of any of these lengths (none: any length).
+
+    `distinct`: its items differ, −1 and rank − 1 being the same.
+    """
 
     item: Domain
     lengths: Lengths = ()
@@ -79,7 +86,7 @@ class OneOf:
 Domain = Union[Exactly, Interval, Anything, Layout, ListOf, TupleOf, OneOf]
 
 
-# ── membership ────────────────────────────────────────────────────────────────────────────────────────────────
+# ── membership ──────────────────────────────────────────────────────────────────────────────────────────────
 
 
 def contains(domain: Domain, value: Any, call: Call = NOTHING) -> bool | None:
@@ -110,7 +117,9 @@ def _all(found: Iterable[bool | None]) -> bool | None:
 
 
 def _same(value: Any, wanted: Any) -> bool:
-    """Equal, and of one kind: `1` is not `true`, but a float may be written as an integer, and is compared as float32."""
+    """Equal, and of one kind: `1` is not `true`, but a float may be written as an integer, and is compared as
+    float32.
+    """
     if isinstance(wanted, bool) or isinstance(value, bool):
         return value is wanted
     if isinstance(wanted, float):
@@ -119,7 +128,10 @@ def _same(value: Any, wanted: Any) -> bool:
 
 
 def _in_interval(domain: Interval, value: Any, call: Call) -> bool | None:
-    if isinstance(value, bool) or not isinstance(value, (int, float)) or domain.base == "int" and isinstance(value, float):
+    if (
+        isinstance(value, bool) or not isinstance(value, (int, float)) or domain.base == "int"
+        and isinstance(value, float)
+    ):
         return False
     tests: list[bool | None] = []
     if domain.lower is not None:
@@ -138,7 +150,10 @@ def _is_any(value: Any, base: str, classes: tuple[str, ...]) -> bool:
         case "str":
             return isinstance(value, str)
         case "dtype":
-            return isinstance(value, str) and dtype_exists(value) and (not classes or any(in_class(value, c) for c in classes))
+            return (
+                isinstance(value, str) and dtype_exists(value)
+                and (not classes or any(in_class(value, c) for c in classes))
+            )
     return True
 
 
@@ -165,7 +180,9 @@ def _has_length(count: int, length: Bound | tuple[int, int | None], call: Call) 
 
 
 def _modulus(domain: Domain, call: Call) -> int | None:
-    """n of a range `-n ..< n`, whose negative values count from the end; None for other domains, or where n is unknown."""
+    """n of a range `-n ..< n`, whose negative values count from the end; None for other domains, or where n
+    is unknown.
+    """
     if not isinstance(domain, Interval) or domain.lower is None or domain.upper is None or not domain.below:
         return None
     lower, upper = resolve(domain.lower, call), resolve(domain.upper, call)
@@ -189,7 +206,7 @@ def layout_axes(layout: str) -> tuple[str, ...] | None:
     return tuple(sorted(whole))
 
 
-# ── values ────────────────────────────────────────────────────────────────────────────────────────────────────
+# ── values ──────────────────────────────────────────────────────────────────────────────────────────────────
 
 _FLOATS: Final = (0.0, 1.0, -1.0, 0.5, -0.5, 0.25, 2.0, -2.5, 3.0, 1e-5, 10.0)
 _DTYPES: Final = ("float32", "int32", "int64", "bool", "float16", "float64", "int8", "uint8")
@@ -343,11 +360,13 @@ def _is_inhabited(domain: Domain, call: Call) -> bool:
     return next(_listed(domain, call), domain) is not domain
 
 
-# ── about domains ─────────────────────────────────────────────────────────────────────────────────────────────
+# ── about domains ───────────────────────────────────────────────────────────────────────────────────────────
 
 
 def is_declared(domain: Domain) -> bool:
-    """False where nothing says which values there are: a plain `str`, `int`, `array`, `graph` or `tensor`, or a list of such."""
+    """False where nothing says which values there are: a plain `str`, `int`, `array`, `graph` or `tensor`, or
+    a list of such.
+    """
     match domain:
         case Interval(base, None, None):
             return base == "float"
@@ -407,7 +426,9 @@ def _interval_text(domain: Interval) -> str:
     lower = None if domain.lower is None else bound_text(domain.lower)
     upper = None if domain.upper is None else bound_text(domain.upper)
     if lower is not None and upper is not None:
-        return f"{domain.base} in {lower} ..< {upper}" if domain.below else f"{domain.base} in {lower}..{upper}"
+        return (
+            f"{domain.base} in {lower} ..< {upper}" if domain.below else f"{domain.base} in {lower}..{upper}"
+        )
     if lower is not None:
         return f"{domain.base} {'>' if domain.above else '>='} {lower}"
     return domain.base if upper is None else f"{domain.base} {'<' if domain.below else '<='} {upper}"

@@ -9,8 +9,9 @@ from typing import Any, Final
 
 # Names whose NumPy type is spelled the same.
 PLAIN: Final = frozenset({
-    "bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64", "float16", "float32", "float64",
-})  # fmt: skip
+    "bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64", "float16", "float32",
+    "float64",
+})
 
 # Types without a NumPy counterpart, held in the next larger one.
 _HELD: Final = {"int4": "int8", "uint4": "uint8", "int2": "int8", "uint1": "bool", "bfloat16": "float32"}
@@ -38,7 +39,8 @@ def numpy_dtype_exists(name: str) -> bool:
 
 # Names of types that graphs speak of but whose values cannot be held.
 _OTHER: Final = re.compile(
-    r"u?int\d{1,3}(x\d+)?|(b?float|complex)(4|8|16|32|64|80|128)(x\d+)?|e\dm\d_float8|float\d_?e\dm\d\w*|custom\[.*\]\d+|string|handle"
+    r"u?int\d{1,3}(x\d+)?|(b?float|complex)(4|8|16|32|64|80|128)(x\d+)?"
+    r"|e\dm\d_float8|float\d_?e\dm\d\w*|custom\[.*\]\d+|string|handle"
 )
 
 
@@ -52,7 +54,9 @@ CLASSES: Final = ("float", "int", "uint", "integer", "number", "bool", "string",
 
 
 def in_class(name: str, wanted: str) -> bool:
-    """True if a data type is the wanted one, or one of a class: `int` are the signed ones, `integer` these and `uint`."""
+    """True if a data type is the wanted one, or one of a class: `int` are the signed ones, `integer` these
+    and `uint`.
+    """
     match wanted:
         case "float":
             return is_float(name)
@@ -68,7 +72,10 @@ def in_class(name: str, wanted: str) -> bool:
 
 
 def shown_classes(names: Collection[str]) -> tuple[str, ...]:
-    """Data types for people: a class stands for its members if all the plain ones are among them. Other types are listed."""
+    """Data types for people: a class stands for its members if all the plain ones are among them.
+
+    Other types are listed.
+    """
     if PLAIN <= set(names):
         return ("any",)
     left, found = set(names), []

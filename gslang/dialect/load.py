@@ -32,7 +32,9 @@ def load_dialect(name: str) -> Dialect:
     if not path.is_file():
         raise KeyError(name)
     text = path.read_text(encoding="utf-8")
-    signatures = cached("dialect", (name, text), lambda: declared_operators(f"stdlib_rules/{name}/ops.gsl", text))
+    signatures = cached(
+        "dialect", (name, text), lambda: declared_operators(f"stdlib_rules/{name}/ops.gsl", text)
+    )
     return Dialect(name, {s.name: s for s in signatures}, infer=_inference(name))
 
 
@@ -54,7 +56,7 @@ def _inference(name: str):  # type: ignore[no-untyped-def]
     return {}
 
 
-# ── storing ───────────────────────────────────────────────────────────────────────────────────────────────────
+# ── storing ─────────────────────────────────────────────────────────────────────────────────────────────────
 
 
 def _parts(dialect: Dialect) -> tuple[str, tuple[Signature, ...]]:

@@ -31,7 +31,8 @@ TRAITS: Final = frozenset({
 })  # fmt: skip
 
 
-_INDICES: Final = frozenset({"bool", "int16", "int32", "int64", "string"})  # the element types beside int64 of what says where or how much
+# the element types beside int64 of what says where or how much
+_INDICES: Final = frozenset({"bool", "int16", "int32", "int64", "string"})
 
 
 class Missing:
@@ -81,13 +82,17 @@ class OperandSpec:
     optional: bool = False
     variadic: bool = False
     attribute: AttributeSpec | None = None  # `tensor | float = 0.0`: may stand as attribute too
-    dtypes: tuple[str, ...] = ()  # data types and classes (`dtypes.in_class`) that it takes; empty: nothing is said
+    # data types and classes (`dtypes.in_class`) that it takes; empty: nothing is said
+    dtypes: tuple[str, ...] = ()
 
     def __str__(self) -> str:
         """`*inputs: tensor(float)`, `pad_value: tensor | float = 0.0`."""
         classes = f"({' | '.join(shown_classes(self.dtypes))})" if self.dtypes else ""
         also = "" if self.attribute is None else " | " + str(self.attribute).partition(": ")[2]
-        return f"{'*' * self.variadic}{self.name}: {self.kind}{classes}{'?' * (self.optional and self.attribute is None)}{also}"
+        return (
+            f"{'*' * self.variadic}{self.name}: "
+            f"{self.kind}{classes}{'?' * (self.optional and self.attribute is None)}{also}"
+        )
 
 
 class TypeInferenceError(Exception):
@@ -95,8 +100,8 @@ class TypeInferenceError(Exception):
 
 
 # infer(operand types, complete attributes, value_of) -> result type, or None where nothing can be said.
-# operand type None: unknown, or an absent optional operand. value_of(k): the k-th operand's constant as a NumPy
-# array, or None if it is not a constant.
+# operand type None: unknown, or an absent optional operand. value_of(k): the k-th operand's constant as a
+# NumPy array, or None if it is not a constant.
 Infer = Callable[[tuple["Type | None", ...], Mapping[str, Any], Callable[[int], Any]], "Type | None"]
 
 
@@ -105,12 +110,15 @@ class Signature:
     name: str
     operands: tuple[OperandSpec, ...]
     attributes: Mapping[str, AttributeSpec]
-    results: tuple[str, ...] | str  # "tensor" | "tuple" | ("tensor", "tensor?", …) for several declared results
+    # "tensor" | "tuple" | ("tensor", "tensor?", …) for several declared results
+    results: tuple[str, ...] | str
     traits: frozenset[str] = frozenset()
     declared_at: Span | None = field(default=None, compare=False, repr=False)
     doc: str = ""
     meaning: Any = field(default=None, compare=False, repr=False)
-    """`{ shape = …, dtype = …, value = … }` of the declaration, checked (`check.checked.Meaning`); None without one."""
+    """`{ shape = …, dtype = …, value = … }` of the declaration, checked (`check.checked.Meaning`); None
+    without one.
+    """
     defaults: Mapping[str, Any] = field(default_factory=dict)
     """Attribute name → default, of those that have one."""
 
@@ -124,14 +132,19 @@ class Signature:
         return found or next((o.attribute for o in self.operands if o.name == name), None)
 
     def operand(self, place: int) -> OperandSpec | None:
-        """The declaration of operand `place`; a variadic one stands for all from its place on. None if there is none."""
+        """The declaration of operand `place`; a variadic one stands for all from its place on.
+
+        None if there is none.
+        """
         if place < len(self.operands) and not self.operands[place].variadic:
             return self.operands[place]
         return next((o for o in self.operands if o.variadic), None)
 
     def constant_dtype(self, place: int) -> str | None:
-        """The element type of a new constant as operand `place`, where it does not follow from the other operands: the only one that is
-        declared, or int64 among whole numbers of a few sizes (`tensor(int32 | int64)`: axes, shapes, indices)."""
+        """The element type of a new constant as operand `place`, where it does not follow from the other
+        operands: the only one that is declared, or int64 among whole numbers of a few sizes (`tensor(int32 |
+        int64)`: axes, shapes, indices).
+        """
         spec = self.operand(place)
         declared = () if spec is None else spec.dtypes
         if len(declared) == 1 and declared[0] in PLAIN:

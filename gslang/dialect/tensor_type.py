@@ -1,7 +1,7 @@
 """Types of values: tensors and tuples of tensors, with dimensions that may be unknown or symbolic.
 
-A dimension is an `int`, a `Symbol` (equal to itself, otherwise unknown), or `UNKNOWN`. Arithmetic and order on
-the last two raise `UnknownValue`, which a condition turns into "unknown" (only true passes).
+A dimension is an `int`, a `Symbol` (equal to itself, otherwise unknown), or `UNKNOWN`. Arithmetic and order
+on the last two raise `UnknownValue`, which a condition turns into "unknown" (only true passes).
 """
 
 from __future__ import annotations
@@ -73,7 +73,9 @@ Shape = tuple[Dimension, ...]
 
 
 class _Interned:
-    """One object per value, so that types compare and hash by identity: the engine does both for every new node."""
+    """One object per value, so that types compare and hash by identity: the engine does both for every new
+    node.
+    """
 
     __slots__ = ()
 
@@ -114,8 +116,10 @@ class TensorType(_Interned):
 
 
 class TupleType(_Interned):
-    """The type of a tuple; a field is None when nothing is known about it. `depth`: levels of tuples, at least 1. `size`: fields in
-    all, those of inner tuples too. Raises `InputError` where these are too many: whatever looks at a type looks at each."""
+    """The type of a tuple; a field is None when nothing is known about it. `depth`: levels of tuples, at
+    least 1. `size`: fields in all, those of inner tuples too. Raises `InputError` where these are too many:
+    whatever looks at a type looks at each.
+    """
 
     __slots__ = ("depth", "fields", "size")
     __match_args__ = ("fields",)
@@ -129,11 +133,16 @@ class TupleType(_Interned):
             return known
         size = len(fields) + sum([f.size for f in fields if isinstance(f, TupleType)])
         if size > MOST_FIELDS:
-            raise InputError(f"a tuple has more than {MOST_FIELDS:,} fields, those of inner tuples counted", help="this is the limit of a tuple")
+            raise InputError(
+                f"a tuple has more than {MOST_FIELDS:,} fields, those of inner tuples counted",
+                help="this is the limit of a tuple",
+            )
         new = object.__new__(cls)
         object.__setattr__(new, "size", size)
         object.__setattr__(new, "fields", fields)
-        object.__setattr__(new, "depth", 1 + max([f.depth for f in fields if isinstance(f, TupleType)], default=0))
+        object.__setattr__(
+            new, "depth", 1 + max([f.depth for f in fields if isinstance(f, TupleType)], default=0)
+        )
         return _TUPLE_TYPES.setdefault(fields, new)
 
     def __reduce__(self) -> Any:

@@ -1,1 +1,3 @@
-"""Rules found instead of written: what operators have in common (`discover`), and whether rules follow from others (`implied`)."""
+"""Rules found instead of written: what operators have in common (`discover`), and whether rules follow from
+others (`implied`).
+"""

@@ -1,7 +1,8 @@
 """A rule read from right to left, as a proposal: where its target stands, its source is put beside it.
 
-Nothing is taken to be equal by a proposal. Where the rule itself fires on the source that was put there, the two become equal, under all of
-its conditions. So what a source states and the target does not say may be guessed here, and a wrong guess does no harm.
+Nothing is taken to be equal by a proposal. Where the rule itself fires on the source that was put there, the
+two become equal, under all of its conditions. So what a source states and the target does not say may be
+guessed here, and a wrong guess does no harm.
 """
 
 from __future__ import annotations
@@ -17,8 +18,13 @@ class _OneWay(Exception):
 
 
 def backwards(rule: ir.CheckedRule) -> ir.CheckedRule | None:
-    """The proposal of a rule; None for several outputs, templates, alternatives, constants, and inputs that the target does not have."""
-    if rule.blocks or rule.variables or len(rule.outputs) != 1 or rule.inputs != tuple(range(len(rule.inputs))):
+    """The proposal of a rule; None for several outputs, templates, alternatives, constants, and inputs that
+    the target does not have.
+    """
+    if (
+        rule.blocks or rule.variables or len(rule.outputs) != 1
+        or rule.inputs != tuple(range(len(rule.inputs)))
+    ):
         return None
     try:
         return _Mirror(rule).run()
@@ -27,7 +33,10 @@ def backwards(rule: ir.CheckedRule) -> ir.CheckedRule | None:
 
 
 class _Mirror:
-    """`nodes`: the new pattern; inputs keep their numbers. `read`: attribute of an old node → where the new pattern shows it."""
+    """`nodes`: the new pattern; inputs keep their numbers.
+
+    `read`: attribute of an old node → where the new pattern shows it.
+    """
 
     def __init__(self, rule: ir.CheckedRule) -> None:
         self.rule = rule
@@ -51,9 +60,10 @@ class _Mirror:
         spans = tuple([rule.span] * len(self.targets))
         made = ir.TargetGraph(tuple(self.targets), (None,) * len(self.targets), spans, (output,))
         return replace(
-            rule, nodes=tuple(self.nodes), inputs=tuple(sorted(used & set(rule.inputs))), outputs=(root,), lets=(), captures=(), where=(), where_spans=(),
-            interior=frozenset(), target=made, once=False, attached=(), family=None,
-        )  # fmt: skip
+            rule, nodes=tuple(self.nodes), inputs=tuple(sorted(used & set(rule.inputs))), outputs=(root,),
+            lets=(), captures=(), where=(), where_spans=(), interior=frozenset(), target=made, once=False,
+            attached=(), family=None,
+        )
 
     # ── the target as a pattern ──
 
@@ -67,24 +77,36 @@ class _Mirror:
             case ir.MakeCall(operator=str() as operator, operands=parts, attributes=attributes, spreads=()):
                 made = self.call(operator, parts, attributes)
             case ir.MakeTuple(parts):
-                made = self.add(ir.TupleNode(name=None, span=self.rule.span, fields=tuple(map(self.pattern, parts))))
+                made = self.add(
+                    ir.TupleNode(name=None, span=self.rule.span, fields=tuple(map(self.pattern, parts)))
+                )
             case ir.MakeProj(base, ir.Const() as index):
                 constraint = ir.Constraint("index", ir.Equals(index), self.rule.span)
-                made = self.add(ir.ProjNode(name=None, span=self.rule.span, base=self.pattern(base), constraints=(constraint,)))
+                made = self.add(ir.ProjNode(
+                    name=None, span=self.rule.span, base=self.pattern(base), constraints=(constraint,)
+                ))
             case _:
                 raise _OneWay
         self.matched[number] = made
         return made
 
-    def call(self, operator: str, parts: tuple[int, ...], attributes: tuple[tuple[str, ir.Value], ...]) -> int:
+    def call(
+        self, operator: str, parts: tuple[int, ...], attributes: tuple[tuple[str, ir.Value], ...]
+    ) -> int:
         absent = ir.Absent()
-        operands = tuple([None if self.rule.target.targets[part] == absent else self.pattern(part) for part in parts])
+        operands = tuple(
+            [None if self.rule.target.targets[part] == absent else self.pattern(part) for part in parts]
+        )
         signature = self.rule.dialect.operators[operator]
         swappable = frozenset({operator} if "commutative" in signature.traits and len(operands) == 2 else ())
-        tests = tuple([ir.Constraint(name, ir.Equals(value), self.rule.span) for name, value in attributes if isinstance(value, ir.Const)])
+        tests = tuple([
+            ir.Constraint(name, ir.Equals(value), self.rule.span)
+            for name, value in attributes if isinstance(value, ir.Const)
+        ])
         made = self.add(ir.CallNode(
-            name=None, span=self.rule.span, operators=(operator,), operands=operands, swappable=swappable, constraints=tests
-        ))  # fmt: skip
+            name=None, span=self.rule.span, operators=(operator,), operands=operands, swappable=swappable,
+            constraints=tests,
+        ))
         self.calls.setdefault(operator, made)
         for name, value in attributes:
             if isinstance(value, ir.NodeAttr) and value.place == ir.OWN:
@@ -107,11 +129,15 @@ class _Mirror:
                     raise _OneWay
                 made: ir.Target = ir.SourceNode(ir.OWN, number)
             case ir.CallNode(operators=(operator,), operands=parts) as node:
-                below = tuple([self.absent() if part is None else self.operand(part, bound) for part in parts])
+                below = tuple(
+                    [self.absent() if part is None else self.operand(part, bound) for part in parts]
+                )
                 made = ir.MakeCall(operator, below, tuple(self.attributes(number, node, operator, bound)))
             case ir.TupleNode(fields=parts):
                 made = ir.MakeTuple(tuple([self.operand(part, bound) for part in parts]))
-            case ir.ProjNode(base=base, constraints=(ir.Constraint(field="index", test=ir.Equals(ir.Const() as index)),)):
+            case ir.ProjNode(
+                base=base, constraints=(ir.Constraint(field="index", test=ir.Equals(ir.Const() as index)),)
+            ):
                 made = ir.MakeProj(self.target(base, bound), index)
             case _:
                 raise _OneWay
@@ -128,7 +154,9 @@ class _Mirror:
         self.targets.append(ir.Absent())
         return len(self.targets) - 1
 
-    def attributes(self, number: int, node: ir.CallNode, operator: str, bound: set[int]) -> Iterator[tuple[str, ir.Value]]:
+    def attributes(
+        self, number: int, node: ir.CallNode, operator: str, bound: set[int]
+    ) -> Iterator[tuple[str, ir.Value]]:
         for name in self.rule.dialect.operators[operator].attributes:
             value = self.value(number, name, bound, 0)
             if value is None and operator in self.calls:
@@ -137,17 +165,24 @@ class _Mirror:
                 yield name, value
 
     def value(self, number: int, name: str, bound: set[int], depth: int) -> ir.Value | None:
-        """The value of an attribute of a node of the source: the target that reads it, or what the source asks of it."""
+        """The value of an attribute of a node of the source: the target that reads it, or what the source
+        asks of it.
+        """
         if (number, name) in self.read:
             return self.read[number, name]
         for constraint in self.rule.nodes[number].constraints:
-            if not isinstance(constraint, ir.Constraint) or constraint.field != name or not isinstance(constraint.test, ir.Equals):
+            if (
+                not isinstance(constraint, ir.Constraint) or constraint.field != name
+                or not isinstance(constraint.test, ir.Equals)
+            ):
                 continue
             match constraint.test.value:
                 case ir.Const() as value:
                     return value
                 case ir.NodeAttr(place=ir.Own(), node=other, name=field) if other not in self.rule.inputs:
-                    return self.value(other, field, bound, depth + 1) if depth < len(self.rule.nodes) else None
+                    return (
+                        self.value(other, field, bound, depth + 1) if depth < len(self.rule.nodes) else None
+                    )
                 case value if _reads_only(value, bound):
                     return value
         return None

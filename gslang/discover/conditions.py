@@ -1,9 +1,10 @@
 """The sizes that must be equal for a candidate to hold, at the ranks at which it was found.
 
-Every size of every input is drawn at random, with those that were one symbol often equal. Where the source has a meaning and the target
-has none, or another value, the draw is bad; the conditions are the fewest equalities of sizes that exclude all bad draws and, among these,
-exclude the fewest good ones. What the source's own operators demand is never stated. An attribute that is a size is read from each place
-with that size in turn.
+Every size of every input is drawn at random, with those that were one symbol often equal. Where the source
+has a meaning and the target has none, or another value, the draw is bad; the conditions are the fewest
+equalities of sizes that exclude all bad draws and, among these, exclude the fewest good ones. What the
+source's own operators demand is never stated. An attribute that is a size is read from each place with that
+size in turn.
 """
 
 from __future__ import annotations
@@ -47,8 +48,12 @@ class _Draw:
     good: bool
 
 
-def size_conditions(candidate: Candidate, formers: Sequence[Former], dialect: Dialect, symbols: Sequence[str]) -> Iterator[SizeConditions]:
-    """Conditions under which the candidate holds, for each way to read the sizes among its attributes; those that need fewest first."""
+def size_conditions(
+    candidate: Candidate, formers: Sequence[Former], dialect: Dialect, symbols: Sequence[str]
+) -> Iterator[SizeConditions]:
+    """Conditions under which the candidate holds, for each way to read the sizes among its attributes; those
+    that need fewest first.
+    """
     names = _symbols_of_places(candidate)
     ways = [[place for place, own in names.items() if symbol in own][:_MOST_PLACES] for symbol in symbols]
     found = []
@@ -71,18 +76,27 @@ def _symbols_of_places(candidate: Candidate) -> dict[Place, set[str]]:
     for variable, types in enumerate(candidate.types):
         shapes = [shape_of(type_) for type_ in types]
         for axis in range(len(shapes[0])):
-            found[variable, axis] = {s for s in SIZES[0] if all(sizes[s] == shape[axis] for sizes, shape in zip(SIZES, shapes))}
+            found[variable, axis] = {
+                s for s in SIZES[0] if all(sizes[s] == shape[axis] for sizes, shape in zip(SIZES, shapes))
+            }
     return found
 
 
 def _draws(
-    candidate: Candidate, formers: Sequence[Former], dialect: Dialect, names: Mapping[Place, set[str]], places: Mapping[str, Place]
+    candidate: Candidate,
+    formers: Sequence[Former],
+    dialect: Dialect,
+    names: Mapping[Place, set[str]],
+    places: Mapping[str, Place],
 ) -> Iterator[_Draw]:
     """Draws on which the source has a meaning; the first ones are those that the candidate was found with."""
     random = Random(0)
     for attempt in range(_DRAWS):
         if attempt < len(SIZES):
-            sizes = {(variable, axis): shape_of(candidate.types[variable][attempt])[axis] for variable, axis in names}
+            sizes = {
+                (variable, axis): shape_of(candidate.types[variable][attempt])[axis]
+                for variable, axis in names
+            }
         else:
             sizes = _drawn(random, names)
         attributes = {symbol: sizes[place] for symbol, place in places.items()}
@@ -97,12 +111,18 @@ def _drawn(random: Random, names: Mapping[Place, set[str]]) -> dict[Place, int]:
     known = {symbol: random.sample(_CHOICES, few) for symbol in SIZES[0]}
     fixed = random.random() < 0.5
     return {
-        place: random.choice(known[min(own)] if own else _CHOICES) if own or fixed else random.choice(_CHOICES) for place, own in names.items()
+        place: random.choice(known[min(own)] if own else _CHOICES) if own or fixed
+        else random.choice(_CHOICES)
+        for place, own in names.items()
     }
 
 
 def _agrees(
-    candidate: Candidate, formers: Sequence[Former], dialect: Dialect, sizes: Mapping[Place, int], symbols: Mapping[str, int]
+    candidate: Candidate,
+    formers: Sequence[Former],
+    dialect: Dialect,
+    sizes: Mapping[Place, int],
+    symbols: Mapping[str, int],
 ) -> bool | None:
     """True if target and source compute the same; None if the source has no meaning."""
     graph = Graph(dialect.name)
@@ -131,7 +151,14 @@ def _agrees(
     return before.shape == after.shape and bool(np.allclose(before, after, rtol=1e-7, atol=1e-9))
 
 
-def build(graph: Graph, tree: Tree, inputs: Sequence[int], formers: Sequence[Former], dialect: Dialect, sizes: Mapping[str, int]) -> int | None:
+def build(
+    graph: Graph,
+    tree: Tree,
+    inputs: Sequence[int],
+    formers: Sequence[Former],
+    dialect: Dialect,
+    sizes: Mapping[str, int],
+) -> int | None:
     """Add a term to a graph; its node, None where it does not type-check."""
     if isinstance(tree, int):
         return inputs[tree]
@@ -146,9 +173,14 @@ def build(graph: Graph, tree: Tree, inputs: Sequence[int], formers: Sequence[For
 
 
 def _fewest(draws: Sequence[_Draw], names: Mapping[Place, set[str]]) -> list[tuple[Place, Place]] | None:
-    """The equalities, greedily: each excludes the most of what is left for the good draws that it costs; then those that turn out idle go."""
+    """The equalities, greedily: each excludes the most of what is left for the good draws that it costs; then
+    those that turn out idle go.
+    """
     first = draws[0]
-    pairs = [(b, a) for a, b in combinations(sorted(names), 2) if names[a] & names[b] and first.sizes[a] == first.sizes[b]]
+    pairs = [
+        (b, a)
+        for a, b in combinations(sorted(names), 2) if names[a] & names[b] and first.sizes[a] == first.sizes[b]
+    ]
     left = [draw for draw in draws if not draw.good]
     good = [draw for draw in draws if draw.good]
     chosen: list[tuple[Place, Place]] = []
@@ -157,7 +189,9 @@ def _fewest(draws: Sequence[_Draw], names: Mapping[Place, set[str]]) -> list[tup
             a, b = pair
             excluded = sum(draw.sizes[a] != draw.sizes[b] for draw in left)
             lost = sum(draw.sizes[a] != draw.sizes[b] for draw in good)
-            return (excluded / (1 + 4 * lost) if excluded else -1.0), (a[1] == b[1], -a[0], -a[1], -b[0], -b[1])
+            return (excluded / (1 + 4 * lost) if excluded else -1.0), (
+                a[1] == b[1], -a[0], -a[1], -b[0], -b[1],
+            )
 
         best = max(pairs, key=worth, default=None)
         if best is None or worth(best)[0] < 0:

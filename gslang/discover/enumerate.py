@@ -1,9 +1,11 @@
 """Terms over operators, smallest first, and equations between them.
 
-Only normal forms are made into larger terms: a term that a known equation leads to a smaller one is left out unseen (ordered rewriting;
-Knuth and Bendix 1970), one that computes the same as an earlier one at all sizes is a new equation with it. So the equations found are few, and
-all others follow from them. Of the largest terms, only one of those that differ in names is looked at (`renamings`). Inputs are small fractions of powers of 2, on which sums and products of floats are exact; other
-functions are compared to about eight digits. What is found is conjecture until it is verified.
+Only normal forms are made into larger terms: a term that a known equation leads to a smaller one is left out
+unseen (ordered rewriting; Knuth and Bendix 1970), one that computes the same as an earlier one at all sizes
+is a new equation with it. So the equations found are few, and all others follow from them. Of the largest
+terms, only one of those that differ in names is looked at (`renamings`). Inputs are small fractions of powers
+of 2, on which sums and products of floats are exact; other functions are compared to about eight digits. What
+is found is conjecture until it is verified.
 """
 
 from __future__ import annotations
@@ -67,14 +69,19 @@ class Evaluator:
         self._types: dict[tuple[int, int, tuple[Type, ...]], Type | None] = {}
 
     def type_of(self, former: int, at: int, operands: tuple[Type, ...]) -> Type | None:
-        """The result's type, None where operands do not fit. `at`: which of `SIZES` attributes are taken at."""
+        """The result's type, None where operands do not fit.
+
+        `at`: which of `SIZES` attributes are taken at.
+        """
         key = (former, at, operands)
         if key not in self._types:
             graph, node = self.graph_of(former, SIZES[at], operands)
             self._types[key] = None if node is None else graph.types[node]
         return self._types[key]
 
-    def graph_of(self, former: int, sizes: Mapping[str, int], operands: tuple[Type, ...]) -> tuple[Graph, int | None]:
+    def graph_of(
+        self, former: int, sizes: Mapping[str, int], operands: tuple[Type, ...]
+    ) -> tuple[Graph, int | None]:
         """A graph with one call, and its result; None where it does not type-check."""
         what = self.formers[former]
         graph = Graph(self.dialect.name)
@@ -109,7 +116,9 @@ class Evaluator:
         return run
 
 
-    def _by_meaning(self, meaning: Meaning, what: Former, at: int, operands: tuple[Type, ...]) -> Callable[[list[Any]], Any]:
+    def _by_meaning(
+        self, meaning: Meaning, what: Former, at: int, operands: tuple[Type, ...]
+    ) -> Callable[[list[Any]], Any]:
         """A function that computes a declared operator: the graph of its declared value, made once."""
         attrs = self.dialect.operators[what.op].complete(what.attributes(SIZES[at]))
         try:
@@ -134,7 +143,9 @@ class Evaluator:
         return run
 
 
-def add_call(graph: Graph, dialect: Dialect, former: Former, operands: Sequence[int], attrs: Mapping[str, Any]) -> int | None:
+def add_call(
+    graph: Graph, dialect: Dialect, former: Former, operands: Sequence[int], attrs: Mapping[str, Any]
+) -> int | None:
     """Add a former's call to a graph; its result, None where types contradict or are not known."""
     if former.constant is not None:
         return graph.add_const(np.asarray(former.constant, "float32"), TensorType((), "float32"))
@@ -151,7 +162,10 @@ def add_call(graph: Graph, dialect: Dialect, former: Former, operands: Sequence[
     except TypeInferenceError:
         return None
     type_ = graph.types[node]
-    fits = isinstance(type_, TensorType) and type_.shape is not None and all(isinstance(d, int) and d > 0 for d in type_.shape)
+    fits = (
+        isinstance(type_, TensorType) and type_.shape is not None
+        and all(isinstance(d, int) and d > 0 for d in type_.shape)
+    )
     return node if fits else None
 
 
@@ -166,9 +180,14 @@ class _Term:
 
 
 def enumerate_terms(
-    formers: Sequence[Former], inputs: Sequence[tuple[Type, ...]], dialect: Dialect, size: int, known: Sequence[Equation] = (),
-    done: Callable[[int, Found], None] = lambda size, found: None, progress: Callable[[int, int, int], None] = lambda size, k, of: None,
-) -> Found:  # fmt: skip
+    formers: Sequence[Former],
+    inputs: Sequence[tuple[Type, ...]],
+    dialect: Dialect,
+    size: int,
+    known: Sequence[Equation] = (),
+    done: Callable[[int, Found], None] = lambda size, found: None,
+    progress: Callable[[int, int, int], None] = lambda size, k, of: None,
+) -> Found:
     """Equations between terms of up to `size` operators over variables of the given types.
 
     `known`: equations that hold already, none of which is found again. `done` is called after each size.
@@ -181,7 +200,13 @@ def enumerate_terms(
 
 
 class _Search:
-    def __init__(self, formers: Sequence[Former], inputs: Sequence[tuple[Type, ...]], dialect: Dialect, known: Sequence[Equation]) -> None:
+    def __init__(
+        self,
+        formers: Sequence[Former],
+        inputs: Sequence[tuple[Type, ...]],
+        dialect: Dialect,
+        known: Sequence[Equation],
+    ) -> None:
         self.formers, self.inputs = formers, inputs
         self.evaluator = Evaluator(formers, dialect)
         self.found = Found()
@@ -221,7 +246,10 @@ class _Search:
         for number, former in enumerate(self.formers):
             for sizes in _splits(size - 1, former.arity):
                 for types in product(*(self.by_size[s] for s in sizes)):
-                    if any(self.evaluator.type_of(number, at, tuple(t[at] for t in types)) is None for at in range(len(SIZES))):
+                    if any(
+                        self.evaluator.type_of(number, at, tuple(t[at] for t in types)) is None
+                        for at in range(len(SIZES))
+                    ):
                         continue
                     for operands in product(*(self.by_size[s][t] for s, t in zip(sizes, types))):
                         keys = [terms[o].key for o in operands]
@@ -230,7 +258,9 @@ class _Search:
                         code = (_CODE + number, *[c for key in keys for c in key[1]])
                         yield (size, code), number, operands
 
-    def _look_at(self, former: int, operands: tuple[int, ...], tree: Tree, key: Key, last: bool, several: bool) -> bool:
+    def _look_at(
+        self, former: int, operands: tuple[int, ...], tree: Tree, key: Key, last: bool, several: bool
+    ) -> bool:
         """Compute a term; whether it is new. One that computes what an earlier one does is an equation."""
         given = [self.terms[o] for o in operands]
         values, types = [], []
@@ -268,12 +298,18 @@ class _Search:
         return True
 
     def _equal_renamed(self, tree: Tree, value: Any) -> bool:
-        """True if a term computes what another one does under other names. One that does so itself says that it is symmetric: that is noted."""
+        """True if a term computes what another one does under other names.
+
+        One that does so itself says that it is symmetric: that is noted.
+        """
         own, print_ = variables(tree), fingerprint([value])
         key = key_of(tree, self.formers)
         for swap in swaps(own, self.classes):
             other = replaced(tree, dict(swap))
-            if key_of(other, self.formers) != key and self._print_of(tree, swap) == print_ and not self._follows(other):
+            if (
+                key_of(other, self.formers) != key and self._print_of(tree, swap) == print_
+                and not self._follows(other)
+            ):
                 self._equal(tree, other)
         diagonal = self._diagonal(tree)
         if diagonal is None:
@@ -288,7 +324,9 @@ class _Search:
         return False
 
     def _follows(self, tree: Tree) -> bool:
-        """True if what is known leads from a term, or a part of it, to a smaller one, so that an equation with it is no news."""
+        """True if what is known leads from a term, or a part of it, to a smaller one, so that an equation
+        with it is no news.
+        """
         if isinstance(tree, int):
             return False
         return any(map(self._follows, tree[1:])) or self._reducible(tree[0], tree, key_of(tree, self.formers))
@@ -296,19 +334,26 @@ class _Search:
     def _print_of(self, tree: Tree, renaming: Mapping[int, int]) -> bytes | None:
         """The value of a term under other names, as a fingerprint, at the first sizes."""
         try:
-            return fingerprint([self._value(tree, 0, {v: self.values[renaming.get(v, v)] for v in variables(tree)})])
+            return fingerprint(
+                [self._value(tree, 0, {v: self.values[renaming.get(v, v)] for v in variables(tree)})]
+            )
         except EvaluationError:
             return None
 
     def _diagonal(self, tree: Tree) -> Any:
-        """The value of a term at the first sizes where all variables of a type have one value; None if it has no value there."""
+        """The value of a term at the first sizes where all variables of a type have one value; None if it has
+        no value there.
+        """
         if isinstance(tree, int):
             return self.values[self.classes.members[self.classes.of[tree]][0]]
         if tree not in self.diagonal:
             below = [self._diagonal(operand) for operand in tree[1:]]
             types = tuple([self._types_of(operand)[0] for operand in tree[1:]])
             try:
-                value = None if any(v is None for v in below) else self.evaluator.compute(tree[0], 0, types, below)  # type: ignore[arg-type]
+                value = (
+                    None if any(v is None for v in below)
+                    else self.evaluator.compute(tree[0], 0, types, below)  # type: ignore[arg-type]
+                )
             except EvaluationError:
                 value = None
             if key_of(tree, self.formers)[0] > 2:
@@ -321,12 +366,17 @@ class _Search:
         one would think."""
         for at in range(len(SIZES)):
             for point in range(1, _POINTS if at == 0 else 2):
-                values = {v: input_value(v, at + len(SIZES) * point, self.inputs[v][at]) for v in variables(equation.left) | variables(equation.right)}
+                values = {
+                    v: input_value(v, at + len(SIZES) * point, self.inputs[v][at])
+                    for v in variables(equation.left) | variables(equation.right)
+                }
                 try:
                     sides = [self._value(side, at, values) for side in (equation.left, equation.right)]
                 except EvaluationError:
                     return False
-                if sides[0].shape != sides[1].shape or not np.allclose(sides[0], sides[1], rtol=1e-7, atol=1e-9, equal_nan=True):
+                if sides[0].shape != sides[1].shape or not np.allclose(
+                    sides[0], sides[1], rtol=1e-7, atol=1e-9, equal_nan=True
+                ):
                     return False
         return True
 
@@ -334,7 +384,9 @@ class _Search:
         if isinstance(tree, int):
             return values[tree]
         types = tuple([self._types_of(operand)[at] for operand in tree[1:]])
-        return self.evaluator.compute(tree[0], at, types, [self._value(operand, at, values) for operand in tree[1:]])  # type: ignore[arg-type]
+        return self.evaluator.compute(
+            tree[0], at, types, [self._value(operand, at, values) for operand in tree[1:]]  # type: ignore[arg-type]
+        )
 
     def _keep(self, term: _Term, print_: bytes) -> None:
         self.prints[print_] = len(self.terms)
@@ -352,7 +404,10 @@ class _Search:
         """True if a law leads from a term to a smaller one."""
         for left, right in self.laws.get(former, ()):
             for bound in match(left, tree, {}, self.formers):
-                if all(self._has_type_of(variable, term) for variable, term in bound.items()) and key_of(replaced(right, bound), self.formers) < key:
+                if (
+                    all(self._has_type_of(variable, term) for variable, term in bound.items())
+                    and key_of(replaced(right, bound), self.formers) < key
+                ):
                     return True
         return False
 
@@ -365,7 +420,9 @@ class _Search:
         if isinstance(tree, int):
             return self.inputs[tree]
         below = [self._types_of(operand) for operand in tree[1:]]
-        return tuple(self.evaluator.type_of(tree[0], at, tuple(t[at] for t in below)) for at in range(len(SIZES)))  # type: ignore[misc]
+        return tuple(
+            self.evaluator.type_of(tree[0], at, tuple(t[at] for t in below)) for at in range(len(SIZES))  # type: ignore[misc]
+        )
 
 
 _CODE = 1 << 16  # above all numbers of variables
@@ -397,10 +454,15 @@ def variables(tree: Tree) -> set[int]:
 
 def replaced(tree: Tree, bound: Mapping[int, Tree]) -> Tree:
     """A term with terms in the place of its variables."""
-    return bound.get(tree, tree) if isinstance(tree, int) else (tree[0], *[replaced(operand, bound) for operand in tree[1:]])
+    return (
+        bound.get(tree, tree) if isinstance(tree, int)
+        else (tree[0], *[replaced(operand, bound) for operand in tree[1:]])
+    )
 
 
-def match(pattern: Tree, tree: Tree, bound: Mapping[int, Tree], formers: Sequence[Former]) -> Iterator[dict[int, Tree]]:
+def match(
+    pattern: Tree, tree: Tree, bound: Mapping[int, Tree], formers: Sequence[Former]
+) -> Iterator[dict[int, Tree]]:
     """All ways in which a term is an instance of a pattern."""
     if isinstance(pattern, int):
         known = bound.get(pattern)
@@ -418,7 +480,9 @@ def match(pattern: Tree, tree: Tree, bound: Mapping[int, Tree], formers: Sequenc
         yield from _match_all(pattern[1:], operands, bound, formers)
 
 
-def _match_all(patterns: Sequence[Tree], trees: Sequence[Tree], bound: Mapping[int, Tree], formers: Sequence[Former]) -> Iterator[dict[int, Tree]]:
+def _match_all(
+    patterns: Sequence[Tree], trees: Sequence[Tree], bound: Mapping[int, Tree], formers: Sequence[Former]
+) -> Iterator[dict[int, Tree]]:
     if not patterns:
         yield dict(bound)
         return
@@ -440,6 +504,9 @@ def fingerprint(values: Sequence[Any]) -> bytes:
     print_ = blake2b(digest_size=16)
     for value in values:
         print_.update(repr((value.shape, value.dtype.kind)).encode())
-        whole = value if value.dtype.kind in "biu" else np.rint(np.where(np.isfinite(value), value, _LARGEST) * 6.3e7 + 0.317).astype(np.int64)
+        whole = (
+            value if value.dtype.kind in "biu"
+            else np.rint(np.where(np.isfinite(value), value, _LARGEST) * 6.3e7 + 0.317).astype(np.int64)
+        )
         print_.update(np.ascontiguousarray(whole).tobytes())
     return print_.digest()

@@ -13,7 +13,10 @@ from gslang.discover.formers import Former
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """A rule without conditions. Variables are numbered as they occur in `source`; `types`: of each, at each of the sizes."""
+    """A rule without conditions.
+
+    Variables are numbered as they occur in `source`; `types`: of each, at each of the sizes.
+    """
 
     source: Tree
     target: Tree
@@ -21,12 +24,21 @@ class Candidate:
 
 
 def candidates(
-    equations: Sequence[Equation], formers: Sequence[Former], inputs: Sequence[tuple[Type, ...]], cost: Callable[[Tree], float | None]
-) -> list[Candidate]:  # fmt: skip
-    """The rules that the equations give, smallest first; `cost` of a term over the inputs, None if it has none."""
+    equations: Sequence[Equation],
+    formers: Sequence[Former],
+    inputs: Sequence[tuple[Type, ...]],
+    cost: Callable[[Tree], float | None],
+) -> list[Candidate]:
+    """The rules that the equations give, smallest first; `cost` of a term over the inputs, None if it has
+    none.
+    """
     found: dict[tuple[Tree, Tree], Candidate] = {}
     for equation in _general(list(_closed(equations, inputs)), formers, inputs):
-        ways = [(a, b) for a, b in ((equation.left, equation.right), (equation.right, equation.left)) if isinstance(a, tuple) and variables(b) <= variables(a)]
+        ways = [
+            (a, b)
+            for a, b in ((equation.left, equation.right), (equation.right, equation.left))
+            if isinstance(a, tuple) and variables(b) <= variables(a)
+        ]
         if not ways:
             continue
         source, target = max(ways, key=lambda way: (*_gain(way[0], way[1], cost), way == ways[0]))
@@ -34,7 +46,12 @@ def candidates(
         names: dict[int, Tree] = {variable: k for k, variable in enumerate(order)}
         made = Candidate(replaced(source, names), replaced(target, names), tuple(inputs[v] for v in order))
         found.setdefault((made.source, made.target), made)
-    return sorted(found.values(), key=lambda c: (count(c.source) + count(c.target), key_of(c.source, formers), key_of(c.target, formers)))
+    return sorted(
+        found.values(),
+        key=lambda c: (
+            count(c.source) + count(c.target), key_of(c.source, formers), key_of(c.target, formers),
+        ),
+    )
 
 
 def _gain(source: Tree, target: Tree, cost: Callable[[Tree], float | None]) -> tuple[float, int]:
@@ -58,21 +75,34 @@ def count(tree: Tree) -> int:
 
 
 def _closed(equations: Sequence[Equation], inputs: Sequence[tuple[Type, ...]]) -> Iterator[Equation]:
-    """The equations of which one side has all variables. Others say that a term depends on no variable: one is put in the place of the others."""
+    """The equations of which one side has all variables.
+
+    Others say that a term depends on no variable: one is put in the place of the others.
+    """
     for equation in equations:
         left, right = variables(equation.left), variables(equation.right)
         if left <= right or right <= left:
             yield equation
             continue
-        instead: dict[int, Tree] = {v: w for v in right - left for w in sorted(left) if inputs[v] == inputs[w]}
+        instead: dict[int, Tree] = {
+            v: w for v in right - left for w in sorted(left) if inputs[v] == inputs[w]
+        }
         now = replaced(equation.right, instead)
         if now != equation.left and variables(now) <= left:
             yield Equation(equation.left, now)
 
 
-def _general(equations: Sequence[Equation], formers: Sequence[Former], inputs: Sequence[tuple[Type, ...]]) -> list[Equation]:
-    """Without those that are others with terms in the place of variables. Ranks of what is put in do not count: a rule has its own conditions."""
-    order = sorted(equations, key=lambda e: (count(e.left) + count(e.right), -len(variables(e.left) | variables(e.right))))
+def _general(
+    equations: Sequence[Equation], formers: Sequence[Former], inputs: Sequence[tuple[Type, ...]]
+) -> list[Equation]:
+    """Without those that are others with terms in the place of variables.
+
+    Ranks of what is put in do not count: a rule has its own conditions.
+    """
+    order = sorted(
+        equations,
+        key=lambda e: (count(e.left) + count(e.right), -len(variables(e.left) | variables(e.right))),
+    )
     kept: list[Equation] = []
     for equation in order:
         if not any(_is_instance(equation, other, formers) for other in kept):

@@ -1,7 +1,8 @@
 """Term formers: an operator with attributes, and the values of attributes that are tried.
 
-`--ops` names operators, with attributes that are settled: `concatenate(axis = 0 | 1)` is two formers, `split(indices_or_sections = (n,))` one whose
-attribute is the size `n`. What is not settled comes from the verifier's samplers and the declared domains.
+`--ops` names operators, with attributes that are settled: `concatenate(axis = 0 | 1)` is two formers,
+`split(indices_or_sections = (n,))` one whose attribute is the size `n`. What is not settled comes from the
+verifier's samplers and the declared domains.
 """
 
 from __future__ import annotations
@@ -21,7 +22,9 @@ from gslang.dialect.signature import REQUIRED, Signature
 from gslang.dialect.tensor_type import TensorType, Type
 from gslang.verify.samplers import SAMPLERS, sample
 
-SIZES: tuple[Mapping[str, int], ...] = ({"n": 3, "m": 4, "b": 2, "c": 2, "h": 3, "w": 4}, {"n": 2, "m": 5, "b": 3, "c": 3, "h": 4, "w": 3})
+SIZES: tuple[Mapping[str, int], ...] = (
+    {"n": 3, "m": 4, "b": 2, "c": 2, "h": 3, "w": 4}, {"n": 2, "m": 5, "b": 3, "c": 3, "h": 4, "w": 3},
+)
 """Two sizes for each symbol, so that what holds for one shape by chance does not hold for the other."""
 
 _MOST_VALUES = 3  # of attributes that nobody settled, for one operator
@@ -37,8 +40,10 @@ class Symbol:
 
 @dataclass(frozen=True, slots=True)
 class Former:
-    """`attrs`: name → value, sorted; a `Symbol` stands for a size. `packed`: its operands are the fields of one tuple. `index`: the field of
-    the result that is meant, None for a tensor. `constant`: a number, in the place of an operator."""
+    """`attrs`: name → value, sorted; a `Symbol` stands for a size. `packed`: its operands are the fields of
+    one tuple. `index`: the field of the result that is meant, None for a tensor. `constant`: a number, in the
+    place of an operator.
+    """
 
     op: str
     arity: int
@@ -66,22 +71,33 @@ class Asked:
     settled: tuple[tuple[str, tuple[Any, ...]], ...] = ()
 
 
-# ── reading ───────────────────────────────────────────────────────────────────────────────────────────────────
+# ── reading ─────────────────────────────────────────────────────────────────────────────────────────────────
 
 
 def read_operators(text: str, dialect: Dialect) -> list[Asked]:
-    """The operators of a list like `add, concatenate(axis = 0 | 1)`. Raises `InputError` with the word that is wrong."""
+    """The operators of a list like `add, concatenate(axis = 0 | 1)`.
+
+    Raises `InputError` with the word that is wrong.
+    """
     found: list[Asked] = []
     for part in _cut(text, ","):
         match = re.fullmatch(r"\s*([A-Za-z_][\w.]*)\s*(?:\((.*)\))?\s*", part, re.DOTALL)
         if match is None:
-            raise InputError(f"`{part.strip()}` is not an operator", path="--ops", help="write nn.relu, or concatenate(axis = 0 | 1)")
+            raise InputError(
+                f"`{part.strip()}` is not an operator", path="--ops",
+                help="write nn.relu, or concatenate(axis = 0 | 1)",
+            )
         name = match[1]
         signature = dialect.operators.get(name)
         if signature is None:
             guess = did_you_mean(name, dialect.operators)
-            help = f"did you mean `{guess}`?" if guess else f"`gslc ops --dialect {dialect.name}` lists the operators"
-            raise InputError(f"there is no operator `{name}` in dialect {dialect.name}", path="--ops", help=help)
+            help = (
+                f"did you mean `{guess}`?" if guess
+                else f"`gslc ops --dialect {dialect.name}` lists the operators"
+            )
+            raise InputError(
+                f"there is no operator `{name}` in dialect {dialect.name}", path="--ops", help=help
+            )
         found.append(Asked(name, tuple(_settled(item, signature) for item in _cut(match[2] or "", ","))))
     if not found:
         raise InputError("there is no operator in it", path="--ops", help="write nn.relu,add")
@@ -99,7 +115,10 @@ def _settled(item: str, signature: Signature) -> tuple[str, tuple[Any, ...]]:
     found = tuple(_value(text.strip(), signature, name) for text in _cut(values, "|"))
     for value in found:
         if not _has_symbol(value) and contains(signature.attributes[name].domain, value) is False:
-            raise InputError(f"`{name}` of `{signature.name}` cannot be `{values.strip()}`", path="--ops", help=f"declared: {signature.attributes[name]}")
+            raise InputError(
+                f"`{name}` of `{signature.name}` cannot be `{values.strip()}`", path="--ops",
+                help=f"declared: {signature.attributes[name]}",
+            )
     return name, found
 
 
@@ -116,7 +135,10 @@ def _value(text: str, signature: Signature, name: str) -> Any:
         return text[1:-1]
     if text in SIZES[0]:
         return Symbol(text)
-    raise InputError(f"`{text}` is not a value for `{name}` of `{signature.name}`", path="--ops", help=f"write a number, true, none, \"text\", (1, 2) or a size: {', '.join(SIZES[0])}")  # fmt: skip
+    raise InputError(
+        f"`{text}` is not a value for `{name}` of `{signature.name}`", path="--ops",
+        help=f'write a number, true, none, "text", (1, 2) or a size: {", ".join(SIZES[0])}',
+    )
 
 
 def _has_symbol(value: Any) -> bool:
@@ -138,7 +160,7 @@ def _cut(text: str, at: str) -> list[str]:
     return [part for part in parts if part.strip()]
 
 
-# ── attributes ────────────────────────────────────────────────────────────────────────────────────────────────
+# ── attributes ──────────────────────────────────────────────────────────────────────────────────────────────
 
 
 def formers_of(asked: Asked, dialect: Dialect, shapes: Sequence[tuple[int, ...]]) -> list[Former]:
@@ -154,7 +176,10 @@ def formers_of(asked: Asked, dialect: Dialect, shapes: Sequence[tuple[int, ...]]
         for attrs in _proposals(signature, dict(zip(settled, chosen)), arity, shapes):
             count = _results(signature, attrs)
             for index in range(count) if count else (None,):
-                former = Former(asked.op, arity, tuple(sorted(attrs.items(), key=lambda item: item[0])), packed, index, commutative)
+                former = Former(
+                    asked.op, arity, tuple(sorted(attrs.items(), key=lambda item: item[0])), packed, index,
+                    commutative,
+                )
                 if former not in found:
                     found.append(former)
     return found
@@ -170,7 +195,9 @@ def _results(signature: Signature, attrs: Mapping[str, Any]) -> int:
     return parts if isinstance(parts, int) else len(parts) + 1 if isinstance(parts, tuple) else 2
 
 
-def _proposals(signature: Signature, settled: Mapping[str, Any], arity: int, shapes: Sequence[tuple[int, ...]]) -> list[dict[str, Any]]:
+def _proposals(
+    signature: Signature, settled: Mapping[str, Any], arity: int, shapes: Sequence[tuple[int, ...]]
+) -> list[dict[str, Any]]:
     open_ = [name for name in signature.attributes if name not in settled]
     if not open_:
         return [dict(settled)]
@@ -179,16 +206,24 @@ def _proposals(signature: Signature, settled: Mapping[str, Any], arity: int, sha
     plain = {name: value for name, value in settled.items() if not _has_symbol(value)}
     for attempt in range(_ATTEMPTS if signature.name in SAMPLERS else 0):
         try:
-            _, extra = sample(random, signature.name, signature.traits, [shapes[attempt % len(shapes)], *[None] * (arity - 1)], plain)
+            _, extra = sample(
+                random, signature.name, signature.traits,
+                [shapes[attempt % len(shapes)], *[None] * (arity - 1)], plain,
+            )
         except (LookupError, ValueError, TypeError, ArithmeticError):
             continue
-        attrs = {**{k: v for k, v in extra.items() if k in open_ and v != signature.attributes[k].default}, **settled}
+        attrs = {
+            **{k: v for k, v in extra.items() if k in open_ and v != signature.attributes[k].default},
+            **settled,
+        }
         if attrs not in found and _usual(attrs):
             found.append(attrs)
     needed = [name for name in open_ if signature.attributes[name].default is REQUIRED]
     if signature.name not in SAMPLERS:
         call = signature.call(tuple(TensorType(shape, "float32") for shape in shapes[:1]), settled)
-        options = [[v for v in choices(signature.attributes[name].domain, call)][:_MOST_VALUES] for name in needed]
+        options = [
+            [v for v in choices(signature.attributes[name].domain, call)][:_MOST_VALUES] for name in needed
+        ]
         found = [{**dict(zip(needed, values)), **settled} for values in product(*options)]
     elif not needed:
         found = [dict(settled), *(attrs for attrs in found if attrs != dict(settled))]
@@ -201,7 +236,9 @@ def _usual(attrs: Mapping[str, Any]) -> bool:
 
 def types_at(shape: Sequence[str | int], dtype: str = "float32") -> tuple[Type, ...]:
     """The type with a shape of symbols, at each of `SIZES`."""
-    return tuple(TensorType(tuple([sizes[d] if isinstance(d, str) else d for d in shape]), dtype) for sizes in SIZES)
+    return tuple(
+        TensorType(tuple([sizes[d] if isinstance(d, str) else d for d in shape]), dtype) for sizes in SIZES
+    )
 
 
 def shape_of(type_: Type) -> tuple[int, ...]:

@@ -1,6 +1,7 @@
 """A candidate as the text of a rule: attributes open or stated, types left alone, equal, or with equal sizes.
 
-`forms` lists texts from the weakest conditions to the strongest; which of them holds is for `judge` to find out.
+`forms` lists texts from the weakest conditions to the strongest; which of them holds is for `judge` to find
+out.
 """
 
 from __future__ import annotations
@@ -22,7 +23,16 @@ NAMES = "xyzwvutsrqponmlkjihgfedcba"
 STYLES = ("open", "half", "stated")
 """Requirements on attributes: that calls of one kind have the same, that those tried have the value that was
 tried, that all have."""
-_INFIX = {"add": "+", "subtract": "-", "multiply": "*", "divide": "/", "Add": "+", "Sub": "-", "Mul": "*", "Div": "/"}
+_INFIX = {
+    "add": "+",
+    "subtract": "-",
+    "multiply": "*",
+    "divide": "/",
+    "Add": "+",
+    "Sub": "-",
+    "Mul": "*",
+    "Div": "/",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,11 +43,22 @@ class Form:
     conditions: tuple[str, ...]
 
 
-def forms(candidate: Candidate, name: str, formers: Sequence[Former], dialect: Dialect, sizes: Iterable[SizeConditions]) -> Iterator[Form]:
-    """Texts of one rule, each once. `sizes`: conditions on sizes at the ranks that the term was found with, asked for when all else is told."""
+def forms(
+    candidate: Candidate,
+    name: str,
+    formers: Sequence[Former],
+    dialect: Dialect,
+    sizes: Iterable[SizeConditions],
+) -> Iterator[Form]:
+    """Texts of one rule, each once.
+
+    `sizes`: conditions on sizes at the ranks that the term was found with, asked for when all else is told.
+    """
     seen: set[str] = set()
     known = list(sizes) if _has_symbols(candidate, formers) else []
-    read: list[SizeConditions | None] = [SizeConditions((), conditions.symbols) for conditions in known] or [None]
+    read: list[SizeConditions | None] = [SizeConditions((), conditions.symbols) for conditions in known] or [
+        None
+    ]
     ways = [(kind, style, where) for kind in ("any", "dtype", "alike") for style in STYLES for where in read]
     for kind, style, where in ways:
         form = rule_text(candidate, name, formers, dialect, style, kind, where)
@@ -53,7 +74,13 @@ def forms(candidate: Candidate, name: str, formers: Sequence[Former], dialect: D
 
 
 def rule_text(
-    candidate: Candidate, name: str, formers: Sequence[Former], dialect: Dialect, style: str, kind: str, sizes: SizeConditions | None
+    candidate: Candidate,
+    name: str,
+    formers: Sequence[Former],
+    dialect: Dialect,
+    style: str,
+    kind: str,
+    sizes: SizeConditions | None,
 ) -> Form | None:
     """One form; None where an attribute is a size and nothing tells whose."""
     places = {} if sizes is None else dict(sizes.symbols)
@@ -99,7 +126,9 @@ def equation_text(candidate: Candidate, formers: Sequence[Former]) -> str:
             return f"({operands[0]} {_INFIX[former.op]} {operands[1]})"
         attributes = [f"{name} = {_named_value(value)}" for name, value in former.attrs]
         given = [f"({', '.join(operands)})"] if former.packed else operands
-        return f"{former.op}({', '.join([*given, *attributes])})" + ("" if former.index is None else f".{former.index}")
+        return f"{former.op}({', '.join([*given, *attributes])})" + (
+            "" if former.index is None else f".{former.index}"
+        )
 
     return f"`{_plain(text(candidate.source))}` is `{_plain(text(candidate.target))}`"
 
@@ -107,7 +136,10 @@ def equation_text(candidate: Candidate, formers: Sequence[Former]) -> str:
 def _named_value(value: Any) -> str:
     if isinstance(value, Symbol):
         return value.name
-    return f"({', '.join(map(_named_value, value))}{',' * (len(value) == 1)})" if isinstance(value, tuple) else shown(value)
+    return (
+        f"({', '.join(map(_named_value, value))}{',' * (len(value) == 1)})" if isinstance(value, tuple)
+        else shown(value)
+    )
 
 
 def _header(candidate: Candidate, kind: str) -> tuple[list[str], list[str]]:
@@ -132,7 +164,11 @@ def _header(candidate: Candidate, kind: str) -> tuple[list[str], list[str]]:
 
 @dataclass(slots=True)
 class _Writer:
-    """`named`: subterm → its name. `givers`: former → the name of the source's first call of it. `stated`: attributes that the source asks for."""
+    """`named`: subterm → its name.
+
+    `givers`: former → the name of the source's first call of it. `stated`: attributes that the source asks
+    for.
+    """
 
     formers: Sequence[Former]
     dialect: Dialect
@@ -153,7 +189,9 @@ class _Writer:
         former = self.formers[tree[0]]
         operands = [self.expression(operand, shared) for operand in tree[1:]]
         text = self._call(former, operands)
-        gives = self.style != "stated" and self.is_source and former not in self.givers and self._declared(former)
+        gives = (
+            self.style != "stated" and self.is_source and former not in self.givers and self._declared(former)
+        )
         if not gives and tree not in shared:
             return f"({text})" if text.count(" ") and former.op in _INFIX else text
         name = f"{'t' if self.is_source else 'u'}{len(self.lines) + 1}"
@@ -192,16 +230,30 @@ class _Writer:
         signature = self.dialect.operators[former.op]
         given = dict(former.attrs)
         complete = signature.complete(given)
-        names = complete if self.is_source and self.style == "stated" else [name for name, value in complete.items() if name in given or not self.is_source and name not in signature.defaults]
+        names = (
+            complete if self.is_source and self.style == "stated"
+            else [
+                name
+                for name, value in complete.items()
+                if name in given or not self.is_source and name not in signature.defaults
+            ]
+        )
         handed = self._handed(complete) if self.style == "open" else {}
         names = [*names, *(name for name in handed if name not in names)]
-        texts = [f"{name} = {handed.get(name) or self._value(complete[name])}" for name in signature.attributes if name in names]
+        texts = [
+            f"{name} = {handed.get(name) or self._value(complete[name])}"
+            for name in signature.attributes if name in names
+        ]
         if self.is_source:
-            self.stated += [f"`{former.op}` has {text}" for text in texts if text.partition(" = ")[0] in given]
+            self.stated += [
+                f"`{former.op}` has {text}" for text in texts if text.partition(" = ")[0] in given
+            ]
         return texts
 
     def _handed(self, complete: Mapping[str, Any]) -> dict[str, str]:
-        """Attributes that a call of the source has under the same name, with the same value: the axis of a softmax is that of a log_softmax."""
+        """Attributes that a call of the source has under the same name, with the same value: the axis of a
+        softmax is that of a log_softmax.
+        """
         found: dict[str, str] = {}
         for former, giver in self.givers.items():
             own = self.dialect.operators[former.op].complete(dict(former.attrs))

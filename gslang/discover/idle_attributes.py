@@ -1,6 +1,8 @@
-"""Attributes that do not matter where they stand: `channels` of a convolution whose weight has as many, `groups = 1`.
+"""Attributes that do not matter where they stand: `channels` of a convolution whose weight has as many,
+`groups = 1`.
 
-A call computes the same without them, in the same type. Calls that differ only in such attributes are one to whoever derives equations.
+A call computes the same without them, in the same type. Calls that differ only in such attributes are one to
+whoever derives equations.
 """
 
 from __future__ import annotations
@@ -24,11 +26,15 @@ _MOST = 1 << 16  # elements of operands, so that a call is computed at once
 _SEEDS = (0, 1)
 
 
-_MADE: list[tuple[Dialect, Plain]] = []  # of the last few dialects: what was found out about a call is asked again and again
+# of the last few dialects: what was found out about a call is asked again and again
+_MADE: list[tuple[Dialect, Plain]] = []
 
 
 def without_idle(dialect: Dialect) -> Plain:
-    """A function: operator, attributes, types of operands → the attributes that matter. What cannot be computed keeps all."""
+    """A function: operator, attributes, types of operands → the attributes that matter.
+
+    What cannot be computed keeps all.
+    """
     for own, made in _MADE:
         if own is dialect:
             return made
@@ -51,10 +57,20 @@ def _remembering(dialect: Dialect) -> Plain:
     return plain
 
 
-def _plain(dialect: Dialect, op: str, attrs: Mapping[str, Any], types: tuple[Type | None, ...]) -> Mapping[str, Any]:
+def _plain(
+    dialect: Dialect, op: str, attrs: Mapping[str, Any], types: tuple[Type | None, ...]
+) -> Mapping[str, Any]:
     declared = dialect.operators[op].attributes
-    kept = {name: value for name, value in attrs.items() if name not in declared or repr(value) != repr(declared[name].default)}
-    open_ = [name for name, value in kept.items() if name in declared and declared[name].default is not REQUIRED and _is_discrete(value)]
+    kept = {
+        name: value
+        for name, value in attrs.items()
+        if name not in declared or repr(value) != repr(declared[name].default)
+    }
+    open_ = [
+        name
+        for name, value in kept.items()
+        if name in declared and declared[name].default is not REQUIRED and _is_discrete(value)
+    ]
     if not open_ or not all(map(_is_small, types)):
         return kept
     wanted = _computed(dialect, op, kept, types)
@@ -66,7 +82,9 @@ def _plain(dialect: Dialect, op: str, attrs: Mapping[str, Any], types: tuple[Typ
 
 
 def _is_discrete(value: Any) -> bool:
-    """Whole numbers, texts and truth values: another one makes a difference that is seen at once, if it makes one."""
+    """Whole numbers, texts and truth values: another one makes a difference that is seen at once, if it makes
+    one.
+    """
     if isinstance(value, tuple):
         return all(map(_is_discrete, value))
     return value is None or isinstance(value, (bool, int, str))
@@ -77,16 +95,23 @@ def _is_small(type_: Type | None) -> bool:
         return all(map(_is_small, type_.fields))
     if not isinstance(type_, TensorType) or type_.shape is None or type_.dtype is None:
         return False
-    return all(isinstance(d, int) for d in type_.shape) and int(np.prod([d for d in type_.shape if isinstance(d, int)] or [1])) <= _MOST
+    return (
+        all(isinstance(d, int) for d in type_.shape)
+        and int(np.prod([d for d in type_.shape if isinstance(d, int)] or [1])) <= _MOST
+    )
 
 
-def _computed(dialect: Dialect, op: str, attrs: Mapping[str, Any], types: tuple[Type | None, ...]) -> list[Any] | None:
+def _computed(
+    dialect: Dialect, op: str, attrs: Mapping[str, Any], types: tuple[Type | None, ...]
+) -> list[Any] | None:
     """The type of a call and what it computes of a few random inputs; None where it has no meaning."""
     graph = Graph(dialect.name)
     operands = []
     for k, type_ in enumerate(types):
         if isinstance(type_, TupleType):
-            operands.append(graph.add_tuple([graph.add_input(f"x{k}_{j}", part) for j, part in enumerate(type_.fields)]))
+            operands.append(
+                graph.add_tuple([graph.add_input(f"x{k}_{j}", part) for j, part in enumerate(type_.fields)])
+            )
             graph.types[operands[-1]] = type_
         else:
             operands.append(graph.add_input(f"x{k}", type_))
@@ -95,7 +120,10 @@ def _computed(dialect: Dialect, op: str, attrs: Mapping[str, Any], types: tuple[
     try:
         graph.types[node] = infer_node(graph, dialect, node)
         with np.errstate(all="ignore"):
-            return [graph.types[node], *(evaluate(graph, dialect, random_inputs(graph, seed))[0] for seed in _SEEDS)]
+            return [
+                graph.types[node],
+                *(evaluate(graph, dialect, random_inputs(graph, seed))[0] for seed in _SEEDS),
+            ]
     except (TypeInferenceError, EvaluationError):
         return None
 

@@ -1,8 +1,10 @@
-"""Derives rules from others: a rule follows if both sides of its instances meet in an e-graph in which only the others run.
+"""Derives rules from others: a rule follows if both sides of its instances meet in an e-graph in which only
+the others run.
 
-Instances are the verifier's: ranks, sizes, data types and attributes vary. The others are taken as equations, so that a step of the
-derivation may lead from a rule's target to its source; whether all steps lead forward is told. On an instance a derivation is exact;
-over all instances the answer is as good as the instances are varied.
+Instances are the verifier's: ranks, sizes, data types and attributes vary. The others are taken as equations,
+so that a step of the derivation may lead from a rule's target to its source; whether all steps lead forward
+is told. On an instance a derivation is exact; over all instances the answer is as good as the instances are
+varied.
 """
 
 from __future__ import annotations
@@ -34,7 +36,10 @@ _SECONDS = 5.0  # for drawing them
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """`instances`: how many have to be derived. `nodes`, `rounds`: of each e-graph. `seed`: of the instances."""
+    """`instances`: how many have to be derived.
+
+    `nodes`, `rounds`: of each e-graph. `seed`: of the instances.
+    """
 
     instances: int = 6
     nodes: int = 2000
@@ -44,7 +49,9 @@ class Settings:
 
 @dataclass(frozen=True, slots=True)
 class Derivation:
-    """A chain for one output: `start`, then `steps`, each from the term before; `untold`: there are steps, but too many to be told."""
+    """A chain for one output: `start`, then `steps`, each from the term before; `untold`: there are steps,
+    but too many to be told.
+    """
 
     start: Term
     steps: tuple[Step, ...]
@@ -53,9 +60,11 @@ class Derivation:
 
 @dataclass(frozen=True, slots=True)
 class Implied:
-    """The answer. `reason`: why not, or on what it rests. `rules`: that the derivations use, sorted. `derivations`: of the outputs of one instance.
+    """The answer. `reason`: why not, or on what it rests. `rules`: that the derivations use, sorted.
+    `derivations`: of the outputs of one instance.
 
-    `forward`: on all instances each step leads from a rule's source to its target, so that the rules do what the rule does.
+    `forward`: on all instances each step leads from a rule's source to its target, so that the rules do what
+    the rule does.
     """
 
     rule: str
@@ -96,7 +105,10 @@ def _implied(rule: CheckedRule, others: Sequence[CheckedRule], settings: Setting
             count += 1
             steps = [step for derivation in found for step in derivation.steps]
             used |= {step.rule for step in steps}
-            forward = forward and all(step.forward for step in steps) and not any(derivation.untold for derivation in found)
+            forward = (
+                forward and all(step.forward for step in steps)
+                and not any(derivation.untold for derivation in found)
+            )
             if not shown or len(steps) > sum(len(d.steps) for d in shown):
                 shown = found
     except RuleFailed as error:
@@ -104,15 +116,23 @@ def _implied(rule: CheckedRule, others: Sequence[CheckedRule], settings: Setting
     if not count:
         why = "its two sides are the same on each instance" if trivial else "no instance of it was found"
         return Implied(rule.name, bool(trivial), why, trivial)
-    return Implied(rule.name, True, f"derived on {count} instance{'s' * (count > 1)}", count, tuple(sorted(used)), shown, forward)
+    return Implied(
+        rule.name, True, f"derived on {count} instance{'s' * (count > 1)}", count, tuple(sorted(used)), shown,
+        forward,
+    )
 
 
 def _usable(rule: CheckedRule, by: Sequence[CheckedRule]) -> list[CheckedRule]:
-    """Rules of the same dialect, without the rule itself and those that never run; of several with one name all but the first get another."""
+    """Rules of the same dialect, without the rule itself and those that never run; of several with one name
+    all but the first get another.
+    """
     found: list[CheckedRule] = []
     names: set[str] = set()
     for other in by:
-        if other.dialect.name != rule.dialect.name or other.disconnected or other.changes is not None or _is_same(rule, other):
+        if (
+            other.dialect.name != rule.dialect.name or other.disconnected or other.changes is not None
+            or _is_same(rule, other)
+        ):
             continue
         if other.dialect is not rule.dialect and _means_other(other, rule.dialect):
             continue
@@ -125,7 +145,10 @@ def _usable(rule: CheckedRule, by: Sequence[CheckedRule]) -> list[CheckedRule]:
 
 
 def _is_same(rule: CheckedRule, other: CheckedRule) -> bool:
-    return rule is other or rule.name == other.name and rule.nodes == other.nodes and rule.target == other.target and rule.where == other.where
+    return (
+        rule is other or rule.name == other.name and rule.nodes == other.nodes and rule.target == other.target
+        and rule.where == other.where
+    )
 
 
 def _instances(rule: CheckedRule, settings: Settings) -> Iterator[Instance]:
@@ -134,8 +157,11 @@ def _instances(rule: CheckedRule, settings: Settings) -> Iterator[Instance]:
     return islice(varied(fitting, settings.instances, rule.dialect, float("inf")), settings.instances)
 
 
-def derive(before: Graph, after: Graph, dialect: Dialect, by: Sequence[CheckedRule], settings: Settings) -> tuple[Derivation, ...] | str:
-    """A chain from each output of a graph to that of another one with the same inputs, or why there is none."""
+def derive(
+    before: Graph, after: Graph, dialect: Dialect, by: Sequence[CheckedRule], settings: Settings
+) -> tuple[Derivation, ...] | str:
+    """A chain from each output of a graph to that of another one with the same inputs, or why there is none.
+    """
     graph, count = _both(before, after)
     egraph = ExplainedEGraph(graph, dialect, without_idle(dialect))
     pairs = list(zip(egraph.outputs[:count], egraph.outputs[count:]))
@@ -152,7 +178,10 @@ def derive(before: Graph, after: Graph, dialect: Dialect, by: Sequence[CheckedRu
         limits = Limits(settings.nodes, settings.rounds, settings.rounds)
         progress = saturate(egraph, rules, limits, reached=reached, proposals=proposals)
         if not reached():
-            return f"not derived ({progress.stopped} after {progress.nodes} e-nodes): {_equation(egraph, pairs, dialect)}"
+            return (
+                f"not derived ({progress.stopped} after {progress.nodes} e-nodes): "
+                f"{_equation(egraph, pairs, dialect)}"
+            )
     return tuple([_derivation(egraph, a, b) for a, b in pairs])
 
 
@@ -185,7 +214,10 @@ def joined(dialects: Sequence[Dialect]) -> Dialect:
 
 def _means_other(rule: CheckedRule, dialect: Dialect) -> bool:
     """True if a rule speaks of an operator that the dialect declares otherwise."""
-    return any(_meaning(s) != _meaning(dialect.operators[s.name]) for s in rule.dialect.added if s.name in dialect.operators)
+    return any(
+        _meaning(s) != _meaning(dialect.operators[s.name])
+        for s in rule.dialect.added if s.name in dialect.operators
+    )
 
 
 def _meaning(signature: Signature) -> object:
@@ -195,7 +227,11 @@ def _meaning(signature: Signature) -> object:
 
 def _meanings(dialect: Dialect) -> list[CheckedRule]:
     """The values of declared operators, as rules."""
-    known = [s.meaning.rule for s in dialect.added if s.meaning is not None and not s.meaning.variadic and s.meaning.rule.target.outputs]
+    known = [
+        s.meaning.rule
+        for s in dialect.added
+        if s.meaning is not None and not s.meaning.variadic and s.meaning.rule.target.outputs
+    ]
     return [replace(rule, dialect=dialect, name=f"meaning of {rule.name}") for rule in known]
 
 
@@ -207,12 +243,18 @@ def _reachable(by: Sequence[CheckedRule], operators: set[str]) -> list[CheckedRu
         if not now:
             return [rule for rule in by if id(rule) in found]
         found |= {id(rule) for rule in now}
-        there |= {t.operator for rule in now for t in rule.target.targets if isinstance(t, MakeCall) and isinstance(t.operator, str)}
+        there |= {
+            t.operator
+            for rule in now
+            for t in rule.target.targets if isinstance(t, MakeCall) and isinstance(t.operator, str)
+        }
         waiting = [rule for rule in waiting if id(rule) not in found]
 
 
 def _needed(rule: CheckedRule) -> list[tuple[str, ...]]:
-    """For each call that each match has its operators; where a source has alternatives, none is taken to be needed."""
+    """For each call that each match has its operators; where a source has alternatives, none is taken to be
+    needed.
+    """
     if any(isinstance(node, AltNode) for node in rule.nodes):
         return []
     return [node.operators for node in rule.nodes if isinstance(node, CallNode) and node.block is None]
@@ -221,8 +263,14 @@ def _needed(rule: CheckedRule) -> list[tuple[str, ...]]:
 def _equation(egraph: ExplainedEGraph, pairs: Sequence[tuple[int, int]], dialect: Dialect) -> str:
     a, b = next(pair for pair in pairs if egraph.find(pair[0]) != egraph.find(pair[1])) if pairs else (0, 0)
     shown = defaults_of(dialect)
-    types = sorted({f"{store.label(n)}: {store.types[n]}" for store in [egraph.store] for n in egraph.members if store.op[n] in (INPUT, PARAM)})
-    return f"{written(egraph.term(a), shown)} = {written(egraph.term(b), shown)}" + (f" with {', '.join(types)}" if types else "")
+    types = sorted({
+        f"{store.label(n)}: {store.types[n]}"
+        for store in [egraph.store]
+        for n in egraph.members if store.op[n] in (INPUT, PARAM)
+    })
+    return f"{written(egraph.term(a), shown)} = {written(egraph.term(b), shown)}" + (
+        f" with {', '.join(types)}" if types else ""
+    )
 
 
 def defaults_of(dialect: Dialect) -> Callable[[str], dict[str, object]]:
@@ -236,7 +284,9 @@ def defaults_of(dialect: Dialect) -> Callable[[str], dict[str, object]]:
 
 
 def _both(before: Graph, after: Graph) -> tuple[Graph, int]:
-    """Both graphs as one over the same inputs: the outputs of the first, whose number is told, then those of the second."""
+    """Both graphs as one over the same inputs: the outputs of the first, whose number is told, then those of
+    the second.
+    """
     graph = before.copy()
     leaves = {graph.names[node]: node for node in graph.nodes() if graph.op[node] in (INPUT, PARAM)}
     there: dict[int, int] = {}

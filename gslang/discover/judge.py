@@ -1,4 +1,6 @@
-"""The weakest form of a candidate that holds: each form meets a few instances first, and the verifier if none differs."""
+"""The weakest form of a candidate that holds: each form meets a few instances first, and the verifier if none
+differs.
+"""
 
 from __future__ import annotations
 
@@ -31,7 +33,8 @@ _WANTED = 16  # instances of the verifier
 
 @dataclass(frozen=True, slots=True)
 class Judged:
-    """`text`: the rule alone; `test` and `stays`: bodies of tests, one that fires and one that does not (empty without one).
+    """`text`: the rule alone; `test` and `stays`: bodies of tests, one that fires and one that does not
+    (empty without one).
 
     `verdict`, `reason`: of the verifier. `conditions`: what the rule asks for beyond its operators.
     """
@@ -46,13 +49,16 @@ class Judged:
     stays: str = ""
 
 
-def judge(candidate: Candidate, name: str, prelude: str, formers: Sequence[Former], dialect: Dialect, require: str) -> Judged | None:
+def judge(
+    candidate: Candidate, name: str, prelude: str, formers: Sequence[Former], dialect: Dialect, require: str
+) -> Judged | None:
     """The first form whose verdict is at least `require`; None if there is none."""
     least = ORDER.index(require)
     refuted: list[Graph] = []
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", RuntimeWarning)  # NumPy's, where random numbers make NaN
-        sizes = size_conditions(candidate, formers, dialect, symbols_of(candidate, formers))  # computed if no form before needs none
+        # computed if no form before needs none
+        sizes = size_conditions(candidate, formers, dialect, symbols_of(candidate, formers))
         for form in forms(candidate, name, formers, dialect, sizes):
             rule = _rule(prelude + form.text, name)
             if rule is None:
@@ -64,7 +70,10 @@ def judge(candidate: Candidate, name: str, prelude: str, formers: Sequence[Forme
             verdict = verify_now(rule, Settings(_SECONDS * 4, wanted=_WANTED))
             if ORDER.index(verdict.verdict) >= least:
                 test = graph_text(candidate, formers, dialect)
-                return Judged(candidate, name, form.text, form.conditions, verdict.verdict, verdict.reason, test, _stays(rule, refuted))
+                return Judged(
+                    candidate, name, form.text, form.conditions, verdict.verdict, verdict.reason, test,
+                    _stays(rule, refuted),
+                )
     return None
 
 

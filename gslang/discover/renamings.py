@@ -1,7 +1,9 @@
-"""Terms up to renaming: of those that differ only in which variables of one type stand where, one is enumerated.
+"""Terms up to renaming: of those that differ only in which variables of one type stand where, one is
+enumerated.
 
-It is the one in which the variables of each type occur in order. Two such terms may still be equal after a renaming of one of them. Where they
-are, they are also equal when all variables of a type have the same value, so only terms that agree there have their renamings compared.
+It is the one in which the variables of each type occur in order. Two such terms may still be equal after a
+renaming of one of them. Where they are, they are also equal when all variables of a type have the same value,
+so only terms that agree there have their renamings compared.
 """
 
 from __future__ import annotations
@@ -37,7 +39,9 @@ def classes_of(inputs: Sequence[tuple[Type, ...]]) -> Classes:
 
 
 def is_first(code: Sequence[int], classes: Classes) -> bool:
-    """True if the variables of each type (the numbers of a code that are variables) occur in order, none left out."""
+    """True if the variables of each type (the numbers of a code that are variables) occur in order, none left
+    out.
+    """
     of, members = classes.of, classes.members
     seen = [0] * len(members)
     count = len(of)
@@ -73,7 +77,9 @@ def swaps(variables: set[int], classes: Classes) -> Iterator[dict[int, int]]:
 
 @dataclass(slots=True)
 class Renamed(Generic[T]):
-    """Terms by what they compute where all variables of a type are one, and by what each of their renamings computes."""
+    """Terms by what they compute where all variables of a type are one, and by what each of their renamings
+    computes.
+    """
 
     prints: Callable[[T, Mapping[int, int]], bytes | None]
     waiting: dict[bytes, list[T]] = field(default_factory=dict)
@@ -82,7 +88,9 @@ class Renamed(Generic[T]):
     def add(self, diagonal: bytes, term: T) -> None:
         self.waiting.setdefault(diagonal, []).append(term)
 
-    def equal(self, diagonal: bytes, print_: bytes, ways: Callable[[T], Iterator[dict[int, int]]]) -> tuple[T, dict[int, int]] | None:
+    def equal(
+        self, diagonal: bytes, print_: bytes, ways: Callable[[T], Iterator[dict[int, int]]]
+    ) -> tuple[T, dict[int, int]] | None:
         """A term that was added, and the renaming after which it computes what is given."""
         for term in self.waiting.pop(diagonal, ()):
             for way in ways(term):

@@ -18,7 +18,9 @@ _MOST_APPLICATIONS = 500  # of one rule to one graph: some lead back to where th
 
 @dataclass(frozen=True, slots=True)
 class Use:
-    """`fired`: applications on all graphs; `saved`: what the graphs cost less then (negative where they cost more)."""
+    """`fired`: applications on all graphs; `saved`: what the graphs cost less then (negative where they cost
+    more).
+    """
 
     fired: int = 0
     saved: float = 0.0

@@ -1,6 +1,7 @@
 """Building a target: new nodes for the right-hand side of a rule (or for a test's graph), typed at once.
 
-Everything is computed before the first user is changed; a failure leaves only nodes that `Graph.discard_from` removes.
+Everything is computed before the first user is changed; a failure leaves only nodes that `Graph.discard_from`
+removes.
 """
 
 from __future__ import annotations
@@ -31,13 +32,16 @@ class _Builder:
     made: dict[int, list[int]] = field(default_factory=dict)  # target → node(s)
 
 
-def build(graph: Graph, dialect: Dialect, target: ir.TargetGraph, scope: Scope, *, literal: bool = False) -> list[int]:
+def build(
+    graph: Graph, dialect: Dialect, target: ir.TargetGraph, scope: Scope, *, literal: bool = False
+) -> list[int]:
     """Add the target's nodes to the graph and return its outputs, in order.
 
-    A projection of a tuple that is written out is the field itself, unless `literal` (a test's graph stays as written).
+    A projection of a tuple that is written out is the field itself, unless `literal` (a test's graph stays as
+    written).
 
-    Raises `UnknownValue` (or whatever an evaluation may fail with) if a value that the target uses is not known, and
-    `BuildError` if types contradict each other.
+    Raises `UnknownValue` (or whatever an evaluation may fail with) if a value that the target uses is not
+    known, and `BuildError` if types contradict each other.
     """
     builder = _Builder(graph, dialect, target, scope, literal)
     scope.new_type = lambda number, name: read_attribute(graph, dialect, _one(builder, number), name)
@@ -45,7 +49,9 @@ def build(graph: Graph, dialect: Dialect, target: ir.TargetGraph, scope: Scope, 
 
 
 def _whole(builder: _Builder, number: int) -> list[int]:
-    """The node(s) that a target stands for; in a long target operands are built before users, so that no chain is too long for recursion."""
+    """The node(s) that a target stands for; in a long target operands are built before users, so that no
+    chain is too long for recursion.
+    """
     targets = builder.target.targets
     if len(targets) <= _LONG:
         return _several(builder, number)
@@ -103,7 +109,9 @@ def _make(builder: _Builder, number: int) -> list[int]:
         case ir.MakeCall() as call:
             return [_call(builder, call)]
         case ir.MakeTuple(fields):
-            return [_typed(builder, builder.graph.add_tuple([n for f in fields for n in _several(builder, f)]))]
+            return [
+                _typed(builder, builder.graph.add_tuple([n for f in fields for n in _several(builder, f)]))
+            ]
         case ir.MakeProj(base, index):
             below = _one(builder, base)
             return [_project(builder, below, _integer(evaluate(index, scope)))]
@@ -204,7 +212,11 @@ def normalised(attrs: dict[str, Any], signature: Signature | None) -> dict[str, 
     """Attributes in the order of the declaration, without those that equal their declared default."""
     if signature is None:
         return attrs
-    kept = {n: v for n, v in attrs.items() if n not in signature.attributes or n not in signature.defaults or not _same(v, signature.defaults[n])}
+    kept = {
+        n: v
+        for n, v in attrs.items()
+        if n not in signature.attributes or n not in signature.defaults or not _same(v, signature.defaults[n])
+    }
     order = {name: k for k, name in enumerate(signature.attributes)}
     return dict(sorted(kept.items(), key=lambda item: order.get(item[0], len(order))))
 
@@ -256,7 +268,8 @@ def _constant(builder: _Builder, constant: ir.MakeConst, dtype: str | None) -> i
 
 
 def add_constant(graph: Graph, value: Any, dtype: str | None, shape: tuple[int, ...] | None = None) -> int:
-    """A new constant node; a number is 0-d, a tuple 1-d (or nested), `shape` fills. dtype None follows the value's kind.
+    """A new constant node; a number is 0-d, a tuple 1-d (or nested), `shape` fills. dtype None follows the
+    value's kind.
 
     Raises `UnknownValue` where the value does not fit the dtype.
     """

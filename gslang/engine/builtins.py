@@ -1,4 +1,7 @@
-"""The built-in functions of attribute expressions (language.md §3). All may raise `UnknownValue` or fail; see `values`."""
+"""The built-in functions of attribute expressions (language.md §3).
+
+All may raise `UnknownValue` or fail; see `values`.
+"""
 
 from __future__ import annotations
 
@@ -96,7 +99,9 @@ def normalize_axis(axis: int, ndim: int) -> int:
 
 
 def layout_remap(source: str, target: str) -> tuple[int, ...]:
-    """The index tuple that carries one layout string into another: result[i] = position in `source` of `target[i]`."""
+    """The index tuple that carries one layout string into another: result[i] = position in `source` of
+    `target[i]`.
+    """
     if sorted(source) != sorted(target) or len(set(source)) != len(source):
         raise UnknownValue(f"layouts `{source}` and `{target}` do not fit")
     return tuple(source.index(letter) for letter in target)

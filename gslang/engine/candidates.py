@@ -1,8 +1,9 @@
 """Going forward: graph nodes that can play a role above a matched node, in `succ` order.
 
-A node with few users is looked at directly. For a hub the candidates are grouped by the values that equality constraints
-fix (a hash join): a rule that pairs users of one tensor by equal shapes looks at one group instead of at all users. The
-groups are kept while the graph changes: what comes to read a watched node is noted by the graph and sorted in when next asked.
+A node with few users is looked at directly. For a hub the candidates are grouped by the values that equality
+constraints fix (a hash join): a rule that pairs users of one tensor by equal shapes looks at one group
+instead of at all users. The groups are kept while the graph changes: what comes to read a watched node is
+noted by the graph and sorted in when next asked.
 """
 
 from __future__ import annotations
@@ -20,7 +21,10 @@ _EXACT = 1 << 24  # integers up to here are float32 numbers
 
 
 def canonical(value: Any) -> Any:
-    """A hashable stand-in: values that the language calls equal have equal ones. Raises `UnknownValue` where none is."""
+    """A hashable stand-in: values that the language calls equal have equal ones.
+
+    Raises `UnknownValue` where none is.
+    """
     if type(value) is int:
         return value if -_EXACT <= value <= _EXACT else round_float32(float(value))
     if isinstance(value, float):
@@ -49,13 +53,18 @@ def field_of(graph: Graph, dialect: Any, node: int, path: tuple[int, ...], field
 
 
 def place_in(graph: Graph) -> Callable[[int], tuple[int, int]]:
-    """(label, node): what nodes are sorted by to stand in order, for nodes that do not depend on one another may share a label."""
+    """(label, node): what nodes are sorted by to stand in order, for nodes that do not depend on one another
+    may share a label.
+    """
     label = graph.ordered().label
     return lambda node: (label[node], node)
 
 
 class _Group:
-    """Candidates with one key, as (label, node) in order; those before `head` are gone. The labels are those after `changes` of them."""
+    """Candidates with one key, as (label, node) in order; those before `head` are gone.
+
+    The labels are those after `changes` of them.
+    """
 
     __slots__ = ("asked", "changes", "head", "nodes")
 
@@ -67,11 +76,16 @@ class _Group:
 
 
 class Candidates:
-    """The nodes over `levels` (operators of each step up) above a given node. `key_of`: the fixed values of a candidate, or None."""
+    """The nodes over `levels` (operators of each step up) above a given node.
+
+    `key_of`: the fixed values of a candidate, or None.
+    """
 
     __slots__ = ("_graph", "_groups", "_key_of", "_levels", "_logs", "_order", "_place")
 
-    def __init__(self, graph: Graph, levels: tuple[frozenset[str], ...], key_of: Callable[[int], Any]) -> None:
+    def __init__(
+        self, graph: Graph, levels: tuple[frozenset[str], ...], key_of: Callable[[int], Any]
+    ) -> None:
         self._graph = graph
         self._levels = levels
         self._key_of = key_of
@@ -114,7 +128,9 @@ class Candidates:
     def _sort(self, group: _Group, more: Iterable[tuple[int, int]] = ()) -> None:
         """By the labels of the moment, with `more` candidates; those that are gone are left out."""
         op, place = self._graph.op, self._place
-        found = dict.fromkeys([node for _, node in [*group.nodes[group.head :], *more] if op[node] is not DEAD])
+        found = dict.fromkeys(
+            [node for _, node in [*group.nodes[group.head :], *more] if op[node] is not DEAD]
+        )
         group.nodes[:] = sorted([place(node) for node in found])
         group.head, group.changes = 0, self._order.changes
 

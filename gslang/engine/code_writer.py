@@ -1,8 +1,10 @@
-"""State shared by the parts of the generator: where a line goes, how a failed check leaves, and what is still to be emitted.
+"""State shared by the parts of the generator: where a line goes, how a failed check leaves, and what is still
+to be emitted.
 
-The matcher of a rule is one function (with nested ones where a continuation is needed twice). Checks stand in sequence; a
-check that fails goes on with the innermost choice (`continue`) or leaves the function (`return None`) where there is none.
-Emitting is a walk over steps: each emits its lines, then the steps behind it, inside its own loop or function.
+The matcher of a rule is one function (with nested ones where a continuation is needed twice). Checks stand in
+sequence; a check that fails goes on with the innermost choice (`continue`) or leaves the function (`return
+None`) where there is none. Emitting is a walk over steps: each emits its lines, then the steps behind it,
+inside its own loop or function.
 """
 
 from __future__ import annotations
@@ -22,10 +24,11 @@ MOST_LOOPS = 12  # Python allows 20 nested blocks; beyond this a nested function
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Where code is emitted: indentation, how a failed check leaves, and which pattern nodes have a slot here.
+    """Where code is emitted: indentation, how a failed check leaves, and which pattern nodes have a slot
+    here.
 
-    `certain`: matched on every way that leads here; `possible`: on some (their variable is -2 otherwise); `started`: their
-    variable is set, but their operands are still being matched.
+    `certain`: matched on every way that leads here; `possible`: on some (their variable is -2 otherwise);
+    `started`: their variable is set, but their operands are still being matched.
     """
 
     indent: int
@@ -44,7 +47,9 @@ class Place:
 
 @dataclass(frozen=True, slots=True)
 class Site:
-    """A place that lists candidates: the operators of each step up, and (path of operands, field) of what is fixed."""
+    """A place that lists candidates: the operators of each step up, and (path of operands, field) of what is
+    fixed.
+    """
 
     levels: tuple[frozenset[str], ...]
     key: tuple[tuple[tuple[int, ...], str], ...]
@@ -54,18 +59,22 @@ class Site:
 class Writer:
     plan: MatchProgram
     names: Namespace
-    fields_step: Callable[[mp.Fields], Step]  # the template for operands that are instances (`generate_blocks`)
+    # the template for operands that are instances (`generate_blocks`)
+    fields_step: Callable[[mp.Fields], Step]
     traced: bool = False  # the rewriter tells what it did
     sites: dict[str, Site] = field(default_factory=dict)
-    listed: dict[tuple[int, tuple[frozenset[str], ...]], str] = field(default_factory=dict)  # (node, levels) → variable
+    # (node, levels) → variable
+    listed: dict[tuple[int, tuple[frozenset[str], ...]], str] = field(default_factory=dict)
     tested: list[ir.Value] = field(default_factory=list)  # parts of `where` that are tested
     spliced: set[int] = field(default_factory=set)  # blocks whose instances are matched
     sure: frozenset[int] = frozenset()  # pattern nodes that every match has, once the source is matched
     highest_of: frozenset[int] | None = None  # variable `highest`: the greatest label of these leaves
     variables: tuple[str, ...] = ()  # those that nested functions share
     lines: list[str] = field(default_factory=list)
-    outlines: list[str] = field(default_factory=list)  # operators of outlines, as code: whether they may be is known per run
-    relevant: list[str] = field(default_factory=list)  # operators of targets, as code: which of them can be seeds is known per run
+    # operators of outlines, as code: whether they may be is known per run
+    outlines: list[str] = field(default_factory=list)
+    # operators of targets, as code: which of them can be seeds is known per run
+    relevant: list[str] = field(default_factory=list)
     fresh: int = 0
 
     def line(self, place: Place, text: str) -> None:
@@ -134,7 +143,8 @@ def go(writer: Writer, place: Place, rest: Rest | None) -> None:
 
 
 def loop(writer: Writer, place: Place, header: str, body: Callable[[Place], None]) -> None:
-    """A choice: `for …:` with `body` inside, in a function of its own where too many loops stand around it."""
+    """A choice: `for …:` with `body` inside, in a function of its own where too many loops stand around it.
+    """
     if place.loops < MOST_LOOPS:
         writer.line(place, header)
         body(place.in_loop())

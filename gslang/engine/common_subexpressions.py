@@ -1,4 +1,5 @@
-"""`cse`: equal calls become one. Equal: operator, operands, attributes completed with their defaults, and what is attached.
+"""`cse`: equal calls become one. Equal: operator, operands, attributes completed with their defaults, and
+what is attached.
 
 Small constants count as the same operand if they are the same bytes; large ones only if they are one node.
 """
@@ -15,7 +16,8 @@ _SMALL = 1024  # bytes of a constant that is compared by value
 
 
 def merge_equal_calls(graph: Graph, dialect: Dialect) -> int:
-    """Merge calls, tuples and projections that compute the same; stateful operators stay apart. Returns how many went.
+    """Merge calls, tuples and projections that compute the same; stateful operators stay apart. Returns how
+    many went.
 
     One walk in order suffices: when a node is met, its operands are merged already.
     """
@@ -33,7 +35,10 @@ def merge_equal_calls(graph: Graph, dialect: Dialect) -> int:
         try:
             operands = tuple([same.get(o, o) for o in graph.operands[node]]) if same else graph.operands[node]
             attached = tuple(sorted(annotations_of(graph, node).items()))
-            key = (op, operands, tuple(sorted((name, _key(value)) for name, value in complete.items())), attached)
+            key = (
+                op, operands, tuple(sorted((name, _key(value)) for name, value in complete.items())),
+                attached,
+            )
             first = seen.setdefault(key, node)
         except TypeError:  # an attribute that has no hash or no order: not worth merging
             continue
@@ -60,7 +65,9 @@ def _equal_constants(graph: Graph) -> dict[int, int]:
 
 
 def _key(value: Any) -> Any:
-    """Equal values have equal keys, and values of different types never do (`1`, `1.0` and `True` are different)."""
+    """Equal values have equal keys, and values of different types never do (`1`, `1.0` and `True` are
+    different).
+    """
     if isinstance(value, tuple):
         return ("tuple", tuple(_key(item) for item in value))
     return (type(value).__name__, repr(value) if isinstance(value, float) else value)

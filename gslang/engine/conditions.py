@@ -1,7 +1,8 @@
-"""Conditions on a match as a whole: no interior node is used outside (4), convexity (5), and `where` (semantics.md §2).
+"""Conditions on a match as a whole: no interior node is used outside (4), convexity (5), and `where`
+(semantics.md §2).
 
-Conditions 1 to 3 hold of what the matchers hand over. The tests here look at the graph as it is now, so that they can be
-asked again right before a match is applied.
+Conditions 1 to 3 hold of what the matchers hand over. The tests here look at the graph as it is now, so that
+they can be asked again right before a match is applied.
 """
 
 from __future__ import annotations
@@ -27,19 +28,28 @@ def match_is_valid(plan: MatchProgram, scope: Scope) -> bool:
 
 
 def shared_output(plan: MatchProgram, scope: Scope) -> tuple[int, int] | None:
-    """Condition 3 for nodes that are outputs only if some branch was chosen: such a node, and the slot that another one has matched too."""
+    """Condition 3 for nodes that are outputs only if some branch was chosen: such a node, and the slot that
+    another one has matched too.
+    """
     if not plan.maybe_outputs:
         return None
     outputs: dict[int, list[tuple[int, int]]] = {}  # nodes that are, with (instance, slot)
     for maybe in plan.maybe_outputs:
-        found = [(k, slot) for k, chosen, slot in _matched(scope, maybe.node) if any(all(chosen.get(a) == b for a, b in way) for way in maybe.paths)]
+        found = [
+            (k, slot)
+            for k, chosen, slot in _matched(scope, maybe.node)
+            if any(all(chosen.get(a) == b for a, b in way) for way in maybe.paths)
+        ]
         if found:
             outputs[maybe.node] = found
     taken: dict[int, dict[int, list[int]]] = {}  # node of its own → slot → instances
     for maybe in plan.maybe_outputs:
         for other in maybe.others if maybe.node in outputs else ():
             if other not in taken:
-                theirs = [(k, slot) for k, _, slot in _matched(scope, other)] if other in plan.distinct else outputs.get(other, [])
+                theirs = (
+                    [(k, slot) for k, _, slot in _matched(scope, other)] if other in plan.distinct
+                    else outputs.get(other, [])
+                )
                 taken[other] = {}
                 for k, slot in theirs:
                     taken[other].setdefault(slot, []).append(k)
@@ -50,7 +60,9 @@ def shared_output(plan: MatchProgram, scope: Scope) -> tuple[int, int] | None:
 
 
 def _matched(scope: Scope, node: int) -> Iterator[tuple[int, dict[int, int], int]]:
-    """(instance, chosen branches, slot) of each time that a node is matched; instance -1 outside of templates."""
+    """(instance, chosen branches, slot) of each time that a node is matched; instance -1 outside of
+    templates.
+    """
     block = scope.rule.nodes[node].block
     if block is None:
         if scope.slots[node] != UNBOUND:
@@ -73,12 +85,16 @@ def late_contradiction(plan: MatchProgram, scope: Scope) -> tuple[ir.Block, Inst
 
 
 def is_deferred(plan: MatchProgram, scope: Scope, number: int) -> bool:
-    """True if constraints of template node `number` that read `first` wait until the current instance is judged: what they
-    read may not be matched yet."""
+    """True if constraints of template node `number` that read `first` wait until the current instance is
+    judged: what they read may not be matched yet.
+    """
     if number not in plan.deferred or scope.current is None:
         return False
     block = plan.rule.nodes[number].block
-    return scope.current.index <= 0 or block in plan.late_blocks or block is not None and plan.rule.blocks[block].previous is not None
+    return (
+        scope.current.index <= 0 or block in plan.late_blocks or block is not None
+        and plan.rule.blocks[block].previous is not None
+    )
 
 
 def deferred_hold(plan: MatchProgram, scope: Scope, block: ir.Block) -> bool:
@@ -100,8 +116,11 @@ def instance_holds(plan: MatchProgram, scope: Scope, block: ir.Block) -> bool:
     return deferred_hold(plan, scope, block) and all(holds(condition, scope) for condition in block.where)
 
 
-def keeps_to_itself(plan: MatchProgram, scope: Scope, run: Run, instance: Instance, following: Instance | None) -> bool:
-    """Condition 4 within a run: what goes away of an instance is used by what it matches, its root by the following one too.
+def keeps_to_itself(
+    plan: MatchProgram, scope: Scope, run: Run, instance: Instance, following: Instance | None
+) -> bool:
+    """Condition 4 within a run: what goes away of an instance is used by what it matches, its root by the
+    following one too.
 
     Without a following instance the root is what the rest of the match says.
     """
@@ -109,7 +128,9 @@ def keeps_to_itself(plan: MatchProgram, scope: Scope, run: Run, instance: Instan
     inside = {*instance.slots.values(), *[scope.slots[k] for k in run.outside]}
     for number, slot in instance.slots.items():
         if number in plan.rule.interior and slot >= 0 and (slot != end or following is not None):
-            around = inside.union(following.slots.values()) if following is not None and slot == end else inside
+            around = (
+                inside.union(following.slots.values()) if following is not None and slot == end else inside
+            )
             if slot in graph.output_uses or any(user not in around for user in graph.users[slot]):
                 return False
     return True
@@ -145,7 +166,10 @@ def bound_slots(scope: Scope) -> Iterator[tuple[int, int]]:
 
 
 def interior_is_private(plan: MatchProgram, scope: Scope) -> bool:
-    """Condition 4. An interior node of an alternative may be the output itself (`relu?(p)`); then it is not interior."""
+    """Condition 4.
+
+    An interior node of an alternative may be the output itself (`relu?(p)`); then it is not interior.
+    """
     interior = plan.rule.interior
     if not interior:
         return True
@@ -209,7 +233,9 @@ def instance_is_valid(plan: MatchProgram, scope: Scope, block: int) -> bool:
     matched = {slot for slot in newest.slots.values() if slot >= 0}
     for number, slot in newest.slots.items():
         if number in rule.interior and slot >= 0 and slot != output:
-            if slot in graph.output_uses or any(u not in matched and u not in scope.slots for u in graph.users[slot]):
+            if slot in graph.output_uses or any(
+                u not in matched and u not in scope.slots for u in graph.users[slot]
+            ):
                 return False
     inner = [
         slot

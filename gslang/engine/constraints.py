@@ -12,18 +12,23 @@ from gslang.graph.graph import CONST, INPUT, PARAM
 from gslang.graph.scalar import Scalar, as_element
 
 
-def satisfied(constraint: ir.Constraint | ir.SameAttributes, node: ir.Pattern, slot: int, scope: Scope) -> bool:
+def satisfied(
+    constraint: ir.Constraint | ir.SameAttributes, node: ir.Pattern, slot: int, scope: Scope
+) -> bool:
     """True only if the constraint on `node`, which matched graph node `slot`, is known to hold."""
     if node.block is not None or scope.current is None:
         return _satisfied(constraint, node, slot, scope)
-    within, scope.current = scope.current, None  # it was reached through an instance, but is the whole match's, with its captures
+    # it was reached through an instance, but is the whole match's, with its captures
+    within, scope.current = scope.current, None
     try:
         return _satisfied(constraint, node, slot, scope)
     finally:
         scope.current = within
 
 
-def _satisfied(constraint: ir.Constraint | ir.SameAttributes, node: ir.Pattern, slot: int, scope: Scope) -> bool:
+def _satisfied(
+    constraint: ir.Constraint | ir.SameAttributes, node: ir.Pattern, slot: int, scope: Scope
+) -> bool:
     graph, dialect = scope.graph, scope.rule.dialect
     try:
         if isinstance(constraint, ir.SameAttributes):
@@ -92,7 +97,10 @@ def passes(test: ir.Test, found: Any, scope: Scope) -> bool:
         case ir.TupleTest(items):
             return isinstance(found, tuple) and _passes_tuple(items, found, scope)
         case ir.EachItem(inner, local, minimum, maximum):
-            if not isinstance(found, tuple) or len(found) < minimum or (maximum is not None and len(found) > maximum):
+            if (
+                not isinstance(found, tuple) or len(found) < minimum
+                or (maximum is not None and len(found) > maximum)
+            ):
                 return False
             for index, item in enumerate(found):
                 scope.locals[local] = index

@@ -1,8 +1,9 @@
 """The rules that can start at a node: by its operator and, if many share one, by the operators below it.
 
-Rules that need an operator which neither the graph has nor any target makes are left out from the start. The others stand under
-the operators of their first output. Where several do, what a node's operands are decides: the operators one and two levels
-down are looked up in a table that is filled as such nodes are met, so a rule that cannot match costs nothing per node.
+Rules that need an operator which neither the graph has nor any target makes are left out from the start. The
+others stand under the operators of their first output. Where several do, what a node's operands are decides:
+the operators one and two levels down are looked up in a table that is filled as such nodes are met, so a rule
+that cannot match costs nothing per node.
 """
 
 from __future__ import annotations
@@ -19,9 +20,12 @@ from gslang.graph.graph import CONST, INPUT, PARAM, PROJ, TUPLE, Graph
 _FEW = 2  # so many rules are tried without asking further
 
 _KIND_OPERATORS = {
-    "const": frozenset((CONST,)), "input": frozenset((INPUT,)), "param": frozenset((PARAM,)), "var": frozenset((INPUT, PARAM)),
+    "const": frozenset((CONST,)),
+    "input": frozenset((INPUT,)),
+    "param": frozenset((PARAM,)),
+    "var": frozenset((INPUT, PARAM)),
     "fixed": frozenset((CONST, PARAM)),
-}  # fmt: skip
+}
 
 Key = tuple[str, ...]
 
@@ -55,7 +59,10 @@ class Dispatch(Generic[Entry]):
     def at(self, node: int) -> tuple[Entry, ...]:
         op, operands = self._graph.op, self._graph.operands
         below = operands[node]
-        if len(below) == 1 and (middle := below[0]) >= 0 and len(lower := operands[middle]) == 1 and lower[0] >= 0:
+        if (
+            len(below) == 1 and (middle := below[0]) >= 0 and len(lower := operands[middle]) == 1
+            and lower[0] >= 0
+        ):
             try:  # a chain of three, which is the most frequent case
                 return self._chains[op[middle]][op[lower[0]]]
             except KeyError:
@@ -74,14 +81,20 @@ class Dispatch(Generic[Entry]):
             found = self._flat[key] = fitting if len(fitting) <= _FEW else None
         if found is not None:
             return found
-        deep = (key, tuple([tuple([op[p] if p >= 0 else "" for p in operands[o]]) if o >= 0 else () for o in below]))
+        deep = (
+            key,
+            tuple([tuple([op[p] if p >= 0 else "" for p in operands[o]]) if o >= 0 else () for o in below]),
+        )
         known = self._deep.get(deep)
         if known is None:
             known = self._deep[deep] = self._fitting(op[node], *deep)
         return known
 
     def _fitting(self, operator: str, key: Key, below: tuple[Key, ...] | None) -> tuple[Entry, ...]:
-        return tuple(entry for shapes, entry in self._entries if any(_fits(shape, operator, key, below) for shape in shapes))
+        return tuple(
+            entry
+            for shapes, entry in self._entries if any(_fits(shape, operator, key, below) for shape in shapes)
+        )
 
 
 def _fits(shape: Shape, operator: str, key: Key, below: tuple[Key, ...] | None) -> bool:
@@ -96,7 +109,11 @@ def _fits(shape: Shape, operator: str, key: Key, below: tuple[Key, ...] | None) 
         orders.append(range(1, -1, -1))
     return any(
         all(
-            any(_fits(s, key[place], () if below is None else below[place], None) if below is not None else _is(s, key[place]) for s in wanted)
+            any(
+                _fits(s, key[place], () if below is None else below[place], None) if below is not None
+                else _is(s, key[place])
+                for s in wanted
+            )
             for wanted, place in zip(shape.operands, order)
         )
         for order in orders
@@ -134,7 +151,9 @@ def _shapes(rule: ir.CheckedRule, number: int, depth: int) -> tuple[Shape, ...]:
     raise AssertionError("unknown pattern: this is a bug in gslang")
 
 
-def _operands(rule: ir.CheckedRule, parts: Sequence[int | None | ir.Splice], depth: int) -> tuple[tuple[Shape, ...], ...] | None:
+def _operands(
+    rule: ir.CheckedRule, parts: Sequence[int | None | ir.Splice], depth: int
+) -> tuple[tuple[Shape, ...], ...] | None:
     if depth == 0 or any(isinstance(part, ir.Splice) for part in parts):
         return None
     return tuple(_shapes(rule, part, depth - 1) if isinstance(part, int) else (ANYTHING,) for part in parts)
@@ -166,12 +185,16 @@ def can_ever_match(plans: Sequence[MatchProgram], present: Iterable[str]) -> lis
 def _made(plan: MatchProgram) -> frozenset[str]:
     """Operators that the target may bring into a graph."""
     targets = plan.rule.target.targets
-    return frozenset(t.operator for t in targets if isinstance(t, ir.MakeCall) and isinstance(t.operator, str))
+    return frozenset(
+        t.operator for t in targets if isinstance(t, ir.MakeCall) and isinstance(t.operator, str)
+    )
 
 
 @cache
 def _needed(plan: MatchProgram) -> frozenset[frozenset[str]]:
-    """Operators of pattern nodes that every match has: not below alternatives, not in a template that may match nothing."""
+    """Operators of pattern nodes that every match has: not below alternatives, not in a template that may
+    match nothing.
+    """
     rule = plan.rule
     found: dict[int, None] = {}
     stack = list(rule.outputs) if rule.output_block is None else [rule.blocks[rule.output_block].root]
@@ -187,4 +210,6 @@ def _needed(plan: MatchProgram) -> frozenset[frozenset[str]]:
                 stack.append(base)
             case ir.ChainNode(root=root, start=start):
                 stack += (root, start)
-    return frozenset(frozenset(node.operators) for k in found if isinstance(node := rule.nodes[k], ir.CallNode))
+    return frozenset(
+        frozenset(node.operators) for k in found if isinstance(node := rule.nodes[k], ir.CallNode)
+    )

@@ -1,8 +1,10 @@
-"""Changing a graph at a match: adding typed nodes, letting them take the outputs' place, removing what nobody uses any more.
+"""Changing a graph at a match: adding typed nodes, letting them take the outputs' place, removing what nobody
+uses any more.
 
-Closures over the columns of one graph, since they run once per new node and once per application. Seeds are what a later
-sweep has to look at: new nodes, nodes that read something new, and nodes that have lost a user (an interior node may have
-become private). Until a replacement begins the graph has only grown, and `Graph.discard_from` takes that back.
+Closures over the columns of one graph, since they run once per new node and once per application. Seeds are
+what a later sweep has to look at: new nodes, nodes that read something new, and nodes that have lost a user
+(an interior node may have become private). Until a replacement begins the graph has only grown, and
+`Graph.discard_from` takes that back.
 """
 
 from __future__ import annotations
@@ -30,22 +32,28 @@ class BuildError(Exception):
 class Edits:
     """The changes that rewriting makes to one graph, as functions over its columns.
 
-    `first` is the first new node of an application, `low` the greatest label of what new nodes read (None: not known),
-    `unused` says that some new node inside the target may have no user, and `seeds` is what changed: it is added to.
-    `staying` are matched nodes that keep what they read.
+    `first` is the first new node of an application, `low` the greatest label of what new nodes read (None:
+    not known), `unused` says that some new node inside the target may have no user, and `seeds` is what
+    changed: it is added to. `staying` are matched nodes that keep what they read.
     """
 
     graph: Graph
     dialect: Dialect
     add: Callable[[str, tuple[int, ...], Mapping[str, Any], Known | None], int]
-    """Appends a typed node: operator, operands, attributes, and the table of types of calls with these attributes, or None."""
+    """Appends a typed node: operator, operands, attributes, and the table of types of calls with these
+    attributes, or None.
+    """
     infer: Callable[[int, Known, tuple[Type | None, ...]], Type | None]
-    """The type of a node that has none yet, noted in the table; `looked_at` gets the constants whose values matter too."""
+    """The type of a node that has none yet, noted in the table; `looked_at` gets the constants whose values
+    matter too.
+    """
     misfit: Callable[[Sequence[int], Sequence[int]], str | None]
     """Why these nodes cannot take the outputs' place."""
     replace_one: Callable[[int, int, int, int | None, bool, list[int]], list[int]]
     """`(old, now, first, low, unused, seeds)`: one takes the other's place; the removed nodes."""
-    replace: Callable[[Sequence[int], Sequence[int], int, int | None, bool, Collection[int], list[int]], list[int]]
+    replace: Callable[
+        [Sequence[int], Sequence[int], int, int | None, bool, Collection[int], list[int]], list[int]
+    ]
     """`(olds, nows, first, low, unused, staying, seeds)`: the same for several outputs, all at once."""
     looked_at: list[int]
     note: Callable[[int], None]
@@ -53,7 +61,9 @@ class Edits:
     relevant: Callable[[tuple[str, ...]], tuple[int, ...]]
     """Those of a target's operators that occur in some pattern: only nodes with these need become seeds."""
     remove: Callable[[list[int], list[int]], list[int]]
-    """`(stack, seeds)`: removes what nobody uses, and then what only that used; what is still used becomes a seed."""
+    """`(stack, seeds)`: removes what nobody uses, and then what only that used; what is still used becomes a
+    seed.
+    """
     place_new: Callable[[Sequence[int], Sequence[int], int], None]
     """`(olds, nows, first)`: labels for the new nodes, whatever has to move for them."""
     refine_types: Callable[[Sequence[int], Sequence[int]], None]
@@ -66,11 +76,15 @@ MISSING: Final = object()  # no entry in a table of types
 
 
 def edits_of(
-    graph: Graph, dialect: Dialect, watched: Collection[str] | None = None, outlines: Callable[[tuple[str, ...]], bool] = lambda _: False
+    graph: Graph,
+    dialect: Dialect,
+    watched: Collection[str] | None = None,
+    outlines: Callable[[tuple[str, ...]], bool] = lambda _: False,
 ) -> Edits:
     """The edits of a graph. They stay valid as long as the graph's columns are not exchanged.
 
-    `watched`: operators that some pattern has (None: not known); other nodes need not become seeds. `outlines`: see `Edits`.
+    `watched`: operators that some pattern has (None: not known); other nodes need not become seeds.
+    `outlines`: see `Edits`.
     """
     op, operands, attrs, types = graph.op, graph.operands, graph.attrs, graph.types
     names, users, values, additions = graph.names, graph.users, graph.values, graph.additions
@@ -89,7 +103,10 @@ def edits_of(
         for operand in these:
             if operand >= 0:
                 readers = users[operand]
-                if type(readers) is list and len(readers) < MANY_USERS and not (additions and operand in additions):
+                if (
+                    type(readers) is list and len(readers) < MANY_USERS
+                    and not (additions and operand in additions)
+                ):
                     if not readers or readers[-1] != node:
                         readers.append(node)
                 else:
@@ -144,7 +161,10 @@ def edits_of(
         """Labels for new nodes above `low`, the last one `high`; False if they do not fit."""
         count = len(op)
         if low is None:
-            low = max([label[o] for node in range(first, count) for o in operands[node] if 0 <= o < first], default=0)
+            low = max(
+                [label[o] for node in range(first, count) for o in operands[node] if 0 <= o < first],
+                default=0,
+            )
         step = (high - low) // (count - first)
         if step < 1:
             return False
@@ -182,7 +202,9 @@ def edits_of(
         graph.dead += len(removed)
         return removed
 
-    def replace_one(old: int, now: int, first: int, low: int | None, unused: bool, seeds: list[int]) -> list[int]:
+    def replace_one(
+        old: int, now: int, first: int, low: int | None, unused: bool, seeds: list[int]
+    ) -> list[int]:
         count = len(op)
         if count > first:
             if not label_new(first, low, label[old]):  # no room, or the old output stays as an operand
@@ -218,10 +240,16 @@ def edits_of(
         return kept if len(kept) <= MANY_USERS else dict.fromkeys(kept)
 
     def redirect_all(moved: dict[int, int], first: int, staying: Collection[int]) -> list[int]:
-        """The same for several outputs; a node that reads many of them is changed once. Returns the users that have changed."""
+        """The same for several outputs; a node that reads many of them is changed once.
+
+        Returns the users that have changed.
+        """
         changed = dict.fromkeys([user for old in moved for user in users[old]])
         nows = set(moved.values())
-        if not staying and len(nows) == len(moved) and max(changed, default=0) < first and not any([now < first or users[now] for now in nows]):
+        if (
+            not staying and len(nows) == len(moved) and max(changed, default=0) < first
+            and not any([now < first or users[now] for now in nows])
+        ):
             for old, now in moved.items():  # each new node gets all users of one old node, and no others
                 users[old], users[now] = users[now], users[old]
             get = moved.get
@@ -248,7 +276,13 @@ def edits_of(
         return list(changed)
 
     def replace(
-        olds: Sequence[int], nows: Sequence[int], first: int, low: int | None, unused: bool, staying: Collection[int], seeds: list[int]
+        olds: Sequence[int],
+        nows: Sequence[int],
+        first: int,
+        low: int | None,
+        unused: bool,
+        staying: Collection[int],
+        seeds: list[int],
     ) -> list[int]:
         count = len(op)
         placed = False
@@ -259,7 +293,13 @@ def edits_of(
             room = _room(graph, olds, nows, first, staying)
             low = room[1]
         if count > first:
-            high = room[2] if room else min([label[u] for old in olds for u in users[old] if u < first and u not in staying], default=low + 2 * GAP)
+            high = (
+                room[2] if room
+                else min(
+                    [label[u] for old in olds for u in users[old] if u < first and u not in staying],
+                    default=low + 2 * GAP,
+                )
+            )
             placed = low < high and label_new(first, low, high - 1)
         if not placed:
             _place(graph, olds, nows, first, staying, room)
@@ -291,17 +331,23 @@ def edits_of(
         return tuple([k for k, name in enumerate(operators) if watched is None or name in watched])
 
     return Edits(
-        graph, dialect, add, infer, misfit, replace_one, replace, depends_on_values, note, relevant, remove, place_new, refine_types, outlines
-    )  # fmt: skip
+        graph, dialect, add, infer, misfit, replace_one, replace, depends_on_values, note, relevant, remove,
+        place_new, refine_types, outlines,
+    )
 
 
 def _place(
-    graph: Graph, olds: Sequence[int], nows: Sequence[int], first: int, staying: Collection[int], room: tuple[list[int], int, int] | None = None
+    graph: Graph,
+    olds: Sequence[int],
+    nows: Sequence[int],
+    first: int,
+    staying: Collection[int],
+    room: tuple[list[int], int, int] | None = None,
 ) -> None:
     """Labels for new nodes, whatever stands in the way. `room`: as `_room` gives it.
 
-    What they read, and old nodes that stand for an output, may come after a user of an output; such nodes move to the place
-    right behind the first output. By convexity none of them depends on a user of an output.
+    What they read, and old nodes that stand for an output, may come after a user of an output; such nodes
+    move to the place right behind the first output. By convexity none of them depends on a user of an output.
     """
     order = graph.ordered()
     count = len(graph.op)
@@ -314,7 +360,8 @@ def _place(
             anchor = min(olds, key=label.__getitem__)
             low = label[anchor]
             moved = ancestors_after(graph, needed, anchor)
-            high = min([high, *[label[node] for node in moved]])  # no node moves up, where its other users may be below it
+            # no node moves up, where its other users may be below it
+            high = min([high, *[label[node] for node in moved]])
             nodes = [*moved, *nodes]
         if not nodes or order.spread(nodes, low, high - 1):
             return
@@ -322,13 +369,23 @@ def _place(
         room = None
 
 
-def _room(graph: Graph, olds: Sequence[int], nows: Sequence[int], first: int, staying: Collection[int]) -> tuple[list[int], int, int]:
-    """Old nodes that new ones read, or that stand for an output; the greatest of their labels; the least one of the outputs' users."""
+def _room(
+    graph: Graph, olds: Sequence[int], nows: Sequence[int], first: int, staying: Collection[int]
+) -> tuple[list[int], int, int]:
+    """Old nodes that new ones read, or that stand for an output; the greatest of their labels; the least one
+    of the outputs' users.
+    """
     label, users = graph.ordered().label, graph.users
     needed = [o for below in graph.operands[first:] for o in below if 0 <= o < first]
     needed += [node for node in nows if node < first]
     low = max([label[node] for node in needed], default=0)
-    return needed, low, min([label[u] for old in olds for u in users[old] if u < first and u not in staying], default=low + 2 * GAP)
+    return (
+        needed, low,
+        min(
+            [label[u] for old in olds for u in users[old] if u < first and u not in staying],
+            default=low + 2 * GAP,
+        ),
+    )
 
 
 def infer_or_fail(graph: Graph, dialect: Dialect, node: int, looked_at: list[int] | None) -> Type | None:

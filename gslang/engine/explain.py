@@ -1,9 +1,9 @@
 """One attempt to match a rule at a node of a graph, which remembers what stood in the way.
 
-The machine that defines a match, told of each step that fails: the one that was met furthest, by the number of pattern nodes that
-were matched until then, is the reason. A lenient attempt goes on behind each failed step, once on each way, as if it had held:
-what can be matched then says how near that step is to being the only one. The words for each step: `step_words`; which attempts
-are made: `why_not`.
+The machine that defines a match, told of each step that fails: the one that was met furthest, by the number
+of pattern nodes that were matched until then, is the reason. A lenient attempt goes on behind each failed
+step, once on each way, as if it had held: what can be matched then says how near that step is to being the
+only one. The words for each step: `step_words`; which attempts are made: `why_not`.
 """
 
 from __future__ import annotations
@@ -29,8 +29,10 @@ from gslang.engine.values import FAILURES
 from gslang.graph.graph import ABSENT, Graph
 
 _WHOLE = 5  # what the conditions on a whole match cost, in visits of a pattern node
-_FEW = 8  # candidates for further instances that a glance looks at, and that are looked at to tell why they are none
-_READING = (ir.SameAttributes, ir.NodeAttr, ir.Captured, ir.Let, ir.SameNode, ir.IsAbsent, ir.Uses)  # parts of constraints that read what was matched
+# candidates for further instances that a glance looks at, and that are looked at to tell why they are none
+_FEW = 8
+# parts of constraints that read what was matched
+_READING = (ir.SameAttributes, ir.NodeAttr, ir.Captured, ir.Let, ir.SameNode, ir.IsAbsent, ir.Uses)
 _TOO_MANY = "search limit exceeded: not all ways to match here were tried"
 _NO_CASE = "the rule needs a condition that rules this case out"
 
@@ -41,9 +43,9 @@ ONLY_TARGET = ("target-value", "target-type")  # the source matches
 class Miss:
     """An attempt at a match that failed, or (`reason` "matches") did not.
 
-    `matched` of `of` parts of the pattern hold: its nodes, and its conditions on the whole; all but one where nothing else is in
-    the way. `node` is where the obstacle stood in the graph, `start` the first output's candidate; `expected` and `found` say
-    what was wanted there and what there was.
+    `matched` of `of` parts of the pattern hold: its nodes, and its conditions on the whole; all but one where
+    nothing else is in the way. `node` is where the obstacle stood in the graph, `start` the first output's
+    candidate; `expected` and `found` say what was wanted there and what there was.
     """
 
     rule: str
@@ -73,13 +75,20 @@ class _Cut(Exception):
 class Attempt(Machine):
     """One try to match with the first output at `start`, in at most `steps` visits of pattern nodes.
 
-    A `glance` leaves further instances of a variadic output aside. A `lenient` attempt is meant for places where the rule is known
-    not to match. Afterwards `cut` says that not all ways were tried, and `spent` what it cost. `memo` is shared by the attempts of
-    a rule at one graph.
+    A `glance` leaves further instances of a variadic output aside. A `lenient` attempt is meant for places
+    where the rule is known not to match. Afterwards `cut` says that not all ways were tried, and `spent` what
+    it cost. `memo` is shared by the attempts of a rule at one graph.
     """
 
     def __init__(
-        self, program: MatchProgram, graph: Graph, start: int, steps: int, glance: bool, memo: dict[Any, Any], lenient: bool = False
+        self,
+        program: MatchProgram,
+        graph: Graph,
+        start: int,
+        steps: int,
+        glance: bool,
+        memo: dict[Any, Any],
+        lenient: bool = False,
     ) -> None:
         super().__init__(program, graph, start)
         self.steps, self.spent, self.cut = steps, 0, False
@@ -89,7 +98,8 @@ class Attempt(Machine):
         self.passed_over: Miss | None = None  # that which this way leads over
         self._wrong: dict[int, None] = {}  # registers that hold what does not fit them
         self._gaps = 0  # patterns passed over with all that is below them
-        self._is_complete = False  # what was passed over is a condition on the whole; a later one stands by itself
+        # what was passed over is a condition on the whole; a later one stands by itself
+        self._is_complete = False
         self._quiet = False
 
     def run(self) -> Miss:
@@ -112,7 +122,10 @@ class Attempt(Machine):
 
     def matching(self) -> Miss:
         """That the rule matches here."""
-        return Miss(self.program.rule.name, self.start, self.start, self.total, self.total, "matches", self._root_span(), "", "", "")
+        return Miss(
+            self.program.rule.name, self.start, self.start, self.total, self.total, "matches",
+            self._root_span(), "", "", "",
+        )
 
     def _root_span(self) -> Span:
         return self.program.registers[first_output(self.program.rule)].span
@@ -123,8 +136,14 @@ class Attempt(Machine):
         """A failed step; `passed` counts conditions on the whole that hold."""
         passed = words.passed if passed is None else passed
         matched = min(len(self._bound().difference(self._wrong)) + passed, self.total - 1)
-        miss = Miss(self.program.rule.name, self.start, words.node, matched, self.total, words.reason, words.span, words.expected, words.found, words.help)
-        self._keep(miss if self.passed_over is None or self._is_complete else replace(self.passed_over, matched=matched))
+        miss = Miss(
+            self.program.rule.name, self.start, words.node, matched, self.total, words.reason, words.span,
+            words.expected, words.found, words.help,
+        )
+        self._keep(
+            miss if self.passed_over is None or self._is_complete
+            else replace(self.passed_over, matched=matched)
+        )
         return miss
 
     def _bound(self) -> set[int]:
@@ -136,7 +155,10 @@ class Attempt(Machine):
         return {k for k in bound if not isinstance(nodes[k], ir.AltNode)}
 
     def _keep(self, miss: Miss) -> None:
-        if self.best is None or miss.matched > self.best.matched or miss.reason in ONLY_TARGET and self.best.reason not in ONLY_TARGET:
+        if (
+            self.best is None or miss.matched > self.best.matched or miss.reason in ONLY_TARGET
+            and self.best.reason not in ONLY_TARGET
+        ):
             self.best = miss
 
     # ── what is spent ──
@@ -153,7 +175,9 @@ class Attempt(Machine):
                 self._spend(1)
                 if self.steps < 0:
                     raise _Cut
-            case mp.Attr(constraint=constraint) if self._gaps and any(isinstance(part, _READING) for part in walk(constraint)):
+            case mp.Attr(constraint=constraint) if self._gaps and any(
+                isinstance(part, _READING) for part in walk(constraint)
+            ):
                 return rest  # what it reads may be missing
             case mp.Late():
                 self._spend(_WHOLE)
@@ -193,7 +217,10 @@ class Attempt(Machine):
         others = self.candidates(step.climb)
         self._spend(_WHOLE, len(others))
         if self.glance and len(others) > _FEW:
-            self._note(Words("gave-up", self.program.rule.blocks[step.block].span, self.start, "a match", _TOO_MANY), 1)
+            self._note(
+                Words("gave-up", self.program.rule.blocks[step.block].span, self.start, "a match", _TOO_MANY),
+                1,
+            )
             raise _Cut
         self._quiet = True
         try:
@@ -215,7 +242,8 @@ class Attempt(Machine):
         self._quiet = True
         try:
             return any(
-                self.is_instance(run, instance) and (link.following is None or self.follows(run, instance, link.following))
+                self.is_instance(run, instance)
+                and (link.following is None or self.follows(run, instance, link.following))
                 for _ in self.solve([Inside(instance), At(run.root, link.slot)])
             )
         finally:
@@ -233,7 +261,8 @@ class Attempt(Machine):
     # ── failed steps ──
 
     def refused(self, step: Any, rest: Todo) -> Outcome:
-        """Note the step that failed; a lenient attempt goes on behind it, if it is the first one on this way."""
+        """Note the step that failed; a lenient attempt goes on behind it, if it is the first one on this way.
+        """
         if self._quiet:
             return FAILED
         if isinstance(step, (mp.IsKind, mp.Distinct, mp.IsOp)):
@@ -269,7 +298,11 @@ class Attempt(Machine):
                 self._pass_over(miss)
                 given = self.graph.operands[self.held(register)]
                 self.put(self._orders, register, given)
-                pairs = [s for s in self.program.registers[register].steps if isinstance(s, mp.Operand) and 0 <= s.index < len(given)]
+                pairs = [
+                    s
+                    for s in self.program.registers[register].steps
+                    if isinstance(s, mp.Operand) and 0 <= s.index < len(given)
+                ]
                 yield self._over_gap(miss, before(pairs, _behind_register(register, rest)))
             case mp.Users(register):
                 if self.scope.slots[register] != ABSENT:
@@ -283,7 +316,9 @@ class Attempt(Machine):
                 yield rest
 
     def _despite_operator(self, register: int, slot: int, rest: Todo, miss: Miss) -> Iterator[Todo]:
-        """Behind an operator that does not fit: with the patterns below it, where there is an operand for each, and without."""
+        """Behind an operator that does not fit: with the patterns below it, where there is an operand for
+        each, and without.
+        """
         operands = self.graph.operands[slot]
         steps = self.program.registers[register].steps
         is_op = next(step for step in steps if isinstance(step, mp.IsOp))
@@ -291,8 +326,14 @@ class Attempt(Machine):
             self._pass_over(miss)
             self._hold_wrongly(register, slot)
             op = frozenset((self.graph.op[slot],))
-            below = [replace(s, swappable=op if s.swappable else s.swappable) if isinstance(s, mp.Operands) else s for s in steps]
-            yield before([s for s in below if isinstance(s, (mp.Operands, mp.Operand, mp.Absent, mp.Fields))], _behind_register(register, rest))
+            below = [
+                replace(s, swappable=op if s.swappable else s.swappable) if isinstance(s, mp.Operands) else s
+                for s in steps
+            ]
+            yield before(
+                [s for s in below if isinstance(s, (mp.Operands, mp.Operand, mp.Absent, mp.Fields))],
+                _behind_register(register, rest),
+            )
         yield self._over_gap(miss, _behind_register(register, rest))
 
     def _pass_over(self, miss: Miss) -> None:
@@ -320,19 +361,31 @@ class Attempt(Machine):
         nearest = self._nearest_other(extend, [n for n in candidates if n not in self.scope.taken][:_FEW])
         if nearest is not None:
             node = nearest.node
-            found += f"; {described(self.graph, nearest.start)} is none: expected {nearest.expected}, found {nearest.found}"
+            found += (
+                f"; {described(self.graph, nearest.start)} is none: expected {nearest.expected}, found "
+                f"{nearest.found}"
+            )
         elif others := self._other_users(candidates):
             found += f"; {others}"
         help = f"`each {block.name} in {count}..` would take them, if the rule holds for so few"
-        return Words("too-few-instances", block.span, node, f"as many instances of `{block.name}` as `each` allows", found, help)
+        return Words(
+            "too-few-instances", block.span, node, f"as many instances of `{block.name}` as `each` allows",
+            found, help,
+        )
 
     def _nearest_other(self, step: mp.Extend, candidates: list[int]) -> Miss | None:
-        """The miss of the candidate that comes nearest to being one more instance. `start` is that candidate."""
+        """The miss of the candidate that comes nearest to being one more instance.
+
+        `start` is that candidate.
+        """
         kept, self.lenient = (self.best, self.start, self.lenient), False
         nearest: Miss | None = None
         for candidate in candidates:
             self.best, self.start = None, candidate
-            for _ in self.solve([*self.instance(step.block, step.root, len(self.scope.instances[step.block]), candidate), mp.Valid(step.block)]):
+            for _ in self.solve([
+                *self.instance(step.block, step.root, len(self.scope.instances[step.block]), candidate),
+                mp.Valid(step.block),
+            ]):
                 pass
             best: Miss | None = self.best
             if best is not None and (nearest is None or best.matched > nearest.matched):
@@ -356,14 +409,19 @@ class Attempt(Machine):
         span = rule.target.spans[rule.target.outputs[0]] if rule.target.spans else rule.span
         first, scope.memo = len(graph.op), {}
         try:
-            why = edits_of(graph, rule.dialect).misfit(output_slots(scope), build(graph, rule.dialect, rule.target, scope))
+            why = edits_of(graph, rule.dialect).misfit(
+                output_slots(scope), build(graph, rule.dialect, rule.target, scope)
+            )
             if why is None:
                 return True
             words = Words("target-type", span, self.start, "a target of the source's type", why, _NO_CASE)
         except BuildError as error:
             words = Words("target-type", span, self.start, "a target that type-checks", str(error), _NO_CASE)
         except FAILURES as error:
-            words = Words("target-value", span, self.start, "known values for the target", str(error) or type(error).__name__, KNOWN)
+            words = Words(
+                "target-value", span, self.start, "known values for the target",
+                str(error) or type(error).__name__, KNOWN,
+            )
         finally:
             scope.memo = None
             graph.discard_from(first)

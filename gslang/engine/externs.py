@@ -1,7 +1,9 @@
-"""Functions in Python that rules call: importing what `@extern` names, where somebody has asked for that, and calling it.
+"""Functions in Python that rules call: importing what `@extern` names, where somebody has asked for that, and
+calling it.
 
-A rule that comes from the checker has functions that are not imported: their values are unknown. Whoever is going to run rules
-says with `with_externs` whether Python may be imported; without that, a rule that needs it is an error, not one that never matches.
+A rule that comes from the checker has functions that are not imported: their values are unknown. Whoever is
+going to run rules says with `with_externs` whether Python may be imported; without that, a rule that needs it
+is an error, not one that never matches.
 """
 
 from __future__ import annotations
@@ -28,7 +30,9 @@ _ALLOW = "`gslc … --allow-extern` imports it, in Python `load(…, allow_exter
 
 
 class ExternFailed(RuleFailed):
-    """A Python function that a rule calls raised something, gave a value of another type, or may not be imported."""
+    """A Python function that a rule calls raised something, gave a value of another type, or may not be
+    imported.
+    """
 
 
 def externs_of(rule: CheckedRule) -> tuple[Extern, ...]:
@@ -43,7 +47,8 @@ def caller(extern: Extern) -> Callable[..., Any]:
 
 
 def with_externs(program: CheckedProgram, allow: bool) -> CheckedProgram:
-    """The program with its Python functions imported or, without `allow`, with ones that raise `ExternFailed` when they are called.
+    """The program with its Python functions imported or, without `allow`, with ones that raise `ExternFailed`
+    when they are called.
 
     Raises `InputError` for a function that cannot be imported or takes another number of arguments.
     """
@@ -77,7 +82,7 @@ def _bound(item: Any, allow: bool, known: dict[str, Callable[..., Any]]) -> Any:
     return replace(item, **changed) if changed else item
 
 
-# ── importing ─────────────────────────────────────────────────────────────────────────────────────────────────
+# ── importing ───────────────────────────────────────────────────────────────────────────────────────────────
 
 
 def _imported(extern: Extern) -> Callable[..., Any]:
@@ -88,13 +93,21 @@ def _imported(extern: Extern) -> Callable[..., Any]:
             raise InputError(f"`{module}` has no `{path}`", path=str(extern.span), help=_near(found, part))
         found = getattr(found, part)
     if not callable(found):
-        raise InputError(f"`{extern.reference}` is not a function but a {type(found).__name__}", path=str(extern.span), help="name a function")
+        raise InputError(
+            f"`{extern.reference}` is not a function but a {type(found).__name__}", path=str(extern.span),
+            help="name a function",
+        )
     try:
         inspect.signature(found).bind(*extern.arguments)
     except TypeError:
         count = len(extern.arguments)
-        message = f"`{extern.reference}` does not take {count} argument{'s' * (count != 1)}: it is `{path}{inspect.signature(found)}`"
-        raise InputError(message, path=str(extern.span), help="the declaration and the function have the same parameters") from None
+        message = (
+            f"`{extern.reference}` does not take {count} argument{'s' * (count != 1)}: it is "
+            f"`{path}{inspect.signature(found)}`"
+        )
+        raise InputError(
+            message, path=str(extern.span), help="the declaration and the function have the same parameters"
+        ) from None
     except ValueError:
         pass  # no signature is known, as of functions in C
     return found  # type: ignore[no-any-return]
@@ -103,14 +116,27 @@ def _imported(extern: Extern) -> Callable[..., Any]:
 def _near(module: Any, name: str) -> str:
     from gslang.base.suggest import did_you_mean
 
-    guess = did_you_mean(name, [known for known in vars(module) if not known.startswith("_")]) if hasattr(module, "__dict__") else None
+    guess = (
+        did_you_mean(name, [known for known in vars(module) if not known.startswith("_")])
+        if hasattr(module, "__dict__")
+        else None
+    )
     return f"did you mean `{guess}`?" if guess else "the text behind the colon names a function of the module"
 
 
 def _module(name: str, extern: Extern) -> ModuleType:
     """A module beside the rule file, else one that is installed."""
     inner = Path(*name.split("."))
-    file = next((f for f in (Path(extern.folder, inner).with_suffix(".py"), Path(extern.folder, inner, "__init__.py")) if f.is_file()), None)
+    file = next(
+        (
+            f
+            for f in (
+                Path(extern.folder, inner).with_suffix(".py"), Path(extern.folder, inner, "__init__.py"),
+            )
+            if f.is_file()
+        ),
+        None,
+    )
     sys.path.append(extern.folder)
     try:
         return importlib.import_module(name) if file is None else _of_file(name, file.resolve())
@@ -119,8 +145,12 @@ def _module(name: str, extern: Extern) -> ModuleType:
     except BaseException as error:  # whatever the module does while it is imported
         if isinstance(error, ModuleNotFoundError) and error.name is not None and name.startswith(error.name):
             help = f"a module beside the rule file ({inner.name}.py), or an installed one"
-            raise InputError(f"there is no Python module `{name}`", path=str(extern.span), help=help) from None
-        raise InputError(f"the Python module `{name}` cannot be imported: {_told(error)}", path=str(extern.span)) from None
+            raise InputError(
+                f"there is no Python module `{name}`", path=str(extern.span), help=help
+            ) from None
+        raise InputError(
+            f"the Python module `{name}` cannot be imported: {_told(error)}", path=str(extern.span)
+        ) from None
     finally:
         sys.path.remove(extern.folder)
 
@@ -136,7 +166,7 @@ def _of_file(name: str, file: Path) -> ModuleType:
     return module
 
 
-# ── calling ───────────────────────────────────────────────────────────────────────────────────────────────────
+# ── calling ─────────────────────────────────────────────────────────────────────────────────────────────────
 
 
 def _unknown(reference: str, *arguments: Any) -> Any:
@@ -144,19 +174,26 @@ def _unknown(reference: str, *arguments: Any) -> Any:
 
 
 def _refuse(extern: Extern, *arguments: Any) -> Any:
-    raise ExternFailed(f"it rests on the Python function `{extern.reference}`, which was not imported", help=_ALLOW, path=str(extern.span))
+    raise ExternFailed(
+        f"it rests on the Python function `{extern.reference}`, which was not imported", help=_ALLOW,
+        path=str(extern.span),
+    )
 
 
 def _call(function: Callable[..., Any], extern: Extern, *arguments: Any) -> Any:
-    """The value of a call. Arguments with unknown dimensions make it unknown, and so does a function that returns None."""
+    """The value of a call.
+
+    Arguments with unknown dimensions make it unknown, and so does a function that returns None.
+    """
     if not all(map(_is_known, arguments)):
         raise UnknownValue(f"an argument of `{extern.name}` is not known")
     for kind, argument in zip(extern.parameters, arguments):
         if not _fits(kind, argument):
             raise ExternFailed(
-                f"`{extern.name}` is given {_shown(argument)} where it declares a {kind}", path=str(extern.span),
+                f"`{extern.name}` is given {_shown(argument)} where it declares a {kind}",
+                path=str(extern.span),
                 help="declare the parameter as `any`, or test the value first: `x != none and …`",
-            )  # fmt: skip
+            )
     try:
         result = function(*arguments)
     except KeyboardInterrupt:
@@ -164,18 +201,29 @@ def _call(function: Callable[..., Any], extern: Extern, *arguments: Any) -> Any:
     except BaseException as error:
         given = ", ".join(map(_shown, arguments))
         message = f"the Python function `{extern.reference}` failed for ({given}): {_told(error)}"
-        raise ExternFailed(message, path=str(extern.span), help="return None where the answer is not known") from None
+        raise ExternFailed(
+            message, path=str(extern.span), help="return None where the answer is not known"
+        ) from None
     result = _plain(result)
     if result is None:
         raise UnknownValue(f"`{extern.name}` does not know")
     if not _fits(extern.result, result):
-        message = f"the Python function `{extern.reference}` returned {_shown(result)}, the rule file declares `-> {extern.result}`"
-        raise ExternFailed(message, path=str(extern.span), help="return what is declared, or None where the answer is not known")
+        message = (
+            f"the Python function `{extern.reference}` returned {_shown(result)}, the rule file declares `-> "
+            f"{extern.result}`"
+        )
+        raise ExternFailed(
+            message, path=str(extern.span),
+            help="return what is declared, or None where the answer is not known",
+        )
     return bounded(result)
 
 
 def _is_known(value: Any) -> bool:
-    return all(map(_is_known, value)) if isinstance(value, tuple) else value is not UNKNOWN and not isinstance(value, Symbol)
+    return (
+        all(map(_is_known, value)) if isinstance(value, tuple)
+        else value is not UNKNOWN and not isinstance(value, Symbol)
+    )
 
 
 def _plain(value: Any) -> Any:
@@ -203,14 +251,21 @@ def _fits(kind: str, value: Any) -> bool:
 
 
 def _shown(value: Any) -> str:
-    text = "none" if value is None else repr(value) if not hasattr(value, "ndim") else f"an array {value.dtype}{list(value.shape)}"
+    text = (
+        "none" if value is None
+        else repr(value) if not hasattr(value, "ndim")
+        else f"an array {value.dtype}{list(value.shape)}"
+    )
     return text if len(text) <= 80 else text[:77] + "…"
 
 
 def _told(error: BaseException) -> str:
     """An exception in one line, with the place in the Python file that raised it."""
     frames = traceback.extract_tb(error.__traceback__)
-    own = [frame for frame in frames if Path(frame.filename) != Path(__file__) and "importlib" not in frame.filename]
+    own = [
+        frame
+        for frame in frames if Path(frame.filename) != Path(__file__) and "importlib" not in frame.filename
+    ]
     place = f" ({Path(own[-1].filename).name}:{own[-1].lineno})" if own else ""
     text = " ".join(str(error).split())
     return f"{type(error).__name__}{': ' + text if text else ''}{place}"

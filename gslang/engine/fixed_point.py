@@ -1,8 +1,9 @@
 """Sweeps over a graph until nothing matches (semantics.md §4).
 
-A sweep visits, in order, the nodes that were there when it began, and tries the rules that can start at each, earlier
-rules first; a match is rewritten at once. Later sweeps visit only what is near enough to a change for some pattern to
-reach it. A limit on applications ends a rule set that does not terminate, and says which rules keep firing.
+A sweep visits, in order, the nodes that were there when it began, and tries the rules that can start at each,
+earlier rules first; a match is rewritten at once. Later sweeps visit only what is near enough to a change for
+some pattern to reach it. A limit on applications ends a rule set that does not terminate, and says which
+rules keep firing.
 """
 
 from __future__ import annotations
@@ -39,7 +40,10 @@ class StopReason(Enum):
 
 @dataclass(slots=True)
 class RuleCount:
-    """`candidates`: nodes at which the rule was tried. `matches`: found, whether or not they could be applied."""
+    """`candidates`: nodes at which the rule was tried.
+
+    `matches`: found, whether or not they could be applied.
+    """
 
     candidates: int = 0
     matches: int = 0
@@ -56,8 +60,10 @@ class Progress:
     sweeps: int = 0
     stop_reason: StopReason = StopReason.FIXED_POINT
     failures: list[Failure] = field(default_factory=list)
-    skipped: dict[str, str] = field(default_factory=dict)  # rule → why the graph's operator set does not admit it
-    recent: deque[str] = field(default_factory=lambda: deque(maxlen=256))  # rules of the latest applications, newest last
+    # rule → why the graph's operator set does not admit it
+    skipped: dict[str, str] = field(default_factory=dict)
+    # rules of the latest applications, newest last
+    recent: deque[str] = field(default_factory=lambda: deque(maxlen=256))
     made_by: dict[int, str] = field(default_factory=dict)  # node → rule, for rules under `@once`
     given_limit: int | None = None  # of applications, where somebody gave one
     loop: list[str] = field(default_factory=list)  # of rules that never end, if it was looked for (`loops`)
@@ -99,10 +105,11 @@ def run_to_fixed_point(
     outlining: bool = False,
     near: Iterable[int] | None = None,
 ) -> Progress:
-    """Apply `rules` together to a fixed point, changing `graph`. `observe` is told each application (number from 1).
+    """Apply `rules` together to a fixed point, changing `graph`. `observe` is told each application (number
+    from 1).
 
-    `near`: begin only where a match may have to do with one of these nodes.
-    `outlining`: folding follows, so what depends on constants only may be laid down as outlines (`graph.outline`).
+    `near`: begin only where a match may have to do with one of these nodes. `outlining`: folding follows, so
+    what depends on constants only may be laid down as outlines (`graph.outline`).
     """
     progress = progress or Progress()
     progress.stop_reason, progress.given_limit = StopReason.FIXED_POINT, limits.applications
@@ -179,18 +186,29 @@ class _Run:
     observe: Observer | None
 
 
-def _by_operator(plans: Sequence[MatchProgram], graph: Graph, progress: Progress, traced: bool, ways: Ways, outlines: Callable[[tuple[str, ...]], bool]) -> _Starting:
-    """Operator → rules whose first output can have it, earlier rules first: candidates cost nothing per rule."""
+def _by_operator(
+    plans: Sequence[MatchProgram],
+    graph: Graph,
+    progress: Progress,
+    traced: bool,
+    ways: Ways,
+    outlines: Callable[[tuple[str, ...]], bool],
+) -> _Starting:
+    """Operator → rules whose first output can have it, earlier rules first: candidates cost nothing per rule.
+    """
     table: dict[str, list[tuple[MatchProgram, _Entry]]] = {}
     edits: dict[int, Edits] = {}
     for plan in plans:
         dialect = plan.rule.dialect
-        edit = edits.get(id(dialect)) or edits.setdefault(id(dialect), edits_of(graph, dialect, None if USED in ways else ways, outlines))
+        edit = edits.get(id(dialect)) or edits.setdefault(
+            id(dialect), edits_of(graph, dialect, None if USED in ways else ways, outlines)
+        )
         entry = _Entry(plan, edit, progress.counts[plan.rule.name], traced)
         for operator in plan.starts:
             table.setdefault(operator, []).append((plan, entry))
     return {
-        operator: tuple(entry for _, entry in found) if len(found) < 3 else Dispatch(graph, [(shapes_of(plan), entry) for plan, entry in found])
+        operator: tuple(entry for _, entry in found) if len(found) < 3
+        else Dispatch(graph, [(shapes_of(plan), entry) for plan, entry in found])
         for operator, found in table.items()
     }
 
@@ -249,8 +267,14 @@ def limit_message(progress: Progress) -> str:
     often = Counter(progress.recent)
     if progress.given_limit is not None:
         count = f"{progress.given_limit} application{'s' if progress.given_limit != 1 else ''}"
-        return f"stopped at the limit of {count} that was given; there may be more to do; the latest: {' → '.join(firing_loop(progress.recent))}"
-    names = ", ".join(f"`{name}` ({often[name]} of the last {sum(often.values())})" for name in sorted(often, key=lambda n: (-often[n], n)))
+        return (
+            f"stopped at the limit of {count} that was given; there may be more to do; the latest: "
+            f"{' → '.join(firing_loop(progress.recent))}"
+        )
+    names = ", ".join(
+        f"`{name}` ({often[name]} of the last {sum(often.values())})"
+        for name in sorted(often, key=lambda n: (-often[n], n))
+    )
     return (
         f"the rules do not terminate: stopped after {progress.applications} applications; "
         f"these keep firing: {names}; the loop: {' → '.join(progress.loop or firing_loop(progress.recent))}"

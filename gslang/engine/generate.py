@@ -1,11 +1,14 @@
-"""The generated matcher and rewriter: one Python function per rule, straight-line code with a loop for each choice.
+"""The generated matcher and rewriter: one Python function per rule, straight-line code with a loop for each
+choice.
 
-`compile_matcher(plan)(graph)` gives `match(start, accept)`: it finds the matches whose first output is `start` in the same
-order as `machine.matches`, hands each one's scope to `accept`, and returns the first result that is not None.
+`compile_matcher(plan)(graph)` gives `match(start, accept)`: it finds the matches whose first output is
+`start` in the same order as `machine.matches`, hands each one's scope to `accept`, and returns the first
+result that is not None.
 
-`compile_rewriter(plan)(edits)` gives `rewrite(start, seeds)`: the same search, but the first match that can be applied is
-applied in place by code generated from the target. It returns True, a `Failure`, or None where nothing was done. With `traced`
-the same code also notes what it did, and returns that (`Application`) instead of True.
+`compile_rewriter(plan)(edits)` gives `rewrite(start, seeds)`: the same search, but the first match that can
+be applied is applied in place by code generated from the target. It returns True, a `Failure`, or None where
+nothing was done. With `traced` the same code also notes what it did, and returns that (`Application`) instead
+of True.
 
 The few rules that are beyond it (`NotCompiled`) are run by the machine.
 """
@@ -39,7 +42,14 @@ from gslang.engine.program import MatchProgram
 from gslang.engine.rewrite import Failure, apply_match, record
 from gslang.engine.scope import Instance, Scope
 from gslang.engine.target_runtime import RUNTIME as TARGET_RUNTIME
-from gslang.engine.value_code import RUNTIME, Namespace, NotCompiled, equal_attributes, truth_code, written_out
+from gslang.engine.value_code import (
+    RUNTIME,
+    Namespace,
+    NotCompiled,
+    equal_attributes,
+    truth_code,
+    written_out,
+)
 from gslang.engine.values import FAILURES, equal
 from gslang.engine.variants import variants
 from gslang.graph.annotations import Annotation, attach
@@ -66,7 +76,9 @@ def compile_rewriter(plan: MatchProgram, traced: bool = False) -> Callable[[Edit
     return partial(readable_rewriter, plan, traced=traced)
 
 
-def _attaching(what: dict[str, Annotation], make: Callable[[Graph, Edits], Rewriter], edits: Edits) -> Rewriter:
+def _attaching(
+    what: dict[str, Annotation], make: Callable[[Graph, Edits], Rewriter], edits: Edits
+) -> Rewriter:
     """A generated rewriter that attaches something to the calls that it makes."""
     graph, rewrite = edits.graph, make(edits.graph, edits)
 
@@ -108,7 +120,8 @@ Mode = Literal["match", "rewrite", "trace"]
 
 _MOST_NODES = 100  # of a pattern, and levels of a rule: each is some levels of recursion here
 _MOST_CHOICES = 6  # of a target inside one another: what both sides use is written in both
-_LONGEST_VALUE = 5_000  # parts of a named value where it is written out, as it is wherever a variable cannot keep it
+# parts of a named value where it is written out, as it is wherever a variable cannot keep it
+_LONGEST_VALUE = 5_000
 
 
 @cache
@@ -119,28 +132,59 @@ def _compiled(plan: MatchProgram, mode: Mode) -> Callable[..., Any] | None:
         return None
     rule = plan.rule
     space: dict[str, Any] = {
-        **RUNTIME, **TARGET_RUNTIME, **STAMP_RUNTIME, **objects, "Scope": Scope, "rule": rule, "D": rule.dialect, "TUPLE": TUPLE, "PROJ": PROJ,
-        "CONST": CONST, "DEAD": DEAD, "OUTLINE": OUTLINE, "INPUT": INPUT, "PARAM": PARAM, "VARIABLES": VARIABLES, "FIXED": frozenset((CONST, PARAM)), "NO_ATTRS": NO_ATTRS, "private": _private,
-        "convex": _convex, "same_attributes": _same_attributes, "canonical": canonical, "Growing": Growing, "Failure": Failure,
-        "BuildError": BuildError, "record": record, "scope_of": partial(_scope_of, rule), "candidates_of": partial(_candidates_of, rule.dialect),
-    }  # fmt: skip
+        **RUNTIME, **TARGET_RUNTIME, **STAMP_RUNTIME, **objects,
+        "Scope": Scope,
+        "rule": rule,
+        "D": rule.dialect,
+        "TUPLE": TUPLE,
+        "PROJ": PROJ,
+        "CONST": CONST,
+        "DEAD": DEAD,
+        "OUTLINE": OUTLINE,
+        "INPUT": INPUT,
+        "PARAM": PARAM,
+        "VARIABLES": VARIABLES,
+        "FIXED": frozenset((CONST, PARAM)),
+        "NO_ATTRS": NO_ATTRS,
+        "private": _private,
+        "convex": _convex,
+        "same_attributes": _same_attributes,
+        "canonical": canonical,
+        "Growing": Growing,
+        "Failure": Failure,
+        "BuildError": BuildError,
+        "record": record,
+        "scope_of": partial(_scope_of, rule),
+        "candidates_of": partial(_candidates_of, rule.dialect),
+    }
     exec(compile(text, f"<{mode} of {rule.name}>", "exec"), space)
     make: Callable[..., Any] = space["make"]
     return make
 
 
 def source_of(plan: MatchProgram, mode: Mode = "match") -> tuple[str, dict[str, Any]]:
-    """The generated Python text of a rule's matcher or rewriter, and the objects it refers to by name. Raises `NotCompiled`."""
+    """The generated Python text of a rule's matcher or rewriter, and the objects it refers to by name.
+
+    Raises `NotCompiled`.
+    """
     rule, rewrites = plan.rule, mode != "match"
     if any(isinstance(node, ir.ChainNode) for node in rule.nodes):
         raise NotCompiled("a chain")
-    if len(rule.nodes) > _MOST_NODES or levels(rule) > _MOST_NODES or choice_levels(rule) > _MOST_CHOICES or written_out(rule) > _LONGEST_VALUE:
+    if (
+        len(rule.nodes) > _MOST_NODES or levels(rule) > _MOST_NODES or choice_levels(rule) > _MOST_CHOICES
+        or written_out(rule) > _LONGEST_VALUE
+    ):
         raise NotCompiled("it is too long")
     writer = Writer(plan, Namespace(rule), fields_step, traced=mode == "trace")
     blocks = range(len(rule.blocks))
     alternations = [k for k, node in enumerate(rule.nodes) if isinstance(node, ir.AltNode)]
-    variables = [f"v{k}" for k in range(len(rule.nodes))] + [f"b{k}" for k in alternations] + [f"c{k}" for k in range(len(rule.captures))]
-    variables += [f"I{b}" for b in blocks] + [f"x{b}" for b in blocks] + (["taken", "growing"] if rule.blocks else [])
+    variables = (
+        [f"v{k}" for k in range(len(rule.nodes))] + [f"b{k}" for k in alternations]
+        + [f"c{k}" for k in range(len(rule.captures))]
+    )
+    variables += (
+        [f"I{b}" for b in blocks] + [f"x{b}" for b in blocks] + (["taken", "growing"] if rule.blocks else [])
+    )
     writer.variables = tuple(variables)
     steps = [found for step in plan.steps for found in _finding(step)]
     go(writer, Place(2, "return None"), chain([*steps, _finish(rewrites)], None))
@@ -150,22 +194,35 @@ def source_of(plan: MatchProgram, mode: Mode = "match") -> tuple[str, dict[str, 
     head = [
         f"def make(G{', E' if rewrites else ''}):",
         "    op, operands, attrs, users, types = G.op, G.operands, G.attrs, G.users, G.types",
-        "    label = G.ordered().label",
-        *(_EDITING if rewrites else ()),
-        *(f"    {name} = candidates_of(G, {writer.names.constant(site)})" for name, site in writer.sites.items()),
+        "    label = G.ordered().label", *(_EDITING if rewrites else ()),
+        *(
+            f"    {name} = candidates_of(G, {writer.names.constant(site)})"
+            for name, site in writer.sites.items()
+        ),
         *(f"    relevant_{k} = E.relevant({operators})" for k, operators in enumerate(writer.relevant)),
         *(f"    outlining_{k} = E.outlines({operators})" for k, operators in enumerate(writer.outlines)),
         f"    def {'rewrite(start, seeds)' if rewrites else 'match(start, accept)'}:",
-        *(f"        {name} = {starting[name[0]]}" for name in variables if not (name[0] == "v" and int(name[1:]) in always)),
+        *(
+            f"        {name} = {starting[name[0]]}"
+            for name in variables if not (name[0] == "v" and int(name[1:]) in always)
+        ),
     ]
     name = "rewrite" if rewrites else "match"
-    return "\n".join([*head, *writer.lines, "        return None", f"    return {name}"]) + "\n", writer.names.objects
+    return "\n".join(
+        [*head, *writer.lines, "        return None", f"    return {name}"]
+    ) + "\n", writer.names.objects
 
 
 _EDITING = (
     "    add, infer, misfit, replace_one, replace = E.add, E.infer, E.misfit, E.replace_one, E.replace",
-    "    note, remove, place_new, refine_types, output_uses = E.note, E.remove, E.place_new, E.refine_types, G.output_uses",
-    "    additions, add_user, names, values, looked_at = G.additions, G.add_user, G.names, G.values, E.looked_at",
+    (
+        "    note, remove, place_new, refine_types, output_uses = E.note, E.remove, E.place_new, "
+        "E.refine_types, G.output_uses"
+    ),
+    (
+        "    additions, add_user, names, values, looked_at = G.additions, G.add_user, G.names, G.values, "
+        "E.looked_at"
+    ),
     "    op_append, operands_append, attrs_append = op.append, operands.append, attrs.append",
     "    names_append, users_append, types_append = names.append, users.append, types.append",
     "    op_extend, operands_extend, attrs_extend = op.extend, operands.extend, attrs.extend",
@@ -186,7 +243,9 @@ def _always(rule: ir.CheckedRule) -> set[int]:
 
 
 def _finding(step: mp.Step) -> list[Step]:
-    """The code that finds what a step of the program finds; of those that test the whole none, which is `_finish`."""
+    """The code that finds what a step of the program finds; of those that test the whole none, which is
+    `_finish`.
+    """
     match step:
         case mp.Start(register):
             return [match_step(register, "start"), _early_conditions]
@@ -210,21 +269,28 @@ def _further_output(node: int) -> Step:
         elif node in place.possible:
             raise NotCompiled("an output that only some alternative matches")
         else:
-            forward(writer, place, node, lambda inner, n: go(writer, inner, Rest(match_step(node, n), rest)), place.certain)
+            forward(
+                writer, place, node, lambda inner, n: go(writer, inner, Rest(match_step(node, n), rest)),
+                place.certain,
+            )
 
     return emit
 
 
 def _early_conditions(writer: Writer, place: Place, rest: Rest) -> None:
-    """Parts of `where` that read nothing but what is matched already: tested before further outputs are looked for."""
+    """Parts of `where` that read nothing but what is matched already: tested before further outputs are
+    looked for.
+    """
     rule = writer.plan.rule
-    ready = [c for c in conjuncts(rule.where) if c not in writer.tested and is_known(rule, c, place.certain, None)]
+    ready = [
+        c for c in conjuncts(rule.where) if c not in writer.tested and is_known(rule, c, place.certain, None)
+    ]
     writer.conditions(place, [truth_code(condition, writer.names) for condition in ready])
     writer.tested += ready
     go(writer, place, rest)
 
 
-# ── the end ───────────────────────────────────────────────────────────────────────────────────────────────────
+# ── the end ─────────────────────────────────────────────────────────────────────────────────────────────────
 
 
 def _finish(rewrites: bool) -> Step:
@@ -242,8 +308,11 @@ def _finish(rewrites: bool) -> Step:
         alternatives = any(isinstance(node, ir.AltNode) for node in rule.nodes)
         if rule.output_block is None and (len(rule.outputs) > 1 or alternatives):
             leaves = [f"v{k}" for k in bound if isinstance(rule.nodes[k], ir.LeafNode)]
-            inputs = all_slots(rule, leaves, [k for k in sorted(templates) if isinstance(rule.nodes[k], ir.LeafNode)])
-            if not rule.blocks and leaves and not alternatives:  # an input that depends on an output has a greater label
+            inputs = all_slots(
+                rule, leaves, [k for k in sorted(templates) if isinstance(rule.nodes[k], ir.LeafNode)]
+            )
+            # an input that depends on an output has a greater label
+            if not rule.blocks and leaves and not alternatives:
                 writer.line(place, f"highest = max({', '.join(f'label[{leaf}]' for leaf in leaves)}, 0)")
                 earliest = ", ".join(f"label[v{k}]" for k in rule.outputs)
                 writer.check(place, f"highest >= min({earliest}) and not convex(G, {inputs}, {outputs})")
@@ -252,7 +321,9 @@ def _finish(rewrites: bool) -> Step:
                 writer.check(place, f"not convex(G, {inputs}, {outputs})")
         writer.names.keeps_lets = True
         mark = len(writer.lines)
-        writer.conditions(place, [truth_code(c, writer.names) for c in conjuncts(rule.where) if c not in writer.tested])
+        writer.conditions(
+            place, [truth_code(c, writer.names) for c in conjuncts(rule.where) if c not in writer.tested]
+        )
         for variable in rule.variables:
             _name_operator(writer, place, variable.name)
         if rewrites:
@@ -276,11 +347,17 @@ def _outputs_code(rule: ir.CheckedRule) -> str:
 def _check_outputs(writer: Writer, place: Place, bound: list[int]) -> None:
     """Condition 3 for nodes that are outputs only if some branch was chosen."""
     rule, maybe_outputs = writer.plan.rule, writer.plan.maybe_outputs
-    chosen = {m.node: " or ".join(" and ".join(f"b{a} == {k}" for a, k in way) for way in m.paths) for m in maybe_outputs}
+    chosen = {
+        m.node: " or ".join(" and ".join(f"b{a} == {k}" for a, k in way) for way in m.paths)
+        for m in maybe_outputs
+    }
     for maybe in maybe_outputs:
         inside = [k for k in maybe.others if rule.nodes[k].block is not None]
         sure = all_slots(rule, [f"v{k}" for k in maybe.others if k in bound and k not in chosen], inside)
-        same = [f"v{maybe.node} in {sure}", *(f"v{maybe.node} == v{k} and ({chosen[k]})" for k in maybe.others if k in chosen)]
+        same = [
+            f"v{maybe.node} in {sure}",
+            *(f"v{maybe.node} == v{k} and ({chosen[k]})" for k in maybe.others if k in chosen),
+        ]
         writer.check(place, f"({chosen[maybe.node]}) and ({' or '.join(same)})")
 
 
@@ -290,7 +367,11 @@ def _check_interior(writer: Writer, place: Place, bound: list[int], matched: str
     alternatives = any(isinstance(node, ir.AltNode) for node in rule.nodes)
     interior = [k for k in sorted(rule.interior) if k in bound]
     if rule.blocks:
-        inner = [k for k in sorted(rule.interior) if rule.nodes[k].block is not None and rule.nodes[k].block != rule.output_block]
+        inner = [
+            k
+            for k in sorted(rule.interior)
+            if rule.nodes[k].block is not None and rule.nodes[k].block != rule.output_block
+        ]
         if interior or inner:
             some = all_slots(rule, [f"v{k}" for k in interior], inner)
             writer.check(place, f"not private(G, {some}, {{*{matched}}}, {outputs})")
@@ -301,7 +382,9 @@ def _check_interior(writer: Writer, place: Place, bound: list[int], matched: str
         for k in interior:
             alone = sum(k in children(other) for other in rule.nodes) == 1
             test = f"len(users[v{k}]) == 1" if alone else "False"
-            writer.check(place, f"v{k} in G.output_uses or not ({test} or all([u in {matched} for u in users[v{k}]]))")
+            writer.check(
+                place, f"v{k} in G.output_uses or not ({test} or all([u in {matched} for u in users[v{k}]]))"
+            )
 
 
 def _name_operator(writer: Writer, place: Place, variable: str) -> None:
@@ -312,7 +395,10 @@ def _name_operator(writer: Writer, place: Place, variable: str) -> None:
     if sure:
         writer.line(place, f"w_{variable} = op[v{sure[0]}]")
         return
-    inside = "".join(f"op[I{nodes[k].block}[0][{k}]] if I{nodes[k].block} else " for k in same if nodes[k].block is not None)
+    inside = "".join(
+        f"op[I{nodes[k].block}[0][{k}]] if I{nodes[k].block} else "
+        for k in same if nodes[k].block is not None
+    )
     choice = "".join(f"op[v{k}] if v{k} != -2 else " for k in same if k in place.possible)
     writer.line(place, f"w_{variable} = {inside}{choice}None")
 
@@ -324,13 +410,20 @@ def _hand_over(writer: Writer, place: Place, bound: list[int]) -> None:
 
 
 def _rewrite(writer: Writer, place: Place, bound: list[int], templates: frozenset[int], outputs: str) -> None:
-    """The code that `_apply` emits; once for each way in which optional inputs may be there, where the target tells them apart."""
+    """The code that `_apply` emits; once for each way in which optional inputs may be there, where the target
+    tells them apart.
+    """
     plan, names = writer.plan, writer.names
     several = [] if writer.traced else variants(plan.rule)
     for absent, rule in several:
-        here = " and ".join(f"v{k} {'<' if k in absent else '>='} 0" for k, node in enumerate(plan.rule.nodes) if isinstance(node, ir.LeafNode) and node.optional)
+        here = " and ".join(
+            f"v{k} {'<' if k in absent else '>='} 0"
+            for k, node in enumerate(plan.rule.nodes) if isinstance(node, ir.LeafNode) and node.optional
+        )
         writer.line(place, f"if {here}:")
-        writer.plan, writer.names = replace(plan, rule=rule), replace(names, rule=rule, new_nodes={}, uncertain=None)
+        writer.plan, writer.names = (
+            replace(plan, rule=rule), replace(names, rule=rule, new_nodes={}, uncertain=None),
+        )
         _apply(writer, place.deeper(), bound, templates, outputs)
     writer.plan, writer.names = plan, names
     if not several:
@@ -349,7 +442,10 @@ def _apply(writer: Writer, place: Place, bound: list[int], templates: frozenset[
         single = _build(writer, place)
     else:
         stamps = emit_key(writer, place, layout)
-        if not writer.traced and all_fresh(writer, layout) and (outlined := outlined_layout(rule, layout)) is not None:
+        if (
+            not writer.traced and all_fresh(writer, layout)
+            and (outlined := outlined_layout(rule, layout)) is not None
+        ):
             emit_outlined(writer, place, outlined, len(layout.operators))
         writer.line(place, "if stamp is None:")
         writer.line(inner, "looked_at.clear()")
@@ -357,7 +453,11 @@ def _apply(writer: Writer, place: Place, bound: list[int], templates: frozenset[
         writer.line(inner, f"keep_stamp(E, {stamps}, key, first_new)")
         writer.line(place, "else:")
         emit_stamped(writer, inner, layout)
-        outputs_now = "[*projected]" if layout.several is not None else layout.outputs[0] if single else f"({', '.join(layout.outputs)},)"
+        outputs_now = (
+            "[*projected]" if layout.several is not None
+            else layout.outputs[0] if single
+            else f"({', '.join(layout.outputs)},)"
+        )
         writer.line(inner, f"now = {outputs_now}")
     one = single and rule.output_block is None and len(rule.outputs) == 1
     emit_replacement(writer, place, layout, one, single, outputs, bound, templates)
@@ -433,4 +533,7 @@ def _same_attributes(graph: Graph, dialect: Any, a: int, b: int, without: tuple[
     return all(name in left and name in right and equal(left[name], right[name]) for name in names)
 
 
-__all__ = ["Accept", "Matcher", "Rewriter", "compile_matcher", "compile_rewriter", "edits_of", "is_compiled", "source_of"]
+__all__ = [
+    "Accept", "Matcher", "Rewriter", "compile_matcher", "compile_rewriter", "edits_of", "is_compiled",
+    "source_of",
+]

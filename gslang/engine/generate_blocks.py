@@ -1,9 +1,9 @@
 """Generated code for `each` templates: instances as fields or operands, and as the rule's outputs.
 
-An instance is a table from template node to slot; `I0` lists those of block 0. The first instance is matched in line where it has
-to bind nodes from outside; all others by a nested function that returns the table or None. That function takes the first
-way in which the instance matches, so a template with a choice of its own is compiled only where the definition is greedy too
-(as outputs).
+An instance is a table from template node to slot; `I0` lists those of block 0. The first instance is matched
+in line where it has to bind nodes from outside; all others by a nested function that returns the table or
+None. That function takes the first way in which the instance matches, so a template with a choice of its own
+is compiled only where the definition is greedy too (as outputs).
 """
 
 from __future__ import annotations
@@ -42,12 +42,18 @@ def _check_instance(writer: Writer, place: Place, block: ir.Block) -> None:
     names = writer.names
     if names.inside == "first":
         late = [(k, writer.plan.deferred[k]) for k in block.nodes if k in writer.plan.deferred]
-        writer.conditions(place, [code for k, constraints in late for code in constraint_codes(writer, k, constraints)])
+        writer.conditions(
+            place, [code for k, constraints in late for code in constraint_codes(writer, k, constraints)]
+        )
     writer.conditions(place, [truth_code(condition, names) for condition in block.where])
 
 
-def _instance_function(writer: Writer, place: Place, number: int, root: int, mode: str, refused: Sequence[str] = ()) -> str:
-    """`def instance(n, x): …`: match template node `root` at graph node `n` as instance number `x`, unless one of `refused` holds."""
+def _instance_function(
+    writer: Writer, place: Place, number: int, root: int, mode: str, refused: Sequence[str] = ()
+) -> str:
+    """`def instance(n, x): …`: match template node `root` at graph node `n` as instance number `x`, unless
+    one of `refused` holds.
+    """
     block = writer.plan.rule.blocks[number]
     nodes = _template_nodes(writer, root)
     name = writer.name("instance")
@@ -80,10 +86,13 @@ def _bounds(writer: Writer, place: Place, block: ir.Block, count: str) -> None:
 
 def _has_choices(writer: Writer, nodes: Collection[int]) -> bool:
     rule = writer.plan.rule
-    return any(isinstance(node := rule.nodes[k], ir.CallNode) and node.swappable and len(node.operands) == 2 for k in nodes)
+    return any(
+        isinstance(node := rule.nodes[k], ir.CallNode) and node.swappable and len(node.operands) == 2
+        for k in nodes
+    )
 
 
-# ── as fields or operands ─────────────────────────────────────────────────────────────────────────────────────
+# ── as fields or operands ───────────────────────────────────────────────────────────────────────────────────
 
 
 def fields_step(step: mp.Fields) -> Step:
@@ -91,7 +100,10 @@ def fields_step(step: mp.Fields) -> Step:
 
     def emit(writer: Writer, place: Place, rest: Rest) -> None:
         others = [s for s in writer.plan.registers[step.of].steps if isinstance(s, (mp.Operand, mp.Absent))]
-        if any(isinstance(other, mp.Absent) or may_be_absent(writer.plan.rule, other.register) for other in others):
+        if any(
+            isinstance(other, mp.Absent) or may_be_absent(writer.plan.rule, other.register)
+            for other in others
+        ):
             raise NotCompiled("an optional operand beside a sequence")
         if writer.names.inside is not None or step.block in writer.spliced:
             raise NotCompiled("a sequence inside a template, or a second time")
@@ -115,11 +127,18 @@ def _sequence_step(splice: ir.Splice, expression: str) -> Step:
         writer.line(place, f"{fields} = {expression}")
         _bounds(writer, place, block, f"len({fields})")
         matched = sorted((place.certain | place.possible | place.started) & writer.plan.distinct)
-        earlier = [f"*[i[k] for i in I{b} for k in {_distinct(writer, rule.blocks[b].root)!r}]" for b in sorted(writer.spliced)]
+        earlier = [
+            f"*[i[k] for i in I{b} for k in {_distinct(writer, rule.blocks[b].root)!r}]"
+            for b in sorted(writer.spliced)
+        ]
         writer.line(place, f"taken = {{{', '.join([*(f'v{k}' for k in matched), *earlier, '-9'])}}}")
         writer.line(place, f"I{number} = []")
-        reads_first = any(k in writer.plan.deferred for k in nodes) or mentions_another(block.where, rule.lets)
-        reads_first |= any(isinstance(node := rule.nodes[k], ir.CallNode) and node.variable is not None for k in nodes)
+        reads_first = any(k in writer.plan.deferred for k in nodes) or mentions_another(
+            block.where, rule.lets
+        )
+        reads_first |= any(
+            isinstance(node := rule.nodes[k], ir.CallNode) and node.variable is not None for k in nodes
+        )
         binds = [k for k in _outside(writer, splice.node) if k not in place.certain]
         at_least_one = isinstance(block.minimum, ir.Const) and block.minimum.value >= 1
         steps: list[Step] = []
@@ -134,7 +153,10 @@ def _sequence_step(splice: ir.Splice, expression: str) -> Step:
 
         def others(writer: Writer, place: Place, rest: Rest) -> None:
             writer.names.inside = before
-            first = None if binds or not reads_first else _instance_function(writer, place, number, splice.node, "first")
+            first = (
+                None if binds or not reads_first
+                else _instance_function(writer, place, number, splice.node, "first")
+            )
             function = _instance_function(writer, place, number, splice.node, "next")
             start = 1 if binds else 0
             index, table = writer.name("x"), writer.name("i")
@@ -187,11 +209,13 @@ def _may_be_computed(pattern: ir.Pattern) -> bool:
     return isinstance(pattern, ir.LeafNode) and pattern.kind == "any"
 
 
-# ── as outputs ────────────────────────────────────────────────────────────────────────────────────────────────
+# ── as outputs ──────────────────────────────────────────────────────────────────────────────────────────────
 
 
 def output_block_step(number: int) -> Step:
-    """The first instance at `start`, then greedily every candidate that keeps the match valid (semantics.md §10)."""
+    """The first instance at `start`, then greedily every candidate that keeps the match valid (semantics.md
+    §10).
+    """
 
     def emit(writer: Writer, place: Place, rest: Rest) -> None:
         rule = writer.plan.rule
@@ -205,9 +229,16 @@ def output_block_step(number: int) -> Step:
 
         there = all(map(writer.names.is_there, [*nodes, *outside]))
         private = []
-        if there and not _has_choices(writer, nodes):  # else it matters which of the ways to match an instance is private
+        # else it matters which of the ways to match an instance is private
+        if there and not _has_choices(writer, nodes):
             matched_here = f"({''.join(f'v{k}, ' for k in [*nodes, *outside])})"
-            private = [f"v{k} in G.output_uses or len(users[v{k}]) > 1 and not all([u in {matched_here} for u in users[v{k}]])" for k in interior]
+            private = [
+                (
+                    f"v{k} in G.output_uses or len(users[v{k}]) > 1 and not all([u in {matched_here} for u "
+                    f"in users[v{k}]])"
+                )
+                for k in interior
+            ]
             interior = ()
         checks = bool(interior) or not there or any(_may_be_computed(rule.nodes[k]) for k in leaves)
         admitted = f"growing.admits({{}}, {{}}, ({''.join(f'v{k}, ' for k in outside)}))"
@@ -219,7 +250,11 @@ def output_block_step(number: int) -> Step:
                 writer.check(place, bad)
             writer.line(place, f"I{number} = [{_table(nodes)}]")
             if checks:
-                writer.line(place, f"growing = Growing(G, ({''.join(f'v{k}, ' for k in outer_leaves)}), {interior!r}, {leaves!r})")
+                writer.line(
+                    place,
+                    f"growing = Growing(G, ({''.join(f'v{k}, ' for k in outer_leaves)}), {interior!r}, "
+                    f"{leaves!r})",
+                )
                 writer.check(place, f"not {admitted.format(f'I{number}[0]', f'v{block.root}')}")
             matched = sorted((place.certain | place.started) & writer.plan.distinct)
             writer.line(place, f"taken = {{{', '.join([*(f'v{k}' for k in matched), '-9'])}}}")
@@ -260,7 +295,9 @@ def output_block_step(number: int) -> Step:
 
 
 def _enough_users(writer: Writer, place: Place, block: ir.Block, known: frozenset[int]) -> None:
-    """Each instance goes up from a shared node through a node of its own, so that node has as many users as there are instances."""
+    """Each instance goes up from a shared node through a node of its own, so that node has as many users as
+    there are instances.
+    """
     if isinstance(block.minimum, ir.Const) and block.minimum.value > 1:
         for base, _ in ways(writer, block.root, known)[:1]:
             writer.check(place, f"len(users[v{base}]) < {block.minimum.value}")
@@ -271,7 +308,9 @@ class Growing:
 
     __slots__ = ("_graph", "_highest", "_inner_inputs", "_interior", "_leaves", "_lowest", "_roots")
 
-    def __init__(self, graph: Graph, outer_leaves: tuple[int, ...], interior: tuple[int, ...], leaves: tuple[int, ...]) -> None:
+    def __init__(
+        self, graph: Graph, outer_leaves: tuple[int, ...], interior: tuple[int, ...], leaves: tuple[int, ...]
+    ) -> None:
         label = graph.ordered().label
         self._graph = graph
         self._interior, self._leaves = interior, leaves
@@ -288,7 +327,13 @@ class Growing:
             matched = set(table.values())
             for k in self._interior:
                 slot = table[k]
-                if slot >= 0 and slot != root and (slot in graph.output_uses or any([u not in matched and u not in outer for u in users[slot]])):
+                if (
+                    slot >= 0 and slot != root
+                    and (
+                        slot in graph.output_uses
+                        or any([u not in matched and u not in outer for u in users[slot]])
+                    )
+                ):
                     return False
         inner = [n for k in self._leaves if (n := table[k]) >= 0 and operands[n]]
         if root in self._inner_inputs or root in inner:
@@ -298,7 +343,9 @@ class Growing:
             return False
         if inner:
             lowest = min(self._lowest, label[root]) if self._roots else label[root]
-            if any(label[n] >= lowest for n in inner) and is_blocked(graph, inner, {**self._roots, root: None}, start):
+            if any(label[n] >= lowest for n in inner) and is_blocked(
+                graph, inner, {**self._roots, root: None}, start
+            ):
                 return False
             self._inner_inputs.update(dict.fromkeys(inner))
             self._highest = max(self._highest, *[label[n] for n in inner])

@@ -1,7 +1,7 @@
 """Generated code that goes forward: the loop over candidates for a pattern node above matched ones.
 
-Statically: over which matched node, through which operators, and which equality constraints fix values of a candidate before it is
-matched. At run time `candidates.Candidates` lists them, grouped by those values.
+Statically: over which matched node, through which operators, and which equality constraints fix values of a
+candidate before it is matched. At run time `candidates.Candidates` lists them, grouped by those values.
 """
 
 from __future__ import annotations
@@ -17,8 +17,12 @@ from gslang.engine.value_code import NotCompiled, code_of
 from gslang.graph.graph import PROJ, TUPLE
 
 
-def forward(writer: Writer, place: Place, node: int, body: Callable[[Place, str], None], known: frozenset[int]) -> None:
-    """Emit the loop over candidates for pattern node `node`; `known`: nodes that are matched on every way to here."""
+def forward(
+    writer: Writer, place: Place, node: int, body: Callable[[Place, str], None], known: frozenset[int]
+) -> None:
+    """Emit the loop over candidates for pattern node `node`; `known`: nodes that are matched on every way to
+    here.
+    """
     lower = ways(writer, node, known)
     if not lower:
         raise NotCompiled("no matched node lies below")
@@ -26,11 +30,17 @@ def forward(writer: Writer, place: Place, node: int, body: Callable[[Place, str]
     found = writer.name("found")
     known_lists = dict(writer.listed)
     for number, (base, levels) in enumerate(lower):
-        test = " and ".join(f"len(users[v{base}]) <= len(users[v{other}])" for other, _ in lower[number + 1 :])
+        test = " and ".join(
+            f"len(users[v{base}]) <= len(users[v{other}])" for other, _ in lower[number + 1 :]
+        )
         inner = place if len(lower) == 1 else place.deeper()
         if len(lower) > 1:
-            writer.line(place, "else:" if number + 1 == len(lower) else f"{'elif' if number else 'if'} {test}:")
-        _list_candidates(writer, inner, found, base, levels, writer.site(Site(levels, tuple(key_parts))), key_code)
+            writer.line(
+                place, "else:" if number + 1 == len(lower) else f"{'elif' if number else 'if'} {test}:"
+            )
+        _list_candidates(
+            writer, inner, found, base, levels, writer.site(Site(levels, tuple(key_parts))), key_code
+        )
         if len(lower) == 1:
             writer.listed[base, levels] = found
     candidate = writer.name("n")
@@ -39,9 +49,16 @@ def forward(writer: Writer, place: Place, node: int, body: Callable[[Place, str]
 
 
 def _list_candidates(
-    writer: Writer, place: Place, found: str, base: int, levels: tuple[frozenset[str], ...], site: str, key: list[str]
+    writer: Writer,
+    place: Place,
+    found: str,
+    base: int,
+    levels: tuple[frozenset[str], ...],
+    site: str,
+    key: list[str],
 ) -> None:
-    """Candidates above `base`: of a node with few users the list, which an outer loop may have made already."""
+    """Candidates above `base`: of a node with few users the list, which an outer loop may have made already.
+    """
     inner = place.deeper()
     writer.line(place, f"if type(users[v{base}]) is list:")
     if (base, levels) in writer.listed:
@@ -57,7 +74,9 @@ def _list_candidates(
         writer.line(inner, f"{found} = {site}.group(v{base}, ())")
         return
     writer.line(inner, "try:")
-    writer.line(inner, f"    {found} = {site}.group(v{base}, ({''.join(f'canonical({part}), ' for part in key)}))")
+    writer.line(
+        inner, f"    {found} = {site}.group(v{base}, ({''.join(f'canonical({part}), ' for part in key)}))"
+    )
     writer.line(inner, "except FAILURES:")
     writer.line(inner, f"    {found} = ()")
 
@@ -95,10 +114,12 @@ def operators_of(pattern: ir.Pattern) -> frozenset[str]:
     return frozenset()
 
 
-# ── what equality constraints fix ─────────────────────────────────────────────────────────────────────────────
+# ── what equality constraints fix ───────────────────────────────────────────────────────────────────────────
 
 
-def _fixed(writer: Writer, node: int, known: frozenset[int]) -> tuple[list[str], list[tuple[tuple[int, ...], str]]]:
+def _fixed(
+    writer: Writer, node: int, known: frozenset[int]
+) -> tuple[list[str], list[tuple[tuple[int, ...], str]]]:
     """Values that a candidate must have, as code, and where it has them: (path of operands, field)."""
     rule = writer.plan.rule
     paths = _paths(rule, node, known)
@@ -106,7 +127,10 @@ def _fixed(writer: Writer, node: int, known: frozenset[int]) -> tuple[list[str],
     parts: list[tuple[tuple[int, ...], str]] = []
 
     def fix(k: int, field: str, value: ir.Value) -> None:
-        if (paths[k], field) not in parts and field != "value" and is_known(rule, value, known, writer.names.inside):
+        if (
+            (paths[k], field) not in parts and field != "value"
+            and is_known(rule, value, known, writer.names.inside)
+        ):
             try:
                 codes.append(code_of(value, writer.names))
             except NotCompiled:
@@ -132,7 +156,9 @@ def _fixed(writer: Writer, node: int, known: frozenset[int]) -> tuple[list[str],
 
 
 def conjuncts(conditions: Iterable[ir.Value]) -> Iterator[ir.Value]:
-    """Conditions that must all be true, `and` taken apart: only true passes, so what is unknown may be found out anywhere."""
+    """Conditions that must all be true, `and` taken apart: only true passes, so what is unknown may be found
+    out anywhere.
+    """
     for condition in conditions:
         if isinstance(condition, ir.AllOf):
             yield from conjuncts(condition.items)
@@ -170,8 +196,12 @@ def is_known(rule: ir.CheckedRule, value: Any, known: frozenset[int], inside: st
     """True if a value reads nothing but nodes that are matched."""
     match value:
         case ir.NodeAttr(place, node, _):
-            return (isinstance(place, ir.Own) and node in known) or (isinstance(place, ir.First) and inside == "next")
-        case ir.Captured() | ir.Local() | ir.InstanceIndex() | ir.Instances() | ir.Length() | ir.SelectValue():
+            return (isinstance(place, ir.Own) and node in known) or (
+                isinstance(place, ir.First) and inside == "next"
+            )
+        case (
+            ir.Captured() | ir.Local() | ir.InstanceIndex() | ir.Instances() | ir.Length() | ir.SelectValue()
+        ):
             return False
         case ir.IsAbsent() | ir.SameNode() | ir.Uses():
             return False

@@ -1,8 +1,8 @@
 """Generated code for the steps of a register: one template for each kind of step.
 
-Alternatives, and pattern nodes that only some alternative has matched, need what follows more than once: it becomes a nested
-function (a continuation). Every register has one variable for the whole matcher, `v7`, so nested functions share them. A step
-that has no template leaves its rule to the machine.
+Alternatives, and pattern nodes that only some alternative has matched, need what follows more than once: it
+becomes a nested function (a continuation). Every register has one variable for the whole matcher, `v7`, so
+nested functions share them. A step that has no template leaves its rule to the machine.
 """
 
 from __future__ import annotations
@@ -67,7 +67,16 @@ def match_new(writer: Writer, place: Place, node: int, value: str, rest: Rest) -
     """Bind a register that holds nothing yet, and take its steps, the cheapest first."""
     writer.line(place, f"v{node} = {value}")
     operands: dict[int, str] = {}  # index → expression, once they are taken
-    go(writer, place, chain([_template(writer, step, value, operands) for step in _cheapest_first(writer.plan.registers[node].steps)], rest))
+    go(
+        writer, place,
+        chain(
+            [
+                _template(writer, step, value, operands)
+                for step in _cheapest_first(writer.plan.registers[node].steps)
+            ],
+            rest,
+        ),
+    )
 
 
 def _cheapest_first(steps: Sequence[mp.Step]) -> Iterable[Any]:
@@ -85,7 +94,9 @@ def _cheapest_first(steps: Sequence[mp.Step]) -> Iterable[Any]:
                 return 2
         return 3
 
-    for (_, are_tests), group in groupby(sorted(steps, key=rank), key=lambda step: (rank(step), isinstance(step, mp.Attr))):
+    for (_, are_tests), group in groupby(
+        sorted(steps, key=rank), key=lambda step: (rank(step), isinstance(step, mp.Attr))
+    ):
         found = tuple(group)
         yield from (found,) if are_tests else found
 
@@ -102,7 +113,9 @@ def _template(writer: Writer, step: Any, value: str, operands: dict[int, str]) -
         case mp.Operands():
             return lambda writer, place, rest: _operands(writer, place, step, operands, rest)
         case mp.Operand(register, _, index):
-            return lambda writer, place, rest: go(writer, place, Rest(match_step(register, operands[index]), rest))
+            return lambda writer, place, rest: go(
+                writer, place, Rest(match_step(register, operands[index]), rest)
+            )
         case mp.Absent(_, index):
             return lambda writer, place, rest: _absent(writer, place, operands[index], rest)
         case mp.Fields():
@@ -120,7 +133,9 @@ def _tests(writer: Writer, place: Place, tests: tuple[mp.Attr, ...], rest: Rest)
     """Tests of attributes, types and values; an operand that is left out passes."""
     register = tests[0].register
     waiting = writer.names.inside == "first"  # those are tested when the instance is complete
-    codes = constraint_codes(writer, register, [test.constraint for test in tests if not (waiting and test.waits)])
+    codes = constraint_codes(
+        writer, register, [test.constraint for test in tests if not (waiting and test.waits)]
+    )
     if codes and may_be_absent(writer.plan.rule, register):
         writer.line(place, f"if v{register} != -1:")
         writer.line(place.deeper(), "pass")
@@ -134,13 +149,19 @@ def _done(place: Place, register: int) -> Place:
     return replace(place, certain=place.certain | {register}, started=place.started - {register})
 
 
-def constraint_codes(writer: Writer, node: int, chosen: Sequence[ir.Constraint | ir.SameAttributes]) -> list[str]:
-    """Constraints on a node as code; calls that were given the same attributes need no comparison one by one."""
+def constraint_codes(
+    writer: Writer, node: int, chosen: Sequence[ir.Constraint | ir.SameAttributes]
+) -> list[str]:
+    """Constraints on a node as code; calls that were given the same attributes need no comparison one by one.
+    """
     alike: dict[str, list[ir.Constraint]] = {}
     for constraint in chosen:
         if (other := _copied_from(writer, node, constraint)) is not None:
             alike.setdefault(other, []).append(constraint)  # type: ignore[arg-type]
-    codes = [constraint_code(c, node, writer.names) for c in chosen if not any(c in group for group in alike.values())]
+    codes = [
+        constraint_code(c, node, writer.names)
+        for c in chosen if not any(c in group for group in alike.values())
+    ]
     for other, group in alike.items():
         one_by_one = " and ".join(constraint_code(c, node, writer.names) for c in group)
         codes.append(f"(equal_attributes(attrs[v{node}], attrs[{other}]) or {one_by_one})")
@@ -148,21 +169,38 @@ def constraint_codes(writer: Writer, node: int, chosen: Sequence[ir.Constraint |
 
 
 def _copied_from(writer: Writer, node: int, constraint: ir.Constraint | ir.SameAttributes) -> str | None:
-    """The slot of the other call, where a constraint says that an attribute is that of another call of the same operator (`c.*`)."""
+    """The slot of the other call, where a constraint says that an attribute is that of another call of the
+    same operator (`c.*`).
+    """
     nodes = writer.plan.rule.nodes
     match constraint:
-        case ir.Constraint(field, ir.Equals(ir.NodeAttr(ir.Own() | ir.First() as place, other, name))) if field == name:
+        case ir.Constraint(field, ir.Equals(ir.NodeAttr(ir.Own() | ir.First() as place, other, name))) if (
+            field == name
+        ):
             mine, theirs = nodes[node], nodes[other]
-            if isinstance(mine, ir.CallNode) and isinstance(theirs, ir.CallNode) and mine.operators == theirs.operators:
+            if (
+                isinstance(mine, ir.CallNode) and isinstance(theirs, ir.CallNode)
+                and mine.operators == theirs.operators
+            ):
                 signature = writer.plan.rule.dialect.get(mine.operators[0])
                 plain = signature is not None and all(o.name != field for o in signature.operands)
-                return writer.names.slot(place, other) if plain and len(mine.operators) == 1 and writer.names.is_there(other) else None
+                return (
+                    writer.names.slot(place, other)
+                    if plain and len(mine.operators) == 1 and writer.names.is_there(other)
+                    else None
+                )
     return None
 
 
-# ── the node itself ───────────────────────────────────────────────────────────────────────────────────────────
+# ── the node itself ─────────────────────────────────────────────────────────────────────────────────────────
 
-_KINDS = {"const": "is not CONST", "input": "is not INPUT", "param": "is not PARAM", "var": "not in VARIABLES", "fixed": "not in FIXED"}
+_KINDS = {
+    "const": "is not CONST",
+    "input": "is not INPUT",
+    "param": "is not PARAM",
+    "var": "not in VARIABLES",
+    "fixed": "not in FIXED",
+}
 
 
 def _kind(writer: Writer, place: Place, step: mp.IsKind, rest: Rest) -> None:
@@ -199,13 +237,17 @@ def _distinct(writer: Writer, place: Place, register: int, rest: Rest) -> None:
         writer.check(place, f"{slot} in taken")
     else:  # `taken` may be of an earlier attempt
         for block in sorted(writer.spliced):
-            theirs = [k for k in sorted(distinct) if nodes[k].block == block and may_coincide(nodes[register], nodes[k])]
+            theirs = [
+                k
+                for k in sorted(distinct)
+                if nodes[k].block == block and may_coincide(nodes[register], nodes[k])
+            ]
             if theirs:
                 writer.check(place, f"any([{slot} == i[k] for i in I{block} for k in {tuple(theirs)!r}])")
     go(writer, place, rest)
 
 
-# ── alternatives ──────────────────────────────────────────────────────────────────────────────────────────────
+# ── alternatives ────────────────────────────────────────────────────────────────────────────────────────────
 
 
 def _alternatives(writer: Writer, place: Place, step: mp.Choice, value: str, rest: Rest) -> None:
@@ -215,7 +257,9 @@ def _alternatives(writer: Writer, place: Place, step: mp.Choice, value: str, res
     plan, node = writer.plan, step.register
     under = frozenset(below(plan, node)) - {node}
     always = frozenset.intersection(*(frozenset(_certain_below(plan, branch)) for branch in step.branches))
-    after_place = replace(place, certain=place.certain | {node} | always, possible=(place.possible | under) - always)
+    after_place = replace(
+        place, certain=place.certain | {node} | always, possible=(place.possible | under) - always
+    )
     after, inside = writer.function(after_place, "after")
     go(writer, inside, rest)
     reset = sorted(under - place.certain - place.possible)
@@ -225,7 +269,10 @@ def _alternatives(writer: Writer, place: Place, step: mp.Choice, value: str, res
             writer.line(body, f"v{k} = -2")
         writer.line(body, f"v{node} = {value}")
         writer.line(body, f"b{node} = {choice}")
-        go(writer, body, chain([match_step(branch, value), _settle(node, value, choice), _return_call(after)], None))
+        go(
+            writer, body,
+            chain([match_step(branch, value), _settle(node, value, choice), _return_call(after)], None),
+        )
         writer.call(place, name)
     writer.line(place, place.fail)
 
@@ -259,13 +306,18 @@ def _certain_below(plan: MatchProgram, node: int) -> list[int]:
     return list(found)
 
 
-# ── operands ──────────────────────────────────────────────────────────────────────────────────────────────────
+# ── operands ────────────────────────────────────────────────────────────────────────────────────────────────
 
 
 def _operator_variable(writer: Writer, place: Place, node: int, variable: str) -> None:
-    """All nodes with the same variable have the same operator: compare with one that is matched, if one is."""
+    """All nodes with the same variable have the same operator: compare with one that is matched, if one is.
+    """
     nodes = writer.plan.rule.nodes
-    same = [k for k, other in enumerate(nodes) if isinstance(other, ir.CallNode) and other.variable == variable and k != node]
+    same = [
+        k
+        for k, other in enumerate(nodes)
+        if isinstance(other, ir.CallNode) and other.variable == variable and k != node
+    ]
     sure = [k for k in same if k in place.certain or k in place.started]
     if sure:
         writer.check(place, f"op[v{node}] is not op[v{sure[0]}]")
@@ -309,7 +361,10 @@ def _operands(writer: Writer, place: Place, step: mp.Operands, operands: dict[in
 
 
 def _arity(writer: Writer, place: Place, step: mp.Operands, given: str) -> None:
-    """Check the number of operands. A missing trailing operand is absent (-1), and one that is absent may be there."""
+    """Check the number of operands.
+
+    A missing trailing operand is absent (-1), and one that is absent may be there.
+    """
     rule, count = writer.plan.rule, step.count
     pattern = rule.nodes[step.register]
     parts = pattern.operands if isinstance(pattern, ir.CallNode) else ()
@@ -334,6 +389,8 @@ def _reads_only_itself(constraint: ir.Constraint | ir.SameAttributes) -> bool:
     if isinstance(constraint, ir.SameAttributes):
         return False
     match constraint.test:
-        case ir.Equals(ir.Const()) | ir.ConstantEquals(ir.Const()) | ir.SplatEquals(ir.Const()) | ir.Anything():
+        case (
+            ir.Equals(ir.Const()) | ir.ConstantEquals(ir.Const()) | ir.SplatEquals(ir.Const()) | ir.Anything()
+        ):
             return True
     return False

@@ -1,8 +1,9 @@
 """Targets of which the part that depends on constants only is laid down as outlines (`graph.outline`).
 
-Only where folding follows, no pattern of the step could match a call of that part, and it is small: then nobody sees the
-difference, but that folding computes the part of all applications at once. The other new nodes have the labels that they would
-have in the whole target, so that later sweeps come to them in the same order.
+Only where folding follows, no pattern of the step could match a call of that part, and it is small: then
+nobody sees the difference, but that folding computes the part of all applications at once. The other new
+nodes have the labels that they would have in the whole target, so that later sweeps come to them in the same
+order.
 """
 
 from __future__ import annotations
@@ -20,10 +21,23 @@ from gslang.graph.graph import CONST
 from gslang.graph.outline import Outline, OutlinedNode
 
 ARITHMETIC: Final[Mapping[str, str]] = {
-    "add": "add", "subtract": "subtract", "multiply": "multiply", "divide": "divide", "sqrt": "sqrt", "negative": "negative",
-    "Add": "add", "Sub": "subtract", "Mul": "multiply", "Div": "divide", "Sqrt": "sqrt", "Neg": "negative",
-}  # fmt: skip
-"""Operator → NumPy's function. Each result is correctly rounded, whether it is computed alone or among others."""
+    "add": "add",
+    "subtract": "subtract",
+    "multiply": "multiply",
+    "divide": "divide",
+    "sqrt": "sqrt",
+    "negative": "negative",
+    "Add": "add",
+    "Sub": "subtract",
+    "Mul": "multiply",
+    "Div": "divide",
+    "Sqrt": "sqrt",
+    "Neg": "negative",
+}
+"""Operator → NumPy's function.
+
+Each result is correctly rounded, whether it is computed alone or among others.
+"""
 RESHAPING: Final = frozenset(("expand_dims", "reshape", "squeeze", "Unsqueeze", "Reshape", "Squeeze"))
 """Operators whose result is the first operand in another shape."""
 
@@ -33,9 +47,10 @@ _FLOATS: Final = {"float32": 4, "float64": 8}  # → bytes
 
 @dataclass(frozen=True, slots=True)
 class OutlinedLayout:
-    """`layout`: outlines first, then the other nodes. `places`: where the whole target has these. `inside`: for each outline the
-    nodes that it stands for, as (operator, operands as an `OutlinedNode` has them, place). `leaves`: what they read, as code.
-    `operators`: of these nodes."""
+    """`layout`: outlines first, then the other nodes. `places`: where the whole target has these. `inside`:
+    for each outline the nodes that it stands for, as (operator, operands as an `OutlinedNode` has them,
+    place). `leaves`: what they read, as code. `operators`: of these nodes.
+    """
 
     layout: Layout
     places: tuple[int, ...]
@@ -47,16 +62,31 @@ class OutlinedLayout:
 def outlined_layout(rule: ir.CheckedRule, layout: Layout) -> OutlinedLayout | None:
     """None where no call would be saved."""
     within = _constant_part(rule, layout)
-    readers = [[k for k, items in enumerate(layout.operands) if f"n{node}" in items] for node in range(len(layout.operators))]
-    tops = [k for k in sorted(within) if layout.operators[k] != "CONST" and (f"n{k}" in layout.outputs or any(r not in within for r in readers[k]))]
+    readers = [
+        [k for k, items in enumerate(layout.operands) if f"n{node}" in items]
+        for node in range(len(layout.operators))
+    ]
+    tops = [
+        k
+        for k in sorted(within)
+        if layout.operators[k] != "CONST"
+        and (f"n{k}" in layout.outputs or any(r not in within for r in readers[k]))
+    ]
     calls = [k for k in sorted(within) if layout.operators[k] != "CONST"]
     if len(calls) <= len(tops):
         return None
-    kept = [k for k in range(len(layout.operators)) if k not in within or layout.operators[k] == "CONST" and any(r not in within for r in readers[k])]
+    kept = [
+        k
+        for k in range(len(layout.operators))
+        if k not in within or layout.operators[k] == "CONST" and any(r not in within for r in readers[k])
+    ]
     places = (*tops, *kept)
     renamed = {f"n{place}": f"n{position}" for position, place in enumerate(places)}
     parts = [_below(layout, top) for top in tops]
-    operands = [tuple(dict.fromkeys(item for k in part for item in layout.operands[k] if item[0] == "v")) for part in parts]
+    operands = [
+        tuple(dict.fromkeys(item for k in part for item in layout.operands[k] if item[0] == "v"))
+        for part in parts
+    ]
     if not all(operands):
         return None
     inside = tuple([_numbered(layout, part, leaves) for part, leaves in zip(parts, operands)])
@@ -68,17 +98,28 @@ def outlined_layout(rule: ir.CheckedRule, layout: Layout) -> OutlinedLayout | No
         any(layout.operators[k] == "CONST" for k in kept),
     )
     leaves = tuple(dict.fromkeys(leaf for items in operands for leaf in items))
-    return OutlinedLayout(small, places, inside, leaves, tuple(sorted({layout.operators[k].strip("'") for k in calls})))
+    return OutlinedLayout(
+        small, places, inside, leaves, tuple(sorted({layout.operators[k].strip("'") for k in calls}))
+    )
 
 
 def _constant_part(rule: ir.CheckedRule, layout: Layout) -> set[int]:
-    """Calls that can be computed once the inputs that they read have values, and the constants that these read."""
+    """Calls that can be computed once the inputs that they read have values, and the constants that these
+    read.
+    """
     found: set[int] = set()
     for k, (operator, items) in enumerate(zip(layout.operators, layout.operands)):
         name = operator.strip("'")
-        if operator == "CONST" or items and (name in ARITHMETIC or name in RESHAPING) and all(_is_constant(rule, item, found) for item in items):
+        if (
+            operator == "CONST" or items and (name in ARITHMETIC or name in RESHAPING)
+            and all(_is_constant(rule, item, found) for item in items)
+        ):
             found.add(k)
-    while unread := [k for k in found if layout.operators[k] == "CONST" and not any(f"n{k}" in layout.operands[r] for r in found)]:
+    while unread := [
+        k
+        for k in found
+        if layout.operators[k] == "CONST" and not any(f"n{k}" in layout.operands[r] for r in found)
+    ]:
         found.difference_update(unread)
     return found
 
@@ -99,7 +140,9 @@ def _below(layout: Layout, top: int) -> list[int]:
     return sorted(found)
 
 
-def _numbered(layout: Layout, part: list[int], leaves: tuple[str, ...]) -> tuple[tuple[str, tuple[int, ...], int], ...]:
+def _numbered(
+    layout: Layout, part: list[int], leaves: tuple[str, ...]
+) -> tuple[tuple[str, tuple[int, ...], int], ...]:
     def number(item: str) -> int:
         return part.index(int(item[1:])) if item[0] == "n" else ~leaves.index(item)
 
@@ -107,13 +150,17 @@ def _numbered(layout: Layout, part: list[int], leaves: tuple[str, ...]) -> tuple
 
 
 class OutlinedStamps(dict[int, "Stamp | bool"]):
-    """`id` of a whole stamp → the one with outlines; False where values would be too large, or are no floating-point numbers."""
+    """`id` of a whole stamp → the one with outlines; False where values would be too large, or are no
+    floating-point numbers.
+    """
 
     def __init__(self, outlined: OutlinedLayout) -> None:
         self.outlined = outlined
 
     def of(self, stamp: Stamp) -> Stamp | bool:
-        """The stamp with outlines for a whole one, which is never forgotten, so that its `id` remains its own."""
+        """The stamp with outlines for a whole one, which is never forgotten, so that its `id` remains its
+        own.
+        """
         result = self[id(stamp)] = self._made(stamp)
         return result
 
@@ -126,7 +173,10 @@ class OutlinedStamps(dict[int, "Stamp | bool"]):
                 type_ = stamp.types[place]
                 if not isinstance(type_, TensorType) or op != "CONST" and not _is_small(type_):
                     return False
-                nodes.append(OutlinedNode(CONST if op == "CONST" else op, operands, stamp.attrs[place], type_, values.get(place), place))
+                nodes.append(OutlinedNode(
+                    CONST if op == "CONST" else op, operands, stamp.attrs[place], type_, values.get(place),
+                    place,
+                ))
             if len({node.type.dtype for node in nodes if node.op is not CONST}) > 1:
                 return False
             outlines.append(Outline(tuple(nodes), position))
@@ -135,7 +185,9 @@ class OutlinedStamps(dict[int, "Stamp | bool"]):
             stamp,
             attrs=(*[{"outline": outline} for outline in outlines], *[stamp.attrs[place] for place in kept]),
             types=tuple([stamp.types[place] for place in self.outlined.places]),
-            values=tuple([(len(outlines) + k, values[place]) for k, place in enumerate(kept) if place in values]),
+            values=tuple(
+                [(len(outlines) + k, values[place]) for k, place in enumerate(kept) if place in values]
+            ),
         )
 
 

@@ -1,7 +1,8 @@
 """Generated code that lets new nodes take the place of a match's outputs.
 
-Three ways, the fastest that is right for the rule: in line, where all is known beforehand (which nodes are new, that each
-output gets one of its own, and that nothing goes on reading an old one); `Edits.replace_one` and `Edits.replace` for the rest.
+Three ways, the fastest that is right for the rule: in line, where all is known beforehand (which nodes are
+new, that each output gets one of its own, and that nothing goes on reading an old one); `Edits.replace_one`
+and `Edits.replace` for the rest.
 """
 
 from __future__ import annotations
@@ -21,15 +22,27 @@ from gslang.graph.order import GAP
 
 
 def emit_replacement(
-    writer: Writer, place: Place, layout: Layout | None, one: bool, single: bool, outputs: str, bound: list[int], templates: frozenset[int]
+    writer: Writer,
+    place: Place,
+    layout: Layout | None,
+    one: bool,
+    single: bool,
+    outputs: str,
+    bound: list[int],
+    templates: frozenset[int],
 ) -> None:
-    """Emit what follows when `now` is built: compare types, replace. `one`: one output, one new node; `single`: `now` is a node."""
+    """Emit what follows when `now` is built: compare types, replace.
+
+    `one`: one output, one new node; `single`: `now` is a node.
+    """
     rule, inner = writer.plan.rule, place.deeper()
     if layout is not None and all_fresh(writer, layout):
         _emit_fresh(writer, place, layout)
         _emit_end(writer, place, bound)
         return
-    fixed = rule.output_block is None and not any(stands_for_several(rule.target, number) for number in rule.target.outputs)
+    fixed = rule.output_block is None and not any(
+        stands_for_several(rule.target, number) for number in rule.target.outputs
+    )
     if one:
         old = f"v{rule.outputs[0]}"
         _emit_misfit(writer, place, f"now < 0 or types[now] is not types[{old}]", f"({old},)", "(now,)")
@@ -37,7 +50,14 @@ def emit_replacement(
         writer.line(place, f"old = {outputs}")
         if single:
             writer.line(place, "now = (now,)")
-        some = " or ".join(f"now[{k}] < 0 or types[now[{k}]] is not types[v{node}]" for k, node in enumerate(rule.outputs)) if fixed else "True"
+        some = (
+            " or ".join(
+                f"now[{k}] < 0 or types[now[{k}]] is not types[v{node}]"
+                for k, node in enumerate(rule.outputs)
+            )
+            if fixed
+            else "True"
+        )
         _emit_misfit(writer, place, some, "old", "now")
     if one and _is_input(writer):
         _emit_shortcut(writer, place, bound)
@@ -77,7 +97,11 @@ def scope_code(writer: Writer, bound: list[int]) -> str:
 
 def _emit_end(writer: Writer, place: Place, bound: list[int]) -> None:
     """The application is done."""
-    writer.line(place, f"return record({scope_code(writer, bound)}, first_new, old, now, removed)" if writer.traced else "return True")
+    writer.line(
+        place,
+        f"return record({scope_code(writer, bound)}, first_new, old, now, removed)" if writer.traced
+        else "return True",
+    )
 
 
 def _emit_removing(writer: Writer, place: Place, call: str) -> None:
@@ -94,7 +118,7 @@ def _emit_misfit(writer: Writer, place: Place, condition: str, olds: str, nows: 
     writer.line(inner.deeper(), "return Failure(rule.name, G.label(start), why)")
 
 
-# ── in line ───────────────────────────────────────────────────────────────────────────────────────────────────
+# ── in line ─────────────────────────────────────────────────────────────────────────────────────────────────
 
 
 def _emit_fresh(writer: Writer, place: Place, layout: Layout) -> None:
@@ -104,14 +128,22 @@ def _emit_fresh(writer: Writer, place: Place, layout: Layout) -> None:
         writer.line(place, f"old, now = {_tuple(_olds(writer))}, {_tuple(layout.outputs)}")
     _emit_room(writer, place, count)
     _emit_typed(writer, place, layout)
-    writer.line(place, f"if step > 0 and len(label) == first_new: label.extend(range(high - step * {count - 1}, high + 1, step))")
+    writer.line(
+        place,
+        f"if step > 0 and len(label) == first_new: label.extend(range(high - step * {count - 1}, high + 1, "
+        "step))",
+    )
     writer.line(place, f"else: place_new({_tuple(_olds(writer))}, {_tuple(layout.outputs)}, first_new)")
     _emit_moved(writer, place, layout)
 
 
 def emit_outlined(writer: Writer, place: Place, outlined: OutlinedLayout, count: int) -> None:
-    """Emit the application with outlines, which returns, where they are wanted and there is room for the whole target's `count` labels."""
-    stamps, operators = writer.names.constant(OutlinedStamps(outlined)), writer.names.constant(outlined.operators)
+    """Emit the application with outlines, which returns, where they are wanted and there is room for the
+    whole target's `count` labels.
+    """
+    stamps, operators = (
+        writer.names.constant(OutlinedStamps(outlined)), writer.names.constant(outlined.operators),
+    )
     known = " and ".join(f"{leaf} in values" for leaf in outlined.leaves)
     writer.outlines.append(operators)
     writer.line(place, f"if outlining_{len(writer.outlines) - 1} and stamp is not None and {known}:")
@@ -136,7 +168,10 @@ def _olds(writer: Writer) -> list[str]:
 
 def _emit_typed(writer: Writer, place: Place, layout: Layout) -> None:
     olds, nows = _olds(writer), layout.outputs
-    _emit_misfit(writer, place, " or ".join(f"types[{now}] is not types[{old}]" for old, now in zip(olds, nows)), _tuple(olds), _tuple(nows))
+    _emit_misfit(
+        writer, place, " or ".join(f"types[{now}] is not types[{old}]" for old, now in zip(olds, nows)),
+        _tuple(olds), _tuple(nows),
+    )
     writer.line(place.deeper(), f"refine_types({_tuple(olds)}, {_tuple(nows)})")
 
 
@@ -150,7 +185,8 @@ def _emit_room(writer: Writer, place: Place, count: int) -> None:
     else:
         writer.line(place, f"readers = users[{olds[0]}]")
         others = " or ".join(f"users[{old}] != readers" for old in olds[1:])
-        writer.line(place, f"if len(readers) == 1 and not ({others}): high = label[readers[0]] - 1")  # the most frequent case
+        # the most frequent case
+        writer.line(place, f"if len(readers) == 1 and not ({others}): high = label[readers[0]] - 1")
         writer.line(place, "else:")
         writer.line(inner, f"readers = dict.fromkeys([{', '.join(f'*users[{old}]' for old in olds)}])")
         writer.line(inner, f"high = min([label[u] for u in readers], default=low + {2 * GAP}) - 1")
@@ -166,7 +202,10 @@ def _emit_moved(writer: Writer, place: Place, layout: Layout) -> None:
     else:
         writer.line(place, f"moved = {{{', '.join(f'{old}: {now}' for old, now in pairs)}}}.get")
         writer.line(place, "for u in readers: operands[u] = tuple([moved(o, o) for o in operands[u]])")
-    if all(operator[0] == "'" or operator in ("TUPLE", "PROJ", "CONST", "OUTLINE") for operator in layout.operators):
+    if all(
+        operator[0] == "'" or operator in ("TUPLE", "PROJ", "CONST", "OUTLINE")
+        for operator in layout.operators
+    ):
         writer.relevant.append(_tuple(layout.operators))
         writer.line(place, f"for k in relevant_{len(writer.relevant) - 1}: seeds.append(first_new + k)")
     else:
@@ -195,7 +234,9 @@ def _emit_shortcut(writer: Writer, place: Place, bound: list[int]) -> None:
     _emit_end(writer, inner, bound)
     writer.line(place, f"readers, into = users[v{old}], users[{now}]")
     _emit_redirection(writer, place, f"v{old}", now)
-    writer.line(place, f"if type(into) is list and len(into) + len(readers) <= {MANY_USERS} and not additions:")
+    writer.line(
+        place, f"if type(into) is list and len(into) + len(readers) <= {MANY_USERS} and not additions:"
+    )
     writer.line(inner, "for u in readers:")
     writer.line(inner.deeper(), "if u not in into: into.append(u)")
     writer.line(place, "else:")
@@ -211,11 +252,15 @@ def _emit_shortcut(writer: Writer, place: Place, bound: list[int]) -> None:
 def _emit_redirection(writer: Writer, place: Place, old: str, now: str) -> None:
     writer.line(place, "for u in readers:")
     writer.line(place.deeper(), "below = operands[u]")
-    writer.line(place.deeper(), f"operands[u] = ({now},) if len(below) == 1 else tuple([{now} if o == {old} else o for o in below])")
+    writer.line(
+        place.deeper(),
+        f"operands[u] = ({now},) if len(below) == 1 else tuple([{now} if o == {old} else o for o in below])",
+    )
 
 
 def _emit_removal(writer: Writer, place: Place, now: str | None = None) -> None:
-    """The outputs have no users any more. With them go the interior nodes, where nothing but them was their user.
+    """The outputs have no users any more. With them go the interior nodes, where nothing but them was their
+    user.
 
     An input may be an interior node at once; `now` is an input that stands for the output from now on.
     """
@@ -224,7 +269,10 @@ def _emit_removal(writer: Writer, place: Place, now: str | None = None) -> None:
     if not inside:
         _emit_going(writer, place, list(rule.outputs))
         return
-    alone = " and ".join(f"len(users[v{k}]) == {len(_readers(rule, k))}{'' if now is None else f' and v{k} != {now}'}" for k in inside)
+    alone = " and ".join(
+        f"len(users[v{k}]) == {len(_readers(rule, k))}{'' if now is None else f' and v{k} != {now}'}"
+        for k in inside
+    )
     writer.line(place, f"if {alone}:")
     for k in inside:
         writer.line(place.deeper(), f"users[v{k}].clear()")
@@ -255,7 +303,8 @@ def _emit_going(writer: Writer, place: Place, going: list[int]) -> None:
         for k in gone:
             writer.line(inner, f"readers.pop(v{k}, None)")
         pattern = rule.nodes[operand]
-        if isinstance(pattern, ir.LeafNode) and pattern.kind != "any":  # no pattern has more than a leaf there
+        # no pattern has more than a leaf there
+        if isinstance(pattern, ir.LeafNode) and pattern.kind != "any":
             writer.line(place, f"if not readers: rest.append(v{operand})")
             continue
         writer.line(place, f"if readers: seeds.append(v{operand})")
@@ -274,7 +323,7 @@ def _tuple(items: Iterable[str]) -> str:
     return f"({''.join(f'{item}, ' for item in items)})"
 
 
-# ── what is known beforehand ──────────────────────────────────────────────────────────────────────────────────
+# ── what is known beforehand ────────────────────────────────────────────────────────────────────────────────
 
 
 def all_fresh(writer: Writer, layout: Layout) -> bool:
@@ -282,7 +331,10 @@ def all_fresh(writer: Writer, layout: Layout) -> bool:
     is known."""
     rule, plan, targets = writer.plan.rule, writer.plan, writer.plan.rule.target.targets
     outputs = layout.outputs
-    if rule.blocks or len(set(outputs)) < len(outputs) or not all(name[0] == "n" for name in outputs) or _reads_an_output(plan):
+    if (
+        rule.blocks or len(set(outputs)) < len(outputs) or not all(name[0] == "n" for name in outputs)
+        or _reads_an_output(plan)
+    ):
         return False
     if any(name in items for items in layout.operands for name in outputs):
         return False
@@ -297,7 +349,10 @@ def _is_input(writer: Writer) -> bool:
     known."""
     rule = writer.plan.rule
     target = rule.target.targets[rule.target.outputs[0]]
-    if rule.blocks or not isinstance(target, ir.SourceNode) or not isinstance(rule.nodes[target.node], ir.LeafNode):
+    if (
+        rule.blocks or not isinstance(target, ir.SourceNode)
+        or not isinstance(rule.nodes[target.node], ir.LeafNode)
+    ):
         return False
     return isinstance(target.place, ir.Own) and all(writer.names.is_there(k) for k in range(len(rule.nodes)))
 
@@ -321,7 +376,10 @@ def _may_be_output(plan: MatchProgram, node: int) -> bool:
     rule = plan.rule
     if isinstance(rule.nodes[node], ir.LeafNode):
         return False
-    return node in rule.outputs or node not in plan.distinct and any(may_coincide(plan.rule.nodes[node], plan.rule.nodes[root]) for root in rule.outputs)
+    return (
+        node in rule.outputs or node not in plan.distinct
+        and any(may_coincide(plan.rule.nodes[node], plan.rule.nodes[root]) for root in rule.outputs)
+    )
 
 
 def _reads_an_output(plan: MatchProgram) -> bool:
@@ -331,12 +389,17 @@ def _reads_an_output(plan: MatchProgram) -> bool:
         return True
     roots = rule.outputs if rule.output_block is None else (rule.blocks[rule.output_block].root,)
     used = {child for node in nodes for child in children(node) if not isinstance(nodes[child], ir.LeafNode)}
-    return any(node in roots or node not in plan.distinct and any(may_coincide(plan.rule.nodes[node], plan.rule.nodes[root]) for root in roots) for node in used)
+    return any(
+        node in roots or node not in plan.distinct
+        and any(may_coincide(plan.rule.nodes[node], plan.rule.nodes[root]) for root in roots)
+        for node in used
+    )
 
 
 def _greatest_label(writer: Writer) -> str:
-    """The greatest label of what the new nodes read, as code, where that is a fixed list of nodes. No other node counts: the labels
-    of new nodes are what the readable engine gives them."""
+    """The greatest label of what the new nodes read, as code, where that is a fixed list of nodes. No other
+    node counts: the labels of new nodes are what the readable engine gives them.
+    """
     rule = writer.plan.rule
     needed: dict[int, None] = dict.fromkeys(rule.target.outputs)
     for number in (stack := list(needed)):

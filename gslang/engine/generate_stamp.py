@@ -1,8 +1,9 @@
 """Targets that are instantiated from a cached template.
 
-Where a target is a fixed list of calls, its nodes' attributes and types follow from the types and attributes of what the
-source matched. They are remembered once (a `Stamp`); each further application with the same ones appends all nodes at once
-instead of one after the other. The nodes and their numbers are those that the code of `generate_target` makes.
+Where a target is a fixed list of calls, its nodes' attributes and types follow from the types and attributes
+of what the source matched. They are remembered once (a `Stamp`); each further application with the same ones
+appends all nodes at once instead of one after the other. The nodes and their numbers are those that the code
+of `generate_target` makes.
 """
 
 from __future__ import annotations
@@ -35,10 +36,11 @@ class Stamp:
 
 @dataclass(frozen=True, slots=True)
 class Layout:
-    """The nodes of a target in the order in which they are made, as code: operators and operands; `key` decides the rest.
+    """The nodes of a target in the order in which they are made, as code: operators and operands; `key`
+    decides the rest.
 
-    An operand that begins with `*` stands for those of all instances. `several`: the node whose fields, one node each, come last and
-    are the outputs.
+    An operand that begins with `*` stands for those of all instances. `several`: the node whose fields, one
+    node each, come last and are the outputs.
     """
 
     operators: tuple[str, ...]
@@ -50,11 +52,15 @@ class Layout:
 
 
 def keep_stamp(edits: Edits, stamps: dict[Any, Stamp], key: Any, first: int) -> None:
-    """Remember the nodes from `first` on, if nothing about them depends on a matched constant's value; those of new ones follow from the key."""
+    """Remember the nodes from `first` on, if nothing about them depends on a matched constant's value; those
+    of new ones follow from the key.
+    """
     graph = edits.graph
     if key is None or len(stamps) >= _MOST_STAMPS or any([node < first for node in edits.looked_at]):
         return
-    values = tuple([(node - first, graph.values[node]) for node in range(first, len(graph.op)) if node in graph.values])
+    values = tuple(
+        [(node - first, graph.values[node]) for node in range(first, len(graph.op)) if node in graph.values]
+    )
     if any(array.size > _SMALL for _, array in values):
         return
     for _, array in values:
@@ -65,7 +71,7 @@ def keep_stamp(edits: Edits, stamps: dict[Any, Stamp], key: Any, first: int) -> 
 RUNTIME: dict[str, Any] = {"keep_stamp": keep_stamp}
 
 
-# ── which targets ─────────────────────────────────────────────────────────────────────────────────────────────
+# ── which targets ───────────────────────────────────────────────────────────────────────────────────────────
 
 
 class _NotFixed(Exception):
@@ -106,7 +112,10 @@ def layout_of(writer: Writer) -> Layout | None:
         return None
     if len(laying.operators) < 2:
         return None
-    return Layout(tuple(laying.operators), tuple(laying.operands), outputs, tuple(laying.key), laying.has_constants, several)
+    return Layout(
+        tuple(laying.operators), tuple(laying.operands), outputs, tuple(laying.key), laying.has_constants,
+        several,
+    )
 
 
 def _fields_of(laying: _Laying, outputs: tuple[int, ...]) -> str:
@@ -159,7 +168,9 @@ def _node(laying: _Laying, number: int) -> str:
             result = _call(laying, call)
         case ir.MakeTuple(fields):
             result = laying.add("TUPLE", [_field(laying, part) for part in fields])
-        case ir.MakeProj(base, ir.Const(int() as index)) if isinstance(targets[base], ir.MakeCall) and 0 <= index < len(INDEX_ATTRS):
+        case ir.MakeProj(base, ir.Const(int() as index)) if isinstance(
+            targets[base], ir.MakeCall
+        ) and 0 <= index < len(INDEX_ATTRS):
             result = laying.add("PROJ", [_node(laying, base)])
         case _:
             raise _NotFixed
@@ -223,7 +234,9 @@ def _note_value(laying: _Laying, value: ir.Value) -> None:
             return
         case ir.NodeAttr(name="name"):
             raise _NotFixed
-        case ir.NodeAttr(ir.Own(), node, "shape" | "dtype" | "ndim") if laying.names.is_there(node) and laying.rule.nodes[node].block is None:
+        case ir.NodeAttr(ir.Own(), node, "shape" | "dtype" | "ndim") if (
+            laying.names.is_there(node) and laying.rule.nodes[node].block is None
+        ):
             laying.key[f"types[v{node}]"] = None
         case ir.NodeAttr(ir.At(block, _), node, "shape" | "dtype" | "ndim") if laying.names.is_there(node):
             laying.key[_of_instances(f"types[i[{node}]]", block)] = None
@@ -268,13 +281,18 @@ def _parts(value: ir.Value) -> list[ir.Value]:
     raise _NotFixed
 
 
-# ── code ──────────────────────────────────────────────────────────────────────────────────────────────────────
+# ── code ────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
 def emit_key(writer: Writer, place: Place, layout: Layout) -> str:
-    """Emit the new nodes' numbers (`n0`, `n1`, …) and the look-up of a stamp (variable `stamp`, its `key`); the name of the table."""
+    """Emit the new nodes' numbers (`n0`, `n1`, …) and the look-up of a stamp (variable `stamp`, its `key`);
+    the name of the table.
+    """
     stamps = writer.names.constant(StampTable())
-    writer.line(place, "n0 = first_new; " + "; ".join(f"n{k} = first_new + {k}" for k in range(1, len(layout.operators))))
+    writer.line(
+        place,
+        "n0 = first_new; " + "; ".join(f"n{k} = first_new + {k}" for k in range(1, len(layout.operators))),
+    )
     writer.line(place, f"key = ({''.join(f'{part}, ' for part in layout.key)})")
     if all(part.startswith(("types[", "op[", "w_")) for part in layout.key):
         writer.line(place, f"stamp = {stamps}.get(key)")
@@ -292,7 +310,9 @@ def emit_stamped(writer: Writer, place: Place, layout: Layout) -> None:
     more = "" if several is None else "*(PROJ,) * len(projected), "
     writer.line(place, f"op_extend(({''.join(f'{operator}, ' for operator in layout.operators)}{more}))")
     more = "" if several is None else f"*(({several},),) * len(projected), "
-    writer.line(place, f"operands_extend(({''.join(f'{_tuple(items)}, ' for items in layout.operands)}{more}))")
+    writer.line(
+        place, f"operands_extend(({''.join(f'{_tuple(items)}, ' for items in layout.operands)}{more}))"
+    )
     nameless = repr((None,) * count) if several is None else "(None,) * len(stamp.types)"
     writer.line(place, f"attrs_extend(stamp.attrs); types_extend(stamp.types); names_extend({nameless})")
     readers: list[dict[str, None]] = [{} for _ in range(count)]
@@ -312,19 +332,30 @@ def emit_stamped(writer: Writer, place: Place, layout: Layout) -> None:
         lists.append("*[[] for _ in projected]")
     writer.line(place, f"users_extend(({', '.join(lists)}, ))")
     if several is not None:
-        writer.line(place, f"if len(users[{several}]) > {MANY_USERS}: users[{several}] = dict.fromkeys(users[{several}])")
+        writer.line(
+            place,
+            f"if len(users[{several}]) > {MANY_USERS}: users[{several}] = dict.fromkeys(users[{several}])",
+        )
     for item, reader, again in outside:
         if item[0] == "*":
             inner = place.deeper()
             writer.line(place, f"for o in {item[1:]}:")
             writer.line(inner, "readers = users[o]")
             fresh = f"(not readers or readers[-1] != {reader})"
-            writer.line(inner, f"if type(readers) is list and len(readers) < {MANY_USERS} and {fresh} and not additions: readers.append({reader})")
+            writer.line(
+                inner,
+                f"if type(readers) is list and len(readers) < {MANY_USERS} and {fresh} and not additions: "
+                f"readers.append({reader})",
+            )
             writer.line(inner, f"else: add_user(o, {reader})")
             continue
         twice = f" and (not readers or readers[-1] != {reader})" if again else ""
         writer.line(place, f"readers = users[{item}]")
-        writer.line(place, f"if type(readers) is list and len(readers) < {MANY_USERS}{twice} and not additions: readers.append({reader})")
+        writer.line(
+            place,
+            f"if type(readers) is list and len(readers) < {MANY_USERS}{twice} and not additions: "
+            f"readers.append({reader})",
+        )
         writer.line(place, f"else: add_user({item}, {reader})")
     if layout.has_constants:
         writer.line(place, "for k, array in stamp.values: values[first_new + k] = array")

@@ -1,7 +1,9 @@
-"""Generated code for targets: new nodes for the right-hand side, in the same order in which `build` makes them.
+"""Generated code for targets: new nodes for the right-hand side, in the same order in which `build` makes
+them.
 
-`t5` is the node of target 5. What stands for several nodes is an expression for a list. A target that only some condition
-reaches, and that stands in several places, is built where it is first met at run time (`t5 == -3` until then).
+`t5` is the node of target 5. What stands for several nodes is an expression for a list. A target that only
+some condition reaches, and that stands in several places, is built where it is first met at run time (`t5 ==
+-3` until then).
 """
 
 from __future__ import annotations
@@ -21,7 +23,10 @@ from gslang.graph.graph import INDEX_ATTRS, MANY_USERS
 
 @dataclass(slots=True)
 class _State:
-    """`guarded`: targets that are built where they are first met. `here`: in a repetition, what is new in each round."""
+    """`guarded`: targets that are built where they are first met.
+
+    `here`: in a repetition, what is new in each round.
+    """
 
     writer: Writer
     target: ir.TargetGraph
@@ -36,7 +41,8 @@ class _State:
 
 
 def emit_target(writer: Writer, place: Place) -> tuple[str, bool]:
-    """Emit the code that builds the target; the expression for its outputs, and whether it is one single node.
+    """Emit the code that builds the target; the expression for its outputs, and whether it is one single
+    node.
 
     The code raises what `FAILURES` lists where a value is unknown, and `BuildError`.
     """
@@ -49,7 +55,10 @@ def emit_target(writer: Writer, place: Place) -> tuple[str, bool]:
         number = stack.pop()
         if number not in seen:
             seen.add(number)
-            parts = [*_parts(target.targets[number]), *new_nodes_read(target.targets[number], writer.plan.rule.lets)]
+            parts = [
+                *_parts(target.targets[number]),
+                *new_nodes_read(target.targets[number], writer.plan.rule.lets),
+            ]
             references.update(parts)
             stack += parts
     state = _State(writer, target, references)
@@ -64,7 +73,9 @@ def emit_target(writer: Writer, place: Place) -> tuple[str, bool]:
         result, single = f"[{', '.join(parts_code)}]", False
     names.keeps_lets, names.building = kept, False
     if state.guarded:
-        writer.lines.insert(position, "    " * place.indent + " = ".join(f"t{k}" for k in sorted(state.guarded)) + " = -3")
+        writer.lines.insert(
+            position, "    " * place.indent + " = ".join(f"t{k}" for k in sorted(state.guarded)) + " = -3"
+        )
     return result, single
 
 
@@ -137,7 +148,9 @@ def _one(state: _State, place: Place, number: int, made: dict[int, str], always:
 
 
 def _typed(state: _State, place: Place, values: object, made: dict[int, str], always: bool) -> None:
-    """Emit what is missing of the nodes whose types these values read, in the order in which `build` makes them."""
+    """Emit what is missing of the nodes whose types these values read, in the order in which `build` makes
+    them.
+    """
     lets = state.writer.plan.rule.lets
     sure = set(new_nodes_read(values, lets, sure=True))
     for number in new_nodes_read(values, lets):
@@ -146,7 +159,9 @@ def _typed(state: _State, place: Place, values: object, made: dict[int, str], al
         state.writer.names.new_nodes[number] = _one(state, place, number, made, always)
 
 
-def _make(state: _State, place: Place, number: int, what: ir.Target, made: dict[int, str], always: bool) -> None:
+def _make(
+    state: _State, place: Place, number: int, what: ir.Target, made: dict[int, str], always: bool
+) -> None:
     writer, names, result = state.writer, state.writer.names, f"t{number}"
     if not isinstance(what, ir.MakeCall):  # whose operands come first
         _typed(state, place, what, made, always)
@@ -161,20 +176,30 @@ def _make(state: _State, place: Place, number: int, what: ir.Target, made: dict[
         case ir.MakeProj(base, index):
             below = _one(state, place, base, made, always)
             field_number = index.value if isinstance(index, ir.Const) else None
-            if type(field_number) is int and 0 <= field_number < len(INDEX_ATTRS) and isinstance(state.target.targets[base], ir.MakeCall):
-                _add(writer, place, result, "PROJ", [below], names.constant(INDEX_ATTRS[field_number]), names.constant(TypeTable()))
+            if (
+                type(field_number) is int and 0 <= field_number < len(INDEX_ATTRS)
+                and isinstance(state.target.targets[base], ir.MakeCall)
+            ):
+                _add(
+                    writer, place, result, "PROJ", [below], names.constant(INDEX_ATTRS[field_number]),
+                    names.constant(TypeTable()),
+                )
             else:
                 writer.line(place, f"{result} = project(E, {below}, {code_of(index, names)})")
         case ir.ChooseTarget(condition, then, otherwise):
             writer.line(place, f"if {truth_code(condition, names)}:")
             writer.line(place.deeper(), f"{result} = {_one(state, place.deeper(), then, dict(made), False)}")
             writer.line(place, "else:")
-            writer.line(place.deeper(), f"{result} = {_one(state, place.deeper(), otherwise, dict(made), False)}")
+            writer.line(
+                place.deeper(), f"{result} = {_one(state, place.deeper(), otherwise, dict(made), False)}"
+            )
         case ir.SelectTarget(ir.Own(), node, arms):
             for choice, arm in enumerate(arms):
                 if arm is not None:
                     writer.line(place, f"if b{node} == {choice}:")
-                    writer.line(place.deeper(), f"{result} = {_one(state, place.deeper(), arm, dict(made), False)}")
+                    writer.line(
+                        place.deeper(), f"{result} = {_one(state, place.deeper(), arm, dict(made), False)}"
+                    )
             chosen = [choice for choice, arm in enumerate(arms) if arm is not None]
             writer.line(place, f"if b{node} not in {tuple(chosen)!r}: unknown('no arm for this alternative')")
         case _:
@@ -199,7 +224,9 @@ def _many(state: _State, place: Place, number: int, made: dict[int, str], always
     return result
 
 
-def _make_many(state: _State, place: Place, result: str, what: ir.Target, made: dict[int, str], always: bool) -> None:
+def _make_many(
+    state: _State, place: Place, result: str, what: ir.Target, made: dict[int, str], always: bool
+) -> None:
     writer, names = state.writer, state.writer.names
     if isinstance(what, ir.Repeat):
         _typed(state, place, what.source, made, always)
@@ -209,7 +236,9 @@ def _make_many(state: _State, place: Place, result: str, what: ir.Target, made: 
             writer.line(place, f"{result} = projections(E, {below})")
         case ir.Repeat(element, variables, source, condition, inner):
             match state.target.targets[element]:
-                case ir.SourceNode(ir.At(block, ir.Local(number)), node) if source == ir.Instances(block) and variables == (number,) and condition is None:
+                case ir.SourceNode(ir.At(block, ir.Local(number)), node) if (
+                    source == ir.Instances(block) and variables == (number,) and condition is None
+                ):
                     writer.line(place, f"{result} = [i[{node}] for i in I{block}]")
                     return
             kept, names.keeps_lets = names.keeps_lets, False
@@ -226,7 +255,11 @@ def _make_many(state: _State, place: Place, result: str, what: ir.Target, made: 
             elif len(variables) == 1:
                 writer.line(body, f"l{variables[0]} = plain({item})")
             else:
-                writer.line(body, f"{', '.join(f'l{v}' for v in variables)}{',' if variables else ''} = several({item}, {len(variables)})")
+                writer.line(
+                    body,
+                    f"{', '.join(f'l{v}' for v in variables)}{',' if variables else ''} = several({item}, "
+                    f"{len(variables)})",
+                )
             inside = {k: code for k, code in made.items() if k not in inner}
             outer, state.here, position, before = state.here, inner, len(writer.lines), set(state.guarded)
             if condition is not None:
@@ -236,16 +269,20 @@ def _make_many(state: _State, place: Place, result: str, what: ir.Target, made: 
             state.here = outer
             fresh = sorted((state.guarded - before) & inner)
             if fresh:
-                writer.lines.insert(position, "    " * body.indent + " = ".join(f"t{k}" for k in fresh) + " = -3")
+                writer.lines.insert(
+                    position, "    " * body.indent + " = ".join(f"t{k}" for k in fresh) + " = -3"
+                )
             names.keeps_lets = kept
         case _:
             raise NotCompiled("a choice between sequences")
 
 
-# ── calls ─────────────────────────────────────────────────────────────────────────────────────────────────────
+# ── calls ───────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-def _call(state: _State, place: Place, result: str, call: ir.MakeCall, made: dict[int, str], always: bool) -> None:
+def _call(
+    state: _State, place: Place, result: str, call: ir.MakeCall, made: dict[int, str], always: bool
+) -> None:
     """Operands in order; constants that take their dtype from the others come last, as in `build`."""
     writer, names = state.writer, state.writer.names
     targets = state.target.targets
@@ -272,25 +309,43 @@ def _call(state: _State, place: Place, result: str, call: ir.MakeCall, made: dic
     operator, attrs, known = _attributes(state, place, call)
     sources = [targets[part] for part in call.operands]
     may_be_absent = any(isinstance(t, ir.SourceNode) and not names.is_there(t.node) for t in sources)
-    may_be_absent |= any(isinstance(t, (ir.ChooseTarget, ir.SelectTarget)) or isinstance(t, ir.MakeConst) and t.optional for t in sources)
+    may_be_absent |= any(
+        isinstance(t, (ir.ChooseTarget, ir.SelectTarget)) or isinstance(t, ir.MakeConst) and t.optional
+        for t in sources
+    )
     if may_be_absent:
-        writer.line(place, f"{result} = add({operator}, trimmed(({''.join(f'{item}, ' for item in items)})), {attrs}, {known})")
+        writer.line(
+            place,
+            f"{result} = add({operator}, trimmed(({''.join(f'{item}, ' for item in items)})), {attrs}, "
+            f"{known})",
+        )
     else:
         _add(writer, place, result, operator, items, attrs, known)
 
 
-def _add(writer: Writer, place: Place, result: str, operator: str, items: list[str], attrs: str, known: str) -> None:
+def _add(
+    writer: Writer, place: Place, result: str, operator: str, items: list[str], attrs: str, known: str
+) -> None:
     """Append a node whose operands are there: what `Edits.add` does, in line."""
     operands = f"({''.join(f'{item}, ' for item in items)})"
-    if any(item == "-1" or item.startswith("*") or not item[1:].replace("_", "").isdigit() for item in items):  # -1: absent
+    # -1: absent
+    if any(item == "-1" or item.startswith("*") or not item[1:].replace("_", "").isdigit() for item in items):
         writer.line(place, f"{result} = add({operator}, {operands}, {attrs}, {known})")
         return
     writer.line(place, f"{result} = len(op)")
-    writer.line(place, f"op_append({operator}); operands_append({operands}); attrs_append({attrs}); names_append(None); users_append([])")
+    writer.line(
+        place,
+        f"op_append({operator}); operands_append({operands}); attrs_append({attrs}); names_append(None); "
+        "users_append([])",
+    )
     for k, item in enumerate(items):
         again = f" and (not readers or readers[-1] != {result})" if k else ""
         writer.line(place, f"readers = users[{item}]")
-        writer.line(place, f"if type(readers) is list and len(readers) < {MANY_USERS}{again} and not additions: readers.append({result})")
+        writer.line(
+            place,
+            f"if type(readers) is list and len(readers) < {MANY_USERS}{again} and not additions: "
+            f"readers.append({result})",
+        )
         writer.line(place, f"else: add_user({item}, {result})")
     key = f"({''.join(f'types[{item}], ' for item in items)})"
     writer.line(place, f"kind = {known}.get({key}, MISSING)")
@@ -304,40 +359,56 @@ def _attributes(state: _State, place: Place, call: ir.MakeCall) -> tuple[str, st
         operator = repr(call.operator)
         if not call.spreads and all(isinstance(value, ir.Const) for _, value in call.attributes):
             signature = rule.dialect.operators.get(call.operator)
-            given = {name: fitted(value.value, signature, name) for name, value in call.attributes if isinstance(value, ir.Const)}
+            given = {
+                name: fitted(value.value, signature, name)
+                for name, value in call.attributes if isinstance(value, ir.Const)
+            }
             return operator, names.constant(normalised(given, signature)), names.constant(TypeTable())
     else:
         operator = f"w_{call.operator[1]}"
     copied, computed = _copied(state, call)
     parts = [f"attrs[present({names.slot(spread.place, spread.node)})]" for spread in call.spreads]
     parts += [f"attrs[{slot}]" for slot, _ in copied]
-    chosen = [AllBut(spread.without) for spread in call.spreads] + [Only(frozenset(wanted)) for _, wanted in copied]
+    chosen = [AllBut(spread.without) for spread in call.spreads] + [
+        Only(frozenset(wanted)) for _, wanted in copied
+    ]
     memo = names.constant(AttributeMemo(rule.dialect, chosen, tuple(name for name, _ in computed)))
     values = "".join(f"{code_of(value, names)}, " for _, value in computed)
     both = writer.name("attributes")
-    writer.line(place, f"{both} = {memo}.of(E, {operator}, ({''.join(f'{part}, ' for part in parts)}), ({values}))")
+    writer.line(
+        place, f"{both} = {memo}.of(E, {operator}, ({''.join(f'{part}, ' for part in parts)}), ({values}))"
+    )
     return operator, f"{both}[0]", f"{both}[1]"
 
 
-def _copied(state: _State, call: ir.MakeCall) -> tuple[list[tuple[str, list[str]]], list[tuple[str, ir.Value]]]:
-    """Attributes that are taken over from a matched call of the same operator as they stand, by its slot, and the others."""
+def _copied(
+    state: _State, call: ir.MakeCall
+) -> tuple[list[tuple[str, list[str]]], list[tuple[str, ir.Value]]]:
+    """Attributes that are taken over from a matched call of the same operator as they stand, by its slot, and
+    the others.
+    """
     rule, names = state.writer.plan.rule, state.writer.names
     groups: dict[str, list[str]] = {}
     computed: list[tuple[str, ir.Value]] = []
     for name, value in call.attributes:
         match value:
-            case ir.NodeAttr(place, node, field) if field == name and node in state.writer.sure and names.is_there(node):
+            case ir.NodeAttr(place, node, field) if (
+                field == name and node in state.writer.sure and names.is_there(node)
+            ):
                 pattern = rule.nodes[node]
                 if isinstance(pattern, ir.CallNode) and pattern.operators == (call.operator,):
                     signature = rule.dialect.operators.get(pattern.operators[0])
-                    if signature is not None and name in signature.attributes and all(o.name != name for o in signature.operands):
+                    if (
+                        signature is not None and name in signature.attributes
+                        and all(o.name != name for o in signature.operands)
+                    ):
                         groups.setdefault(names.slot(place, node), []).append(name)
                         continue
         computed.append((name, value))
     return list(groups.items()), computed
 
 
-# ── constants ─────────────────────────────────────────────────────────────────────────────────────────────────
+# ── constants ───────────────────────────────────────────────────────────────────────────────────────────────
 
 
 def _constant(state: _State, constant: ir.MakeConst, dtype: str) -> str:

@@ -1,7 +1,9 @@
-"""Limits on the values of attribute expressions: the number of items, the size of numbers, the time they take.
+"""Limits on the values of attribute expressions: the number of items, the size of numbers, the time they
+take.
 
-Sizes are counted with everything inside: a tuple that holds one tuple a thousand times has the items of a thousand. What is
-beyond a limit is an error, not an unknown value: a rule that silently never applies would help nobody.
+Sizes are counted with everything inside: a tuple that holds one tuple a thousand times has the items of a
+thousand. What is beyond a limit is an error, not an unknown value: a rule that silently never applies would
+help nobody.
 """
 
 from __future__ import annotations
@@ -19,7 +21,10 @@ MOST_LEVELS: Final = 100
 
 
 class RuleFailed(InputError):
-    """An attribute expression of a rule cannot be evaluated at all, so that nothing goes on. `reason`: the message without the rule's name."""
+    """An attribute expression of a rule cannot be evaluated at all, so that nothing goes on.
+
+    `reason`: the message without the rule's name.
+    """
 
     def __init__(self, reason: str, *, help: str, rule: str = "", path: str = "") -> None:
         super().__init__(f"rule `{rule}`: {reason}" if rule else reason, help=help, path=path)
@@ -52,7 +57,10 @@ def bounded(value: Any) -> Any:
             raise too_long()
     elif type(value) is int:
         if value.bit_length() > MOST_BITS:
-            raise LimitExceeded(f"an attribute expression gives an integer of more than {MOST_BITS} bits", help="this is the limit in rules")
+            raise LimitExceeded(
+                f"an attribute expression gives an integer of more than {MOST_BITS} bits",
+                help="this is the limit in rules",
+            )
     elif type(value) is str and len(value) > MOST_ITEMS:
         raise too_long()
     return value
@@ -66,8 +74,13 @@ def _size(value: Any, known: dict[int, int], level: int) -> int:
     size = known.get(id(value))
     if size is None:
         if level > MOST_LEVELS:
-            raise LimitExceeded(f"an attribute expression is nested more than {MOST_LEVELS} levels deep", help="this is the limit in rules")
-        size = known[id(value)] = len(value) + sum([_size(item, known, level + 1) for item in value if type(item) is tuple or type(item) is str])
+            raise LimitExceeded(
+                f"an attribute expression is nested more than {MOST_LEVELS} levels deep",
+                help="this is the limit in rules",
+            )
+        size = known[id(value)] = len(value) + sum(
+            [_size(item, known, level + 1) for item in value if type(item) is tuple or type(item) is str]
+        )
         if size > MOST_ITEMS:
             raise too_long()
     return size
@@ -85,7 +98,10 @@ def multiply(a: Any, b: Any) -> Any:
     if type(a) is int and type(b) is int:
         return a * b if a.bit_length() + b.bit_length() <= MOST_BITS else bounded(1 << MOST_BITS)
     for sequence, count in ((a, b), (b, a)):
-        if isinstance(sequence, (tuple, str)) and isinstance(count, int) and count > 0 and len(sequence) * count > MOST_ITEMS:
+        if (
+            isinstance(sequence, (tuple, str)) and isinstance(count, int) and count > 0
+            and len(sequence) * count > MOST_ITEMS
+        ):
             raise too_long()
     return bounded(a * b)
 
@@ -139,5 +155,8 @@ def run_over(items: Any, outermost: bool) -> Any:
         items = tuple(items)
         _Rounds.left -= len(items) + 1
     if _Rounds.left < 0:
-        raise LimitExceeded(f"comprehensions of an attribute expression run through more than {MOST_ROUNDS:,} items", help=_MEND)
+        raise LimitExceeded(
+            f"comprehensions of an attribute expression run through more than {MOST_ROUNDS:,} items",
+            help=_MEND,
+        )
     return items

@@ -1,7 +1,8 @@
 """The loop that rules go round in which never end: which rule makes what the next one takes away.
 
-Asked once a run has reached its limit. The names of the latest applications do not tell it where a graph has several such
-places, for they take turns; so one place is followed for some more applications, in a copy of the graph.
+Asked once a run has reached its limit. The names of the latest applications do not tell it where a graph has
+several such places, for they take turns; so one place is followed for some more applications, in a copy of
+the graph.
 """
 
 from __future__ import annotations
@@ -17,7 +18,8 @@ _FOLLOWED = 64  # applications; the longest loop that is told has half as many r
 
 
 def loop_of(graph: Graph, rules: Sequence[CheckedRule], made_by: Mapping[int, str]) -> list[str]:
-    """Rules in the order in which they follow each other, the first one once more at the end; nothing if no loop is seen.
+    """Rules in the order in which they follow each other, the first one once more at the end; nothing if no
+    loop is seen.
 
     `graph` is as the run left it, and stays so; `made_by` is that of the run (`Progress`).
     """
@@ -26,7 +28,10 @@ def loop_of(graph: Graph, rules: Sequence[CheckedRule], made_by: Mapping[int, st
 
     def follow(near: Iterable[int] | None, applications: int) -> None:
         limits = Limits(stop_after=progress.applications + applications)
-        run_to_fixed_point(copy, rules, limits, progress, lambda _, what: done.append(what) if isinstance(what, Application) else None, near=near)
+        run_to_fixed_point(
+            copy, rules, limits, progress,
+            lambda _, what: done.append(what) if isinstance(what, Application) else None, near=near,
+        )
 
     follow(None, 1)
     if done:
@@ -41,7 +46,9 @@ def _loop_among(done: Sequence[Application]) -> list[str]:
     for last in range(len(done) - 1, -1, -1):
         way, place = [done[last].rule], last
         while len(way) <= _FOLLOWED:
-            before = max((made[node] for node in done[place].removed if made.get(node, place) < place), default=None)
+            before = max(
+                (made[node] for node in done[place].removed if made.get(node, place) < place), default=None
+            )
             if before is None:
                 break
             place = before

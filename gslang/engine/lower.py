@@ -1,6 +1,7 @@
 """Lowering: the match program of a checked rule.
 
-Where a rule can start, which nodes are distinct and which conditions have to wait is decided here, once per rule.
+Where a rule can start, which nodes are distinct and which conditions have to wait is decided here, once per
+rule.
 """
 
 from __future__ import annotations
@@ -61,11 +62,15 @@ def lower(rule: ir.CheckedRule) -> MatchProgram:
             if not isinstance(nodes[node], ir.LeafNode):
                 paths.setdefault(node, []).append(path)
     distinct.update(k for k in paths if () in paths[k])
-    maybe = tuple(_maybe_outputs(nodes, {k: tuple(w) for k, w in paths.items() if k not in distinct}, distinct))
+    maybe = tuple(
+        _maybe_outputs(nodes, {k: tuple(w) for k, w in paths.items() if k not in distinct}, distinct)
+    )
     deferred = _deferred(nodes, rule.lets)
     late = frozenset(k for k in range(len(rule.blocks)) if k != rule.output_block and _is_late(rule, k))
     registers = tuple(
-        Register(node.name, node.block, tuple(_steps_of(rule, k, k in distinct, deferred.get(k, ()))), node.span)
+        Register(
+            node.name, node.block, tuple(_steps_of(rule, k, k in distinct, deferred.get(k, ()))), node.span
+        )
         for k, node in enumerate(nodes)
     )
     guards = map(Guard, range(len(rule.where)), rule.where, rule.where_spans)
@@ -76,13 +81,16 @@ def lower(rule: ir.CheckedRule) -> MatchProgram:
     )  # fmt: skip
 
 
-# ── steps ─────────────────────────────────────────────────────────────────────────────────────────────────────
+# ── steps ───────────────────────────────────────────────────────────────────────────────────────────────────
 
 
 def _output_steps(rule: ir.CheckedRule) -> Iterator[Step]:
     if rule.output_block is not None:
         block, root = rule.output_block, rule.blocks[rule.output_block].root
-        yield from (Grow(block, root), Valid(block), Extend(block, root, climb_to(rule, root)), Bounds(block, None, None))
+        yield from (
+            Grow(block, root), Valid(block), Extend(block, root, climb_to(rule, root)),
+            Bounds(block, None, None),
+        )
         return
     first, *others = rule.outputs
     yield Start(first)
@@ -90,7 +98,9 @@ def _output_steps(rule: ir.CheckedRule) -> Iterator[Step]:
         yield Users(output, climb_to(rule, output))
 
 
-def _steps_of(rule: ir.CheckedRule, number: int, distinct: bool, waiting: Collection[Constraint]) -> Iterator[Step]:
+def _steps_of(
+    rule: ir.CheckedRule, number: int, distinct: bool, waiting: Collection[Constraint]
+) -> Iterator[Step]:
     """The demands of a pattern node on its graph node."""
     node = rule.nodes[number]
     if distinct:
@@ -122,14 +132,21 @@ def _run_step(rule: ir.CheckedRule, number: int, end: ir.ChainNode) -> Run:
     linked = tuple(condition for condition in block.where if mentions_another(condition, rule.lets))
     own = tuple(condition for condition in block.where if condition not in linked)
     outside = tuple(k for k in reverse_post_order(rule.nodes, [end.root]) if rule.nodes[k].block is None)
-    return Run(number, end.chain, end.root, block.previous, end.start, own, linked, outside, climb_to(rule, end.root))
+    return Run(
+        number, end.chain, end.root, block.previous, end.start, own, linked, outside, climb_to(rule, end.root)
+    )
 
 
-def _operand_steps(rule: ir.CheckedRule, of: int, patterns: tuple[int | None | ir.Splice, ...], swappable: frozenset[str]) -> Iterator[Step]:
+def _operand_steps(
+    rule: ir.CheckedRule, of: int, patterns: tuple[int | None | ir.Splice, ...], swappable: frozenset[str]
+) -> Iterator[Step]:
     splice = next((k for k, pattern in enumerate(patterns) if isinstance(pattern, ir.Splice)), len(patterns))
     more = splice < len(patterns)
     count = len(patterns) - more
-    least = count if more else max((k + 1 for k, pattern in enumerate(patterns) if not may_be_absent(rule, pattern)), default=0)
+    least = (
+        count if more
+        else max((k + 1 for k, pattern in enumerate(patterns) if not may_be_absent(rule, pattern)), default=0)
+    )
     yield Operands(of, least, count, more, swappable)
     places = [k if k < splice else k - len(patterns) for k in range(len(patterns))]
     yield from (Absent(of, at) for pattern, at in zip(patterns, places) if pattern is None)
@@ -178,14 +195,18 @@ def operators_of(rule: ir.CheckedRule, number: int) -> frozenset[str]:
     return frozenset()
 
 
-# ── facts ─────────────────────────────────────────────────────────────────────────────────────────────────────
+# ── facts ───────────────────────────────────────────────────────────────────────────────────────────────────
 
 
 def _is_late(rule: ir.CheckedRule, number: int) -> bool:
     """True if an instance that has been matched as a field may not tell yet: another sequence has more of it,
     or `where` reads later nodes."""
     block = rule.blocks[number]
-    sequences = {k for k, node in enumerate(rule.nodes) for part in parts(node) if isinstance(part, ir.Splice) and part.block == number}
+    sequences = {
+        k
+        for k, node in enumerate(rule.nodes)
+        for part in parts(node) if isinstance(part, ir.Splice) and part.block == number
+    }
     if len(sequences) > 1:
         return True
     if not block.where:
@@ -198,7 +219,9 @@ def _is_late(rule: ir.CheckedRule, number: int) -> bool:
     return any(True for _ in reads.by(block.where, known, rule.span))
 
 
-def _without_alternatives(nodes: tuple[ir.Pattern, ...], node: int) -> Iterator[tuple[int, tuple[tuple[int, int], ...]]]:
+def _without_alternatives(
+    nodes: tuple[ir.Pattern, ...], node: int
+) -> Iterator[tuple[int, tuple[tuple[int, int], ...]]]:
     """The node behind an output, with the branches that lead to it."""
     pattern = nodes[node]
     if isinstance(pattern, ir.AltNode):
@@ -212,13 +235,19 @@ def _without_alternatives(nodes: tuple[ir.Pattern, ...], node: int) -> Iterator[
 
 
 def _maybe_outputs(
-    nodes: tuple[ir.Pattern, ...], paths: dict[int, tuple[tuple[tuple[int, int], ...], ...]], distinct: set[int]
+    nodes: tuple[ir.Pattern, ...],
+    paths: dict[int, tuple[tuple[tuple[int, int], ...], ...]],
+    distinct: set[int],
 ) -> Iterator[MaybeOutput]:
     """Only where two nodes can be one: not if one lies below the other, or their operators differ."""
     below = {k: _surely_below(nodes, k) for k in {*paths, *distinct}} if paths else {}
     for node in sorted(paths):
         many = nodes[node].block is not None  # and another instance's may be the same
-        others = [k for k in sorted({*paths, *distinct}) if (many or k not in below[node] and node not in below[k]) and may_coincide(nodes[node], nodes[k])]
+        others = [
+            k
+            for k in sorted({*paths, *distinct})
+            if (many or k not in below[node] and node not in below[k]) and may_coincide(nodes[node], nodes[k])
+        ]
         if others:
             yield MaybeOutput(node, paths[node], tuple(others))
 
@@ -272,11 +301,16 @@ def _deferred(nodes: tuple[ir.Pattern, ...], lets: tuple[ir.Value, ...]) -> dict
 
 
 def mentions_another(item: Any, lets: tuple[ir.Value, ...], captures: Collection[int] = ()) -> bool:
-    """True if a constraint or value reads another instance of its own block, the first or the one before, or one of `captures`."""
+    """True if a constraint or value reads another instance of its own block, the first or the one before, or
+    one of `captures`.
+    """
     stack, seen = [item], set()
     while stack:
         for part in walk(stack.pop()):
-            if isinstance(part, (ir.First, ir.Prev)) or isinstance(part, ir.Captured) and part.capture in captures:
+            if (
+                isinstance(part, (ir.First, ir.Prev)) or isinstance(part, ir.Captured)
+                and part.capture in captures
+            ):
                 return True
             if isinstance(part, ir.Let) and part.let not in seen:
                 seen.add(part.let)

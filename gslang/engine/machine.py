@@ -1,11 +1,13 @@
 """The match machine: runs a match program, which is what a match of a rule is (semantics.md §2).
 
-All matches with the first output at a given node are found, best first: all choices (operand orders, alternatives, users) are
-revisited until everything holds. What is still to be done is a linked list of steps. A step holds or fails, puts further steps
-before the rest, or is a choice: a generator of such lists, asked for the next one when a later step has failed. What a step
-changes is noted on a trail and taken back then, so nothing is copied and nothing recurses, however long a pattern is.
+All matches with the first output at a given node are found, best first: all choices (operand orders,
+alternatives, users) are revisited until everything holds. What is still to be done is a linked list of steps.
+A step holds or fails, puts further steps before the rest, or is a choice: a generator of such lists, asked
+for the next one when a later step has failed. What a step changes is noted on a trail and taken back then, so
+nothing is copied and nothing recurses, however long a pattern is.
 
-Not here: what a rewrite does (`rewrite`), which nodes are tried (`fixed_point`). The generated code must agree with this.
+Not here: what a rewrite does (`rewrite`), which nodes are tried (`fixed_point`). The generated code must
+agree with this.
 """
 
 from __future__ import annotations
@@ -63,7 +65,9 @@ class Leave:
 
 @dataclass(frozen=True, slots=True)
 class Link:
-    """Towards the beginning of a run: `slot` is the root of one more instance before `following`, or what the run starts from."""
+    """Towards the beginning of a run: `slot` is the root of one more instance before `following`, or what the
+    run starts from.
+    """
 
     run: mp.Run
     slot: int
@@ -108,7 +112,10 @@ Outcome = Any
 
 
 def matches(program: MatchProgram, graph: Graph, start: int) -> Iterator[Scope]:
-    """All matches whose first output is `start`, best first. A scope is valid until the next one is asked for."""
+    """All matches whose first output is `start`, best first.
+
+    A scope is valid until the next one is asked for.
+    """
     machine = Machine(program, graph, start)
     try:
         for _ in machine.solve(program.steps):
@@ -131,7 +138,9 @@ class Machine:
     # ── running ──
 
     def solve(self, steps: Sequence[Any]) -> Iterator[None]:
-        """Yields once for each way to pass all steps, with its effects in place; a caller that stops asking keeps them."""
+        """Yields once for each way to pass all steps, with its effects in place; a caller that stops asking
+        keeps them.
+        """
         bottom = len(self._trail)
         todo = before(steps, None)
         choices: list[tuple[int, Iterator[Todo]]] = []
@@ -245,7 +254,9 @@ class Machine:
         self.put(self._orders, step.register, operands if step.more else given)
         return rest
 
-    def _operand_orders(self, register: int, orders: tuple[tuple[int, ...], ...], rest: Todo) -> Iterator[Todo]:
+    def _operand_orders(
+        self, register: int, orders: tuple[tuple[int, ...], ...], rest: Todo
+    ) -> Iterator[Todo]:
         for order in orders:
             self.put(self._orders, register, order)
             yield rest
@@ -277,10 +288,11 @@ class Machine:
         return ((At(step.register, candidate), rest) for candidate in found) if found else FAILED
 
     def candidates(self, climb: mp.Climb) -> list[int]:
-        """Graph nodes that a register that holds nothing may hold, judged by the matched nodes below it; in `succ` order.
+        """Graph nodes that a register that holds nothing may hold, judged by the matched nodes below it; in
+        `succ` order.
 
-        None is left out: where nothing below is matched, these are all nodes with a fitting operator. The registers of
-        templates count as holding nothing (a further instance is looked for).
+        None is left out: where nothing below is matched, these are all nodes with a fitting operator. The
+        registers of templates count as holding nothing (a further instance is looked for).
         """
         found = self._above(climb, {})
         if found is None:
@@ -328,7 +340,9 @@ class Machine:
         """True if a block may have one more instance than it has."""
         maximum = self.program.rule.blocks[run.block].maximum
         try:
-            return maximum is None or bool(len(self.scope.instances[run.block]) < evaluate(maximum, self.scope))
+            return maximum is None or bool(
+                len(self.scope.instances[run.block]) < evaluate(maximum, self.scope)
+            )
         except FAILURES:
             return False
 
@@ -343,14 +357,19 @@ class Machine:
         instances = self.scope.instances[run.block]
         instances.append(instance)
         self._trail.append((instances.pop, ()))
-        if link.following is None and self.program.rule.blocks[run.block].maximum is None and self.next_instance(run, instance) is not None:
+        if (
+            link.following is None and self.program.rule.blocks[run.block].maximum is None
+            and self.next_instance(run, instance) is not None
+        ):
             return FAILED  # at once, so that a long run is walked from its end only
         step.fits[0] = True
         return (Link(run, instance.slots[run.previous], instance, link.before), rest)
 
     def is_instance(self, run: mp.Run, instance: Instance) -> bool:
         """The conditions on an instance alone, which is the current one."""
-        return all(holds(condition, self.scope) for condition in run.own) and keeps_to_itself(self.program, self.scope, run, instance, None)
+        return all(holds(condition, self.scope) for condition in run.own) and keeps_to_itself(
+            self.program, self.scope, run, instance, None
+        )
 
     def follows(self, run: mp.Run, instance: Instance, following: Instance) -> bool:
         """The conditions on an instance of a run and the one that follows it."""
@@ -368,7 +387,10 @@ class Machine:
         for candidate in self._above(run.climb, {run.previous: [end]}) or ():
             following = Instance(-1)
             for _ in self.solve([Inside(following), At(run.root, candidate)]):
-                if following.slots[run.previous] == end and self.is_instance(run, following) and self.follows(run, last, following):
+                if (
+                    following.slots[run.previous] == end and self.is_instance(run, following)
+                    and self.follows(run, last, following)
+                ):
                     self._undo(mark)
                     return candidate
                 self.set(self.scope, "current", following)
@@ -376,7 +398,9 @@ class Machine:
         return None
 
     def _whole(self, step: Whole) -> bool:
-        """True if a run has as many instances as it needs, and none could follow; they are in order from now on."""
+        """True if a run has as many instances as it needs, and none could follow; they are in order from now
+        on.
+        """
         link = step.link
         block = self.program.rule.blocks[link.run.block]
         instances = self.scope.instances[link.run.block]
@@ -386,7 +410,10 @@ class Machine:
                 return False
         except FAILURES:
             return False
-        if block.maximum is not None and self.may_grow(link.run) and self.next_instance(link.run, instances[0]) is not None:
+        if (
+            block.maximum is not None and self.may_grow(link.run)
+            and self.next_instance(link.run, instances[0]) is not None
+        ):
             return False
         self.set(self.scope, "current", link.before)
         instances.reverse()
@@ -399,7 +426,10 @@ class Machine:
 
     def _enter(self, step: Enter) -> bool:
         instances = self.scope.instances[step.block]
-        self.set(self.scope, "current", instances[step.number] if step.number < len(instances) else Instance(step.number))
+        self.set(
+            self.scope, "current",
+            instances[step.number] if step.number < len(instances) else Instance(step.number),
+        )
         return True
 
     def _leave(self, step: Leave) -> bool:
@@ -455,7 +485,9 @@ class Machine:
                 break
             if candidate == self.start or candidate in scope.taken:
                 continue
-            for _ in self.solve([*self.instance(step.block, step.root, len(instances), candidate), mp.Valid(step.block)]):
+            for _ in self.solve(
+                [*self.instance(step.block, step.root, len(instances), candidate), mp.Valid(step.block)]
+            ):
                 break  # its effects stay
         return True
 
@@ -468,39 +500,44 @@ def before(steps: Sequence[Any], rest: Todo) -> Todo:
 
 
 _TESTS: Final[dict[type, Callable[[Machine, Any], bool]]] = {
-    mp.IsKind: Machine._is_kind,
-    mp.IsOp: Machine._is_op,
-    mp.Distinct: Machine._is_distinct,
+    mp.IsKind: Machine._is_kind, mp.IsOp: Machine._is_op, mp.Distinct: Machine._is_distinct,
     mp.Attr: Machine._attribute_fits,
     mp.Absent: lambda machine, step: machine.operands(step.register)[step.index] == ABSENT,
     mp.Done: lambda machine, step: True,
     Enter: Machine._enter,
     Inside: Machine._inside,
     Whole: Machine._whole,
-    Leave: Machine._leave,
-    mp.Extend: lambda machine, step: machine._extend(step),
+    Leave: Machine._leave, mp.Extend: lambda machine, step: machine._extend(step),
     mp.Bounds: lambda machine, step: machine._bounds_allow(step.block, step.count),
-    mp.Holds: lambda machine, step: instance_holds(machine.program, machine.scope, machine.program.rule.blocks[step.block]),
+    mp.Holds: lambda machine, step: instance_holds(
+        machine.program, machine.scope, machine.program.rule.blocks[step.block]
+    ),
     mp.Valid: lambda machine, step: instance_is_valid(machine.program, machine.scope, step.block),
     mp.Late: lambda machine, step: late_contradiction(machine.program, machine.scope) is None,
     mp.Apart: lambda machine, step: shared_output(machine.program, machine.scope) is None,
     mp.Private: lambda machine, step: interior_is_private(machine.program, machine.scope),
-    mp.Convex: lambda machine, step: convex(machine.graph, input_slots(machine.scope), output_slots(machine.scope)),
+    mp.Convex: lambda machine, step: convex(
+        machine.graph, input_slots(machine.scope), output_slots(machine.scope)
+    ),
     mp.Guard: lambda machine, step: holds(step.condition, machine.scope),
 }
 """Steps that hold or do not."""
 
 _MOVES: Final[dict[type, Callable[[Machine, Any, Todo], Outcome]]] = {
-    mp.Operand: lambda machine, step, rest: machine.match(step.register, machine.operands(step.of)[step.index], rest),
+    mp.Operand: lambda machine, step, rest: machine.match(
+        step.register, machine.operands(step.of)[step.index], rest
+    ),
     mp.Start: lambda machine, step, rest: machine.match(step.register, machine.start, rest),
     At: lambda machine, step, rest: machine.match(step.register, step.slot, rest),
     mp.Operands: Machine._take_operands,
     mp.Choice: lambda machine, step, rest: machine._branches(step.register, step.branches, rest),
-    mp.Run: lambda machine, step, rest: (Link(step, machine.held(step.register), None, machine.scope.current), rest),
+    mp.Run: lambda machine, step, rest: (
+        Link(step, machine.held(step.register), None, machine.scope.current), rest,
+    ),
     Link: Machine._link,
-    Linked: Machine._linked,
-    mp.Fields: Machine._fields,
-    mp.Users: Machine._users,
-    mp.Grow: lambda machine, step, rest: before(machine.instance(step.block, step.root, 0, machine.start), rest),
+    Linked: Machine._linked, mp.Fields: Machine._fields, mp.Users: Machine._users,
+    mp.Grow: lambda machine, step, rest: before(
+        machine.instance(step.block, step.root, 0, machine.start), rest
+    ),
 }
 """Steps that put further ones before the rest, or are choices."""

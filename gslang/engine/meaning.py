@@ -1,4 +1,6 @@
-"""Declared operators at work: type inference, and the graph that stands for a call's value, from `op … { … }` declarations."""
+"""Declared operators at work: type inference, and the graph that stands for a call's value, from `op … { … }`
+declarations.
+"""
 
 from __future__ import annotations
 
@@ -18,16 +20,23 @@ from gslang.graph.inference import contradiction, refine
 
 
 def with_meanings(program: CheckedProgram) -> CheckedProgram:
-    """The program with inference for the operators that its files declare, in its dialect and in those of its rules."""
+    """The program with inference for the operators that its files declare, in its dialect and in those of its
+    rules.
+    """
     if not any(s.meaning is not None for s in program.dialect.added):
         return program
     dialect = infer_by_meaning(program.dialect)
-    rules = {name: replace(rule, dialect=infer_by_meaning(rule.dialect)) for name, rule in program.rules.items()}
+    rules = {
+        name: replace(rule, dialect=infer_by_meaning(rule.dialect)) for name, rule in program.rules.items()
+    }
     return replace(program, dialect=dialect, rules=rules)
 
 
 def infer_by_meaning(dialect: Dialect) -> Dialect:
-    """The dialect with inference for its declared operators. A meaning uses only operators declared before it."""
+    """The dialect with inference for its declared operators.
+
+    A meaning uses only operators declared before it.
+    """
     infer: dict[str, Infer] = dict(dialect.infer)
     complete = replace(dialect, infer=infer)
     for signature in dialect.added:
@@ -37,15 +46,22 @@ def infer_by_meaning(dialect: Dialect) -> Dialect:
 
 
 def _inference(meaning: Meaning, dialect: Dialect) -> Infer:
-    reads_values = bool(meaning.rule.target.outputs) or _mentions_value((meaning.shape, meaning.dtype, meaning.rule.lets))
+    reads_values = bool(meaning.rule.target.outputs) or _mentions_value(
+        (meaning.shape, meaning.dtype, meaning.rule.lets)
+    )
 
-    def infer(types: tuple[Type | None, ...], attrs: Mapping[str, Any], value_of: Callable[[int], Any]) -> Type | None:
+    def infer(
+        types: tuple[Type | None, ...], attrs: Mapping[str, Any], value_of: Callable[[int], Any]
+    ) -> Type | None:
         graph = Graph(dialect.name)
         operands = []
         for k, type_ in enumerate(types):
-            value = value_of(k) if reads_values else None  # whoever asks is not asked again: the type may depend on it
+            # whoever asks is not asked again: the type may depend on it
+            value = value_of(k) if reads_values else None
             known = value is not None and isinstance(type_, TensorType)
-            operands.append(graph.add_const(value, type_) if known else graph.add_input(f"operand {k}", type_))  # type: ignore[arg-type]
+            operands.append(
+                graph.add_const(value, type_) if known else graph.add_input(f"operand {k}", type_)  # type: ignore[arg-type]
+            )
         scope = frame(meaning, graph, operands, attrs)
         result: Type | None = None
         if meaning.rule.target.outputs:
@@ -74,8 +90,11 @@ def _mentions_value(item: Any) -> bool:
     return isinstance(item, tuple) and any(map(_mentions_value, item))
 
 
-def value_graph(meaning: Meaning, dialect: Dialect, types: Sequence[Type | None], attrs: Mapping[str, Any]) -> Graph | None:
-    """The graph that computes the operator's value from inputs named by position; None if no value is declared.
+def value_graph(
+    meaning: Meaning, dialect: Dialect, types: Sequence[Type | None], attrs: Mapping[str, Any]
+) -> Graph | None:
+    """The graph that computes the operator's value from inputs named by position; None if no value is
+    declared.
 
     Raises `BuildError`, or what an evaluation may fail with (`values.FAILURES`).
     """
@@ -89,7 +108,10 @@ def value_graph(meaning: Meaning, dialect: Dialect, types: Sequence[Type | None]
 
 
 def frame(meaning: Meaning, graph: Graph, operands: Sequence[int], attrs: Mapping[str, Any]) -> Scope:
-    """The scope of a meaning: its operands as slots, the call (never part of the result) last. Trailing operands may be missing."""
+    """The scope of a meaning: its operands as slots, the call (never part of the result) last.
+
+    Trailing operands may be missing.
+    """
     call = graph.add(meaning.rule.name, operands, attrs)
     wanted = len(meaning.rule.nodes) - 1
     slots = list(operands)
@@ -106,7 +128,9 @@ def _shape(value: Value | None, scope: Scope) -> tuple[Any, ...] | None:
         shape = evaluate(value, scope)
     except FAILURES:
         return None
-    if not isinstance(shape, tuple) or not all(d is UNKNOWN or isinstance(d, Symbol) or type(d) is int and d >= 0 for d in shape):
+    if not isinstance(shape, tuple) or not all(
+        d is UNKNOWN or isinstance(d, Symbol) or type(d) is int and d >= 0 for d in shape
+    ):
         raise TypeInferenceError(f"`shape` of its declaration is {shape!r}, no tuple of dimensions")
     return shape
 

@@ -1,4 +1,6 @@
-"""Obstacles in words: a constraint, a condition or a path as "expected" and "found" for people who wrote a rule."""
+"""Obstacles in words: a constraint, a condition or a path as "expected" and "found" for people who wrote a
+rule.
+"""
 
 from __future__ import annotations
 
@@ -22,19 +24,29 @@ def described(graph: Graph, node: int) -> str:
     if node < 0:
         return "an operand that is left out"
     kind = graph.kind(node)
-    word = {"call": f"`{graph.op[node]}`", "const": "constant", "param": "parameter", "proj": "projection"}.get(kind, kind)
+    word = {
+        "call": f"`{graph.op[node]}`",
+        "const": "constant",
+        "param": "parameter",
+        "proj": "projection",
+    }.get(kind, kind)
     return f"{word} {graph.label(node)}"
 
 
 def also_used(graph: Graph, node: int, others: Sequence[int]) -> str:
     """That these nodes use a node too, at most three by name."""
-    return f"{described(graph, node)} is also used by {', '.join(described(graph, n) for n in others[:3])}{' …' if len(others) > 3 else ''}"
+    return (
+        f"{described(graph, node)} is also used by "
+        f"{', '.join(described(graph, n) for n in others[:3])}{' …' if len(others) > 3 else ''}"
+    )
 
 
 def shown_operators(names: Iterable[str]) -> str:
     """`a`, `b` and so on, at most five."""
     known = list(dict.fromkeys(name.lstrip("%") for name in names))
-    return ", ".join(f"`{name}`" for name in known[:5]) + (f" and {len(known) - 5} more" if len(known) > 5 else "")
+    return ", ".join(f"`{name}`" for name in known[:5]) + (
+        f" and {len(known) - 5} more" if len(known) > 5 else ""
+    )
 
 
 def shown(value: Any) -> str:
@@ -52,7 +64,9 @@ def shown(value: Any) -> str:
     return text if len(text) <= 60 else text[:59] + "…"
 
 
-def constraint_obstacle(constraint: ir.Constraint | ir.SameAttributes, node: ir.Pattern, slot: int, scope: Scope) -> tuple[str, str, str, str]:
+def constraint_obstacle(
+    constraint: ir.Constraint | ir.SameAttributes, node: ir.Pattern, slot: int, scope: Scope
+) -> tuple[str, str, str, str]:
     """Reason, what was expected, what was found, and a hint, of a constraint that does not hold."""
     graph, dialect = scope.graph, scope.rule.dialect
     where = described(graph, slot)
@@ -72,12 +86,20 @@ def constraint_obstacle(constraint: ir.Constraint | ir.SameAttributes, node: ir.
             found = read_attribute(graph, dialect, slot, name)
     except FAILURES as error:
         reason = f"unknown-{_topic(name)}"
-        return reason, _wanted(constraint, scope), str(error) or f"`{name}` of {where} is not known", _UNKNOWN_HELP
+        return (
+            reason, _wanted(constraint, scope), str(error) or f"`{name}` of {where} is not known",
+            _UNKNOWN_HELP,
+        )
     text = f"{where} has `{name}` = {shown(found)}"
     if _has_unknown(found):
         return f"unknown-{_topic(name)}", _wanted(constraint, scope), text, _UNKNOWN_HELP
-    topic = {"shape": "shape", "ndim": "rank", "dtype": "dtype", "value": "constant-value"}.get(name, "attribute")
-    help = {"attribute": f"`{name} = _` accepts any value", "constant-value": "an input `c: const` in its place accepts any constant"}
+    topic = {"shape": "shape", "ndim": "rank", "dtype": "dtype", "value": "constant-value"}.get(
+        name, "attribute"
+    )
+    help = {
+        "attribute": f"`{name} = _` accepts any value",
+        "constant-value": "an input `c: const` in its place accepts any constant",
+    }
     return topic, _wanted(constraint, scope), text, help.get(topic, f"without `{name}` here any would match")
 
 
@@ -103,7 +125,9 @@ def _wanted(constraint: ir.Constraint, scope: Scope) -> str:
     read: dict[str, str] = {}
     _read_values(constraint.test, scope, read, set())
     values = ", ".join(f"{name} = {text}" for name, text in read.items())
-    return (f"`{written}`" if "=" in written else f"`{constraint.field} = {written}`") + (f", where {values}" if values else "")
+    return (f"`{written}`" if "=" in written else f"`{constraint.field} = {written}`") + (
+        f", where {values}" if values else ""
+    )
 
 
 def _differing(graph: Graph, dialect: Any, a: int, b: int, constraint: ir.SameAttributes) -> str:
@@ -113,7 +137,9 @@ def _differing(graph: Graph, dialect: Any, a: int, b: int, constraint: ir.SameAt
         given = graph.attrs[node] if node >= 0 else {}
         sides.append(signature.complete(given) if signature else dict(given))
     left, right = sides
-    names = [n for n in {**left, **right} if n not in constraint.without and left.get(n, ...) != right.get(n, ...)]
+    names = [
+        n for n in {**left, **right} if n not in constraint.without and left.get(n, ...) != right.get(n, ...)
+    ]
     return ", ".join(f"`{n}` = {shown(left.get(n))}, not {shown(right.get(n))}" for n in names[:3])
 
 
@@ -132,8 +158,15 @@ def where_obstacle(condition: ir.Value, scope: Scope) -> tuple[str, str, str]:
     _read_values(condition, scope, values, set())
     read = ", ".join(f"{name} = {text}" for name, text in values.items())
     if values and (found := nodes_read(condition, scope)):
-        read += f"; {', '.join(f'{scope.rule.nodes[node].name} is {described(scope.graph, slot)}' for node, slot in list(found.items())[:_TOLD])}"
-    return "this condition to be true", f"it is {'unknown' if problem else 'false'}{': ' + read if read else ''}{problem}", reason
+        told = [
+            f"{scope.rule.nodes[node].name} is {described(scope.graph, slot)}"
+            for node, slot in list(found.items())[:_TOLD]
+        ]
+        read += f"; {', '.join(told)}"
+    return (
+        "this condition to be true",
+        f"it is {'unknown' if problem else 'false'}{': ' + read if read else ''}{problem}", reason,
+    )
 
 
 def failing_part(condition: ir.Value, scope: Scope) -> ir.Value:
@@ -147,12 +180,17 @@ def failing_part(condition: ir.Value, scope: Scope) -> ir.Value:
 
 
 def nodes_read(condition: Any, scope: Scope) -> dict[int, int]:
-    """Pattern nodes with names, outside of templates, whose attributes a condition reads, with what they matched."""
+    """Pattern nodes with names, outside of templates, whose attributes a condition reads, with what they
+    matched.
+    """
     nodes, found = scope.rule.nodes, dict[int, int]()
     stack, lets = [condition], set[int]()
     while stack:
         for part in walk(stack.pop()):
-            if isinstance(part, (ir.NodeAttr, ir.Uses)) and nodes[part.node].block is None and nodes[part.node].name and scope.slots[part.node] >= 0:
+            if (
+                isinstance(part, (ir.NodeAttr, ir.Uses)) and nodes[part.node].block is None
+                and nodes[part.node].name and scope.slots[part.node] >= 0
+            ):
                 found[part.node] = scope.slots[part.node]
             elif isinstance(part, ir.Let) and part.let not in lets:
                 lets.add(part.let)
@@ -161,7 +199,10 @@ def nodes_read(condition: Any, scope: Scope) -> dict[int, int]:
 
 
 def _read_values(value: Any, scope: Scope, found: dict[str, str], done: set[int]) -> None:
-    """Sub-expressions that read the graph, with their values, as they come. `done`: ids of those looked at, for they are shared."""
+    """Sub-expressions that read the graph, with their values, as they come.
+
+    `done`: ids of those looked at, for they are shared.
+    """
     if id(value) in done:
         return
     done.add(id(value))
@@ -175,7 +216,8 @@ def _read_values(value: Any, scope: Scope, found: dict[str, str], done: set[int]
             )
             if isinstance(place, ir.At):
                 try:
-                    text = f"{scope.rule.blocks[place.block].name}[{evaluate(place.index, scope)}].{nodes[node].name}.{name}"
+                    index = evaluate(place.index, scope)
+                    text = f"{scope.rule.blocks[place.block].name}[{index}].{nodes[node].name}.{name}"
                 except FAILURES:
                     return
             found.setdefault(text, _value_text(value, scope))
@@ -183,7 +225,9 @@ def _read_values(value: Any, scope: Scope, found: dict[str, str], done: set[int]
         case ir.Uses(what, _, node, operators, attributes):
             more = "".join(f", {name} = {_value_text(part, scope)}" for name, part in attributes)
             whose = "" if operators is None else f", {_operators_text(operators, scope)}"
-            found.setdefault(f"{what}({nodes[node].name or nodes[node].span.text}{whose}{more})", _value_text(value, scope))
+            found.setdefault(
+                f"{what}({nodes[node].name or nodes[node].span.text}{whose}{more})", _value_text(value, scope)
+            )
             return
         case ir.Const(constant, str() as name):
             found.setdefault(name, shown(constant))
@@ -198,7 +242,11 @@ def _read_values(value: Any, scope: Scope, found: dict[str, str], done: set[int]
             found.setdefault(f"{nodes[node].name} == none", _value_text(value, scope))
         case ir.SameNode((_, a), (_, b)):
             for node in (a, b):
-                found.setdefault(str(nodes[node].name), described(scope.graph, scope.slots[node]) if nodes[node].block is None else "an instance's")
+                found.setdefault(
+                    str(nodes[node].name),
+                    described(scope.graph, scope.slots[node]) if nodes[node].block is None
+                    else "an instance's",
+                )
     if is_dataclass(value) and not isinstance(value, type):
         for part in fields(value):
             _read_values(getattr(value, part.name), scope, found, done)
@@ -212,7 +260,11 @@ def _operators_text(operators: ir.Value, scope: Scope) -> str:
         names = evaluate(operators, scope)
     except FAILURES:
         return "?"
-    return names if isinstance(names, str) else f"one of {len(names)} operators" if len(names) > 4 else " | ".join(map(str, names))
+    return (
+        names if isinstance(names, str)
+        else f"one of {len(names)} operators" if len(names) > 4
+        else " | ".join(map(str, names))
+    )
 
 
 def _value_text(value: ir.Value, scope: Scope) -> str:
@@ -224,8 +276,13 @@ def _value_text(value: ir.Value, scope: Scope) -> str:
         return f"? ({error})"
 
 
-def path_between(graph: Graph, starts: Collection[int], targets: Collection[int], below: dict[int, int | None]) -> list[int] | None:
-    """The nodes from one of `targets` over users to one of `starts`, if there is such a path. `below` gets what was looked at."""
+def path_between(
+    graph: Graph, starts: Collection[int], targets: Collection[int], below: dict[int, int | None]
+) -> list[int] | None:
+    """The nodes from one of `targets` over users to one of `starts`, if there is such a path.
+
+    `below` gets what was looked at.
+    """
     wanted = set(targets)
     label = graph.ordered().label
     bound = min(label[node] for node in wanted)

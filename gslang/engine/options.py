@@ -13,14 +13,16 @@ from gslang.engine.passes import FOLD_LIMIT
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """The options of `RuleSet.apply`; each may also be given to it by name. Raises `ValueError` for a number below its minimum.
+    """The options of `RuleSet.apply`; each may also be given to it by name. Raises `ValueError` for a number
+    below its minimum.
 
-    `rules`: only these (None: all). `skip`: not these. `pass_name`: a pass instead of all rules together. `once`: one sweep; `sweeps`: at
-    most so many (None: until nothing changes). `limit`: the most applications before a run counts as an infinite loop (None: 10 per
-    node + 1000). `stop_after`: stop after so many applications, without complaint. `fold`: pre-compute at the end what depends on
-    constants only; `fold_limit`: bytes that a pre-computed constant may exceed the constants it is computed from by (None: any number).
-    `provenance`: new nodes record their origin in `extras[node]["origin"]`. `subgraphs`: also rewrite bodies and local functions of an
-    ONNX model, after the graph around them.
+    `rules`: only these (None: all). `skip`: not these. `pass_name`: a pass instead of all rules together.
+    `once`: one sweep; `sweeps`: at most so many (None: until nothing changes). `limit`: the most applications
+    before a run counts as an infinite loop (None: 10 per node + 1000). `stop_after`: stop after so many
+    applications, without complaint. `fold`: pre-compute at the end what depends on constants only;
+    `fold_limit`: bytes that a pre-computed constant may exceed the constants it is computed from by (None:
+    any number). `provenance`: new nodes record their origin in `extras[node]["origin"]`. `subgraphs`: also
+    rewrite bodies and local functions of an ONNX model, after the graph around them.
     """
 
     rules: Sequence[str] | None = None
@@ -42,7 +44,9 @@ class Options:
                 raise ValueError(f"`{name}` is a number from {least}, not {given}")
         for name in ("rules", "skip"):
             if isinstance(getattr(self, name), str):
-                raise TypeError(f"`{name}` is a list of rule names, not a text: {name} = [{getattr(self, name)!r}]")
+                raise TypeError(
+                    f"`{name}` is a list of rule names, not a text: {name} = [{getattr(self, name)!r}]"
+                )
 
     def with_changes(self, changes: dict[str, Any]) -> Options:
         """These options with some fields changed. Raises `TypeError` for a name that is no option."""
@@ -50,5 +54,8 @@ class Options:
         for name in changes:
             if name not in known:
                 guess = did_you_mean(name, known)
-                raise TypeError(f"unknown option `{name}`; " + (f"did you mean `{guess}`?" if guess else f"options: {', '.join(known)}"))
+                raise TypeError(
+                    f"unknown option `{name}`; "
+                    + (f"did you mean `{guess}`?" if guess else f"options: {', '.join(known)}")
+                )
         return replace(self, **changes)

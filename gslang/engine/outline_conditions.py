@@ -1,4 +1,6 @@
-"""When outlines (`generate_outline`) may be laid down: only where no rule of the step could tell them from what they stand for."""
+"""When outlines (`generate_outline`) may be laid down: only where no rule of the step could tell them from
+what they stand for.
+"""
 
 from __future__ import annotations
 
@@ -15,7 +17,9 @@ def reads_kinds(rule: ir.CheckedRule) -> bool:
     groups = (rule.nodes, rule.where, rule.blocks, rule.lets, rule.target.targets)
     for part in (part for group in groups for item in group for part in walk(item)):
         match part:
-            case ir.NodeAttr(_, node, "op" | "kind") if isinstance(rule.nodes[node], (ir.LeafNode, ir.AltNode)):
+            case ir.NodeAttr(_, node, "op" | "kind") if isinstance(
+                rule.nodes[node], (ir.LeafNode, ir.AltNode)
+            ):
                 return True
             case ir.Uses():
                 return True
@@ -35,7 +39,9 @@ def can_match_within(rule: ir.CheckedRule, operators: frozenset[str]) -> bool:
             case ir.LeafNode(kind=kind):
                 within[k] = kind != "input"
             case ir.CallNode(operators=names):
-                within[k] = not operators.isdisjoint(names) and all(within[child] for child in children(rule.nodes[k]))
+                within[k] = not operators.isdisjoint(names) and all(
+                    within[child] for child in children(rule.nodes[k])
+                )
             case ir.AltNode(branches=branches):
                 within[k] = any(within[branch] for branch in branches)
             case _:

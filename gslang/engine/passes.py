@@ -1,4 +1,6 @@
-"""Running passes: their steps in order, each to a fixed point; `fold` is given by the caller (it evaluates operators)."""
+"""Running passes: their steps in order, each to a fixed point; `fold` is given by the caller (it evaluates
+operators).
+"""
 
 from __future__ import annotations
 
@@ -50,7 +52,10 @@ def run_steps(
     observe: Observer | None = None,
     fold_limit: int | None = FOLD_LIMIT,
 ) -> Progress:
-    """Run the steps of a pass in order, changing `graph`. Stops early where a limit is reached. `fold_limit`: the one that `fold` has."""
+    """Run the steps of a pass in order, changing `graph`.
+
+    Stops early where a limit is reached. `fold_limit`: the one that `fold` has.
+    """
     progress = progress or Progress()
     outlining = observe is None and limits.stop_after is None and (fold_limit is None or fold_limit >= SMALL)
     run = _Run(graph, dialect, rules, fold, limits, progress, observe, outlining)

@@ -1,11 +1,12 @@
-"""The match program of a rule: what has to hold of graph nodes so that the rule matches, as steps in matching order.
+"""The match program of a rule: what has to hold of graph nodes so that the rule matches, as steps in matching
+order.
 
-Lowered once from the checked rule (`lower`). `machine` interprets it, which defines what a match is; `explain` says which step
-stood in the way; the generated code must agree with the machine. A new kind of constraint on matches is a step here, a case in
-each of these, and a line in `lower`.
+Lowered once from the checked rule (`lower`). `machine` interprets it, which defines what a match is;
+`explain` says which step stood in the way; the generated code must agree with the machine. A new kind of
+constraint on matches is a step here, a case in each of these, and a line in `lower`.
 
-Registers hold graph nodes; they are numbered as the rule's pattern nodes are. The registers of a template are new in each instance.
-Data types only.
+Registers hold graph nodes; they are numbered as the rule's pattern nodes are. The registers of a template are
+new in each instance. Data types only.
 """
 
 from __future__ import annotations
@@ -20,12 +21,14 @@ from gslang.check.checked import Constraint as AttributeTest
 
 Constraint = Union[AttributeTest, SameAttributes]
 
-# ── steps on one register ─────────────────────────────────────────────────────────────────────────────────────
+# ── steps on one register ───────────────────────────────────────────────────────────────────────────────────
 
 
 @dataclass(frozen=True, slots=True)
 class IsKind:
-    """A leaf: a node of this kind ("any" "var" "input" "param" "const" "fixed"), or, if `optional`, an operand that is left out."""
+    """A leaf: a node of this kind ("any" "var" "input" "param" "const" "fixed"), or, if `optional`, an
+    operand that is left out.
+    """
 
     register: int
     kind: str
@@ -41,7 +44,8 @@ class Distinct:
 
 @dataclass(frozen=True, slots=True)
 class IsOp:
-    """A node with one of these operators; all registers with the same operator `variable` have the same one."""
+    """A node with one of these operators; all registers with the same operator `variable` have the same one.
+    """
 
     register: int
     operators: tuple[str, ...]
@@ -50,7 +54,8 @@ class IsOp:
 
 @dataclass(frozen=True, slots=True)
 class Operands:
-    """The node's operands are at least `least`, and `count` or, with `more`, any number; missing ones are absent, further ones must be.
+    """The node's operands are at least `least`, and `count` or, with `more`, any number; missing ones are
+    absent, further ones must be.
 
     A choice: operators in `swappable` have their two operands in either order.
     """
@@ -64,8 +69,9 @@ class Operands:
 
 @dataclass(frozen=True, slots=True)
 class Operand:
-    """Register `register` is operand `index` of what `of` holds (negative: from the end): the same as it holds already, or else
-    from now on, and then its own steps follow."""
+    """Register `register` is operand `index` of what `of` holds (negative: from the end): the same as it
+    holds already, or else from now on, and then its own steps follow.
+    """
 
     register: int
     of: int
@@ -82,7 +88,8 @@ class Absent:
 
 @dataclass(frozen=True, slots=True)
 class Fields:
-    """The operands of `of` from `index` on, all but the last `behind`, are what `register` holds in the instances of `block`, in order.
+    """The operands of `of` from `index` on, all but the last `behind`, are what `register` holds in the
+    instances of `block`, in order.
 
     A block whose instances another sequence has made already is matched in lock-step.
     """
@@ -96,10 +103,12 @@ class Fields:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Run:
-    """The node in `register` is the end of a maximal run: the instances of `block` are found from the last one, whose `root` it is.
+    """The node in `register` is the end of a maximal run: the instances of `block` are found from the last
+    one, whose `root` it is.
 
-    `previous` of an instance holds the `root` of the one before; of the first one `start` holds it. `own` are conditions on an
-    instance, `linked` those on an instance and the one before it. `outside`: registers below `root` that all instances share. `climb` leads from `previous` up to `root`.
+    `previous` of an instance holds the `root` of the one before; of the first one `start` holds it. `own` are
+    conditions on an instance, `linked` those on an instance and the one before it. `outside`: registers below
+    `root` that all instances share. `climb` leads from `previous` up to `root`.
     """
 
     register: int
@@ -123,9 +132,11 @@ class Choice:
 
 @dataclass(frozen=True, slots=True)
 class Attr:
-    """A test of an attribute, of the type or of the value, or (`SameAttributes`) of all attributes; an absent operand passes.
+    """A test of an attribute, of the type or of the value, or (`SameAttributes`) of all attributes; an absent
+    operand passes.
 
-    `waits`: it reads what is complete only with the block's first instance, and is left to `Holds` until then.
+    `waits`: it reads what is complete only with the block's first instance, and is left to `Holds` until
+    then.
     """
 
     register: int
@@ -140,7 +151,7 @@ class Done:
     register: int
 
 
-# ── steps that find outputs ───────────────────────────────────────────────────────────────────────────────────
+# ── steps that find outputs ─────────────────────────────────────────────────────────────────────────────────
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,7 +163,9 @@ class Start:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Climb:
-    """From what `below` hold over users with one of `operators` to what `register` may hold; `either`: from one of them, as it is."""
+    """From what `below` hold over users with one of `operators` to what `register` may hold; `either`: from
+    one of them, as it is.
+    """
 
     register: int
     operators: frozenset[str]
@@ -162,7 +175,9 @@ class Climb:
 
 @dataclass(frozen=True, slots=True)
 class Users:
-    """A choice: a further output, among the users of what is matched below it; or what it holds already, if that is no absent operand."""
+    """A choice: a further output, among the users of what is matched below it; or what it holds already, if
+    that is no absent operand.
+    """
 
     register: int
     climb: Climb
@@ -185,12 +200,14 @@ class Extend:
     climb: Climb
 
 
-# ── steps on instances and on the whole ───────────────────────────────────────────────────────────────────────
+# ── steps on instances and on the whole ─────────────────────────────────────────────────────────────────────
 
 
 @dataclass(frozen=True, slots=True)
 class Bounds:
-    """A block may have `count` instances, which are operands of `of`, and as many as another sequence has; None: as many as it has."""
+    """A block may have `count` instances, which are operands of `of`, and as many as another sequence has;
+    None: as many as it has.
+    """
 
     block: int
     count: int | None
@@ -206,7 +223,9 @@ class Holds:
 
 @dataclass(frozen=True, slots=True)
 class Valid:
-    """The newest instance of the output block keeps the match valid: nothing outside uses its interior, and it makes no cycle."""
+    """The newest instance of the output block keeps the match valid: nothing outside uses its interior, and
+    it makes no cycle.
+    """
 
     block: int
 
@@ -220,8 +239,9 @@ class Late:
 
 @dataclass(frozen=True, slots=True)
 class MaybeOutput:
-    """A node that stays in the graph, and is an output if one of `paths` was chosen: branches of alternations, as (node, branch).
-    Then it is none of `others`."""
+    """A node that stays in the graph, and is an output if one of `paths` was chosen: branches of
+    alternations, as (node, branch). Then it is none of `others`.
+    """
 
     node: int
     paths: tuple[tuple[tuple[int, int], ...], ...]
@@ -260,7 +280,7 @@ Step = Union[
 ]  # fmt: skip
 
 
-# ── programs ──────────────────────────────────────────────────────────────────────────────────────────────────
+# ── programs ────────────────────────────────────────────────────────────────────────────────────────────────
 
 
 @dataclass(frozen=True, slots=True)
@@ -276,11 +296,13 @@ class Register:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class MatchProgram:
-    """`steps` find the outputs, from there over `Operand` all registers, and test the whole. The replacement is `rule.target`.
+    """`steps` find the outputs, from there over `Operand` all registers, and test the whole. The replacement
+    is `rule.target`.
 
-    Facts that the steps follow from, for those who read the pattern: `starts`: values of the `op` column that the first output can
-    have; `distinct`: registers that need graph nodes of their own, whatever is chosen; `deferred`: template node → its constraints
-    that wait for the first instance; `late_blocks`: those whose conditions only the whole match can tell.
+    Facts that the steps follow from, for those who read the pattern: `starts`: values of the `op` column that
+    the first output can have; `distinct`: registers that need graph nodes of their own, whatever is chosen;
+    `deferred`: template node → its constraints that wait for the first instance; `late_blocks`: those whose
+    conditions only the whole match can tell.
     """
 
     rule: CheckedRule

@@ -1,9 +1,9 @@
 """Applying a trace again: each rule at the place where it was applied, without looking anywhere else.
 
-A matcher finds the same match at the same place of the same graph, so rule and first output are enough to apply an entry
-again; all else that it says is compared, so that another graph, other rules or an edited trace are noticed where they part.
-Built-in steps of passes are done again as they are. Not here: the file (`cli.trace_file`), graphs inside the graph
-(`gslang.api`).
+A matcher finds the same match at the same place of the same graph, so rule and first output are enough to
+apply an entry again; all else that it says is compared, so that another graph, other rules or an edited trace
+are noticed where they part. Built-in steps of passes are done again as they are. Not here: the file
+(`cli.trace_file`), graphs inside the graph (`gslang.api`).
 """
 
 from __future__ import annotations
@@ -33,9 +33,11 @@ Said = Mapping[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class TraceEntry:
-    """An entry of a trace, in its line `line`: a built-in `step` (`fold`, `cse`), or else what was `said` of an application.
+    """An entry of a trace, in its line `line`: a built-in `step` (`fold`, `cse`), or else what was `said` of
+    an application.
 
-    `body`: the path of the graph inside the graph where it was done, "" for the graph itself. `fold_limit`: that of a `fold`.
+    `body`: the path of the graph inside the graph where it was done, "" for the graph itself. `fold_limit`:
+    that of a `fold`.
     """
 
     line: int
@@ -54,9 +56,11 @@ class ReplayError(Exception):
 
 
 def ids_of(graph: Graph) -> Callable[[int], str]:
-    """Ids of nodes in a trace of a run on `graph`, unique: the file's for its nodes, `%12` for what came later.
+    """Ids of nodes in a trace of a run on `graph`, unique: the file's for its nodes, `%12` for what came
+    later.
 
-    Call it before the run. Names that several nodes have are the first one's; where names begin with `%`, ids do with `%%`.
+    Call it before the run. Names that several nodes have are the first one's; where names begin with `%`, ids
+    do with `%%`.
     """
     first = {name: node for node, name in reversed(list(enumerate(graph.names))) if name}
     names = [name if name and first[name] == node else None for node, name in enumerate(graph.names)]
@@ -74,7 +78,9 @@ def told(number: int, what: Application, ids: Callable[[int], str]) -> dict[str,
         "rule": what.rule,
         "outputs": [ids(node) for node in what.outputs],
         "removed": [ids(node) for node in what.removed],
-        "added": [{"id": ids(node), "op": op.lstrip("%")} for node, op in zip(what.added, what.added_operators)],
+        "added": [
+            {"id": ids(node), "op": op.lstrip("%")} for node, op in zip(what.added, what.added_operators)
+        ],
         "replaced": {ids(old): ids(now) for old, now in what.replaced.items()},
         "bindings": {name: _bound(value, ids) for name, value in what.bindings.items()},
     }
@@ -82,7 +88,10 @@ def told(number: int, what: Application, ids: Callable[[int], str]) -> dict[str,
 
 def _bound(value: Any, ids: Callable[[int], str]) -> Any:
     """A matched node, or the instances of a block as tables."""
-    return ids(value) if isinstance(value, int) else [{name: ids(node) for name, node in table.items()} for table in value]
+    return (
+        ids(value) if isinstance(value, int)
+        else [{name: ids(node) for name, node in table.items()} for table in value]
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,13 +109,19 @@ def places_of(graph: Graph) -> Places:
 
 
 def replay(
-    graph: Graph, dialect: Dialect, rules: Mapping[str, CheckedRule], entries: Iterable[TraceEntry], fold: Callable[[int | None], Fold],
-    progress: Progress, observe: Observer | None = None, places: Places | None = None,
-) -> None:  # fmt: skip
+    graph: Graph,
+    dialect: Dialect,
+    rules: Mapping[str, CheckedRule],
+    entries: Iterable[TraceEntry],
+    fold: Callable[[int | None], Fold],
+    progress: Progress,
+    observe: Observer | None = None,
+    places: Places | None = None,
+) -> None:
     """Apply the entries in order, changing `graph`. Raises `ReplayError` at the first one that does not fit.
 
-    `fold` gives what folds with a limit. `progress` counts on; `places` are those of before, where entries of this graph have been
-    applied already.
+    `fold` gives what folds with a limit. `progress` counts on; `places` are those of before, where entries of
+    this graph have been applied already.
     """
     places = places or places_of(graph)
     rewriters: dict[str, Rewriter] = {}
@@ -142,7 +157,9 @@ def _apply(
     rule = rules.get(name)
     if rule is None:
         guess = did_you_mean(name, rules)
-        raise ReplayError(entry.line, f"there is no rule `{name}`" + (f" (did you mean `{guess}`?)" if guess else ""))
+        raise ReplayError(
+            entry.line, f"there is no rule `{name}`" + (f" (did you mean `{guess}`?)" if guess else "")
+        )
     start = numbers.get(place)
     if start is None:
         raise ReplayError(entry.line, f"there is no node `{place}`")
@@ -161,6 +178,7 @@ def _apply(
 def _compare(entry: TraceEntry, done: Said) -> None:
     """Compare an application with its line in the trace. Raises `ReplayError` if they differ."""
     for key, found in done.items():
-        if entry.said[key] != found and not (key == "removed" and sorted(entry.said[key]) == sorted(found)):  # in no particular order
+        # in no particular order
+        if entry.said[key] != found and not (key == "removed" and sorted(entry.said[key]) == sorted(found)):
             now, then = (json.dumps(value, ensure_ascii=False)[:_SHOWN] for value in (found, entry.said[key]))
             raise ReplayError(entry.line, f"`{done['rule']}` has other `{key}` here: {now}, and not {then}")

@@ -1,6 +1,7 @@
 """One application of a rule, the readable way: build the target, let it take the source's place.
 
-Atomic: until the types of all new nodes are known and fit, the graph is only appended to; a failure takes that back.
+Atomic: until the types of all new nodes are known and fit, the graph is only appended to; a failure takes
+that back.
 """
 
 from __future__ import annotations
@@ -41,8 +42,11 @@ class Failure:
     message: str
 
 
-def apply_match(scope: Scope, edits: Edits, seeds: list[int], traced: bool = False) -> Application | Failure | bool | None:
-    """Rewrite the graph at a valid match. None: a value that the target needs is not known, so this is no match.
+def apply_match(
+    scope: Scope, edits: Edits, seeds: list[int], traced: bool = False
+) -> Application | Failure | bool | None:
+    """Rewrite the graph at a valid match. None: a value that the target needs is not known, so this is no
+    match.
 
     With `traced` the application tells what the match bound and what went; else it is only True.
     """
@@ -70,13 +74,17 @@ def apply_match(scope: Scope, edits: Edits, seeds: list[int], traced: bool = Fal
     if rule.output_block is None and len(sources) == 1:
         removed = edits.replace_one(sources[0], targets[0], first_new, None, True, seeds)
     else:
-        removed = edits.replace(sources, targets, first_new, None, True, slots - set(input_slots(scope)), seeds)
+        removed = edits.replace(
+            sources, targets, first_new, None, True, slots - set(input_slots(scope)), seeds
+        )
     if rule.attached:
         attach(graph, first_new, dict(rule.attached))
     return record(scope, first_new, sources, targets, removed) if traced else True
 
 
-def record(scope: Scope, first_new: int, sources: Sequence[int], targets: Sequence[int], removed: Sequence[int]) -> Application:
+def record(
+    scope: Scope, first_new: int, sources: Sequence[int], targets: Sequence[int], removed: Sequence[int]
+) -> Application:
     """The effect of an application: `targets` replace `sources`, new nodes begin at `first_new`, and
     `removed` are gone."""
     graph, dead = scope.graph, set(removed)

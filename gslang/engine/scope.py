@@ -1,6 +1,8 @@
-"""Attribute expressions under a match: what they may look at, and their evaluation, which is one `match` statement.
+"""Attribute expressions under a match: what they may look at, and their evaluation, which is one `match`
+statement.
 
-A scope is the graph, and the slots, captures and instances of a match (so far). What evaluation raises: see `values`.
+A scope is the graph, and the slots, captures and instances of a match (so far). What evaluation raises: see
+`values`.
 """
 
 from __future__ import annotations
@@ -26,8 +28,9 @@ UNBOUND = -2  # a slot that nothing has matched (yet); `ABSENT` (-1) is an optio
 
 @dataclass(slots=True)
 class Instance:
-    """One match of a template: its nodes' slots, alternation choices and captures. `index` is negative until the run that it is part of
-    is whole."""
+    """One match of a template: its nodes' slots, alternation choices and captures. `index` is negative until
+    the run that it is part of is whole.
+    """
 
     index: int
     slots: dict[int, int] = field(default_factory=dict)
@@ -40,7 +43,8 @@ class Instance:
 class Scope:
     """The state of a match. `current` is the instance that is being matched or tested, if any.
 
-    `memo`, when present, keeps the values of lets: the source is matched completely and nothing will change any more.
+    `memo`, when present, keeps the values of lets: the source is matched completely and nothing will change
+    any more.
     """
 
     rule: CheckedRule
@@ -52,12 +56,15 @@ class Scope:
     instances: list[list[Instance]] = field(default_factory=list)  # block → instances
     current: Instance | None = None
     locals: dict[int, Any] = field(default_factory=dict)
-    first_new: int | None = None  # nodes from here on are being built; `uses.NO_GRAPH`: nothing can be said of users
-    new_type: Callable[[int, str], Any] | None = None  # what is known of the type of a target that is being built
+    # nodes from here on are being built; `uses.NO_GRAPH`: nothing can be said of users
+    first_new: int | None = None
+    # what is known of the type of a target that is being built
+    new_type: Callable[[int, str], Any] | None = None
     loops: int = 0  # comprehensions that are being evaluated, one inside the other
     memo: dict[tuple[int, int], Any] | None = None
     taken: set[int] = field(default_factory=set)  # graph nodes of interior and output vertices: all distinct
-    inner_inputs: dict[int, None] = field(default_factory=dict)  # inputs with operands, while a variadic output grows
+    # inputs with operands, while a variadic output grows
+    inner_inputs: dict[int, None] = field(default_factory=dict)
 
     def slots_of(self, block: int | None) -> list[int] | dict[int, int]:
         """Where the slots of a node of this block (None: the rule's own level) are kept at the moment."""
@@ -118,7 +125,10 @@ class Scope:
         """A fact about who uses a node."""
         wanted = None if uses.operators is None else evaluate(uses.operators, self)
         given = {name: evaluate(part, self) for name, part in uses.attributes}
-        return surroundings(uses.what, self.graph, self.rule.dialect, self.slot(uses.place, uses.node), self.first_new, wanted, given)
+        return surroundings(
+            uses.what, self.graph, self.rule.dialect, self.slot(uses.place, uses.node), self.first_new,
+            wanted, given,
+        )
 
     def let(self, place: Place, number: int) -> Any:
         """The value of a let, in the instance that `place` means."""
@@ -138,7 +148,7 @@ class Scope:
         return result
 
 
-# ── evaluation ────────────────────────────────────────────────────────────────────────────────────────────────
+# ── evaluation ──────────────────────────────────────────────────────────────────────────────────────────────
 
 
 def holds(condition: ir.Value, scope: Scope) -> bool:
@@ -150,7 +160,10 @@ def holds(condition: ir.Value, scope: Scope) -> bool:
 
 
 def evaluate(value: ir.Value, scope: Scope) -> Any:
-    """The value, in normal form (tuples, Python numbers, strings, None, arrays). Raises `UnknownValue` and what fails."""
+    """The value, in normal form (tuples, Python numbers, strings, None, arrays).
+
+    Raises `UnknownValue` and what fails.
+    """
     match value:
         case ir.Const(constant):
             return constant
@@ -201,7 +214,10 @@ def evaluate(value: ir.Value, scope: Scope) -> Any:
         case ir.CompareValue(operator, left, right):
             return COMPARE[operator](evaluate(left, scope), evaluate(right, scope))
         case ir.AllOf(items):
-            return _all(evaluate(item, scope) for item in items) if len(items) < 2 else _conjunction(items, scope)
+            return (
+                _all(evaluate(item, scope) for item in items) if len(items) < 2
+                else _conjunction(items, scope)
+            )
         case ir.AnyOf(items):
             return not _conjunction(items, scope, negate=True)
         case ir.IfValue(condition, then, otherwise):

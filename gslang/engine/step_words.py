@@ -1,4 +1,6 @@
-"""The words for each step of a match program that has failed: what was expected, what was found, and what to do about it."""
+"""The words for each step of a match program that has failed: what was expected, what was found, and what to
+do about it.
+"""
 
 from __future__ import annotations
 
@@ -15,7 +17,16 @@ from gslang.engine import program as mp
 from gslang.engine.conditions import bound_slots, input_slots, late_contradiction, output_slots, shared_output
 from gslang.engine.lower import operators_of
 from gslang.engine.machine import At, Link, Linked, Machine, Whole
-from gslang.engine.obstacles import also_used, constraint_obstacle, described, failing_part, nodes_read, path_between, shown_operators, where_obstacle
+from gslang.engine.obstacles import (
+    also_used,
+    constraint_obstacle,
+    described,
+    failing_part,
+    nodes_read,
+    path_between,
+    shown_operators,
+    where_obstacle,
+)
 from gslang.engine.scope import Instance, holds
 from gslang.graph.graph import ABSENT
 
@@ -31,7 +42,10 @@ _ONLY_RUN = "a node that only the run uses"
 
 @dataclass(frozen=True, slots=True)
 class Words:
-    """A failed step: where the pattern says it, the graph node, what was expected and found. `passed`: conditions on the whole that hold."""
+    """A failed step: where the pattern says it, the graph node, what was expected and found.
+
+    `passed`: conditions on the whole that hold.
+    """
 
     reason: str
     span: Span
@@ -47,7 +61,10 @@ def first_output(rule: ir.CheckedRule) -> int:
 
 
 def words_for(machine: Machine, step: Any, slot: int) -> Words:
-    """The words for a step that has just failed. `slot`: what its register held, where that was not what it demands."""
+    """The words for a step that has just failed.
+
+    `slot`: what its register held, where that was not what it demands.
+    """
     match step:
         case mp.Operand(register, of, index):
             return _another_node(machine, register, machine.operands(of)[index])
@@ -59,15 +76,19 @@ def words_for(machine: Machine, step: Any, slot: int) -> Words:
             return _operator(machine, step, slot)
         case mp.Distinct(register):
             return Words(
-                "not-distinct", machine.program.registers[register].span, slot, "a node that nothing else of the pattern has matched",
+                "not-distinct", machine.program.registers[register].span, slot,
+                "a node that nothing else of the pattern has matched",
                 f"{described(machine.graph, slot)} is matched already",
-                "each call of the source is a node of its own; one that is meant twice is written once, with a name",
-            )  # fmt: skip
+                "each call of the source is a node of its own; one that is meant twice is written once, with "
+                "a name",
+            )
         case mp.Operands(register) | mp.Absent(register):
             return _operand_count(machine, register)
         case mp.Attr(register, constraint):
             held = machine.held(register)
-            reason, expected, found, help = constraint_obstacle(constraint, machine.program.rule.nodes[register], held, machine.scope)
+            reason, expected, found, help = constraint_obstacle(
+                constraint, machine.program.rule.nodes[register], held, machine.scope
+            )
             return Words(reason, constraint.span, held, expected, found, help)
         case mp.Users(register):
             return _no_further_output(machine, register)
@@ -84,25 +105,32 @@ def words_for(machine: Machine, step: Any, slot: int) -> Words:
     return _whole(machine, step)
 
 
-# ── one node ──────────────────────────────────────────────────────────────────────────────────────────────────
+# ── one node ────────────────────────────────────────────────────────────────────────────────────────────────
 
 
 def _another_node(machine: Machine, register: int, slot: int) -> Words:
     node = machine.program.registers[register]
     name = f"`{node.name}`" if node.name else "this node"
     return Words(
-        "another-node", node.span, slot, f"{name} once more, which is {described(machine.graph, machine.held(register))}",
-        described(machine.graph, slot), "a name used twice is one node; give the second one a name of its own if they may differ",
-    )  # fmt: skip
+        "another-node", node.span, slot,
+        f"{name} once more, which is {described(machine.graph, machine.held(register))}",
+        described(machine.graph, slot),
+        "a name used twice is one node; give the second one a name of its own if they may differ",
+    )
 
 
 def _kind(machine: Machine, register: int, slot: int) -> Words:
     node = machine.program.rule.nodes[register]
     assert isinstance(node, ir.LeafNode)
     if slot == ABSENT:
-        return Words("operand-missing", node.span, machine.start, "an operand", "it is left out", f"`{node.name or 'x'}: {node.kind}?` may be absent")
+        return Words(
+            "operand-missing", node.span, machine.start, "an operand", "it is left out",
+            f"`{node.name or 'x'}: {node.kind}?` may be absent",
+        )
     help = f"`{node.name}: any` accepts any node" if node.name else "`any` accepts any node"
-    wanted = f"a node of kind `{node.kind}`" + ("" if node.name or node.span.text == node.kind else f", `{node.span.text}`")
+    wanted = f"a node of kind `{node.kind}`" + (
+        "" if node.name or node.span.text == node.kind else f", `{node.span.text}`"
+    )
     return Words("kind", node.span, slot, wanted, described(machine.graph, slot), help)
 
 
@@ -110,14 +138,21 @@ def _operator(machine: Machine, step: mp.IsOp, slot: int) -> Words:
     span, graph = machine.program.registers[step.register].span, machine.graph
     wanted = shown_operators(sorted(step.operators))
     if slot == ABSENT:
-        return Words("operand-missing", span, machine.start, wanted, "the operand is left out", "write `none` or an optional input")
+        return Words(
+            "operand-missing", span, machine.start, wanted, "the operand is left out",
+            "write `none` or an optional input",
+        )
     op = graph.op[slot]
     if op in step.operators and step.variable is not None:
         return Words(
-            "operator-variable", span, slot, f"`{machine.scope.variables[step.variable]}`, which `{step.variable}` is here", described(graph, slot),
+            "operator-variable", span, slot,
+            f"`{machine.scope.variables[step.variable]}`, which `{step.variable}` is here",
+            described(graph, slot),
             "an operator variable is one operator in the whole match; two variables may differ",
-        )  # fmt: skip
-    alternative = f"`({wanted.split(',')[0].strip('`')}(…) | {op}(…))` accepts both" if graph.is_call(slot) else ""
+        )
+    alternative = (
+        f"`({wanted.split(',')[0].strip('`')}(…) | {op}(…))` accepts both" if graph.is_call(slot) else ""
+    )
     return Words("operator", span, slot, wanted, described(graph, slot), alternative)
 
 
@@ -133,14 +168,18 @@ def _operand_count(machine: Machine, register: int) -> Words:
         wanted = "fewer"
     what = "fields" if isinstance(machine.program.rule.nodes[register], ir.TupleNode) else "operands"
     found = f"{described(machine.graph, slot)} has {count}"
-    return Words("operand-count", node.span, slot, f"{wanted} {what}", found, _how_to_allow(machine, register))
+    return Words(
+        "operand-count", node.span, slot, f"{wanted} {what}", found, _how_to_allow(machine, register)
+    )
 
 
 def _how_to_allow(machine: Machine, register: int) -> str:
     """A suggestion for a pattern to take more operands: by naming one that it leaves out, or with a
     template."""
     pattern = machine.program.rule.nodes[register]
-    signature = machine.program.rule.dialect.get(pattern.operators[0]) if isinstance(pattern, ir.CallNode) else None
+    signature = (
+        machine.program.rule.dialect.get(pattern.operators[0]) if isinstance(pattern, ir.CallNode) else None
+    )
     declared = signature.operands if signature is not None else ()
     behind = declared[len(pattern.operands) :] if isinstance(pattern, ir.CallNode) else ()
     if behind and not any(operand.variadic for operand in declared):
@@ -152,16 +191,27 @@ def _no_further_output(machine: Machine, register: int) -> Words:
     rule, graph, slots = machine.program.rule, machine.graph, machine.scope.slots
     span = rule.nodes[register].span
     if slots[register] == ABSENT:
-        return Words("no-further-output", span, machine.start, "a node as an output", "an operand that is absent", _ALL_OUTPUTS)
-    base = next((slots[child] for child in children(rule.nodes[register]) if slots[child] >= 0), machine.start)
+        return Words(
+            "no-further-output", span, machine.start, "a node as an output", "an operand that is absent",
+            _ALL_OUTPUTS,
+        )
+    base = next(
+        (slots[child] for child in children(rule.nodes[register]) if slots[child] >= 0), machine.start
+    )
     wanted = shown_operators(sorted(operators_of(rule, register)))
     expected = f"one more user that can be output {rule.outputs.index(register) + 1}: {wanted}"
     users = graph.users[base]
-    told = ", ".join(described(graph, u) for u in users) if len(users) <= _NAMED else shown_operators(graph.op[u] for u in users)
-    return Words("no-further-output", span, base, expected, f"{described(graph, base)} is used by {told or 'nothing'}", _ALL_OUTPUTS)
+    told = (
+        ", ".join(described(graph, u) for u in users) if len(users) <= _NAMED
+        else shown_operators(graph.op[u] for u in users)
+    )
+    return Words(
+        "no-further-output", span, base, expected, f"{described(graph, base)} is used by {told or 'nothing'}",
+        _ALL_OUTPUTS,
+    )
 
 
-# ── instances ─────────────────────────────────────────────────────────────────────────────────────────────────
+# ── instances ───────────────────────────────────────────────────────────────────────────────────────────────
 
 
 def _bounds(machine: Machine, number: int, count: int, of: int | None) -> Words:
@@ -178,8 +228,13 @@ def _instance(machine: Machine, number: int) -> Words:
     for k, (condition, span) in enumerate(zip(block.where, block.where_spans)):
         if not holds(condition, scope):
             expected, found, reason = where_obstacle(condition, scope)
-            return Words(reason, span, machine.start, expected, found, "the block's `where` decides what an instance is", k)
-    return Words("attribute", block.span, machine.start, "what `first` has", "the first instance contradicts itself")
+            return Words(
+                reason, span, machine.start, expected, found,
+                "the block's `where` decides what an instance is", k,
+            )
+    return Words(
+        "attribute", block.span, machine.start, "what `first` has", "the first instance contradicts itself"
+    )
 
 
 def _newest_instance(machine: Machine, number: int) -> Words:
@@ -190,13 +245,17 @@ def _newest_instance(machine: Machine, number: int) -> Words:
     matched = {*newest.slots.values(), *scope.slots}
     for register, slot in newest.slots.items():
         if register in rule.interior and slot >= 0 and slot != newest.slots[block.root]:
-            if words := _used_outside(machine, register, slot, matched, "an instance that nothing outside uses"):
+            if words := _used_outside(
+                machine, register, slot, matched, "an instance that nothing outside uses"
+            ):
                 return words
     shared = shared_output(machine.program, scope)
-    return _path(machine, block.span) or (_shared(machine, *shared) if shared else Words("not-valid", block.span, machine.start))
+    return _path(machine, block.span) or (
+        _shared(machine, *shared) if shared else Words("not-valid", block.span, machine.start)
+    )
 
 
-# ── runs ──────────────────────────────────────────────────────────────────────────────────────────────────────
+# ── runs ────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
 def _linked(machine: Machine, link: Link, instance: Instance) -> Words:
@@ -210,15 +269,22 @@ def _linked(machine: Machine, link: Link, instance: Instance) -> Words:
             if not holds(condition, scope):
                 expected, found, reason = where_obstacle(condition, scope)
                 span = block.where_spans[block.where.index(condition)]
-                return Words(reason, span, end, expected, found, "the block's `where` decides what an instance is")
+                return Words(
+                    reason, span, end, expected, found, "the block's `where` decides what an instance is"
+                )
     for register, slot in instance.slots.items():
         if register in rule.interior and slot >= 0 and (slot != end or link.following is not None):
-            around = {*instance.slots.values(), *[scope.slots[k] for k in run.outside], *(link.following.slots.values() if link.following is not None and slot == end else ())}
+            around = {
+                *instance.slots.values(), *[scope.slots[k] for k in run.outside],
+                *(link.following.slots.values() if link.following is not None and slot == end else ()),
+            }
             if words := _used_outside(machine, register, slot, around, _ONLY_RUN):
                 return words
     if link.following is None and (words := _not_longest(machine, link.run, instance, end)):
         return words
-    return Words("attribute", block.span, end, "what `prev` has", f"{described(machine.graph, end)} has something else")
+    return Words(
+        "attribute", block.span, end, "what `prev` has", f"{described(machine.graph, end)} has something else"
+    )
 
 
 def _not_longest(machine: Machine, run: mp.Run, last: Instance, end: int) -> Words | None:
@@ -226,22 +292,29 @@ def _not_longest(machine: Machine, run: mp.Run, last: Instance, end: int) -> Wor
     if further is None:
         return None
     found = f"{described(machine.graph, further)} goes on from {described(machine.graph, end)}"
-    return Words("not-longest", block.span, end, f"the end of a run of `{block.name}`", found, "a chain matches a whole run, at its end")
+    return Words(
+        "not-longest", block.span, end, f"the end of a run of `{block.name}`", found,
+        "a chain matches a whole run, at its end",
+    )
 
 
 def _run_too_short(machine: Machine, link: Link) -> Words:
     run = link.run
     block, instances = machine.program.rule.blocks[run.block], machine.scope.instances[run.block]
-    if instances and block.maximum is not None and machine.may_grow(run) and (words := _not_longest(machine, run, instances[0], machine.start)):
+    if (
+        instances and block.maximum is not None and machine.may_grow(run)
+        and (words := _not_longest(machine, run, instances[0], machine.start))
+    ):
         return words
     count = len(instances)
     return Words(
-        "too-few-instances", block.bounds_span, machine.start, f"a run of as many instances of `{block.name}` as `chain` allows", f"it has {count}",
+        "too-few-instances", block.bounds_span, machine.start,
+        f"a run of as many instances of `{block.name}` as `chain` allows", f"it has {count}",
         f"`chain {block.name} in {max(count, 1)}..` would take it, if the rule holds for so few",
-    )  # fmt: skip
+    )
 
 
-# ── the whole ─────────────────────────────────────────────────────────────────────────────────────────────────
+# ── the whole ───────────────────────────────────────────────────────────────────────────────────────────────
 
 
 def _whole(machine: Machine, step: Any) -> Words:
@@ -272,34 +345,49 @@ def _whole(machine: Machine, step: Any) -> Words:
             expected, text, reason = where_obstacle(condition, scope)
             read = set(nodes_read(failing_part(condition, scope), scope).values())
             node = read.pop() if len(read) == 1 else machine.start
-            return Words(reason, span, node, expected, text, KNOWN if reason == "where-unknown" else _WHERE, 2 + number)
+            return Words(
+                reason, span, node, expected, text, KNOWN if reason == "where-unknown" else _WHERE, 2 + number
+            )
     raise AssertionError(f"no words for {step!r}: this is a bug in gslang")
 
 
 def _shared(machine: Machine, register: int, slot: int) -> Words:
     span = machine.program.registers[register].span
     found = f"{described(machine.graph, slot)} is matched already"
-    return Words("not-distinct", span, slot, "a node that nothing else of the pattern has matched", found, _ONE_EACH)
+    return Words(
+        "not-distinct", span, slot, "a node that nothing else of the pattern has matched", found, _ONE_EACH
+    )
 
 
-def _used_outside(machine: Machine, register: int, slot: int, matched: set[int], expected: str) -> Words | None:
+def _used_outside(
+    machine: Machine, register: int, slot: int, matched: set[int], expected: str
+) -> Words | None:
     graph, span = machine.graph, machine.program.registers[register].span
     if slot in graph.output_uses:
-        return Words("graph-output", span, slot, expected, f"{described(graph, slot)} is an output of the graph", keep_hint(span))
+        return Words(
+            "graph-output", span, slot, expected, f"{described(graph, slot)} is an output of the graph",
+            keep_hint(span),
+        )
     others = list(islice((user for user in graph.users[slot] if user not in matched), 4))
-    return Words("used-outside", span, slot, expected, also_used(graph, slot, others), keep_hint(span)) if others else None
+    return (
+        Words("used-outside", span, slot, expected, also_used(graph, slot, others), keep_hint(span)) if others
+        else None
+    )
 
 
 def _path(machine: Machine, span: Span) -> Words | None:
     """The path by which an input depends on an output, if there is one."""
-    path: Sequence[int] | None = path_between(machine.graph, input_slots(machine.scope), output_slots(machine.scope), {})
+    path: Sequence[int] | None = path_between(
+        machine.graph, input_slots(machine.scope), output_slots(machine.scope), {}
+    )
     if path is None:
         return None
     way = " → ".join(map(machine.graph.label, path))
     return Words(
-        "not-convex", span, path[0], "inputs that do not depend on outputs", f"a path leads from an output back to an input: {way}",
+        "not-convex", span, path[0], "inputs that do not depend on outputs",
+        f"a path leads from an output back to an input: {way}",
         "replacing all outputs at once would make a cycle", 1,
-    )  # fmt: skip
+    )
 
 
 def keep_hint(span: Span) -> str:

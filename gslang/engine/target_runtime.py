@@ -32,7 +32,9 @@ class TypeTable(dict):  # type: ignore[type-arg]
 
 
 class AttributeMemo:
-    """The attributes of a call in a target, by what they are made of: equal ones are one mapping, with one table of types."""
+    """The attributes of a call in a target, by what they are made of: equal ones are one mapping, with one
+    table of types.
+    """
 
     def __init__(self, dialect: Dialect, copied: list[Only | AllBut], computed: tuple[str, ...]) -> None:
         self._dialect = dialect
@@ -43,9 +45,15 @@ class AttributeMemo:
     def of(
         self, edits: Edits, operator: str, copied: tuple[Mapping[str, Any], ...], computed: tuple[Any, ...]
     ) -> tuple[Mapping[str, Any], Known]:
-        """`copied`: attributes of the calls to copy from; `computed`: values of the other attributes. Raises `UnknownValue`."""
+        """`copied`: attributes of the calls to copy from; `computed`: values of the other attributes.
+
+        Raises `UnknownValue`.
+        """
         try:
-            key = (operator, *[tuple(given.items()) for given in copied], *computed, *[type(value) for value in computed])
+            key = (
+                operator, *[tuple(given.items()) for given in copied], *computed,
+                *[type(value) for value in computed],
+            )
             found = self._memo.get(key)
         except TypeError:  # an array
             return self._make(operator, copied, computed), {}
@@ -55,20 +63,28 @@ class AttributeMemo:
             found = self._memo[key] = (self._make(operator, copied, computed), {})
         return found
 
-    def _make(self, operator: str, copied: tuple[Mapping[str, Any], ...], computed: tuple[Any, ...]) -> dict[str, Any]:
+    def _make(
+        self, operator: str, copied: tuple[Mapping[str, Any], ...], computed: tuple[Any, ...]
+    ) -> dict[str, Any]:
         signature = self._dialect.operators.get(operator)
         attrs: dict[str, Any] = {}
         for given, chosen in zip(copied, self._copied):
             if isinstance(chosen, Only):
-                attrs.update((name, fitted(value, signature, name)) for name, value in given.items() if name in chosen.names)
+                attrs.update(
+                    (name, fitted(value, signature, name))
+                    for name, value in given.items() if name in chosen.names
+                )
                 continue
             declared = given if signature is None else signature.attributes
-            attrs.update((name, value) for name, value in given.items() if name not in chosen.names and name in declared)
+            attrs.update(
+                (name, value)
+                for name, value in given.items() if name not in chosen.names and name in declared
+            )
         attrs.update((name, fitted(value, signature, name)) for name, value in zip(self._computed, computed))
         return normalised(attrs, signature)
 
 
-# ── constants ─────────────────────────────────────────────────────────────────────────────────────────────────
+# ── constants ───────────────────────────────────────────────────────────────────────────────────────────────
 
 
 _ARRAYS: dict[Any, tuple[Any, TensorType]] = {}
@@ -79,7 +95,10 @@ def _make_constant(edits: Edits, value: Any, dtype: str | None, shape: Any) -> i
     graph, value = edits.graph, known_value(value)
     shape = None if shape is None else known_value(shape)
     try:
-        key = (value, type(value), dtype, shape) if type(value) is not tuple else (value, *map(type, value), dtype, shape)
+        key = (
+            (value, type(value), dtype, shape) if type(value) is not tuple
+            else (value, *map(type, value), dtype, shape)
+        )
         found = _ARRAYS.get(key)
     except TypeError:
         return add_constant(graph, value, dtype, shape)
@@ -87,7 +106,10 @@ def _make_constant(edits: Edits, value: Any, dtype: str | None, shape: Any) -> i
         return graph.add_const(*found)
     node = add_constant(graph, value, dtype, shape)
     type_ = graph.types[node]
-    if len(_ARRAYS) < 4096 and graph.values[node].size <= 64 and isinstance(type_, TensorType) and value == value:
+    if (
+        len(_ARRAYS) < 4096 and graph.values[node].size <= 64 and isinstance(type_, TensorType)
+        and value == value
+    ):
         graph.values[node].flags.writeable = False  # it is shared from now on
         _ARRAYS[key] = (graph.values[node], type_)
     return node
@@ -104,7 +126,7 @@ def _make_constants(edits: Edits, value: Any, dtype: str | None) -> int:
     return edits.add(TUPLE, fields, {}, None)
 
 
-# ── projections and the like ──────────────────────────────────────────────────────────────────────────────────────────────────
+# ── projections and the like ────────────────────────────────────────────────────────────────────────────────
 
 
 def _project(edits: Edits, base: int, index: Any) -> int:
@@ -115,7 +137,10 @@ def _project(edits: Edits, base: int, index: Any) -> int:
     graph = edits.graph
     if graph.op[base] is TUPLE:
         return graph.operands[base][index]
-    return edits.add(PROJ, (base,), INDEX_ATTRS[index] if index < len(INDEX_ATTRS) else {"index": index}, _PROJECTED.setdefault(index, {}))
+    return edits.add(
+        PROJ, (base,), INDEX_ATTRS[index] if index < len(INDEX_ATTRS) else {"index": index},
+        _PROJECTED.setdefault(index, {}),
+    )
 
 
 _PROJECTED: dict[int, Known] = {}  # index → tuple type → type of that field

@@ -1,7 +1,7 @@
 """The users of a matched node in the graph, as it is before the rewrite (language.md §3, use counts).
 
-Every such fact is told of a node, the operators and the attributes that its users are to have. Nodes that the target has made
-already, those from `limit` on, do not count.
+Every such fact is told of a node, the operators and the attributes that its users are to have. Nodes that the
+target has made already, those from `limit` on, do not count.
 """
 
 from __future__ import annotations
@@ -15,13 +15,24 @@ from gslang.engine.values import call_attribute, equal
 from gslang.graph.graph import Graph
 
 NO_GRAPH: Final = -1
-"""As a limit: there is no graph in which a node has users of its own, for instance in a search over classes of equal nodes."""
+"""As a limit: there is no graph in which a node has users of its own, for instance in a search over classes
+of equal nodes.
+"""
 
 
 def surroundings(
-    what: str, graph: Graph, dialect: Dialect, node: int, limit: int | None, operators: Any, attributes: Mapping[str, Any]
+    what: str,
+    graph: Graph,
+    dialect: Dialect,
+    node: int,
+    limit: int | None,
+    operators: Any,
+    attributes: Mapping[str, Any],
 ) -> Any:
-    """The fact `what` of a node. Raises `UnknownValue` where the node is absent or there is no graph to look at."""
+    """The fact `what` of a node.
+
+    Raises `UnknownValue` where the node is absent or there is no graph to look at.
+    """
     if node < 0:
         raise UnknownValue("the node is not part of the match")
     if limit == NO_GRAPH:
@@ -29,7 +40,14 @@ def surroundings(
     return FACTS[what](graph, dialect, node, limit, operators, attributes)
 
 
-def count_users(graph: Graph, dialect: Dialect, node: int, limit: int | None, operators: Any, attributes: Mapping[str, Any]) -> int:
+def count_users(
+    graph: Graph,
+    dialect: Dialect,
+    node: int,
+    limit: int | None,
+    operators: Any,
+    attributes: Mapping[str, Any],
+) -> int:
     """The number of nodes that have this one among their operands; with `operators` (a name or several) the
     calls of these, with these attributes."""
     users = [user for user in graph.users[node] if limit is None or user < limit]
@@ -50,7 +68,14 @@ def _has(graph: Graph, dialect: Dialect, user: int, attributes: Mapping[str, Any
     return True
 
 
-def is_output(graph: Graph, dialect: Dialect, node: int, limit: int | None, operators: Any, attributes: Mapping[str, Any]) -> bool:
+def is_output(
+    graph: Graph,
+    dialect: Dialect,
+    node: int,
+    limit: int | None,
+    operators: Any,
+    attributes: Mapping[str, Any],
+) -> bool:
     """True if a node is an output of the graph."""
     return node in graph.output_uses
 

@@ -1,8 +1,9 @@
 """Attribute expressions and tests as Python source, for the generated matcher.
 
-The same meaning as `values.evaluate` and `constraints.passes`, as one Python expression over local variables: `v3` is the
-slot of pattern node 3, `c1` capture 1, `l0` a comprehension variable, `b5` the branch of alternation 5, `w_f` the operator
-that variable `f` matched. Objects that are no literals live in the matcher's namespace (`constant`).
+The same meaning as `values.evaluate` and `constraints.passes`, as one Python expression over local variables:
+`v3` is the slot of pattern node 3, `c1` capture 1, `l0` a comprehension variable, `b5` the branch of
+alternation 5, `w_f` the operator that variable `f` matched. Objects that are no literals live in the
+matcher's namespace (`constant`).
 """
 
 from __future__ import annotations
@@ -34,8 +35,9 @@ class NotCompiled(Exception):
 class Namespace:
     """Objects that generated code refers to by name, and how it reaches the slots of templates' nodes.
 
-    `inside`: None at the rule's own level; "first" or "next" where an instance is being matched (its slots are variables);
-    "let" where a let is evaluated in an instance (its slots are `s[…]`). `lets`: variables that keep the values of lets.
+    `inside`: None at the rule's own level; "first" or "next" where an instance is being matched (its slots
+    are variables); "let" where a let is evaluated in an instance (its slots are `s[…]`). `lets`: variables
+    that keep the values of lets.
     """
 
     rule: ir.CheckedRule
@@ -43,10 +45,12 @@ class Namespace:
     inside: str | None = None
     lets: dict[int, str] = field(default_factory=dict)
     keeps_lets: bool = False  # not inside a `lambda`, which could not set the variable
-    over: dict[int, int] = field(default_factory=dict)  # variable that counts the instances of a block → the block; `i3` is then the instance
+    # variable that counts the instances of a block → the block; `i3` is then the instance
+    over: dict[int, int] = field(default_factory=dict)
     building: bool = False  # the code is a target's, and `first_new` the number of its first node
     loops: int = 0  # comprehensions around the code that is being written
-    new_nodes: dict[int, str] = field(default_factory=dict)  # target whose type is read → the variable of its node
+    # target whose type is read → the variable of its node
+    new_nodes: dict[int, str] = field(default_factory=dict)
     uncertain: frozenset[int] | None = None  # nodes that a match may lack: below alternatives, or optional
 
     def is_there(self, node: int) -> bool:
@@ -78,7 +82,10 @@ class Namespace:
     def _first(self, block: int) -> str:
         """The first instance, when instances are matched; a block may have none."""
         least = self.rule.blocks[block].minimum
-        surely = block == self.rule.output_block or self.inside == "next" or (isinstance(least, ir.Const) and least.value >= 1)
+        surely = (
+            block == self.rule.output_block or self.inside == "next"
+            or (isinstance(least, ir.Const) and least.value >= 1)
+        )
         return f"I{block}[0]" if surely else f"first(I{block})"
 
     def constant(self, value: Any) -> str:
@@ -227,7 +234,9 @@ RUNTIME: dict[str, Any] = {
 
 
 def code_of(value: ir.Value, names: Namespace) -> str:
-    """A Python expression with the value of an attribute expression; evaluating it may raise what `FAILURES` lists."""
+    """A Python expression with the value of an attribute expression; evaluating it may raise what `FAILURES`
+    lists.
+    """
 
     def code(part: ir.Value) -> str:
         return code_of(part, names)
@@ -248,7 +257,10 @@ def code_of(value: ir.Value, names: Namespace) -> str:
         case ir.Uses(what, place, node, operators, attributes):
             given = "".join(f"{name!r}: {code(part)}, " for name, part in attributes)
             wanted = "None" if operators is None else code(operators)
-            return f"surroundings({what!r}, G, D, {names.slot(place, node)}, {'first_new' if names.building else 'None'}, {wanted}, {{{given}}})"
+            return (
+                f"surroundings({what!r}, G, D, {names.slot(place, node)}, "
+                f"{'first_new' if names.building else 'None'}, {wanted}, {{{given}}})"
+            )
         case ir.TypeOf(target, name):
             return f"{name}_of(types[{names.new_nodes[target]}])"
         case ir.Captured(ir.Own(), number) if names.inside is None:
@@ -257,9 +269,15 @@ def code_of(value: ir.Value, names: Namespace) -> str:
             if not names.keeps_lets or names.inside is not None:
                 return code(names.rule.lets[number])
             variable = names.lets.setdefault(number, f"m{number}")
-            return f"({variable} if {variable} is not UNSET else ({variable} := {code(names.rule.lets[number])}))"
+            return (
+                f"({variable} if {variable} is not UNSET else ({variable} := "
+                f"{code(names.rule.lets[number])}))"
+            )
         case ir.Let(ir.First(block) | ir.At(block), number):
-            where = f"first(I{block})" if isinstance(value.place, ir.First) else f"at(I{block}, {code(value.place.index)})"  # type: ignore[union-attr]
+            where = (
+                f"first(I{block})" if isinstance(value.place, ir.First)
+                else f"at(I{block}, {code(value.place.index)})"  # type: ignore[union-attr]
+            )
             inside, names.inside = names.inside, "let"
             kept, names.keeps_lets = names.keeps_lets, False
             try:
@@ -342,7 +360,10 @@ def _comprehension(loop: ir.Comprehension, names: Namespace) -> str:
             over = instances_code(number, block, f"run_over(I{block}, {outermost})")
         case _:
             kept, names.keeps_lets = names.keeps_lets, False  # Python allows no assignment there
-            over = f"{', '.join(f'l{v}' for v in loop.locals)} in run_over({code_of(loop.source, names)}, {outermost})"
+            over = (
+                f"{', '.join(f'l{v}' for v in loop.locals)} in run_over({code_of(loop.source, names)}, "
+                f"{outermost})"
+            )
             names.keeps_lets = kept
     names.loops += 1
     where = "" if loop.condition is None else f" if truth({code_of(loop.condition, names)})"
@@ -360,7 +381,10 @@ def _is_number(value: ir.Value | ir.SpreadValue) -> bool:
             return operator in ("-", "/", "//", "%")
         case ir.Builtin(name, _):
             return name in ("len", "numel", "normalize_axis", "abs")
-        case ir.UnaryValue() | ir.CompareValue() | ir.AllOf() | ir.AnyOf() | ir.ItemValue(ir.NodeAttr(_, _, "shape"), _):
+        case (
+            ir.UnaryValue() | ir.CompareValue() | ir.AllOf() | ir.AnyOf()
+            | ir.ItemValue(ir.NodeAttr(_, _, "shape"), _)
+        ):
             return True
     return False
 
@@ -374,7 +398,9 @@ def truth_code(value: ir.Value, names: Namespace) -> str:
     """A Python expression for a condition: a bool, or it raises what `FAILURES` lists."""
     code = code_of(value, names)
     match value:
-        case ir.SameNode() | ir.IsAbsent() | ir.CompareValue() | ir.UnaryValue("not") | ir.AllOf() | ir.AnyOf():
+        case (
+            ir.SameNode() | ir.IsAbsent() | ir.CompareValue() | ir.UnaryValue("not") | ir.AllOf() | ir.AnyOf()
+        ):
             return code
     return f"truth({code})"
 
@@ -394,7 +420,10 @@ def _attribute(slot: str, node: int, name: str, names: Namespace) -> str:
 def _call_attribute(pattern: ir.CallNode, slot: str, name: str, names: Namespace) -> str:
     if len(pattern.operators) == 1:
         signature = names.rule.dialect.get(pattern.operators[0])
-        if signature is not None and name in signature.attributes and all(o.name != name for o in signature.operands):
+        if (
+            signature is not None and name in signature.attributes
+            and all(o.name != name for o in signature.operands)
+        ):
             if name in signature.defaults:
                 return f"attrs[{slot}].get({name!r}, {names.constant(signature.defaults[name])})"
             return f"attrs[{slot}][{name!r}]"
@@ -406,7 +435,10 @@ def constraint_code(constraint: ir.Constraint | ir.SameAttributes, number: int, 
     node = names.rule.nodes[number]
     slot = f"v{number}"
     if isinstance(constraint, ir.SameAttributes):
-        return f"same_attributes(G, D, {slot}, {names.slot(constraint.place, constraint.node)}, {constraint.without!r})"
+        return (
+            f"same_attributes(G, D, {slot}, {names.slot(constraint.place, constraint.node)}, "
+            f"{constraint.without!r})"
+        )
     if isinstance(node, ir.CallNode):
         found = _call_attribute(node, slot, constraint.field, names)
         if isinstance(constraint.test, ir.Equals) and isinstance(constraint.test.value, ir.Const):
@@ -448,15 +480,26 @@ def test_code(test: ir.Test, found: str, names: Namespace, depth: int = 0) -> st
             if _captures(test):
                 raise NotCompiled("a capture inside alternatives")
             before, names.keeps_lets = names.keeps_lets, False
-            parts = "".join(f"lambda t{depth}=t{depth}: {test_code(part, f't{depth}', names, depth + 1)}, " for part in tests)
+            parts = "".join(
+                f"lambda t{depth}=t{depth}: {test_code(part, f't{depth}', names, depth + 1)}, "
+                for part in tests
+            )
             names.keeps_lets = before
             return f"(({f't{depth} := {found}'}), one_of(({parts})))[1]"
         case ir.EachItem(inner, local, minimum, maximum):
-            size = f"len(t{depth}) >= {minimum}" + ("" if maximum is None else f" and len(t{depth}) <= {maximum}")
+            size = f"len(t{depth}) >= {minimum}" + (
+                "" if maximum is None else f" and len(t{depth}) <= {maximum}"
+            )
             each = test_code(inner, f"y{depth}", names, depth + 1)
-            return f"(isinstance(t{depth} := {found}, tuple) and {size} and all([{each} for l{local}, y{depth} in enumerate(t{depth})]))"
+            return (
+                f"(isinstance(t{depth} := {found}, tuple) and {size} and all([{each} for l{local}, y{depth} "
+                f"in enumerate(t{depth})]))"
+            )
         case ir.SelectTest(ir.Own(), node, arms) if names.inside is None:
-            choices = [f"{test_code(arm, found, names, depth)} if b{node} == {k} else " for k, arm in enumerate(arms) if arm is not None]
+            choices = [
+                f"{test_code(arm, found, names, depth)} if b{node} == {k} else "
+                for k, arm in enumerate(arms) if arm is not None
+            ]
             return f"({''.join(choices)}False)"
     raise NotCompiled(type(test).__name__)
 

@@ -1,7 +1,8 @@
 """Values of attribute expressions: facts of graph nodes, and the operators on them.
 
-Three-valued: a value that cannot be had raises `UnknownValue`; that, and any failing evaluation (an index out of range, a
-division by zero, layouts that do not fit), counts as "does not hold": only true passes (semantics.md §9).
+Three-valued: a value that cannot be had raises `UnknownValue`; that, and any failing evaluation (an index out
+of range, a division by zero, layouts that do not fit), counts as "does not hold": only true passes
+(semantics.md §9).
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ def truth(value: Any) -> bool:
     return bool(value)
 
 
-# ── facts of a node ───────────────────────────────────────────────────────────────────────────────────────────
+# ── facts of a node ─────────────────────────────────────────────────────────────────────────────────────────
 
 
 def read_attribute(graph: Graph, dialect: Dialect, node: int, name: str) -> Any:
@@ -103,12 +104,18 @@ def plain(value: Any) -> Any:
     return item() if item is not None and getattr(value, "ndim", 1) == 0 else value
 
 
-# ── operators ─────────────────────────────────────────────────────────────────────────────────────────────────
+# ── operators ───────────────────────────────────────────────────────────────────────────────────────────────
 
 
 def _power(a: Any, b: Any) -> Any:
-    if isinstance(a, int) and isinstance(b, int) and b > 0 and abs(a) > 1 and abs(a).bit_length() * b > 2 * MOST_BITS:
-        raise LimitExceeded(f"`**` in an attribute expression gives an integer of more than {MOST_BITS} bits", help="this is the limit in rules")
+    if (
+        isinstance(a, int) and isinstance(b, int) and b > 0 and abs(a) > 1
+        and abs(a).bit_length() * b > 2 * MOST_BITS
+    ):
+        raise LimitExceeded(
+            f"`**` in an attribute expression gives an integer of more than {MOST_BITS} bits",
+            help="this is the limit in rules",
+        )
     result = a**b
     if isinstance(result, complex):
         raise UnknownValue("not a real number")
@@ -130,7 +137,9 @@ _KNOWN = frozenset((int, str, bool, float, type(None), Symbol))
 
 
 def equal(a: Any, b: Any) -> bool:
-    """Equality: floats after rounding to float32, unknown dimensions raise, tuples item by item (false beats unknown)."""
+    """Equality: floats after rounding to float32, unknown dimensions raise, tuples item by item (false beats
+    unknown).
+    """
     if type(a) is tuple and type(b) is tuple and a == b and _KNOWN.issuperset(map(type, a)):
         return True  # the most frequent case
     if a is UNKNOWN or b is UNKNOWN:
@@ -183,7 +192,8 @@ def contains(item: Any, sequence: Any) -> bool:
 
 
 def _exact(a: Any) -> Any:
-    """A number out of an array as Python's: half precision is not compared by rounding the other side to it."""
+    """A number out of an array as Python's: half precision is not compared by rounding the other side to it.
+    """
     return a.item() if getattr(a, "ndim", None) == 0 else a
 
 

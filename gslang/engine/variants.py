@@ -1,7 +1,9 @@
-"""A matched rule with its optional inputs decided: for each way in which they are there or absent, a rule of which the target says no more about it.
+"""A matched rule with its optional inputs decided: for each way in which they are there or absent, a rule of
+which the target says no more about it.
 
-`b: any?` is one operand of the pattern and two targets: `Conv(x, w, b)` and `Conv(x, w)`, and what stands under `b == none`. The code behind
-a match tells the ways apart once; in each the target is a fixed list of calls, which can be laid down from a stamp (`generate_stamp`).
+`b: any?` is one operand of the pattern and two targets: `Conv(x, w, b)` and `Conv(x, w)`, and what stands
+under `b == none`. The code behind a match tells the ways apart once; in each the target is a fixed list of
+calls, which can be laid down from a stamp (`generate_stamp`).
 """
 
 from __future__ import annotations
@@ -17,10 +19,19 @@ _MOST: Final = 2  # optional inputs; each doubles the code
 
 
 def variants(rule: ir.CheckedRule) -> list[tuple[frozenset[int], ir.CheckedRule]]:
-    """The absent inputs, and the rule where these are absent and all others are there; nothing where that would decide nothing."""
-    optional = [k for k, node in enumerate(rule.nodes) if isinstance(node, ir.LeafNode) and node.optional and node.block is None]
+    """The absent inputs, and the rule where these are absent and all others are there; nothing where that
+    would decide nothing.
+    """
+    optional = [
+        k
+        for k, node in enumerate(rule.nodes)
+        if isinstance(node, ir.LeafNode) and node.optional and node.block is None
+    ]
     simple = not rule.blocks and not any(isinstance(node, ir.AltNode) for node in rule.nodes)
-    if not simple or not 0 < len(optional) <= _MOST or new_nodes_read(rule.target.targets, rule.lets) or not _reads(rule, optional):
+    if (
+        not simple or not 0 < len(optional) <= _MOST or new_nodes_read(rule.target.targets, rule.lets)
+        or not _reads(rule, optional)
+    ):
         return []
     found = []
     for there in product((True, False), repeat=len(optional)):
@@ -31,7 +42,9 @@ def variants(rule: ir.CheckedRule) -> list[tuple[frozenset[int], ir.CheckedRule]
 
 def _reads(rule: ir.CheckedRule, optional: list[int]) -> bool:
     """True if the target has one of these inputs."""
-    return any(isinstance(target, ir.SourceNode) and target.node in optional for target in rule.target.targets)
+    return any(
+        isinstance(target, ir.SourceNode) and target.node in optional for target in rule.target.targets
+    )
 
 
 def _decided(rule: ir.CheckedRule, absent: frozenset[int]) -> ir.CheckedRule:
@@ -41,7 +54,10 @@ def _decided(rule: ir.CheckedRule, absent: frozenset[int]) -> ir.CheckedRule:
             case ir.LeafNode(optional=True):
                 nodes.append(replace(node, optional=False))
             case ir.CallNode(operands=operands):
-                nodes.append(replace(node, operands=tuple([None if isinstance(o, int) and o in absent else o for o in operands])))
+                nodes.append(replace(
+                    node,
+                    operands=tuple([None if isinstance(o, int) and o in absent else o for o in operands]),
+                ))
             case _:
                 nodes.append(node)
     targets = rule.target.targets
@@ -53,7 +69,10 @@ def _decided(rule: ir.CheckedRule, absent: frozenset[int]) -> ir.CheckedRule:
 
 def _chosen(targets: tuple[ir.Target, ...], number: int, absent: frozenset[int]) -> int:
     """The target that stands where `number` does, once it is known what is absent."""
-    while isinstance(target := targets[number], ir.ChooseTarget) and (holds := _truth(target.condition, absent)) is not None:
+    while (
+        isinstance(target := targets[number], ir.ChooseTarget)
+        and (holds := _truth(target.condition, absent)) is not None
+    ):
         number = target.then if holds else target.otherwise
     return number
 
@@ -85,7 +104,9 @@ def _renumbered(target: ir.Target, instead: dict[int, int], absent: frozenset[in
         case ir.ChooseTarget(condition, then, otherwise):
             return ir.ChooseTarget(condition, instead[then], instead[otherwise])
         case ir.SelectTarget(place, node, arms):
-            return ir.SelectTarget(place, node, tuple([None if arm is None else instead[arm] for arm in arms]))
+            return ir.SelectTarget(
+                place, node, tuple([None if arm is None else instead[arm] for arm in arms])
+            )
         case ir.Repeat(element=element):
             return replace(target, element=instead[element])
     return target

@@ -1,9 +1,10 @@
 """Why a rule did not match: the nearest misses over a graph, best first.
 
-Every place where the first output's operator stands is looked at shortly, and then, as far as a fixed amount of work goes, the
-most promising of those that were not settled thoroughly (`explain`). What is told is settled: a place where the rule does
-match is never called a miss. The nearest are looked at once more, leniently: where one obstacle is the only one, it comes
-first. So do places where only the first output's own operator is another one.
+Every place where the first output's operator stands is looked at shortly, and then, as far as a fixed amount
+of work goes, the most promising of those that were not settled thoroughly (`explain`). What is told is
+settled: a place where the rule does match is never called a miss. The nearest are looked at once more,
+leniently: where one obstacle is the only one, it comes first. So do places where only the first output's own
+operator is another one.
 """
 
 from __future__ import annotations
@@ -37,7 +38,10 @@ def why_not(plan: MatchProgram, graph: Graph, node: int | None = None, limit: in
     """
     if why := why_unfit(plan.rule, graph.meta):
         help = "convert the model with `onnx.version_converter`, or write the rule for older operators"
-        return [Miss(plan.rule.name, -1, -1, 0, parts_of(plan), "opset", plan.rule.span, "an operator set that the rule can be applied in", why, help)]
+        return [Miss(
+            plan.rule.name, -1, -1, 0, parts_of(plan), "opset", plan.rule.span,
+            "an operator set that the rule can be applied in", why, help,
+        )]
     op = graph.op
     starts = [n for n in graph.in_order() if op[n] in plan.starts]
     if node is not None:
@@ -47,7 +51,10 @@ def why_not(plan: MatchProgram, graph: Graph, node: int | None = None, limit: in
     matching = [miss for miss in misses if miss.reason == "matches"]
     rest = [miss for miss in misses if miss.reason != "matches"]
     rest.sort(key=lambda miss: -miss.matched)
-    rest = _nearest(plan, graph, rest, [n for n in _other_starts(plan, graph) if node is None or n == node or node in graph.operands[n]])
+    rest = _nearest(
+        plan, graph, rest,
+        [n for n in _other_starts(plan, graph) if node is None or n == node or node in graph.operands[n]],
+    )
     if not matching and not rest:
         return [_no_start(plan, graph, node)]
     return [*(matching[:1] if node is None else matching), *rest][: max(limit, 1)]
@@ -84,7 +91,9 @@ def _settled(plan: MatchProgram, graph: Graph, starts: list[int], limit: int) ->
 
 
 def _nearest(plan: MatchProgram, graph: Graph, misses: list[Miss], others: list[int]) -> list[Miss]:
-    """The misses after a lenient look, best first, and those at the `others`, whose operator is not that of the first output."""
+    """The misses after a lenient look, best first, and those at the `others`, whose operator is not that of
+    the first output.
+    """
     memo: dict[object, object] = {}
     found: list[Miss] = []
     left = _LENIENT_ALL
@@ -104,7 +113,9 @@ def _nearest(plan: MatchProgram, graph: Graph, misses: list[Miss], others: list[
 
 
 def _other_starts(plan: MatchProgram, graph: Graph) -> list[int]:
-    """Calls of other operators, with an operand whose operator is one that the first output's operand can have, in order."""
+    """Calls of other operators, with an operand whose operator is one that the first output's operand can
+    have, in order.
+    """
     nodes, op = plan.rule.nodes, graph.op
     roots = [first_output(plan.rule)]
     for root in roots:
@@ -120,7 +131,10 @@ def _no_start(plan: MatchProgram, graph: Graph, node: int | None) -> Miss:
     root = first_output(rule)
     there = sorted({graph.op[n] for n in graph.nodes() if graph.is_call(n)})
     if node is not None:
-        found, help = f"{described(graph, node)} takes part in no such pattern", "ask without a node for the nearest misses in the whole graph"
+        found, help = (
+            f"{described(graph, node)} takes part in no such pattern",
+            "ask without a node for the nearest misses in the whole graph",
+        )
     else:
         found = f"the graph has no such node; it has {shown_operators(there) or 'no calls'}"
         help = "does the rule mean another operator, or does the graph come from another dialect?"

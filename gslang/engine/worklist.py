@@ -1,11 +1,13 @@
 """The worklist of a later sweep: first outputs of matches that a change may have made possible.
 
-A match that was not there before has a changed node at some place of its pattern (not a leaf: what changes at a leaf changes
-what reads it). From each place of each pattern a fixed way leads to the first output, over operands and users with given
-operators. So a change costs as many steps as there are patterns that have its operator, and nothing else of the graph is seen.
+A match that was not there before has a changed node at some place of its pattern (not a leaf: what changes at
+a leaf changes what reads it). From each place of each pattern a fixed way leads to the first output, over
+operands and users with given operators. So a change costs as many steps as there are patterns that have its
+operator, and nothing else of the graph is seen.
 
-Where a rule counts users, a match may also be new because a node has got or lost a user: a new node, an operand of one, what a node
-that is gone has read, what stands for an output now. From there the same ways lead on, from leaves too.
+Where a rule counts users, a match may also be new because a node has got or lost a user: a new node, an
+operand of one, what a node that is gone has read, what stands for an output now. From there the same ways
+lead on, from leaves too.
 """
 
 from __future__ import annotations
@@ -25,7 +27,10 @@ _UP, _DOWN = True, False
 
 @dataclass(frozen=True, slots=True)
 class Move:
-    """One step: to users with one of these operators, or to operands with one of them (None: any). `place`: to that operand only."""
+    """One step: to users with one of these operators, or to operands with one of them (None: any).
+
+    `place`: to that operand only.
+    """
 
     up: bool
     operators: frozenset[str] | None
@@ -36,14 +41,18 @@ Way = tuple[Move, ...]
 Ways = dict[str, list[Way]]
 
 EVERYWHERE = "%everywhere"
-"""In place of an operator: as one move, the operators of first outputs that any change may concern, however far away: a run is any length."""
+"""In place of an operator: as one move, the operators of first outputs that any change may concern, however
+far away: a run is any length.
+"""
 
 USED = ""
 """In place of an operator: the ways from nodes whose users some rule counts."""
 
 
 def ways_of(plans: Sequence[MatchProgram]) -> Ways:
-    """Operator → the ways from a changed node with it to first outputs; equal ways of several rules count once."""
+    """Operator → the ways from a changed node with it to first outputs; equal ways of several rules count
+    once.
+    """
     table: dict[str, dict[Way, None]] = {}
     for plan in plans:
         for operator, way in _ways(plan):
@@ -77,29 +86,42 @@ def _find_ways(plan: MatchProgram) -> Iterable[tuple[str, Way]]:
     block = rule.output_block
     if block is None:
         return
-    for shared in ways:  # from a node of a further instance to what the instances share, then to the first one's root
+    # from a node of a further instance to what the instances share, then to the first one's root
+    for shared in ways:
         if rule.nodes[shared].block is None:
             for k, found in _ways_back(rule, shared, parents, block).items():
                 if k != shared:
-                    for operator in (*sorted(operators_of(rule.nodes[k])), *((USED,) if k in counted(rule) else ())):
+                    for operator in (
+                        *sorted(operators_of(rule.nodes[k])), *((USED,) if k in counted(rule) else ()),
+                    ):
                         yield from ((operator, (*down, *way)) for down in found for way in ways[shared])
 
 
 @cache
 def counted(rule: ir.CheckedRule) -> frozenset[int]:
     """The pattern nodes whose users the rule counts."""
-    everything = (rule.where, rule.lets, rule.target.targets, rule.blocks, [node.constraints for node in rule.nodes])
-    return frozenset(part.node for group in everything for item in group for part in walk(item) if isinstance(part, ir.Uses))
+    everything = (
+        rule.where, rule.lets, rule.target.targets, rule.blocks, [node.constraints for node in rule.nodes],
+    )
+    return frozenset(
+        part.node
+        for group in everything
+        for item in group
+        for part in walk(item) if isinstance(part, ir.Uses)
+    )
 
 
 _Choices = frozenset[tuple[int, int]]  # (alternation, branch)
 
 
-def _ways_back(rule: ir.CheckedRule, first: int, parents: dict[int, list[int]], block: int | None = None) -> dict[int, list[Way]]:
-    """Node → ways from it to `first`, shortest first: whatever branches are chosen, one of them is there. `block`: only inside it.
+def _ways_back(
+    rule: ir.CheckedRule, first: int, parents: dict[int, list[int]], block: int | None = None
+) -> dict[int, list[Way]]:
+    """Node → ways from it to `first`, shortest first: whatever branches are chosen, one of them is there.
+    `block`: only inside it.
 
-    A way holds for some branches: of `f?(p) + q`, `p` is an operand of the sum, or of `f`. It is left out if a shorter one
-    holds wherever it does.
+    A way holds for some branches: of `f?(p) + q`, `p` is an operand of the sum, or of `f`. It is left out if
+    a shorter one holds wherever it does.
     """
     ways: dict[int, list[tuple[Way, _Choices]]] = {first: [((), frozenset())]}
     queue: list[tuple[int, Way, _Choices]] = [(first, (), frozenset())]
@@ -109,7 +131,10 @@ def _ways_back(rule: ir.CheckedRule, first: int, parents: dict[int, list[int]], 
         for k, way, choices in queue:
             if not through_absent and isinstance(leaf := rule.nodes[k], ir.LeafNode) and leaf.optional:
                 continue
-            for other, up in [*((child, _UP) for child in children(rule.nodes[k])), *((p, _DOWN) for p in parents.get(k, ()))]:
+            for other, up in [
+                *((child, _UP) for child in children(rule.nodes[k])),
+                *((p, _DOWN) for p in parents.get(k, ())),
+            ]:
                 if block is not None and rule.nodes[other].block != block:
                     continue
                 chosen = _chosen(rule, choices, k if up else other, other if up else k)
@@ -136,11 +161,15 @@ def _chosen(rule: ir.CheckedRule, choices: _Choices, above: int, under: int) -> 
 
 
 def _move(rule: ir.CheckedRule, start: int, end: int, up: bool) -> Way:
-    """The step from `start` to its neighbour `end`; alternatives are the node that they stand for, so they take no step."""
+    """The step from `start` to its neighbour `end`; alternatives are the node that they stand for, so they
+    take no step.
+    """
     above, under = (end, start) if up else (start, end)
     if isinstance(rule.nodes[above], ir.AltNode):
         return ()
-    return (Move(up, _admitted(rule, above if up else under), None if up else _place(rule.nodes[above], under)),)
+    return (
+        Move(up, _admitted(rule, above if up else under), None if up else _place(rule.nodes[above], under)),
+    )
 
 
 def _place(above: ir.Pattern, under: int) -> int | None:
@@ -185,7 +214,9 @@ def affected(graph: Graph, seeds: Iterable[int], ways: Ways, blocked: Iterable[i
             changed[operator][node] = None
     if USED in ways:
         seeds = list(seeds)
-        changed[USED] = dict.fromkeys([*seeds, *[o for node in seeds for o in operands[node] if o >= 0], *graph.outputs])
+        changed[USED] = dict.fromkeys(
+            [*seeds, *[o for node in seeds for o in operands[node] if o >= 0], *graph.outputs]
+        )
     starts: dict[Way, dict[int, None]] = {}
     for operator, nodes in changed.items():
         for way in ways[operator]:
@@ -205,7 +236,11 @@ def affected(graph: Graph, seeds: Iterable[int], ways: Ways, blocked: Iterable[i
                 if node in visited:
                     continue
                 visited.add(node)
-                for other in users[node] if move.up else operands[node] if place is None else operands[node][place : place + 1]:
+                for other in (
+                    users[node] if move.up
+                    else operands[node] if place is None
+                    else operands[node][place : place + 1]
+                ):
                     if other >= 0 and (move.operators is None or op[other] in move.operators):
                         following[other] = None
             frontier = following

@@ -13,7 +13,9 @@ _TOLERANCE = {"float16": 2e-2, "float32": 1e-4, "float64": 1e-9}
 
 @dataclass(frozen=True, slots=True)
 class Agreement:
-    """`max_abs`, `max_rel`: the largest differences; `max_rel` is relative to the largest magnitude of the output."""
+    """`max_abs`, `max_rel`: the largest differences; `max_rel` is relative to the largest magnitude of the
+    output.
+    """
 
     equal: bool
     max_abs: float
@@ -30,7 +32,10 @@ def compare_values(before: Any, after: Any, rtol: float | None = None) -> Agreem
     equal, reason = True, ""
     for k, (a, b) in enumerate(zip(left, right)):
         if a.shape != b.shape or a.dtype != b.dtype:
-            return Agreement(False, float("inf"), float("inf"), f"array {k}: {a.dtype}{list(a.shape)} against {b.dtype}{list(b.shape)}")
+            return Agreement(
+                False, float("inf"), float("inf"),
+                f"array {k}: {a.dtype}{list(a.shape)} against {b.dtype}{list(b.shape)}",
+            )
         if a.dtype.kind not in "fc":
             if not np.array_equal(a, b):
                 gap = float(np.max(np.abs(a.astype(np.float64) - b.astype(np.float64))))

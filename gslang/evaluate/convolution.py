@@ -28,7 +28,10 @@ def _windows(x: Any, sizes: Sequence[int], strides: Sequence[int], dilations: Se
     rank = len(sizes)
     spans = [d * (k - 1) + 1 for k, d in zip(sizes, dilations)]
     view = sliding_window_view(x, spans, tuple(range(2, 2 + rank)))
-    index = [slice(None)] * 2 + [slice(None, None, s) for s in strides] + [slice(None, None, d) for d in dilations]
+    index = (
+        [slice(None)] * 2 + [slice(None, None, s) for s in strides]
+        + [slice(None, None, d) for d in dilations]
+    )
     return view[tuple(index)]
 
 
@@ -39,7 +42,14 @@ def _accumulator(x: Any, dtype: str) -> Any:
     return np.dtype(np.float32) if x.dtype == np.float16 else x.dtype
 
 
-def convolve(x: Any, w: Any, strides: Sequence[int], pads: Sequence[tuple[int, int]], dilations: Sequence[int], groups: int) -> Any:
+def convolve(
+    x: Any,
+    w: Any,
+    strides: Sequence[int],
+    pads: Sequence[tuple[int, int]],
+    dilations: Sequence[int],
+    groups: int,
+) -> Any:
     """x (N, C, spatial…) with w (O, C/groups, window…): the cross-correlation (N, O, out…)."""
     rank = x.ndim - 2
     view = _windows(_padded(x, pads), w.shape[2:], strides, dilations)
@@ -70,9 +80,10 @@ def _convolution(rank: int) -> Evaluator:
             w = transform_layout(w, kernel_layout, "OI" + letters)
         wide = _accumulator(x, attrs["out_dtype"])
         result = convolve(
-            x.astype(wide, copy=False), w.astype(wide, copy=False), numbers(attrs["strides"], rank, "strides"),
-            paddings(attrs["padding"], rank), numbers(attrs["dilation"], rank, "dilation"), groups,
-        )  # fmt: skip
+            x.astype(wide, copy=False), w.astype(wide, copy=False),
+            numbers(attrs["strides"], rank, "strides"), paddings(attrs["padding"], rank),
+            numbers(attrs["dilation"], rank, "dilation"), groups,
+        )
         if not attrs["out_dtype"]:
             result = result.astype(x.dtype, copy=False)
         return transform_layout(result, "NC" + letters, attrs["out_layout"] or layout)
@@ -86,13 +97,19 @@ def _transposed(rank: int) -> Evaluator:
         x = transform_layout(operands[0], attrs["data_layout"], "NC" + letters)
         w = transform_layout(operands[1], attrs["kernel_layout"], "IO" + letters)
         groups = attrs["groups"]
-        strides, dilations = numbers(attrs["strides"], rank, "strides"), numbers(attrs["dilation"], rank, "dilation")
+        strides, dilations = (
+            numbers(attrs["strides"], rank, "strides"), numbers(attrs["dilation"], rank, "dilation"),
+        )
         extra = numbers(attrs["output_padding"], rank, "output_padding")
         spread = np.zeros((*x.shape[:2], *[(d - 1) * s + 1 for d, s in zip(x.shape[2:], strides)]), x.dtype)
         every = tuple([slice(None), slice(None), *[slice(None, None, s) for s in strides]])
         spread[every] = x
         i, o = w.shape[:2]
-        kernel = w.reshape(groups, i // groups, o, *w.shape[2:]).swapaxes(1, 2).reshape(groups * o, i // groups, *w.shape[2:])
+        kernel = (
+            w.reshape(groups, i // groups, o, *w.shape[2:])
+            .swapaxes(1, 2)
+            .reshape(groups * o, i // groups, *w.shape[2:])
+        )
         flipped = tuple([slice(None), slice(None), *[slice(None, None, -1)] * rank])
         kernel = kernel[flipped]
         pads = []
@@ -102,7 +119,9 @@ def _transposed(rank: int) -> Evaluator:
         cut = tuple(slice(max(0, -a), None if b >= 0 else b) for a, b in pads)
         inside = (slice(None), slice(None)) + cut
         spread = spread[inside]
-        result = convolve(spread, kernel, (1,) * rank, [(max(0, a), max(0, b)) for a, b in pads], dilations, groups)
+        result = convolve(
+            spread, kernel, (1,) * rank, [(max(0, a), max(0, b)) for a, b in pads], dilations, groups
+        )
         result = result.astype(numpy_dtype(attrs["out_dtype"]) if attrs["out_dtype"] else x.dtype)
         return transform_layout(result, "NC" + letters, attrs["out_layout"] or attrs["data_layout"])
 
@@ -113,7 +132,9 @@ def _pool(rank: int, largest: bool) -> Evaluator:
     def evaluate(operands: Sequence[Any], attrs: Attrs) -> Any:
         letters = SPATIAL[rank]
         x = transform_layout(operands[0], attrs["layout"], "NC" + letters)
-        sizes, strides = numbers(attrs["pool_size"], rank, "pool_size"), numbers(attrs["strides"], rank, "strides")
+        sizes, strides = (
+            numbers(attrs["pool_size"], rank, "pool_size"), numbers(attrs["strides"], rank, "strides"),
+        )
         dilations, pads = numbers(attrs["dilation"], rank, "dilation"), paddings(attrs["padding"], rank)
         if attrs["ceil_mode"]:
             longer = []
@@ -124,7 +145,9 @@ def _pool(rank: int, largest: bool) -> Evaluator:
             longer = pads
         if largest:
             least = np.array(-np.inf, x.dtype) if x.dtype.kind == "f" else np.iinfo(x.dtype).min
-            result = _windows(_padded(x, longer, least), sizes, strides, dilations).max(axis=tuple(range(-rank, 0)))
+            result = _windows(_padded(x, longer, least), sizes, strides, dilations).max(
+                axis=tuple(range(-rank, 0))
+            )
         else:
             total = _windows(_padded(x, longer), sizes, strides, dilations).sum(axis=tuple(range(-rank, 0)))
             inside = np.ones((1, 1, *x.shape[2:]), x.dtype)
@@ -145,7 +168,11 @@ def _pool_to(rank: int, largest: bool, fixed: bool = False) -> Evaluator:
     def evaluate(operands: Sequence[Any], attrs: Attrs) -> Any:
         letters = SPATIAL[rank]
         x = transform_layout(operands[0], attrs["layout"], "NC" + letters)
-        sizes = (1,) * rank if fixed else x.shape[2:] if attrs["output_size"] == () else numbers(attrs["output_size"], rank, "output_size")
+        sizes = (
+            (1,) * rank if fixed
+            else x.shape[2:] if attrs["output_size"] == ()
+            else numbers(attrs["output_size"], rank, "output_size")
+        )
         for k, wanted in enumerate(sizes):
             axis, size = k + 2, x.shape[k + 2]
             parts = []
@@ -179,7 +206,9 @@ def _backward_weight(operands: Sequence[Any], attrs: Attrs) -> Any:
     grad = transform_layout(operands[0], attrs["grad_layout"], "NCHW")
     x = transform_layout(operands[1], attrs["data_layout"], "NCHW")
     sizes, strides = numbers(attrs["kernel_size"], 2, "kernel_size"), numbers(attrs["strides"], 2, "strides")
-    view = _windows(_padded(x, paddings(attrs["padding"], 2)), sizes, strides, numbers(attrs["dilation"], 2, "dilation"))
+    view = _windows(
+        _padded(x, paddings(attrs["padding"], 2)), sizes, strides, numbers(attrs["dilation"], 2, "dilation")
+    )
     view = view[:, :, : grad.shape[2], : grad.shape[3]]
     groups = attrs["groups"]
     n, c = x.shape[:2]
@@ -243,7 +272,9 @@ def _resize2d(operands: Sequence[Any], attrs: Attrs) -> Any:
     mode = attrs["coordinate_transformation_mode"]
     if mode not in ("half_pixel", "align_corners", "asymmetric"):
         raise NotImplementedError(f"resizing with `{mode}`")
-    result = _resized(operands[0], attrs["layout"], height, width, attrs["method"], mode, attrs["rounding_method"])
+    result = _resized(
+        operands[0], attrs["layout"], height, width, attrs["method"], mode, attrs["rounding_method"]
+    )
     return result.astype(numpy_dtype(attrs["out_dtype"])) if attrs["out_dtype"] else result
 
 
@@ -254,7 +285,12 @@ EVALUATE: dict[str, Evaluator] = {
     **{f"nn.avg_pool{k}d": _pool(k, False) for k in (1, 2, 3)},
     **{f"nn.adaptive_max_pool{k}d": _pool_to(k, True) for k in (1, 2, 3)},
     **{f"nn.adaptive_avg_pool{k}d": _pool_to(k, False) for k in (1, 2, 3)},
-    "nn.global_max_pool2d": _pool_to(2, True, True), "nn.global_avg_pool2d": _pool_to(2, False, True),
-    "nn.dense": _dense, "nn.matmul": _matmul, "nn.batch_matmul": _matmul, "nn.conv2d_backward_weight": _backward_weight,
-    "nn.upsampling": _upsampling, "image.resize2d": _resize2d,
-}  # fmt: skip
+    "nn.global_max_pool2d": _pool_to(2, True, True),
+    "nn.global_avg_pool2d": _pool_to(2, False, True),
+    "nn.dense": _dense,
+    "nn.matmul": _matmul,
+    "nn.batch_matmul": _matmul,
+    "nn.conv2d_backward_weight": _backward_weight,
+    "nn.upsampling": _upsampling,
+    "image.resize2d": _resize2d,
+}

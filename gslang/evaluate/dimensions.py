@@ -1,9 +1,10 @@
 """Arithmetic on dimensions of which some are symbols: `p + s`, `2*s`, `b*s // b = s`, `Min(48, s)`.
 
-A sum or product of symbols is a symbol too, named by its text in a normal form, so that equal dimensions are equal symbols. Texts that
-exporters write (`past + sequence`) are read; any other name stands for itself. Symbols are dimensions: integers, at least 0.
-Underneath, a dimension is a polynomial: products of atoms, each with a factor. An atom is a name, or a function that no polynomial says
-(`Min`, `Max`, `Mod`, a quotient that is rounded down).
+A sum or product of symbols is a symbol too, named by its text in a normal form, so that equal dimensions are
+equal symbols. Texts that exporters write (`past + sequence`) are read; any other name stands for itself.
+Symbols are dimensions: integers, at least 0. Underneath, a dimension is a polynomial: products of atoms, each
+with a factor. An atom is a name, or a function that no polynomial says (`Min`, `Max`, `Mod`, a quotient that
+is rounded down).
 """
 
 from __future__ import annotations
@@ -107,7 +108,9 @@ def atoms(d: Dimension) -> Iterator[str]:
 
 
 def solved(a: Dimension, b: Dimension, may_go: Callable[[str], bool]) -> tuple[str, Dimension] | None:
-    """From `a = b`, an atom for which `may_go` and what it is in terms of the others; None if there is no such atom."""
+    """From `a = b`, an atom for which `may_go` and what it is in terms of the others; None if there is no
+    such atom.
+    """
     if a is UNKNOWN or b is UNKNOWN:
         return None
     difference = _difference(a, b)  # type: ignore[arg-type]
@@ -216,7 +219,12 @@ def _most(a: Known, b: Known) -> Dimension:
     return b if is_at_least(b, a) else _function("Max", *_ordered(a, b))
 
 
-_CALLED: Final[dict[str, Callable[[Dimension, Dimension], Dimension]]] = {"//": over, "Mod": remainder, "Min": least, "Max": most}
+_CALLED: Final[dict[str, Callable[[Dimension, Dimension], Dimension]]] = {
+    "//": over,
+    "Mod": remainder,
+    "Min": least,
+    "Max": most,
+}
 
 
 def _ordered(a: Known, b: Known) -> tuple[Known, Known]:
@@ -321,7 +329,9 @@ def _value(tree: Any) -> Dimension:
             return product((_value(left),) * n)
         case ast.BinOp(left=left, op=op, right=right) if type(op) in _READ:
             return _READ[type(op)](_value(left), _value(right))
-        case ast.Call(func=ast.Name(id="floor"), args=[ast.BinOp(left=left, op=ast.Div(), right=right)], keywords=[]):
+        case ast.Call(
+            func=ast.Name(id="floor"), args=[ast.BinOp(left=left, op=ast.Div(), right=right)], keywords=[]
+        ):
             return over(_value(left), _value(right))
         case ast.Call(func=ast.Name(id="Min" | "Max" as name), args=[first, *others], keywords=[]):
             result = _value(first)

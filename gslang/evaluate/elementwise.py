@@ -38,21 +38,32 @@ def _compare(function: Callable[[Any, Any], Any]) -> Evaluator:
 
 
 def erf(x: Any) -> Any:
-    """The error function, to about 1e-15 (W. J. Cody, "Rational Chebyshev approximation for the error function", 1969)."""
+    """The error function, to about 1e-15 (W.
+
+    J. Cody, "Rational Chebyshev approximation for the error function", 1969).
+    """
     y = np.asarray(x, dtype=np.float64)
     a = np.abs(y)
     result = np.array(np.sign(y))  # an array, also of one number
     small = a <= 0.5
     z = y[small] ** 2
-    p = [1.85777706184603153e-1, 3.16112374387056560e0, 1.13864154151050156e2, 3.77485237685302021e2, 3.20937758913846947e3]
+    p = [
+        1.85777706184603153e-1, 3.16112374387056560e0, 1.13864154151050156e2, 3.77485237685302021e2,
+        3.20937758913846947e3,
+    ]
     q = [1.0, 2.36012909523441209e1, 2.44024637934444173e2, 1.28261652607737228e3, 2.84423683343917062e3]
     result[small] = y[small] * np.polyval(p, z) / np.polyval(q, z)
     middle = (a > 0.5) & (a <= 4)
     t = a[middle]
-    p = [2.15311535474403846e-8, 5.64188496988670089e-1, 8.88314979438837594e0, 6.61191906371416295e1, 2.98635138197400131e2,
-         8.81952221241769090e2, 1.71204761263407058e3, 2.05107837782607147e3, 1.23033935479799725e3]  # fmt: skip
-    q = [1.0, 1.57449261107098347e1, 1.17693950891312499e2, 5.37181101862009858e2, 1.62138957456669019e3,
-         3.29079923573345963e3, 4.36261909014324716e3, 3.43936767414372164e3, 1.23033935480374942e3]  # fmt: skip
+    p = [
+        2.15311535474403846e-8, 5.64188496988670089e-1, 8.88314979438837594e0, 6.61191906371416295e1,
+        2.98635138197400131e2, 8.81952221241769090e2, 1.71204761263407058e3, 2.05107837782607147e3,
+        1.23033935479799725e3,
+    ]
+    q = [
+        1.0, 1.57449261107098347e1, 1.17693950891312499e2, 5.37181101862009858e2, 1.62138957456669019e3,
+        3.29079923573345963e3, 4.36261909014324716e3, 3.43936767414372164e3, 1.23033935480374942e3,
+    ]
     result[middle] = np.sign(y[middle]) * (1 - np.exp(-t * t) * np.polyval(p, t) / np.polyval(q, t))
     large = (a > 4) & (a < 6)
     t = a[large]
@@ -162,35 +173,72 @@ def _where(operands: Sequence[Any], attrs: Attrs) -> Any:
 
 
 EVALUATE: dict[str, Evaluator] = {
-    **{name: _unary(getattr(np, name)) for name in (
-        "exp", "log", "log2", "log10", "sqrt", "tanh", "sin", "cos", "tan", "sinh", "cosh", "abs", "negative", "floor",
-        "ceil", "trunc", "sign",
-    )},
-    **{name: _unary(getattr(np, numpy_name)) for name, numpy_name in (
-        ("asin", "arcsin"), ("acos", "arccos"), ("atan", "arctan"), ("asinh", "arcsinh"), ("acosh", "arccosh"),
-        ("atanh", "arctanh"), ("logical_not", "logical_not"), ("bitwise_not", "invert"),
-    )},
-    **{name: _compare(getattr(np, name)) for name in (
-        "equal", "not_equal", "less", "less_equal", "greater", "greater_equal", "logical_and", "logical_or", "logical_xor",
-    )},
-    **{name: _binary(getattr(np, name)) for name in (
-        "add", "subtract", "multiply", "power", "maximum", "minimum", "bitwise_and", "bitwise_or", "bitwise_xor",
-        "left_shift", "right_shift", "floor_divide",
-    )},
-    **dict.fromkeys(("copy", "annotation.stop_fusion", "annotation.checkpoint", "annotation.cast_hint", "device_copy"), _identity),
-    "isnan": lambda o, a: np.isnan(o[0]), "isinf": lambda o, a: np.isinf(o[0]), "isfinite": lambda o, a: np.isfinite(o[0]),
-    "rsqrt": _unary(lambda x: 1 / np.sqrt(x)), "sigmoid": _unary(sigmoid), "erf": _unary(erf), "round": _unary(_round),
-    "fast_exp": _unary(np.exp), "fast_erf": _unary(erf), "fast_tanh": _unary(np.tanh),
-    "nn.relu": _unary(lambda x: np.maximum(x, x.dtype.type(0))), "nn.leaky_relu": _leaky, "nn.prelu": _prelu, "clip": _clip,
-    "divide": _binary(_divide), "trunc_divide": _binary(lambda a, b: np.trunc(a / b) if a.dtype.kind == "f" else _divide(a, b)),
-    "mod": _binary(_mod), "trunc_mod": _binary(_mod), "floor_mod": _binary(np.mod), "atan2": _binary(np.arctan2),
-    "where": _where, "cast": _cast,
-    "cast_like": lambda o, a: o[0].astype(o[1].dtype), "nn.bias_add": _bias_add,
+    **{
+        name: _unary(getattr(np, name))
+        for name in (
+            "exp", "log", "log2", "log10", "sqrt", "tanh", "sin", "cos", "tan", "sinh", "cosh", "abs",
+            "negative", "floor", "ceil", "trunc", "sign",
+        )
+    },
+    **{
+        name: _unary(getattr(np, numpy_name))
+        for name, numpy_name in (
+            ("asin", "arcsin"), ("acos", "arccos"), ("atan", "arctan"), ("asinh", "arcsinh"),
+            ("acosh", "arccosh"), ("atanh", "arctanh"), ("logical_not", "logical_not"),
+            ("bitwise_not", "invert"),
+        )
+    },
+    **{
+        name: _compare(getattr(np, name))
+        for name in (
+            "equal", "not_equal", "less", "less_equal", "greater", "greater_equal", "logical_and",
+            "logical_or", "logical_xor",
+        )
+    },
+    **{
+        name: _binary(getattr(np, name))
+        for name in (
+            "add", "subtract", "multiply", "power", "maximum", "minimum", "bitwise_and", "bitwise_or",
+            "bitwise_xor", "left_shift", "right_shift", "floor_divide",
+        )
+    },
+    **dict.fromkeys(
+        ("copy", "annotation.stop_fusion", "annotation.checkpoint", "annotation.cast_hint", "device_copy"),
+        _identity,
+    ),
+    "isnan": lambda o, a: np.isnan(o[0]),
+    "isinf": lambda o, a: np.isinf(o[0]),
+    "isfinite": lambda o, a: np.isfinite(o[0]),
+    "rsqrt": _unary(lambda x: 1 / np.sqrt(x)),
+    "sigmoid": _unary(sigmoid),
+    "erf": _unary(erf),
+    "round": _unary(_round),
+    "fast_exp": _unary(np.exp),
+    "fast_erf": _unary(erf),
+    "fast_tanh": _unary(np.tanh),
+    "nn.relu": _unary(lambda x: np.maximum(x, x.dtype.type(0))),
+    "nn.leaky_relu": _leaky,
+    "nn.prelu": _prelu,
+    "clip": _clip,
+    "divide": _binary(_divide),
+    "trunc_divide": _binary(lambda a, b: np.trunc(a / b) if a.dtype.kind == "f" else _divide(a, b)),
+    "mod": _binary(_mod),
+    "trunc_mod": _binary(_mod),
+    "floor_mod": _binary(np.mod),
+    "atan2": _binary(np.arctan2),
+    "where": _where,
+    "cast": _cast,
+    "cast_like": lambda o, a: o[0].astype(o[1].dtype),
+    "nn.bias_add": _bias_add,
     "zeros": lambda o, a: np.zeros(a["shape"], numpy_dtype(a["dtype"])),
-    "ones": lambda o, a: np.ones(a["shape"], numpy_dtype(a["dtype"])), "full": _full,
-    "zeros_like": lambda o, a: np.zeros_like(o[0]), "ones_like": lambda o, a: np.ones_like(o[0]),
-    "full_like": lambda o, a: np.full_like(o[0], o[1]), "one_hot": _one_hot, "matrix_set_diag": _set_diagonal,
+    "ones": lambda o, a: np.ones(a["shape"], numpy_dtype(a["dtype"])),
+    "full": _full,
+    "zeros_like": lambda o, a: np.zeros_like(o[0]),
+    "ones_like": lambda o, a: np.ones_like(o[0]),
+    "full_like": lambda o, a: np.full_like(o[0], o[1]),
+    "one_hot": _one_hot,
+    "matrix_set_diag": _set_diagonal,
     "arange": lambda o, a: np.arange(o[0].item(), o[1].item(), o[2].item()).astype(numpy_dtype(a["dtype"])),
     "shape_of": lambda o, a: np.array(o[0].shape, numpy_dtype(a["dtype"])),
     "ndarray_size": lambda o, a: np.array(o[0].size, numpy_dtype(a["dtype"])),
-}  # fmt: skip
+}

@@ -13,4 +13,6 @@ class NoEvaluatorError(EvaluationError):
     """Nobody says what an operator computes: a graph with it cannot be computed at all, on any values."""
 
     def __init__(self, graph: Graph, node: int, why: str = "") -> None:
-        super().__init__(f"`{graph.op[node]}` of {graph.label(node)} cannot be computed: no evaluator is known for it{why}")
+        super().__init__(
+            f"`{graph.op[node]}` of {graph.label(node)} cannot be computed: no evaluator is known for it{why}"
+        )

@@ -1,4 +1,6 @@
-"""Constant and parameter folding (semantics.md §8): what depends on constants and parameters only is computed now."""
+"""Constant and parameter folding (semantics.md §8): what depends on constants and parameters only is computed
+now.
+"""
 
 from __future__ import annotations
 
@@ -19,17 +21,19 @@ from gslang.graph.graph import ABSENT, CONST, DEAD, LEAVES, OUTLINE, PARAM, PROJ
 from gslang.graph.inference import contradiction, infer_node, refine
 from gslang.graph.outline import outlines_of, write_out
 
-STAYING = frozenset({"DequantizeLinear", "qnn.dequantize"})  # their results would take four times the room, and hide what is quantized
+# their results would take four times the room, and hide what is quantized
+STAYING = frozenset({"DequantizeLinear", "qnn.dequantize"})
 
 
 def fold(graph: Graph, dialect: Dialect, *, limit_bytes: int | None = FOLD_LIMIT) -> int:
-    """Replace calls whose operands are all constants, or parameters with values, by their values. Returns how many.
+    """Replace calls whose operands are all constants, or parameters with values, by their values. Returns how
+    many.
 
-    Only constants below: a constant; some parameter below: a new parameter. A result that is more than `limit_bytes`
-    larger than the constants that it is computed from stays a call (`growth`), and so does what would take too long (`work`),
-    which `graph.meta["warnings"]` names; None: there is no limit. Stateful operators,
-    those without evaluator, and dequantization stay. Parameters that only computed calls read go. What follows from the new
-    values for types behind them is known afterwards.
+    Only constants below: a constant; some parameter below: a new parameter. A result that is more than
+    `limit_bytes` larger than the constants that it is computed from stays a call (`growth`), and so does what
+    would take too long (`work`), which `graph.meta["warnings"]` names; None: there is no limit. Stateful
+    operators, those without evaluator, and dequantization stay. Parameters that only computed calls read go.
+    What follows from the new values for types behind them is known afterwards.
     """
     with no_collection():
         given = _outlines(graph)
@@ -38,7 +42,9 @@ def fold(graph: Graph, dialect: Dialect, *, limit_bytes: int | None = FOLD_LIMIT
         leaves = {}
         for node in read:
             kind, value, type_ = PARAM if node in variable else CONST, values[node], types[node]
-            leaves[node] = (kind, value, type_) if node in given else (kind, _contiguous(value), _type_of(value, type_))
+            leaves[node] = (
+                (kind, value, type_) if node in given else (kind, _contiguous(value), _type_of(value, type_))
+            )
             if kind is PARAM and names[node] is None:
                 names[node] = next(unnamed)
         graph.set_values(leaves, [node for node in values if node not in leaves])
@@ -47,7 +53,10 @@ def fold(graph: Graph, dialect: Dialect, *, limit_bytes: int | None = FOLD_LIMIT
 
 
 def _outlines(graph: Graph) -> dict[int, Any]:
-    """The values of outlines, which are small. If some cannot be computed together, calls take the places of all."""
+    """The values of outlines, which are small.
+
+    If some cannot be computed together, calls take the places of all.
+    """
     outlines = outlines_of(graph)
     if not outlines:
         return {}
@@ -62,8 +71,9 @@ def _outlines(graph: Graph) -> dict[int, Any]:
 def _compute(
     graph: Graph, dialect: Dialect, limit_bytes: int | None, given: dict[int, Any]
 ) -> tuple[dict[int, Any], set[int], list[int]]:
-    """The values of calls, tuples and fields that depend on constants and parameters only, `given` ones included; which nodes
-    depend on parameters; and which of the values others read, by number."""
+    """The values of calls, tuples and fields that depend on constants and parameters only, `given` ones
+    included; which nodes depend on parameters; and which of the values others read, by number.
+    """
     import numpy
 
     from gslang.evaluate.errors import EvaluationError
@@ -75,7 +85,8 @@ def _compute(
         if refused:
             todo = worth_computing(graph, todo, limit_bytes)
             _note(graph, refused)
-    known: dict[int, Any] = {ABSENT: None, **graph.values, **given} if todo else {}  # leaves as they are kept, then what is computed
+    # leaves as they are kept, then what is computed
+    known: dict[int, Any] = {ABSENT: None, **graph.values, **given} if todo else {}
     values = dict(given)
     ops, all_operands = graph.op, graph.operands
     variable = {node for node in given if any([ops[operand] is PARAM for operand in all_operands[node]])}
@@ -119,9 +130,12 @@ def _compute(
                     if any([ops[operand] is PARAM or operand in variable for operand in operands]):
                         variable.add(node)
     users, output_uses = graph.users, graph.output_uses
-    read = {node for node in values if node in output_uses or any([user not in values for user in users[node]])}
+    read = {
+        node for node in values if node in output_uses or any([user not in values for user in users[node]])
+    }
     for node in [node for node, value in values.items() if node in large or type(value) is tuple][::-1]:
-        if node in read:  # it stays, and reads what it is made of: too large, or a tuple, which no constant is
+        # it stays, and reads what it is made of: too large, or a tuple, which no constant is
+        if node in read:
             del values[node]
             read.update(all_operands[node])
     return values, variable, sorted(read.intersection(values))
@@ -131,18 +145,26 @@ def _note(graph: Graph, refused: list[int]) -> None:
     """Say which calls are left because they would take too long."""
     first = f"`{graph.op[refused[0]]}` `{graph.label(refused[0])}`"
     more = f" and {len(refused) - 1:,} more" if refused[1:] else ""
-    text = f"not folded: {first}{more}, beyond {MOST_WORK:,} multiply-adds or elements (`--fold-limit none` computes all the same)"
+    text = (
+        f"not folded: {first}{more}, beyond {MOST_WORK:,} multiply-adds or elements (`--fold-limit none` "
+        "computes all the same)"
+    )
     graph.meta["warnings"] = list(dict.fromkeys([*graph.meta.get("warnings", ()), text]))
 
 
 def _computable(graph: Graph, dialect: Dialect, given: dict[int, Any]) -> list[int]:
-    """Calls, tuples and fields that depend on constants and parameters with values alone, in order; not `given` ones."""
+    """Calls, tuples and fields that depend on constants and parameters with values alone, in order; not
+    `given` ones.
+    """
     ops, all_operands = graph.op, graph.operands
     known = {ABSENT, *graph.values, *given}
     found: list[int] = []
     stays: dict[str, bool] = dict.fromkeys((*LEAVES, OUTLINE, DEAD), True) | {TUPLE: False, PROJ: False}
     rows = zip(ops, all_operands)
-    if not any([below[0] in known and op is not OUTLINE and known.issuperset(below) if below else op not in stays for op, below in rows]):
+    if not any([
+        below[0] in known and op is not OUTLINE and known.issuperset(below) if below else op not in stays
+        for op, below in rows
+    ]):
         return found  # and the nodes need not be put in order
     for node in graph.in_order():
         for operand in all_operands[node]:
@@ -151,7 +173,9 @@ def _computable(graph: Graph, dialect: Dialect, given: dict[int, Any]) -> list[i
         else:
             op = ops[node]
             if op not in stays:
-                stays[op] = (signature := dialect.get(op)) is None or "stateful" in signature.traits or op in STAYING
+                stays[op] = (
+                    (signature := dialect.get(op)) is None or "stateful" in signature.traits or op in STAYING
+                )
             if not stays[op]:
                 known.add(node)
                 found.append(node)
@@ -178,7 +202,8 @@ def _type_of(value: Any, stated: Type | None) -> TensorType:
 
 
 def _infer_behind(graph: Graph, dialect: Dialect, changed: Iterable[int]) -> None:
-    """Types that were not known and follow now: a reshape's result has a shape once the shape is a constant."""
+    """Types that were not known and follow now: a reshape's result has a shape once the shape is a constant.
+    """
     label, users, types = graph.ordered().label, graph.users, graph.types
     readers = {user for node in changed for user in users[node]}
     unknown = {type_ for type_ in {types[user] for user in readers} if not _is_known(type_)}

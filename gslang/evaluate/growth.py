@@ -1,7 +1,8 @@
 """The growth of a model by folding, computed beforehand from types where they are known.
 
-A result of folding is *large* if it takes more than `limit` bytes above the constants that it is computed from, as far as these go:
-a constant that something else reads too stays, and makes no room. A large result is computed all the same if something that is not large follows from it, unless it is enormous.
+A result of folding is *large* if it takes more than `limit` bytes above the constants that it is computed
+from, as far as these go: a constant that something else reads too stays, and makes no room. A large result is
+computed all the same if something that is not large follows from it, unless it is enormous.
 """
 
 from __future__ import annotations
@@ -36,7 +37,9 @@ class Growth:
 
 
 def worth_computing(graph: Graph, nodes: list[int], limit: int | None) -> list[int]:
-    """Those of `nodes`, which are in order and depend on values alone, that are not large by their types or lead to such."""
+    """Those of `nodes`, which are in order and depend on values alone, that are not large by their types or
+    lead to such.
+    """
     if limit is None:
         return nodes
     types = graph.types
@@ -48,7 +51,11 @@ def worth_computing(graph: Graph, nodes: list[int], limit: int | None) -> list[i
     folded = frozenset(nodes)
 
     def freed(node: int) -> int:
-        return 0 if stays(graph, node, folded) else nbytes_of(values[node]) if node in values else sizes.get(node, 0)
+        return (
+            0 if stays(graph, node, folded)
+            else nbytes_of(values[node]) if node in values
+            else sizes.get(node, 0)
+        )
 
     growth = Growth(limit, freed)
     large = {node for node in nodes if growth.is_large(node, graph.operands[node], sizes.get(node, 0))}
@@ -69,7 +76,10 @@ def _bytes_of(type: Type | None) -> int | None:
     if isinstance(type, TupleType):
         parts = [_bytes_of(field) for field in type.fields]
         return sum([part for part in parts if part is not None])
-    if not isinstance(type, TensorType) or type.dtype is None or type.shape is None or not is_static(type.shape) or not numpy_dtype_exists(type.dtype):
+    if (
+        not isinstance(type, TensorType) or type.dtype is None or type.shape is None
+        or not is_static(type.shape) or not numpy_dtype_exists(type.dtype)
+    ):
         return None
     return math.prod([d for d in type.shape if isinstance(d, int)]) * int(numpy_dtype(type.dtype).itemsize)
 

@@ -11,23 +11,43 @@ from gslang.graph.graph import CONST, PARAM, PROJ, TUPLE, Graph
 
 # Operator → operand that is indices → (operand that they choose from, its axis; None: the attribute `axis`).
 _INDICES: Final[Mapping[str, Mapping[int, tuple[int, int | None]]]] = {
-    "take": {1: (0, None)}, "gather": {1: (0, None)}, "Gather": {1: (0, None)}, "GatherElements": {1: (0, None)},
-    "ScatterElements": {1: (0, None)}, "Scatter": {1: (0, None)}, "TensorScatter": {2: (0, None)}, "scatter": {1: (0, None)},
-    "scatter_elements": {1: (0, None)}, "scatter_add": {1: (0, None)}, "ArrayFeatureExtractor": {1: (0, -1)},
-    "embedding": {1: (0, 0)}, "NegativeLogLikelihoodLoss": {1: (0, 1)}, "SoftmaxCrossEntropyLoss": {1: (0, 1)}, "nn.nll_loss": {1: (0, 1)},
-    "EmbedLayerNormalization": {0: (2, 0), 1: (3, 0), 8: (3, 0)}, "ReverseSequence": {1: (0, 0)}, "GatherBlockQuantized": {1: (0, None)},
-}  # fmt: skip
-_POINTS: Final = frozenset({"GatherND", "ScatterND", "gather_nd", "scatter_nd"})  # operand 1 is places in operand 0
+    "take": {1: (0, None)},
+    "gather": {1: (0, None)},
+    "Gather": {1: (0, None)},
+    "GatherElements": {1: (0, None)},
+    "ScatterElements": {1: (0, None)},
+    "Scatter": {1: (0, None)},
+    "TensorScatter": {2: (0, None)},
+    "scatter": {1: (0, None)},
+    "scatter_elements": {1: (0, None)},
+    "scatter_add": {1: (0, None)},
+    "ArrayFeatureExtractor": {1: (0, -1)},
+    "embedding": {1: (0, 0)},
+    "NegativeLogLikelihoodLoss": {1: (0, 1)},
+    "SoftmaxCrossEntropyLoss": {1: (0, 1)},
+    "nn.nll_loss": {1: (0, 1)},
+    "EmbedLayerNormalization": {0: (2, 0), 1: (3, 0), 8: (3, 0)},
+    "ReverseSequence": {1: (0, 0)},
+    "GatherBlockQuantized": {1: (0, None)},
+}
+# operand 1 is places in operand 0
+_POINTS: Final = frozenset({"GatherND", "ScatterND", "gather_nd", "scatter_nd"})
 _LENGTHS: Final = {"Expand": (1,), "Tile": (1,), "ConstantOfShape": (0,)}  # sizes and counts
-_MOVED: Final = frozenset({  # the same integers, elsewhere
-    "Cast", "Reshape", "Unsqueeze", "Squeeze", "Transpose", "Identity", "Flatten", "Slice", "Expand", "Tile", "Split", "Gather", "GatherElements",
-    "GatherND", "Pad", "Clip", "Abs", "Dropout", "DepthToSpace", "SpaceToDepth", "ReverseSequence", "Trilu", "ReduceMax", "ReduceMin",
-    "reshape", "expand_dims", "squeeze", "transpose", "cast", "strided_slice", "split", "take", "gather", "gather_nd", "clip", "abs", "tile", "repeat",
-    "reverse", "copy", "broadcast_to", "broadcast_to_like", "reshape_like", "layout_transform", "nn.batch_flatten", "nn.dropout", "max", "min",
-})  # fmt: skip
-_JOINED: Final = frozenset({"Concat", "concatenate", "stack", "Max", "Min", "maximum", "minimum"})  # any operand's integers, elsewhere
+_MOVED: Final = frozenset(
+    {  # the same integers, elsewhere
+        "Cast", "Reshape", "Unsqueeze", "Squeeze", "Transpose", "Identity", "Flatten", "Slice", "Expand",
+        "Tile", "Split", "Gather", "GatherElements", "GatherND", "Pad", "Clip", "Abs", "Dropout",
+        "DepthToSpace", "SpaceToDepth", "ReverseSequence", "Trilu", "ReduceMax", "ReduceMin", "reshape",
+        "expand_dims", "squeeze", "transpose", "cast", "strided_slice", "split", "take", "gather",
+        "gather_nd", "clip", "abs", "tile", "repeat", "reverse", "copy", "broadcast_to", "broadcast_to_like",
+        "reshape_like", "layout_transform", "nn.batch_flatten", "nn.dropout", "max", "min",
+    }
+)
+# any operand's integers, elsewhere
+_JOINED: Final = frozenset({"Concat", "concatenate", "stack", "Max", "Min", "maximum", "minimum"})
 _CHOSEN: Final = frozenset({"Where", "where"})
-_SUMS: Final = {"Add": 1, "add": 1, "Sub": -1, "subtract": -1}  # with a constant: indices that are counted from elsewhere
+# with a constant: indices that are counted from elsewhere
+_SUMS: Final = {"Add": 1, "add": 1, "Sub": -1, "subtract": -1}
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +60,10 @@ class _Value:
 
 
 def bounds_of(graph: Graph, node: int, sizes: Mapping[str, int]) -> tuple[int, int] | None:
-    """The range [low, high) of an integer input's values, or None where nothing is said. `sizes`: of symbolic dimensions."""
+    """The range [low, high) of an integer input's values, or None where nothing is said.
+
+    `sizes`: of symbolic dimensions.
+    """
     low = high = None
     start = _Value(node)
     seen, stack = {start}, [start]
@@ -85,7 +108,10 @@ def _limit(graph: Graph, user: int, k: int, sizes: Mapping[str, int]) -> int | N
     operands, attrs, op = graph.operands[user], graph.attrs[user], graph.op[user]
     name = op if op in _INDICES else op.rpartition(".")[2]
     if name in ("one_hot", "OneHot") and k == 0:
-        depth = graph.value(operands[1]) if name == "OneHot" and len(operands) > 1 and operands[1] >= 0 else attrs.get("depth")
+        depth = (
+            graph.value(operands[1]) if name == "OneHot" and len(operands) > 1 and operands[1] >= 0
+            else attrs.get("depth")
+        )
         return None if depth is None else int(depth if isinstance(depth, int) else depth.reshape(-1)[0])
     if name in _POINTS and k == 1:
         type_ = graph.types[operands[0]]
@@ -105,10 +131,17 @@ def _limit(graph: Graph, user: int, k: int, sizes: Mapping[str, int]) -> int | N
 def _size(graph: Graph, node: int, axis: int, sizes: Mapping[str, int]) -> int:
     """The size of an axis; 1 where it is not known: there is an element 0."""
     type_ = graph.types[node]
-    if not isinstance(type_, TensorType) or not type_.shape or not -len(type_.shape) <= axis < len(type_.shape):
+    if (
+        not isinstance(type_, TensorType) or not type_.shape
+        or not -len(type_.shape) <= axis < len(type_.shape)
+    ):
         return 1
     dimension = type_.shape[axis]
-    return dimension if isinstance(dimension, int) else sizes.get(dimension.name, 1) if isinstance(dimension, Symbol) else 1
+    return (
+        dimension if isinstance(dimension, int)
+        else sizes.get(dimension.name, 1) if isinstance(dimension, Symbol)
+        else 1
+    )
 
 
 def _elements(graph: Graph, node: int, sizes: Mapping[str, int]) -> int:

@@ -1,8 +1,10 @@
-"""Types that follow from what rules and folding have put into a graph: where an operand's shape has become known, so may those behind it.
+"""Types that follow from what rules and folding have put into a graph: where an operand's shape has become
+known, so may those behind it.
 
-Rules type the nodes that they make; whoever reads these keeps the type that it had. Between the steps of a pass it gets what is known now.
-In ONNX graphs that is also what follows from shapes of which some numbers are known (`partial_values`, `symbolic_shapes`), and dimensions
-that must be equal get one name: because an operator demands it, or because two statements about one value are both true.
+Rules type the nodes that they make; whoever reads these keeps the type that it had. Between the steps of a
+pass it gets what is known now. In ONNX graphs that is also what follows from shapes of which some numbers are
+known (`partial_values`, `symbolic_shapes`), and dimensions that must be equal get one name: because an
+operator demands it, or because two statements about one value are both true.
 """
 
 from __future__ import annotations
@@ -14,7 +16,16 @@ from typing import Any
 from gslang.base.quick_dataclass import dataclass
 from gslang.dialect.dialect import Dialect
 from gslang.dialect.signature import TypeInferenceError
-from gslang.dialect.tensor_type import UNKNOWN, Dimension, Shape, Symbol, TensorType, TupleType, Type, is_static
+from gslang.dialect.tensor_type import (
+    UNKNOWN,
+    Dimension,
+    Shape,
+    Symbol,
+    TensorType,
+    TupleType,
+    Type,
+    is_static,
+)
 from gslang.evaluate import dimensions as dim
 from gslang.evaluate.partial_values import Partial, partial_value
 from gslang.evaluate.symbolic_shapes import Call, symbolic_shapes
@@ -34,14 +45,19 @@ class Equalities:
     resolved: dict[Dimension, Dimension] = field(default_factory=dict)
 
     def add(self, a: Dimension, b: Dimension) -> bool:
-        """Take up that two dimensions are equal; False if that says nothing new, or nothing that a name could stand for."""
+        """Take up that two dimensions are equal; False if that says nothing new, or nothing that a name could
+        stand for.
+        """
         if a is UNKNOWN or b is UNKNOWN or a is b:
             return False
         a, b = self.of(a), self.of(b)
         if a == b or (isinstance(a, int) and isinstance(b, int)):
             return False
         found = dim.solved(a, b, lambda atom: atom not in self.given)
-        if found is None and isinstance(a, Symbol) and isinstance(b, Symbol) and {a.name, b.name} <= self.given:
+        if (
+            found is None and isinstance(a, Symbol) and isinstance(b, Symbol)
+            and {a.name, b.name} <= self.given
+        ):
             found = (max(a.name, b.name), Symbol(min(a.name, b.name)))
         if found is None:
             return False
@@ -77,7 +93,9 @@ def refiner(dialect: Dialect) -> Callable[[Graph], int]:
     seen: dict[Graph, dict[int, tuple[Any, ...]]] = {}
     found: dict[object, tuple[Type | None, tuple[tuple[Dimension, Dimension], ...]]] = {}  # layers repeat
 
-    def inferred(graph: Graph, node: int, given: tuple[Any, ...], parts: Mapping[int, Partial]) -> tuple[Type | None, tuple[Any, ...]]:
+    def inferred(
+        graph: Graph, node: int, given: tuple[Any, ...], parts: Mapping[int, Partial]
+    ) -> tuple[Type | None, tuple[Any, ...]]:
         """The type implied by the operands and the stated type, and the dimensions that must be equal."""
         stated = graph.types[node]
         try:
@@ -154,7 +172,11 @@ def refiner(dialect: Dialect) -> Callable[[Graph], int]:
 
 
 def _symbolic(
-    graph: Graph, dialect: Dialect, node: int, parts: Mapping[int, Partial], equal: list[tuple[Dimension, Dimension]]
+    graph: Graph,
+    dialect: Dialect,
+    node: int,
+    parts: Mapping[int, Partial],
+    equal: list[tuple[Dimension, Dimension]],
 ) -> Type | None:
     """The type with the shape that follows by arithmetic on symbols; None where nothing does."""
     op, stated, operands = graph.op[node], graph.types[node], graph.operands[node]
@@ -171,7 +193,10 @@ def _symbolic(
     if isinstance(stated, TupleType):
         fields = stated.fields
         rest = [None] * (len(fields) - len(shapes))
-        return TupleType(tuple([TensorType(s, _dtype(f)) if s is not None else None for s, f in zip([*shapes, *rest], fields)]))
+        return TupleType(tuple([
+            TensorType(s, _dtype(f)) if s is not None else None
+            for s, f in zip([*shapes, *rest], fields)
+        ]))
     return TensorType(shapes[0], _dtype(stated))
 
 
@@ -197,21 +222,29 @@ def _equate(a: Type | None, b: Type | None, equal: list[tuple[Dimension, Dimensi
     if isinstance(a, TupleType) and isinstance(b, TupleType):
         for x, y in zip(a.fields, b.fields):
             _equate(x, y, equal)
-    elif isinstance(a, TensorType) and isinstance(b, TensorType) and a.shape is not None and b.shape is not None:
+    elif (
+        isinstance(a, TensorType) and isinstance(b, TensorType) and a.shape is not None
+        and b.shape is not None
+    ):
         equal += [(x, y) for x, y in zip(a.shape, b.shape) if x is not y and UNKNOWN not in (x, y) and x != y]
 
 
 def _given_names(graph: Graph) -> frozenset[str]:
     """Names of dimensions in the types of inputs."""
     types = [graph.types[node] for node in graph.in_order() if graph.op[node] in LEAVES]
-    return frozenset(atom for t in types if isinstance(t, TensorType) for d in t.shape or () for atom in dim.atoms(d))
+    return frozenset(
+        atom for t in types if isinstance(t, TensorType) for d in t.shape or () for atom in dim.atoms(d)
+    )
 
 
 def _is_named(type_: Type | None) -> bool:
     """True if every dimension is a number or has a name."""
     if isinstance(type_, TupleType):
         return all([_is_named(field) for field in type_.fields])
-    return isinstance(type_, TensorType) and type_.dtype is not None and type_.shape is not None and UNKNOWN not in type_.shape
+    return (
+        isinstance(type_, TensorType) and type_.dtype is not None and type_.shape is not None
+        and UNKNOWN not in type_.shape
+    )
 
 
 def is_settled(type_: Type | None) -> bool:

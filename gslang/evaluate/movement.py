@@ -47,7 +47,9 @@ def _expand(operands: Sequence[Any], attrs: Attrs) -> Any:
 
 def _split(operands: Sequence[Any], attrs: Attrs) -> Any:
     sections = attrs["indices_or_sections"]
-    return tuple(np.split(operands[0], sections if isinstance(sections, int) else list(sections), attrs["axis"]))
+    return tuple(
+        np.split(operands[0], sections if isinstance(sections, int) else list(sections), attrs["axis"])
+    )
 
 
 def _strided_slice(operands: Sequence[Any], attrs: Attrs) -> Any:
@@ -77,7 +79,9 @@ def _take(operands: Sequence[Any], attrs: Attrs) -> Any:
 
 
 def transform_layout(x: Any, source: str, target: str) -> Any:
-    """Carry an array from one layout into another; blocks such as `4c` are split off or merged, the last one padded."""
+    """Carry an array from one layout into another; blocks such as `4c` are split off or merged, the last one
+    padded.
+    """
     parts = parse_layout(source)
     letters = [letter for letter, _ in parts]
     for position, (letter, block) in reversed(list(enumerate(parts))):  # merge blocks into their axes
@@ -103,7 +107,9 @@ def transform_layout(x: Any, source: str, target: str) -> Any:
 
 def _collapse(x: Any, shape: Sequence[int]) -> Any:
     extra = x.ndim - len(shape)
-    axes = tuple(range(extra)) + tuple(k + extra for k, d in enumerate(shape) if d == 1 and x.shape[k + extra] != 1)
+    axes = tuple(range(extra)) + tuple(
+        k + extra for k, d in enumerate(shape) if d == 1 and x.shape[k + extra] != 1
+    )
     return x.sum(axis=axes, dtype=x.dtype).reshape(tuple(shape)) if axes else x.reshape(tuple(shape))
 
 
@@ -131,7 +137,11 @@ def _depth_to_space(operands: Sequence[Any], attrs: Attrs) -> Any:
 def _space_to_depth(operands: Sequence[Any], attrs: Attrs) -> Any:
     x, b = transform_layout(operands[0], attrs["layout"], "NCHW"), attrs["block_size"]
     n, c, h, w = x.shape
-    y = x.reshape(n, c, h // b, b, w // b, b).transpose(0, 3, 5, 1, 2, 4).reshape(n, c * b * b, h // b, w // b)
+    y = (
+        x.reshape(n, c, h // b, b, w // b, b)
+        .transpose(0, 3, 5, 1, 2, 4)
+        .reshape(n, c * b * b, h // b, w // b)
+    )
     return transform_layout(y, "NCHW", attrs["layout"])
 
 
@@ -156,20 +166,38 @@ def _transpose(operands: Sequence[Any], attrs: Attrs) -> Any:
 
 
 EVALUATE: dict[str, Evaluator] = {
-    "reshape": _reshape, "contrib_reverse_reshape": _reverse_reshape, "reshape_like": _reshape_like, "squeeze": _squeeze,
-    "transpose": _transpose, "expand_dims": _expand, "split": _split, "strided_slice": _strided_slice, "take": _take,
-    "nn.batch_flatten": lambda o, a: o[0].reshape(o[0].shape[0], -1), "slice_like": _slice_like, "gather_nd": _gather_nd,
+    "reshape": _reshape,
+    "contrib_reverse_reshape": _reverse_reshape,
+    "reshape_like": _reshape_like,
+    "squeeze": _squeeze,
+    "transpose": _transpose,
+    "expand_dims": _expand,
+    "split": _split,
+    "strided_slice": _strided_slice,
+    "take": _take,
+    "nn.batch_flatten": lambda o, a: o[0].reshape(o[0].shape[0], -1),
+    "slice_like": _slice_like,
+    "gather_nd": _gather_nd,
     "layout_transform": lambda o, a: transform_layout(o[0], a["src_layout"], a["dst_layout"]),
-    "concatenate": lambda o, a: np.concatenate(o[0], a["axis"]), "stack": lambda o, a: np.stack(o[0], a["axis"]),
+    "concatenate": lambda o, a: np.concatenate(o[0], a["axis"]),
+    "stack": lambda o, a: np.stack(o[0], a["axis"]),
     "gather": lambda o, a: np.take_along_axis(o[0], o[1].astype(np.int64), a["axis"]),
-    "tile": lambda o, a: np.tile(o[0], a["reps"]), "repeat": lambda o, a: np.repeat(o[0], a["repeats"], a["axis"]),
-    "reverse": lambda o, a: np.flip(o[0], a["axis"]), "broadcast_to": lambda o, a: np.broadcast_to(o[0], a["shape"]).copy(),
+    "tile": lambda o, a: np.tile(o[0], a["reps"]),
+    "repeat": lambda o, a: np.repeat(o[0], a["repeats"], a["axis"]),
+    "reverse": lambda o, a: np.flip(o[0], a["axis"]),
+    "broadcast_to": lambda o, a: np.broadcast_to(o[0], a["shape"]).copy(),
     "broadcast_to_like": lambda o, a: np.broadcast_to(o[0], o[1].shape).copy(),
     "collapse_sum_like": lambda o, a: _collapse(o[0], o[1].shape),
-    "collapse_sum_to": lambda o, a: _collapse(o[0], tuple(int(d) for d in o[1].reshape(-1))), "nn.pad": _pad,
-    "nn.mirror_pad": lambda o, a: np.pad(o[0], a["pad_width"], mode="symmetric" if a["mode"].upper() == "SYMMETRIC" else "reflect"),
-    "nn.depth_to_space": _depth_to_space, "nn.space_to_depth": _space_to_depth,
+    "collapse_sum_to": lambda o, a: _collapse(o[0], tuple(int(d) for d in o[1].reshape(-1))),
+    "nn.pad": _pad,
+    "nn.mirror_pad": lambda o, a: np.pad(
+        o[0], a["pad_width"], mode="symmetric" if a["mode"].upper() == "SYMMETRIC" else "reflect"
+    ),
+    "nn.depth_to_space": _depth_to_space,
+    "nn.space_to_depth": _space_to_depth,
     "meshgrid": lambda o, a: tuple(np.meshgrid(*o[0], indexing=a["indexing"])),
-    "dyn.reshape": lambda o, a: o[0].reshape(reshaped(o[0].shape, tuple(int(d) for d in o[1]), a["allowzero"])),
+    "dyn.reshape": lambda o, a: o[0].reshape(
+        reshaped(o[0].shape, tuple(int(d) for d in o[1]), a["allowzero"])
+    ),
     "dyn.broadcast_to": lambda o, a: np.broadcast_to(o[0], tuple(int(d) for d in o[1])).copy(),
-}  # fmt: skip
+}

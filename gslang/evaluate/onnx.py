@@ -1,6 +1,7 @@
 """Evaluates ONNX operators with the `onnx` package's reference implementation, one node at a time.
 
-A node is evaluated in the version of its operator that the model imports where its attributes fit that, else in the newest.
+A node is evaluated in the version of its operator that the model imports where its attributes fit that, else
+in the newest.
 """
 
 from __future__ import annotations
@@ -41,29 +42,42 @@ def evaluate_onnx_node(graph: Graph, node: int, operands: list[Any]) -> Any:
         results = evaluator.run(None, feeds)
     except EvaluationError:
         raise
-    except Exception as error:  # reference implementations raise whatever NumPy does for operands that do not fit
+    # reference implementations raise whatever NumPy does for operands that do not fit
+    except Exception as error:
         reason = str(error).strip().splitlines()[0] if str(error).strip() else type(error).__name__
-        raise EvaluationError(f"`{graph.op[node]}` of {graph.label(node)} cannot be computed: {reason}") from error
+        raise EvaluationError(
+            f"`{graph.op[node]}` of {graph.label(node)} cannot be computed: {reason}"
+        ) from error
     return tuple(results) if several else results[0]
 
 
 def _shape(x: Any, start: int | None = 0, end: int | None = None) -> Any:
-    """Dimensions from `start` to `end`, both clamped; the reference takes an end below minus the rank for another one."""
+    """Dimensions from `start` to `end`, both clamped; the reference takes an end below minus the rank for
+    another one.
+    """
     import numpy
 
     rank = numpy.ndim(x)
-    first, last = [min(max(k + rank if k < 0 else k, 0), rank) for k in (start or 0, rank if end is None else end)]
+    first, last = [
+        min(max(k + rank if k < 0 else k, 0), rank) for k in (start or 0, rank if end is None else end)
+    ]
     return numpy.array(numpy.shape(x)[first:last], "int64")
 
 
 def _check_parts(graph: Graph, node: int, operands: list[Any]) -> None:
-    """Raise `EvaluationError` where the parts of a split are not the whole, which the reference does not mind."""
+    """Raise `EvaluationError` where the parts of a split are not the whole, which the reference does not
+    mind.
+    """
     axis = graph.attrs[node].get("axis", 0)
     if sum(operands[1].tolist()) != operands[0].shape[axis]:
-        raise EvaluationError(f"`Split` of {graph.label(node)} cannot be computed: its parts are not {operands[0].shape[axis]} elements altogether")
+        raise EvaluationError(
+            f"`Split` of {graph.label(node)} cannot be computed: its parts are not {operands[0].shape[axis]} "
+            "elements altogether"
+        )
 
 
-_ON_A_MATRIX: Final = ("Softmax", "LogSoftmax", "Hardmax")  # before operator set 13, which the reference does not know
+# before operator set 13, which the reference does not know
+_ON_A_MATRIX: Final = ("Softmax", "LogSoftmax", "Hardmax")
 
 
 def _on_a_matrix(operator: str, x: Any, axis: int) -> Any:
@@ -78,7 +92,9 @@ def _on_a_matrix(operator: str, x: Any, axis: int) -> Any:
         return result.reshape(x.shape)
     shifted = rows - rows.max(axis=1, keepdims=True)
     total = numpy.exp(shifted).sum(axis=1, keepdims=True)
-    return (shifted - numpy.log(total) if operator == "LogSoftmax" else numpy.exp(shifted) / total).reshape(x.shape)
+    return (shifted - numpy.log(total) if operator == "LogSoftmax" else numpy.exp(shifted) / total).reshape(
+        x.shape
+    )
 
 
 def _prepared(graph: Graph, node: int, operands: list[Any]) -> tuple[list[str], bool, Any, dict[str, Any]]:
@@ -91,9 +107,18 @@ def _prepared(graph: Graph, node: int, operands: list[Any]) -> tuple[list[str], 
     captures = captures_of(attrs.values())
     formal = operands[: len(operands) - len(captures)] if captures else operands
     now, meant = newest(operator), opset_of_name(operator)
-    schema = schema_at(type, meant) if meant is not None else schema_at(operator, dict(graph.meta.get(OPSETS, {})).get(domain, 0)) or now
+    schema = (
+        schema_at(type, meant) if meant is not None
+        else schema_at(operator, dict(graph.meta.get(OPSETS, {})).get(domain, 0)) or now
+    )
     places = {} if schema is None else {f.name: k for k, f in enumerate(schema.inputs)}
-    if schema is not None and meant is None and (any(n not in schema.attributes and n not in places for n in attrs) or len(formal) > schema.max_input):
+    if (
+        schema is not None and meant is None
+        and (
+            any(n not in schema.attributes and n not in places for n in attrs)
+            or len(formal) > schema.max_input
+        )
+    ):
         schema, places = now, {f.name: k for k, f in enumerate(now.inputs)}
     message = NodeProto(op_type=type, domain=domain)
     feeds: dict[str, Any] = {}
@@ -109,10 +134,16 @@ def _prepared(graph: Graph, node: int, operands: list[Any]) -> tuple[list[str], 
             k = places[name]
             message.input.extend([""] * (k + 1 - len(message.input)))
             message.input[k] = f"x{k}"
-            first = TensorType(None, operands[0].dtype.name) if operands and hasattr(operands[0], "dtype") else None
+            first = (
+                TensorType(None, operands[0].dtype.name) if operands and hasattr(operands[0], "dtype")
+                else None
+            )
             feeds[f"x{k}"] = numpy_helper.to_array(operand_value(value, first))
         else:
-            kind = schema.attributes[name].type.name if schema is not None and name in schema.attributes else None
+            kind = (
+                schema.attributes[name].type.name if schema is not None and name in schema.attributes
+                else None
+            )
             message.attribute.append(attribute_message(name, value, type, kind))
     for name, value in zip(captures, operands[len(formal) :]):
         feeds[name] = value
@@ -120,20 +151,33 @@ def _prepared(graph: Graph, node: int, operands: list[Any]) -> tuple[list[str], 
     projected = [graph.attrs[user]["index"] + 1 for user in graph.users[node] if graph.op[user] is PROJ]
     several = isinstance(type_, TupleType) or bool(projected)
     count = max([*projected, 1])
-    if isinstance(type_, TupleType) and schema is not None and any(f.option == f.option.Variadic for f in schema.outputs):
+    if (
+        isinstance(type_, TupleType) and schema is not None
+        and any(f.option == f.option.Variadic for f in schema.outputs)
+    ):
         count = max(count, len(type_.fields))
     names = [f"y{k}" for k in range(count)]
     message.output.extend(names)
     version = meant or (1 if schema is None else schema.since_version)
-    feeds = {name: value if isinstance(value, (numpy.ndarray, list)) else numpy.asarray(value) for name, value in feeds.items()}
+    feeds = {
+        name: value if isinstance(value, (numpy.ndarray, list)) else numpy.asarray(value)
+        for name, value in feeds.items()
+    }
     refuse_loops([message], feeds, MOST_ROUNDS_OF_REFERENCE)
     functions, imports = _surroundings(graph, message, domain, version)
     stated = tuple(sorted(map(_stated, feeds.items())))
-    return names, several, _evaluator(message.SerializeToString(deterministic=True), stated, functions, imports), feeds
+    return (
+        names, several, _evaluator(message.SerializeToString(deterministic=True), stated, functions, imports),
+        feeds,
+    )
 
 
-def _surroundings(graph: Graph, message: Any, domain: str, version: int) -> tuple[tuple[bytes, ...], tuple[tuple[str, int], ...]]:
-    """Local functions and operator sets that a node is computed with: the model's, where it has bodies or is a call of a function."""
+def _surroundings(
+    graph: Graph, message: Any, domain: str, version: int
+) -> tuple[tuple[bytes, ...], tuple[tuple[str, int], ...]]:
+    """Local functions and operator sets that a node is computed with: the model's, where it has bodies or is
+    a call of a function.
+    """
     record = graph.meta.get("onnx")  # `formats.onnx.records.ModelRecord`
     functions = () if record is None else record.local_functions()
     bodies = any(attribute.HasField("g") for attribute in message.attribute)
@@ -145,24 +189,41 @@ def _surroundings(graph: Graph, message: Any, domain: str, version: int) -> tupl
 
 
 def _stated(item: tuple[str, Any]) -> tuple[str, int, tuple[int, ...]]:
-    """Name, element type and shape of a value; some operators are computed only if these are known. (0: no tensor.)"""
+    """Name, element type and shape of a value; some operators are computed only if these are known.
+
+    (0: no tensor.)
+    """
     from onnx.helper import np_dtype_to_tensor_dtype
 
     name, value = item
-    return (name, 0, ()) if isinstance(value, list) else (name, int(np_dtype_to_tensor_dtype(value.dtype)), tuple(value.shape))
+    return (
+        (name, 0, ()) if isinstance(value, list)
+        else (name, int(np_dtype_to_tensor_dtype(value.dtype)), tuple(value.shape))
+    )
 
 
 @lru_cache(maxsize=256)
 def _evaluator(
-    node: bytes, inputs: tuple[tuple[str, int, tuple[int, ...]], ...], functions: tuple[bytes, ...], imports: tuple[tuple[str, int], ...]
+    node: bytes,
+    inputs: tuple[tuple[str, int, tuple[int, ...]], ...],
+    functions: tuple[bytes, ...],
+    imports: tuple[tuple[str, int], ...],
 ) -> Any:
     import onnx
     from onnx.reference import ReferenceEvaluator
 
     message = onnx.NodeProto.FromString(node)
-    given = [onnx.helper.make_tensor_value_info(name, element, shape) if element else onnx.ValueInfoProto(name=name) for name, element, shape in inputs]
-    graph = onnx.helper.make_graph([message], "node", given, [onnx.ValueInfoProto(name=name) for name in message.output])
-    model = onnx.helper.make_model(graph, opset_imports=[onnx.helper.make_opsetid(domain, version) for domain, version in imports])
+    given = [
+        onnx.helper.make_tensor_value_info(name, element, shape) if element
+        else onnx.ValueInfoProto(name=name)
+        for name, element, shape in inputs
+    ]
+    graph = onnx.helper.make_graph(
+        [message], "node", given, [onnx.ValueInfoProto(name=name) for name in message.output]
+    )
+    model = onnx.helper.make_model(
+        graph, opset_imports=[onnx.helper.make_opsetid(domain, version) for domain, version in imports]
+    )
     model.functions.extend(onnx.FunctionProto.FromString(data) for data in functions)
     refuse_endless(model)
     return ReferenceEvaluator(model)

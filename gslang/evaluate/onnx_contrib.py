@@ -1,7 +1,8 @@
-"""Contrib operators (`com.microsoft`) in NumPy, as onnxruntime computes them. Half precision is computed in single.
+"""Contrib operators (`com.microsoft`) in NumPy, as onnxruntime computes them. Half precision is computed in
+single.
 
-Each function takes the operands (None: absent) and the complete attributes, and returns the value or a tuple of several.
-Not here: caches that are written in place, packed batches, few-bit weights.
+Each function takes the operands (None: absent) and the complete attributes, and returns the value or a tuple
+of several. Not here: caches that are written in place, packed batches, few-bit weights.
 """
 
 from __future__ import annotations
@@ -20,7 +21,11 @@ Operands = list[Any]
 
 def _wide(value: Any) -> Any:
     """At least single precision."""
-    return value.astype(np.float32) if value is not None and value.dtype.kind not in "iub" and value.dtype.itemsize < 4 else value
+    return (
+        value.astype(np.float32)
+        if value is not None and value.dtype.kind not in "iub" and value.dtype.itemsize < 4
+        else value
+    )
 
 
 def _gelu(x: Any) -> Any:
@@ -49,7 +54,9 @@ def _sum(*values: Any) -> Any:
 
 def _activated(x: Any, attrs: Attrs) -> Any:
     """The activation of FusedConv and FusedGemm."""
-    parameters = attrs.get("activation_params") or (attrs.get("activation_alpha"), attrs.get("activation_beta"))
+    parameters = attrs.get("activation_params") or (
+        attrs.get("activation_alpha"), attrs.get("activation_beta"),
+    )
     first, second = (*parameters, None, None)[:2]
     match attrs.get("activation") or "":
         case "":
@@ -69,7 +76,7 @@ def _activated(x: Any, attrs: Attrs) -> Any:
     raise NotImplementedError(f"the activation `{attrs['activation']}`")
 
 
-# ── products ──────────────────────────────────────────────────────────────────────────────────────────────────────
+# ── products ────────────────────────────────────────────────────────────────────────────────────────────────
 
 
 def _batch_transposed(x: Any) -> Any:
@@ -99,12 +106,14 @@ def fused_conv(operands: Operands, attrs: Attrs) -> Any:
     x, w, b, z = (*operands, None, None)[:4]
     names = ("auto_pad", "dilations", "group", "kernel_shape", "pads", "strides")
     given = ["x", "w"] if b is None else ["x", "w", "b"]
-    node = helper.make_node("Conv", given, ["y"], **{name: attrs[name] for name in names if attrs[name] is not None})
+    node = helper.make_node(
+        "Conv", given, ["y"], **{name: attrs[name] for name in names if attrs[name] is not None}
+    )
     (result,) = ReferenceEvaluator(node).run(None, dict(zip(given, (x, w, b))))  # type: ignore[arg-type]
     return _activated(_sum(result, z), attrs)
 
 
-# ── normalisation ─────────────────────────────────────────────────────────────────────────────────────────────────
+# ── normalisation ───────────────────────────────────────────────────────────────────────────────────────────
 
 
 def skip_layer_normalization(operands: Operands, attrs: Attrs) -> Any:
@@ -133,7 +142,9 @@ def group_norm(operands: Operands, attrs: Attrs) -> Any:
     x, gamma, beta = operands[:3]
     first = np.moveaxis(x, -1, 1) if attrs["channels_last"] else x
     parts = first.reshape(first.shape[0], attrs["groups"], -1)
-    parts = (parts - parts.mean(axis=-1, keepdims=True)) / np.sqrt(parts.var(axis=-1, keepdims=True) + attrs["epsilon"])
+    parts = (parts - parts.mean(axis=-1, keepdims=True)) / np.sqrt(
+        parts.var(axis=-1, keepdims=True) + attrs["epsilon"]
+    )
     shape = (1, -1) + (1,) * (first.ndim - 2)
     result = parts.reshape(first.shape) * gamma.reshape(shape) + beta.reshape(shape)
     result = result * _sigmoid(result) if attrs["activation"] else result
@@ -153,10 +164,13 @@ def embed_layer_normalization(operands: Operands, attrs: Attrs) -> Any:
         raise NotImplementedError("a mask")
     at = np.arange(ids.shape[1])[None] if positions is None else positions
     total = _sum(words[ids] + places[at], None if types is None else kinds[types])
-    return skip_layer_normalization([total, 0 * total, gamma, beta], attrs)[0], np.zeros(len(ids), np.int32), total
+    return (
+        skip_layer_normalization([total, 0 * total, gamma, beta], attrs)[0], np.zeros(len(ids), np.int32),
+        total,
+    )
 
 
-# ── attention ─────────────────────────────────────────────────────────────────────────────────────────────────────
+# ── attention ───────────────────────────────────────────────────────────────────────────────────────────────
 
 
 def _heads(x: Any, count: int) -> Any:
@@ -187,7 +201,10 @@ def attention(operands: Operands, attrs: Attrs) -> Any:
         raise NotImplementedError("past keys and values")
     sizes = attrs["qkv_hidden_sizes"] or (weights.shape[1] // 3,) * 3
     joined = _sum(np.matmul(x, weights), bias)
-    q, k, v = (_heads(part, attrs["num_heads"]) for part in np.split(joined, [sizes[0], sizes[0] + sizes[1]], axis=-1))
+    q, k, v = (
+        _heads(part, attrs["num_heads"])
+        for part in np.split(joined, [sizes[0], sizes[0] + sizes[1]], axis=-1)
+    )
     return _attend(q, k, v, attrs, extra, mask), np.stack([k, v])
 
 
@@ -202,7 +219,9 @@ def multi_head_attention(operands: Operands, attrs: Attrs) -> Any:
         k, v = (k + bias[first:second], v + bias[second:]) if k.ndim == 3 else (k, v)
     q = _heads(q, count)
     k, v = (x if x.ndim == 4 else _heads(x, count) for x in (k, v))
-    k, v = (x if past is None else np.concatenate([past, x], axis=2) for past, x in ((past_k, k), (past_v, v)))
+    k, v = (
+        x if past is None else np.concatenate([past, x], axis=2) for past, x in ((past_k, k), (past_v, v))
+    )
     return _attend(q, k, v, attrs, extra, mask), k, v
 
 
@@ -212,7 +231,9 @@ def rotary_embedding(operands: Operands, attrs: Attrs) -> Any:
         raise NotImplementedError("packed batches")
     turned = attrs["rotary_embedding_dim"] or cosines.shape[-1] * 2
     flat = x.ndim == 3
-    heads = x.reshape(*x.shape[:2], attrs["num_heads"] or x.shape[-1] // turned, -1).swapaxes(1, 2) if flat else x
+    heads = (
+        x.reshape(*x.shape[:2], attrs["num_heads"] or x.shape[-1] // turned, -1).swapaxes(1, 2) if flat else x
+    )
     steps = positions + np.arange(heads.shape[2]) if positions.size == 1 else positions
     cosine, sine = (table[steps.reshape(-1, heads.shape[2])][:, None] for table in (cosines, sines))
     part, rest = heads[..., :turned], heads[..., turned:]
@@ -226,7 +247,7 @@ def rotary_embedding(operands: Operands, attrs: Attrs) -> Any:
     return result.swapaxes(1, 2).reshape(x.shape) if flat else result
 
 
-# ── quantised ─────────────────────────────────────────────────────────────────────────────────────────────────────
+# ── quantised ───────────────────────────────────────────────────────────────────────────────────────────────
 
 
 def _real(value: Any, scale: Any, zero: Any) -> Any:
@@ -235,7 +256,9 @@ def _real(value: Any, scale: Any, zero: Any) -> Any:
 
 def _coded(value: Any, scale: Any, zero: Any, dtype: Any) -> Any:
     limits = np.iinfo(dtype)
-    return np.clip(np.rint(value / scale) + (0 if zero is None else zero.astype(np.float32)), limits.min, limits.max).astype(dtype)
+    return np.clip(
+        np.rint(value / scale) + (0 if zero is None else zero.astype(np.float32)), limits.min, limits.max
+    ).astype(dtype)
 
 
 def _q_binary(function: Callable[[Any, Any], Any]) -> Callable[[Operands, Attrs], Any]:
@@ -255,7 +278,9 @@ def _q_unary(function: Callable[[Any, Attrs], Any]) -> Callable[[Operands, Attrs
 
 
 def _global_average(x: Any, attrs: Attrs) -> Any:
-    return x.mean(axis=tuple(range(1, x.ndim - 1) if attrs["channels_last"] else range(2, x.ndim)), keepdims=True)
+    return x.mean(
+        axis=tuple(range(1, x.ndim - 1) if attrs["channels_last"] else range(2, x.ndim)), keepdims=True
+    )
 
 
 def _reduced_mean(x: Any, attrs: Attrs) -> Any:
@@ -289,7 +314,9 @@ def q_gemm(operands: Operands, attrs: Attrs) -> Any:
     a, a_scale, a_zero, b, b_scale, b_zero, c, scale, zero = (*operands, None, None, None)[:9]
     rows = attrs["transB"]  # scales of columns stand along the rows of what is transposed
     left = _real(a, a_scale, a_zero)
-    right = _real(b, *((p.reshape(-1, 1) if rows and p is not None and p.size > 1 else p) for p in (b_scale, b_zero)))
+    right = _real(
+        b, *((p.reshape(-1, 1) if rows and p is not None and p.size > 1 else p) for p in (b_scale, b_zero))
+    )
     product = attrs["alpha"] * np.matmul(left.T if attrs["transA"] else left, right.T if rows else right)
     if c is not None:
         product = product + c * (a_scale * b_scale)
@@ -298,7 +325,10 @@ def q_gemm(operands: Operands, attrs: Attrs) -> Any:
 
 def integer_product(operands: Operands, attrs: Attrs) -> Any:
     a, b, a_scale, b_scale, a_zero, b_zero, bias = (*operands, *(None,) * 3)[:7]
-    wide = [x.astype(np.int32) - (0 if zero is None else zero.astype(np.int32)) for x, zero in ((a, a_zero), (b, b_zero))]
+    wide = [
+        x.astype(np.int32) - (0 if zero is None else zero.astype(np.int32))
+        for x, zero in ((a, a_zero), (b, b_zero))
+    ]
     return _sum(np.matmul(*wide).astype(np.float32) * (a_scale * b_scale), bias)
 
 
@@ -316,21 +346,44 @@ def bias_split_gelu(operands: Operands, attrs: Attrs) -> Any:
 
 
 _FUNCTIONS: Final[Mapping[str, Callable[[Operands, Attrs], Any]]] = {
-    "FusedMatMul": fused_matmul, "TransposeMatMul": fused_matmul, "FusedGemm": fused_gemm, "FusedConv": fused_conv,
-    "Gelu": lambda o, a: _gelu(o[0]), "BiasGelu": lambda o, a: _gelu(o[0] + o[1]), "FastGelu": lambda o, a: _tanh_gelu(_sum(*o)),
-    "QuickGelu": lambda o, a: o[0] * _sigmoid(a["alpha"] * o[0]), "BiasAdd": lambda o, a: _sum(*o),
-    "BiasSplitGelu": bias_split_gelu, "SkipLayerNormalization": skip_layer_normalization, "SkipSimplifiedLayerNormalization": skip_simplified,
-    "SimplifiedLayerNormalization": simplified, "GroupNorm": group_norm, "SkipGroupNorm": skip_group_norm, "Attention": attention,
-    "MultiHeadAttention": multi_head_attention, "RotaryEmbedding": rotary_embedding, "QLinearAdd": _q_binary(np.add),
-    "QLinearMul": _q_binary(np.multiply), "QLinearSigmoid": _q_unary(lambda x, a: _sigmoid(x)),
+    "FusedMatMul": fused_matmul,
+    "TransposeMatMul": fused_matmul,
+    "FusedGemm": fused_gemm,
+    "FusedConv": fused_conv,
+    "Gelu": lambda o, a: _gelu(o[0]),
+    "BiasGelu": lambda o, a: _gelu(o[0] + o[1]),
+    "FastGelu": lambda o, a: _tanh_gelu(_sum(*o)),
+    "QuickGelu": lambda o, a: o[0] * _sigmoid(a["alpha"] * o[0]),
+    "BiasAdd": lambda o, a: _sum(*o),
+    "BiasSplitGelu": bias_split_gelu,
+    "SkipLayerNormalization": skip_layer_normalization,
+    "SkipSimplifiedLayerNormalization": skip_simplified,
+    "SimplifiedLayerNormalization": simplified,
+    "GroupNorm": group_norm,
+    "SkipGroupNorm": skip_group_norm,
+    "Attention": attention,
+    "MultiHeadAttention": multi_head_attention,
+    "RotaryEmbedding": rotary_embedding,
+    "QLinearAdd": _q_binary(np.add),
+    "QLinearMul": _q_binary(np.multiply),
+    "QLinearSigmoid": _q_unary(lambda x, a: _sigmoid(x)),
     "QLinearLeakyRelu": _q_unary(lambda x, a: np.where(x < 0, x * a["alpha"], x)),
-    "QLinearSoftmax": _q_unary(lambda x, a: _softmax(x, a["axis"])), "QLinearGlobalAveragePool": _q_unary(_global_average),
-    "QLinearReduceMean": _q_unary(_reduced_mean), "QLinearConcat": q_concat, "QuantizeLinear": quantize, "DequantizeLinear": dequantize,
-    "QGemm": q_gemm, "MatMulIntegerToFloat": integer_product, "DynamicQuantizeMatMul": quantizing_product, "EmbedLayerNormalization": embed_layer_normalization,
+    "QLinearSoftmax": _q_unary(lambda x, a: _softmax(x, a["axis"])),
+    "QLinearGlobalAveragePool": _q_unary(_global_average),
+    "QLinearReduceMean": _q_unary(_reduced_mean),
+    "QLinearConcat": q_concat,
+    "QuantizeLinear": quantize,
+    "DequantizeLinear": dequantize,
+    "QGemm": q_gemm,
+    "MatMulIntegerToFloat": integer_product,
+    "DynamicQuantizeMatMul": quantizing_product,
+    "EmbedLayerNormalization": embed_layer_normalization,
     "Inverse": lambda o, a: np.linalg.inv(o[0]),
-    "Trilu": lambda o, a: (np.triu if a["upper"] else np.tril)(o[0], 0 if len(o) < 2 or o[1] is None else int(o[1])),
+    "Trilu": lambda o, a: (np.triu if a["upper"] else np.tril)(
+        o[0], 0 if len(o) < 2 or o[1] is None else int(o[1])
+    ),
     "ExpandDims": lambda o, a: np.expand_dims(o[0], int(o[1])),
-}  # fmt: skip
+}
 
 
 def contrib_function(operator: str) -> Callable[[Operands, Attrs], Any] | None:
@@ -351,7 +404,8 @@ def contrib_function(operator: str) -> Callable[[Operands, Attrs], Any] | None:
             result = found(wide, attrs)
         if not isinstance(result, tuple):
             return _narrow(result, half)
-        statistics = (1, 2) if name.startswith("Skip") and len(result) == 4 else ()  # stay in single precision
+        # stay in single precision
+        statistics = (1, 2) if name.startswith("Skip") and len(result) == 4 else ()
         return tuple([part if k in statistics else _narrow(part, half) for k, part in enumerate(result)])
 
     return run

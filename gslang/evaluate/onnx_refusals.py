@@ -18,19 +18,30 @@ _FOREVER: Final = 1 << 62
 def refuse(model: Any, inputs: Mapping[str, Any]) -> None:
     """Raises `EvaluationError` for a model that onnxruntime should not be asked to run on these inputs."""
     refuse_endless(model)
-    known = {**constants_of(model.graph), **{name: np.asarray(value) for name, value in inputs.items() if not isinstance(value, list)}}
+    known = {
+        **constants_of(model.graph),
+        **{name: np.asarray(value) for name, value in inputs.items() if not isinstance(value, list)},
+    }
     refuse_loops(model.graph.node, known, _MOST_ROUNDS)
     refuse_overflow(model.graph.node, known)
 
 
 def refuse_endless(model: Any) -> None:
-    """Raises `EvaluationError` for local functions that double or call themselves, until there are too many nodes to compute."""
+    """Raises `EvaluationError` for local functions that double or call themselves, until there are too many
+    nodes to compute.
+    """
     if model.functions and expanded_size(model) > MOST_NODES:
-        raise EvaluationError(f"its local functions call themselves, or give more than {MOST_NODES:,} nodes where they are written out")
+        raise EvaluationError(
+            f"its local functions call themselves, or give more than {MOST_NODES:,} nodes where they are "
+            "written out"
+        )
 
 
 def refuse_loops(nodes: Iterable[Any], known: Mapping[str, Any], most: int) -> None:
-    """Raises `EvaluationError` for loops that take more than `most` rounds for sure. `known`: values by name."""
+    """Raises `EvaluationError` for loops that take more than `most` rounds for sure.
+
+    `known`: values by name.
+    """
     if _rounds(nodes, known) > most:
         raise EvaluationError(f"its loops take more than {most:,} rounds")
 
@@ -55,7 +66,10 @@ def _trips(node: Any, known: Mapping[str, Any]) -> int:
     if not trips:
         return _FOREVER
     value = known.get(trips)
-    return max(int(value.reshape(-1)[0]), 0) if value is not None and value.size == 1 and value.dtype.kind == "i" else 1
+    return (
+        max(int(value.reshape(-1)[0]), 0) if value is not None and value.size == 1 and value.dtype.kind == "i"
+        else 1
+    )
 
 
 def _is_true(value: Any) -> bool:
@@ -76,14 +90,22 @@ def _goes_on(body: Any) -> bool:
 
 
 def refuse_overflow(nodes: Iterable[Any], known: Mapping[str, Any]) -> None:
-    """Raises `EvaluationError` for the least integer divided by what may be -1: onnxruntime ends the process there."""
+    """Raises `EvaluationError` for the least integer divided by what may be -1: onnxruntime ends the process
+    there.
+    """
     for node in nodes:
         if node.op_type in ("Div", "Mod") and len(node.input) == 2:
             left, right = (known.get(name) for name in node.input)
-            if left is None or left.dtype.kind != "i" or not left.size or left.min() > np.iinfo(left.dtype).min:
+            if (
+                left is None or left.dtype.kind != "i" or not left.size
+                or left.min() > np.iinfo(left.dtype).min
+            ):
                 continue
             if right is None or (right == -1).any():
-                raise EvaluationError(f"`{node.op_type}` divides {left.min()}, the least {left.dtype}, by what may be -1, which onnxruntime does not survive")
+                raise EvaluationError(
+                    f"`{node.op_type}` divides {left.min()}, the least {left.dtype}, by what may be -1, "
+                    "which onnxruntime does not survive"
+                )
 
 
 def constants_of(graph: Any) -> dict[str, Any]:
@@ -95,9 +117,16 @@ def _stated_values(graph: Any) -> Iterator[tuple[str, Any]]:
     from onnx import numpy_helper
 
     tensors = [(tensor.name, tensor) for tensor in graph.initializer]
-    tensors += [(node.output[0], a.t) for node in graph.node if node.op_type == "Constant" and node.output for a in node.attribute if a.name == "value"]
+    tensors += [
+        (node.output[0], a.t)
+        for node in graph.node if node.op_type == "Constant" and node.output
+        for a in node.attribute if a.name == "value"
+    ]
     for name, tensor in tensors:
-        if tensor.data_location != tensor.EXTERNAL and tensor.data_type != tensor.STRING and tensor.ByteSize() < 10_000:
+        if (
+            tensor.data_location != tensor.EXTERNAL and tensor.data_type != tensor.STRING
+            and tensor.ByteSize() < 10_000
+        ):
             try:
                 yield name, numpy_helper.to_array(tensor)
             except Exception:  # what is damaged says nothing

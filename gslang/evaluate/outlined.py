@@ -1,7 +1,9 @@
-"""The values of outlines (`graph.outline`): those of all applications of a rule together, one NumPy call for each of its operators.
+"""The values of outlines (`graph.outline`): those of all applications of a rule together, one NumPy call for
+each of its operators.
 
-Values are stacked along a new first dimension. The operators that outlines have are computed element by element, with results
-correctly rounded, or give the elements another shape; so each value is, bit by bit, the one that it would have alone.
+Values are stacked along a new first dimension. The operators that outlines have are computed element by
+element, with results correctly rounded, or give the elements another shape; so each value is, bit by bit, the
+one that it would have alone.
 """
 
 from __future__ import annotations
@@ -20,7 +22,9 @@ _AT_ONCE: Final = 1 << 24  # bytes of a stacked value
 
 
 def outlined_values(graph: Graph, nodes: Iterable[int]) -> dict[int, Any] | None:
-    """Outline → its value, an array of its own or a part of one that others share; None if some parameter is not what its type says."""
+    """Outline → its value, an array of its own or a part of one that others share; None if some parameter is
+    not what its type says.
+    """
     groups: dict[int, list[int]] = {}
     attrs, operands = graph.attrs, graph.operands
     for node in nodes:
@@ -29,7 +33,9 @@ def outlined_values(graph: Graph, nodes: Iterable[int]) -> dict[int, Any] | None
     with np.errstate(all="ignore"):
         for group in groups.values():
             outline = outline_at(graph, group[0])
-            count = max(_AT_ONCE // max(8, *[8 * math.prod(part.type.shape or ()) for part in outline.nodes]), 1)  # type: ignore[arg-type]
+            count = max(
+                _AT_ONCE // max(8, *[8 * math.prod(part.type.shape or ()) for part in outline.nodes]), 1
+            )  # type: ignore[arg-type]
             for begin in range(0, len(group), count):
                 some = group[begin : begin + count]
                 try:
@@ -61,7 +67,9 @@ def _computed(outline: Outline, operands: list[Any], count: int) -> Any:
         if part.op is CONST:
             result = part.value
         elif part.op in ARITHMETIC:
-            result = getattr(np, ARITHMETIC[part.op])(*[_aligned(array, len(shape)) if is_stacked else array for array, is_stacked in which])
+            result = getattr(np, ARITHMETIC[part.op])(
+                *[_aligned(array, len(shape)) if is_stacked else array for array, is_stacked in which]
+            )
         else:
             result = which[0][0].reshape(*(count,) * which[0][1], *shape)
         if result.shape != (*(count,) * several, *shape) and part.op is not CONST:
@@ -72,5 +80,7 @@ def _computed(outline: Outline, operands: list[Any], count: int) -> Any:
 
 
 def _aligned(array: Any, rank: int) -> Any:
-    """Shapes are broadcast from their ends on: behind the first dimension, ones stand for those that an operand lacks."""
+    """Shapes are broadcast from their ends on: behind the first dimension, ones stand for those that an
+    operand lacks.
+    """
     return array.reshape(array.shape[0], *(1,) * (rank + 1 - array.ndim), *array.shape[1:])

@@ -1,7 +1,8 @@
-"""Values of integer tensors that hold shapes, as far as they are known, with symbols for unknown items: `[batch, 4, ?]`.
+"""Values of integer tensors that hold shapes, as far as they are known, with symbols for unknown items:
+`[batch, 4, ?]`.
 
-The `onnx` package knows this only of a whole model; here it is told node by node, operands first, while rules change the graph.
-Not here: the shapes that follow (`symbolic_shapes`), arithmetic on symbols (`dimensions`).
+The `onnx` package knows this only of a whole model; here it is told node by node, operands first, while rules
+change the graph. Not here: the shapes that follow (`symbolic_shapes`), arithmetic on symbols (`dimensions`).
 """
 
 from __future__ import annotations
@@ -19,13 +20,20 @@ Partial = tuple[Element, ...]
 
 _LONGEST: Final = 32  # elements: more dimensions no tensor has
 _TYPES: Final = frozenset({"int64", "int32", "bool"})
-_SAME: Final = frozenset({"Identity", "Squeeze", "Unsqueeze", "Reshape"})  # the elements of their first operand, in order
+# the elements of their first operand, in order
+_SAME: Final = frozenset({"Identity", "Squeeze", "Unsqueeze", "Reshape"})
 
 
 def partial_value(graph: Graph, node: int, known: Mapping[int, Partial]) -> Partial | None:
-    """The elements of a node's value; None if it is no short vector of integers or truth values. `known`: those of its operands."""
+    """The elements of a node's value; None if it is no short vector of integers or truth values.
+
+    `known`: those of its operands.
+    """
     type_, op, operands = graph.types[node], graph.op[node], graph.operands[node]
-    if not isinstance(type_, TensorType) or type_.dtype not in _TYPES or type_.shape is None or len(type_.shape) > 1:
+    if (
+        not isinstance(type_, TensorType) or type_.dtype not in _TYPES or type_.shape is None
+        or len(type_.shape) > 1
+    ):
         return None
     length = type_.shape[0] if type_.shape else 1
     if op is CONST:
@@ -44,7 +52,9 @@ def partial_value(graph: Graph, node: int, known: Mapping[int, Partial]) -> Part
     return found if found is not None and len(found) == length else (UNKNOWN,) * length
 
 
-def _computed(graph: Graph, node: int, op: str, given: list[Partial | None], attrs: Mapping[str, Any]) -> Partial | None:
+def _computed(
+    graph: Graph, node: int, op: str, given: list[Partial | None], attrs: Mapping[str, Any]
+) -> Partial | None:
     if op == "Shape":
         shape = _shape_of(graph, graph.operands[node][0])
         return None if shape is None else shape[attrs.get("start") or 0 : attrs.get("end")]
@@ -61,7 +71,10 @@ def _computed(graph: Graph, node: int, op: str, given: list[Partial | None], att
         return None if given[1] is None else tuple([function(a, b) for a, b in _paired(first, given[1])])
     match op:
         case "Cast":
-            return first if attrs.get("to") in ("int64", "int32") and not any([type(d) is bool for d in first]) else None
+            return (
+                first if attrs.get("to") in ("int64", "int32") and not any([type(d) is bool for d in first])
+                else None
+            )
         case "Concat":
             return None if None in given else tuple([d for part in given for d in part or ()])
         case "Gather":
@@ -73,7 +86,10 @@ def _computed(graph: Graph, node: int, op: str, given: list[Partial | None], att
         case "Where" if given[1] is not None and given[2] is not None:
             length = max(len(part or ()) for part in given)
             chosen, left, right = (_repeated(part or (), length) for part in given)
-            return tuple([a if c is True else b if c is False or _same(a, b) else UNKNOWN for c, a, b in zip(chosen, left, right, strict=True)])
+            return tuple([
+                a if c is True else b if c is False or _same(a, b) else UNKNOWN
+                for c, a, b in zip(chosen, left, right, strict=True)
+            ])
         case "Not":
             return tuple([not a if type(a) is bool else UNKNOWN for a in first])
         case "Neg":
@@ -133,7 +149,9 @@ def _same(a: Element, b: Element) -> bool:
     return a is not UNKNOWN and b is not UNKNOWN and type(a) is type(b) and a == b
 
 
-def _arithmetic(function: Callable[[Dimension, Dimension], Dimension]) -> Callable[[Element, Element], Element]:
+def _arithmetic(
+    function: Callable[[Dimension, Dimension], Dimension],
+) -> Callable[[Element, Element], Element]:
     return lambda a, b: function(_number(a), _number(b))
 
 
@@ -143,7 +161,9 @@ def _divided(a: Element, b: Element) -> Element:
     return dim.over(number, divisor) if dim.is_at_least(number, 0) else UNKNOWN
 
 
-def _compared(wanted: Callable[[bool | None, bool | None], bool | None]) -> Callable[[Element, Element], Element]:
+def _compared(
+    wanted: Callable[[bool | None, bool | None], bool | None],
+) -> Callable[[Element, Element], Element]:
     """A truth value from whether a >= b and whether b >= a."""
 
     def compare(a: Element, b: Element) -> Element:
@@ -171,9 +191,17 @@ def _logical(function: Callable[[bool, bool], bool], decides: bool) -> Callable[
 
 
 _BINARY: Final[Mapping[str, Callable[[Element, Element], Element]]] = {
-    "Add": _arithmetic(dim.plus), "Sub": _arithmetic(dim.minus), "Mul": _arithmetic(dim.times), "Div": _divided,
-    "Min": _arithmetic(dim.least), "Max": _arithmetic(dim.most),
-    "Equal": _compared(_equal), "GreaterOrEqual": _compared(lambda up, down: up), "LessOrEqual": _compared(lambda up, down: down),
-    "Greater": _compared(lambda up, down: _turned(down)), "Less": _compared(lambda up, down: _turned(up)),
-    "And": _logical(lambda a, b: a and b, False), "Or": _logical(lambda a, b: a or b, True),
-}  # fmt: skip
+    "Add": _arithmetic(dim.plus),
+    "Sub": _arithmetic(dim.minus),
+    "Mul": _arithmetic(dim.times),
+    "Div": _divided,
+    "Min": _arithmetic(dim.least),
+    "Max": _arithmetic(dim.most),
+    "Equal": _compared(_equal),
+    "GreaterOrEqual": _compared(lambda up, down: up),
+    "LessOrEqual": _compared(lambda up, down: down),
+    "Greater": _compared(lambda up, down: _turned(down)),
+    "Less": _compared(lambda up, down: _turned(up)),
+    "And": _logical(lambda a, b: a and b, False),
+    "Or": _logical(lambda a, b: a or b, True),
+}

@@ -1,6 +1,7 @@
 """Values for a graph's inputs, parameters and constants that have none, the same for the same name and seed.
 
-Relay text without its metadata has constants without values: rules cannot look at these, but numbers can be compared.
+Relay text without its metadata has constants without values: rules cannot look at these, but numbers can be
+compared.
 """
 
 from __future__ import annotations
@@ -31,11 +32,12 @@ def random_inputs(
     graph: Graph, seed: int = 0, dims: Mapping[str, int] | None = None, unknown: tuple[int, int] = _OPEN, *,
     given: Container[str] = (), most: int = _MOST_ELEMENTS,
 ) -> dict[str, Any]:  # fmt: skip
-    """Values by name. Floats are normal, parameters and constants scaled by 1/√fan-in; variances and operands of roots are positive; integers
-    are small, indices within their axis (`index_ranges`).
+    """Values by name. Floats are normal, parameters and constants scaled by 1/√fan-in; variances and operands
+    of roots are positive; integers are small, indices within their axis (`index_ranges`).
 
-    `dims`: sizes of symbolic dimensions; `unknown`: those of all others, leading ones (of a matrix and more) first. Names that are `given`
-    get no value. Raises `EvaluationError` where a type is not known, and for more than `most` elements.
+    `dims`: sizes of symbolic dimensions; `unknown`: those of all others, leading ones (of a matrix and more)
+    first. Names that are `given` get no value. Raises `EvaluationError` where a type is not known, and for
+    more than `most` elements.
     """
     values: dict[str, Any] = {}
     sizes = {**_symbol_sizes(graph, unknown), **(dims or {})}
@@ -49,11 +51,16 @@ def random_inputs(
         if not numpy_dtype_exists(type_.dtype):
             raise EvaluationError(f"`{name}`: no values of type {type_.dtype}")
         shape = tuple([
-            d if isinstance(d, int) else sizes[d.name] if isinstance(d, Symbol) else unknown[bool(k) or len(type_.shape) == 1]
+            d if isinstance(d, int)
+            else sizes[d.name] if isinstance(d, Symbol)
+            else unknown[bool(k) or len(type_.shape) == 1]
             for k, d in enumerate(type_.shape)
-        ])  # fmt: skip
+        ])
         if math.prod(shape) > most:
-            raise EvaluationError(f"`{name}` is {type_}: too large for a random value (the limit is {most:,} elements; give it with --inputs or --params)")
+            raise EvaluationError(
+                f"`{name}` is {type_}: too large for a random value (the limit is {most:,} elements; give it "
+                "with --inputs or --params)"
+            )
         rng = np.random.default_rng([seed, zlib.crc32(name.encode())])
         try:
             values[name] = _sample(graph, node, rng, shape, numpy_dtype(type_.dtype), sizes)
@@ -63,13 +70,22 @@ def random_inputs(
 
 
 def _symbol_sizes(graph: Graph, unknown: tuple[int, int]) -> dict[str, int]:
-    """Sizes of the symbolic dimensions of leaves: the second one unless a dimension is the first of all matrices and more that have it."""
-    shapes = [type_.shape or () for n in graph.nodes() if graph.op[n] in LEAVES and isinstance(type_ := graph.types[n], TensorType)]
-    inner = {d.name for shape in shapes for d in (shape[1:] if len(shape) > 1 else shape) if isinstance(d, Symbol)}
+    """Sizes of the symbolic dimensions of leaves: the second one unless a dimension is the first of all
+    matrices and more that have it.
+    """
+    shapes = [
+        type_.shape or ()
+        for n in graph.nodes() if graph.op[n] in LEAVES and isinstance(type_ := graph.types[n], TensorType)
+    ]
+    inner = {
+        d.name for shape in shapes for d in (shape[1:] if len(shape) > 1 else shape) if isinstance(d, Symbol)
+    }
     return {d.name: unknown[d.name in inner] for shape in shapes for d in shape if isinstance(d, Symbol)}
 
 
-def _sample(graph: Graph, node: int, rng: Any, shape: tuple[int, ...], dtype: Any, sizes: Mapping[str, int]) -> Any:
+def _sample(
+    graph: Graph, node: int, rng: Any, shape: tuple[int, ...], dtype: Any, sizes: Mapping[str, int]
+) -> Any:
     positive = any(
         k < len(graph.operands[user]) and graph.operands[user][k] == node
         for user in graph.users[node]
@@ -82,8 +98,12 @@ def _sample(graph: Graph, node: int, rng: Any, shape: tuple[int, ...], dtype: An
         if bounds is not None:
             return rng.integers(*bounds, shape).astype(dtype)
         return rng.integers(0 if dtype.kind == "u" else -8, 8, shape).astype(dtype)
-    scale = math.sqrt(max(1, math.prod(shape[1:]))) if graph.op[node] is not INPUT and len(shape) >= 2 else 1.0
-    positive = positive or (graph.names[node] or "").endswith(("_var", "variance", "moving_var", "running_var"))
+    scale = (
+        math.sqrt(max(1, math.prod(shape[1:]))) if graph.op[node] is not INPUT and len(shape) >= 2 else 1.0
+    )
+    positive = positive or (graph.names[node] or "").endswith(
+        ("_var", "variance", "moving_var", "running_var")
+    )
     result = np.empty(shape, dtype)
     flat = result.reshape(-1)
     for start in range(0, flat.size, _PART):  # drawn in float64, of which no more is held at a time

@@ -31,10 +31,13 @@ def evaluate_node(graph: Graph, dialect: Dialect, node: int, operands: list[Any]
 def node_evaluator(graph: Graph, dialect: Dialect) -> NodeEvaluator:
     """Computes nodes of a graph from their operands' values; raises `EvaluationError`.
 
-    What an operator with its attributes needs is looked up once. Call it under `numpy.errstate(all="ignore")`.
+    What an operator with its attributes needs is looked up once. Call it under
+    `numpy.errstate(all="ignore")`.
     """
     ops, attributes = graph.op, graph.attrs
-    known: dict[tuple[str, int, int], tuple[Evaluator, Mapping[str, Any], dict[int, Any], Mapping[str, Any]]] = {}
+    known: dict[
+        tuple[str, int, int], tuple[Evaluator, Mapping[str, Any], dict[int, Any], Mapping[str, Any]]
+    ] = {}
 
     def compute(node: int, operands: list[Any]) -> Any:
         op, given = ops[node], attributes[node]
@@ -48,7 +51,9 @@ def node_evaluator(graph: Graph, dialect: Dialect) -> NodeEvaluator:
             signature = dialect.get(op)
             if signature is not None and (unknown := unknown_parts(signature, graph.operands[node], given)):
                 raise NoEvaluatorError(graph, node, f" with `{unknown[0]}`")
-            stated = {} if signature is None else _stated_as_attributes(signature, graph.operands[node], given)
+            stated = (
+                {} if signature is None else _stated_as_attributes(signature, graph.operands[node], given)
+            )
             if signature is None or signature.meaning is None:
                 if dialect.name == "onnx":
                     from gslang.evaluate.onnx import evaluate_onnx_node
@@ -59,23 +64,35 @@ def node_evaluator(graph: Graph, dialect: Dialect) -> NodeEvaluator:
             elif function is None:
                 return _by_meaning(graph, dialect, node, _with(operands, stated))
             complete = signature.complete(given)
-            found = known[op, id(given), len(operands)] = (function, complete, stated, given)  # the last keeps the identity its own
+            # the last keeps the identity its own
+            found = known[op, id(given), len(operands)] = (function, complete, stated, given)
         if found[2]:
             operands = _with(operands, found[2])
         try:
             return found[0](operands, found[1])
         except KeyError as error:
-            raise EvaluationError(f"`{op}` of {graph.label(node)} cannot be computed: it needs {error}") from error
-        except (ValueError, TypeError, IndexError, AttributeError, RuntimeError, ArithmeticError, MemoryError, TypeInferenceError) as error:
+            raise EvaluationError(
+                f"`{op}` of {graph.label(node)} cannot be computed: it needs {error}"
+            ) from error
+        except (
+            ValueError, TypeError, IndexError, AttributeError, RuntimeError, ArithmeticError, MemoryError,
+            TypeInferenceError,
+        ) as error:
             raise EvaluationError(f"`{op}` of {graph.label(node)} cannot be computed: {error}") from error
 
     return compute
 
 
-def _stated_as_attributes(signature: Signature, operands: tuple[int, ...], attrs: Mapping[str, Any]) -> dict[int, Any]:
+def _stated_as_attributes(
+    signature: Signature, operands: tuple[int, ...], attrs: Mapping[str, Any]
+) -> dict[int, Any]:
     """Place → value of operands that a call has as attributes."""
     places = movable_operands(signature).items()
-    return {k: attrs[name] for name, (k, _) in places if attrs.get(name) is not None and not (k < len(operands) and operands[k] >= 0)}
+    return {
+        k: attrs[name]
+        for name, (k, _) in places
+        if attrs.get(name) is not None and not (k < len(operands) and operands[k] >= 0)
+    }
 
 
 def _with(operands: list[Any], stated: Mapping[int, Any]) -> list[Any]:
@@ -103,7 +120,9 @@ def _by_meaning(graph: Graph, dialect: Dialect, node: int, operands: list[Any]) 
     except NoEvaluatorError as error:
         raise NoEvaluatorError(graph, node, f": in its declaration, {error}") from error
     except EvaluationError as error:
-        raise EvaluationError(f"`{op}` of {graph.label(node)} cannot be computed: in its declaration, {error}") from error
+        raise EvaluationError(
+            f"`{op}` of {graph.label(node)} cannot be computed: in its declaration, {error}"
+        ) from error
 
 
 def type_of(value: Any) -> Type | None:
@@ -116,7 +135,8 @@ def type_of(value: Any) -> Type | None:
 
 
 def evaluate(graph: Graph, dialect: Dialect, inputs: Mapping[str, Any]) -> list[Any]:
-    """The values of the graph's outputs. `inputs`: values of inputs, and of parameters that have none of their own.
+    """The values of the graph's outputs. `inputs`: values of inputs, and of parameters that have none of
+    their own.
 
     Raises `EvaluationError`. Intermediate values are freed when their last user is done.
     """
@@ -158,6 +178,8 @@ def leaf_value(graph: Graph, node: int, inputs: Mapping[str, Any]) -> Any:
     type_ = graph.types[node]
     if isinstance(type_, TensorType) and type_.shape is not None:
         shape = tuple(value.shape)
-        if len(shape) != len(type_.shape) or any(isinstance(d, int) and d != s for d, s in zip(type_.shape, shape)):
+        if len(shape) != len(type_.shape) or any(
+            isinstance(d, int) and d != s for d, s in zip(type_.shape, shape)
+        ):
             raise EvaluationError(f"`{graph.label(node)}` has shape {list(shape)}, the graph says {type_}")
     return value

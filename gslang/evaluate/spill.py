@@ -1,4 +1,6 @@
-"""Large arrays in a temporary file instead of memory, mapped when somebody reads them: folding does not grow with the weights."""
+"""Large arrays in a temporary file instead of memory, mapped when somebody reads them: folding does not grow
+with the weights.
+"""
 
 from __future__ import annotations
 
@@ -15,7 +17,8 @@ _ALIGNMENT: Final = 4096
 
 
 class Spilled:
-    """An array in a file: `shape`, `dtype`, `nbytes`, `load()`. The file goes when the last array in it does."""
+    """An array in a file: `shape`, `dtype`, `nbytes`, `load()`. The file goes when the last array in it does.
+    """
 
     __slots__ = ("_file", "_offset", "dtype", "nbytes", "shape")
 
@@ -37,7 +40,10 @@ class SpillFile:
         self._file: IO[bytes] | None = None
 
     def keep(self, value: Any) -> Any:
-        """An array, in the file if it is large; tuples part by part. Raises `InputError` if the disk is full."""
+        """An array, in the file if it is large; tuples part by part.
+
+        Raises `InputError` if the disk is full.
+        """
         if isinstance(value, tuple):
             return tuple([self.keep(part) for part in value])
         if value.nbytes < LARGE or value.dtype.hasobject:
@@ -46,7 +52,10 @@ class SpillFile:
             return self._written(value)
         except OSError as error:
             reason = (error.strerror or str(error)).lower()
-            raise InputError(f"folded constants cannot be kept: {reason}", path=tempfile.gettempdir(), help="TMPDIR chooses another folder") from None
+            raise InputError(
+                f"folded constants cannot be kept: {reason}", path=tempfile.gettempdir(),
+                help="TMPDIR chooses another folder",
+            ) from None
 
     def _written(self, value: Any) -> Spilled:
         if self._file is None:

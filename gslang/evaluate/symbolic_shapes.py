@@ -1,7 +1,9 @@
-"""Shapes of ONNX calls where some dimensions are symbols, and which dimensions an operator demands to be equal.
+"""Shapes of ONNX calls where some dimensions are symbols, and which dimensions an operator demands to be
+equal.
 
-Shapes follow from those of the operands and, for `Reshape`, `Expand`, `Slice`, `Range` and their like, from what is known of the integers
-in them (`partial_values`). Operators that are not here are left to the `onnx` package's inference.
+Shapes follow from those of the operands and, for `Reshape`, `Expand`, `Slice`, `Range` and their like, from
+what is known of the integers in them (`partial_values`). Operators that are not here are left to the `onnx`
+package's inference.
 """
 
 from __future__ import annotations
@@ -20,7 +22,9 @@ _FAR: Final = 1 << 31  # ends of slices as far as this mean the end
 
 @dataclass(slots=True)
 class Call:
-    """A call as shape functions see it: attributes are complete; a shape or value is None where nothing is known."""
+    """A call as shape functions see it: attributes are complete; a shape or value is None where nothing is
+    known.
+    """
 
     attrs: Mapping[str, Any]
     shapes: Sequence[Shape | None]
@@ -41,7 +45,10 @@ class Call:
         return found
 
     def numbers(self, k: int, name: str = "") -> tuple[int, ...]:
-        """The integers of an operand, or of the attribute that old versions have in its place. Raises `UnknownValue`."""
+        """The integers of an operand, or of the attribute that old versions have in its place.
+
+        Raises `UnknownValue`.
+        """
         if name and self.attrs.get(name) is not None:
             return tuple(self.attrs[name])
         found = self.value(k)
@@ -207,7 +214,10 @@ def _slice(call: Call) -> Sequence[Shape | None]:
 
 def _cut(size: Dimension, start: Any, end: Any, step: int) -> Dimension:
     if step < 1:
-        if step == -1 and (start == -1 or (type(start) is int and start >= _FAR)) and type(end) is int and end <= -_FAR:
+        if (
+            step == -1 and (start == -1 or (type(start) is int and start >= _FAR)) and type(end) is int
+            and end <= -_FAR
+        ):
             return size  # turned round
         return UNKNOWN
     first, last = (_bound(size, at) for at in (start, end))
@@ -314,7 +324,9 @@ def _split(call: Call) -> Sequence[Shape | None]:
     shape, axis = call.shape(0), call.attrs.get("axis", 0)
     lengths: tuple[Any, ...]
     if call.is_given(1) or call.attrs.get("split") is not None:
-        lengths = tuple(call.attrs["split"]) if call.attrs.get("split") is not None else _dimensions(call.value(1))
+        lengths = (
+            tuple(call.attrs["split"]) if call.attrs.get("split") is not None else _dimensions(call.value(1))
+        )
     else:
         count, whole = call.attrs["num_outputs"], shape[axis]
         if type(whole) is not int or whole % count:
@@ -334,28 +346,54 @@ def _normalized(call: Call) -> Sequence[Shape | None]:
 
 
 _SAME_SHAPE: Final = (
-    "Softmax LogSoftmax Hardmax CumSum Trilu BatchNormalization LayerNormalization RMSNormalization InstanceNormalization GroupNormalization "
-    "Dropout SimplifiedLayerNormalization LpNormalization QuantizeLinear DequantizeLinear RotaryEmbedding ScatterND ScatterElements "
-    "com.microsoft.Gelu com.microsoft.QuickGelu com.microsoft.FastGelu com.microsoft.BiasGelu com.microsoft.RotaryEmbedding "
+    "Softmax LogSoftmax Hardmax CumSum Trilu BatchNormalization LayerNormalization RMSNormalization "
+    "InstanceNormalization GroupNormalization "
+    "Dropout SimplifiedLayerNormalization LpNormalization QuantizeLinear DequantizeLinear RotaryEmbedding "
+    "ScatterND ScatterElements "
+    "com.microsoft.Gelu com.microsoft.QuickGelu com.microsoft.FastGelu com.microsoft.BiasGelu "
+    "com.microsoft.RotaryEmbedding "
     "com.microsoft.SkipLayerNormalization com.microsoft.SkipSimplifiedLayerNormalization"
 ).split()
 
 _RULES: Final[Mapping[str, Rule]] = {
     **dict.fromkeys(_SAME_SHAPE, _normalized),
-    **dict.fromkeys("ReduceMean ReduceSum ReduceMax ReduceMin ReduceProd ReduceL2 ReduceSumSquare ReduceL1 ReduceLogSumExp".split(), _reduced),
+    **dict.fromkeys(
+        (
+            "ReduceMean ReduceSum ReduceMax ReduceMin ReduceProd ReduceL2 ReduceSumSquare ReduceL1 "
+            "ReduceLogSumExp"
+        ).split(),
+        _reduced,
+    ),
     **dict.fromkeys("ArgMax ArgMin".split(), _arg),
     **dict.fromkeys(
-        "Abs Acos Asin Atan BitwiseNot Cast Ceil Celu Clip Cos Elu Erf Exp Floor Gelu HardSigmoid HardSwish Identity IsInf IsNaN LeakyRelu Log "
-        "Mish Neg Not Reciprocal Relu Round Selu Sigmoid Sign Sin Softplus Softsign Sqrt Swish Tan Tanh".split(),
+        "Abs Acos Asin Atan BitwiseNot Cast Ceil Celu Clip Cos Elu Erf Exp Floor Gelu HardSigmoid HardSwish "
+        "Identity IsInf IsNaN LeakyRelu Log "
+        "Mish Neg Not Reciprocal Relu Round Selu Sigmoid Sign Sin Softplus Softsign Sqrt Swish Tan "
+        "Tanh".split(),
         _same,
     ),
     **dict.fromkeys(
-        "Add And BitwiseAnd BitwiseOr BitwiseXor Div Equal Greater GreaterOrEqual Less LessOrEqual Mod Mul Or Pow Sub Xor Max Mean Min Sum "
-        "Where".split(),
-        _elementwise,
+        "Add And BitwiseAnd BitwiseOr BitwiseXor Div Equal Greater GreaterOrEqual Less LessOrEqual Mod Mul "
+        "Or Pow Sub Xor Max Mean Min Sum "
+        "Where".split(), _elementwise,
     ),
-    "MatMul": _matmul, "MatMulInteger": _matmul, "com.microsoft.FusedMatMul": _fused_matmul, "Gemm": _gemm, "Transpose": _transpose,
-    "Reshape": _reshape, "Flatten": _flatten, "Expand": _expand, "ConstantOfShape": _constant_of_shape, "Slice": _slice, "Concat": _concat,
-    "Gather": _gather, "GatherElements": _gather_elements, "GatherND": _gather_nd, "Unsqueeze": _unsqueeze, "Squeeze": _squeeze,
-    "Range": _range, "Split": _split, "Tile": _tile,
-}  # fmt: skip
+    "MatMul": _matmul,
+    "MatMulInteger": _matmul,
+    "com.microsoft.FusedMatMul": _fused_matmul,
+    "Gemm": _gemm,
+    "Transpose": _transpose,
+    "Reshape": _reshape,
+    "Flatten": _flatten,
+    "Expand": _expand,
+    "ConstantOfShape": _constant_of_shape,
+    "Slice": _slice,
+    "Concat": _concat,
+    "Gather": _gather,
+    "GatherElements": _gather_elements,
+    "GatherND": _gather_nd,
+    "Unsqueeze": _unsqueeze,
+    "Squeeze": _squeeze,
+    "Range": _range,
+    "Split": _split,
+    "Tile": _tile,
+}

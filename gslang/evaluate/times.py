@@ -1,4 +1,6 @@
-"""Times of runs: their median and spread, and whether two kinds of runs that took turns differ by more than noise."""
+"""Times of runs: their median and spread, and whether two kinds of runs that took turns differ by more than
+noise.
+"""
 
 from __future__ import annotations
 
@@ -34,12 +36,18 @@ class Times:
 
     def report(self) -> dict[str, Any]:
         low, high = self.quartiles
-        return {"median": self.median, "quartiles": [low, high], "least": min(self.seconds), "runs": len(self.seconds)}
+        return {
+            "median": self.median,
+            "quartiles": [low, high],
+            "least": min(self.seconds),
+            "runs": len(self.seconds),
+        }
 
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """Ratio of the time after to the time before. `interval` is a confidence interval of the median; None: too few runs.
+    """Ratio of the time after to the time before. `interval` is a confidence interval of the median; None:
+    too few runs.
 
     `twin`: the same of a second session of what was before, which can differ by nothing but noise.
     """
@@ -57,8 +65,15 @@ class Change:
         return not low <= 1 <= high and (high < self.twin[0] or low > self.twin[1])
 
     def report(self) -> dict[str, Any]:
-        bounds = {name: None if b is None else [round(n, 4) for n in b] for name, b in (("interval", self.interval), ("noise", self.twin))}
-        return {"ratio": round(self.ratio, 4), "confidence": CONFIDENCE, **bounds, "more_than_noise": self.more_than_noise}
+        bounds = {
+            name: None if b is None else [round(n, 4) for n in b]
+            for name, b in (("interval", self.interval), ("noise", self.twin))
+        }
+        return {
+            "ratio": round(self.ratio, 4),
+            "confidence": CONFIDENCE, **bounds,
+            "more_than_noise": self.more_than_noise,
+        }
 
 
 def change(before: Times, twin: Times, after: Times) -> Change:
@@ -69,8 +84,9 @@ def change(before: Times, twin: Times, after: Times) -> Change:
 
 
 def median_interval(values: Sequence[float], confidence: float = CONFIDENCE) -> tuple[float, float] | None:
-    """The narrowest interval between two of the values, as many from below as from above, that holds the median of what they are drawn
-    from with this confidence, whatever the distribution (the sign test turned round); None if there are too few values.
+    """The narrowest interval between two of the values, as many from below as from above, that holds the
+    median of what they are drawn from with this confidence, whatever the distribution (the sign test turned
+    round); None if there are too few values.
     """
     rank = _rank(len(values), (1 - confidence) / 2)
     if rank < 1:

@@ -1,4 +1,5 @@
-"""The work of computing calls, estimated from types: multiply-adds of products and windows, else elements read and written.
+"""The work of computing calls, estimated from types: multiply-adds of products and windows, else elements
+read and written.
 
 Folding computes what stays within `MOST_WORK` altogether. Not here: how large results are (`growth`).
 """
@@ -12,16 +13,24 @@ from gslang.dialect.tensor_type import TensorType, TupleType, Type
 from gslang.graph.graph import Graph
 
 MOST_WORK: Final = 100_000_000_000  # some seconds of products; loops over windows take longer
-_LOOPS: Final = 1000  # times as long as a multiply-add takes a window of a pooling operator, which NumPy has no function for
+# times as long as a multiply-add takes a window of a pooling operator, which NumPy has no function for
+_LOOPS: Final = 1000
 
-_PRODUCTS: Final = frozenset({"MatMul", "MatMulInteger", "QLinearMatMul", "nn.matmul", "nn.dense", "nn.batch_matmul"})
-_CONVOLUTIONS: Final = frozenset({"Conv", "ConvInteger", "QLinearConv", "DeformConv", "nn.conv1d", "nn.conv2d", "nn.conv3d"})
-_TRANSPOSED: Final = frozenset({"ConvTranspose", "nn.conv1d_transpose", "nn.conv2d_transpose", "nn.conv3d_transpose"})
+_PRODUCTS: Final = frozenset(
+    {"MatMul", "MatMulInteger", "QLinearMatMul", "nn.matmul", "nn.dense", "nn.batch_matmul"}
+)
+_CONVOLUTIONS: Final = frozenset(
+    {"Conv", "ConvInteger", "QLinearConv", "DeformConv", "nn.conv1d", "nn.conv2d", "nn.conv3d"}
+)
+_TRANSPOSED: Final = frozenset(
+    {"ConvTranspose", "nn.conv1d_transpose", "nn.conv2d_transpose", "nn.conv3d_transpose"}
+)
 
 
 def within_work(graph: Graph, nodes: list[int]) -> tuple[list[int], list[int]]:
-    """Those of `nodes`, which are in order and depend on values and one another only, that can be computed within `MOST_WORK`
-    altogether; and those that cannot, without what depends on them."""
+    """Those of `nodes`, which are in order and depend on values and one another only, that can be computed
+    within `MOST_WORK` altogether; and those that cannot, without what depends on them.
+    """
     done: list[int] = []
     refused: list[int] = []
     gone: set[int] = set()
@@ -48,7 +57,10 @@ def work_of(graph: Graph, node: int) -> int:
     moved = made + sum(map(_elements, given))
     if op in _PRODUCTS or op == "Gemm":
         shape = _shape(given[0])
-        return moved + made * _number(shape[0 if op == "Gemm" and attrs.get("transA") else -1]) if shape else moved
+        return (
+            moved + made * _number(shape[0 if op == "Gemm" and attrs.get("transA") else -1]) if shape
+            else moved
+        )
     if op in _CONVOLUTIONS or op in _TRANSPOSED:
         weight = _shape(given[3 if op == "QLinearConv" and len(given) > 3 else 1] if len(given) > 1 else None)
         results = _elements(given[0]) if op in _TRANSPOSED else made
@@ -62,7 +74,10 @@ def work_of(graph: Graph, node: int) -> int:
 def _elements(type_: Type | None) -> int:
     if isinstance(type_, TupleType):
         return sum(map(_elements, type_.fields))
-    return math.prod(map(_number, type_.shape)) if isinstance(type_, TensorType) and type_.shape is not None else 0
+    return (
+        math.prod(map(_number, type_.shape)) if isinstance(type_, TensorType) and type_.shape is not None
+        else 0
+    )
 
 
 def _shape(type_: Type | None) -> tuple[Any, ...]:

@@ -1,6 +1,7 @@
 """Expressions → documents: spaces between tokens, breaks at the loosest operators first, then in brackets.
 
-Works on tokens and brackets rather than on syntax nodes, so that numbers, strings and parentheses stay as written.
+Works on tokens and brackets rather than on syntax nodes, so that numbers, strings and parentheses stay as
+written.
 """
 
 from __future__ import annotations
@@ -13,8 +14,24 @@ from gslang.fmt.tokens import Bracket, Part, Token, first, has_comments, last
 
 ATOM = 24  # characters; what is shorter is never broken
 FILLED = 20  # characters; lists of shorter items stand several to a line
-_WORDS = frozenset({"for", "in", "if", "else", "and", "or", "not", "where", "each", "match", "keep", "ordered"})
-_BINARY = {"|": 2, "==": 6, "!=": 6, "<": 6, "<=": 6, ">": 6, ">=": 6, "+": 7, "-": 7, "*": 8, "/": 8, "//": 8, "%": 8}
+_WORDS = frozenset(
+    {"for", "in", "if", "else", "and", "or", "not", "where", "each", "match", "keep", "ordered"}
+)
+_BINARY = {
+    "|": 2,
+    "==": 6,
+    "!=": 6,
+    "<": 6,
+    "<=": 6,
+    ">": 6,
+    ">=": 6,
+    "+": 7,
+    "-": 7,
+    "*": 8,
+    "/": 8,
+    "//": 8,
+    "%": 8,
+}
 _KEYWORDS = {"or": 3, "and": 4}
 
 
@@ -92,7 +109,10 @@ def _is_computed(before: Part | None, after: Part | None) -> bool:
     if isinstance(after, Token):
         if after.text == "from" and _is_number(before):  # `chain c in 2.. from x`
             return False
-        return after.kind == "word" and after.text not in _WORDS or after.text == "-" or after.kind == "number" and not _is_number(before)
+        return (
+            after.kind == "word" and after.text not in _WORDS or after.text == "-" or after.kind == "number"
+            and not _is_number(before)
+        )
     return isinstance(after, Bracket) and after.open.text == "("
 
 
@@ -106,7 +126,9 @@ def flat(parts: Sequence[Part], in_subscript: bool = False) -> str:
     for k, (part, mark) in enumerate(zip(parts, marks(parts, in_subscript))):
         if mark.space:
             pieces.append(" ")
-        pieces.append(part.text if isinstance(part, Token) else flat_bracket(part, parts[k - 1] if k else None))
+        pieces.append(
+            part.text if isinstance(part, Token) else flat_bracket(part, parts[k - 1] if k else None)
+        )
     return "".join(pieces)
 
 
@@ -159,7 +181,8 @@ def _without_last_comma(bracket: Bracket, before: Part | None) -> list[Part]:
 
 def _is_tuple_of_one(bracket: Bracket, before: Part | None) -> bool:
     commas = sum(_is_comma(item) for item in bracket.items)
-    call = _follows_operand(before) and not (isinstance(before, Token) and before.text == "where")  # `where (x,)`: a clause, or a call
+    # `where (x,)`: a clause, or a call
+    call = _follows_operand(before) and not (isinstance(before, Token) and before.text == "where")
     return commas == 1 and bracket.open.text == "(" and not call and _is_comma(bracket.items[-1])
 
 
@@ -168,7 +191,10 @@ def is_loop(parts: Sequence[Part]) -> bool:
     for k, part in enumerate(parts):
         if isinstance(part, Token) and part.text == "for" and part.kind == "word":
             before = parts[k - 1] if k else None
-            if k and not (isinstance(before, Token) and before.text == ".") and not _is_key(parts[k + 1] if k + 1 < len(parts) else None):
+            if (
+                k and not (isinstance(before, Token) and before.text == ".")
+                and not _is_key(parts[k + 1] if k + 1 < len(parts) else None)
+            ):
                 return True
     return False
 
@@ -223,8 +249,14 @@ def _without_note(part: Part) -> Part:
 
 def _chain(parts: Sequence[Part], found: list[Mark], before: Part | None, in_subscript: bool) -> Doc:
     """Split at the loosest operators; `before` stands left of the first part."""
-    if len(parts) > 1 and isinstance(parts[0], Token) and isinstance(parts[1], Token) and parts[1].text in ("=", ":=", "=>"):
-        return (token_doc(first(parts[0])), " ", token_doc(parts[1]), " ", _chain(parts[2:], found[2:], parts[1], in_subscript))
+    if (
+        len(parts) > 1 and isinstance(parts[0], Token) and isinstance(parts[1], Token)
+        and parts[1].text in ("=", ":=", "=>")
+    ):
+        return (
+            token_doc(first(parts[0])), " ", token_doc(parts[1]), " ",
+            _chain(parts[2:], found[2:], parts[1], in_subscript),
+        )
     levels = [mark.level for mark in found[1:] if mark.level is not None]
     if not levels:
         docs: list[Doc] = []
@@ -268,7 +300,10 @@ def bracket(part: Bracket, before: Part | None, fill: bool = False) -> Doc:
     if is_loop(part.items) or lone or (subscript and not commas):
         return group((opening, Indent((gap, expression(part.items, subscript))), end, gap, closing))
     docs: list[Doc] = [expression(piece) for piece in pieces]
-    last: Doc = "," if _is_tuple_of_one(part, before) else IfBroken(",") if len(pieces) > 1 and not subscript else ""  # none ends a row
+    # none ends a row
+    last: Doc = (
+        "," if _is_tuple_of_one(part, before) else IfBroken(",") if len(pieces) > 1 and not subscript else ""
+    )
     if len(commas) == len(pieces):
         last = (token_doc(commas[-1], "") if _noted(commas[-1]) else "", last)
     if not has_comments(part) and (fill or all(len(flat(piece)) <= FILLED for piece in pieces)):

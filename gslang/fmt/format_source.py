@@ -1,4 +1,7 @@
-"""`format_source`: the one style. What it returns says the same as what it was given, and would not change again."""
+"""`format_source`: the one style.
+
+What it returns says the same as what it was given, and would not change again.
+"""
 
 from __future__ import annotations
 
@@ -48,7 +51,8 @@ def format_source(source: Source, lines: tuple[int, int] | None = None) -> Forma
 def layout(text: str, lines: tuple[int, int] | None = None) -> str:
     """The text in the one style. It is known to parse.
 
-    Items between the comments `# fmt: off` and `# fmt: on`, and those that touch none of the `lines`, stay as they are, with what is above them.
+    Items between the comments `# fmt: off` and `# fmt: on`, and those that touch none of the `lines`, stay as
+    they are, with what is above them.
     """
     found = tokens(text)
     end = found.pop()
@@ -79,7 +83,9 @@ def layout(text: str, lines: tuple[int, int] | None = None) -> str:
 
 
 def _settled(item: Item, written: str) -> tuple[list[str | None], str]:
-    """The item in the one style, which would not change it again; and comments that had to leave it, to stand above."""
+    """The item in the one style, which would not change it again; and comments that had to leave it, to stand
+    above.
+    """
     left: list[str | None] = []
     first(item.parts[0]).above = []
     for _ in range(_ROUNDS):
@@ -141,7 +147,9 @@ def _above(above: list[str | None], before: Item | None, item: Item, shown: str)
     head = "".join(f"{line or ''}\n" for line in lines)
     documented = any(line is not None for line in lines)
     wide = item.word in ("rule", "pass") and "\n" in shown
-    return head, 2 if before is not None and (blank or wide or (documented and item.word in ("rule", "pass", "test"))) else 1
+    return head, 2 if before is not None and (
+        blank or wide or (documented and item.word in ("rule", "pass", "test"))
+    ) else 1
 
 
 def _touches(text: str, item: Item, lines: tuple[int, int]) -> bool:

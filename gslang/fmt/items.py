@@ -12,7 +12,8 @@ from gslang.fmt.expressions import bracket, comment_lines, expression, flat, spl
 from gslang.fmt.layout import WIDTH, Above, Doc, Fill, Group, Indent, Line, Trailing, forces_break, group
 from gslang.fmt.tokens import Bracket, Part, Token, first, has_comments, last
 
-_ALIGNED = 4  # characters: names of neighbouring statements that differ by at most this have their `=` in line
+# characters: names of neighbouring statements that differ by at most this have their `=` in line
+_ALIGNED = 4
 _HARD = Line("", hard=True)
 
 
@@ -66,7 +67,10 @@ def _side_end(parts: Sequence[Part], at: int) -> int:
     while at < len(parts):
         if _is_template(parts, at):
             at = _template(parts, at) + 1
-        elif at + 1 < len(parts) and isinstance(parts[at], Token) and (_is(parts[at + 1], "=") or _is(parts[at + 1], ":")):
+        elif (
+            at + 1 < len(parts) and isinstance(parts[at], Token)
+            and (_is(parts[at + 1], "=") or _is(parts[at + 1], ":"))
+        ):
             while not _is(parts[at], ";"):
                 at += 1
             at += 1
@@ -77,11 +81,15 @@ def _side_end(parts: Sequence[Part], at: int) -> int:
 
 def _is_template(parts: Sequence[Part], at: int) -> bool:
     """True if an `each` or a `chain` begins here; `chain` may be a name too."""
-    return _is(parts[at], "each") or _is(parts[at], "chain") and at + 2 < len(parts) and _is(parts[at + 2], "in")
+    return (
+        _is(parts[at], "each") or _is(parts[at], "chain") and at + 2 < len(parts) and _is(parts[at + 2], "in")
+    )
 
 
 def _template(parts: Sequence[Part], at: int) -> int:
-    """The index of the block of an `each` or `chain` that begins at `at`; the arms of a `match` in its bounds are not it."""
+    """The index of the block of an `each` or `chain` that begins at `at`; the arms of a `match` in its bounds
+    are not it.
+    """
     arms = 0
     while not _is_block(parts[at]) or arms:
         if _is_block(parts[at]):
@@ -125,8 +133,11 @@ def _words(parts: Sequence[Part], fill: bool = False) -> Doc:
     before: Part | None = None
     tight = True
     for part in parts:
-        apart = before is not None and any(_is(before, text) for text in ("for", "in", ","))  # a row of a table is not a call
-        joined = isinstance(part, Bracket) and not apart or any(_is(part, text) for text in (".", ":", ";", ","))
+        # a row of a table is not a call
+        apart = before is not None and any(_is(before, text) for text in ("for", "in", ","))
+        joined = (
+            isinstance(part, Bracket) and not apart or any(_is(part, text) for text in (".", ":", ";", ","))
+        )
         if not tight and not joined:
             docs.append(" ")
         docs.append(token_doc(part) if isinstance(part, Token) else bracket(part, before, fill))
@@ -144,14 +155,22 @@ def _use(parts: list[Part]) -> Doc:
 def _op(parts: list[Part]) -> Doc:
     at = next(k for k, part in enumerate(parts) if isinstance(part, Bracket))
     arrow = at + 1
-    end = next((k for k in range(arrow, len(parts)) if _is(parts[k], "is") or _is_block(parts[k])), len(parts) - 1)
-    docs: list[Doc] = [_words(parts[: at + 1], fill=True), " ", token_doc(first(parts[arrow])), " ", expression(parts[arrow + 1 : end])]
+    end = next(
+        (k for k in range(arrow, len(parts)) if _is(parts[k], "is") or _is_block(parts[k])), len(parts) - 1
+    )
+    docs: list[Doc] = [
+        _words(parts[: at + 1], fill=True), " ", token_doc(first(parts[arrow])), " ",
+        expression(parts[arrow + 1 : end]),
+    ]
     if _is_block(parts[end]):
         docs += [" ", expression(parts[end : end + 1])]
         end += 1
     if end < len(parts) - 1:
         names, commas = split(parts[end + 1 : -1])
-        traits = [(expression(name), token_doc(commas[k])) if k < len(commas) else expression(name) for k, name in enumerate(names)]
+        traits = [
+            (expression(name), token_doc(commas[k])) if k < len(commas) else expression(name)
+            for k, name in enumerate(names)
+        ]
         docs.append(group(Indent((Line(), token_doc(first(parts[end])), " ", Fill(tuple(traits))))))
     docs.append(token_doc(first(parts[-1])))
     return group(tuple(docs))
@@ -170,7 +189,9 @@ def _fn(parts: list[Part]) -> Doc:
 def _param(parts: list[Part]) -> Doc:
     equals = next((k for k, part in enumerate(parts) if _is(part, "=")), len(parts) - 1)
     head = (_words(parts[:3]), " ", expression(parts[3:equals]))
-    value: Doc = () if equals == len(parts) - 1 else (" = ", group(Indent(expression(parts[equals + 1 : -1]))))
+    value: Doc = (
+        () if equals == len(parts) - 1 else (" = ", group(Indent(expression(parts[equals + 1 : -1]))))
+    )
     return (head, value, token_doc(first(parts[-1])))
 
 
@@ -199,7 +220,10 @@ def _pass_block(part: Part) -> Doc:
     closing = _closing(part)
     if not docs:
         return (token_doc(part.open), closing[0], token_doc(_bare(part.close)))
-    return Group((token_doc(part.open), Indent((Line(), *docs)), closing[0], Line(), token_doc(_bare(part.close))), broken or forces_break(tuple(docs)))
+    return Group(
+        (token_doc(part.open), Indent((Line(), *docs)), closing[0], Line(), token_doc(_bare(part.close))),
+        broken or forces_break(tuple(docs)),
+    )
 
 
 def _bare(token: Token) -> Token:
@@ -265,8 +289,14 @@ def _block(parts: list[Part]) -> Doc:
             return line
     arrow = next(k for k, part in enumerate(block.items) if _is(part, "=>"))
     closing = _closing(block)
-    inner = (Indent((_HARD, _side(block.items[:arrow]))), Indent((_HARD, _target(block.items[arrow], block.items[arrow + 1 :])), 2))
-    return (_words(parts[:-1]), " ", token_doc(block.open), *inner, closing[0], _HARD, token_doc(_bare(block.close)))
+    inner = (
+        Indent((_HARD, _side(block.items[:arrow]))),
+        Indent((_HARD, _target(block.items[arrow], block.items[arrow + 1 :])), 2),
+    )
+    return (
+        _words(parts[:-1]), " ", token_doc(block.open), *inner, closing[0], _HARD,
+        token_doc(_bare(block.close)),
+    )
 
 
 def _without_semicolons(parts: list[Part]) -> list[Part]:
@@ -286,7 +316,10 @@ def _target(arrow: Part, parts: list[Part]) -> Doc:
     at = first(arrow)
     above: Doc = Above(tuple(at.above)) if any(a is not None for a in at.above) else ""
     shown: Doc = (above, "=>", Trailing(at.trailing) if at.trailing else "")
-    if _side_end(parts, 0) == 0 and first(parts[0]).newlines == 0 and not has_comments(parts[0]) and len(flat(parts)) + 6 <= WIDTH:
+    if (
+        _side_end(parts, 0) == 0 and first(parts[0]).newlines == 0 and not has_comments(parts[0])
+        and len(flat(parts)) + 6 <= WIDTH
+    ):
         return (shown, " ", _outputs(parts))
     return (shown, Indent((_HARD, _side(parts)), 2))
 
@@ -332,7 +365,8 @@ def _statements(parts: Sequence[Part]) -> Iterator[list[Part]]:
 
 
 def _aligned(statements: list[list[Part]]) -> list[int]:
-    """For each statement the width of its name: neighbours of nearly equal length are padded to the longest."""
+    """For each statement the width of its name: neighbours of nearly equal length are padded to the longest.
+    """
     widths = [0] * len(statements)
     start = 0
     for k in range(len(statements) + 1):
@@ -352,7 +386,10 @@ def _statement(parts: list[Part], width: int) -> Doc:
     name = first(parts[0])
     if _is(parts[1], "="):
         padding = " " * max(0, width - len(name.text))
-        return (token_doc(name), padding, " ", token_doc(first(parts[1])), " ", expression(parts[2:-1]), token_doc(first(parts[-1])))
+        return (
+            token_doc(name), padding, " ", token_doc(first(parts[1])), " ", expression(parts[2:-1]),
+            token_doc(first(parts[-1])),
+        )
     if _is_template(parts, 0):
         return _each(parts)
     return (expression(parts[:-1]), token_doc(first(parts[-1])))
@@ -361,7 +398,14 @@ def _statement(parts: list[Part], width: int) -> Doc:
 def _each(parts: list[Part]) -> Doc:
     block = parts[-1]
     assert isinstance(block, Bracket)
-    at = next((k for k, part in enumerate(block.items) if _is(part, "where") and (k == 0 or _is(block.items[k - 1], ";"))), None)
+    at = next(
+        (
+            k
+            for k, part in enumerate(block.items)
+            if _is(part, "where") and (k == 0 or _is(block.items[k - 1], ";"))
+        ),
+        None,
+    )
     binds = block.items if at is None else block.items[:at]
     docs: list[Doc] = []
     statements = list(_statements(binds))
@@ -373,7 +417,10 @@ def _each(parts: list[Part]) -> Doc:
         rest = block.items[at:]
         semicolon = [rest.pop()] if _is(rest[-1], ";") else []
         docs += [_HARD] if docs else []
-        docs += [_blank_above(rest[0], bool(docs)), _where(rest), token_doc(first(semicolon[0])) if semicolon else ";"]
+        docs += [
+            _blank_above(rest[0], bool(docs)), _where(rest),
+            token_doc(first(semicolon[0])) if semicolon else ";",
+        ]
     head = (expression(parts[:-1]), " ", token_doc(block.open))
     line = flat(parts)
     noted = any(has_comments(part) for part in parts)
@@ -388,7 +435,14 @@ def _outputs(parts: list[Part]) -> Doc:
     end: list[Part] = []
     if _is(parts[-1], ";"):
         parts, end = parts[:-1], [parts[-1]]
-    at = next((k for k, part in enumerate(parts) if k and _is(part, "where") and not _is(parts[k - 1], ".") and _ends(parts, k)), len(parts))
+    at = next(
+        (
+            k
+            for k, part in enumerate(parts)
+            if k and _is(part, "where") and not _is(parts[k - 1], ".") and _ends(parts, k)
+        ),
+        len(parts),
+    )
     pieces, commas = split(parts[:at])
     docs: list[Doc] = []
     for k, piece in enumerate(pieces):
@@ -411,8 +465,13 @@ def _ends(parts: Sequence[Part], at: int) -> bool:
     """Is this `where` a clause, not the call of an operator named so?"""
     before = parts[at - 1]
     if isinstance(before, Bracket) or before.kind in ("word", "string", "number"):
-        return not _is(parts[at + 1], "=") and not (isinstance(before, Token) and before.kind == "word" and before.text in _OPERATORS)
-    return before.text in (",", "?") and not (isinstance(parts[at + 1], Bracket) and before.text == ",") or _is(before, "*")
+        return not _is(parts[at + 1], "=") and not (
+            isinstance(before, Token) and before.kind == "word" and before.text in _OPERATORS
+        )
+    return (
+        before.text in (",", "?") and not (isinstance(parts[at + 1], Bracket) and before.text == ",")
+        or _is(before, "*")
+    )
 
 
 _OPERATORS = ("in", "if", "else", "and", "or", "not", "keep", "ordered", "match")

@@ -1,7 +1,7 @@
 """A small document algebra: texts, places where a line may break, groups that break as a whole, comments.
 
-`render` chooses the breaks. It walks with a stack, never by recursion, in time linear in the document for the groups it meets.
-It knows nothing of the language.
+`render` chooses the breaks. It walks with a stack, never by recursion, in time linear in the document for the
+groups it meets. It knows nothing of the language.
 """
 
 from __future__ import annotations
@@ -94,7 +94,10 @@ def group(content: Doc) -> Group:
 
 
 def render(doc: Doc, indent: int = 0) -> str:
-    """The text, without a final line feed. Lines start at column 0; `indent` is for the lines after the first break."""
+    """The text, without a final line feed.
+
+    Lines start at column 0; `indent` is for the lines after the first break.
+    """
     page = _Page()
     stack: list[_Task] = [(indent, True, doc)]
     while stack:
@@ -200,7 +203,8 @@ class _Page:
         self.current = " " * indent
 
     def trailing(self, text: str) -> None:
-        if self.waiting and not self.lines:  # above the first line it would stand among the documentation: signs behind go down instead
+        # above the first line it would stand among the documentation: signs behind go down instead
+        if self.waiting and not self.lines:
             signs, self.current = self.current[self.full :].lstrip(), self.current[: self.full]
             self.newline(0)
             self.current = signs

@@ -1,7 +1,9 @@
-"""Proof that two texts say the same, without a second parse: the grammar knows no white space and few signs may come or go.
+"""Proof that two texts say the same, without a second parse: the grammar knows no white space and few signs
+may come or go.
 
-Compared are the tokens without last commas and without the `;` that may stand behind outputs; the documentation of each item and of the
-file; and all comments. Texts that differ in more are parsed and compared as trees.
+Compared are the tokens without last commas and without the `;` that may stand behind outputs; the
+documentation of each item and of the file; and all comments. Texts that differ in more are parsed and
+compared as trees.
 """
 
 from __future__ import annotations
@@ -18,7 +20,8 @@ from gslang.syntax.parser import parse
 
 @dataclass(slots=True)
 class _Inside:
-    """The state between a bracket and here. `block`: a brace, but not of a spread or of arms. `clause`: an arrow or a `where` clause in it.
+    """The state between a bracket and here. `block`: a brace, but not of a spread or of arms. `clause`: an
+    arrow or a `where` clause in it.
 
     `arms`: braces still to come that hold the arms of a `match`.
     """
@@ -31,7 +34,10 @@ class _Inside:
 
 
 def says_the_same(before: str, after: str) -> bool:
-    """True if `after`, formatted from `before`, means the same and has its comments. `before` is known to parse."""
+    """True if `after`, formatted from `before`, means the same and has its comments.
+
+    `before` is known to parse.
+    """
     old, new = tokens(before), tokens(after)
     if sorted(_comments(old)) != sorted(_comments(new)):
         return False
@@ -48,8 +54,8 @@ def _comments(found: Sequence[Token]) -> list[str]:
 def _essence(found: Sequence[Token]) -> list[str]:
     """The texts of the tokens that matter: without signs that the grammar lets come and go.
 
-    A last comma goes where there is one before it (one alone may make a tuple, or not be allowed); none in a comprehension. A `;` goes
-    behind the outputs of an item in braces, and behind the conditions of a block.
+    A last comma goes where there is one before it (one alone may make a tuple, or not be allowed); none in a
+    comprehension. A `;` goes behind the outputs of an item in braces, and behind the conditions of a block.
     """
     kept: list[str] = []
     stack = [_Inside()]
@@ -74,7 +80,10 @@ def _essence(found: Sequence[Token]) -> list[str]:
                     stack.append(_Inside(block=text == "{" and last != "." and not arms))
                 case ")" | "]" | "}":
                     body = here.clause and text == "}"
-                    if last == ";" and body or last == "," and here.commas > 1 and kept[-2] != "," and not here.loop and not body:
+                    if (
+                        last == ";" and body or last == "," and here.commas > 1 and kept[-2] != ","
+                        and not here.loop and not body
+                    ):
                         kept.pop()
                     if len(stack) > 1:
                         stack.pop()
@@ -97,7 +106,9 @@ def _docs(found: Sequence[Token]) -> list[tuple[str, ...]]:
         if token.start in begins:
             docs.append(tuple(run))
         run = []
-    docs.append(tuple(text for token in found for text in token.above if text is not None and text.startswith("#!")))
+    docs.append(
+        tuple(text for token in found for text in token.above if text is not None and text.startswith("#!"))
+    )
     return docs
 
 

@@ -1,4 +1,7 @@
-"""Syntax checks of texts. Long texts are read without places first, which is faster; the errors always come from the parser itself."""
+"""Syntax checks of texts.
+
+Long texts are read without places first, which is faster; the errors always come from the parser itself.
+"""
 
 from __future__ import annotations
 
@@ -19,7 +22,9 @@ def syntax_errors(source: Source) -> tuple[Diagnostic, ...]:
 
 
 def _is_plain(text: str) -> bool:
-    """True if a text parses and has nothing that the parser could refuse later: what is reserved, bad escapes, deep nesting."""
+    """True if a text parses and has nothing that the parser could refuse later: what is reserved, bad
+    escapes, deep nesting.
+    """
     from lark import Tree, UnexpectedInput
 
     if "\0" in text or "\\" in text:

@@ -1,6 +1,7 @@
 """Source text → tokens with their comments → a tree of brackets.
 
-The text is known to parse. A comment belongs to the token before it if it ends that token's line, otherwise to the token behind it.
+The text is known to parse. A comment belongs to the token before it if it ends that token's line, otherwise
+to the token behind it.
 """
 
 from __future__ import annotations
@@ -21,7 +22,10 @@ _CLOSING = {"(": ")", "[": "]", "{": "}"}
 
 @dataclass(slots=True)
 class Token:
-    """`above`: own-line comments before it (`None`: a blank line). `newlines`: line feeds between it and the token before."""
+    """`above`: own-line comments before it (`None`: a blank line).
+
+    `newlines`: line feeds between it and the token before.
+    """
 
     kind: str
     text: str

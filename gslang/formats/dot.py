@@ -4,7 +4,14 @@ from __future__ import annotations
 
 from gslang.graph.graph import Graph
 
-_SHAPES = {"input": "ellipse", "param": "box3d", "const": "note", "tuple": "plain", "proj": "plain", "call": "box"}
+_SHAPES = {
+    "input": "ellipse",
+    "param": "box3d",
+    "const": "note",
+    "tuple": "plain",
+    "proj": "plain",
+    "call": "box",
+}
 
 
 def write_dot(graph: Graph) -> str:
@@ -13,7 +20,11 @@ def write_dot(graph: Graph) -> str:
     order = graph.reverse_post_order()
     for node in order:
         kind = graph.kind(node)
-        text = graph.op[node] if kind == "call" else f"({len(graph.operands[node])})" if kind == "tuple" else graph.label(node)
+        text = (
+            graph.op[node] if kind == "call"
+            else f"({len(graph.operands[node])})" if kind == "tuple"
+            else graph.label(node)
+        )
         if kind == "proj":
             text = f".{graph.attrs[node]['index']}"
         elif kind == "call":
@@ -24,7 +35,10 @@ def write_dot(graph: Graph) -> str:
         for operand in graph.operands[node]:
             if operand >= 0:
                 type_ = graph.types[operand]
-                lines.append(f"  n{operand} -> n{node} [label={_quoted('' if type_ is None else str(type_))}, fontsize=9];")
+                lines.append(
+                    f"  n{operand} -> n{node} [label={_quoted('' if type_ is None else str(type_))}, "
+                    "fontsize=9];"
+                )
     return "\n".join([*lines, "}", ""])
 
 

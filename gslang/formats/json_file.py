@@ -20,7 +20,8 @@ _HALF: Final = re.compile(r"\\u[dD][89a-fA-F]")
 
 
 class JsonFile:
-    """The file that a graph is read from: its path for messages, and the folder that weights may come from."""
+    """The file that a graph is read from: its path for messages, and the folder that weights may come from.
+    """
 
     def __init__(self, path: str) -> None:
         self.path = path
@@ -42,7 +43,10 @@ class JsonFile:
                 self.fail(f"{pointer}/{escaped(key)}", f"unknown key `{key}`", help)
 
     def weights(self, pointer: str, name: str) -> WeightsFile:
-        """A weights file beside the document, opened once. Never one outside its folder, through links neither."""
+        """A weights file beside the document, opened once.
+
+        Never one outside its folder, through links neither.
+        """
         try:
             path = (self.folder / name).resolve()
         except (OSError, ValueError, RuntimeError):  # NUL bytes, a circle of links
@@ -63,7 +67,10 @@ def escaped(key: str) -> str:
 
 
 def parse(file: JsonFile, data: str | bytes) -> Any:
-    """The document. Raises `InputError` with line and column for what is not JSON, with a pointer for a repeated key."""
+    """The document.
+
+    Raises `InputError` with line and column for what is not JSON, with a pointer for a repeated key.
+    """
     if isinstance(data, bytes):
         data = decoded(data, file.path)
     repeated: list[tuple[dict[str, Any], str]] = []
@@ -75,14 +82,18 @@ def parse(file: JsonFile, data: str | bytes) -> Any:
         return result
 
     def constant(name: str) -> NoReturn:
-        file.fail(_place_of(_SPECIAL, data), f"`{name}` is not JSON", 'write the strings "nan", "inf", "-inf"')
+        file.fail(
+            _place_of(_SPECIAL, data), f"`{name}` is not JSON", 'write the strings "nan", "inf", "-inf"'
+        )
 
     try:
         document = json.loads(data, object_pairs_hook=pairs, parse_constant=constant)
     except json.JSONDecodeError as error:
         message = error.msg[:1].lower() + error.msg[1:]
         cut_off = error.pos >= len(data.rstrip()) - 1 or error.msg.startswith("Unterminated")
-        file.fail(f"{error.lineno}:{error.colno}", f"not JSON: {message}", "is the file cut off?" if cut_off else "")
+        file.fail(
+            f"{error.lineno}:{error.colno}", f"not JSON: {message}", "is the file cut off?" if cut_off else ""
+        )
     except RecursionError:
         file.fail("", "nested too deeply for a graph")
     except ValueError:  # Python reads no integers with thousands of digits
@@ -91,7 +102,9 @@ def parse(file: JsonFile, data: str | bytes) -> Any:
         _refuse_halves(file, document)
     if repeated:
         holder, key = repeated[0]
-        file.fail(f"{_pointer_to(document, holder)}/{escaped(key)}", f"the key `{key}` stands twice in one object")
+        file.fail(
+            f"{_pointer_to(document, holder)}/{escaped(key)}", f"the key `{key}` stands twice in one object"
+        )
     return document
 
 
@@ -117,7 +130,10 @@ def _refuse_halves(file: JsonFile, document: Any) -> None:
         elif isinstance(value, str) and any("\ud800" <= c <= "\udfff" for c in value):
             half = next(c for c in value if "\ud800" <= c <= "\udfff")
             place = pointer.encode("utf-8", "backslashreplace").decode("utf-8")
-            file.fail(place, f"`\\u{ord(half):04x}` is half of a character", "write both halves of the pair, or the character itself")
+            file.fail(
+                place, f"`\\u{ord(half):04x}` is half of a character",
+                "write both halves of the pair, or the character itself",
+            )
 
 
 def _first_repeated(keys: Iterable[str]) -> str:

@@ -13,7 +13,16 @@ from gslang.base.suggest import did_you_mean
 from gslang.dialect.call_check import CallError, checked_attributes
 from gslang.dialect.dialect import Dialect
 from gslang.dialect.dtypes import PLAIN, dtype_exists
-from gslang.dialect.tensor_type import LARGEST_DIMENSION, UNKNOWN, Dimension, Symbol, TensorType, TupleType, Type, UnknownDimension
+from gslang.dialect.tensor_type import (
+    LARGEST_DIMENSION,
+    UNKNOWN,
+    Dimension,
+    Symbol,
+    TensorType,
+    TupleType,
+    Type,
+    UnknownDimension,
+)
 from gslang.formats.json_file import JsonFile, escaped, parse
 from gslang.formats.json_values import plain_value, read_value, value_entry
 from gslang.graph.annotations import KEY as ANNOTATIONS
@@ -34,12 +43,14 @@ _KEYS: Final = {
     "tuple": ("id", "kind", "inputs", "type", "origin"),
     "proj": ("id", "kind", "inputs", "index", "shape", "dtype", "type", "origin"),
 }
-MISFIT_KEY: Final = "x-misfit"  # of a call that contradicts its operator: a warning where it was read first, and so here
+# of a call that contradicts its operator: a warning where it was read first, and so here
+MISFIT_KEY: Final = "x-misfit"
 _ORIGIN: Final = {"rule": "a rule's name", "application": "a number from 1", "from": "a list of ids"}
 _KEY_SETS: Final = {kind: frozenset(keys) for kind, keys in _KEYS.items()}
 _REPEATED: Final = 1000  # characters of attributes or a type, up to which equal ones are read once
 _LEAF_OPS: Final = {"input": INPUT, "param": PARAM, "const": CONST}
-_DEEPEST: Final = 100  # levels of lists in attributes, of tuples in types, of anything under the user's own keys
+# levels of lists in attributes, of tuples in types, of anything under the user's own keys
+_DEEPEST: Final = 100
 _GUESSED_FROM: Final = 5000  # ids that a guess looks at: guessing is quadratic in their length
 
 
@@ -63,7 +74,8 @@ class _Reader:
         self.graph = Graph()
         self.ids: dict[str, int] = {}
         self.entries: list[Any] = []
-        self.attributes: dict[tuple[str, int, str], Mapping[str, Any]] = {}  # by operator, operands and text: layers repeat
+        # by operator, operands and text: layers repeat
+        self.attributes: dict[tuple[str, int, str], Mapping[str, Any]] = {}
         self.types: dict[str, TensorType] = {}  # by text
 
     def read(self, data: str | bytes) -> Graph:
@@ -79,7 +91,10 @@ class _Reader:
             if key not in top:
                 self.fail("", f"`{key}` is missing; expected {json.dumps(wanted)}", "is this a graph file?")
             if top[key] != wanted or isinstance(top[key], bool):
-                self.fail(f"/{key}", f"expected {json.dumps(wanted)}, got {_shown(top[key])}", "is this a graph file?")
+                self.fail(
+                    f"/{key}", f"expected {json.dumps(wanted)}, got {_shown(top[key])}",
+                    "is this a graph file?",
+                )
         self.file.check_keys("", top, _TOP)
         self._open(top)
         entries = top.get("nodes")
@@ -94,12 +109,16 @@ class _Reader:
         self.graph.set_outputs([self._reference(f"/outputs/{k}", output) for k, output in enumerate(outputs)])
         if self.dialect is not None:
             if found := mark_opaque_calls(self.graph, self.dialect):
-                self.graph.meta.setdefault("warnings", []).extend(f"{self.file.path}: {text}" for text in found)
+                self.graph.meta.setdefault("warnings", []).extend(
+                    f"{self.file.path}: {text}" for text in found
+                )
             for node, why in infer_types(self.graph, self.dialect):  # node numbers are places in `nodes`
                 op, name = self.graph.op[node].lstrip("%"), self.graph.names[node]
                 if MISFIT_KEY not in self.graph.extras.get(node, {}):
                     self.fail(f"/nodes/{node}", f"`{op}` of `{name}`: {why}")
-                self.graph.meta.setdefault("warnings", []).append(f"{self.file.path}:/nodes/{node}: `{op}` of `{name}`: {why}")
+                self.graph.meta.setdefault("warnings", []).append(
+                    f"{self.file.path}:/nodes/{node}: `{op}` of `{name}`: {why}"
+                )
         return self.graph
 
     def _open(self, top: Mapping[str, Any]) -> None:
@@ -112,9 +131,12 @@ class _Reader:
         given = self._given_dialect
         self.dialect = given if given is None or isinstance(given, Dialect) else given(dialect)
         if self.dialect is not None and self.dialect.name != dialect:
-            self.fail("/dialect", f"the graph is of dialect `{dialect}`, the rules are of dialect `{self.dialect.name}`")
+            self.fail(
+                "/dialect",
+                f"the graph is of dialect `{dialect}`, the rules are of dialect `{self.dialect.name}`",
+            )
 
-    # ── nodes ─────────────────────────────────────────────────────────────────────────────────────────────────
+    # ── nodes ───────────────────────────────────────────────────────────────────────────────────────────────
 
     def _node(self, at: str, entry: Any) -> None:
         if not isinstance(entry, dict):
@@ -131,7 +153,9 @@ class _Reader:
         if not isinstance(name, str) or not name:
             self.fail(f"{at}/id" if "id" in entry else at, "`id` is a string that is not empty")
         if name in self.ids:
-            self.fail(f"{at}/id", f"the id `{name}` is that of /nodes/{self.ids[name]} already", "ids are unique")
+            self.fail(
+                f"{at}/id", f"the id `{name}` is that of /nodes/{self.ids[name]} already", "ids are unique"
+            )
         if kind in _LEAF_OPS:
             node = self._leaf(at, entry, kind, name)
         else:
@@ -147,7 +171,9 @@ class _Reader:
         if "origin" in entry:
             self.graph.extras.setdefault(node, {})["origin"] = self._origin(f"{at}/origin", entry["origin"])
         if "annotations" in entry:
-            self.graph.extras.setdefault(node, {})[ANNOTATIONS] = self._annotations(f"{at}/annotations", entry["annotations"])
+            self.graph.extras.setdefault(node, {})[ANNOTATIONS] = self._annotations(
+                f"{at}/annotations", entry["annotations"]
+            )
         self.ids[name] = node
 
     def _annotations(self, at: str, given: Any) -> dict[str, Any]:
@@ -156,7 +182,9 @@ class _Reader:
             self.fail(at, f"expected an object of names and values, got {_shown(given)}")
         for key, value in given.items():
             if not attachable(value):
-                self.fail(f"{at}/{escaped(key)}", f"expected a text, a number or a boolean, got {_shown(value)}")
+                self.fail(
+                    f"{at}/{escaped(key)}", f"expected a text, a number or a boolean, got {_shown(value)}"
+                )
         return given
 
     def _own_keys(self, at: str, holder: Mapping[str, Any]) -> dict[str, Any]:
@@ -164,7 +192,9 @@ class _Reader:
         own = _own(holder)
         for key, value in own.items():
             level, depth = [value], 0
-            while level := [part for item in level if isinstance(item, (dict, list)) for part in _parts(item)]:
+            while level := [
+                part for item in level if isinstance(item, (dict, list)) for part in _parts(item)
+            ]:
                 depth += 1
                 if depth > _DEEPEST:
                     self.fail(f"{at}/{escaped(key)}", f"nested more than {_DEEPEST} levels deep")
@@ -203,7 +233,9 @@ class _Reader:
         except (KeyError, TypeError):
             pass  # absent, or to be reported
         if kind == "call":
-            return [ABSENT if i is None else self._reference(f"{at}/inputs/{k}", i) for k, i in enumerate(inputs)]
+            return [
+                ABSENT if i is None else self._reference(f"{at}/inputs/{k}", i) for k, i in enumerate(inputs)
+            ]
         return [self._reference(f"{at}/inputs/{k}", item) for k, item in enumerate(inputs)]
 
     def _reference(self, at: str, name: Any) -> int:
@@ -222,7 +254,9 @@ class _Reader:
     def _call(self, at: str, entry: Mapping[str, Any], operands: list[int], name: str) -> int:
         op, attrs = entry.get("op"), entry.get("attrs", NO_ATTRS)
         if not isinstance(op, str) or not op or op.startswith("%") or "{" in op:
-            self.fail(f"{at}/op" if "op" in entry else at, f"`op` is the name of an operator, not {_shown(op)}")
+            self.fail(
+                f"{at}/op" if "op" in entry else at, f"`op` is the name of an operator, not {_shown(op)}"
+            )
         if not isinstance(attrs, dict) and attrs is not NO_ATTRS:
             self.fail(f"{at}/attrs", f"expected an object, got {_shown(attrs)}")
         key = (op, len(operands), repr((attrs, MISFIT_KEY in entry)))
@@ -236,15 +270,26 @@ class _Reader:
         return self.graph.add(op, operands, given, self._declared_type(at, entry), name)
 
     def _check_absent(self, at: str, op: str, operands: list[int]) -> None:
-        """Only an optional operand may be left out. (What stands for a variadic one is the operator's matter.)"""
-        signature = self.dialect.get(op) if self.dialect is not None else None
-        for spec, operand, k in zip(signature.operands if signature is not None else (), operands, range(len(operands))):
-            if operand == ABSENT and not (spec.optional or spec.variadic):
-                self.fail(f"{at}/inputs/{k}", f"`{op}` cannot do without its operand `{spec.name}`", "give the id of a node")
+        """Only an optional operand may be left out.
 
-    def _attributes(self, at: str, op: str, attrs: Mapping[str, Any], operands: int, tolerant: bool) -> Mapping[str, Any]:
+        (What stands for a variadic one is the operator's matter.)
+        """
+        signature = self.dialect.get(op) if self.dialect is not None else None
+        for spec, operand, k in zip(
+            signature.operands if signature is not None else (), operands, range(len(operands))
+        ):
+            if operand == ABSENT and not (spec.optional or spec.variadic):
+                self.fail(
+                    f"{at}/inputs/{k}", f"`{op}` cannot do without its operand `{spec.name}`",
+                    "give the id of a node",
+                )
+
+    def _attributes(
+        self, at: str, op: str, attrs: Mapping[str, Any], operands: int, tolerant: bool
+    ) -> Mapping[str, Any]:
         given: Mapping[str, Any] = {
-            key: value if type(value) in (int, str, bool) else self._attribute(f"{at}/attrs/{escaped(key)}", value)
+            key: value if type(value) in (int, str, bool)
+            else self._attribute(f"{at}/attrs/{escaped(key)}", value)
             for key, value in attrs.items()
         }
         signature = self.dialect.get(op) if self.dialect is not None else None
@@ -264,7 +309,9 @@ class _Reader:
         if len(operands) != 1:
             self.fail(f"{at}/inputs", f"a projection has one input, not {len(operands)}")
         if type(index) is not int or index < 0:
-            self.fail(f"{at}/index" if "index" in entry else at, f"`index` is a number from 0, not {_shown(index)}")
+            self.fail(
+                f"{at}/index" if "index" in entry else at, f"`index` is a number from 0, not {_shown(index)}"
+            )
         (base,) = operands
         if self.graph.op[base] is TUPLE and index >= len(self.graph.operands[base]):
             self.fail(f"{at}/index", f"field {index} of a tuple with {len(self.graph.operands[base])} fields")
@@ -272,7 +319,7 @@ class _Reader:
             self.fail(f"{at}/inputs/0", f"a projection needs a tuple, `{entry['inputs'][0]}` is a tensor")
         return self.graph.add_proj(base, index, name, self._declared_type(at, entry))
 
-    # ── types and attributes ──────────────────────────────────────────────────────────────────────────────────
+    # ── types and attributes ────────────────────────────────────────────────────────────────────────────────
 
     def _declared_type(self, at: str, entry: Mapping[str, Any]) -> Type | None:
         if "type" in entry:
@@ -299,7 +346,9 @@ class _Reader:
                 self.fail(place, f"expected an object with `shape` and `dtype`, got {_shown(field)}")
             if field is not None:
                 self.file.check_keys(place, field, ("type",) if "type" in field else ("shape", "dtype"))
-                field = self._declared_type(place, field) if "type" in field else self._tensor_type(place, field)
+                field = (
+                    self._declared_type(place, field) if "type" in field else self._tensor_type(place, field)
+                )
             result.append(field)
         return TupleType(tuple(result))
 
@@ -312,7 +361,9 @@ class _Reader:
             self.fail(f"{at}/dtype", f"expected the name of a type, got {_shown(dtype)}")
         if dtype is not None and not dtype_exists(dtype):
             guess = did_you_mean(dtype, PLAIN)
-            self.fail(f"{at}/dtype", f"there is no type `{dtype}`", f"did you mean `{guess}`?" if guess else "")
+            self.fail(
+                f"{at}/dtype", f"there is no type `{dtype}`", f"did you mean `{guess}`?" if guess else ""
+            )
         return TensorType(self._shape(f"{at}/shape", entry["shape"]), dtype)
 
     def _shape(self, at: str, shape: Any) -> tuple[Dimension, ...] | None:
@@ -321,8 +372,10 @@ class _Reader:
         if not isinstance(shape, list):
             self.fail(at, f"expected a list of dimensions, or null for an unknown rank, got {_shown(shape)}")
         return tuple([
-            dim if type(dim) is int and 0 <= dim <= LARGEST_DIMENSION else self._dimension(f"{at}/{k}", dim) for k, dim in enumerate(shape)
-        ])  # fmt: skip
+            dim if type(dim) is int and 0 <= dim <= LARGEST_DIMENSION
+            else self._dimension(f"{at}/{k}", dim)
+            for k, dim in enumerate(shape)
+        ])
 
     def _dimension(self, at: str, dim: Any) -> Dimension:
         if dim is None:
@@ -355,14 +408,20 @@ def _shown(value: Any) -> str:
     return text if len(text) <= 40 else text[:39] + "…"
 
 
-# ── writing ───────────────────────────────────────────────────────────────────────────────────────────────────
+# ── writing ─────────────────────────────────────────────────────────────────────────────────────────────────
 
 
 def write_json(graph: Graph) -> str:
-    """The graph's text: inputs first, then the reverse post-order; unnamed nodes get fresh ids `n0`, `n1`, …"""
+    """The graph's text: inputs first, then the reverse post-order; unnamed nodes get fresh ids `n0`, `n1`, …
+    """
     ids = ids_of_nodes(graph)
     lines = ["    " + _line(_entry(graph, node, ids)) for node in ids]
-    head = {"format": FORMAT, "version": VERSION, "dialect": graph.dialect, "name": graph.name, **_own(graph.meta)}
+    head = {
+        "format": FORMAT,
+        "version": VERSION,
+        "dialect": graph.dialect,
+        "name": graph.name, **_own(graph.meta),
+    }
     outputs = _line([ids[node] for node in graph.outputs])
     nodes = ",\n".join(lines)
     return f'{{\n  {_line(head)[1:-1]},\n  "nodes": [\n{nodes}\n  ],\n  "outputs": {outputs}\n}}\n'
@@ -423,7 +482,10 @@ def _entry(graph: Graph, node: int, ids: Mapping[int, str]) -> dict[str, Any]:
         entry.update(_type_entry(type, required=kind in _LEAF_OPS))
     if node in graph.values:
         value = graph.values[node]
-        entry["value"] = value_entry(value if isinstance(value, Scalar) else graph.value(node), type.dtype if isinstance(type, TensorType) else None)
+        entry["value"] = value_entry(
+            value if isinstance(value, Scalar) else graph.value(node),
+            type.dtype if isinstance(type, TensorType) else None,
+        )
     elif kind == "const":
         entry["value"] = None
     extra = graph.extras.get(node)
@@ -441,7 +503,10 @@ def _type_entry(type: Type | None, required: bool) -> dict[str, Any]:
         return {"type": [None if field is None else _type_entry(field, True) for field in type.fields]}
     if type is None or (type.shape is None and type.dtype is None):
         return {"shape": None, "dtype": None} if required else {}
-    return {"shape": None if type.shape is None else [_dimension_entry(d) for d in type.shape], "dtype": type.dtype}
+    return {
+        "shape": None if type.shape is None else [_dimension_entry(d) for d in type.shape],
+        "dtype": type.dtype,
+    }
 
 
 def _dimension_entry(dim: Dimension) -> int | str | None:
@@ -456,5 +521,7 @@ def _attribute_entry(value: Any) -> Any:
     if hasattr(value, "load"):
         value = value.load()
     if hasattr(value, "dtype"):
-        return {"tensor": {"shape": list(value.shape), "dtype": value.dtype.name, "value": value_entry(value)}}
+        return {
+            "tensor": {"shape": list(value.shape), "dtype": value.dtype.name, "value": value_entry(value)}
+        }
     return plain_value(value)

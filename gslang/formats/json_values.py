@@ -31,7 +31,10 @@ def read_value(file: JsonFile, at: str, value: Any, type: TensorType) -> Any:
     if dtype is None or not numpy_dtype_exists(dtype):
         file.fail(at, f"values of type `{dtype}` cannot be held")
     extents = tuple([int(d) for d in shape if isinstance(d, int)])
-    if extents == () and dtype in Scalar.dtypes and isinstance(value, (int, float)) and not isinstance(value, bool) and not _unfit(value, dtype):
+    if (
+        extents == () and dtype in Scalar.dtypes and isinstance(value, (int, float))
+        and not isinstance(value, bool) and not _unfit(value, dtype)
+    ):
         number = as_element(value, dtype)
         if number is not None and math.isfinite(number):
             return Scalar(number, dtype)
@@ -73,7 +76,9 @@ def _from_lists(file: JsonFile, at: str, value: Any, shape: tuple[int, ...], dty
 
 
 def _numbers(value: Any, shape: tuple[int, ...], dtype: str) -> Any:
-    """The array of nested lists in which all is plainly as it should be; None where each element has to be looked at."""
+    """The array of nested lists in which all is plainly as it should be; None where each element has to be
+    looked at.
+    """
     import numpy
 
     if "True" in (text := repr(value)) or "False" in text:  # NumPy would make them numbers
@@ -82,7 +87,10 @@ def _numbers(value: Any, shape: tuple[int, ...], dtype: str) -> Any:
         array = numpy.array(value)
     except (ValueError, OverflowError):
         return None
-    if array.shape != shape or dtype == "bool" or dtype not in PLAIN or array.dtype != (numpy.float64 if is_float(dtype) else numpy.int64):
+    if (
+        array.shape != shape or dtype == "bool" or dtype not in PLAIN
+        or array.dtype != (numpy.float64 if is_float(dtype) else numpy.int64)
+    ):
         return None
     with numpy.errstate(over="ignore"):
         held = array.astype(numpy_dtype(dtype))
@@ -95,7 +103,10 @@ def _unfit(item: Any, dtype: str) -> str | None:
         return None if isinstance(item, bool) else f"expected true or false, got {_short(item)}"
     if is_float(dtype):
         if isinstance(item, str):
-            return None if item in SPECIAL_FLOATS else f'expected a number, "nan", "inf" or "-inf", got {_short(item)}'
+            return (
+                None if item in SPECIAL_FLOATS
+                else f'expected a number, "nan", "inf" or "-inf", got {_short(item)}'
+            )
         if isinstance(item, bool) or not isinstance(item, (int, float)):
             return f"expected a number, got {_short(item)}"
         return f"{_short(item)} is too large for {dtype}" if abs(item) > sys.float_info.max else None
@@ -155,14 +166,20 @@ def _from_file(file: JsonFile, at: str, name: Any, key: Any, declared: TensorTyp
 
 
 def value_entry(array: Any, dtype: str | None = None) -> Any:
-    """An array, or a number, as JSON: lists for small ones, base64 for the rest. `dtype` is the declared type's name."""
+    """An array, or a number, as JSON: lists for small ones, base64 for the rest.
+
+    `dtype` is the declared type's name.
+    """
     if type(array) is Scalar:
         return array.number
     import numpy
 
     array = numpy.asarray(array)
     if array.size <= _INLINE:
-        return array.tolist() if array.dtype.kind != "f" or numpy.isfinite(array).all() else plain_value(array.tolist())
+        return (
+            array.tolist() if array.dtype.kind != "f" or numpy.isfinite(array).all()
+            else plain_value(array.tolist())
+        )
     if dtype == "bfloat16":
         bits = numpy.ascontiguousarray(array, numpy.float32).reshape(-1).view(numpy.uint32)
         if (bits & 0xFFFF).any():  # not rounded to the type yet: lists keep every bit

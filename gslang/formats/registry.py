@@ -20,7 +20,16 @@ from gslang.graph.domains import values_outside
 from gslang.graph.graph import Graph
 from gslang.graph.inference import infer_types
 
-SUFFIXES: Final = {".json": "json", ".relay": "relay", ".txt": "relay", ".onnx": "onnx", ".dot": "dot", ".gv": "dot", ".svg": "svg", ".png": "png"}
+SUFFIXES: Final = {
+    ".json": "json",
+    ".relay": "relay",
+    ".txt": "relay",
+    ".onnx": "onnx",
+    ".dot": "dot",
+    ".gv": "dot",
+    ".svg": "svg",
+    ".png": "png",
+}
 READABLE: Final = ("json", "relay", "onnx")
 WRITABLE: Final = ("json", "relay", "onnx", "dot", "svg", "png")
 STDIO: Final = "-"
@@ -37,17 +46,20 @@ def read_graph(
     params: str | Path | None = None,
     opset: int | None = None,
 ) -> Graph:
-    """Read a graph file (`-`: standard input) with all types inferred, and attach the weights of a `params` file.
+    """Read a graph file (`-`: standard input) with all types inferred, and attach the weights of a `params`
+    file.
 
     `dialect` is the graph's own by default; one that is given must have its name. `function`, `inline` and
-    `skip_unsupported` concern Relay text; `opset` is the operator set that an ONNX model is brought to. Raises `InputError`.
+    `skip_unsupported` concern Relay text; `opset` is the operator set that an ONNX model is brought to.
+    Raises `InputError`.
     """
     shown = "<stdin>" if str(path) == STDIO else str(path)
     data = _read_bytes(path)
     format = input_format or (_sniffed(data) if str(path) == STDIO else format_of(path))
     with no_collection():
         graph = graph_from_bytes(
-            data, shown, format, dialect=dialect, function=function, inline=inline, skip_unsupported=skip_unsupported
+            data, shown, format, dialect=dialect, function=function, inline=inline,
+            skip_unsupported=skip_unsupported,
         )
     if outside := values_outside(graph, dialect or named_dialect(graph.dialect, shown)):
         graph.meta["warnings"] = [*graph.meta.get("warnings", ()), *(f"{shown}: {text}" for text in outside)]
@@ -75,7 +87,9 @@ def graph_from_bytes(
     inline: bool = False,
     skip_unsupported: bool = False,
 ) -> Graph:
-    """Read a graph from a file's content; `path` is for messages, and where a JSON graph's weights are looked for."""
+    """Read a graph from a file's content; `path` is for messages, and where a JSON graph's weights are looked
+    for.
+    """
     match format:
         case "json":
             from gslang.formats.json_graph import read_json
@@ -86,7 +100,9 @@ def graph_from_bytes(
 
             relay = dialect or load_dialect("relay")
             if relay.name != "relay":
-                raise InputError(f"Relay text is of dialect `relay`, the rules are of dialect `{relay.name}`", path=path)
+                raise InputError(
+                    f"Relay text is of dialect `relay`, the rules are of dialect `{relay.name}`", path=path
+                )
             return read_relay(
                 decoded(data, path), path,
                 function=function, inline=inline, skip_unsupported=skip_unsupported, dialect=relay,
@@ -112,13 +128,15 @@ def write_graph(
 ) -> None:
     """Write a graph to a file, all at once, or to standard output if `path` is None or `-`.
 
-    The format is by default that of the suffix; on standard output that of the dialect (Relay text for Relay, else
-    JSON). `external` says what becomes of an ONNX model's external data (`formats.onnx`). Raises `InputError` for a
-    format that cannot be written and for a file that cannot.
+    The format is by default that of the suffix; on standard output that of the dialect (Relay text for Relay,
+    else JSON). `external` says what becomes of an ONNX model's external data (`formats.onnx`). Raises
+    `InputError` for a format that cannot be written and for a file that cannot.
     """
     to_stdout = path is None or str(path) == STDIO
     if output_format is None:
-        output_format = ("relay" if graph.dialect == "relay" else "json") if to_stdout else format_of(path or "")
+        output_format = (
+            ("relay" if graph.dialect == "relay" else "json") if to_stdout else format_of(path or "")
+        )
     if output_format == "onnx" and not to_stdout:
         from gslang.formats.onnx import write_onnx
 
@@ -156,7 +174,11 @@ def _write_png(graph: Graph, path: str) -> None:
 
 
 def graph_text(
-    graph: Graph, format: str, *, dialect: Dialect | None = None, comments: bool = True, six_digits: bool = False
+    graph: Graph,
+    format: str, *,
+    dialect: Dialect | None = None,
+    comments: bool = True,
+    six_digits: bool = False,
 ) -> str:
     """The graph as a file's text. `comments` and `six_digits` concern Relay text. Raises `InputError`."""
     match format:
@@ -172,8 +194,12 @@ def graph_text(
             from gslang.formats.relay import write_relay
 
             if graph.dialect != "relay":
-                raise InputError(f"a graph of dialect `{graph.dialect}` cannot be Relay text", help="use .json")
-            return write_relay(graph, dialect or load_dialect("relay"), comments=comments, six_digits=six_digits)
+                raise InputError(
+                    f"a graph of dialect `{graph.dialect}` cannot be Relay text", help="use .json"
+                )
+            return write_relay(
+                graph, dialect or load_dialect("relay"), comments=comments, six_digits=six_digits
+            )
         case "dot":
             from gslang.formats.dot import write_dot
 
@@ -183,7 +209,9 @@ def graph_text(
 
             return svg(graph, None) + "\n"
         case "onnx" | "png":
-            raise InputError(f"`{format}` files are binary", help=f"give a file to write to (-o OUT.{format})")
+            raise InputError(
+                f"`{format}` files are binary", help=f"give a file to write to (-o OUT.{format})"
+            )
     raise _unknown_format(format, WRITABLE)
 
 
@@ -200,7 +228,10 @@ def format_of(path: str | Path, given: str | None = None) -> str:
 
 
 def known_output_format(path: str | Path, given: str | None = None) -> str:
-    """The format that a graph is to be written in, by suffix unless given. Raises `InputError` if there is none such."""
+    """The format that a graph is to be written in, by suffix unless given.
+
+    Raises `InputError` if there is none such.
+    """
     name = format_of(path, given)
     if name not in WRITABLE:
         raise _unknown_format(name, WRITABLE)
@@ -263,4 +294,6 @@ def _list(formats: tuple[str, ...]) -> str:
 
 def _unknown_format(name: str, formats: tuple[str, ...]) -> InputError:
     guess = did_you_mean(name, formats)
-    return InputError(f"there is no format `{name}`", help=f"did you mean `{guess}`?" if guess else _list(formats))
+    return InputError(
+        f"there is no format `{name}`", help=f"did you mean `{guess}`?" if guess else _list(formats)
+    )

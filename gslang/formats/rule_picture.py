@@ -1,7 +1,7 @@
 """A rule as a picture: its source and its target as two small graphs with an arrow between them.
 
-Inputs are named as in the rule; alternatives are a box with a branch each, a template (`each`) is drawn once. The tip of a
-box is its text in the rule file.
+Inputs are named as in the rule; alternatives are a box with a branch each, a template (`each`) is drawn once.
+The tip of a box is its text in the rule file.
 """
 
 from __future__ import annotations
@@ -17,21 +17,29 @@ from gslang.graph.graph import ABSENT, CONST, INPUT, Graph
 _LONGEST = 28  # characters in a box
 _ARROW = 60  # pixels between the sides
 _DEEPEST = 100  # levels that are drawn, by recursion
-_TOO_DEEP = f'<svg xmlns="http://www.w3.org/2000/svg" width="360" height="32"><text x="8" y="20">more than {_DEEPEST} levels are not drawn</text></svg>'
+_TOO_DEEP = (
+    '<svg xmlns="http://www.w3.org/2000/svg" width="360" height="32"><text x="8" y="20">more than '
+    f'{_DEEPEST} levels are not drawn</text></svg>'
+)
 
 
 def rule_svg(rule: ir.CheckedRule, marked: Iterable[Span] = ()) -> str:
     """The picture as SVG text. Source nodes around `marked` spans stand out."""
     if levels(rule) > _DEEPEST:
         return _TOO_DEEP
-    return _side_by_side(_Source(rule).graph(), _Target(rule).graph(), frozenset((span.start, span.end) for span in marked), rule.name)
+    return _side_by_side(
+        _Source(rule).graph(), _Target(rule).graph(), frozenset((span.start, span.end) for span in marked),
+        rule.name,
+    )
 
 
 def source_svg(rule: ir.CheckedRule, marked: Iterable[Span] = ()) -> str:
     """The source alone."""
     if levels(rule) > _DEEPEST:
         return _TOO_DEEP
-    return _side_by_side(_Source(rule).graph(), None, frozenset((span.start, span.end) for span in marked), rule.name)
+    return _side_by_side(
+        _Source(rule).graph(), None, frozenset((span.start, span.end) for span in marked), rule.name
+    )
 
 
 class _Sketch:
@@ -47,7 +55,9 @@ class _Sketch:
         text = text if len(text) <= _LONGEST else text[: _LONGEST - 1] + "…"
         written = span.text if len(span.text) <= 300 else span.text[:299] + "…"
         attrs = {"written": written}
-        node = self.sketch.add(text if kind is None else kind, [o for o in operands if o != ABSENT], attrs, None, text)
+        node = self.sketch.add(
+            text if kind is None else kind, [o for o in operands if o != ABSENT], attrs, None, text
+        )
         self.spans[node] = (span.start, span.end)
         return node
 
@@ -81,7 +91,9 @@ class _Source(_Sketch):
             case ir.LeafNode():
                 if node.is_input:
                     kind = "" if node.kind == "any" else f": {node.kind}"
-                    return self.add(f"{node.name or '_'}{kind}{'?' if node.optional else ''}", (), node.span, INPUT)
+                    return self.add(
+                        f"{node.name or '_'}{kind}{'?' if node.optional else ''}", (), node.span, INPUT
+                    )
                 return self.add(node.span.text, (), node.span, CONST)
             case ir.CallNode():
                 return self.add(_operators(node), [self.node(o) for o in node.operands], node.span)
@@ -99,7 +111,9 @@ class _Source(_Sketch):
                 return self.add(node.span.text, (), node.span, INPUT)
             case ir.ChainNode():
                 block = self.rule.blocks[node.chain]
-                return self.add(f"chain {block.name}", [self.node(node.root), self.node(node.start)], block.span)
+                return self.add(
+                    f"chain {block.name}", [self.node(node.root), self.node(node.start)], block.span
+                )
 
     def _is_optional(self, first: int, second: int) -> bool:
         call = self.rule.nodes[first]
@@ -164,7 +178,10 @@ def _index(node: ir.ProjNode) -> str:
 
 
 def _side_by_side(
-    source: tuple[Graph, dict[int, tuple[int, int]]], target: tuple[Graph, dict[int, tuple[int, int]]] | None, marked: frozenset[tuple[int, int]], name: str
+    source: tuple[Graph, dict[int, tuple[int, int]]],
+    target: tuple[Graph, dict[int, tuple[int, int]]] | None,
+    marked: frozenset[tuple[int, int]],
+    name: str,
 ) -> str:
     pictures = []
     for side in (source, target):
@@ -180,21 +197,29 @@ def _side_by_side(
             middle = height / 2
             tip = left - 12
             parts.append(
-                f'<path d="M{left - _ARROW + 12:.1f},{middle - 3:.1f} H{tip - 10:.1f} M{left - _ARROW + 12:.1f},{middle + 3:.1f} H{tip - 10:.1f} '
-                f'M{tip - 14:.1f},{middle - 9:.1f} L{tip:.1f},{middle:.1f} L{tip - 14:.1f},{middle + 9:.1f}" fill="none" stroke="#5b6478" stroke-width="1.5"/>'
+                f'<path d="M{left - _ARROW + 12:.1f},{middle - 3:.1f} H{tip - 10:.1f} '
+                f'M{left - _ARROW + 12:.1f},{middle + 3:.1f} H{tip - 10:.1f} '
+                f'M{tip - 14:.1f},{middle - 9:.1f} L{tip:.1f},{middle:.1f} L{tip - 14:.1f},{middle + 9:.1f}" '
+                'fill="none" stroke="#5b6478" stroke-width="1.5"/>'
             )
-        parts.append(f'<g transform="translate({left:.1f},{(height - picture.height) / 2:.1f})">{drawn_inside(picture)}</g>')
+        parts.append(
+            f'<g transform="translate({left:.1f},{(height - picture.height) / 2:.1f})">'
+            f"{drawn_inside(picture)}</g>"
+        )
         left += picture.width + _ARROW
     size = f'width="{width:.0f}" height="{height:.0f}" viewBox="0 0 {width:.0f} {height:.0f}"'
     return (
-        f'<svg xmlns="http://www.w3.org/2000/svg" {size} font-family="monospace" font-size="12" role="img" aria-label="source and target of {name}">'
+        f'<svg xmlns="http://www.w3.org/2000/svg" {size} font-family="monospace" font-size="12" role="img" '
+        f'aria-label="source and target of {name}">'
         f"{MARKER}{''.join(parts)}</svg>"
     )
 
 
 def _smallest(spans: dict[int, tuple[int, int]], inner: tuple[int, int]) -> int:
     """The node with the shortest text around a span; -1 if there is none."""
-    around = [(end - start, node) for node, (start, end) in spans.items() if start <= inner[0] and inner[1] <= end]
+    around = [
+        (end - start, node) for node, (start, end) in spans.items() if start <= inner[0] and inner[1] <= end
+    ]
     return min(around, default=(0, -1))[1]
 
 

@@ -23,13 +23,24 @@ from gslang.graph.graph import INPUT, PARAM, Graph
 from gslang.graph.inference import contradiction, refine
 
 _KINDS: Final = "biuf"  # of NumPy types that are values here: no objects, texts, records
-_EPOCH: Final = (1980, 1, 1, 0, 0, 0)  # the date of every archive member, so that equal arrays give equal bytes
+# the date of every archive member, so that equal arrays give equal bytes
+_EPOCH: Final = (1980, 1, 1, 0, 0, 0)
 
 # Names of the safetensors header, as far as NumPy has the type.
 _SAFETENSORS_DTYPES: Final = {
-    "BOOL": "bool", "U8": "uint8", "I8": "int8", "U16": "uint16", "I16": "int16", "U32": "uint32", "I32": "int32",
-    "U64": "uint64", "I64": "int64", "F16": "float16", "F32": "float32", "F64": "float64",
-}  # fmt: skip
+    "BOOL": "bool",
+    "U8": "uint8",
+    "I8": "int8",
+    "U16": "uint16",
+    "I16": "int16",
+    "U32": "uint32",
+    "I32": "int32",
+    "U64": "uint64",
+    "I64": "int64",
+    "F16": "float16",
+    "F32": "float32",
+    "F64": "float64",
+}
 
 
 class WeightsFile(Mapping[str, Any]):
@@ -183,7 +194,9 @@ def is_weights_name(path: str | Path) -> bool:
 
 
 def _unknown_suffix(path: str | Path) -> InputError:
-    return InputError("the file name is not that of a weights file", path=str(path), help="use .npz or .safetensors")
+    return InputError(
+        "the file name is not that of a weights file", path=str(path), help="use .npz or .safetensors"
+    )
 
 
 def _no_safetensors(path: str | Path) -> InputError:
@@ -222,12 +235,15 @@ def _write_npz(file: Any, arrays: Mapping[str, Any]) -> None:
     with zipfile.ZipFile(file, "w", zipfile.ZIP_STORED, allowZip64=True) as archive:
         for name in sorted(arrays):
             buffer = io.BytesIO()
-            numpy.lib.format.write_array(buffer, numpy.asanyarray(arrays[name]), version=None, allow_pickle=False)
+            numpy.lib.format.write_array(
+                buffer, numpy.asanyarray(arrays[name]), version=None, allow_pickle=False
+            )
             archive.writestr(zipfile.ZipInfo(f"{name}.npy", _EPOCH), buffer.getbuffer())
 
 
 def param_values(graph: Graph) -> dict[str, Any]:
-    """Name → array of every parameter that something depends on and that has both, in the graph's numbering."""
+    """Name → array of every parameter that something depends on and that has both, in the graph's numbering.
+    """
     return {
         name: graph.value(node)
         for node in graph.reverse_post_order()
@@ -238,22 +254,30 @@ def param_values(graph: Graph) -> dict[str, Any]:
 def attach_params(graph: Graph, path: str | Path) -> None:
     """Give parameters their values by name; arrays stay in the file until they are needed.
 
-    An input whose name is in the file becomes a parameter. Types that the graph leaves open are filled in from the
-    file (run `infer_types` afterwards). Raises `InputError` for a name that the graph does not have, and for a shape or
-    dtype that does not fit.
+    An input whose name is in the file becomes a parameter. Types that the graph leaves open are filled in
+    from the file (run `infer_types` afterwards). Raises `InputError` for a name that the graph does not have,
+    and for a shape or dtype that does not fit.
     """
     arrays = open_weights(path)
-    named = {name: node for node in graph.nodes() if graph.op[node] in (INPUT, PARAM) and (name := graph.names[node])}
+    named = {
+        name: node
+        for node in graph.nodes() if graph.op[node] in (INPUT, PARAM) and (name := graph.names[node])
+    }
     for name in arrays:
         node = named.get(name)
         if node is None:
             guess = did_you_mean(name, named)
             raise InputError(
-                f"the graph has no parameter `{name}`", path=str(path), help=f"did you mean `{guess}`?" if guess else ""
+                f"the graph has no parameter `{name}`", path=str(path),
+                help=f"did you mean `{guess}`?" if guess else "",
             )
         found, declared = arrays.type_of(name), graph.types[node]
-        if isinstance(declared, TensorType) and declared.dtype is not None and numpy_dtype_exists(declared.dtype):
-            if numpy_dtype(declared.dtype).name == found.dtype:  # a type such as bfloat16 is held in a larger one
+        if (
+            isinstance(declared, TensorType) and declared.dtype is not None
+            and numpy_dtype_exists(declared.dtype)
+        ):
+            # a type such as bfloat16 is held in a larger one
+            if numpy_dtype(declared.dtype).name == found.dtype:
                 found = TensorType(found.shape, declared.dtype)
         if why := contradiction(declared, found):
             raise InputError(f"`{name}`: {why} (the graph against this file)", path=str(path))

@@ -1,1 +1,3 @@
-"""Rules made general and right: literals lifted, the weakest side conditions found, by counterexample-guided refinement."""
+"""Rules made general and right: literals lifted, the weakest side conditions found, by counterexample-guided
+refinement.
+"""

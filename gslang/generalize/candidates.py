@@ -1,7 +1,8 @@
-"""Conditions that a rule may need, from what its operators declare and from the values that good samples show.
+"""Conditions that a rule may need, from what its operators declare and from the values that good samples
+show.
 
-Equal attributes, sizes and types; attributes with a certain value, sign or kind; ranks, axes, broadcasting, constants. Whether any of
-them is needed is found out elsewhere (`weakest`, `refine`).
+Equal attributes, sizes and types; attributes with a certain value, sign or kind; ranks, axes, broadcasting,
+constants. Whether any of them is needed is found out elsewhere (`weakest`, `refine`).
 """
 
 from __future__ import annotations
@@ -95,7 +96,7 @@ def _always(rule: ir.CheckedRule) -> set[int]:
     return set().union(*(reach(output) for output in rule.outputs))
 
 
-# ── values of samples ─────────────────────────────────────────────────────────────────────────────────────────
+# ── values of samples ───────────────────────────────────────────────────────────────────────────────────────
 
 
 def _type(scope: Scope, node: Named) -> TensorType | None:
@@ -121,7 +122,7 @@ def _values(good: Sequence[Sample], node: Named, field: str, dialect: Dialect) -
     return [value for _, (_, value) in sorted(counts.items(), key=lambda item: (-item[1][0], item[0]))]
 
 
-# ── conditions ────────────────────────────────────────────────────────────────────────────────────────────────
+# ── conditions ──────────────────────────────────────────────────────────────────────────────────────────────
 
 
 def candidates(rule: ir.CheckedRule, good: Sequence[Sample]) -> list[Condition]:
@@ -157,14 +158,18 @@ def _about_types(rule: ir.CheckedRule, nodes: Sequence[Named], good: Sequence[Sa
         for leaf in leaves:
             yield _equal(call, leaf, "dtype", 0.9)
             yield replace(_equal(call, leaf, "shape", 1.3), plain=False)
-        if call.number in rule.outputs or "dtype" in "".join(rule.dialect.operators[call.operator or ""].attributes):
+        if call.number in rule.outputs or "dtype" in "".join(
+            rule.dialect.operators[call.operator or ""].attributes
+        ):
             yield Condition(f"{call.name}.dtype in {value_text(FLOATS)}", 1.8)
     for a, b in combinations(others, 2):
         yield replace(_equal(a, b, "dtype", 1.2), plain=False)
         yield replace(_equal(a, b, "shape", 1.2), plain=False)
 
 
-def _about_one(rule: ir.CheckedRule, node: Named, ranks: Sequence[int], good: Sequence[Sample]) -> Iterator[Condition]:
+def _about_one(
+    rule: ir.CheckedRule, node: Named, ranks: Sequence[int], good: Sequence[Sample]
+) -> Iterator[Condition]:
     name = node.name
     yield Condition(f"{name}.dtype in {value_text(FLOATS)}", 1.6)
     yield Condition(f'{name}.dtype == "float32"', 3.0, name, "dtype", '"float32"')
@@ -226,7 +231,9 @@ def _equal_sizes(a: Named, b: Named, ranks_a: Sequence[int], ranks_b: Sequence[i
         yield Condition(f"{b.name}.shape[{i}] == {a.name}.shape[{j}]", 1.6, plain=False)
 
 
-def _about_attributes(rule: ir.CheckedRule, nodes: Sequence[Named], good: Sequence[Sample]) -> Iterator[Condition]:
+def _about_attributes(
+    rule: ir.CheckedRule, nodes: Sequence[Named], good: Sequence[Sample]
+) -> Iterator[Condition]:
     calls = [node for node in nodes if node.operator is not None]
     declared = {node.number: rule.dialect.operators[node.operator or ""].attributes for node in calls}
     for node in calls:
@@ -237,7 +244,10 @@ def _about_attributes(rule: ir.CheckedRule, nodes: Sequence[Named], good: Sequen
             for other, spec_b in declared[b.number].items():
                 if name == other:
                     yield _equal(a, b, name, 0.9 if a.operator == b.operator else 1.1)
-                elif spec.types == spec_b.types and spec.types[0].base in ("int", "float") and a.operator != b.operator:
+                elif (
+                    spec.types == spec_b.types and spec.types[0].base in ("int", "float")
+                    and a.operator != b.operator
+                ):
                     yield Condition(f"{b.name}.{other} == {a.name}.{name}", 1.6, plain=False)
         yield from _about_two(a, b, declared[a.number].keys() & declared[b.number].keys(), declared[a.number])
     for a, b, name in _axes(nodes, declared):
@@ -246,7 +256,9 @@ def _about_attributes(rule: ir.CheckedRule, nodes: Sequence[Named], good: Sequen
         yield Condition(f"normalize_axis({a.name}.{name}, {b.name}.ndim) == 0", 1.8)
 
 
-def _about_attribute(rule: ir.CheckedRule, node: Named, spec: AttributeSpec, good: Sequence[Sample]) -> Iterator[Condition]:
+def _about_attribute(
+    rule: ir.CheckedRule, node: Named, spec: AttributeSpec, good: Sequence[Sample]
+) -> Iterator[Condition]:
     place = f"{node.name}.{spec.name}"
     seen = _values(good, node, spec.name, rule.dialect)
     wanted = ([] if spec.default is REQUIRED else [spec.default]) + seen[:_MOST_VALUES]
@@ -276,11 +288,16 @@ def _sayable(value: Any) -> bool:
     """True for values that rule text has."""
     if isinstance(value, tuple):
         return all(map(_sayable, value))
-    return value is None or isinstance(value, (bool, int, float, str)) and value == value and abs(value if isinstance(value, (int, float)) else 0) < 1e30
+    return (
+        value is None or isinstance(value, (bool, int, float, str)) and value == value
+        and abs(value if isinstance(value, (int, float)) else 0) < 1e30
+    )
 
 
 def _about_two(a: Named, b: Named, shared: set[str], declared: Any) -> Iterator[Condition]:
-    """Of two calls with an attribute of the same name: sums, permutations that undo each other, axes that differ."""
+    """Of two calls with an attribute of the same name: sums, permutations that undo each other, axes that
+    differ.
+    """
     for name in sorted(shared):
         base = declared[name].types[0]
         if base.base == "int" and base.depth == 0:
@@ -292,7 +309,11 @@ def _about_two(a: Named, b: Named, shared: set[str], declared: Any) -> Iterator[
             yield Condition(f"{a.name}.{name} >= {b.name}.{name}", 1.5)
         if name in ("axes", "perm"):
             for p, q in ((a, b), (b, a)):
-                yield Condition(f"[{p.name}.{name}[i] for i in {q.name}.{name}] == [i for i in range(len({q.name}.{name}))]", 1.2)
+                yield Condition(
+                    f"[{p.name}.{name}[i] for i in {q.name}.{name}] == [i for i in "
+                    f"range(len({q.name}.{name}))]",
+                    1.2,
+                )
 
 
 def _axes(nodes: Sequence[Named], declared: Any) -> Iterator[tuple[Named, Named, str]]:

@@ -1,4 +1,5 @@
-"""A rule as text that conditions can be added to: each call of its source has a name, each input its constraints.
+"""A rule as text that conditions can be added to: each call of its source has a name, each input its
+constraints.
 
 Not here: which conditions (`conditions`), and whether the rule holds under them (`refine`).
 """
@@ -26,10 +27,11 @@ class NoDraft(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Condition:
-    """`text` as it stands in a `where`; `node`, `field`, `value`: the same as a constraint `field = value` at a node, if it is one.
+    """`text` as it stands in a `where`; `node`, `field`, `value`: the same as a constraint `field = value` at
+    a node, if it is one.
 
-    `price`: how much one would like to do without it, among conditions that exclude the same. `plain`: one that people would write, too;
-    others are tried where these do not suffice.
+    `price`: how much one would like to do without it, among conditions that exclude the same. `plain`: one
+    that people would write, too; others are tried where these do not suffice.
     """
 
     text: str
@@ -42,7 +44,10 @@ class Condition:
 
 @dataclass(frozen=True, slots=True)
 class Statement:
-    """`name = head(arguments)`, or `name = head` where `arguments` is None. `added`: the name is not the author's."""
+    """`name = head(arguments)`, or `name = head` where `arguments` is None.
+
+    `added`: the name is not the author's.
+    """
 
     name: str
     head: str
@@ -67,7 +72,10 @@ class Header:
 
 @dataclass(frozen=True, slots=True)
 class Draft:
-    """A rule in parts. `around`: the declarations that it needs, as text; `head`: documentation and annotations."""
+    """A rule in parts.
+
+    `around`: the declarations that it needs, as text; `head`: documentation and annotations.
+    """
 
     file: str
     around: str
@@ -94,15 +102,21 @@ class Draft:
 
     def _placing(self, conditions: Sequence[Condition]) -> tuple[Draft, list[str]]:
         inputs, source, rest = list(self.inputs), list(self.source), []
-        spreads: dict[tuple[int, str], list[str]] = {}  # (statement, node that its attributes are those of) → attributes
+        # (statement, node that its attributes are those of) → attributes
+        spreads: dict[tuple[int, str], list[str]] = {}
         for c in conditions:
             at = next((k for k, header in enumerate(inputs) if header.name == c.node), None)
             if at is not None and not any(a.startswith(f"{c.field} =") for a in inputs[at].arguments):
                 inputs[at] = replace(inputs[at], arguments=(*inputs[at].arguments, f"{c.field} = {c.value}"))
                 continue
-            at = next((k for k, s in enumerate(source) if isinstance(s, Statement) and s.name == c.node), None)
+            at = next(
+                (k for k, s in enumerate(source) if isinstance(s, Statement) and s.name == c.node), None
+            )
             s = None if at is None else source[at]
-            if at is None or not isinstance(s, Statement) or s.arguments is None or s.tied or _has(s, c.field):
+            if (
+                at is None or not isinstance(s, Statement) or s.arguments is None or s.tied
+                or _has(s, c.field)
+            ):
                 rest += [c.text] if c.text else []
             elif c.field == "*":
                 source[at] = replace(s, arguments=(*s.arguments, f"{c.value}.*"), tied=True)
@@ -113,12 +127,16 @@ class Draft:
         for (at, other), names in spreads.items():
             s = source[at]
             assert isinstance(s, Statement) and s.arguments is not None
-            text = f"{names[0]} = {other}.{names[0]}" if len(names) == 1 else f"{other}.{{{', '.join(names)}}}"
+            text = (
+                f"{names[0]} = {other}.{names[0]}" if len(names) == 1 else f"{other}.{{{', '.join(names)}}}"
+            )
             source[at] = replace(s, arguments=(*s.arguments, text))
         return replace(self, inputs=tuple(inputs), source=tuple(source)), rest
 
     def _inlined(self, where: Sequence[str]) -> tuple[list[Statement | str], list[str]]:
-        """Statements and outputs, in which a name that was added and is read but once is its expression again."""
+        """Statements and outputs, in which a name that was added and is read but once is its expression
+        again.
+        """
         statements, outputs = list(self.source), list(self.outputs)
         for k in reversed(range(len(statements))):
             s = statements[k]
@@ -126,7 +144,10 @@ class Draft:
                 continue
             others = [*(o if isinstance(o, str) else o.text for o in statements[k + 1 :]), *outputs]
             everywhere = [*others, *where, *self.target, *self.target_outputs]
-            if sum(_count(text, s.name) for text in everywhere) != 1 or sum(_count(text, s.name) for text in others) != 1:
+            if (
+                sum(_count(text, s.name) for text in everywhere) != 1
+                or sum(_count(text, s.name) for text in others) != 1
+            ):
                 continue
             loose = s.arguments is None
             for j in range(k + 1, len(statements)):
@@ -134,7 +155,10 @@ class Draft:
                 if isinstance(o, str):
                     statements[j] = _put(o, s.name, s.text, loose)
                 else:
-                    arguments = None if o.arguments is None else tuple(_put(a, s.name, s.text, False) for a in o.arguments)
+                    arguments = (
+                        None if o.arguments is None
+                        else tuple(_put(a, s.name, s.text, False) for a in o.arguments)
+                    )
                     statements[j] = replace(o, head=_put(o.head, s.name, s.text, loose), arguments=arguments)
             outputs = [_put(o, s.name, s.text, loose and o != s.name) for o in outputs]
             statements[k] = ""
@@ -144,11 +168,16 @@ class Draft:
         return check_text(self.file, self.around + self.text(conditions, placed))
 
     def checked(self, conditions: Sequence[Condition] = ()) -> CheckedRule:
-        """The rule under conditions: at the nodes if their order allows that, else in `where`. Raises `NoDraft`."""
+        """The rule under conditions: at the nodes if their order allows that, else in `where`.
+
+        Raises `NoDraft`.
+        """
         return self.with_best_places(conditions)[1]
 
     def with_best_places(self, conditions: Sequence[Condition]) -> tuple[str, CheckedRule]:
-        """The text and the rule under conditions, each written at its node where the order of matching allows that."""
+        """The text and the rule under conditions, each written at its node where the order of matching allows
+        that.
+        """
         for placed in (list(conditions), None):
             if placed is None:
                 placed = []
@@ -178,7 +207,10 @@ def _has(statement: Statement, field: str) -> bool:
 def _header(header: Header) -> str:
     mark = "?" if header.optional else ""
     inside = f"({', '.join(header.arguments)})" if header.arguments else ""
-    return header.name if header.kind == "any" and not mark and not inside else f"{header.name}: {header.kind}{inside}{mark}"
+    return (
+        header.name if header.kind == "any" and not mark and not inside
+        else f"{header.name}: {header.kind}{inside}{mark}"
+    )
 
 
 def _words(text: str) -> Iterator[tuple[int, int]]:
@@ -202,7 +234,7 @@ def _put(text: str, name: str, value: str, loose: bool) -> str:
     return text
 
 
-# ── from syntax ───────────────────────────────────────────────────────────────────────────────────────────────
+# ── from syntax ─────────────────────────────────────────────────────────────────────────────────────────────
 
 
 def edited(span: Span, edits: Edits) -> str:
@@ -219,15 +251,25 @@ def edited(span: Span, edits: Edits) -> str:
 def rule_item(source: Source, name: str) -> tuple[n.Rule, str]:
     """The syntax of a rule, and the text of what it may need of its file. Raises `NoDraft`."""
     parsed = parse(source)
-    around = [item.span.text for item in parsed.program.items if isinstance(item, (n.DialectItem, n.Use, n.OpDecl, n.FnDecl))]
-    rule = next((item for item in parsed.program.items if isinstance(item, n.Rule) and item.name.id == name), None)
+    around = [
+        item.span.text
+        for item in parsed.program.items if isinstance(item, (n.DialectItem, n.Use, n.OpDecl, n.FnDecl))
+    ]
+    rule = next(
+        (item for item in parsed.program.items if isinstance(item, n.Rule) and item.name.id == name), None
+    )
     if rule is None:
         raise NoDraft(f"there is no rule `{name}` in {source.name}")
     return rule, "".join(f"{text}\n" if text.endswith((";", "}")) else f"{text};\n" for text in around)
 
 
-def draft_of(source: Source, name: str, edits: Edits | None = None, drop: Iterable[tuple[int, int]] = ()) -> Draft:
-    """A rule of a file as a draft. `edits`: changes to make in its text; `drop`: spans of arguments to leave out. Raises `NoDraft`."""
+def draft_of(
+    source: Source, name: str, edits: Edits | None = None, drop: Iterable[tuple[int, int]] = ()
+) -> Draft:
+    """A rule of a file as a draft.
+
+    `edits`: changes to make in its text; `drop`: spans of arguments to leave out. Raises `NoDraft`.
+    """
     rule, around = rule_item(source, name)
     namer = _Namer(rule, dict(edits or {}), frozenset(drop))
     doc = "".join(f"## {line}".rstrip() + "\n" for line in (rule.doc or "").splitlines())
@@ -239,7 +281,10 @@ def draft_of(source: Source, name: str, edits: Edits | None = None, drop: Iterab
             continue
         value = namer.hoist_below(bind.value, statements)
         statements.append(namer.statement(bind.name.id, value, False))
-    outputs = [edited(o.span, namer.edits) if isinstance(o, n.Star) else namer.hoisted(o, statements) for o in rule.source.outputs]
+    outputs = [
+        edited(o.span, namer.edits) if isinstance(o, n.Star) else namer.hoisted(o, statements)
+        for o in rule.source.outputs
+    ]
     return Draft(
         source.name, around, head, name,
         tuple(namer.header(item) for item in rule.inputs), tuple(statements), tuple(outputs),
@@ -252,7 +297,9 @@ def draft_of(source: Source, name: str, edits: Edits | None = None, drop: Iterab
 class _Namer:
     """Gives names to calls of a source that have none."""
 
-    def __init__(self, rule: n.Rule, edits: dict[tuple[int, int], str], drop: frozenset[tuple[int, int]]) -> None:
+    def __init__(
+        self, rule: n.Rule, edits: dict[tuple[int, int], str], drop: frozenset[tuple[int, int]]
+    ) -> None:
         self.edits, self.drop = edits, drop
         self.used = {node.id for node in walk(rule) if isinstance(node, n.Name)}
         self.inputs = {item.name.id for item in rule.inputs}
@@ -269,7 +316,10 @@ class _Namer:
         if item.kind is None:
             kind = self.edits.get((item.span.start, item.span.end), "any").rpartition(": ")[2]
             return Header(item.name.id, kind, (), False)
-        arguments = tuple(edited(a.span, self.edits) for a in item.kind.arguments if (a.span.start, a.span.end) not in self.drop)
+        arguments = tuple(
+            edited(a.span, self.edits)
+            for a in item.kind.arguments if (a.span.start, a.span.end) not in self.drop
+        )
         return Header(item.name.id, item.kind.name.id, arguments, item.kind.optional)
 
     def statement(self, name: str, expr: n.Expr, added: bool) -> Statement:
@@ -278,10 +328,18 @@ class _Namer:
             prefix += f"{call.operator} "
             call = call.operand
         if not isinstance(call, n.Call) or call.optional:
-            return Statement(name, edited(expr.span, {k: v for k, v in self.edits.items() if k != (expr.span.start, expr.span.end)}), None, added)
+            return Statement(
+                name,
+                edited(
+                    expr.span, {k: v for k, v in self.edits.items() if k != (expr.span.start, expr.span.end)}
+                ),
+                None, added,
+            )
         kept = [a for a in call.arguments if (a.span.start, a.span.end) not in self.drop]
         tied = any(isinstance(a, n.Spread) for a in kept)
-        return Statement(name, prefix + call.callee.span.text, tuple(edited(a.span, self.edits) for a in kept), added, tied)
+        return Statement(
+            name, prefix + call.callee.span.text, tuple(edited(a.span, self.edits) for a in kept), added, tied
+        )
 
     def hoist_below(self, expr: n.Expr, statements: list[Statement | str]) -> n.Expr:
         """Give the calls inside an expression, not itself, statements of their own."""
@@ -304,7 +362,9 @@ class _Namer:
         return expr
 
     def hoisted(self, expr: n.Expr, statements: list[Statement | str]) -> str:
-        """The text that stands for an expression once the calls in it have statements; itself one if it is a call."""
+        """The text that stands for an expression once the calls in it have statements; itself one if it is a
+        call.
+        """
         span = (expr.span.start, expr.span.end)
         if isinstance(expr, n.Walrus):
             self.hoist_below(expr.value, statements)
@@ -315,7 +375,10 @@ class _Namer:
         inner: n.Expr = expr
         while isinstance(inner, n.Unary) and inner.operator in ("keep", "ordered"):
             inner = inner.operand
-        is_tensor = isinstance(inner, n.Call) and not inner.optional and not _is_leaf(inner) or isinstance(inner, n.Binary) and inner.operator in "+-*/"
+        is_tensor = (
+            isinstance(inner, n.Call) and not inner.optional and not _is_leaf(inner)
+            or isinstance(inner, n.Binary) and inner.operator in "+-*/"
+        )
         if not is_tensor or span in self.edits or _is_value(inner):
             return edited(expr.span, self.edits)
         name = self.fresh(inner)
@@ -328,7 +391,10 @@ _KINDS = frozenset({"const", "splat", "any", "var", "input", "param"})
 
 
 def _is_leaf(call: n.Call) -> bool:
-    return isinstance(call.callee, n.Name) and call.callee.id in _KINDS and all(isinstance(a, n.Keyword) or call.callee.id == "splat" for a in call.arguments)
+    return (
+        isinstance(call.callee, n.Name) and call.callee.id in _KINDS
+        and all(isinstance(a, n.Keyword) or call.callee.id == "splat" for a in call.arguments)
+    )
 
 
 def _is_value(expr: n.Expr) -> bool:
@@ -338,7 +404,11 @@ def _is_value(expr: n.Expr) -> bool:
 
 def _letter(expr: n.Expr) -> str:
     if isinstance(expr, n.Call):
-        name = expr.callee.field if isinstance(expr.callee, n.Attribute) else expr.callee.id if isinstance(expr.callee, n.Name) else "t"
+        name = (
+            expr.callee.field if isinstance(expr.callee, n.Attribute)
+            else expr.callee.id if isinstance(expr.callee, n.Name)
+            else "t"
+        )
         return name[0].lower()
     return "t"
 

@@ -1,9 +1,9 @@
 """The rule that leads from one graph to another: what differs, cut out with the values that it reads.
 
-Nodes of both graphs are equal if their operators, attributes and operands are; inputs by name, constants by value. Going down from the
-outputs, what is equal is left out on both sides. What remains is a rule: its inputs are the equal nodes that both sides read.
-Where a difference lies is not always clear (`relu(relu(x))` and `relu(x)` also differ in `relu(x)` and `x`), so there are several
-readings, the smallest first.
+Nodes of both graphs are equal if their operators, attributes and operands are; inputs by name, constants by
+value. Going down from the outputs, what is equal is left out on both sides. What remains is a rule: its
+inputs are the equal nodes that both sides read. Where a difference lies is not always clear (`relu(relu(x))`
+and `relu(x)` also differ in `relu(x)` and `x`), so there are several readings, the smallest first.
 """
 
 from __future__ import annotations
@@ -49,13 +49,20 @@ def keys_of(graph: Graph) -> dict[int, Hashable]:
     return found
 
 
-_NUMBERS: dict[Hashable, int] = {}  # a small number for each key ever seen, so that keys of deep graphs stay small
+# a small number for each key ever seen, so that keys of deep graphs stay small
+_NUMBERS: dict[Hashable, int] = {}
 
 
 def readings(before: Graph, after: Graph) -> Iterator[Reading]:
-    """Ways to see the difference of two graphs, the smallest first. Raises `InputError` if there is none, or no pair of outputs."""
+    """Ways to see the difference of two graphs, the smallest first.
+
+    Raises `InputError` if there is none, or no pair of outputs.
+    """
     if len(before.outputs) != len(after.outputs):
-        raise InputError(f"the graphs have {len(before.outputs)} and {len(after.outputs)} outputs", help="a rule keeps their number")
+        raise InputError(
+            f"the graphs have {len(before.outputs)} and {len(after.outputs)} outputs",
+            help="a rule keeps their number",
+        )
     left, right = keys_of(before), keys_of(after)
     pairs = [(a, b) for a, b in zip(before.outputs, after.outputs) if left[a] != right[b]]
     if not pairs:
@@ -72,14 +79,31 @@ def readings(before: Graph, after: Graph) -> Iterator[Reading]:
 
 
 def _lower(
-    before: Graph, after: Graph, left: dict[int, Hashable], right: dict[int, Hashable], pairs: Sequence[tuple[int, int]]
+    before: Graph,
+    after: Graph,
+    left: dict[int, Hashable],
+    right: dict[int, Hashable],
+    pairs: Sequence[tuple[int, int]],
 ) -> list[tuple[int, int]] | None:
-    """Pairs below these, where both nodes of a pair are calls that only their operands tell apart; None if no pair is so."""
+    """Pairs below these, where both nodes of a pair are calls that only their operands tell apart; None if no
+    pair is so.
+    """
     found: list[tuple[int, int]] = []
     moved = False
     for a, b in pairs:
-        same = before.op[a] == after.op[b] and repr(before.attrs[a]) == repr(after.attrs[b]) and len(before.operands[a]) == len(after.operands[b])
-        below = [(x, y) for x, y in zip(before.operands[a], after.operands[b]) if x >= 0 and y >= 0 and left[x] != right[y]] if same else []
+        same = (
+            before.op[a] == after.op[b] and repr(before.attrs[a]) == repr(after.attrs[b])
+            and len(before.operands[a]) == len(after.operands[b])
+        )
+        below = (
+            [
+                (x, y)
+                for x, y in zip(before.operands[a], after.operands[b])
+                if x >= 0 and y >= 0 and left[x] != right[y]
+            ]
+            if same
+            else []
+        )
         calls = all(before.op[x] not in (INPUT, PARAM, CONST) for x, _ in below)
         if below and calls:
             moved = True
@@ -89,7 +113,7 @@ def _lower(
     return list(dict.fromkeys(found)) if moved else None
 
 
-# ── as text ───────────────────────────────────────────────────────────────────────────────────────────────────
+# ── as text ─────────────────────────────────────────────────────────────────────────────────────────────────
 
 
 class NoRule(Exception):
@@ -107,17 +131,29 @@ def rule_text(before: Graph, after: Graph, reading: Reading, dialect: Dialect, n
     target = _Writer(after, right, dialect, reading.inputs, known, "t", source.constants)
     results = [target.node(b) for _, b in reading.outputs]
     header = ", ".join(source.inputs.values())
-    lines = [f"dialect {dialect.name};", "", f"rule {name}({header}) {{", *source.lines, "    " + ", ".join(outputs)]
+    lines = [
+        f"dialect {dialect.name};", "", f"rule {name}({header}) {{", *source.lines,
+        "    " + ", ".join(outputs),
+    ]
     return "\n".join([*lines, "  =>", *target.lines, "    " + ", ".join(results), "}", ""])
 
 
 class _Writer:
-    """Writes the nodes of one side, operands first. `known`: what the other side calls the inputs; None where this one finds them."""
+    """Writes the nodes of one side, operands first.
+
+    `known`: what the other side calls the inputs; None where this one finds them.
+    """
 
     def __init__(
-        self, graph: Graph, keys: dict[int, Hashable], dialect: Dialect, ends: frozenset[Hashable], known: dict[Hashable, str], letter: str,
+        self,
+        graph: Graph,
+        keys: dict[int, Hashable],
+        dialect: Dialect,
+        ends: frozenset[Hashable],
+        known: dict[Hashable, str],
+        letter: str,
         constants: dict[str, Any] | None = None,
-    ) -> None:  # fmt: skip
+    ) -> None:
         self.graph, self.keys, self.dialect, self.ends, self.letter = graph, keys, dialect, ends, letter
         self.is_source = constants is None
         self.named: dict[Hashable, str] = dict(known)
@@ -143,7 +179,10 @@ class _Writer:
 
     def input(self, node: int, kind: str) -> str:
         if not self.is_source:
-            raise NoRule(f"the second graph reads `{self.graph.names[node] or self.graph.op[node]}`, which the first one does not where they differ")
+            raise NoRule(
+                f"the second graph reads `{self.graph.names[node] or self.graph.op[node]}`, which the first "
+                "one does not where they differ"
+            )
         text = next(c for c in _letters() if c not in self.named.values() and c not in self.constants)
         self.inputs[self.keys[node]] = f"{text}: {kind}" if kind else text
         return text
@@ -160,9 +199,13 @@ class _Writer:
                 if np.array_equal(other, value):
                     return known
             for (a, x), (b, y) in permutations(self.constants.items(), 2):
-                for sign, combined in (("+", np.add), ("*", np.multiply), ("-", np.subtract), ("/", np.divide)):
+                for sign, combined in (
+                    ("+", np.add), ("*", np.multiply), ("-", np.subtract), ("/", np.divide),
+                ):
                     with np.errstate(all="ignore"):
-                        if np.broadcast_shapes(x.shape, y.shape) == value.shape and np.allclose(combined(x, y), value, rtol=1e-5):
+                        if np.broadcast_shapes(x.shape, y.shape) == value.shape and np.allclose(
+                            combined(x, y), value, rtol=1e-5
+                        ):
                             return f"({a} {sign} {b})"
         if value.size > _MOST_NUMBERS or value.ndim > 1 and value.size > 1:
             raise NoRule("a constant of the second graph does not follow from those of the first one")
@@ -183,7 +226,11 @@ class _Writer:
             signature = self.dialect.get(op)
             if signature is None:
                 raise NoRule(f"there is no operator `{op}` in {self.dialect.name}")
-            attrs = [f"{k} = {value_text(v)}" for k, v in signature.complete(graph.attrs[node]).items() if k in signature.attributes and self._says(k, v, node)]
+            attrs = [
+                f"{k} = {value_text(v)}"
+                for k, v in signature.complete(graph.attrs[node]).items()
+                if k in signature.attributes and self._says(k, v, node)
+            ]
             text = f"{op}({', '.join([*operands, *attrs])})"
         name = f"{self.letter}{len(self.lines) + 1}"
         self.lines.append(f"    {name} = {text};")
@@ -201,7 +248,8 @@ def _letters() -> Iterator[str]:
 
 
 def selected(graph: Graph, after: Graph, names: Sequence[str]) -> Reading:
-    """The reading of a selection: these nodes and nothing below them, against the nodes of the same ids in the second graph.
+    """The reading of a selection: these nodes and nothing below them, against the nodes of the same ids in
+    the second graph.
 
     Raises `InputError` for an id that there is not.
     """
@@ -212,7 +260,9 @@ def selected(graph: Graph, after: Graph, names: Sequence[str]) -> Reading:
     for name in names:
         if name not in ids:
             guess = did_you_mean(name, ids)
-            raise InputError(f"the graph has no node `{name}`", help=f"did you mean `{guess}`?" if guess else "")
+            raise InputError(
+                f"the graph has no node `{name}`", help=f"did you mean `{guess}`?" if guess else ""
+            )
     nodes = {ids[name] for name in names}
     if not nodes:
         raise InputError("no node is selected", help="--select n4,n7")
@@ -221,6 +271,9 @@ def selected(graph: Graph, after: Graph, names: Sequence[str]) -> Reading:
     outputs = [name for name in dict.fromkeys(names) if ids[name] not in read]
     for name in outputs:
         if name not in others:
-            raise InputError(f"the second graph has no node `{name}`, which is an output of the selection", help="keep its id")
+            raise InputError(
+                f"the second graph has no node `{name}`, which is an output of the selection",
+                help="keep its id",
+            )
     outside = frozenset(keys[node] for node in graph.reverse_post_order() if node not in nodes)
     return Reading(tuple((ids[name], others[name]) for name in outputs), outside)

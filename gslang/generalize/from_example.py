@@ -1,4 +1,6 @@
-"""The best rule among the readings of a difference between two graphs: the first one that holds, made general."""
+"""The best rule among the readings of a difference between two graphs: the first one that holds, made
+general.
+"""
 
 from __future__ import annotations
 
@@ -16,9 +18,15 @@ from gslang.verify.verdict import ORDER, verify
 
 
 def best_rule(
-    before: Graph, after: Graph, tried: Sequence[Reading], dialect: Dialect, name: str = "example", settings: Settings = Settings()
+    before: Graph,
+    after: Graph,
+    tried: Sequence[Reading],
+    dialect: Dialect,
+    name: str = "example",
+    settings: Settings = Settings(),
 ) -> Generalized:
-    """The generalised rule of the first reading that the verifier does not refute; if each is refuted, of the first that conditions repair.
+    """The generalised rule of the first reading that the verifier does not refute; if each is refuted, of the
+    first that conditions repair.
 
     Raises `InputError` if no reading can be written as a rule.
     """
@@ -39,7 +47,9 @@ def best_rule(
         raise InputError(f"the difference is not a rule: {problems[0]}")
 
     def rank(text: str) -> int:
-        return ORDER.index(verify(check_text("<example>", text).rules[name], VerifySettings(seed=settings.seed)).verdict)
+        return ORDER.index(
+            verify(check_text("<example>", text).rules[name], VerifySettings(seed=settings.seed)).verdict
+        )
 
     order = list(texts)
     holding = [text for text in order if rank(text) >= ORDER.index("tested")]

@@ -1,6 +1,8 @@
-"""Attributes that a rule fixes needlessly: those that its source states, and those of the target that its source could provide.
+"""Attributes that a rule fixes needlessly: those that its source states, and those of the target that its
+source could provide.
 
-A lift is a set of edits of the rule's text. Whether the rule then holds under some conditions is for `refine` to find out.
+A lift is a set of edits of the rule's text. Whether the rule then holds under some conditions is for `refine`
+to find out.
 """
 
 from __future__ import annotations
@@ -30,12 +32,20 @@ def lifts(source: Source, name: str, rule: ir.CheckedRule) -> list[Lift]:
 
 
 def constants(source: Source, name: str, rule: ir.CheckedRule) -> list[Lift]:
-    """Forms of a rule of several inputs in which one of them, the last ones first, is a constant, whose value may then be asked for."""
+    """Forms of a rule of several inputs in which one of them, the last ones first, is a constant, whose value
+    may then be asked for.
+    """
     item, _ = rule_item(source, name)
     plain = [one for one in item.inputs if one.kind is None]
     if len(rule.inputs) < 2:
         return []
-    return [Lift((f"`{one.name.id}` is a constant",), {(one.span.start, one.span.end): f"{one.name.id}: const"}, frozenset()) for one in reversed(plain)]
+    return [
+        Lift(
+            (f"`{one.name.id}` is a constant",), {(one.span.start, one.span.end): f"{one.name.id}: const"},
+            frozenset(),
+        )
+        for one in reversed(plain)
+    ]
 
 
 def _carried(source: Source, name: str, rule: ir.CheckedRule) -> Lift:
@@ -48,7 +58,10 @@ def _carried(source: Source, name: str, rule: ir.CheckedRule) -> Lift:
         operator = call.callee.span.text
         declared = rule.dialect.operators.get(operator)
         stated = {a.name for a in call.arguments if isinstance(a, n.Keyword)}
-        if operator not in givers or declared is None or declared.attributes.keys() <= stated or any(isinstance(a, n.Spread) for a in call.arguments):
+        if (
+            operator not in givers or declared is None or declared.attributes.keys() <= stated
+            or any(isinstance(a, n.Spread) for a in call.arguments)
+        ):
             continue
         end = call.arguments[-1].span.end if call.arguments else call.span.end - 1
         edits[(end, end)] = (", " if call.arguments else "") + f"{givers[operator]}.*"
@@ -57,7 +70,9 @@ def _carried(source: Source, name: str, rule: ir.CheckedRule) -> Lift:
 
 
 def _opened(source: Source, name: str, rule: ir.CheckedRule) -> Lift:
-    """Attributes that the source fixes are open, and the target takes those of a call of the same operator that had the same values."""
+    """Attributes that the source fixes are open, and the target takes those of a call of the same operator
+    that had the same values.
+    """
     item, _ = rule_item(source, name)
     givers = _givers(source, name)
     drop: set[tuple[int, int]] = set()
@@ -67,7 +82,10 @@ def _opened(source: Source, name: str, rule: ir.CheckedRule) -> Lift:
         if operator not in rule.dialect.operators:
             continue
         for a in call.arguments:
-            if isinstance(a, n.Keyword) and a.name in rule.dialect.operators[operator].attributes and (value := literal(a.value)) is not None:
+            if (
+                isinstance(a, n.Keyword) and a.name in rule.dialect.operators[operator].attributes
+                and (value := literal(a.value)) is not None
+            ):
                 values.setdefault(operator, {}).setdefault(a.name, value)
                 drop.add((a.span.start, a.span.end))
     edits: dict[tuple[int, int], str] = {}
@@ -76,11 +94,24 @@ def _opened(source: Source, name: str, rule: ir.CheckedRule) -> Lift:
         if operator not in givers or any(isinstance(a, n.Spread) for a in call.arguments):
             continue
         declared, given = rule.dialect.operators[operator], values.get(operator, {})
-        stated = {a.name: literal(a.value) for a in call.arguments if isinstance(a, n.Keyword) and a.name in declared.attributes}
-        if declared.attributes and all(_same(stated.get(k, (declared.defaults.get(k),)), given.get(k, (declared.defaults.get(k),))) for k in declared.attributes):
-            kept = [a.span.text for a in call.arguments if not (isinstance(a, n.Keyword) and a.name in declared.attributes)]
-            edits[(call.span.start, call.span.end)] = f"{operator}({', '.join([*kept, f'{givers[operator]}.*'])})"
-    names = [f"attributes that `{operator}` had fixed: {', '.join(found)}" for operator, found in values.items()]
+        stated = {
+            a.name: literal(a.value)
+            for a in call.arguments if isinstance(a, n.Keyword) and a.name in declared.attributes
+        }
+        if declared.attributes and all(
+            _same(stated.get(k, (declared.defaults.get(k),)), given.get(k, (declared.defaults.get(k),)))
+            for k in declared.attributes
+        ):
+            kept = [
+                a.span.text
+                for a in call.arguments if not (isinstance(a, n.Keyword) and a.name in declared.attributes)
+            ]
+            edits[(call.span.start, call.span.end)] = (
+                f"{operator}({', '.join([*kept, f'{givers[operator]}.*'])})"
+            )
+    names = [
+        f"attributes that `{operator}` had fixed: {', '.join(found)}" for operator, found in values.items()
+    ]
     return Lift(tuple(names), edits, frozenset(drop))
 
 
@@ -93,7 +124,11 @@ def literal(value: n.Expr) -> tuple[object] | None:
             return (-number,)
         case n.TupleExpr(items=items):
             parts = [literal(part) for part in items if not isinstance(part, n.Star)]
-            return (tuple(part[0] for part in parts if part is not None),) if None not in parts and len(parts) == len(items) else None
+            return (
+                (tuple(part[0] for part in parts if part is not None),)
+                if None not in parts and len(parts) == len(items)
+                else None
+            )
     return None
 
 

@@ -1,8 +1,9 @@
 """The weakest conditions under which a rule holds, by counterexample-guided refinement.
 
-Samples of the rule, and of the rule with attributes, shapes or types tied (which all good instances of many rules are), are told good or
-bad; the weakest conjunction of candidates that tells them apart is tried on new samples, each of its conditions is negated in turn to see
-whether it is needed, and the verifier has the last word: its counterexample is a sample, too.
+Samples of the rule, and of the rule with attributes, shapes or types tied (which all good instances of many
+rules are), are told good or bad; the weakest conjunction of candidates that tells them apart is tried on new
+samples, each of its conditions is negated in turn to see whether it is needed, and the verifier has the last
+word: its counterexample is a sample, too.
 """
 
 from __future__ import annotations
@@ -40,7 +41,8 @@ _APPEALS = 6  # counterexamples of the verifier that are taken back
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """`seconds`: processor time for one rule, without its last verdict; `wanted`: instances to try a conjunction on.
+    """`seconds`: processor time for one rule, without its last verdict; `wanted`: instances to try a
+    conjunction on.
 
     `lift`: values that the rule fixes may be left open, and attributes carried over to the target.
     """
@@ -64,7 +66,8 @@ class Tried:
 
 @dataclass(frozen=True, slots=True)
 class Generalized:
-    """`text`: the rule as found, None if no conditions make it hold (`reason`). `conditions`: those added; `lifted`: what was left open.
+    """`text`: the rule as found, None if no conditions make it hold (`reason`). `conditions`: those added;
+    `lifted`: what was left open.
 
     `before` and `verdict`: on the rule as given and as found. `rule`: the checked rule as found.
     """
@@ -86,14 +89,18 @@ class Generalized:
 
 
 def generalize(rule: ir.CheckedRule, settings: Settings = Settings()) -> Generalized:
-    """The same as `generalize_in` for a rule whose source text is at hand, as that of every rule read from a file or a text is."""
+    """The same as `generalize_in` for a rule whose source text is at hand, as that of every rule read from a
+    file or a text is.
+    """
     return generalize_in(rule.span.source, rule.name, settings)
 
 
 def generalize_in(source: Source, name: str, settings: Settings = Settings()) -> Generalized:
-    """The rule `name` of a text with symbols for what it fixes and the weakest conditions found under which it holds.
+    """The rule `name` of a text with symbols for what it fixes and the weakest conditions found under which
+    it holds.
 
-    Raises `NoDraft` for a rule that is not there or does not check, `InputError` if a package is missing that its dialect is judged with.
+    Raises `NoDraft` for a rule that is not there or does not check, `InputError` if a package is missing that
+    its dialect is judged with.
     """
     written = draft_of(source, name)
     rule = written.checked()
@@ -105,12 +112,16 @@ def generalize_in(source: Source, name: str, settings: Settings = Settings()) ->
     forms = lifts(source, name, rule) if settings.lift else []
     if before.verdict in ("proved", "exact") and not forms:
         return Generalized(name, layout(written.text()), (), (), before, before, (), "", rule)
-    plain = replace(written, source=tuple(s if isinstance(s, str) else replace(s, added=False) for s in written.source)).checked()
+    plain = replace(
+        written, source=tuple(s if isinstance(s, str) else replace(s, added=False) for s in written.source)
+    ).checked()
     for lift in (*forms, Lift((), {}, frozenset())):
         if not lift.names and before.verdict in ("proved", "exact"):
             found = Generalized(name, layout(written.text()), (), (), before, before, tuple(tried), "", rule)
         else:
-            found = _Refinement(draft_of(source, name, lift.edits, lift.drop), lift, settings, before, tried, plain).run()
+            found = _Refinement(
+                draft_of(source, name, lift.edits, lift.drop), lift, settings, before, tried, plain
+            ).run()
         if lift.drop and (found.verdict is None or found.verdict.verdict != "proved"):
             continue  # what a rule fixed is left open only where that is known to be right
         if best is None or _rank(found) > _rank(best):
@@ -119,7 +130,10 @@ def generalize_in(source: Source, name: str, settings: Settings = Settings()) ->
             break
     assert best is not None
     if best.text is None:
-        others = (_Refinement(draft_of(source, name, lift.edits), lift, settings, before, tried, plain).run() for lift in constants(source, name, rule))
+        others = (
+            _Refinement(draft_of(source, name, lift.edits), lift, settings, before, tried, plain).run()
+            for lift in constants(source, name, rule)
+        )
         held = next((one for one in others if one.text is not None and one.conditions), None)
         best = best if held is None else replace(held, conditions=(*held.lifted, *held.conditions), lifted=())
     return replace(best, tried=tuple(tried))
@@ -130,14 +144,24 @@ def _rank(found: Generalized) -> int:
 
 
 class _Refinement:
-    """The state of the search for one form of a rule: its samples, candidates, and on which samples each of these holds."""
+    """The state of the search for one form of a rule: its samples, candidates, and on which samples each of
+    these holds.
+    """
 
     def __init__(
-        self, draft: Draft, lift: Lift, settings: Settings, before: Verdict, tried: list[Tried], written: ir.CheckedRule
+        self,
+        draft: Draft,
+        lift: Lift,
+        settings: Settings,
+        before: Verdict,
+        tried: list[Tried],
+        written: ir.CheckedRule,
     ) -> None:
         self.written = written
         self.draft, self.lift, self.settings, self.before, self.tried = draft, lift, settings, before, tried
-        self.named = replace(draft, source=tuple(s if isinstance(s, str) else replace(s, added=False) for s in draft.source))
+        self.named = replace(
+            draft, source=tuple(s if isinstance(s, str) else replace(s, added=False) for s in draft.source)
+        )
         self.base = self.named.checked()
         self.samples: list[Sample] = []
         self.seen: set[str] = set()
@@ -157,7 +181,9 @@ class _Refinement:
             new = self._draw(ties, self.settings.wanted // 2, _GLANCE)
             shares.append(sum(not s.bad for s in new) / max(1, len(new)))
         if not any(not s.bad for s in self.samples):
-            return self._none("no instance was found on which the sides agree" if self.samples else "no instance was found")
+            return self._none(
+                "no instance was found on which the sides agree" if self.samples else "no instance was found"
+            )
         self._find_candidates()
         best: Generalized | None = None
         own = self._own_samples()
@@ -173,9 +199,14 @@ class _Refinement:
                 found = self._weakened(found, pruned)
             if found is not None and (best is None or _rank(found) > _rank(best)):
                 best = found
-            if best is not None and (_rank(best) >= ORDER.index("proved" if self.lift.drop else "exact") or thread_time() > self.end):
+            if best is not None and (
+                _rank(best) >= ORDER.index("proved" if self.lift.drop else "exact")
+                or thread_time() > self.end
+            ):
                 break
-        return best or self._none("no conjunction of the conditions that were tried tells the good instances from the bad ones")
+        return best or self._none(
+            "no conjunction of the conditions that were tried tells the good instances from the bad ones"
+        )
 
     def _own_samples(self) -> list[Sample]:
         """Good samples of the rule as it was written, which a form that fixes less must not lose."""
@@ -190,7 +221,9 @@ class _Refinement:
         return all(holds(values[text], s.scope) for s in own for text in found.conditions)
 
     def _holding(self, ties: Sequence[Condition]) -> list[Condition] | None:
-        """Ties, and what they need besides, so that new samples do not refute them; None if that is too much, or cannot be."""
+        """Ties, and what they need besides, so that new samples do not refute them; None if that is too much,
+        or cannot be.
+        """
         fixed = self._known(ties)
         for _ in range(_ROUNDS):
             extra = self._choose(fixed)
@@ -200,7 +233,10 @@ class _Refinement:
             new = self._draw(chosen, self.settings.wanted, 4 * _GLANCE, 3, True)
             self._note(chosen, new)
             if not any(s.bad for s in new) and not self._attacked(chosen):
-                return chosen if sum(not s.bad for s in self._under(chosen)) >= self.settings.wanted // 2 else None
+                return (
+                    chosen if sum(not s.bad for s in self._under(chosen)) >= self.settings.wanted // 2
+                    else None
+                )
             if thread_time() > self.end:
                 return None
         return None
@@ -208,9 +244,17 @@ class _Refinement:
     def _attacked(self, chosen: Sequence[Condition]) -> bool:
         """True if a bad instance is found where inputs differ in shape or type although the conditions
         hold."""
-        equal = [c for c in self.conditions if c.field in ("shape", "dtype") and c.node and c.value.endswith(f".{c.field}") and c not in chosen]
+        equal = [
+            c
+            for c in self.conditions
+            if c.field in ("shape", "dtype") and c.node and c.value.endswith(f".{c.field}")
+            and c not in chosen
+        ]
         for c in equal[:_MOST_ATTACKS]:
-            if any(s.bad for s in self._draw([*chosen, Condition(f"not ({c.text})")], 2 * _ENOUGH, _GLANCE // 2, 1)):
+            if any(
+                s.bad
+                for s in self._draw([*chosen, Condition(f"not ({c.text})")], 2 * _ENOUGH, _GLANCE // 2, 1)
+            ):
                 return True
         return False
 
@@ -228,28 +272,41 @@ class _Refinement:
         return chosen
 
     def _weakened(self, found: Generalized, chosen: Sequence[Condition]) -> Generalized:
-        """The rule under weaker conditions than these, which the samples seen by now allow; only if it is proved then."""
+        """The rule under weaker conditions than these, which the samples seen by now allow; only if it is
+        proved then.
+        """
         for _ in range(_APPEALS):
             weaker = self._choose([])
-            if weaker is None or thread_time() > self.end or len(weaker) > len(chosen) or self._kept(weaker) <= self._kept(chosen):
+            if (
+                weaker is None or thread_time() > self.end or len(weaker) > len(chosen)
+                or self._kept(weaker) <= self._kept(chosen)
+            ):
                 return found
             new = self._draw(weaker, self.settings.wanted, 4 * _GLANCE, 2, True)
             self._note(weaker, new)
             if any(s.bad for s in new) or self._attacked(weaker):
                 continue
             other = self._judged(weaker) if len(new) >= _ENOUGH and not self.lift.drop else None
-            return other if other is not None and other.verdict is not None and other.verdict.verdict == "proved" else found
+            return (
+                other if other is not None and other.verdict is not None and other.verdict.verdict == "proved"
+                else found
+            )
         return found
 
     def _judged(self, chosen: list[Condition]) -> Generalized | None:
-        """The rule under conditions with the verifier's verdict, whose counterexamples ask for further conditions."""
+        """The rule under conditions with the verifier's verdict, whose counterexamples ask for further
+        conditions.
+        """
         for _ in range(_APPEALS):
             text, rule = self.draft.with_best_places(chosen)
             text = layout(text)
             verdict = verify(rule, VerifySettings(seed=self.settings.seed))
             if verdict.verdict != "refuted":
                 added = tuple(c.text for c in chosen)
-                return Generalized(self.draft.name, text, added, self.lift.names, self.before, verdict, (), verdict.reason, rule)
+                return Generalized(
+                    self.draft.name, text, added, self.lift.names, self.before, verdict, (), verdict.reason,
+                    rule,
+                )
             if not self._take_back(verdict, chosen):
                 return None
             extra = self._choose(chosen)
@@ -267,7 +324,8 @@ class _Refinement:
             value = tie.value if tie.field == "*" else ""
             texts += [f"{tie.node}.{name} == {value}.{name}" if value else tie.text for name in names]
         known = [by_text[text] for text in dict.fromkeys(texts) if text in by_text]
-        return [c for c in known if not all(self.truth[self.conditions.index(c)])]  # the others say nothing new
+        # the others say nothing new
+        return [c for c in known if not all(self.truth[self.conditions.index(c)])]
 
     def _attributes(self, name: str) -> list[str]:
         node = next(node for node in named_nodes(self.base) if node.name == name)
@@ -295,11 +353,20 @@ class _Refinement:
     def _note(self, chosen: Sequence[Condition], new: Sequence[Sample]) -> None:
         bad = [s for s in new if s.bad]
         form = ", ".join(self.lift.names) or "as written"
-        self.tried.append(Tried(form, tuple(c.text for c in chosen), len(new) - len(bad), len(bad), bad[0].why if bad else ""))
+        self.tried.append(Tried(
+            form, tuple(c.text for c in chosen), len(new) - len(bad), len(bad), bad[0].why if bad else ""
+        ))
 
     # ── samples ──
 
-    def _draw(self, conditions: Sequence[Condition], wanted: int, attempts: int, most_bad: int = 0, vary: bool = False) -> list[Sample]:
+    def _draw(
+        self,
+        conditions: Sequence[Condition],
+        wanted: int,
+        attempts: int,
+        most_bad: int = 0,
+        vary: bool = False,
+    ) -> list[Sample]:
         """New samples of the rule under conditions; none if it does not check with them."""
         try:
             rule = self.named.checked(conditions)
@@ -328,8 +395,14 @@ class _Refinement:
             program = self.named.check([Condition(f"\n{c.text}") for c in found], False)
             if program.ok:
                 break
-            lines = {d.primary.span.line_column[0] for d in program.diagnostics if d.severity.value == "error"}
-            first = program.diagnostics[0].primary.span.source.text.split("\n").index(found[0].text + ("," if len(found) > 1 else ""))
+            lines = {
+                d.primary.span.line_column[0] for d in program.diagnostics if d.severity.value == "error"
+            }
+            first = (
+                program.diagnostics[0]
+                .primary.span.source.text.split("\n")
+                .index(found[0].text + ("," if len(found) > 1 else ""))
+            )
             kept = [c for k, c in enumerate(found) if first + 1 + k not in lines]
             if len(kept) == len(found):
                 raise NoDraft(f"conditions cannot be added to this rule: {program.diagnostics[0].message}")
@@ -355,7 +428,7 @@ class _Refinement:
         return None
 
 
-# ── ties ──────────────────────────────────────────────────────────────────────────────────────────────────────
+# ── ties ────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
 def _ties(rule: ir.CheckedRule, nodes: Sequence[Named]) -> list[list[Condition]]:
@@ -367,10 +440,14 @@ def _ties(rule: ir.CheckedRule, nodes: Sequence[Named]) -> list[list[Condition]]
     shapes = [_tie(a, leaves[0], "shape") for a in leaves[1:]]
     defaults = [
         Condition(f"{c.name}.{name} == {value_text(spec.default)}", 1, c.name, name, value_text(spec.default))
-        for c in calls for name, spec in rule.dialect.operators[c.operator or ""].attributes.items() if spec.default is not REQUIRED
-    ]  # fmt: skip
-    made = [[], [*attributes, *weights], [*attributes, *types, *shapes], attributes, weights, types, [*types, *shapes], [*attributes, *types],
-            defaults, [*defaults, *weights, *types]]  # fmt: skip
+        for c in calls
+        for name, spec in rule.dialect.operators[c.operator or ""].attributes.items()
+        if spec.default is not REQUIRED
+    ]
+    made = [
+        [], [*attributes, *weights], [*attributes, *types, *shapes], attributes, weights, types,
+        [*types, *shapes], [*attributes, *types], defaults, [*defaults, *weights, *types],
+    ]
     unique: dict[str, list[Condition]] = {}
     for ties in made:
         unique.setdefault(repr(sorted({(c.node, c.field) for c in ties})) + repr(len(ties)), ties)
@@ -379,11 +456,15 @@ def _ties(rule: ir.CheckedRule, nodes: Sequence[Named]) -> list[list[Condition]]
 
 def _tie(node: Named, to: Named, field: str) -> Condition:
     first, last = sorted((node, to), key=lambda n: n.order)
-    return Condition(f"{last.name}.{field} == {first.name}.{field}", 1, last.name, field, f"{first.name}.{field}")
+    return Condition(
+        f"{last.name}.{field} == {first.name}.{field}", 1, last.name, field, f"{first.name}.{field}"
+    )
 
 
 def _same_operators(rule: ir.CheckedRule, calls: Sequence[Named]) -> tuple[list[Condition], list[Condition]]:
-    """Calls of one operator with equal attributes, and leaves that are the same operand of them with equal types."""
+    """Calls of one operator with equal attributes, and leaves that are the same operand of them with equal
+    types.
+    """
     attributes, weights = [], []
     by_number = {node.number: node for node in named_nodes(rule)}
     first: dict[str, Named] = {}
@@ -393,8 +474,13 @@ def _same_operators(rule: ir.CheckedRule, calls: Sequence[Named]) -> tuple[list[
             continue
         attributes.append(Condition("", 1, call.name, "*", other.name))
         for a, b in zip(_operands(rule, other), _operands(rule, call), strict=False):
-            if a != b and a in by_number and b in by_number and by_number[a].operator is None and by_number[b].operator is None:
-                weights += [_tie(by_number[a], by_number[b], "shape"), _tie(by_number[a], by_number[b], "dtype")]
+            if (
+                a != b and a in by_number and b in by_number and by_number[a].operator is None
+                and by_number[b].operator is None
+            ):
+                weights += [
+                    _tie(by_number[a], by_number[b], "shape"), _tie(by_number[a], by_number[b], "dtype"),
+                ]
     return attributes, weights
 
 

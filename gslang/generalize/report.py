@@ -18,12 +18,18 @@ def as_text(found: Sequence[Generalized]) -> str:
 
 
 def _shown(g: Generalized) -> str:
-    lines = [f"# {g.name}: {g.before.verdict} as it is written" + (f" ({g.before.reason})" if g.before.verdict == "refuted" else "")]
+    lines = [
+        f"# {g.name}: {g.before.verdict} as it is written"
+        + (f" ({g.before.reason})" if g.before.verdict == "refuted" else "")
+    ]
     lines += [f"# tried: {_tried(t)}" for t in g.tried]
     if g.text is None or g.verdict is None:
         return "\n".join([*lines, f"# no conditions were found: {g.reason}", ""])
     if g.unchanged:
-        lines.append("# nothing to add: it needs no more conditions" + ("" if g.verdict.verdict == g.before.verdict else f"; {g.verdict.verdict}"))
+        lines.append(
+            "# nothing to add: it needs no more conditions"
+            + ("" if g.verdict.verdict == g.before.verdict else f"; {g.verdict.verdict}")
+        )
     lines += [f"# open now: {name}" for name in g.lifted]
     lines += [f"# needs: {condition}" for condition in g.conditions]
     lines.append(f"# {g.verdict.verdict}: {g.verdict.reason}")
@@ -32,7 +38,9 @@ def _shown(g: Generalized) -> str:
 
 def _tried(t: Tried) -> str:
     conditions = " and ".join(t.conditions) or "no conditions"
-    what = f"{t.good} instances agree" if not t.bad else f"{t.bad} of {t.good + t.bad} instances differ: {t.why}"
+    what = (
+        f"{t.good} instances agree" if not t.bad else f"{t.bad} of {t.good + t.bad} instances differ: {t.why}"
+    )
     return " ".join(f"{conditions}: {what}".split())
 
 
@@ -43,11 +51,19 @@ def as_json(found: Sequence[Generalized]) -> str:
 
 def _entry(g: Generalized) -> dict[str, object]:
     return {
-        "rule": g.name, "text": g.text, "conditions": list(g.conditions), "lifted": list(g.lifted), "unchanged": g.unchanged,
+        "rule": g.name,
+        "text": g.text,
+        "conditions": list(g.conditions),
+        "lifted": list(g.lifted),
+        "unchanged": g.unchanged,
         "before": {"verdict": g.before.verdict, "reason": g.before.reason},
-        "verdict": None if g.verdict is None else g.verdict.verdict, "reason": g.reason if g.verdict is None else g.verdict.reason,
-        "tried": [{"form": t.form, "conditions": list(t.conditions), "good": t.good, "bad": t.bad, "why": t.why} for t in g.tried],
-    }  # fmt: skip
+        "verdict": None if g.verdict is None else g.verdict.verdict,
+        "reason": g.reason if g.verdict is None else g.verdict.reason,
+        "tried": [
+            {"form": t.form, "conditions": list(t.conditions), "good": t.good, "bad": t.bad, "why": t.why}
+            for t in g.tried
+        ],
+    }
 
 
 def rule_file(source: Source, found: Sequence[Generalized]) -> str:

@@ -1,7 +1,7 @@
 """Instances of a rule, each told good or bad: whether the two sides agree there, in every element type.
 
-A rule is applied where its source matches, so an instance whose target does not fit is bad, too. Unlike a verdict, which notes whole numbers
-that wrap, a condition has to exclude them.
+A rule is applied where its source matches, so an instance whose target does not fit is bad, too. Unlike a
+verdict, which notes whole numbers that wrap, a condition has to exclude them.
 """
 
 from __future__ import annotations
@@ -34,17 +34,24 @@ class Sample:
     why: str
 
 
-def draw(rule: ir.CheckedRule, wanted: int, seed: int, attempts: int, most_bad: int = 0, vary: bool = False) -> list[Sample]:
-    """Up to `wanted` samples of a rule from so many attempts to draw one; no more after `most_bad` bad ones (0: any number).
+def draw(
+    rule: ir.CheckedRule, wanted: int, seed: int, attempts: int, most_bad: int = 0, vary: bool = False
+) -> list[Sample]:
+    """Up to `wanted` samples of a rule from so many attempts to draw one; no more after `most_bad` bad ones
+    (0: any number).
 
-    `vary`: those that differ most come first. A limit of processor time is there for rules whose instances are huge.
+    `vary`: those that differ most come first. A limit of processor time is there for rules whose instances
+    are huge.
     """
     until = thread_time() + _SECONDS
     drawn = instances(rule, Search(), seed, _SECONDS, attempts)
     found: list[Sample] = []
     for sample in samples(rule, varied(drawn, wanted, rule.dialect, until) if vary else drawn, seed):
         found.append(sample)
-        if len(found) >= wanted or thread_time() > until or most_bad and sum(s.bad for s in found) >= most_bad:
+        if (
+            len(found) >= wanted or thread_time() > until or most_bad
+            and sum(s.bad for s in found) >= most_bad
+        ):
             break
     return found
 
@@ -70,11 +77,20 @@ def match_in(rule: ir.CheckedRule, graph: Graph) -> Scope | None:
 def _wrong(rule: ir.CheckedRule, instance: Instance, seed: int) -> str | None:
     """Why the rule is wrong there; empty if it is not, None if that cannot be told."""
     if instance.after is None:
-        return f"the target does not fit: {instance.failure}" if can_be_computed(instance.before, rule.dialect, seed) else None
+        return (
+            f"the target does not fit: {instance.failure}"
+            if can_be_computed(instance.before, rule.dialect, seed)
+            else None
+        )
     finding = compare(instance.before, instance.after, rule.dialect, rule.approximate, seed)
-    if finding.numbers is None and (finding.field is None or not can_be_computed(instance.before, rule.dialect, seed)):
+    if finding.numbers is None and (
+        finding.field is None or not can_be_computed(instance.before, rule.dialect, seed)
+    ):
         return None
     why = refutes(finding)
     floats = {str(getattr(type_, "dtype", "")) for type_ in instance.before.types}
-    rounds = finding.kind == "wide" and any(name.startswith("float") for name in floats) or finding.field is True and "float16" in floats
+    rounds = (
+        finding.kind == "wide" and any(name.startswith("float") for name in floats) or finding.field is True
+        and "float16" in floats
+    )
     return None if why and rounds else why

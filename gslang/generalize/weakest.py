@@ -1,6 +1,8 @@
-"""The weakest conjunction of conditions that excludes all bad samples: a weighted set cover, greedy and then improved.
+"""The weakest conjunction of conditions that excludes all bad samples: a weighted set cover, greedy and then
+improved.
 
-Samples are bits of integers. A condition that holds on few good samples is dear, so that what is chosen keeps as many as it can.
+Samples are bits of integers. A condition that holds on few good samples is dear, so that what is chosen keeps
+as many as it can.
 """
 
 from __future__ import annotations
@@ -44,7 +46,8 @@ def weakest(columns: Sequence[Column], good: int, bad: int) -> tuple[int, ...] |
 
 
 def _anchors(columns: Sequence[Column], good: int) -> list[int]:
-    """Good samples, the ones with most conditions first: what is around them can be told from bad ones best."""
+    """Good samples, the ones with most conditions first: what is around them can be told from bad ones best.
+    """
     bits = [k for k in range(good.bit_length()) if good >> k & 1]
     bits.sort(key=lambda k: (-sum(c.good >> k & 1 for c in columns), k))
     step = max(1, len(bits) // _ANCHORS)
@@ -77,7 +80,9 @@ def _cover(columns: Sequence[Column], usable: Sequence[int], good: int, bad: int
     return _improved(columns, usable, chosen, good, bad)
 
 
-def _improved(columns: Sequence[Column], usable: Sequence[int], chosen: list[int], good: int, bad: int) -> tuple[int, ...]:
+def _improved(
+    columns: Sequence[Column], usable: Sequence[int], chosen: list[int], good: int, bad: int
+) -> tuple[int, ...]:
     """Leave out what others exclude, and replace one by a weaker or cheaper one that excludes as much."""
     for k in sorted(chosen, key=lambda k: (columns[k].good.bit_count(), -columns[k].price)):
         rest = [j for j in chosen if j != k]

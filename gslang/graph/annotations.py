@@ -1,4 +1,5 @@
-"""Annotations that rules attach to new nodes (`@attach(backend = "npu")`): names and values without a meaning for the engine.
+"""Annotations that rules attach to new nodes (`@attach(backend = "npu")`): names and values without a meaning
+for the engine.
 
 Formats keep them: JSON under `annotations`, ONNX in `metadata_props`.
 """

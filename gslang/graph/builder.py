@@ -75,10 +75,11 @@ class Builder:
 
 
 def initial_values(seed: int = 0) -> Fill:
-    """Values such as training starts from, by name: the same for the same name and seed, whatever else there is.
+    """Values such as training starts from, by name: the same for the same name and seed, whatever else there
+    is.
 
-    Scales (`…gamma`, `…var`) are near 1, shifts (`…beta`, `…mean`, `…bias`) near 0; everything else is normal with the
-    variance 2 / fan-in (He et al. 2015), which keeps activations in range through deep networks.
+    Scales (`…gamma`, `…var`) are near 1, shifts (`…beta`, `…mean`, `…bias`) near 0; everything else is normal
+    with the variance 2 / fan-in (He et al. 2015), which keeps activations in range through deep networks.
     """
     import numpy
 

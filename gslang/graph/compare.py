@@ -1,8 +1,8 @@
 """Two graphs compared up to the names and numbers of their nodes; operators counted.
 
-The walk goes from the outputs through both graphs in lock-step and keeps a one-to-one relation between their nodes, so
-a value that one graph computes once and the other twice is a difference. Not here: whether two different graphs compute
-the same (`evaluate` tells by numbers), commuted operands (another graph), formats.
+The walk goes from the outputs through both graphs in lock-step and keeps a one-to-one relation between their
+nodes, so a value that one graph computes once and the other twice is a difference. Not here: whether two
+different graphs compute the same (`evaluate` tells by numbers), commuted operands (another graph), formats.
 """
 
 from __future__ import annotations
@@ -21,7 +21,13 @@ from gslang.graph.known_calls import true_name
 
 _SHOWN_STEPS: Final = 4  # of a path, from its end: a chain of 100,000 nodes has long ones
 _SHOWN_VALUE: Final = 60  # characters
-_COUNTED: Final = {INPUT: "variables", PARAM: "variables", CONST: "constants", TUPLE: "tuples", PROJ: "projections"}
+_COUNTED: Final = {
+    INPUT: "variables",
+    PARAM: "variables",
+    CONST: "constants",
+    TUPLE: "tuples",
+    PROJ: "projections",
+}
 _NOTHING: Final = object()
 
 
@@ -35,21 +41,27 @@ def differences(
     across_formats: bool = False,
     annotations: bool = False,
 ) -> list[str]:
-    """The differences of two graphs, at most `limit` messages (None: all); empty if they are the same up to naming.
+    """The differences of two graphs, at most `limit` messages (None: all); empty if they are the same up to
+    naming.
 
-    Compared: the number and order of outputs; operators; attributes (completed with the defaults of `dialect` if given,
-    floats after rounding to float32, integers equal to floats of the same value, booleans only to booleans); constants
-    bit for bit (any NaN equals any other); types where both are known; inputs by name and type, also unused ones;
-    parameters by name (unless `params_by_name` is false), by type, and by value where both have one; sharing.
+    Compared: the number and order of outputs; operators; attributes (completed with the defaults of `dialect`
+    if given, floats after rounding to float32, integers equal to floats of the same value, booleans only to
+    booleans); constants bit for bit (any NaN equals any other); types where both are known; inputs by name
+    and type, also unused ones; parameters by name (unless `params_by_name` is false), by type, and by value
+    where both have one; sharing.
 
-    With `across_formats` what Relay text cannot tell apart is equal: an input and a parameter of its name, several outputs
-    and one tuple of them. With `annotations` what is attached to calls is compared too.
+    With `across_formats` what Relay text cannot tell apart is equal: an input and a parameter of its name,
+    several outputs and one tuple of them. With `annotations` what is attached to calls is compared too.
     """
-    return _Comparison(a, b, math.inf if limit is None else limit, dialect, params_by_name, across_formats, annotations).run()
+    return _Comparison(
+        a, b, math.inf if limit is None else limit, dialect, params_by_name, across_formats, annotations
+    ).run()
 
 
 def count_operators(graph: Graph) -> dict[str, int]:
-    """Reachable nodes: calls by operator, and `variables`, `constants`, `tuples`, `projections`; sorted, none zero."""
+    """Reachable nodes: calls by operator, and `variables`, `constants`, `tuples`, `projections`; sorted, none
+    zero.
+    """
     counts: dict[str, int] = {}
     for node in graph.reverse_post_order():
         op = true_name(graph.op[node])
@@ -65,12 +77,17 @@ def count_calls(graph: Graph) -> dict[str, int]:
 
 
 def same_attribute(a: Any, b: Any) -> bool:
-    """Equality of attribute values: floats after rounding to float32, arrays bit for bit, sequences item by item."""
+    """Equality of attribute values: floats after rounding to float32, arrays bit for bit, sequences item by
+    item.
+    """
     if isinstance(a, (tuple, list)) and isinstance(b, (tuple, list)):
         return len(a) == len(b) and all(same_attribute(x, y) for x, y in zip(a, b))
     if isinstance(a, bool) or isinstance(b, bool):
         return a is b
-    if isinstance(a, float) and isinstance(b, (int, float)) or isinstance(b, float) and isinstance(a, (int, float)):
+    if (
+        isinstance(a, float) and isinstance(b, (int, float)) or isinstance(b, float)
+        and isinstance(a, (int, float))
+    ):
         return a == b or _float32(a) == _float32(b) or (math.isnan(a) and math.isnan(b))
     if hasattr(a, "ndim") or hasattr(b, "ndim"):
         return hasattr(a, "ndim") and hasattr(b, "ndim") and same_array(a, b)
@@ -107,7 +124,14 @@ class _Comparison:
     """The state of one walk."""
 
     def __init__(
-        self, a: Graph, b: Graph, limit: float, dialect: Dialect | None, by_name: bool, loosely: bool, annotations: bool = False
+        self,
+        a: Graph,
+        b: Graph,
+        limit: float,
+        dialect: Dialect | None,
+        by_name: bool,
+        loosely: bool,
+        annotations: bool = False,
     ) -> None:
         self.a, self.b, self.limit, self.dialect, self.by_name = a, b, limit, dialect, by_name
         self.loosely, self.annotations = loosely, annotations
@@ -137,7 +161,10 @@ class _Comparison:
             self.to_b[x], self.to_a[y] = y, x
             self.reached_by[x] = (user, place)
             if self._same_node(x, y):
-                below = [(x, k, p, q) for k, (p, q) in enumerate(zip(a.operands[x], b.operands[y])) if p >= 0 and q >= 0]
+                below = [
+                    (x, k, p, q)
+                    for k, (p, q) in enumerate(zip(a.operands[x], b.operands[y])) if p >= 0 and q >= 0
+                ]
                 stack.extend(reversed(below))
         self._unused_inputs()
         return self.found if self.limit == math.inf else self.found[: int(self.limit)]
@@ -225,7 +252,9 @@ class _Comparison:
         for name in sorted({*left, *right}):
             one, other = left.get(name, _NOTHING), right.get(name, _NOTHING)
             if one is _NOTHING or other is _NOTHING or not same_attribute(one, other):
-                self._report(x, f"attribute `{name}` of {_named(self.a, x)}: {_shown(one)} against {_shown(other)}")
+                self._report(
+                    x, f"attribute `{name}` of {_named(self.a, x)}: {_shown(one)} against {_shown(other)}"
+                )
 
     def _attributes(self, graph: Graph, node: int) -> Mapping[str, Any]:
         signature = self.dialect.get(graph.op[node]) if self.dialect is not None else None

@@ -1,7 +1,9 @@
-"""Correspondence between the nodes of two graphs: first upwards from equal leaves, then downwards from the outputs, then by name.
+"""Correspondence between the nodes of two graphs: first upwards from equal leaves, then downwards from the
+outputs, then by name.
 
-Two calls correspond without doubt if operator, attributes and corresponding operands are equal. Others are paired if both are the
-same operand of paired nodes (or the same output), or have one name, and their operators are equal; such pairs differ in what they read.
+Two calls correspond without doubt if operator, attributes and corresponding operands are equal. Others are
+paired if both are the same operand of paired nodes (or the same output), or have one name, and their
+operators are equal; such pairs differ in what they read.
 """
 
 from __future__ import annotations
@@ -77,7 +79,10 @@ def _same_value(a: Graph, x: int, b: Graph, y: int) -> bool:
 
 def _same_attributes(a: Graph, x: int, b: Graph, y: int) -> bool:
     left, right = a.attrs[x], b.attrs[y]
-    return left is right or left.keys() == right.keys() and all(same_attribute(left[name], right[name]) for name in left)
+    return (
+        left is right or left.keys() == right.keys()
+        and all(same_attribute(left[name], right[name]) for name in left)
+    )
 
 
 def _from_outputs(pairs: _Pairs) -> None:
@@ -89,7 +94,10 @@ def _from_outputs(pairs: _Pairs) -> None:
         if x < 0 or y < 0 or (x, y) in seen:
             continue
         seen.add((x, y))
-        if pairs.to_b.get(x) == y or true_name(a.op[x]) == true_name(b.op[y]) and a.op[x] not in LEAVES and pairs.add(x, y):
+        if (
+            pairs.to_b.get(x) == y or true_name(a.op[x]) == true_name(b.op[y]) and a.op[x] not in LEAVES
+            and pairs.add(x, y)
+        ):
             todo.extend(zip(a.operands[x], b.operands[y]))
 
 
@@ -102,4 +110,7 @@ def _by_name(pairs: _Pairs) -> None:
 
 
 def _named(graph: Graph) -> Iterator[tuple[int, str, str]]:
-    return ((n, graph.op[n], name) for n in graph.nodes() if (name := graph.names[n]) is not None and graph.op[n] not in LEAVES)
+    return (
+        (n, graph.op[n], name)
+        for n in graph.nodes() if (name := graph.names[n]) is not None and graph.op[n] not in LEAVES
+    )

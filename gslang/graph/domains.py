@@ -1,4 +1,6 @@
-"""Attribute values in a graph that their operators never have: each is worth a warning, since the file may come from elsewhere."""
+"""Attribute values in a graph that their operators never have: each is worth a warning, since the file may
+come from elsewhere.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +16,8 @@ _PLAIN: Final = (bool, int, float, str, tuple, type(None))
 
 
 def values_outside(graph: Graph, dialect: Dialect) -> list[str]:
-    """A warning for each value, once for each operator and attribute, that lies outside the declared domain."""
+    """A warning for each value, once for each operator and attribute, that lies outside the declared domain.
+    """
     known: dict[tuple[str, str, str], bool | None] = {}
     found: dict[tuple[str, str, str], str] = {}
     for node, op in enumerate(graph.op):
@@ -23,7 +26,10 @@ def values_outside(graph: Graph, dialect: Dialect) -> list[str]:
             continue
         for name, value in graph.attrs[node].items():
             spec = signature.attributes.get(name)
-            if spec is None or not isinstance(value, _PLAIN) or name in signature.defaults and value == signature.defaults[name]:
+            if (
+                spec is None or not isinstance(value, _PLAIN) or name in signature.defaults
+                and value == signature.defaults[name]
+            ):
                 continue
             key = (op, name, repr(value))
             if key not in known:
@@ -33,7 +39,10 @@ def values_outside(graph: Graph, dialect: Dialect) -> list[str]:
                 types = tuple([graph.types[o] if o >= 0 else None for o in graph.operands[node]])
                 fits = contains(spec.domain, value, signature.call(types, graph.attrs[node]))
             if fits is False and key not in found:
-                found[key] = f"`{op}` of `{graph.label(node)}`: `{name}` is never `{value_text(value)}`; {_mend(value, spec)}"
+                found[key] = (
+                    f"`{op}` of `{graph.label(node)}`: `{name}` is never `{value_text(value)}`; "
+                    f"{_mend(value, spec)}"
+                )
     return list(found.values())
 
 

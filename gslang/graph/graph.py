@@ -1,8 +1,9 @@
 """The graph: a flat table of nodes with ordered operands, users kept incrementally, and a maintained order.
 
 A node is a small integer; each property is a column (a list indexed by node). No object per node or per edge.
-Columns are read directly by the engine; they are changed only through the methods here, which keep three facts true:
-`users` is the inverse of `operands`, `order` is topological, and a removed node has operator `DEAD`.
+Columns are read directly by the engine; they are changed only through the methods here, which keep three
+facts true: `users` is the inverse of `operands`, `order` is topological, and a removed node has operator
+`DEAD`.
 
 Not here: what operators mean (`dialect`), files (`formats`), matching (`engine`).
 """
@@ -24,7 +25,8 @@ CONST: Final = intern("%const")  # a compile-time constant
 TUPLE: Final = intern("%tuple")
 PROJ: Final = intern("%proj")  # attribute `index`
 DEAD: Final = intern("%dead")
-OUTLINE: Final = intern("%outline")  # calls that depend on constants only, as one node, between a step of rules and `fold` (`outline`)
+# calls that depend on constants only, as one node, between a step of rules and `fold` (`outline`)
+OUTLINE: Final = intern("%outline")
 
 VARIABLES: Final = frozenset((INPUT, PARAM))
 LEAVES: Final = frozenset((INPUT, PARAM, CONST))
@@ -35,26 +37,28 @@ ABSENT: Final = -1  # an omitted optional operand
 NO_ATTRS: Final[Mapping[str, Any]] = {}
 INDEX_ATTRS: Final[list[Mapping[str, Any]]] = [{"index": i} for i in range(64)]
 
-# Up to this many users a list, beyond it a dict (ordered, constant-time removal); both iterate and have `len`.
+# Up to this many users a list, beyond it a dict (ordered, constant-time removal); both iterate and have
+# `len`.
 MANY_USERS: Final = 16
 
 
 class Graph:
     """A computation graph. `outputs` lists result nodes in order and may name a node more than once.
 
-    Columns: `op` (an interned operator name or one of the kinds above), `operands` (tuple of nodes, `ABSENT` for an
-    omitted optional one), `attrs` (as given, without defaults; values are normalised: tuples for lists; shared, never
-    mutated), `types` (None where unknown), `names` (the file's id, None for a new node), `users` (distinct users).
+    Columns: `op` (an interned operator name or one of the kinds above), `operands` (tuple of nodes, `ABSENT`
+    for an omitted optional one), `attrs` (as given, without defaults; values are normalised: tuples for
+    lists; shared, never mutated), `types` (None where unknown), `names` (the file's id, None for a new node),
+    `users` (distinct users).
 
-    `values`: node → array (NumPy or a lazy handle with `shape`, `dtype` and `load()`), for constants and parameters.
-    `extras`: node → what a format wants to keep with it. `meta`: the same for the whole graph.
+    `values`: node → array (NumPy or a lazy handle with `shape`, `dtype` and `load()`), for constants and
+    parameters. `extras`: node → what a format wants to keep with it. `meta`: the same for the whole graph.
     `opaque_meta` data is never interpreted by the engine.
     """
 
     __slots__ = (
-        "additions", "attrs", "blocked", "dead", "dialect", "extras", "meta", "name", "names", "op", "operands", "order", "output_uses",
-        "outputs", "types", "users", "values",
-    )  # fmt: skip
+        "additions", "attrs", "blocked", "dead", "dialect", "extras", "meta", "name", "names", "op",
+        "operands", "order", "output_uses", "outputs", "types", "users", "values",
+    )
 
     picture: ClassVar[Callable[[Graph], str] | None] = None  # draws a graph as SVG; set by whoever can
 
@@ -65,7 +69,10 @@ class Graph:
 
     def __repr__(self) -> str:
         inputs = sum(op is INPUT for op in self.op)
-        shown = [f"{len(self)} node{'s' * (len(self) != 1)}", f"{inputs} input{'s' * (inputs != 1)}", f"{len(self.outputs)} output{'s' * (len(self.outputs) != 1)}"]
+        shown = [
+            f"{len(self)} node{'s' * (len(self) != 1)}", f"{inputs} input{'s' * (inputs != 1)}",
+            f"{len(self.outputs)} output{'s' * (len(self.outputs) != 1)}",
+        ]
         return f"<Graph {self.name}, dialect {self.dialect}: {', '.join(shown)}>"
 
     def __init__(self, dialect: str = "relay", name: str = "main") -> None:
@@ -87,7 +94,7 @@ class Graph:
         self.blocked: dict[int, None] = {}  # outputs of matches that only a path through other nodes forbids
         self.additions: dict[int, list[list[int]]] = {}  # watched node → logs of users that came or changed
 
-    # ── building ──────────────────────────────────────────────────────────────────────────────────────────────
+    # ── building ────────────────────────────────────────────────────────────────────────────────────────────
 
     def add(
         self,
@@ -97,7 +104,10 @@ class Graph:
         type: Type | None = None,
         name: str | None = None,
     ) -> int:
-        """Append a node whose operands exist; returns its number. It is not placed in the order (see `place`)."""
+        """Append a node whose operands exist; returns its number.
+
+        It is not placed in the order (see `place`).
+        """
         node = len(self.op)
         operands = tuple(operands)
         self.op.append(intern(op))
@@ -146,7 +156,8 @@ class Graph:
             self.output_uses.setdefault(node, []).append(position)
 
     def replace_outputs(self, replacement: Mapping[int, int]) -> None:
-        """Let the values stand for the keys among the graph's outputs, all at once; others are not looked at."""
+        """Let the values stand for the keys among the graph's outputs, all at once; others are not looked at.
+        """
         uses = self.output_uses
         moved = [(now, uses.pop(old)) for old, now in replacement.items() if old in uses]
         for now, positions in moved:
@@ -154,7 +165,7 @@ class Graph:
                 self.outputs[position] = now
             uses.setdefault(now, []).extend(positions)
 
-    # ── reading ───────────────────────────────────────────────────────────────────────────────────────────────
+    # ── reading ─────────────────────────────────────────────────────────────────────────────────────────────
 
     def __len__(self) -> int:
         """The number of nodes that are not removed."""
@@ -184,7 +195,9 @@ class Graph:
         return self.names[node] or f"%{node}"
 
     def reverse_post_order(self) -> list[int]:
-        """Nodes reachable from the outputs, operands first, left to right, output by output (thesis, algorithm 2.1)."""
+        """Nodes reachable from the outputs, operands first, left to right, output by output (thesis,
+        algorithm 2.1).
+        """
         seen = bytearray(len(self.op))
         result: list[int] = []
         for output in self.outputs:
@@ -192,7 +205,10 @@ class Graph:
         return result
 
     def _visit(self, start: int, seen: bytearray, result: list[int]) -> None:
-        """Append what `start` depends on and is not seen yet, operands first. On the stack `~node` means: its operands are done."""
+        """Append what `start` depends on and is not seen yet, operands first.
+
+        On the stack `~node` means: its operands are done.
+        """
         operands = self.operands
         stack = [start]
         while stack:
@@ -245,13 +261,15 @@ class Graph:
         other.types, other.names = self.types[:], self.names[:]
         with no_collection():
             other.users = [users.copy() for users in self.users]
-        other.outputs, other.output_uses = self.outputs[:], {node: uses[:] for node, uses in self.output_uses.items()}
+        other.outputs, other.output_uses = (
+            self.outputs[:], {node: uses[:] for node, uses in self.output_uses.items()},
+        )
         other.values, other.meta, other.dead = dict(self.values), dict(self.meta), self.dead
         other.extras = {node: dict(extra) for node, extra in self.extras.items()}
         other.order = None if self.order is None else self.order.copy()
         return other
 
-    # ── changing ──────────────────────────────────────────────────────────────────────────────────────────────
+    # ── changing ────────────────────────────────────────────────────────────────────────────────────────────
 
     def add_user(self, operand: int, user: int) -> None:
         """Note that `user` reads `operand`."""
@@ -287,7 +305,9 @@ class Graph:
         for column in (self.op, self.operands, self.attrs, self.types, self.names, self.users):
             del column[first:]
 
-    def replace_uses(self, replacement: Mapping[int, int], staying: frozenset[int] | set[int] = frozenset()) -> list[int]:
+    def replace_uses(
+        self, replacement: Mapping[int, int], staying: frozenset[int] | set[int] = frozenset()
+    ) -> list[int]:
         """Let every user of a key read its value instead, in one go; users in `staying` keep what they read.
 
         Returns the users that changed, in the order of their first change. Graph outputs change too.
@@ -313,7 +333,10 @@ class Graph:
         return list(changed)
 
     def remove_dead(self, candidates: Iterable[int], keep_inputs: bool = True) -> list[int]:
-        """Remove those candidates that nobody uses, then what only they used. Inputs stay: they are the interface."""
+        """Remove those candidates that nobody uses, then what only they used.
+
+        Inputs stay: they are the interface.
+        """
         removed = []
         stack = list(candidates)
         op, users, operands, output_uses = self.op, self.users, self.operands, self.output_uses
@@ -337,14 +360,17 @@ class Graph:
         return removed
 
     def set_values(self, leaves: Mapping[int, tuple[str, Any, Type | None]], gone: Iterable[int]) -> None:
-        """Turn nodes in place into constants or parameters (kind, value, type), and remove the nodes `gone`, which only
-        these and one another read, with what only they read."""
+        """Turn nodes in place into constants or parameters (kind, value, type), and remove the nodes `gone`,
+        which only these and one another read, with what only they read.
+        """
         op, operands, attrs, types, users = self.op, self.operands, self.attrs, self.types, self.users
         values, away = self.values, set(gone)
         changed = away.union(leaves)
         below = dict.fromkeys([operand for node in (*leaves, *away) for operand in operands[node]])
         for node, (kind, value, type_) in leaves.items():
-            op[node], operands[node], attrs[node], types[node], values[node] = kind, (), NO_ATTRS, type_, value
+            op[node], operands[node], attrs[node], types[node], values[node] = (
+                kind, (), NO_ATTRS, type_, value,
+            )
         self._bury(away)
         for node in away:
             users[node] = []

@@ -9,12 +9,21 @@ from gslang.dialect.dialect import Dialect
 from gslang.dialect.dtypes import dtype_exists
 from gslang.dialect.load import require_inference
 from gslang.dialect.signature import TypeInferenceError
-from gslang.dialect.tensor_type import LARGEST_DIMENSION, UNKNOWN, Symbol, TensorType, TupleType, Type, UnknownValue
+from gslang.dialect.tensor_type import (
+    LARGEST_DIMENSION,
+    UNKNOWN,
+    Symbol,
+    TensorType,
+    TupleType,
+    Type,
+    UnknownValue,
+)
 from gslang.graph.graph import CONST, LEAVES, PROJ, TUPLE, Graph
 
-# What inference may raise for operands and attributes that nobody foresaw: a layout without an axis that the operator
-# needs, a rank below the declared one, three numbers where a pair is wanted. Files of users hold such things.
-_DEEPEST_TUPLE: Final = 100  # levels: nothing is said about tuples nested deeper, so that types can be walked by recursion
+# What inference may raise for operands and attributes that nobody foresaw: a layout without an axis that the
+# operator needs, a rank below the declared one, three numbers where a pair is wanted. Files of users hold
+# such things. levels: nothing is said about tuples nested deeper, so that types can be walked by recursion
+_DEEPEST_TUPLE: Final = 100
 _MISFITS = (LookupError, ArithmeticError, ValueError, TypeError, AttributeError)
 
 
@@ -121,12 +130,15 @@ def refine(a: Type | None, b: Type | None) -> Type | None:
         if a.shape is None or b.shape is None:
             return TensorType(a.shape if b.shape is None else b.shape, dtype)
         rank = {int: 0, Symbol: 1, type(UNKNOWN): 2}
-        return TensorType(tuple([min(x, y, key=lambda d: rank[type(d)]) for x, y in zip(a.shape, b.shape)]), dtype)
+        return TensorType(
+            tuple([min(x, y, key=lambda d: rank[type(d)]) for x, y in zip(a.shape, b.shape)]), dtype
+        )
     return a
 
 
 def infer_types(graph: Graph, dialect: Dialect) -> list[tuple[int, str]]:
-    """Fill in all types, operands first. Returns (node, why) for each contradiction; such a node keeps what it had.
+    """Fill in all types, operands first. Returns (node, why) for each contradiction; such a node keeps what
+    it had.
 
     Raises `InputError` if the dialect's inference needs a package that is not installed.
     """
@@ -138,7 +150,10 @@ def infer_types(graph: Graph, dialect: Dialect) -> list[tuple[int, str]]:
         if op[node] in LEAVES:
             continue
         try:
-            key = (op[node], tuple(graph.attrs[node].items()), *[types[o] if o >= 0 else None for o in operands[node]])
+            key = (
+                op[node], tuple(graph.attrs[node].items()),
+                *[types[o] if o >= 0 else None for o in operands[node]],
+            )
             known = key in found
         except TypeError:  # an array among the attributes
             key, known = (), False

@@ -10,9 +10,10 @@ from gslang.graph.graph import ABSENT, DEAD, LEAVES, PROJ, Graph
 def check_invariants(graph: Graph) -> list[str]:
     """Every broken invariant, as a sentence; empty if all hold.
 
-    Checked: columns of equal length; operands that exist; no cycle; users the inverse of operands; the maintained order
-    (if there is one) complete, labels rising along every edge; names unique; removed nodes not used, not in the order,
-    not outputs and without data; `output_uses` and `dead` right; leaves without operands, projections with one.
+    Checked: columns of equal length; operands that exist; no cycle; users the inverse of operands; the
+    maintained order (if there is one) complete, labels rising along every edge; names unique; removed nodes
+    not used, not in the order, not outputs and without data; `output_uses` and `dead` right; leaves without
+    operands, projections with one.
     """
     found = _columns(graph)
     if found:
@@ -20,7 +21,9 @@ def check_invariants(graph: Graph) -> list[str]:
     found += _operands(graph)
     if found:
         return found
-    return found + _cycle(graph) + _users(graph) + _order(graph) + _names(graph) + _counts(graph) + _data(graph)
+    return (
+        found + _cycle(graph) + _users(graph) + _order(graph) + _names(graph) + _counts(graph) + _data(graph)
+    )
 
 
 def _columns(graph: Graph) -> list[str]:

@@ -1,7 +1,8 @@
-"""Calls that say more than their operator's declaration knows become opaque; attributes that may be operands become operands.
+"""Calls that say more than their operator's declaration knows become opaque; attributes that may be operands
+become operands.
 
-An opaque call has a name of its own, `nn.pad{pad_mood}`, which no dialect declares: no rule matches it, nothing computes it, its
-type is what the file states. Written, it has its true name and all that was given.
+An opaque call has a name of its own, `nn.pad{pad_mood}`, which no dialect declares: no rule matches it,
+nothing computes it, its type is what the file states. Written, it has its true name and all that was given.
 """
 
 from __future__ import annotations
@@ -15,7 +16,8 @@ from gslang.dialect.signature import OperandSpec, Signature
 from gslang.dialect.tensor_type import TensorType
 from gslang.graph.graph import ABSENT, CONST, Graph
 
-FROM_ATTRIBUTE: Final = "attribute"  # in `extras` of a constant: the value of the attribute that it stands for
+# in `extras` of a constant: the value of the attribute that it stands for
+FROM_ATTRIBUTE: Final = "attribute"
 
 
 def true_name(op: str) -> str:
@@ -31,10 +33,14 @@ def opaque_name(op: str, unknown: Iterable[str]) -> str:
 def unknown_parts(signature: Signature, operands: tuple[int, ...], attrs: Mapping[str, Any]) -> list[str]:
     """Attributes of a call that its operator does not declare, and `operand k` for each operand too many.
 
-    An attribute with the name of an operand is known if it stands for it, or repeats it without a value of its own (Relay's
-    `arange(a, b, c, start=meta[…][0])`).
+    An attribute with the name of an operand is known if it stands for it, or repeats it without a value of
+    its own (Relay's `arange(a, b, c, start=meta[…][0])`).
     """
-    found = [name for name, value in attrs.items() if name not in signature.attributes and not _stands_for_operand(signature, operands, name, value)]
+    found = [
+        name
+        for name, value in attrs.items()
+        if name not in signature.attributes and not _stands_for_operand(signature, operands, name, value)
+    ]
     if len(operands) > len(signature.operands) and not any(spec.variadic for spec in signature.operands):
         found += [f"operand {k}" for k in range(len(signature.operands), len(operands)) if operands[k] >= 0]
     return found
@@ -43,13 +49,18 @@ def unknown_parts(signature: Signature, operands: tuple[int, ...], attrs: Mappin
 def _stands_for_operand(signature: Signature, operands: tuple[int, ...], name: str, value: Any) -> bool:
     for k, spec in enumerate(signature.operands):
         if spec.name == name:
-            says_nothing = value is None or value == () or isinstance(value, str) and value.startswith("meta[")
+            says_nothing = (
+                value is None or value == () or isinstance(value, str) and value.startswith("meta[")
+            )
             return says_nothing or spec.attribute is not None and not (k < len(operands) and operands[k] >= 0)
     return False
 
 
 def mark_opaque_calls(graph: Graph, dialect: Dialect) -> list[str]:
-    """Give calls that say more than is declared their opaque names. Returns a warning for each operator and attribute."""
+    """Give calls that say more than is declared their opaque names.
+
+    Returns a warning for each operator and attribute.
+    """
     known: dict[str, tuple[frozenset[str], int]] = {}
     for name, signature in dialect.operators.items():
         most = len(graph.op) if any(spec.variadic for spec in signature.operands) else len(signature.operands)
@@ -62,27 +73,44 @@ def mark_opaque_calls(graph: Graph, dialect: Dialect) -> list[str]:
         signature = dialect.operators[op]
         if unknown := unknown_parts(signature, graph.operands[node], graph.attrs[node]):
             graph.op[node] = intern(opaque_name(op, unknown))
-            warnings.update(((op, part), warning(signature, len(graph.operands[node]), part)) for part in unknown)
+            warnings.update(
+                ((op, part), warning(signature, len(graph.operands[node]), part)) for part in unknown
+            )
     return list(warnings.values())
 
 
 def warning(signature: Signature, operands: int, part: str) -> str:
-    """The warning, given once, about an operator's attribute or operand that its declaration does not have."""
+    """The warning, given once, about an operator's attribute or operand that its declaration does not have.
+    """
     if part.startswith("operand "):
         names = ", ".join(spec.name for spec in signature.operands)
         many = "s" * (len(signature.operands) != 1)
-        return f"`{signature.name}` has {len(signature.operands)} operand{many} ({names}), not {operands}; such calls are left as they are"
-    return f"`{signature.name}` is declared without an attribute `{part}`; calls that have it are left as they are"
+        return (
+            f"`{signature.name}` has {len(signature.operands)} operand{many} ({names}), not {operands}; such "
+            "calls are left as they are"
+        )
+    return (
+        f"`{signature.name}` is declared without an attribute `{part}`; calls that have it are left as they "
+        "are"
+    )
 
 
 def is_known_form(graph: Graph, dialect: Dialect) -> bool:
-    """True if no call says more than its operator's operands and attributes, under the names that they have as such."""
+    """True if no call says more than its operator's operands and attributes, under the names that they have
+    as such.
+    """
     signatures = dialect.operators
     for op, attrs, operands in zip(graph.op, graph.attrs, graph.operands):
         signature = signatures.get(op)
-        if signature is None or (not attrs or attrs.keys() <= signature.attributes.keys()) and len(operands) <= len(signature.operands):
+        if (
+            signature is None or (not attrs or attrs.keys() <= signature.attributes.keys())
+            and len(operands) <= len(signature.operands)
+        ):
             continue
-        if len(operands) > len(signature.operands) and any(spec.variadic for spec in signature.operands) and attrs.keys() <= signature.attributes.keys():
+        if (
+            len(operands) > len(signature.operands) and any(spec.variadic for spec in signature.operands)
+            and attrs.keys() <= signature.attributes.keys()
+        ):
             continue
         return False
     return True
@@ -94,7 +122,9 @@ def prepared(graph: Graph, dialect: Dialect) -> Graph:
 
 
 def prepared_copy(graph: Graph, dialect: Dialect) -> Graph:
-    """A copy of a graph in the form that rules speak of: opaque calls marked, attributes that may be operands stated as constants."""
+    """A copy of a graph in the form that rules speak of: opaque calls marked, attributes that may be operands
+    stated as constants.
+    """
     copy = graph.copy()
     if not is_known_form(copy, dialect):
         mark_opaque_calls(copy, dialect)
@@ -118,7 +148,9 @@ def _attributes_to_operands(graph: Graph, dialect: Dialect) -> None:
             if name in attrs and (k >= len(operands) or operands[k] < 0):
                 value = attrs.pop(name)
                 operands += [ABSENT] * (k + 1 - len(operands))
-                operands[k] = ABSENT if value is None else _constant(graph, dialect, graph.op[node], k, operands, value)
+                operands[k] = (
+                    ABSENT if value is None else _constant(graph, dialect, graph.op[node], k, operands, value)
+                )
         while operands and operands[-1] == ABSENT:
             operands.pop()
         _replace_call(graph, node, operands, attrs)
@@ -126,7 +158,9 @@ def _attributes_to_operands(graph: Graph, dialect: Dialect) -> None:
 
 def operands_to_attributes(graph: Graph, dialect: Dialect) -> None:
     """Give calls those attributes back that `prepared_copy` has made operands."""
-    stated = [node for node, extra in graph.extras.items() if FROM_ATTRIBUTE in extra and graph.op[node] is CONST]
+    stated = [
+        node for node, extra in graph.extras.items() if FROM_ATTRIBUTE in extra and graph.op[node] is CONST
+    ]
     for user in dict.fromkeys(user for node in stated for user in graph.users[node]):
         signature = dialect.operators.get(graph.op[user])
         attrs, operands = dict(graph.attrs[user]), list(graph.operands[user])

@@ -1,9 +1,10 @@
 """A topological order kept as numbers: every node's label is greater than those of its operands.
 
-"May a depend on b" is then one comparison in most cases, and sorting users by label gives them as a subsequence of the
-order. Unrelated nodes may share a label; node numbers break ties. New nodes get labels in the gap between what they read
-and what reads them, so nothing else has to move; when a gap is used up all labels are given anew, which wide gaps make
-rare (the idea of Dietz and Sleator, "Two algorithms for maintaining order in a list", 1987, without the list).
+"May a depend on b" is then one comparison in most cases, and sorting users by label gives them as a
+subsequence of the order. Unrelated nodes may share a label; node numbers break ties. New nodes get labels in
+the gap between what they read and what reads them, so nothing else has to move; when a gap is used up all
+labels are given anew, which wide gaps make rare (the idea of Dietz and Sleator, "Two algorithms for
+maintaining order in a list", 1987, without the list).
 """
 
 from __future__ import annotations
@@ -51,7 +52,9 @@ class Order:
         self.label.extend([OUTSIDE] * (size - len(self.label)))
 
     def spread(self, nodes: Sequence[int], low: int, high: int) -> bool:
-        """Give `nodes` rising labels above `low`, the last one at most `high`; any that had a place come first. False if there is no room."""
+        """Give `nodes` rising labels above `low`, the last one at most `high`; any that had a place come
+        first. False if there is no room.
+        """
         step = (high - low) // len(nodes)
         if step < 1:
             return False

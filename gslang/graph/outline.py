@@ -1,8 +1,8 @@
 """Outlines: the part of a target that depends on constants and parameters only, laid down as one node.
 
-Where folding follows a step of rules, such a part would be built call by call, only to be computed and removed. As an
-outline it is computed for all applications of the rule together. No outline outlives the two steps: what is not computed is
-written out again (`write_out`), with the calls that the rule says.
+Where folding follows a step of rules, such a part would be built call by call, only to be computed and
+removed. As an outline it is computed for all applications of the rule together. No outline outlives the two
+steps: what is not computed is written out again (`write_out`), with the calls that the rule says.
 """
 
 from __future__ import annotations
@@ -17,7 +17,8 @@ from gslang.graph.graph import OUTLINE, Graph
 
 @dataclass(frozen=True, slots=True)
 class OutlinedNode:
-    """A call, or a constant (`value`). An operand is the number of an earlier node, or `~k`, operand k of the outline.
+    """A call, or a constant (`value`). An operand is the number of an earlier node, or `~k`, operand k of the
+    outline.
 
     `place`: where the rule's target has it; outlines of one application may share it.
     """
@@ -32,7 +33,10 @@ class OutlinedNode:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Outline:
-    """`nodes`: operands before users; the last one is the result. `position`: the outlines of one application are numbered in a row."""
+    """`nodes`: operands before users; the last one is the result.
+
+    `position`: the outlines of one application are numbered in a row.
+    """
 
     nodes: tuple[OutlinedNode, ...]
     position: int
@@ -41,7 +45,9 @@ class Outline:
 def outlines_of(graph: Graph) -> list[int]:
     """The outlines in a graph."""
     op = graph.op
-    return [node for node in range(op.index(OUTLINE), len(op)) if op[node] is OUTLINE] if OUTLINE in op else []
+    return (
+        [node for node in range(op.index(OUTLINE), len(op)) if op[node] is OUTLINE] if OUTLINE in op else []
+    )
 
 
 def outline_at(graph: Graph, node: int) -> Outline:

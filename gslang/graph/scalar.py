@@ -1,6 +1,7 @@
 """A constant's value that is one number: it becomes an array when somebody asks for one.
 
-Graphs whose constants are numbers are read, matched and written without NumPy, whose import takes longer than all that.
+Graphs whose constants are numbers are read, matched and written without NumPy, whose import takes longer than
+all that.
 """
 
 from __future__ import annotations
@@ -13,7 +14,10 @@ _BYTES: Final = {"float32": 4, "float64": 8, "int32": 4, "int64": 8}
 
 
 class Scalar:
-    """A number of one of the types in `Scalar.dtypes`, as an element of that type has it. `load()` gives the array, of shape ()."""
+    """A number of one of the types in `Scalar.dtypes`, as an element of that type has it.
+
+    `load()` gives the array, of shape ().
+    """
 
     __slots__ = ("_array", "dtype_name", "number")
 

@@ -15,7 +15,9 @@ def words_part() -> str:
         ("kinds", "What an input may be.", table.KINDS),
         ("builtins", "Functions of the language.", table.BUILTINS),
     )
-    return "\n".join(f"(defconst gsl--{name}\n  '({_listed(found)})\n  \"{text}\")\n" for name, text, found in lists)
+    return "\n".join(
+        f'(defconst gsl--{name}\n  \'({_listed(found)})\n  "{text}")\n' for name, text, found in lists
+    )
 
 
 def _listed(found: tuple[str, ...]) -> str:

@@ -1,7 +1,9 @@
-"""Writes the files of `editors/` that list words: `python -m gslang.highlight.generate`. A test holds them to it.
+"""Writes the files of `editors/` that list words: `python -m gslang.highlight.generate`. A test holds them to
+it.
 
-Grammars in data formats are written whole. Files that are programs (Vim script, Emacs Lisp, tree-sitter queries) are written by
-hand, except for what stands between their two lines `… words: begin` and `… words: end`.
+Grammars in data formats are written whole. Files that are programs (Vim script, Emacs Lisp, tree-sitter
+queries) are written by hand, except for what stands between their two lines `… words: begin` and `… words:
+end`.
 """
 
 from __future__ import annotations
@@ -14,7 +16,10 @@ EDITORS = Path(__file__).resolve().parent.parent.parent / "editors"
 
 
 def files() -> dict[str, str]:
-    """Path below `editors/` → what it should hold. Raises `OSError` where a file with a marked part is missing."""
+    """Path below `editors/` → what it should hold.
+
+    Raises `OSError` where a file with a marked part is missing.
+    """
     whole = {
         "vscode/syntaxes/gslang.tmLanguage.json": textmate.text_mate(),
         "sublime/gslang.sublime-syntax": sublime.sublime(),
@@ -25,7 +30,9 @@ def files() -> dict[str, str]:
         "emacs/gsl-mode.el": emacs.words_part(),
         "tree-sitter-gslang/queries/highlights.scm": tree_sitter.highlights_part(),
     }
-    return whole | {name: _with_part((EDITORS / name).read_text(encoding="utf-8"), part) for name, part in parts.items()}
+    return whole | {
+        name: _with_part((EDITORS / name).read_text(encoding="utf-8"), part) for name, part in parts.items()
+    }
 
 
 def _with_part(text: str, part: str) -> str:

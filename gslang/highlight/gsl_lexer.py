@@ -18,31 +18,27 @@ class GslangLexer(RegexLexer):
     filenames = ["*.gsl"]
     mimetypes = ["text/x-gslang"]
     url = ""
-    tokens = {
-        "root": [
-            (r"\s+", Whitespace),
-            (r"#!.*|##(?!#).*", Comment.Special),
-            (r"#.*", Comment.Single),
-            (r'"(?:[^"\\\n]|\\.)*"', String.Double),
-            (r"@\w+", Name.Decorator),
-            (r"(?<![.])(\.)([A-Za-z_]\w*)(?!\w*\s*\??\()", bygroups(Operator, Name.Attribute)),
-            (rf"(?!(?:{'|'.join(table.CONSTANTS)})\b)([A-Za-z_]\w*)(\s*)(=)(?![=>])", bygroups(Name.Variable, Whitespace, Operator)),
-            (rf"(:)(\s*)({'|'.join((*table.KINDS, 'op'))})\b", bygroups(Operator, Whitespace, Keyword.Type)),
-            (r"\b(rule|fn)(\s+)([A-Za-z_]\w*)", bygroups(Keyword.Declaration, Whitespace, Name.Function)),
-            (r"\b(op)(\s+)([A-Za-z_][\w.]*)", bygroups(Keyword.Declaration, Whitespace, Name.Function)),
-            (r"(?<=\.)[A-Za-z_]\w*(?=\s*\??\()", Name.Function),
-            (words(table.SOFT, prefix=r"\b", suffix=r"(?=\s*[(.=])"), Name.Function),
-            (words(table.items(), prefix=r"\b", suffix=r"\b"), Keyword.Declaration),
-            (words(table.keywords(), prefix=r"\b", suffix=r"\b"), Keyword),
-            (words(table.CONSTANTS, prefix=r"\b", suffix=r"\b"), Keyword.Constant),
-            (words(table.PATTERN_KINDS, prefix=r"\b", suffix=r"(?=\s*\()"), Keyword.Type),
-            (words(table.BUILTINS, prefix=r"\b", suffix=r"(?=\s*\()"), Name.Builtin),
-            (r"\b(?:bool|b?float\d+|u?int\d+)\b", Keyword.Type),
-            (r"[A-Za-z_]\w*(?=\??\()", Name.Function),
-            (r"[A-Za-z_]\w*", Name),
-            (r"\d+(?:\.\d+(?:[eE][-+]?\d+)?|[eE][-+]?\d+)", Number.Float),
-            (r"\d+", Number.Integer),
-            (r"[(){}\[\],;]", Punctuation),
-            ("|".join(re.escape(sign) for sign in table.operators()), Operator),
-        ]
-    }
+    tokens = {"root": [
+        (r"\s+", Whitespace), (r"#!.*|##(?!#).*", Comment.Special),
+        (r"#.*", Comment.Single),
+        (r'"(?:[^"\\\n]|\\.)*"', String.Double), (r"@\w+", Name.Decorator),
+        (r"(?<![.])(\.)([A-Za-z_]\w*)(?!\w*\s*\??\()", bygroups(Operator, Name.Attribute)),
+        (
+            rf"(?!(?:{'|'.join(table.CONSTANTS)})\b)([A-Za-z_]\w*)(\s*)(=)(?![=>])",
+            bygroups(Name.Variable, Whitespace, Operator),
+        ),
+        (rf"(:)(\s*)({'|'.join((*table.KINDS, 'op'))})\b", bygroups(Operator, Whitespace, Keyword.Type)),
+        (r"\b(rule|fn)(\s+)([A-Za-z_]\w*)", bygroups(Keyword.Declaration, Whitespace, Name.Function)),
+        (r"\b(op)(\s+)([A-Za-z_][\w.]*)", bygroups(Keyword.Declaration, Whitespace, Name.Function)),
+        (r"(?<=\.)[A-Za-z_]\w*(?=\s*\??\()", Name.Function),
+        (words(table.SOFT, prefix=r"\b", suffix=r"(?=\s*[(.=])"), Name.Function),
+        (words(table.items(), prefix=r"\b", suffix=r"\b"), Keyword.Declaration),
+        (words(table.keywords(), prefix=r"\b", suffix=r"\b"), Keyword),
+        (words(table.CONSTANTS, prefix=r"\b", suffix=r"\b"), Keyword.Constant),
+        (words(table.PATTERN_KINDS, prefix=r"\b", suffix=r"(?=\s*\()"), Keyword.Type),
+        (words(table.BUILTINS, prefix=r"\b", suffix=r"(?=\s*\()"), Name.Builtin),
+        (r"\b(?:bool|b?float\d+|u?int\d+)\b", Keyword.Type), (r"[A-Za-z_]\w*(?=\??\()", Name.Function),
+        (r"[A-Za-z_]\w*", Name), (r"\d+(?:\.\d+(?:[eE][-+]?\d+)?|[eE][-+]?\d+)", Number.Float),
+        (r"\d+", Number.Integer), (r"[(){}\[\],;]", Punctuation),
+        ("|".join(re.escape(sign) for sign in table.operators()), Operator),
+    ]}

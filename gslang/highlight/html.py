@@ -9,7 +9,9 @@ _ITEM = re.compile(r"^(?:#|@|(?:rule|fn|op|pass|test|use|dialect)\b)", re.MULTIL
 
 
 def item_text(text: str, at: int) -> str:
-    """The lines of the item around an offset: up to the next line that begins an item or a comment at column 1. For display only."""
+    """The lines of the item around an offset: up to the next line that begins an item or a comment at column
+    1. For display only.
+    """
     start = text.rfind("\n", 0, at) + 1
     following = _ITEM.search(text, at)
     return text[start : following.start() if following else len(text)].strip() + "\n"

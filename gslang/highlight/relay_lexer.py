@@ -16,22 +16,24 @@ class RelayLexer(RegexLexer):
     url = ""
     tokens = {
         "root": [
-            (r"\s+", Whitespace),
-            (r"#\[", Comment.Preproc, "header"),
+            (r"\s+", Whitespace), (r"#\[", Comment.Preproc, "header"),
             (r"#.*|//.*", Comment.Single),
-            (r"/\*", Comment.Multiline, "comment"),
-            (r'"(?:[^"\\]|\\.)*"', String.Double),
-            (r"@[\w.]+", Name.Function),
-            (r"%[\w.]+", Name.Variable),
+            (r"/\*", Comment.Multiline, "comment"), (r'"(?:[^"\\]|\\.)*"', String.Double),
+            (r"@[\w.]+", Name.Function), (r"%[\w.]+", Name.Variable),
             (r"\b(?:def|fn|let|if|else|match|type|extern|meta|free_var)\b", Keyword),
             (r"\b(?:Tensor|Tuple|TensorType|bool|u?int\d+|b?float\d+)\b", Keyword.Type),
             (r"\b(?:True|False|inff?|nanf?)\b", Keyword.Constant),
-            (r"\d+\.?\d*(?:[eE][-+]?\d+)?(?:f\d*|i\d+)\b|\d+\.\d*(?:[eE][-+]?\d+)?|\d+[eE][-+]?\d+", Number.Float),
-            (r"\d+", Number.Integer),
-            (r"[A-Za-z_][\w.]*", Name),
-            (r"->|=>|==|!=|<=|>=|[-+*/=<>?!$&|^~]", Operator),
-            (r"[(){}\[\],;:.]", Punctuation),
+            (
+                r"\d+\.?\d*(?:[eE][-+]?\d+)?(?:f\d*|i\d+)\b|\d+\.\d*(?:[eE][-+]?\d+)?|\d+[eE][-+]?\d+",
+                Number.Float,
+            ),
+            (r"\d+", Number.Integer), (r"[A-Za-z_][\w.]*", Name),
+            (r"->|=>|==|!=|<=|>=|[-+*/=<>?!$&|^~]", Operator), (r"[(){}\[\],;:.]", Punctuation),
         ],
         "header": [(r"[^\]\"]+", Comment.Preproc), (r'"[^"]*"', String), (r"\]", Comment.Preproc, "#pop")],
-        "comment": [(r"/\*", Comment.Multiline, "#push"), (r"\*/", Comment.Multiline, "#pop"), (r"[^*/]+|[*/]", Comment.Multiline)],
+        "comment": [
+            (r"/\*", Comment.Multiline, "#push"),
+            (r"\*/", Comment.Multiline, "#pop"),
+            (r"[^*/]+|[*/]", Comment.Multiline),
+        ],
     }

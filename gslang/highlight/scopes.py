@@ -1,8 +1,9 @@
-"""Scopes of rule text: regular expressions and scope names, for editors that colour by such (VS Code, Sublime Text).
+"""Scopes of rule text: regular expressions and scope names, for editors that colour by such (VS Code, Sublime
+Text).
 
-A context is a list of entries, tried in order where the text stands: a match, a region (from its begin to its end, with a
-context inside), or another context included. The expressions keep to what Oniguruma and Python read the same way.
-Not here: the files' formats (`textmate`, `sublime`).
+A context is a list of entries, tried in order where the text stands: a match, a region (from its begin to its
+end, with a context inside), or another context included. The expressions keep to what Oniguruma and Python
+read the same way. Not here: the files' formats (`textmate`, `sublime`).
 """
 
 from __future__ import annotations
@@ -55,41 +56,71 @@ def _one_of(listed: tuple[str, ...], after: str = r"\b") -> str:
 def contexts() -> dict[str, Context]:
     """All contexts; `main` is where a file begins."""
     return {
-        "main": Context((Include("comments"), Include("items"), Include("statements"), Include("expressions"))),
+        "main": Context(
+            (Include("comments"), Include("items"), Include("statements"), Include("expressions"))
+        ),
         "comments": Context(_comments()),
         "items": Context(_items()),
-        "statements": Context((
-            Match(rf"(?<![.\w])({NAME})\s*(=)(?![=>])", {1: "variable.other.definition", 2: "keyword.operator.assignment"}),
-        )),  # fmt: skip
+        "statements": Context(
+            (
+                Match(
+                    rf"(?<![.\w])({NAME})\s*(=)(?![=>])",
+                    {1: "variable.other.definition", 2: "keyword.operator.assignment"},
+                ),
+            )
+        ),
         "expressions": Context(_expressions()),
         "arguments": Context((Include("comments"), *_arguments(), Include("expressions"))),
-        "subscript": Context((Include("comments"), Match(":", {0: "keyword.operator.slice"}), Include("expressions"))),
-        "fields": Context((Include("comments"), Match(NAME, {0: "variable.other.property"}), Match(",", {0: "punctuation.separator"}))),
-        "import": Context((
-            Include("comments"),
-            Include("strings"),
-            Match(rf"{NAME}(?=\s*\.)|(?<=\.){NAME}", {0: "entity.name.namespace"}),
-            Match(rf"(?<=[(,])\s*({NAME})", {1: "variable.other.import"}),
-            Match(NAME, {0: "entity.name.namespace"}),
-            Match(r"\.", {0: "punctuation.accessor"}),
-            Match(",", {0: "punctuation.separator"}),
-            Match(r"[()]", {0: "punctuation.section.parens"}),
-        )),  # fmt: skip
-        "result": Context((
-            Include("comments"),
-            Match(rf"(?!is\b){NAME}", {0: "support.type"}),
-            Match(r"[|?]", {0: "keyword.operator.type"}),
-            Match(",", {0: "punctuation.separator"}),
-            Match(r"[()\[\]]", {0: "punctuation.section.parens"}),
-        )),  # fmt: skip
-        "traits": Context((
-            Include("comments"),
-            Match(NAME, {0: "entity.other.attribute-name"}),
-            Match(",", {0: "punctuation.separator"}),
-        )),  # fmt: skip
-        "strings": Context((
-            Region('"', {0: "punctuation.definition.string.begin"}, r'(")|$', {1: "punctuation.definition.string.end"}, "string", "string.quoted.double"),
-        )),  # fmt: skip
+        "subscript": Context(
+            (Include("comments"), Match(":", {0: "keyword.operator.slice"}), Include("expressions"))
+        ),
+        "fields": Context(
+            (
+                Include("comments"),
+                Match(NAME, {0: "variable.other.property"}),
+                Match(",", {0: "punctuation.separator"}),
+            )
+        ),
+        "import": Context(
+            (
+                Include("comments"),
+                Include("strings"),
+                Match(rf"{NAME}(?=\s*\.)|(?<=\.){NAME}", {0: "entity.name.namespace"}),
+                Match(rf"(?<=[(,])\s*({NAME})", {1: "variable.other.import"}),
+                Match(NAME, {0: "entity.name.namespace"}),
+                Match(r"\.", {0: "punctuation.accessor"}),
+                Match(",", {0: "punctuation.separator"}),
+                Match(r"[()]", {0: "punctuation.section.parens"}),
+            )
+        ),
+        "result": Context(
+            (
+                Include("comments"),
+                Match(rf"(?!is\b){NAME}", {0: "support.type"}),
+                Match(r"[|?]", {0: "keyword.operator.type"}),
+                Match(",", {0: "punctuation.separator"}),
+                Match(r"[()\[\]]", {0: "punctuation.section.parens"}),
+            )
+        ),
+        "traits": Context(
+            (
+                Include("comments"),
+                Match(NAME, {0: "entity.other.attribute-name"}),
+                Match(",", {0: "punctuation.separator"}),
+            )
+        ),
+        "strings": Context(
+            (
+                Region(
+                    '"',
+                    {0: "punctuation.definition.string.begin"},
+                    r'(")|$',
+                    {1: "punctuation.definition.string.end"},
+                    "string",
+                    "string.quoted.double",
+                ),
+            )
+        ),
         "string": Context((Match(r"\\.", {0: "constant.character.escape"}),)),
     }
 
@@ -107,7 +138,10 @@ def _items() -> tuple[Match | Region, ...]:
         Match(rf"(?<![.\w])(rule|fn)\s+({NAME})", {1: declared, 2: "entity.name.function"}),
         Match(rf"(?<![.\w])(pass)\s+({NAME})", {1: declared, 2: "entity.name.section"}),
         Match(rf"(?<![.\w])(dialect)\s+({NAME})", {1: declared, 2: "entity.name.namespace"}),
-        Match(rf"(?<![.\w])(op)\s+((?:{NAME}\.)*)({NAME})", {1: declared, 2: "entity.name.namespace", 3: "entity.name.function"}),
+        Match(
+            rf"(?<![.\w])(op)\s+((?:{NAME}\.)*)({NAME})",
+            {1: declared, 2: "entity.name.namespace", 3: "entity.name.function"},
+        ),
         Region(r"(?<![.\w])use\b", {0: declared}, rf"(?=;)|{_NEXT_ITEM}", {}, "import"),
         Region("->", {0: "keyword.operator.arrow"}, rf"(?=[{{;]|\bis\b)|{_NEXT_ITEM}", {}, "result"),
         Region(r"(?<![.\w])is\b", {0: "keyword.control"}, rf"(?=;)|{_NEXT_ITEM}", {}, "traits"),
@@ -117,7 +151,9 @@ def _items() -> tuple[Match | Region, ...]:
 def _arguments() -> tuple[Match, ...]:
     types = rf"{NAME}(?:\[\])*\??(?:\s*\|\s*{NAME}(?:\[\])*\??)*"
     return (
-        Match(rf"(?<![.\w])({NAME})\s*(=)(?![=>])", {1: "variable.parameter", 2: "keyword.operator.assignment"}),
+        Match(
+            rf"(?<![.\w])({NAME})\s*(=)(?![=>])", {1: "variable.parameter", 2: "keyword.operator.assignment"}
+        ),
         Match(rf"(?<![.\w])({NAME})\s*(:)(?!=)", {1: "variable.parameter", 2: "punctuation.separator.type"}),
         Match(rf"(?<=:)\s*((?:{'|'.join((*table.KINDS, 'op'))})\b)", {1: "storage.type"}),
         Match(rf"(?<=:)\s*({types})", {1: "support.type"}),
@@ -130,8 +166,17 @@ def _expressions() -> tuple[Match | Region | Include, ...]:
     return (
         Include("strings"),
         Match(rf"(@)\s*({NAME})", {1: "punctuation.definition.annotation", 2: "entity.name.decorator"}),
-        Match(rf"(:)\s*({'|'.join(table.PATTERN_KINDS)})\b", {1: "punctuation.separator.type", 2: "storage.type"}),
-        Region(r"(\.)\s*(\{)", {1: "punctuation.accessor", 2: f"{sections}.braces.begin"}, rf"\}}|(?=;)|{_NEXT_ITEM}", {0: f"{sections}.braces.end"}, "fields"),
+        Match(
+            rf"(:)\s*({'|'.join(table.PATTERN_KINDS)})\b",
+            {1: "punctuation.separator.type", 2: "storage.type"},
+        ),
+        Region(
+            r"(\.)\s*(\{)",
+            {1: "punctuation.accessor", 2: f"{sections}.braces.begin"},
+            rf"\}}|(?=;)|{_NEXT_ITEM}",
+            {0: f"{sections}.braces.end"},
+            "fields",
+        ),
         Match(r"(?<!\.)(\.)\s*(\*)", {1: "punctuation.accessor", 2: "keyword.operator.spread"}),
         Match(rf"(?<!\.)(\.)\s*({NAME})", {1: "punctuation.accessor", 2: "variable.other.property"}),
         Match(r"\b\d+(?:\.\d+(?:[eE][-+]?\d+)?|[eE][-+]?\d+)\b", {0: "constant.numeric.float"}),
@@ -139,17 +184,35 @@ def _expressions() -> tuple[Match | Region | Include, ...]:
         Match(_one_of(("op",), r"\b(?=\s*\()"), {0: "storage.type"}),
         Match(_one_of(table.SOFT, r"\b(?=\s*[(.=])"), {0: "entity.name.function"}),
         Match(_one_of(table.items()), {0: "keyword.declaration"}),
-        Match(_one_of(tuple(w for w in table.keywords() if w in ("and", "or", "not", "in", "is"))), {0: "keyword.operator.word"}),
+        Match(
+            _one_of(tuple(w for w in table.keywords() if w in ("and", "or", "not", "in", "is"))),
+            {0: "keyword.operator.word"},
+        ),
         Match(_one_of(table.keywords()), {0: "keyword.control"}),
         Match(_one_of(table.CONSTANTS), {0: "constant.language"}),
         Match(_one_of(table.PATTERN_KINDS, r"(?=\s*\()"), {0: "storage.type"}),
         Match(_one_of(table.BUILTINS, r"(?=\s*\()"), {0: "support.function.builtin"}),
         Match(r"\b(?:bool|b?float\d+|u?int\d+)\b", {0: "support.type.dtype"}),
-        Match(rf"(?<![.\w])((?:{NAME}\.)*)({NAME})(?=\s*\??\()", {1: "entity.name.namespace", 2: "entity.name.function"}),
+        Match(
+            rf"(?<![.\w])((?:{NAME}\.)*)({NAME})(?=\s*\??\()",
+            {1: "entity.name.namespace", 2: "entity.name.function"},
+        ),
         Match(r"\b_\b", {0: "variable.language.hole"}),
         Match(NAME, {0: "variable.other"}),
-        Region(r"\(", {0: f"{sections}.parens.begin"}, rf"\)|(?=;)|{_NEXT_ITEM}", {0: f"{sections}.parens.end"}, "arguments"),
-        Region(r"\[", {0: f"{sections}.brackets.begin"}, rf"\]|(?=;)|{_NEXT_ITEM}", {0: f"{sections}.brackets.end"}, "subscript"),
+        Region(
+            r"\(",
+            {0: f"{sections}.parens.begin"},
+            rf"\)|(?=;)|{_NEXT_ITEM}",
+            {0: f"{sections}.parens.end"},
+            "arguments",
+        ),
+        Region(
+            r"\[",
+            {0: f"{sections}.brackets.begin"},
+            rf"\]|(?=;)|{_NEXT_ITEM}",
+            {0: f"{sections}.brackets.end"},
+            "subscript",
+        ),
         Match(r"[{}]", {0: f"{sections}.braces"}),
         Match(signs, {0: "keyword.operator"}),
         Match(r";", {0: "punctuation.terminator"}),

@@ -18,7 +18,9 @@ def text_mate() -> str:
         "scopeName": "source.gslang",
         "fileTypes": ["gsl"],
         "patterns": _patterns(found["main"]),
-        "repository": {name: {"patterns": _patterns(context)} for name, context in found.items() if name != "main"},
+        "repository": {
+            name: {"patterns": _patterns(context)} for name, context in found.items() if name != "main"
+        },
     }
     return json.dumps(grammar, indent=2, ensure_ascii=False) + "\n"
 

@@ -10,7 +10,10 @@ from gslang.highlight import words as table
 def words_module() -> str:
     """`words.js`: the words that no name may be."""
     listed = json.dumps([word for word in table.words() if word not in table.SOFT])
-    return f"// Written by: python -m gslang.highlight.generate\nmodule.exports = {{\n  reserved: {listed},\n}};\n"
+    return (
+        f"// Written by: python -m gslang.highlight.generate\nmodule.exports = {{\n  reserved: {listed},\n"
+        f"}};\n"
+    )
 
 
 def highlights_part() -> str:
@@ -23,6 +26,12 @@ def highlights_part() -> str:
         (operators, "keyword.operator"),
         (table.signs(), "operator"),
     )
-    text = "".join(f"[\n{''.join(f'  {json.dumps(word)}{chr(10)}' for word in found)}] @{capture}\n\n" for found, capture in groups)
+    text = "".join(
+        f"[\n{''.join(f'  {json.dumps(word)}{chr(10)}' for word in found)}] @{capture}\n\n"
+        for found, capture in groups
+    )
     functions = "".join(f"\n    {json.dumps(name)}" for name in table.BUILTINS)
-    return f"{text}(call\n  function: (identifier) @function.builtin\n  (#any-of? @function.builtin{functions}))\n"
+    return (
+        f"{text}(call\n  function: (identifier) @function.builtin\n"
+        f"  (#any-of? @function.builtin{functions}))\n"
+    )

@@ -7,7 +7,8 @@ from gslang.highlight import words as table
 
 def words_part() -> str:
     """Word lists and operators, between the marks of `syntax/gslang.vim`."""
-    longest_last = sorted(table.signs(), key=lambda sign: (len(sign), sign))  # Vim: of equal places the last match wins
+    # Vim: of equal places the last match wins
+    longest_last = sorted(table.signs(), key=lambda sign: (len(sign), sign))
     return "".join((
         f'syntax match gslangItem "\\v<%({"|".join(table.items())})>" nextgroup=gslangDeclared skipwhite\n',
         f'syntax match gslangKeyword "\\v<%({"|".join(table.keywords())})>"\n',

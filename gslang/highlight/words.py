@@ -1,5 +1,6 @@
-"""The one table of words that editors colour. Words and signs of the syntax are read from the grammar, so that they cannot
-drift from it; what is a plain name to the grammar (kinds, built-in functions) is listed here and held to the checker by a test.
+"""The one table of words that editors colour. Words and signs of the syntax are read from the grammar, so
+that they cannot drift from it; what is a plain name to the grammar (kinds, built-in functions) is listed here
+and held to the checker by a test.
 """
 
 from __future__ import annotations
@@ -10,12 +11,14 @@ from functools import lru_cache
 from gslang.base.resources import grammar_path
 
 KINDS = ("any", "var", "input", "param", "const", "fixed")
-PATTERN_KINDS = ("var", "input", "param", "const", "fixed")  # as calls, too: `var()`; `any(…)` is the built-in function there
+# as calls, too: `var()`; `any(…)` is the built-in function there
+PATTERN_KINDS = ("var", "input", "param", "const", "fixed")
 BUILTINS = (
-    "len", "range", "reversed", "zip", "sum", "prod", "min", "max", "any", "all", "concat", "cumsum", "abs", "numel", "broadcast",
-    "normalize_axis", "layout_remap", "close", "users", "is_output",
-)  # fmt: skip
-SOFT = ("chain", "from", "repeat", "unchanged")  # words that may also be names; no keyword before one of `(.=`
+    "len", "range", "reversed", "zip", "sum", "prod", "min", "max", "any", "all", "concat", "cumsum", "abs",
+    "numel", "broadcast", "normalize_axis", "layout_remap", "close", "users", "is_output",
+)
+# words that may also be names; no keyword before one of `(.=`
+SOFT = ("chain", "from", "repeat", "unchanged")
 CONSTANTS = ("none", "true", "false")
 _ITEMS = ("dialect", "use", "op", "fn", "rule", "pass", "test", "repeat")
 _TERMINALS = ("NAME:", "INT:", "FLOAT:", "STRING:", "COMMENT:", "WHITE_SPACE:", "!field")
@@ -24,7 +27,9 @@ _TERMINALS = ("NAME:", "INT:", "FLOAT:", "STRING:", "COMMENT:", "WHITE_SPACE:", 
 @lru_cache(maxsize=1)
 def words() -> tuple[str, ...]:
     """All words in quotes in the grammar, and the one that its context tells, sorted."""
-    return tuple(sorted({*re.findall(r'"([a-z]+)"', _grammar()), *re.findall(r"^CHAIN\S* /([a-z]+)", _grammar(), re.MULTILINE)}))
+    return tuple(sorted({
+        *re.findall(r'"([a-z]+)"', _grammar()), *re.findall(r"^CHAIN\S* /([a-z]+)", _grammar(), re.MULTILINE),
+    }))
 
 
 @lru_cache(maxsize=1)

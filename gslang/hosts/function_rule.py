@@ -1,4 +1,6 @@
-"""A pair of ONNX functions as a rule: inputs are wildcards, what a pattern states of attributes must be so, `@name` hands an attribute on."""
+"""A pair of ONNX functions as a rule: inputs are wildcards, what a pattern states of attributes must be so,
+`@name` hands an attribute on.
+"""
 
 from __future__ import annotations
 
@@ -26,7 +28,9 @@ def rule_of(pair: Pair, dialect: Dialect) -> str:
     """The text of one rule. Raises `NotSayable`."""
     pattern, replacement = pair.pattern, pair.replacement
     if len(pattern.output) != len(replacement.output):
-        raise NotSayable(f"the pattern has {len(pattern.output)} outputs and the replacement {len(replacement.output)}")
+        raise NotSayable(
+            f"the pattern has {len(pattern.output)} outputs and the replacement {len(replacement.output)}"
+        )
     if len(set(pattern.input)) != len(pattern.input):
         raise NotSayable("two inputs of the pattern have one name")
     renamed = _inputs(list(pattern.input), list(replacement.input))
@@ -48,7 +52,9 @@ def rule_of(pair: Pair, dialect: Dialect) -> str:
 
 
 def _inputs(first: list[str], second: list[str]) -> dict[str, str]:
-    """Input of the replacement → that of the pattern: by name where all names are the pattern's, else by place."""
+    """Input of the replacement → that of the pattern: by name where all names are the pattern's, else by
+    place.
+    """
     if set(second) <= set(first):
         return {name: name for name in second}
     if len(second) != len(first):
@@ -65,14 +71,18 @@ def _fresh(name: str, taken: Any) -> str:
 
 
 _WORDS = frozenset({
-    "rule", "use", "op", "fn", "test", "pass", "dialect", "where", "each", "match", "if", "else", "for", "in", "and", "or", "not", "none", "true",
-    "false", "any", "var", "input", "param", "const", "splat", "fixed", "keep", "ordered", "first", "index", "opset", "attach", "as", "is", "let",
-})  # fmt: skip
+    "rule", "use", "op", "fn", "test", "pass", "dialect", "where", "each", "match", "if", "else", "for", "in",
+    "and", "or", "not", "none", "true", "false", "any", "var", "input", "param", "const", "splat", "fixed",
+    "keep", "ordered", "first", "index", "opset", "attach", "as", "is", "let",
+})
 
 
 @dataclass(slots=True)
 class _Side:
-    """`named`: value of the function → text. `attributes`: name of a wildcard → the attribute that it was bound to."""
+    """`named`: value of the function → text.
+
+    `attributes`: name of a wildcard → the attribute that it was bound to.
+    """
 
     dialect: Dialect
     letter: str
@@ -98,7 +108,10 @@ class _Side:
         signature = self.dialect.get(operator)
         if signature is None:
             guess = did_you_mean(operator, self.dialect.operators)
-            raise NotSayable(f"{where}: there is no operator `{operator}`" + (f" (did you mean `{guess}`?)" if guess else ""))
+            raise NotSayable(
+                f"{where}: there is no operator `{operator}`"
+                + (f" (did you mean `{guess}`?)" if guess else "")
+            )
         operands = [self.operand(name, where) for name in node.input]
         while operands and operands[-1] == "none":
             operands.pop()
@@ -126,7 +139,10 @@ class _Side:
             name = attribute.name
             if name not in signature.attributes:
                 guess = did_you_mean(name, signature.attributes)
-                told = f" (did you mean `{guess}`?)" if guess else ": it is not an attribute in the latest operator set"
+                told = (
+                    f" (did you mean `{guess}`?)" if guess
+                    else ": it is not an attribute in the latest operator set"
+                )
                 raise NotSayable(f"{where}: `{signature.name}` has no attribute `{name}`{told}")
             wildcard = attribute.ref_attr_name
             if wildcard and wildcard in self.attributes:
@@ -173,7 +189,10 @@ def _plain(value: Any) -> Any:
 
 
 def constant_text(node: Any, is_source: bool) -> str:
-    """A constant as an operand. A single number has the element type of the operands beside it; in a source also any shape of one element."""
+    """A constant as an operand.
+
+    A single number has the element type of the operands beside it; in a source also any shape of one element.
+    """
     import onnx
 
     attribute: Mapping[str, Any] = {a.name: a for a in node.attribute}

@@ -1,4 +1,6 @@
-"""Rules of another tool with verdicts: what each is as it is written, which conditions it lacks, and the rule under these."""
+"""Rules of another tool with verdicts: what each is as it is written, which conditions it lacks, and the rule
+under these.
+"""
 
 from __future__ import annotations
 
@@ -19,7 +21,10 @@ from gslang.verify.verdict_text import Layout
 
 @dataclass(frozen=True, slots=True)
 class Given:
-    """A rule as it was read: its text, and where it stood. `refused`: why it is no rule, then `text` is empty."""
+    """A rule as it was read: its text, and where it stood.
+
+    `refused`: why it is no rule, then `text` is empty.
+    """
 
     name: str
     place: str
@@ -29,7 +34,8 @@ class Given:
 
 @dataclass(frozen=True, slots=True)
 class Judged:
-    """`before`, `why`: the verdict as written. `conditions`: those that were missing; `text`: the rule that holds, empty if there is none.
+    """`before`, `why`: the verdict as written. `conditions`: those that were missing; `text`: the rule that
+    holds, empty if there is none.
 
     `verdict`: of that rule.
     """
@@ -55,17 +61,25 @@ def judge(given: Given, head: str, settings: Settings) -> Judged:
         warnings.simplefilter("ignore", RuntimeWarning)  # NumPy's, where random numbers make NaN
         first_verdict = verify(program.rules[given.name], VerifySettings(seed=settings.seed))
         if first_verdict.verdict != "refuted":
-            return Judged(given, first_verdict.verdict, first_verdict.reason, (), layout(given.text), first_verdict.verdict)
+            return Judged(
+                given, first_verdict.verdict, first_verdict.reason, (), layout(given.text),
+                first_verdict.verdict,
+            )
         try:
             found = generalize_in(source, given.name, settings)
         except NoDraft as problem:
             return Judged(given, "refuted", f"{first_verdict.reason}; {problem}")
     if found.text is None or found.verdict is None:
         return Judged(given, "refuted", first_verdict.reason)
-    return Judged(given, "refuted", first_verdict.reason, (*found.lifted, *found.conditions), found.text, found.verdict.verdict)
+    return Judged(
+        given, "refuted", first_verdict.reason, (*found.lifted, *found.conditions), found.text,
+        found.verdict.verdict,
+    )
 
 
-def judge_all(rules: Sequence[Given], head: str, settings: Settings, tell: Callable[[str], None]) -> list[Judged]:
+def judge_all(
+    rules: Sequence[Given], head: str, settings: Settings, tell: Callable[[str], None]
+) -> list[Judged]:
     """All of them, in order."""
     found = []
     for k, given in enumerate(rules):
@@ -79,12 +93,19 @@ def as_written(rules: Sequence[Given], head: str) -> list[Judged]:
     found = []
     for given in rules:
         program = None if given.refused else check_text(f"<{given.name}>", head + given.text)
-        wrong = next((d.message for d in program.diagnostics if d.severity.value == "error"), "") if program is not None else given.refused
-        found.append(Judged(given, "refused", wrong) if wrong else Judged(given, "unknown", "", (), layout(given.text), "unknown"))
+        wrong = (
+            next((d.message for d in program.diagnostics if d.severity.value == "error"), "")
+            if program is not None
+            else given.refused
+        )
+        found.append(
+            Judged(given, "refused", wrong) if wrong
+            else Judged(given, "unknown", "", (), layout(given.text), "unknown")
+        )
     return found
 
 
-# ── what is told ──────────────────────────────────────────────────────────────────────────────────────────────
+# ── what is told ────────────────────────────────────────────────────────────────────────────────────────────
 
 
 def rule_file(found: Sequence[Judged], about: str, head: str) -> str:
@@ -95,7 +116,15 @@ def rule_file(found: Sequence[Judged], about: str, head: str) -> str:
             body = "\n".join(line for line in one.text.splitlines() if not line.startswith("##"))
             parts.append("\n".join([*(f"## {line}" for line in _wrapped(_documentation(one))), body, ""]))
         else:
-            parts.append("\n".join([*(f"# {line}" for line in _wrapped(f"Left out: `{one.given.name}` ({one.given.place}). {_sentence(one)}")), ""]))
+            parts.append("\n".join([
+                *(
+                    f"# {line}"
+                    for line in _wrapped(
+                        f"Left out: `{one.given.name}` ({one.given.place}). {_sentence(one)}"
+                    )
+                ),
+                "",
+            ]))
     return layout("\n".join(parts))
 
 
@@ -104,7 +133,10 @@ def _documentation(one: Judged) -> str:
         return f"`{one.given.name}` ({one.given.place}), as it is written."
     if one.before != "refuted":
         return f"{one.before[0].upper()}{one.before[1:]}: {one.why}."
-    return f"{one.verdict[0].upper()}{one.verdict[1:]} under conditions that it was written without ({_sentence(one)}): {'; '.join(one.conditions)}."
+    return (
+        f"{one.verdict[0].upper()}{one.verdict[1:]} under conditions that it was written without "
+        f"({_sentence(one)}): {'; '.join(one.conditions)}."
+    )
 
 
 def _sentence(one: Judged) -> str:
@@ -131,17 +163,25 @@ def _lines(one: Judged, columns: Layout) -> str:
     if one.before != "refuted":
         return line
     needs = "; ".join(one.conditions) or "another form"
-    return line + (f"  {one.verdict} under: {needs}\n" if one.text else "  no conditions were found under which it holds\n")
+    return line + (
+        f"  {one.verdict} under: {needs}\n" if one.text
+        else "  no conditions were found under which it holds\n"
+    )
 
 
 def as_json(found: Sequence[Judged]) -> str:
     entries = [
         {
-            "rule": one.given.name, "place": one.given.place, "written": one.given.text, "before": {"verdict": one.before, "reason": one.why},
-            "conditions": list(one.conditions), "text": one.text or None, "verdict": one.verdict or None,
+            "rule": one.given.name,
+            "place": one.given.place,
+            "written": one.given.text,
+            "before": {"verdict": one.before, "reason": one.why},
+            "conditions": list(one.conditions),
+            "text": one.text or None,
+            "verdict": one.verdict or None,
         }
         for one in found
-    ]  # fmt: skip
+    ]
     return json.dumps({"rules": entries}, indent=2, ensure_ascii=False) + "\n"
 
 

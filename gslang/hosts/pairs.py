@@ -1,8 +1,9 @@
 """Pairs of ONNX functions, as onnxsim takes them for rules: a pattern and what replaces it.
 
-A file is text, functions in ONNX's own syntax one after another; or protobuf, a model whose functions they are (a model in ONNX's text syntax does
-as well). Two that follow each other are a pair; names that end in `_pattern` and `_replacement` say so, too. Needs the onnx package.
-Not here: what a pair says as a rule (`function_rule`).
+A file is text, functions in ONNX's own syntax one after another; or protobuf, a model whose functions they
+are (a model in ONNX's text syntax does as well). Two that follow each other are a pair; names that end in
+`_pattern` and `_replacement` say so, too. Needs the onnx package. Not here: what a pair says as a rule
+(`function_rule`).
 """
 
 from __future__ import annotations
@@ -22,7 +23,10 @@ _FIRST = ("pattern", "before", "source", "lhs")
 
 @dataclass(frozen=True, slots=True)
 class Pair:
-    """`name`: of the rule; `place`: where the pair stands, for people. `pattern`, `replacement`: `onnx.FunctionProto`."""
+    """`name`: of the rule; `place`: where the pair stands, for people.
+
+    `pattern`, `replacement`: `onnx.FunctionProto`.
+    """
 
     name: str
     place: str
@@ -40,11 +44,17 @@ def read_pairs(path: str | Path) -> list[Pair]:
     try:
         import onnx  # noqa: F401
     except ImportError:
-        raise InputError("pairs of ONNX functions are read with the onnx package", path=shown, help="pip install 'gslang[onnx]'") from None
+        raise InputError(
+            "pairs of ONNX functions are read with the onnx package", path=shown,
+            help="pip install 'gslang[onnx]'",
+        ) from None
     text = _as_text(data)
     functions = _in_text(text, shown) if text is not None else _in_protobuf(data, shown)
     if not functions:
-        raise InputError("there is no function in it", path=shown, help="write a pattern and its replacement as two ONNX functions")
+        raise InputError(
+            "there is no function in it", path=shown,
+            help="write a pattern and its replacement as two ONNX functions",
+        )
     return _paired(functions, shown)
 
 
@@ -63,7 +73,10 @@ def _in_protobuf(data: bytes, path: str) -> list[tuple[Any, str]]:
     try:
         functions = list(onnx.load_model_from_string(data).functions)
     except DecodeError:
-        raise InputError("this is neither text nor an ONNX model", path=path, help="give functions in ONNX's text syntax, or a model that has them") from None
+        raise InputError(
+            "this is neither text nor an ONNX model", path=path,
+            help="give functions in ONNX's text syntax, or a model that has them",
+        ) from None
     return [(function, f"functions[{k}]") for k, function in enumerate(functions)]
 
 
@@ -91,14 +104,22 @@ def _mistake(said: str, path: str, first: int) -> InputError:
     line, column = (int(place[1]) + first - 1, int(place[2])) if place else (first, 1)
     lines = [part.strip() for part in said.splitlines() if part.strip()]
     reason = next((part.partition(":")[2].strip() for part in lines if part.startswith("Error context")), "")
-    message = next((part for part in reversed(lines) if not part.startswith(("Error context", "["))), lines[0] if lines else said)
+    message = next(
+        (part for part in reversed(lines) if not part.startswith(("Error context", "["))),
+        lines[0] if lines else said,
+    )
     message = re.sub(r"^\[ParseError at position.*?\]\s*", "", message)
     shown = f"{message}, at `{reason}`" if reason else message
-    return InputError(f"this is no ONNX function: {shown}", path=path, place=f"{line}:{column}", help="name (x, y) => (z) { z = Add(x, y) }")
+    return InputError(
+        f"this is no ONNX function: {shown}", path=path, place=f"{line}:{column}",
+        help="name (x, y) => (z) { z = Add(x, y) }",
+    )
 
 
 def _functions(text: str, path: str) -> Iterator[tuple[int, str]]:
-    """The functions of a text with the lines that they begin in: each ends with the brace that closes its body."""
+    """The functions of a text with the lines that they begin in: each ends with the brace that closes its
+    body.
+    """
     start, depth, at = 0, 0, 0
     while at < len(text):
         letter = text[at]
@@ -108,7 +129,9 @@ def _functions(text: str, path: str) -> Iterator[tuple[int, str]]:
         if letter == '"':
             closing = re.compile(r'(?:[^"\\]|\\.)*"', re.DOTALL).match(text, at + 1)
             if closing is None:
-                raise InputError("a text is not closed", path=path, place=f"{_line(text, at)}:1", help='end it with "')
+                raise InputError(
+                    "a text is not closed", path=path, place=f"{_line(text, at)}:1", help='end it with "'
+                )
             at = closing.end()
             continue
         depth += (letter == "{") - (letter == "}")
@@ -119,7 +142,9 @@ def _functions(text: str, path: str) -> Iterator[tuple[int, str]]:
         at += 1
     if text[_content(text, start) :].strip():
         place = f"{_line(text, _content(text, start))}:1"
-        raise InputError("a function without an end", path=path, place=place, help="name (x, y) => (z) { z = Add(x, y) }")
+        raise InputError(
+            "a function without an end", path=path, place=place, help="name (x, y) => (z) { z = Add(x, y) }"
+        )
 
 
 def _content(text: str, at: int) -> int:
@@ -146,7 +171,10 @@ def _line(text: str, at: int) -> int:
 def _paired(functions: Sequence[tuple[Any, str]], path: str) -> list[Pair]:
     if len(functions) % 2:
         function, place = functions[-1]
-        raise InputError(f"`{function.name}` has no partner: the file has {len(functions)} functions", path=path, place=place, help="each pattern is followed by its replacement")
+        raise InputError(
+            f"`{function.name}` has no partner: the file has {len(functions)} functions", path=path,
+            place=place, help="each pattern is followed by its replacement",
+        )
     found: list[Pair] = []
     names: dict[str, int] = {}
     for (first, place), (second, other) in zip(functions[::2], functions[1::2]):
@@ -154,8 +182,13 @@ def _paired(functions: Sequence[tuple[Any, str]], path: str) -> list[Pair]:
             suffix = _SUFFIX.search(function.name)
             if suffix is not None and (suffix[1].lower() in _FIRST) is not is_first:
                 wanted = "a pattern" if is_first else "a replacement"
-                raise InputError(f"`{function.name}` stands where {wanted} is expected", path=path, place=at, help="each pattern is followed by its replacement")
-        name = identifier(_SUFFIX.sub("", first.name) or _SUFFIX.sub("", second.name) or f"rule_{len(found) + 1}")
+                raise InputError(
+                    f"`{function.name}` stands where {wanted} is expected", path=path, place=at,
+                    help="each pattern is followed by its replacement",
+                )
+        name = identifier(
+            _SUFFIX.sub("", first.name) or _SUFFIX.sub("", second.name) or f"rule_{len(found) + 1}"
+        )
         names[name] = names.get(name, 0) + 1
         found.append(Pair(name if names[name] == 1 else f"{name}_{names[name]}", place, first, second))
     return found

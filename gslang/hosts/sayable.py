@@ -1,7 +1,9 @@
-"""The part of a rule that hosts which know only patterns can say: calls, wildcards, stated attributes, and attributes that are handed on.
+"""The part of a rule that hosts which know only patterns can say: calls, wildcards, stated attributes, and
+attributes that are handed on.
 
-A plain rule is a list of calls on either side. Whatever else a rule asks for (`where`, types, templates, alternatives) is a condition that such a
-host would leave out, and then the rule would be applied where it is wrong: it is refused, with the reason.
+A plain rule is a list of calls on either side. Whatever else a rule asks for (`where`, types, templates,
+alternatives) is a condition that such a host would leave out, and then the rule would be applied where it is
+wrong: it is refused, with the reason.
 """
 
 from __future__ import annotations
@@ -38,7 +40,10 @@ Operand = Union[str, Number, None]
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """`outputs`: names of its results, empty where one is not read. `attributes`: values, or `Bound`. None as an operand: absent."""
+    """`outputs`: names of its results, empty where one is not read.
+
+    `attributes`: values, or `Bound`. None as an operand: absent.
+    """
 
     domain: str
     operator: str
@@ -49,7 +54,10 @@ class Call:
 
 @dataclass(frozen=True, slots=True)
 class Plain:
-    """`inputs`: names of the wildcards. `source`, `target`: calls, operands before users; `outputs`, `results`: what they lead to."""
+    """`inputs`: names of the wildcards.
+
+    `source`, `target`: calls, operands before users; `outputs`, `results`: what they lead to.
+    """
 
     name: str
     doc: str
@@ -66,10 +74,12 @@ def plain(rule: ir.CheckedRule) -> Plain:
         raise Refused(f"it is a rule of dialect {rule.dialect.name}, not of onnx")
     for condition, why in (
         (bool(rule.where), "its `where` is a condition"), (bool(rule.blocks), "it has an `each` template"),
-        (bool(rule.variables), "it has an operator variable"), (rule.changes is not None, "it changes values (`@changes`)"),
-        (rule.disconnected, "its outputs share nothing (`@disconnected`)"), (rule.opset != (None, None), "it is for some operator sets only (`@opset`)"),
+        (bool(rule.variables), "it has an operator variable"),
+        (rule.changes is not None, "it changes values (`@changes`)"),
+        (rule.disconnected, "its outputs share nothing (`@disconnected`)"),
+        (rule.opset != (None, None), "it is for some operator sets only (`@opset`)"),
         (bool(rule.attached), "it attaches metadata (`@attach`)"),
-    ):  # fmt: skip
+    ):
         if condition:
             raise Refused(why)
     return _Writer(rule).run()
@@ -92,12 +102,16 @@ class _Writer:
         results = []
         for number in rule.target.outputs:
             made = self.build(number)
-            if not isinstance(made, str) or made in self.names.values():  # hosts rename values: an input or a constant needs a node
+            # hosts rename values: an input or a constant needs a node
+            if not isinstance(made, str) or made in self.names.values():
                 made = self.call("Identity", (made,), (), 1, self.target)[0]
             results.append(made)
         inputs = tuple([self.names[number] for number in sorted(self.names)])
         doc = " ".join((rule.doc or "").split())
-        return Plain(rule.name, doc, inputs, tuple(self.source), tuple(map(str, outputs)), tuple(self.target), tuple(results))
+        return Plain(
+            rule.name, doc, inputs, tuple(self.source), tuple(map(str, outputs)), tuple(self.target),
+            tuple(results),
+        )
 
     def fresh(self, wanted: str) -> str:
         made, k = wanted, 2
@@ -109,18 +123,28 @@ class _Writer:
     # ── attributes ──
 
     def bind(self) -> None:
-        """Names for the attributes that the target reads, and for those that calls of the source must share."""
+        """Names for the attributes that the target reads, and for those that calls of the source must share.
+        """
         reads: list[tuple[int, str]] = []
         for target in self.rule.target.targets:
             if isinstance(target, ir.MakeCall):
-                reads += [(value.node, value.name) for _, value in target.attributes if isinstance(value, ir.NodeAttr)]
+                reads += [
+                    (value.node, value.name)
+                    for _, value in target.attributes if isinstance(value, ir.NodeAttr)
+                ]
         for node in self.rule.nodes:
             for constraint in node.constraints:
-                if isinstance(constraint, ir.Constraint) and isinstance(constraint.test, ir.Equals) and isinstance(constraint.test.value, ir.NodeAttr):
+                if (
+                    isinstance(constraint, ir.Constraint) and isinstance(constraint.test, ir.Equals)
+                    and isinstance(constraint.test.value, ir.NodeAttr)
+                ):
                     reads.append((constraint.test.value.node, constraint.test.value.name))
         for node_number, name in reads:
             owner = self.rule.nodes[node_number]
-            if isinstance(owner, ir.CallNode) and (node_number, name) not in self.bound and name not in ("shape", "dtype", "ndim", "op", "kind"):
+            if (
+                isinstance(owner, ir.CallNode) and (node_number, name) not in self.bound
+                and name not in ("shape", "dtype", "ndim", "op", "kind")
+            ):
                 self.bound[node_number, name] = Bound(self.fresh(f"{name}_{node_number}"))
 
     def stated(self, number: int, node: ir.CallNode) -> list[tuple[str, Any]]:
@@ -128,7 +152,10 @@ class _Writer:
         signature = self.rule.dialect.operators[node.operators[0]]
         for constraint in node.constraints:
             name = getattr(constraint, "field", "")
-            if not isinstance(constraint, ir.Constraint) or name not in signature.attributes or not isinstance(constraint.test, ir.Equals):
+            if (
+                not isinstance(constraint, ir.Constraint) or name not in signature.attributes
+                or not isinstance(constraint.test, ir.Equals)
+            ):
                 raise Refused(f"`{node.operators[0]}` has a condition" + (f" on its {name}" if name else ""))
             match constraint.test.value:
                 case ir.Const(value=value):
@@ -136,7 +163,9 @@ class _Writer:
                 case ir.NodeAttr(node=other, name=field) if (other, field) in self.bound:
                     found[name] = self.bound[other, field]
                 case _:
-                    raise Refused(f"`{name}` of `{node.operators[0]}` is compared with something that is computed")
+                    raise Refused(
+                        f"`{name}` of `{node.operators[0]}` is compared with something that is computed"
+                    )
         for (owner, name), value in list(self.bound.items()):
             if owner != number:
                 continue
@@ -144,7 +173,9 @@ class _Writer:
                 self.bound[owner, name] = found[name]  # a stated value is known where it is read
             else:
                 found[name] = value
-        return [(name, found[name]) for name in signature.attributes if name in found and found[name] is not None]
+        return [
+            (name, found[name]) for name in signature.attributes if name in found and found[name] is not None
+        ]
 
     # ── the source ──
 
@@ -168,12 +199,18 @@ class _Writer:
                 count = len(signature.results) if isinstance(signature.results, tuple) else 1
                 if signature.results == "tuple":
                     raise Refused(f"`{operator}` has any number of results")
-                return self.call(operator, operands, tuple(self.stated(number, node)), count, self.source, node.name)[0]
+                return self.call(
+                    operator, operands, tuple(self.stated(number, node)), count, self.source, node.name
+                )[0]
             case ir.CallNode():
                 raise Refused("it has alternatives for an operator")
             case ir.ProjNode(base=base):
                 return self.projection(self.pattern(base), node)
-        raise Refused("it has alternatives" if isinstance(node, ir.AltNode) else "it matches a tuple" if isinstance(node, ir.TupleNode) else "it matches a chain")
+        raise Refused(
+            "it has alternatives" if isinstance(node, ir.AltNode)
+            else "it matches a tuple" if isinstance(node, ir.TupleNode)
+            else "it matches a chain"
+        )
 
     def operand(self, part: int | ir.Splice) -> Operand:
         if not isinstance(part, int):
@@ -182,7 +219,10 @@ class _Writer:
 
     def projection(self, base: Operand, node: ir.ProjNode) -> Operand:
         for constraint in node.constraints:
-            if isinstance(constraint, ir.Constraint) and isinstance(constraint.test, ir.Equals) and isinstance(constraint.test.value, ir.Const):
+            if (
+                isinstance(constraint, ir.Constraint) and isinstance(constraint.test, ir.Equals)
+                and isinstance(constraint.test.value, ir.Const)
+            ):
                 call = next(c for c in self.source if base in c.outputs)
                 return call.outputs[int(constraint.test.value.value)]
         raise Refused("which result it reads is computed")
@@ -202,7 +242,11 @@ class _Writer:
         value, dtype = None, None
         for constraint in node.constraints:
             match constraint:
-                case ir.Constraint(field="value", test=ir.ConstantEquals(value=ir.Const(value=known)) | ir.Equals(value=ir.Const(value=known))):
+                case ir.Constraint(
+                    field="value",
+                    test=ir.ConstantEquals(value=ir.Const(value=known))
+                    | ir.Equals(value=ir.Const(value=known)),
+                ):
                     value = known
                 case ir.Constraint(field="dtype", test=ir.Equals(value=ir.Const(value=known))):
                     dtype = known
@@ -219,7 +263,10 @@ class _Writer:
             case ir.SourceNode(node=node) if node in self.names:
                 return self.names[node]
             case ir.SourceNode(node=node):
-                raise Refused(f"its target reads {self.rule.nodes[node].name or 'a call'} of the source, which goes away")
+                raise Refused(
+                    f"its target reads {self.rule.nodes[node].name or 'a call'} of the source, which goes "
+                    "away"
+                )
             case ir.Absent():
                 return None
             case ir.MakeConst(value=ir.Const(value=value), dtype=dtype, splat_shape=None, as_tuple=False):
@@ -235,7 +282,9 @@ class _Writer:
                     return call.outputs[int(index)]
         raise Refused("its target computes what it is made of")
 
-    def building(self, number: int, operator: str, parts: tuple[int, ...], attributes: tuple[tuple[str, ir.Value], ...]) -> Operand:
+    def building(
+        self, number: int, operator: str, parts: tuple[int, ...], attributes: tuple[tuple[str, ir.Value], ...]
+    ) -> Operand:
         key = -1 - number
         if key not in self.made:
             operands = tuple([self.build(part) for part in parts])
@@ -256,8 +305,14 @@ class _Writer:
         return self.made[key]
 
     def call(
-        self, operator: str, operands: tuple[Operand, ...], attributes: tuple[tuple[str, Any], ...], count: int, side: list[Call], name: str | None = None
-    ) -> tuple[str, ...]:  # fmt: skip
+        self,
+        operator: str,
+        operands: tuple[Operand, ...],
+        attributes: tuple[tuple[str, Any], ...],
+        count: int,
+        side: list[Call],
+        name: str | None = None,
+    ) -> tuple[str, ...]:
         domain, _, own = operator.rpartition(".")
         wanted = name or ("n" if side is self.source else "m") + str(len(side) + 1)
         outputs = tuple([self.fresh(wanted if count == 1 else f"{wanted}_{k}") for k in range(count)])
@@ -270,4 +325,6 @@ def array_of(value: Any, dtype: str | None) -> Any:
     array = np.asarray(value)
     if dtype is not None:
         return array.astype(dtype)
-    return array.astype(np.float32 if array.dtype.kind == "f" else array.dtype if array.dtype.kind == "b" else np.int64)
+    return array.astype(
+        np.float32 if array.dtype.kind == "f" else array.dtype if array.dtype.kind == "b" else np.int64
+    )

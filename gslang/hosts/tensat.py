@@ -1,8 +1,10 @@
-"""Tensat's rules, `(matmul ?a (matmul ?b ?c))=>(matmul (matmul ?a ?b) ?c)`, as substitutions of TASO's operators.
+"""Tensat's rules, `(matmul ?a (matmul ?b ?c))=>(matmul (matmul ?a ?b) ?c)`, as substitutions of TASO's
+operators.
 
-Lines are rules; in a file of rules with several outputs two lines are one rule. Tensat states no conditions: it asks TASO whether a target can
-be built. Operators: `matmul` and `conv2d` with activations, `ewadd`, `ewmul`, `relu`, `concat`, `split` with `split_0` and `split_1`. Files of two
-ages are read: a product may state its activation or not, a concatenation its rank or not.
+Lines are rules; in a file of rules with several outputs two lines are one rule. Tensat states no conditions:
+it asks TASO whether a target can be built. Operators: `matmul` and `conv2d` with activations, `ewadd`,
+`ewmul`, `relu`, `concat`, `split` with `split_0` and `split_1`. Files of two ages are read: a product may
+state its activation or not, a concatenation its rank or not.
 """
 
 from __future__ import annotations
@@ -23,8 +25,19 @@ from gslang.taso.translate import translate
 from gslang.taso.write import operators_text
 
 Item = Union[str, list["Item"]]
-_KINDS = {"ewadd": "OP_EW_ADD", "ewmul": "OP_EW_MUL", "relu": "OP_RELU", "matmul": "OP_MATMUL", "conv2d": "OP_CONV2D", "concat": "OP_CONCAT", "split": "OP_SPLIT"}
-_UNKNOWN = ("smul", "enlarge", "merge", "Iconv", "Cpool", "poolavg", "poolmax", "transpose", "dropout", "Imatmul", "Iewmul")
+_KINDS = {
+    "ewadd": "OP_EW_ADD",
+    "ewmul": "OP_EW_MUL",
+    "relu": "OP_RELU",
+    "matmul": "OP_MATMUL",
+    "conv2d": "OP_CONV2D",
+    "concat": "OP_CONCAT",
+    "split": "OP_SPLIT",
+}
+_UNKNOWN = (
+    "smul", "enlarge", "merge", "Iconv", "Cpool", "poolavg", "poolmax", "transpose", "dropout", "Imatmul",
+    "Iewmul",
+)
 
 
 class _NoRule(Exception):
@@ -33,7 +46,10 @@ class _NoRule(Exception):
 
 @dataclass(slots=True)
 class _Side:
-    """Operators so far. `inputs`: variable → its number, from −1 down; `known`: expressions that have an operator."""
+    """Operators so far.
+
+    `inputs`: variable → its number, from −1 down; `known`: expressions that have an operator.
+    """
 
     inputs: dict[str, int]
     target: bool
@@ -65,7 +81,10 @@ class _Side:
         if name not in _KINDS:
             guess = did_you_mean(name, (*_KINDS, "split_0", "split_1"))
             known = "" if guess is None else f"; did you mean `{guess}`?"
-            raise _NoRule(f"`{name}` has no meaning here" if name in _UNKNOWN else f"there is no operator `{name}`{known}")
+            raise _NoRule(
+                f"`{name}` has no meaning here" if name in _UNKNOWN
+                else f"there is no operator `{name}`{known}"
+            )
         numbers = [int(part) for part in item[1:] if isinstance(part, str) and re.fullmatch(r"\d+", part)]
         parts = [part for part in item[1:] if not (isinstance(part, str) and re.fullmatch(r"\d+", part))]
         params = _params(name, numbers)
@@ -91,42 +110,75 @@ def _params(name: str, numbers: list[int]) -> dict[str, int]:
             return {"PM_AXIS": axis}
         case ("ewadd" | "ewmul" | "relu"), []:
             return {}
-    usual = {"conv2d": "stride height, stride width, padding (0 or 1) and activation (0 to 3)", "concat": "an axis and a rank", "split": "an axis"}
-    raise _NoRule(f"`{name}` takes {usual.get(name, 'no numbers')}, not {', '.join(map(str, numbers)) or 'nothing'}")
+    usual = {
+        "conv2d": "stride height, stride width, padding (0 or 1) and activation (0 to 3)",
+        "concat": "an axis and a rank",
+        "split": "an axis",
+    }
+    raise _NoRule(
+        f"`{name}` takes {usual.get(name, 'no numbers')}, not {', '.join(map(str, numbers)) or 'nothing'}"
+    )
 
 
 def read_tensat(path: str | Path) -> tuple[list[Given], str]:
-    """The rules of a file, and what their operators are. A line that is no rule here is refused by itself. Raises `InputError`."""
+    """The rules of a file, and what their operators are.
+
+    A line that is no rule here is refused by itself. Raises `InputError`.
+    """
     shown = str(path)
     try:
         text = Path(path).read_text(encoding="utf-8")
     except OSError as error:
         raise InputError(f"cannot be read: {error.strerror or error}", path=shown) from None
     except UnicodeDecodeError:
-        raise InputError("this is no text", path=shown, help="give Tensat's rules: (relu (relu ?x))=>(relu ?x)") from None
-    lines = [(k, line.strip()) for k, line in enumerate(text.splitlines(), 1) if line.strip() and not line.lstrip().startswith(("#", "//"))]
+        raise InputError(
+            "this is no text", path=shown, help="give Tensat's rules: (relu (relu ?x))=>(relu ?x)"
+        ) from None
+    lines = [
+        (k, line.strip())
+        for k, line in enumerate(text.splitlines(), 1)
+        if line.strip() and not line.lstrip().startswith(("#", "//"))
+    ]
     if not lines:
         raise InputError("there is no rule in it", path=shown, help="write (relu (relu ?x))=>(relu ?x)")
     for number, line in lines:
         if line.count("=>") != 1:
-            raise InputError("a rule is two terms with `=>` between them", path=shown, place=f"{number}:1", help="(relu (relu ?x))=>(relu ?x)")
-    count = 2 if any("(split_" in line.partition("=>")[2] and "(split_" not in line.partition("=>")[0] for _, line in lines) else 1
+            raise InputError(
+                "a rule is two terms with `=>` between them", path=shown, place=f"{number}:1",
+                help="(relu (relu ?x))=>(relu ?x)",
+            )
+    count = (
+        2
+        if any(
+            "(split_" in line.partition("=>")[2] and "(split_" not in line.partition("=>")[0]
+            for _, line in lines
+        )
+        else 1
+    )
     if len(lines) % count:
-        raise InputError("a rule with several outputs is two lines: the last one has no partner", path=shown, place=f"{lines[-1][0]}:1")
+        raise InputError(
+            "a rule with several outputs is two lines: the last one has no partner", path=shown,
+            place=f"{lines[-1][0]}:1",
+        )
     found: list[Given] = []
     fused: list[object] = []
     for first in range(0, len(lines), count):
         number = lines[first][0]
         name = f"tensat_{first // count:03}"
         try:
-            rule = _substitution([(k, line, shown) for k, line in lines[first : first + count]], first // count)
+            rule = _substitution(
+                [(k, line, shown) for k, line in lines[first : first + count]], first // count
+            )
             made = translate(rule, False)
         except (_NoRule, ShapeMistake) as wrong:
             message = wrong.message if isinstance(wrong, ShapeMistake) else str(wrong)
             found.append(Given(name, f"line {number}", "", message))
             continue
         fused.append(made)
-        found.append(Given(name, f"line {number}", made.text.replace(made.name, name).replace(f"## Substitution {rule.index}.\n", "")))
+        found.append(Given(
+            name, f"line {number}",
+            made.text.replace(made.name, name).replace(f"## Substitution {rule.index}.\n", ""),
+        ))
     head = operators_text(fused).partition("\n")[2].lstrip()  # type: ignore[arg-type]
     return found, head + "\n"
 
@@ -134,7 +186,9 @@ def read_tensat(path: str | Path) -> tuple[list[Given], str]:
 def _substitution(lines: Sequence[tuple[int, str, str]], index: int) -> Substitution:
     inputs: dict[str, int] = {}
     source, target = _Side(inputs, False), _Side(inputs, True)
-    sides = [tuple(_term(part, number, path, line) for part in line.split("=>")) for number, line, path in lines]
+    sides = [
+        tuple(_term(part, number, path, line) for part in line.split("=>")) for number, line, path in lines
+    ]
     left = [source.tensor(item) for item, _ in sides]
     right = [target.tensor(item) for _, item in sides]
     if any(tensor.op < 0 for tensor in left):
@@ -152,7 +206,9 @@ def _term(text: str, number: int, path: str, line: str) -> Item:
     offset = line.find(text)
 
     def fail(message: str, place: int) -> InputError:
-        return InputError(message, path=path, place=f"{number}:{offset + place + 1}", help="(relu (relu ?x))=>(relu ?x)")
+        return InputError(
+            message, path=path, place=f"{number}:{offset + place + 1}", help="(relu (relu ?x))=>(relu ?x)"
+        )
 
     def item(depth: int) -> Item:
         nonlocal at

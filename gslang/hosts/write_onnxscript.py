@@ -1,7 +1,7 @@
 """Rules as a Python module for onnxscript's rewriter: two functions for each rule, and the set of all.
 
-Attributes that are handed on are variables of the pattern. Constants are given by their values; as onnxscript compares them with a tolerance, so
-does what is written here.
+Attributes that are handed on are variables of the pattern. Constants are given by their values; as onnxscript
+compares them with a tolerance, so does what is written here.
 """
 
 from __future__ import annotations
@@ -21,7 +21,10 @@ def as_module(rules: Sequence[Plain]) -> bytes:
     """The text of the module. `rules` is the name of the set."""
     parts = [_HEAD, *(_rule(rule) for rule in rules)]
     names = ", ".join(_name(rule.name) for rule in rules)
-    return ("\n\n".join(part.rstrip("\n") + "\n" for part in parts) + f"\n\nrules = pattern.RewriteRuleSet([{names}])\n").encode()
+    return (
+        "\n\n".join(part.rstrip("\n") + "\n" for part in parts)
+        + f"\n\nrules = pattern.RewriteRuleSet([{names}])\n"
+    ).encode()
 
 
 def _rule(rule: Plain) -> str:
@@ -34,8 +37,16 @@ def _rule(rule: Plain) -> str:
     inputs = ", ".join(["op", *(names[i] for i in rule.inputs), *variables])
     target_inputs = ", ".join(["op", *(names[i] for i in rule.inputs), *read, "**_"])
     about = [f'    """{rule.doc}"""'.replace("\\", "\\\\")] if rule.doc and '"""' not in rule.doc else []
-    lines = [f"def {own}_pattern({inputs}):", *about, *(f"    {line}" for line in _calls(rule.source, names, True)), f"    return {_results(rule.outputs, names)}"]
-    lines += ["", "", f"def {own}_replacement({target_inputs}):", *(f"    {line}" for line in _calls(rule.target, names, False)), f"    return {_results(rule.results, names)}"]
+    lines = [
+        f"def {own}_pattern({inputs}):", *about,
+        *(f"    {line}" for line in _calls(rule.source, names, True)),
+        f"    return {_results(rule.outputs, names)}",
+    ]
+    lines += [
+        "", "", f"def {own}_replacement({target_inputs}):",
+        *(f"    {line}" for line in _calls(rule.target, names, False)),
+        f"    return {_results(rule.results, names)}",
+    ]
     lines += ["", "", f"{own} = pattern.RewriteRule({own}_pattern, {own}_replacement, name={rule.name!r})"]
     return "\n".join(lines) + "\n"
 
@@ -58,7 +69,10 @@ def _calls(calls: Sequence[Call], names: Mapping[str, str], is_pattern: bool) ->
                 operands.append(repr(operand.value.tolist()) if is_pattern else _constant(operand))
             else:
                 operands.append("None" if operand is None else names[operand])
-        attributes = [f"{name}={value.name if isinstance(value, Bound) else _literal(value)}" for name, value in call.attributes]
+        attributes = [
+            f"{name}={value.name if isinstance(value, Bound) else _literal(value)}"
+            for name, value in call.attributes
+        ]
         domain = [f"_domain={call.domain!r}"] if call.domain else []
         several = [f"_outputs={len(call.outputs)}"] if len(call.outputs) > 1 else []
         left = ", ".join(names[name] for name in call.outputs)

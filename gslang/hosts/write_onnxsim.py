@@ -1,4 +1,6 @@
-"""Rules as pairs of ONNX functions, for onnxsim's `function_rewrite_rules`: as text, or as a model that has the functions. Needs the onnx package."""
+"""Rules as pairs of ONNX functions, for onnxsim's `function_rewrite_rules`: as text, or as a model that has
+the functions. Needs the onnx package.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +16,9 @@ _USUAL = 18  # operator set
 
 def functions_of(rule: Plain) -> tuple[Any, Any]:
     """The pattern and the replacement as `onnx.FunctionProto`."""
-    return _function(f"{rule.name}_pattern", rule, rule.source, rule.outputs), _function(f"{rule.name}_replacement", rule, rule.target, rule.results)
+    return _function(f"{rule.name}_pattern", rule, rule.source, rule.outputs), _function(
+        f"{rule.name}_replacement", rule, rule.target, rule.results
+    )
 
 
 def as_text(rules: Sequence[Plain]) -> bytes:
@@ -24,7 +28,9 @@ def as_text(rules: Sequence[Plain]) -> bytes:
     parts = []
     for rule in rules:
         about = f"# {rule.doc}\n" if rule.doc else ""
-        parts += [about + "\n".join(onnx.printer.to_text(function).strip() for function in functions_of(rule))]
+        parts += [
+            about + "\n".join(onnx.printer.to_text(function).strip() for function in functions_of(rule))
+        ]
     return ("\n\n".join(parts) + "\n").encode()
 
 
@@ -34,7 +40,9 @@ def as_protobuf(rules: Sequence[Plain]) -> bytes:
 
     functions = [function for rule in rules for function in functions_of(rule)]
     graph = onnx.helper.make_graph([], "rules", [], [])
-    model = onnx.helper.make_model(graph, functions=functions, opset_imports=[onnx.helper.make_opsetid("", _USUAL)])
+    model = onnx.helper.make_model(
+        graph, functions=functions, opset_imports=[onnx.helper.make_opsetid("", _USUAL)]
+    )
     return bytes(model.SerializeToString(deterministic=True))
 
 
@@ -48,26 +56,37 @@ def _function(name: str, rule: Plain, calls: Sequence[Call], outputs: Sequence[s
         for operand in call.operands:
             if isinstance(operand, Number):
                 constant = f"c{len(nodes) + 1}"
-                nodes.append(onnx.helper.make_node("Constant", [], [constant], value=onnx.numpy_helper.from_array(operand.value)))
+                nodes.append(onnx.helper.make_node(
+                    "Constant", [], [constant], value=onnx.numpy_helper.from_array(operand.value)
+                ))
                 operands.append(constant)
             else:
                 operands.append(operand or "")
         plain = {name: value for name, value in call.attributes if not isinstance(value, Bound)}
-        node = onnx.helper.make_node(call.operator, operands, _read(call, calls, outputs), domain=call.domain, **_proto_values(call, plain))
+        node = onnx.helper.make_node(
+            call.operator, operands, _read(call, calls, outputs), domain=call.domain,
+            **_proto_values(call, plain),
+        )
         for attribute, value in call.attributes:
             if isinstance(value, Bound):
                 wildcards[value.name] = None
-                node.attribute.append(onnx.AttributeProto(name=attribute, ref_attr_name=value.name, type=_type(call, attribute)))
+                node.attribute.append(
+                    onnx.AttributeProto(name=attribute, ref_attr_name=value.name, type=_type(call, attribute))
+                )
         nodes.append(node)
     domains = {"": max([_since(node.op_type) for node in nodes if not node.domain], default=_USUAL)}
     domains |= {node.domain: 1 for node in nodes if node.domain}
     imports = [onnx.helper.make_opsetid(domain, version) for domain, version in sorted(domains.items())]
-    return onnx.helper.make_function(_DOMAIN, name, list(rule.inputs), list(outputs), nodes, imports, list(wildcards))
+    return onnx.helper.make_function(
+        _DOMAIN, name, list(rule.inputs), list(outputs), nodes, imports, list(wildcards)
+    )
 
 
 def _read(call: Call, calls: Sequence[Call], outputs: Sequence[str]) -> list[str]:
     """The names of results, up to the last one that is read."""
-    read = {operand for other in calls for operand in other.operands if isinstance(operand, str)} | set(outputs)
+    read = {operand for other in calls for operand in other.operands if isinstance(operand, str)} | set(
+        outputs
+    )
     names = [name if name in read else "" for name in call.outputs]
     while len(names) > 1 and not names[-1]:
         names.pop()
@@ -75,13 +94,17 @@ def _read(call: Call, calls: Sequence[Call], outputs: Sequence[str]) -> list[str
 
 
 def _since(operator: str) -> int:
-    """The operator set in which an operator has the form that gslang knows: the usual one, unless it has changed since."""
+    """The operator set in which an operator has the form that gslang knows: the usual one, unless it has
+    changed since.
+    """
     import onnx
 
     try:
         now = onnx.defs.get_schema(operator)
     except onnx.defs.SchemaError:
-        raise InputError(f"the onnx package does not know `{operator}`", path="onnx", help="update it") from None
+        raise InputError(
+            f"the onnx package does not know `{operator}`", path="onnx", help="update it"
+        ) from None
     try:
         then = onnx.defs.get_schema(operator, max_inclusive_version=_USUAL)
     except onnx.defs.SchemaError:

@@ -1,1 +1,3 @@
-"""Findings about rules that are right but suspicious: one lint per file, `registry` lists them, `run_lints` runs them."""
+"""Findings about rules that are right but suspicious: one lint per file, `registry` lists them, `run_lints`
+runs them.
+"""

@@ -1,4 +1,5 @@
-"""The table of lints. A code never changes its meaning. `L01xx` look at one rule, `L02xx` at the rules of a file together.
+"""The table of lints. A code never changes its meaning. `L01xx` look at one rule, `L02xx` at the rules of a
+file together.
 
 A `-` before a title marks a lint that runs only where it is selected: what it finds is often meant.
 """

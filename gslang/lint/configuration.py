@@ -1,4 +1,5 @@
-"""A project's selection of lints: `[tool.gslang.lint]` in `pyproject.toml`, or `[lint]` in `gslang.toml`; the nearest file upward decides.
+"""A project's selection of lints: `[tool.gslang.lint]` in `pyproject.toml`, or `[lint]` in `gslang.toml`; the
+nearest file upward decides.
 
 A `pyproject.toml` without `[tool.gslang]` is skipped. Each rule file has the configuration of its own folder.
 `configuration.schema.json` describes `gslang.toml`, and `[tool.gslang]`.
@@ -26,7 +27,10 @@ _SEVERITIES = {severity.value: severity for severity in Severity}
 
 @dataclass(frozen=True, slots=True)
 class Configuration:
-    """Selectors are codes, prefixes of codes, or names. `per_file_ignores`: (glob, selectors); `severity`: (selector, how bad)."""
+    """Selectors are codes, prefixes of codes, or names.
+
+    `per_file_ignores`: (glob, selectors); `severity`: (selector, how bad).
+    """
 
     select: tuple[str, ...] = ()
     ignore: tuple[str, ...] = ()
@@ -35,18 +39,28 @@ class Configuration:
 
     def ignored_in(self, file: str) -> tuple[str, ...]:
         path = PurePath(file).as_posix()
-        return tuple(s for glob, some in self.per_file_ignores if fnmatch(path, glob) or fnmatch(path, f"*/{glob}") for s in some)
+        return tuple(
+            s
+            for glob, some in self.per_file_ignores if fnmatch(path, glob) or fnmatch(path, f"*/{glob}")
+            for s in some
+        )
 
 
     def severity_of(self, code: str) -> Severity:
         """The severity of a finding: that of the narrowest selector, of equally narrow ones the last; a
         warning otherwise."""
-        fitting = [(weight(selector), k, severity) for k, (selector, severity) in enumerate(self.severity) if fits(selector, code)]
+        fitting = [
+            (weight(selector), k, severity)
+            for k, (selector, severity) in enumerate(self.severity) if fits(selector, code)
+        ]
         return max(fitting, key=lambda found: found[:2])[2] if fitting else Severity.WARNING
 
 
 def find_configuration(folder: Path) -> Configuration:
-    """The configuration that holds in a folder. Raises `InputError` for a file that is not as it should be."""
+    """The configuration that holds in a folder.
+
+    Raises `InputError` for a file that is not as it should be.
+    """
     for place in (folder, *folder.parents):
         for name in ("gslang.toml", "pyproject.toml"):
             path = place / name
@@ -65,7 +79,8 @@ def _toml(path: Path) -> dict[str, Any]:
     toml: Any = import_module("tomllib" if sys.version_info >= (3, 11) else "tomli")
     try:
         table: dict[str, Any] = toml.loads(path.read_text(encoding="utf-8"))
-    except (ValueError, OSError, RecursionError) as error:  # what is no TOML or no UTF-8, too long a number, too deep a table
+    # what is no TOML or no UTF-8, too long a number, too deep a table
+    except (ValueError, OSError, RecursionError) as error:
         raise InputError(f"cannot be read as TOML: {error}", path=str(path)) from None
     return table
 
@@ -94,7 +109,10 @@ def _severities(table: Mapping[str, Any], path: str) -> tuple[tuple[str, Severit
     _selectors(list(table), "severity", path)
     for selector, word in table.items():
         if not isinstance(word, str) or word not in _SEVERITIES:
-            raise InputError(f"`severity.{selector}` is `{word}`", path=path, help=f"one of {', '.join(_SEVERITIES)}; `ignore` silences a lint")
+            raise InputError(
+                f"`severity.{selector}` is `{word}`", path=path,
+                help=f"one of {', '.join(_SEVERITIES)}; `ignore` silences a lint",
+            )
     return tuple((selector, _SEVERITIES[word]) for selector, word in table.items())
 
 
@@ -110,5 +128,7 @@ def _selectors(value: Any, what: str, path: str) -> tuple[str, ...]:
     try:
         selected_codes((), value)
     except ValueError as error:
-        raise InputError(f"`{what}`: there is no lint `{error}`", path=path, help="`gslc lint --help` lists them") from None
+        raise InputError(
+            f"`{what}`: there is no lint `{error}`", path=path, help="`gslc lint --help` lists them"
+        ) from None
     return tuple(value)

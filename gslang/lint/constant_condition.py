@@ -1,4 +1,6 @@
-"""L0104: conditions that decide nothing: always true or never true, alone or beside the constraints and conditions that hold with them."""
+"""L0104: conditions that decide nothing: always true or never true, alone or beside the constraints and
+conditions that hold with them.
+"""
 
 from __future__ import annotations
 
@@ -20,10 +22,14 @@ from gslang.lint.where_edits import without_condition
 from gslang.syntax import nodes as n
 
 _DTYPE = re.compile(
-    r"|bool|string|handle|void|bfloat16|u?int(1|2|4|8|16|32|64)(x[0-9]+)?|float(16|32|64)(x[0-9]+)?|float[468]_?\w*|complex(64|128)"
+    r"|bool|string|handle|void|bfloat16|u?int(1|2|4|8|16|32|64)(x[0-9]+)?"
+    r"|float(16|32|64)(x[0-9]+)?|float[468]_?\w*|complex(64|128)"
 )
 _NEVER = "never true: the rule never matches"
-_SETTLED = (ir.UnaryValue, ir.BinaryValue, ir.CompareValue, ir.AllOf, ir.AnyOf, ir.IfValue, ir.TupleValue, ir.ItemValue, ir.SliceValue, ir.Builtin)
+_SETTLED = (
+    ir.UnaryValue, ir.BinaryValue, ir.CompareValue, ir.AllOf, ir.AnyOf, ir.IfValue, ir.TupleValue,
+    ir.ItemValue, ir.SliceValue, ir.Builtin,
+)
 Beside = dict[ir.Value, tuple[Known, Span]]
 
 
@@ -34,45 +40,79 @@ def constant_condition(file: LintedFile) -> Iterator[Finding]:
         yield from _constraints(rule, beside)
         written = rule.written.source.where
         for k, (value, span) in enumerate(zip(rule.checked.where, rule.checked.where_spans)):
-            yield from _judged(rule, value, span, written if len(written) == len(rule.checked.where) else (), k, beside)
+            yield from _judged(
+                rule, value, span, written if len(written) == len(rule.checked.where) else (), k, beside
+            )
         for each in rule.written.source.statements:
-            block = next((b for b in rule.checked.blocks if isinstance(each, n.Each) and b.name == each.name.id), None)
+            block = next(
+                (b for b in rule.checked.blocks if isinstance(each, n.Each) and b.name == each.name.id), None
+            )
             if isinstance(each, n.Each) and block is not None and len(block.where) == len(each.where):
                 inner: Beside = {}
                 for k, value in enumerate(block.where):
                     yield from _judged(rule, value, each.where[k].span, each.where, k, inner)
         for target, span in zip(rule.checked.target.targets, rule.checked.target.spans):
-            if isinstance(target, ir.ChooseTarget) and (known := constant(target.condition, rule.checked)) is not None:
+            if (
+                isinstance(target, ir.ChooseTarget)
+                and (known := constant(target.condition, rule.checked)) is not None
+            ):
                 mend = f"only the branch {'before `if`' if known else 'behind `else`'} is ever built"
-                yield finding("L0104", f"the condition of this choice is {'always' if known else 'never'} true", span, mend)
+                yield finding(
+                    "L0104", f"the condition of this choice is {'always' if known else 'never'} true", span,
+                    mend,
+                )
 
 
 def _demanding_nothing(rule: LintedRule) -> Iterator[Finding]:
-    """`axis = _` where no spread demands something that it could lift. (`shape = (*_,)` demands a known rank.)"""
+    """`axis = _` where no spread demands something that it could lift.
+
+    (`shape = (*_,)` demands a known rank.)
+    """
     operators = rule.checked.dialect.operators
     written = rule.written
     for node in walk((written.inputs, written.source)):
         match node:
-            case n.Call(callee=callee, arguments=arguments) if (signature := operators.get(callee.span.text)) is not None:
+            case n.Call(callee=callee, arguments=arguments) if (
+                signature := operators.get(callee.span.text)
+            ) is not None:
                 known = {*signature.attributes} - {operand.name for operand in signature.operands}
-            case n.Kind(arguments=arguments) | n.Call(callee=n.Name(id="any" | "var" | "input" | "param" | "const" | "fixed"), arguments=arguments):
+            case (
+                n.Kind(arguments=arguments)
+                | n.Call(
+                    callee=n.Name(id="any" | "var" | "input" | "param" | "const" | "fixed"),
+                    arguments=arguments,
+                )
+            ):
                 known = {"shape", "dtype", "ndim"}
             case _:
                 continue
         if any(isinstance(argument, n.Spread) for argument in arguments):
             continue
         for argument in arguments:
-            if isinstance(argument, n.Keyword) and argument.name in known and isinstance(argument.value, n.Hole):
-                yield finding("L0104", f"`{argument.span.text}` is always true: it demands nothing", argument.span, "leave it out")
+            if (
+                isinstance(argument, n.Keyword) and argument.name in known
+                and isinstance(argument.value, n.Hole)
+            ):
+                yield finding(
+                    "L0104", f"`{argument.span.text}` is always true: it demands nothing", argument.span,
+                    "leave it out",
+                )
 
 
 def _impossible_number(rule: LintedRule, fact: Fact) -> str | None:
-    """Why a comparison with a number that is no whole one fails: what is compared is an integer by its declaration."""
+    """Why a comparison with a number that is no whole one fails: what is compared is an integer by its
+    declaration.
+    """
     numbers = fact.constant if isinstance(fact.constant, tuple) else (fact.constant,)
-    if fact.operator not in ("==", "in") or not numbers or not all(isinstance(c, float) and c % 1 for c in numbers):
+    if (
+        fact.operator not in ("==", "in") or not numbers
+        or not all(isinstance(c, float) and c % 1 for c in numbers)
+    ):
         return None
     match fact.value:
-        case ir.ItemValue(ir.NodeAttr(_, _, "shape"), _) | ir.NodeAttr(_, _, "ndim") | ir.Length() | ir.Uses():
+        case (
+            ir.ItemValue(ir.NodeAttr(_, _, "shape"), _) | ir.NodeAttr(_, _, "ndim") | ir.Length() | ir.Uses()
+        ):
             return "this is an integer"
         case ir.NodeAttr(_, node, name):
             pattern = rule.checked.nodes[node]
@@ -97,12 +137,17 @@ def _constraints(rule: LintedRule, beside: Beside) -> Iterator[Finding]:
                 known, place = beside.setdefault(fact.value, (_begin(fact.value), constraint.span))
                 if known.says(fact) is False:
                     related = (Label(place, "this cannot hold too"),) if place != constraint.span else ()
-                    yield finding("L0104", f"`{constraint.span.text}` is {_NEVER}", constraint.span, "one of the two is wrong", related=related)
+                    yield finding(
+                        "L0104", f"`{constraint.span.text}` is {_NEVER}", constraint.span,
+                        "one of the two is wrong", related=related,
+                    )
                     continue
                 known.add(fact)
 
 
-def _judged(rule: LintedRule, value: ir.Value, span: Span, written: tuple[n.Expr, ...], k: int, beside: Beside) -> Iterator[Finding]:
+def _judged(
+    rule: LintedRule, value: ir.Value, span: Span, written: tuple[n.Expr, ...], k: int, beside: Beside
+) -> Iterator[Finding]:
     """A condition by itself, then beside what holds already; what it says is added."""
     alone = constant(value, rule.checked)
     if alone is not None:
@@ -133,10 +178,17 @@ def _judged(rule: LintedRule, value: ir.Value, span: Span, written: tuple[n.Expr
 
 
 def _finding(span: Span, always: bool, because: Span | None, written: tuple[n.Expr, ...], k: int) -> Finding:
-    related = (Label(because, "this says so already" if always else "this cannot hold too"),) if because is not None and because != span else ()
+    related = (
+        (Label(because, "this says so already" if always else "this cannot hold too"),)
+        if because is not None and because != span
+        else ()
+    )
     edit = without_condition(written, k) if always and written else None
     fix = Fix("remove the condition", (edit,)) if edit is not None else None
-    says, mend = ("always true" + " here" * bool(related), "remove it") if always else (_NEVER, "was another condition meant?")
+    says, mend = (
+        ("always true" + " here" * bool(related), "remove it") if always
+        else (_NEVER, "was another condition meant?")
+    )
     return finding("L0104", f"`{span.text}` is {says}", span, mend, related=related, fix=fix)
 
 
@@ -151,7 +203,10 @@ def _hashable(value: ir.Value) -> bool:
 def _begin(value: ir.Value) -> Known:
     """Ranks, lengths and dimensions are no negative numbers."""
     match value:
-        case ir.NodeAttr(_, _, "ndim") | ir.Length() | ir.Uses() | ir.InstanceIndex() | ir.ItemValue(ir.NodeAttr(_, _, "shape"), _):
+        case (
+            ir.NodeAttr(_, _, "ndim") | ir.Length() | ir.Uses() | ir.InstanceIndex()
+            | ir.ItemValue(ir.NodeAttr(_, _, "shape"), _)
+        ):
             return Known(low=(0.0, False))
     return Known()
 
@@ -169,9 +224,16 @@ def _beyond_rank(fact: Fact, beside: Beside) -> bool | None:
 
 def _misspelt_dtype(fact: Fact) -> str | None:
     """A mend for a comparison with something that is no data type."""
-    if not isinstance(fact.value, ir.NodeAttr) or fact.value.name != "dtype" or fact.operator not in ("==", "in"):
+    if (
+        not isinstance(fact.value, ir.NodeAttr) or fact.value.name != "dtype"
+        or fact.operator not in ("==", "in")
+    ):
         return None
-    wrong = [c for c in (fact.constant if isinstance(fact.constant, tuple) else (fact.constant,)) if isinstance(c, str) and not _DTYPE.fullmatch(c)]
+    wrong = [
+        c
+        for c in (fact.constant if isinstance(fact.constant, tuple) else (fact.constant,))
+        if isinstance(c, str) and not _DTYPE.fullmatch(c)
+    ]
     if not wrong or fact.operator == "in" and len(wrong) < len(fact.constant):
         return None
     guess = did_you_mean(wrong[0], sorted(PLAIN))
@@ -207,7 +269,10 @@ def _closed(value: object) -> bool:
             return name is None  # a parameter of the file is another one in another run
         case tuple():
             return all(map(_closed, value))
-    return isinstance(value, _SETTLED) and all(part is None or isinstance(part, str) or _closed(part) for part in map(value.__getattribute__, value.__slots__))
+    return isinstance(value, _SETTLED) and all(
+        part is None or isinstance(part, str) or _closed(part)
+        for part in map(value.__getattribute__, value.__slots__)
+    )
 
 
 def _readable(value: ir.Value) -> bool:

@@ -13,4 +13,7 @@ def duplicate(file: LintedFile) -> Iterator[Finding]:
     for earlier, later in candidate_pairs(file):
         if twins(earlier, later):
             related = (Label(earlier.written.name.span, "the first one"),)
-            yield finding("L0206", f"`{later.name}` says the same as `{earlier.name}`", later.written.name.span, "remove one of them", related=related)
+            yield finding(
+                "L0206", f"`{later.name}` says the same as `{earlier.name}`", later.written.name.span,
+                "remove one of them", related=related,
+            )

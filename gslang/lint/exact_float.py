@@ -1,4 +1,6 @@
-"""L0105: a computed number compared exactly with a float that is no whole number, in a condition or a constraint."""
+"""L0105: a computed number compared exactly with a float that is no whole number, in a condition or a
+constraint.
+"""
 
 from __future__ import annotations
 
@@ -26,14 +28,24 @@ def exact_float(file: LintedFile) -> Iterator[Finding]:
                     if _is_fraction(number) and _is_computed(other):
                         near = f"close({other.span.text}, {number.span.text}, 1e-6)"
                         near = near if operator == "==" else f"not {near}"
-                        fix = Fix("compare within a tolerance", (Edit(node.span, near),), safe=False) if len(node.rest) == 1 else None
-                        yield finding("L0105", "a computed number hardly ever equals a float exactly", node.span, f"`{near}` allows for rounding", fix=fix)
+                        fix = (
+                            Fix("compare within a tolerance", (Edit(node.span, near),), safe=False)
+                            if len(node.rest) == 1
+                            else None
+                        )
+                        yield finding(
+                            "L0105", "a computed number hardly ever equals a float exactly", node.span,
+                            f"`{near}` allows for rounding", fix=fix,
+                        )
                         break
         for pattern in rule.checked.nodes:
             for constraint in pattern.constraints:
                 if isinstance(constraint, ir.Constraint) and _computes_fraction(constraint.test):
                     mend = "capture the attribute, and test it with `close(a, b, 1e-6)` in `where`"
-                    yield finding("L0105", "a number computed from others hardly ever equals an attribute exactly", constraint.span, mend)
+                    yield finding(
+                        "L0105", "a number computed from others hardly ever equals an attribute exactly",
+                        constraint.span, mend,
+                    )
 
 
 def _is_fraction(expr: n.Expr) -> bool:
@@ -56,7 +68,8 @@ def _computes_fraction(test: ir.Test) -> bool:
     match test:
         case ir.Equals(ir.BinaryValue(operator, left, right)) if operator in _ARITHMETIC:
             return any(
-                isinstance(a, ir.Const) and isinstance(a.value, float) and a.value != int(a.value) and not isinstance(b, ir.Const)
+                isinstance(a, ir.Const) and isinstance(a.value, float) and a.value != int(a.value)
+                and not isinstance(b, ir.Const)
                 for a, b in ((left, right), (right, left))
             )
     return False

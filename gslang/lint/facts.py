@@ -1,4 +1,6 @@
-"""Conclusions from comparisons of one value with constants: which new one follows, and which cannot hold beside them."""
+"""Conclusions from comparisons of one value with constants: which new one follows, and which cannot hold
+beside them.
+"""
 
 from __future__ import annotations
 
@@ -25,7 +27,9 @@ class Fact:
 
 @dataclass(slots=True)
 class Known:
-    """The known facts about a value: it is one of `among` (None: anything), none of `never`, and between two bounds."""
+    """The known facts about a value: it is one of `among` (None: anything), none of `never`, and between two
+    bounds.
+    """
 
     among: tuple[Any, ...] | None = None
     never: list[Any] = field(default_factory=list)
@@ -102,9 +106,13 @@ def facts_of(condition: ir.Value) -> Iterator[Fact | None]:
                 yield from facts_of(item)
         case ir.CompareValue(operator, value, ir.Const(constant)) if not isinstance(value, ir.Const):
             yield Fact(value, operator, constant)
-        case ir.CompareValue(operator, ir.Const(constant), value) if operator in _FLIPPED and not isinstance(value, ir.Const):
+        case ir.CompareValue(operator, ir.Const(constant), value) if operator in _FLIPPED and not isinstance(
+            value, ir.Const
+        ):
             yield Fact(value, _FLIPPED[operator], constant)
-        case ir.CompareValue("in" | "not in" as operator, value, ir.TupleValue(items)) if all(isinstance(i, ir.Const) for i in items):
+        case ir.CompareValue("in" | "not in" as operator, value, ir.TupleValue(items)) if all(
+            isinstance(i, ir.Const) for i in items
+        ):
             yield Fact(value, operator, tuple(i.value for i in items if isinstance(i, ir.Const)))
         case _:
             yield None
@@ -118,8 +126,15 @@ def facts_of_constraint(node: int, field: str, test: ir.Test) -> Iterator[Fact]:
             yield Fact(attribute, "==", constant)
         case ir.Capture(_, inner):
             yield from facts_of_constraint(node, field, inner)
-        case ir.OneOf(tests) if all(isinstance(t, ir.Equals) and isinstance(t.value, ir.Const) for t in tests):
-            yield Fact(attribute, "in", tuple(t.value.value for t in tests if isinstance(t, ir.Equals) and isinstance(t.value, ir.Const)))
+        case ir.OneOf(tests) if all(
+            isinstance(t, ir.Equals) and isinstance(t.value, ir.Const) for t in tests
+        ):
+            yield Fact(
+                attribute, "in",
+                tuple(
+                    t.value.value for t in tests if isinstance(t, ir.Equals) and isinstance(t.value, ir.Const)
+                ),
+            )
         case ir.TupleTest(items) if field == "shape":
             count = sum(not isinstance(item, ir.Rest) for item in items)
             yield Fact(ir.NodeAttr(ir.OWN, node, "ndim"), "==" if count == len(items) else ">=", count)

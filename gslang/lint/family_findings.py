@@ -9,13 +9,18 @@ from gslang.lint.linted_file import Finding, LintedRule
 
 
 def once_for_families(rules: Iterable[LintedRule], found: Iterable[Finding]) -> list[Finding]:
-    """The findings, those in a family once for each place. A fix is kept if all rules of the family have it alike."""
+    """The findings, those in a family once for each place.
+
+    A fix is kept if all rules of the family have it alike.
+    """
     places = [rule.written.span for rule in rules if rule.checked.family is not None]
     result: dict[object, list[Finding]] = {}
     counts: dict[object, int] = {}
     for k, one in enumerate(found):
         span = one.primary.span
-        around = [place for place in places if place.source is span.source and place.start <= span.start < place.end]
+        around = [
+            place for place in places if place.source is span.source and place.start <= span.start < place.end
+        ]
         key = (one.code, span) if around else k
         result.setdefault(key, []).append(one)
         counts[key] = len(around)

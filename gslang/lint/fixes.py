@@ -1,4 +1,6 @@
-"""Applying safe fixes to a text: from the last span to the first, never two that touch; a result that has errors is thrown away."""
+"""Applying safe fixes to a text: from the last span to the first, never two that touch; a result that has
+errors is thrown away.
+"""
 
 from __future__ import annotations
 
@@ -26,7 +28,9 @@ class Fixed:
 
 
 def apply_fixes(text: str, found: Sequence[Diagnostic], unsafe: bool = False) -> tuple[str, int]:
-    """The text with the safe fixes of findings in it (or all), and how many; of fixes that overlap the first one is taken."""
+    """The text with the safe fixes of findings in it (or all), and how many; of fixes that overlap the first
+    one is taken.
+    """
     edits: list[tuple[int, int, str]] = []
     taken: set[tuple[tuple[int, int, str], ...]] = set()
     count = 0
@@ -49,7 +53,10 @@ def fix_source(
     source: Source, found: Sequence[Diagnostic], check: Callable[[Source], CheckedProgram],
     lint: Callable[[Source, CheckedProgram], Sequence[Diagnostic]], unsafe: bool = False,
 ) -> Fixed:  # fmt: skip
-    """Fix until nothing is left to fix. Each new text is parsed and checked again; fixes after which it has errors are left out."""
+    """Fix until nothing is left to fix.
+
+    Each new text is parsed and checked again; fixes after which it has errors are left out.
+    """
     total = 0
     for _ in range(_ROUNDS):
         best: tuple[Source, CheckedProgram] | None = None

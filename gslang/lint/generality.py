@@ -1,7 +1,8 @@
-"""Generality of sources: every match of one is also a match of the other, shown by laying the more general pattern over the more special one.
+"""Generality of sources: every match of one is also a match of the other, shown by laying the more general
+pattern over the more special one.
 
-The answer yes is certain. No may mean "not seen": templates and alternations below the more general root are compared only where they
-are equal. Used by L0202 (unreachable) and L0206 (duplicate).
+The answer yes is certain. No may mean "not seen": templates and alternations below the more general root are
+compared only where they are equal. Used by L0202 (unreachable) and L0206 (duplicate).
 """
 
 from __future__ import annotations
@@ -31,11 +32,16 @@ class Overlay:
 
 def overlays(general: ir.CheckedRule, special: ir.CheckedRule) -> Iterator[Overlay]:
     """The ways to lay one source over another such that each match of `special` is one of `general`."""
-    if len(general.outputs) != len(special.outputs) or (general.output_block is None) != (special.output_block is None):
+    if len(general.outputs) != len(special.outputs) or (general.output_block is None) != (
+        special.output_block is None
+    ):
         return
     if len(general.blocks) != len(special.blocks) or not _holds_for(general.opset, special.opset):
         return
-    if max(len(general.nodes), len(special.nodes), len(general.target.targets), len(special.target.targets)) > _MOST_NODES:
+    if (
+        max(len(general.nodes), len(special.nodes), len(general.target.targets), len(special.target.targets))
+        > _MOST_NODES
+    ):
         return
     for nodes in _laid(general, special, list(zip(roots_of(general), roots_of(special))), {}, [_MOST_STEPS]):
         overlay = Overlay(general, special, nodes)
@@ -46,7 +52,9 @@ def overlays(general: ir.CheckedRule, special: ir.CheckedRule) -> Iterator[Overl
 def _holds_for(general: tuple[int | None, int | None], special: tuple[int | None, int | None]) -> bool:
     """True if a rule runs for all the operator sets that the other runs for."""
     (low, high), (least, most) = general, special
-    return (low is None or least is not None and least >= low) and (high is None or most is not None and most <= high)
+    return (low is None or least is not None and least >= low) and (
+        high is None or most is not None and most <= high
+    )
 
 
 def roots_of(rule: ir.CheckedRule) -> tuple[int, ...]:
@@ -55,9 +63,16 @@ def roots_of(rule: ir.CheckedRule) -> tuple[int, ...]:
 
 
 def _laid(
-    general: ir.CheckedRule, special: ir.CheckedRule, todo: list[tuple[int, int]], nodes: dict[int, int], steps: list[int]
+    general: ir.CheckedRule,
+    special: ir.CheckedRule,
+    todo: list[tuple[int, int]],
+    nodes: dict[int, int],
+    steps: list[int],
 ) -> Iterator[dict[int, int]]:
-    """Assignments of nodes such that operators fit; operands of commutative operators in both orders. `steps` are left for the search."""
+    """Assignments of nodes such that operators fit; operands of commutative operators in both orders.
+
+    `steps` are left for the search.
+    """
     steps[0] -= 1
     if steps[0] < 0:
         return
@@ -76,7 +91,10 @@ def _laid(
             if _leaf_covers(a, b):
                 yield from _laid(general, special, rest, nodes, steps)
         case ir.CallNode(), ir.CallNode():
-            if not set(b.operators) <= set(a.operators) or (a.variable is None) != (b.variable is None) or len(a.operands) != len(b.operands):
+            if (
+                not set(b.operators) <= set(a.operators) or (a.variable is None) != (b.variable is None)
+                or len(a.operands) != len(b.operands)
+            ):
                 return
             orders = [b.operands]
             if set(b.operators) <= a.swappable and len(b.operands) == 2:
@@ -96,7 +114,9 @@ def _laid(
                 yield from _laid(general, special, [*zip(a.branches, b.branches), *rest], nodes, steps)
 
 
-def _pairs(left: Sequence[int | ir.Splice | None], right: Sequence[int | ir.Splice | None]) -> list[tuple[int, int]] | None:
+def _pairs(
+    left: Sequence[int | ir.Splice | None], right: Sequence[int | ir.Splice | None]
+) -> list[tuple[int, int]] | None:
     """Operands side by side, or None if they do not fit."""
     found: list[tuple[int, int]] = []
     if len(left) != len(right):
@@ -118,7 +138,10 @@ def _leaf_covers(leaf: ir.LeafNode, other: ir.Pattern) -> bool:
     if isinstance(other, ir.LeafNode):
         if other.optional and not leaf.optional:
             return False
-        return leaf.kind == "any" or leaf.kind == other.kind or other.kind in {"var": ("input", "param"), "fixed": ("const", "param")}.get(leaf.kind, ())
+        return (
+            leaf.kind == "any" or leaf.kind == other.kind
+            or other.kind in {"var": ("input", "param"), "fixed": ("const", "param")}.get(leaf.kind, ())
+        )
     return leaf.kind == "any"
 
 
@@ -135,7 +158,10 @@ def _blocks_agree(overlay: Overlay) -> bool:
     general, special = overlay.general, overlay.special
     for g, s in overlay.nodes.items():
         a, b = general.nodes[g].block, special.nodes[s].block
-        if (a is None) != (b is None) or a is not None and b is not None and overlay.blocks.setdefault(a, b) != b:
+        if (
+            (a is None) != (b is None) or a is not None and b is not None
+            and overlay.blocks.setdefault(a, b) != b
+        ):
             return False
         if a is not None and len(general.nodes[g].constraints) != len(special.nodes[s].constraints):
             return False
@@ -143,9 +169,15 @@ def _blocks_agree(overlay: Overlay) -> bool:
         return False
     for k, m in overlay.blocks.items():
         x, y = general.blocks[k], special.blocks[m]
-        if x.as_outputs != y.as_outputs or len(x.nodes) != len(y.nodes) or overlay.nodes.get(x.root) != y.root:
+        if (
+            x.as_outputs != y.as_outputs or len(x.nodes) != len(y.nodes)
+            or overlay.nodes.get(x.root) != y.root
+        ):
             return False
-        if not all(same(p, q, overlay) for p, q in ((x.minimum, y.minimum), (x.maximum, y.maximum), (x.where, y.where))):
+        if not all(
+            same(p, q, overlay)
+            for p, q in ((x.minimum, y.minimum), (x.maximum, y.maximum), (x.where, y.where))
+        ):
             return False
     return True
 
@@ -161,7 +193,9 @@ def _constraints_follow(overlay: Overlay) -> bool:
 
 
 def same(a: Any, b: Any, overlay: Overlay) -> bool:
-    """True if two values, tests or targets say the same, where numbers of the general rule stand for those of the special one."""
+    """True if two values, tests or targets say the same, where numbers of the general rule stand for those of
+    the special one.
+    """
     if type(a) is not type(b):
         return False
     match a:
@@ -172,7 +206,9 @@ def same(a: Any, b: Any, overlay: Overlay) -> bool:
         case ir.Captured():
             return bool(overlay.captures.get(a.capture) == b.capture)
         case ir.Capture():
-            return bool(overlay.captures.setdefault(a.capture, b.capture) == b.capture) and same(a.test, b.test, overlay)
+            return bool(overlay.captures.setdefault(a.capture, b.capture) == b.capture) and same(
+                a.test, b.test, overlay
+            )
         case ir.Local():
             return bool(overlay.locals.setdefault(a.local, b.local) == b.local)
         case ir.SameNode():
@@ -211,22 +247,33 @@ def _same_target(x: int, y: int, overlay: Overlay) -> bool:
         case ir.MakeCall(), ir.MakeCall():
             if a.operator != b.operator or len(a.operands) != len(b.operands):
                 return False
-            if not same(tuple(sorted(a.attributes, key=_key)), tuple(sorted(b.attributes, key=_key)), overlay) or not same(a.spreads, b.spreads, overlay):
+            if not same(
+                tuple(sorted(a.attributes, key=_key)), tuple(sorted(b.attributes, key=_key)), overlay
+            ) or not same(a.spreads, b.spreads, overlay):
                 return False
             signature = overlay.general.dialect.get(a.operator) if isinstance(a.operator, str) else None
             orders = [b.operands]
             if signature is not None and "commutative" in signature.traits and len(b.operands) == 2:
                 orders.append(b.operands[::-1])
-            return any(all(_same_target(p, q, overlay) for p, q in zip(a.operands, order)) for order in orders)
+            return any(
+                all(_same_target(p, q, overlay) for p, q in zip(a.operands, order)) for order in orders
+            )
         case ir.MakeTuple(), ir.MakeTuple():
-            return len(a.fields) == len(b.fields) and all(_same_target(p, q, overlay) for p, q in zip(a.fields, b.fields))
+            return len(a.fields) == len(b.fields) and all(
+                _same_target(p, q, overlay) for p, q in zip(a.fields, b.fields)
+            )
         case ir.MakeProj(), ir.MakeProj():
             return same(a.index, b.index, overlay) and _same_target(a.base, b.base, overlay)
         case ir.Projections(), ir.Projections():
             return _same_target(a.base, b.base, overlay)
         case ir.Repeat(), ir.Repeat():
-            fits = len(a.locals) == len(b.locals) and all(overlay.locals.setdefault(k, m) == m for k, m in zip(a.locals, b.locals))
-            return fits and same((a.source, a.condition), (b.source, b.condition), overlay) and _same_target(a.element, b.element, overlay)
+            fits = len(a.locals) == len(b.locals) and all(
+                overlay.locals.setdefault(k, m) == m for k, m in zip(a.locals, b.locals)
+            )
+            return (
+                fits and same((a.source, a.condition), (b.source, b.condition), overlay)
+                and _same_target(a.element, b.element, overlay)
+            )
         case (ir.SourceNode() | ir.MakeConst() | ir.Absent() | ir.SpliceInstances()), _:
             return same(a, b, overlay)
     return False

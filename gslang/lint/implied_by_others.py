@@ -1,7 +1,8 @@
-"""L0207: a rule that does nothing which the others of its file would not do in several steps (`discover.implied`).
+"""L0207: a rule that does nothing which the others of its file would not do in several steps
+(`discover.implied`).
 
-The last rule is asked first, and what follows from others no longer implies any, so that all that are found can go. Only derivations
-that lead forward at each step count: a rule that turns others round is needed.
+The last rule is asked first, and what follows from others no longer implies any, so that all that are found
+can go. Only derivations that lead forward at each step count: a rule that turns others round is needed.
 """
 
 from __future__ import annotations
@@ -18,7 +19,9 @@ _MOST_RULES = 150  # of a file: the first of a larger one are cross-checked, the
 def implied_by_others(file: LintedFile) -> Iterator[Finding]:
     from gslang.discover.implied import Settings, implied
 
-    left = [rule for rule in file.rules if not rule.checked.disconnected and rule.checked.changes is None][:_MOST_RULES]
+    left = [rule for rule in file.rules if not rule.checked.disconnected and rule.checked.changes is None][
+        :_MOST_RULES
+    ]
     if len(left) < 2:
         return
     found = []
@@ -27,11 +30,16 @@ def implied_by_others(file: LintedFile) -> Iterator[Finding]:
         if any(twins(other, rule) for other in others):  # L0206 speaks of these
             continue
         try:
-            answer = implied(rule.checked, [other.checked for other in others], Settings(instances=3, nodes=300, rounds=5))
+            answer = implied(
+                rule.checked, [other.checked for other in others], Settings(instances=3, nodes=300, rounds=5)
+            )
         except InputError:  # the package that knows types of the dialect is not installed
             return
         if answer.implied and answer.forward and answer.rules:
             left = others
             names = " and ".join(f"`{name}`" for name in answer.rules)
-            found.append(finding("L0207", f"`{rule.name}` follows from {names}", rule.written.name.span, "remove it, or keep it for speed"))
+            found.append(finding(
+                "L0207", f"`{rule.name}` follows from {names}", rule.written.name.span,
+                "remove it, or keep it for speed",
+            ))
     yield from reversed(found)

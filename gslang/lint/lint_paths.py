@@ -1,4 +1,6 @@
-"""Linting files by path, several at a time where asked: each is read, checked and linted with the configuration of its folder."""
+"""Linting files by path, several at a time where asked: each is read, checked and linted with the
+configuration of its folder.
+"""
 
 from __future__ import annotations
 
@@ -20,14 +22,19 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """The command line's overrides of the configuration: `select` instead of its own, `ignore` besides. `cache`: keep findings."""
+    """The command line's overrides of the configuration: `select` instead of its own, `ignore` besides.
+    `cache`: keep findings.
+    """
 
     select: tuple[str, ...] = ()
     ignore: tuple[str, ...] = ()
     cache: bool = True
 
     def configuration_of(self, file: str) -> Configuration:
-        """The configuration of a file's folder, of the working directory for texts that are no files. Raises `InputError`."""
+        """The configuration of a file's folder, of the working directory for texts that are no files.
+
+        Raises `InputError`.
+        """
         path = Path(file)
         found = find_configuration(path.parent.resolve() if path.is_file() else Path.cwd())
         return replace(found, select=self.select or found.select, ignore=(*found.ignore, *self.ignore))
@@ -35,7 +42,10 @@ class Choice:
 
 @dataclass(frozen=True, slots=True)
 class Linted:
-    """One file. `errors`: what `gslc check` says of it; `found`: its findings, also those that an `@allow` silences."""
+    """One file.
+
+    `errors`: what `gslc check` says of it; `found`: its findings, also those that an `@allow` silences.
+    """
 
     source: Source
     rules: int
@@ -47,30 +57,49 @@ class Linted:
         return any(d.severity.value == "error" for d in self.errors)
 
 
-def lint_programs(programs: Iterable[CheckedProgram], choice: Choice, parsed: Mapping[Source, Parsed]) -> list[Linted]:
-    """The findings in programs that are loaded already. One with errors has none. `parsed`: the syntax of those that were parsed for that."""
+def lint_programs(
+    programs: Iterable[CheckedProgram], choice: Choice, parsed: Mapping[Source, Parsed]
+) -> list[Linted]:
+    """The findings in programs that are loaded already.
+
+    One with errors has none. `parsed`: the syntax of those that were parsed for that.
+    """
     result = []
     for program in programs:
         source = source_of(program)
-        found = lint_files([(source, program)], choice.configuration_of(source.name), parsed=parsed, allowed=True, cache=choice.cache)
+        found = lint_files(
+            [(source, program)], choice.configuration_of(source.name), parsed=parsed, allowed=True,
+            cache=choice.cache,
+        )
         result.append(Linted(source, len(program.own_rules), program.diagnostics, tuple(found)))
     return result
 
 
-def with_joint_findings(files: Sequence[Linted], programs: Sequence[CheckedProgram], choice: Choice) -> list[Linted]:
-    """The same with the findings about rules of different files, each in its file and as the configuration of that has it."""
+def with_joint_findings(
+    files: Sequence[Linted], programs: Sequence[CheckedProgram], choice: Choice
+) -> list[Linted]:
+    """The same with the findings about rules of different files, each in its file and as the configuration of
+    that has it.
+    """
     from gslang.lint.selectors import selected_codes
     from gslang.lint.together import lint_together
 
     configurations = {file.source.name: choice.configuration_of(file.source.name) for file in files}
     selected = {
-        name: selected_codes(known.select, (*known.ignore, *known.ignored_in(name))) for name, known in configurations.items()
+        name: selected_codes(known.select, (*known.ignore, *known.ignored_in(name)))
+        for name, known in configurations.items()
     }
-    joint = lint_together([(file.source, program) for file, program in zip(files, programs)], frozenset().union(*selected.values()))
+    joint = lint_together(
+        [(file.source, program) for file, program in zip(files, programs)],
+        frozenset().union(*selected.values()),
+    )
     result = []
     for file in files:
         name = file.source.name
-        own = [replace(d, severity=configurations[name].severity_of(d.code)) for d in joint if d.primary.span.source.name == name and d.code in selected[name]]
+        own = [
+            replace(d, severity=configurations[name].severity_of(d.code))
+            for d in joint if d.primary.span.source.name == name and d.code in selected[name]
+        ]
         result.append(replace(file, found=tuple(sorted((*file.found, *own), key=lambda d: d.order))))
     return result
 

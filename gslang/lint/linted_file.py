@@ -15,7 +15,10 @@ from gslang.syntax.families import instances
 
 @dataclass(frozen=True, slots=True)
 class Finding(Diagnostic):
-    """A finding of a lint. `graph`: JSON of a graph that shows it, made for `gslc match`. `allowed`: an `@allow` silences it."""
+    """A finding of a lint.
+
+    `graph`: JSON of a graph that shows it, made for `gslc match`. `allowed`: an `@allow` silences it.
+    """
 
     graph: str | None = None
     allowed: bool = False
@@ -55,7 +58,10 @@ def linted_file(source: Source, written: n.Program, program: CheckedProgram) -> 
 
 
 def walk(item: Any) -> Iterator[n.Node]:
-    """A syntax node and all below it, in the order of the text. Items of a program may be given as a tuple."""
+    """A syntax node and all below it, in the order of the text.
+
+    Items of a program may be given as a tuple.
+    """
     stack = [item]
     while stack:
         found = stack.pop()
@@ -83,7 +89,13 @@ def names_in(item: Any) -> list[str]:
 
 
 def finding(
-    code: str, message: str, span: Span, help: str | None = None, *, label: str = "", related: tuple[Label, ...] = (), fix: Fix | None = None,
+    code: str,
+    message: str,
+    span: Span,
+    help: str | None = None, *,
+    label: str = "",
+    related: tuple[Label, ...] = (),
+    fix: Fix | None = None,
     graph: str | None = None,
-) -> Finding:  # fmt: skip
+) -> Finding:
     return Finding(code, message, Label(span, label), Severity.WARNING, related, help, fix, graph)

@@ -1,4 +1,7 @@
-"""L0107: names in another style than snake_case. What only one rule knows is renamed by the fix; other files may use the rest."""
+"""L0107: names in another style than snake_case.
+
+What only one rule knows is renamed by the fix; other files may use the rest.
+"""
 
 from __future__ import annotations
 
@@ -30,15 +33,23 @@ def name_style(file: LintedFile) -> Iterator[Finding]:
                 yield from _styled("pass", item.name.id, item.name.span)
 
 
-def _styled(what: str, name: str, span: Span, rule: n.Rule | None = None, taken: set[str] = frozenset()) -> Iterator[Finding]:  # type: ignore[assignment]
+def _styled(
+    what: str, name: str, span: Span, rule: n.Rule | None = None, taken: set[str] = frozenset()  # type: ignore[assignment]
+) -> Iterator[Finding]:
     if not _SNAKE.fullmatch(name):
-        snake = re.sub(r"_+", "_", re.sub(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])", "_", name)).lower()
-        fix = _renamed(rule, name, snake) if rule is not None and snake not in taken and _SNAKE.fullmatch(snake) else None
+        snake = re.sub(
+            r"_+", "_", re.sub(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])", "_", name)
+        ).lower()
+        fix = (
+            _renamed(rule, name, snake) if rule is not None and snake not in taken and _SNAKE.fullmatch(snake)
+            else None
+        )
         yield finding("L0107", f"the {what} `{name}` is not in snake_case", span, f"`{snake}`", fix=fix)
 
 
 def _renamed(rule: n.Rule, name: str, new: str) -> Fix | None:
-    """Edits at all places of a name in its rule; none where an attribute or instance field is spelt the same."""
+    """Edits at all places of a name in its rule; none where an attribute or instance field is spelt the same.
+    """
     edits: dict[int, Edit] = {}
     for node in walk((rule.inputs, rule.source, rule.target)):
         match node:

@@ -1,6 +1,8 @@
-"""L0118: a node that the rule takes away, so that other users of it block the match, though it could as well stay.
+"""L0118: a node that the rule takes away, so that other users of it block the match, though it could as well
+stay.
 
-That is where the target makes no more calls than go away with the outputs alone: `keep` then costs nothing and matches more.
+That is where the target makes no more calls than go away with the outputs alone: `keep` then costs nothing
+and matches more.
 """
 
 from __future__ import annotations
@@ -32,4 +34,7 @@ def needless_interior(file: LintedFile) -> Iterator[Finding]:
             what = f"`{node.name}`" if node.name else f"`{node.span.text}`"
             edit = Edit(Span(node.span.source, node.span.start, node.span.start), "keep ")
             mend = "write `keep` before it: the rule then also matches where something else uses it"
-            yield finding("L0118", f"{what} need not go away: the target makes no more calls than the outputs were", node.span, mend, fix=Fix("keep the node", (edit,), safe=False))
+            yield finding(
+                "L0118", f"{what} need not go away: the target makes no more calls than the outputs were",
+                node.span, mend, fix=Fix("keep the node", (edit,), safe=False),
+            )

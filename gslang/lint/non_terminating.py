@@ -19,7 +19,9 @@ _ROUNDS = 3  # a loop is one that is seen to go round this often
 
 
 def non_terminating(file: LintedFile) -> Iterator[Finding]:
-    """Loops of the rules of a file, which run together, and of those that a pass runs together, imported ones too."""
+    """Loops of the rules of a file, which run together, and of those that a pass runs together, imported ones
+    too.
+    """
     reported: set[frozenset[str]] = set()
     for names, places in _groups(file):
         yield from _loops(file, names, places, reported)
@@ -39,8 +41,13 @@ def _groups(file: LintedFile) -> Iterator[tuple[tuple[str, ...], dict[str, Span]
                     yield step.rules, {name: own.get(name, item.name.span) for name in step.rules}
 
 
-def _loops(file: LintedFile, names: tuple[str, ...], places: dict[str, Span], reported: set[frozenset[str]]) -> Iterator[Finding]:
-    """Loops among rules that run together. Rules that only shrink graphs end, so each loop has one that does not."""
+def _loops(
+    file: LintedFile, names: tuple[str, ...], places: dict[str, Span], reported: set[frozenset[str]]
+) -> Iterator[Finding]:
+    """Loops among rules that run together.
+
+    Rules that only shrink graphs end, so each loop has one that does not.
+    """
     rules = [file.program.rules[name] for name in names if name in file.program.rules]
     index = by_start(rules)
     for rule in rules:
@@ -49,16 +56,28 @@ def _loops(file: LintedFile, names: tuple[str, ...], places: dict[str, Span], re
         for graph in graphs_of(file, rule):
             run = run_small(graph.copy(), file.program.dialect, index, 30 + 3 * len(graph))
             loop = () if run.ended else _loop(run.applied)
-            if not loop or frozenset(loop) in reported or len(set(loop)) == 1 and rebuilds_itself(file.program.rules[loop[0]]):
+            if (
+                not loop or frozenset(loop) in reported or len(set(loop)) == 1
+                and rebuilds_itself(file.program.rules[loop[0]])
+            ):
                 continue  # L0116 says the latter
             reported.add(frozenset(loop))
             shown = " → ".join((*loop, loop[0]))
-            related = tuple(Label(places[name], "takes part") for name in dict.fromkeys(loop) if places[name] != places[loop[0]])
-            message, mend = f"these rules form an infinite loop: {shown}", "demand in a source what the target of the other does not give"
+            related = tuple(
+                Label(places[name], "takes part")
+                for name in dict.fromkeys(loop) if places[name] != places[loop[0]]
+            )
+            message, mend = (
+                f"these rules form an infinite loop: {shown}",
+                "demand in a source what the target of the other does not give",
+            )
             if len(set(loop)) == 1:
                 message = f"`{loop[0]}` never ends: its target holds its source"
                 mend = "demand in the source what the target does not give, or write `@once` above the rule"
-            yield finding("L0203", message, places[loop[0]], f"{mend}; seen on {as_statements(graph)}", related=related, graph=as_json(graph))
+            yield finding(
+                "L0203", message, places[loop[0]], f"{mend}; seen on {as_statements(graph)}", related=related,
+                graph=as_json(graph),
+            )
 
 
 def _shrinks(rule: ir.CheckedRule) -> bool:

@@ -1,7 +1,9 @@
-"""L0205: critical pairs whose results differ. Two rules match at one node, or one at a node that the match of the other takes away.
+"""L0205: critical pairs whose results differ. Two rules match at one node, or one at a node that the match of
+the other takes away.
 
-Each rule goes first once, then all rules of the file run to a fixed point. Results that compute the same in the same way are the same:
-operands of commutative operators in either order, equal calls being one. Pairs that join in this way are no finding.
+Each rule goes first once, then all rules of the file run to a fixed point. Results that compute the same in
+the same way are the same: operands of commutative operators in either order, equal calls being one. Pairs
+that join in this way are no finding.
 """
 
 from __future__ import annotations
@@ -21,7 +23,8 @@ from gslang.lint.small_run import Index, apply_at, by_start, run_small
 from gslang.lint.witness import inner_graph
 
 _MOST_APPLICATIONS = 60
-_MOST_PAIRS = 20_000  # of a rule and a node inside another that are unified: files of thousands of rules have millions
+# of a rule and a node inside another that are unified: files of thousands of rules have millions
+_MOST_PAIRS = 20_000
 
 
 def order_dependent(file: LintedFile) -> Iterator[Finding]:
@@ -35,7 +38,13 @@ def order_dependent(file: LintedFile) -> Iterator[Finding]:
 
 
 def _judged(
-    first: LintedRule, second: LintedRule, graph: Graph, top: int, below: int, index: Index, reported: set[tuple[str, str]]
+    first: LintedRule,
+    second: LintedRule,
+    graph: Graph,
+    top: int,
+    below: int,
+    index: Index,
+    reported: set[tuple[str, str]],
 ) -> Iterator[Finding]:
     one, two = _after(graph, first.checked, top, index), _after(graph, second.checked, below, index)
     if one is None or two is None or same_results(one, two, first.checked.dialect):
@@ -43,7 +52,9 @@ def _judged(
     reported.add((first.name, second.name))
     ids = ids_of_nodes(graph)
     if first is second:
-        message = f"where `{first.name}` is applied first, at `{ids[top]}` or at `{ids[below]}`, decides the result"
+        message = (
+            f"where `{first.name}` is applied first, at `{ids[top]}` or at `{ids[below]}`, decides the result"
+        )
     else:
         message = f"whether `{first.name}` or `{second.name}` comes first decides the result"
     related = (Label(first.written.name.span, f"first at `{ids[top]}`, it leads to {_calls(one)}"),)
@@ -52,7 +63,9 @@ def _judged(
 
 
 def _inner_overlaps(file: LintedFile) -> Iterator[tuple[LintedRule, LintedRule, Graph, int, int]]:
-    """Pairs (outer, inner) with a graph and the nodes at which they match, that of the inner one being interior to the outer."""
+    """Pairs (outer, inner) with a graph and the nodes at which they match, that of the inner one being
+    interior to the outer.
+    """
     starting: dict[str, list[LintedRule]] = {}
     for rule in file.rules:
         if is_run(rule.checked) and not rule.checked.blocks:
@@ -66,7 +79,9 @@ def _inner_overlaps(file: LintedFile) -> Iterator[tuple[LintedRule, LintedRule, 
             pattern = outer.checked.nodes[at]
             if not isinstance(pattern, ir.CallNode) or at in outer.checked.outputs:
                 continue
-            candidates = {other.name: other for operator in pattern.operators for other in starting.get(operator, ())}
+            candidates = {
+                other.name: other for operator in pattern.operators for other in starting.get(operator, ())
+            }
             for inner in candidates.values():
                 budget -= 1
                 if budget < 0:
@@ -77,7 +92,9 @@ def _inner_overlaps(file: LintedFile) -> Iterator[tuple[LintedRule, LintedRule, 
 
 
 def _after(graph: Graph, first: ir.CheckedRule, node: int, index: Index) -> Graph | None:
-    """The graph after a rule at a node and then all rules to a fixed point; None if that cannot be, or does not end."""
+    """The graph after a rule at a node and then all rules to a fixed point; None if that cannot be, or does
+    not end.
+    """
     graph = graph.copy()
     if not apply_at(graph, first, node):
         return None

@@ -1,4 +1,7 @@
-"""L0201: rules that match at the same node. The graph is found by unifying the two sources; both matchers have run on it."""
+"""L0201: rules that match at the same node.
+
+The graph is found by unifying the two sources; both matchers have run on it.
+"""
 
 from __future__ import annotations
 
@@ -19,7 +22,9 @@ def overlap(file: LintedFile) -> Iterator[Finding]:
         related = (Label(first.written.name.span, "tried first"),)
         message = f"`{first.name}` and `{second.name}` match at the same node"
         shown = f"both match at `{ids_of_nodes(graph)[node]}` of {as_statements(graph)}"
-        yield finding("L0201", message, second.written.name.span, shown, related=related, graph=as_json(graph))
+        yield finding(
+            "L0201", message, second.written.name.span, shown, related=related, graph=as_json(graph)
+        )
 
 
 def overlaps(file: LintedFile) -> Iterator[tuple[LintedRule, LintedRule, Graph, int]]:

@@ -12,7 +12,9 @@ _MOST_NODES = 200
 
 def is_run(rule: ir.CheckedRule) -> bool:
     """True if lints run a rule on small graphs: one that sweeps, and that is no giant."""
-    return not rule.disconnected and len(rule.nodes) <= _MOST_NODES and len(rule.target.targets) <= _MOST_NODES
+    return (
+        not rule.disconnected and len(rule.nodes) <= _MOST_NODES and len(rule.target.targets) <= _MOST_NODES
+    )
 
 
 def match_order(rule: ir.CheckedRule) -> dict[int, int]:

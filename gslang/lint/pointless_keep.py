@@ -17,11 +17,18 @@ def pointless_keep(file: LintedFile) -> Iterator[Finding]:
         for k, node in enumerate(checked.nodes):
             if not node.keep:
                 continue
-            why = "it is an output" if k in checked.outputs else "it is not a call" if isinstance(node, ir.LeafNode) else None
+            why = (
+                "it is an output" if k in checked.outputs
+                else "it is not a call" if isinstance(node, ir.LeafNode)
+                else None
+            )
             if why is None and k in used:
                 why = "the target uses it, so it stays anyway"
             if why is not None:
-                yield finding("L0113", f"`keep` changes nothing here: {why}", node.span, "leave it out", fix=_without(node.span))
+                yield finding(
+                    "L0113", f"`keep` changes nothing here: {why}", node.span, "leave it out",
+                    fix=_without(node.span),
+                )
 
 
 def _without(span: Span) -> Fix | None:

@@ -1,4 +1,6 @@
-"""L0120: `ordered` before a call whose operands do not commute anyway, or in a target, where nothing is matched."""
+"""L0120: `ordered` before a call whose operands do not commute anyway, or in a target, where nothing is
+matched.
+"""
 
 from __future__ import annotations
 
@@ -18,7 +20,10 @@ def pointless_ordered(file: LintedFile) -> Iterator[Finding]:
         if not isinstance(item, n.Rule):
             continue
         for node in walk(item.source):
-            if isinstance(node, n.Unary) and node.operator == "ordered" and (name := _fixed_order(file, node.operand)) is not None:
+            if (
+                isinstance(node, n.Unary) and node.operator == "ordered"
+                and (name := _fixed_order(file, node.operand)) is not None
+            ):
                 yield _finding(node, f"the operands of `{name}` have one order anyway")
         for node in walk(item.target):
             if isinstance(node, n.Unary) and node.operator == "ordered":

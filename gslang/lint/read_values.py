@@ -27,7 +27,9 @@ def attributes_read(rule: ir.CheckedRule) -> frozenset[tuple[int, str]]:
         if isinstance(item, (tuple, list)):
             stack.extend(item)
         elif hasattr(item, "__dataclass_fields__") and not isinstance(item, type):
-            stack.extend(getattr(item, name) for name in item.__dataclass_fields__ if not name.endswith("span"))
+            stack.extend(
+                getattr(item, name) for name in item.__dataclass_fields__ if not name.endswith("span")
+            )
     return frozenset(found)
 
 

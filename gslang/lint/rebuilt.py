@@ -15,7 +15,10 @@ def is_small(rule: ir.CheckedRule) -> bool:
 def rebuilds_itself(rule: ir.CheckedRule) -> bool:
     """True if each output of the target is that of the source again."""
     outputs, target = rule.outputs, rule.target
-    return is_small(rule) and bool(outputs) and len(outputs) == len(target.outputs) and all(rebuilt(rule, k, t) for k, t in zip(outputs, target.outputs))
+    return (
+        is_small(rule) and bool(outputs) and len(outputs) == len(target.outputs)
+        and all(rebuilt(rule, k, t) for k, t in zip(outputs, target.outputs))
+    )
 
 
 def rebuilt(rule: ir.CheckedRule, k: int, t: int) -> bool:
@@ -25,16 +28,26 @@ def rebuilt(rule: ir.CheckedRule, k: int, t: int) -> bool:
         case ir.SourceNode(node=node), _:
             return node == k
         case ir.MakeCall(), ir.CallNode():
-            same_operator = pattern.operators == (made.operator,) or isinstance(made.operator, tuple) and made.operator[1] == pattern.variable
+            same_operator = (
+                pattern.operators == (made.operator,) or isinstance(made.operator, tuple)
+                and made.operator[1] == pattern.variable
+            )
             if not same_operator or len(made.operands) != len(pattern.operands):
                 return False
             orders = [pattern.operands, pattern.operands[::-1]] if pattern.swappable else [pattern.operands]
-            operands = any(all(isinstance(p, int) and rebuilt(rule, p, m) for p, m in zip(order, made.operands)) for order in orders)
+            operands = any(
+                all(isinstance(p, int) and rebuilt(rule, p, m) for p, m in zip(order, made.operands))
+                for order in orders
+            )
             return operands and _same_attributes(rule, k, pattern, made)
         case ir.MakeTuple(fields), ir.TupleNode():
-            return len(fields) == len(pattern.fields) and all(isinstance(p, int) and rebuilt(rule, p, f) for p, f in zip(pattern.fields, fields))
+            return len(fields) == len(pattern.fields) and all(
+                isinstance(p, int) and rebuilt(rule, p, f) for p, f in zip(pattern.fields, fields)
+            )
         case ir.MakeProj(base, index), ir.ProjNode():
-            wanted = [c.test for c in pattern.constraints if isinstance(c, ir.Constraint) and c.field == "index"]
+            wanted = [
+                c.test for c in pattern.constraints if isinstance(c, ir.Constraint) and c.field == "index"
+            ]
             return wanted == [ir.Equals(index)] and rebuilt(rule, pattern.base, base)
     return False
 

@@ -1,4 +1,7 @@
-"""All lints: code → what finds it. A lint gets one file and yields findings; it never raises for what is in a file."""
+"""All lints: code → what finds it.
+
+A lint gets one file and yields findings; it never raises for what is in a file.
+"""
 
 from __future__ import annotations
 

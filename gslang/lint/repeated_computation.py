@@ -1,4 +1,6 @@
-"""L0110: equal calls with equal operands and attributes among the targets that are built, and calls that a matched node is, which stays."""
+"""L0110: equal calls with equal operands and attributes among the targets that are built, and calls that a
+matched node is, which stays.
+"""
 
 from __future__ import annotations
 
@@ -25,17 +27,26 @@ def repeated_computation(file: LintedFile) -> Iterator[Finding]:
                 name = matched.name or matched.span.text
                 mend = f"use `{name}`" if matched.name else "name it in the source, and use the name"
                 related = (Label(matched.span, "matched here, and not taken away"),)
-                yield finding("L0110", f"`{target.spans[k].text}` is there already", target.spans[k], mend, related=related)
-            first = numbers.setdefault(repr(_with_operands(found, stands_for, rule.checked)), k)  # as text: 1 is not 1.0 there
+                yield finding(
+                    "L0110", f"`{target.spans[k].text}` is there already", target.spans[k], mend,
+                    related=related,
+                )
+            # as text: 1 is not 1.0 there
+            first = numbers.setdefault(repr(_with_operands(found, stands_for, rule.checked)), k)
             stands_for[k] = first
             if first == k or not isinstance(found, ir.MakeCall):
                 continue
             signature = rule.checked.dialect.get(found.operator) if isinstance(found.operator, str) else None
-            if signature is not None and "stateful" in signature.traits or target.spans[k] == target.spans[first]:
+            if (
+                signature is not None and "stateful" in signature.traits
+                or target.spans[k] == target.spans[first]
+            ):
                 continue
             mend = "name it in a statement and use the name"
             related = (Label(target.spans[first], "the same as here"),)
-            yield finding("L0110", f"`{target.spans[k].text}` is computed twice", target.spans[k], mend, related=related)
+            yield finding(
+                "L0110", f"`{target.spans[k].text}` is computed twice", target.spans[k], mend, related=related
+            )
 
 
 def _stays_already(rule: ir.CheckedRule, k: int) -> ir.CallNode | None:
@@ -66,7 +77,9 @@ def _always_built(target: ir.TargetGraph) -> set[int]:
 
 
 def _with_operands(found: ir.Target, stands_for: dict[int, int], rule: ir.CheckedRule) -> object:
-    """A target in which operands that are computed twice are one, and those of commutative operators are in order."""
+    """A target in which operands that are computed twice are one, and those of commutative operators are in
+    order.
+    """
     match found:
         case ir.MakeCall(operator, operands, attributes, spreads):
             numbers = [stands_for.get(o, o) for o in operands]

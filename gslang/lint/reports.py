@@ -1,4 +1,5 @@
-"""Findings for machines, with what only lints know: the graph that shows a finding, its fix, and whether an `@allow` silences it.
+"""Findings for machines, with what only lints know: the graph that shows a finding, its fix, and whether an
+`@allow` silences it.
 
 The plain part of each format is `base.render`'s and `base.render_sarif`'s.
 """
@@ -23,7 +24,9 @@ def json_report(found: Sequence[Diagnostic]) -> str:
     entries = []
     for d in found:
         info = LINTS.get(d.code)
-        entries.append({**render.as_dict(d), "name": info.name if info else None, "fix": _fix(d.fix), "graph": _graph(d)})
+        entries.append(
+            {**render.as_dict(d), "name": info.name if info else None, "fix": _fix(d.fix), "graph": _graph(d)}
+        )
     return json.dumps({"diagnostics": entries}, indent=2, ensure_ascii=False) + "\n"
 
 
@@ -34,17 +37,29 @@ def _graph(d: Diagnostic) -> Any:
 def _fix(fix: Fix | None) -> dict[str, Any] | None:
     if fix is None:
         return None
-    return {"title": fix.title, "safe": fix.safe, "edits": [{**_place(edit.span), "text": edit.text} for edit in fix.edits]}
+    return {
+        "title": fix.title,
+        "safe": fix.safe,
+        "edits": [{**_place(edit.span), "text": edit.text} for edit in fix.edits],
+    }
 
 
 def _place(span: Span) -> dict[str, Any]:
     line, column = span.line_column
     end_line, end_column = span.source.position(span.end)
-    return {"file": span.source.name, "line": line, "column": column, "end_line": end_line, "end_column": end_column}
+    return {
+        "file": span.source.name,
+        "line": line,
+        "column": column,
+        "end_line": end_line,
+        "end_column": end_column,
+    }
 
 
 def sarif_report(found: Sequence[Diagnostic], version: str) -> str:
-    """SARIF 2.1.0: rules with their pages, related places, fixes; what an `@allow` silences is there, marked as suppressed."""
+    """SARIF 2.1.0: rules with their pages, related places, fixes; what an `@allow` silences is there, marked
+    as suppressed.
+    """
     document = sarif_document(found, version, {code: _described(info) for code, info in LINTS.items()})
     for result, d in zip(document["runs"][0]["results"], found):
         if d.fix is not None:
@@ -67,12 +82,20 @@ def _sarif_fix(fix: Fix) -> dict[str, Any]:
     for edit in fix.edits:
         name = edit.span.source.name
         artifacts[name] = artifact(edit.span)
-        changes.setdefault(name, []).append({"deletedRegion": region(edit.span), "insertedContent": {"text": edit.text}})
-    return {"description": {"text": fix.title}, "artifactChanges": [{"artifactLocation": artifacts[n], "replacements": changes[n]} for n in changes]}
+        changes.setdefault(name, []).append(
+            {"deletedRegion": region(edit.span), "insertedContent": {"text": edit.text}}
+        )
+    return {
+        "description": {"text": fix.title},
+        "artifactChanges": [{"artifactLocation": artifacts[n], "replacements": changes[n]} for n in changes],
+    }
 
 
 def write_graphs(found: Sequence[Diagnostic], folder: Path) -> list[tuple[Diagnostic, Path]]:
-    """Write the graph of each finding that has one, as `CODE-place.json`; what was written. Raises `OSError`."""
+    """Write the graph of each finding that has one, as `CODE-place.json`; what was written.
+
+    Raises `OSError`.
+    """
     from gslang.base.atomic_write import write_text
 
     folder.mkdir(parents=True, exist_ok=True)

@@ -1,4 +1,6 @@
-"""Pairs of rules that may cover one another, found without comparing each with each; and whether two say the same."""
+"""Pairs of rules that may cover one another, found without comparing each with each; and whether two say the
+same.
+"""
 
 from __future__ import annotations
 
@@ -23,10 +25,12 @@ def twins(earlier: LintedRule, later: LintedRule) -> bool:
 
 
 def candidate_pairs(file: LintedFile) -> Iterator[tuple[LintedRule, LintedRule]]:
-    """(earlier, later) where the earlier one may be more general: found by operators of the root and of the operands below it.
+    """(earlier, later) where the earlier one may be more general: found by operators of the root and of the
+    operands below it.
 
-    For each later rule, an earlier one with the same first operand operator, or one that leaves that operand open, is a candidate.
-    What the earlier one demands of attributes (`groups = 2`) the later one must demand too: it is looked for under the rarest such demand.
+    For each later rule, an earlier one with the same first operand operator, or one that leaves that operand
+    open, is a candidate. What the earlier one demands of attributes (`groups = 2`) the later one must demand
+    too: it is looked for under the rarest such demand.
     """
     rules = [rule for rule in file.rules if not rule.checked.disconnected]
     demands = {id(rule): demands_of(rule.checked) for rule in rules}
@@ -45,9 +49,15 @@ def candidate_pairs(file: LintedFile) -> Iterator[tuple[LintedRule, LintedRule]]
 
 
 def demands_of(rule: ir.CheckedRule) -> tuple[Demand, ...]:
-    """The explicit demands of a source on attributes, in constraints or conditions, each with the operator that has the attribute."""
+    """The explicit demands of a source on attributes, in constraints or conditions, each with the operator
+    that has the attribute.
+    """
     found: dict[Demand, None] = {}
-    operators = {k: node.operators[0] for k in match_order(rule) if isinstance(node := rule.nodes[k], ir.CallNode) and len(node.operators) == 1}
+    operators = {
+        k: node.operators[0]
+        for k in match_order(rule)
+        if isinstance(node := rule.nodes[k], ir.CallNode) and len(node.operators) == 1
+    }
     for number, operator in operators.items():
         for constraint in rule.nodes[number].constraints:
             match constraint:
@@ -55,7 +65,9 @@ def demands_of(rule: ir.CheckedRule) -> tuple[Demand, ...]:
                     found[operator, field, "is", value] = None
     for condition in rule.where:
         match condition:
-            case ir.CompareValue(comparison, ir.NodeAttr(ir.OWN, number, name), ir.Const(value)) if number in operators:
+            case ir.CompareValue(comparison, ir.NodeAttr(ir.OWN, number, name), ir.Const(value)) if (
+                number in operators
+            ):
                 found[operators[number], name, comparison, value] = None
     return tuple(found)
 

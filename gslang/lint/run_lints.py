@@ -30,9 +30,15 @@ _USE = re.compile(r'\buse\s+"([^"\n]+)"')
 
 
 def lint_program(
-    source: Source, program: CheckedProgram, selected: frozenset[str], *, parsed: Parsed | None = None, allowed: bool = False, cache: bool = True
+    source: Source,
+    program: CheckedProgram,
+    selected: frozenset[str], *,
+    parsed: Parsed | None = None,
+    allowed: bool = False,
+    cache: bool = True,
 ) -> list[Diagnostic]:
-    """The findings in one file, in order; with `allowed` also those that an `@allow` silences. A file with errors has none.
+    """The findings in one file, in order; with `allowed` also those that an `@allow` silences. A file with
+    errors has none.
 
     `parsed`: the syntax of `source`, where it is known already.
     """
@@ -42,12 +48,18 @@ def lint_program(
     def run() -> list[Finding]:
         return _lint(source, program, selected, parsed)
 
-    found = cached("lint", [_state(), source.name, source.text, *_imported(source), *sorted(selected)], run) if cache else run()
+    found = (
+        cached("lint", [_state(), source.name, source.text, *_imported(source), *sorted(selected)], run)
+        if cache
+        else run()
+    )
     return [d for d in found if allowed or not d.allowed]
 
 
 def _imported(source: Source) -> list[str]:
-    """The texts of the files that a file imports by path, and theirs: what its findings depend on besides its own text."""
+    """The texts of the files that a file imports by path, and theirs: what its findings depend on besides its
+    own text.
+    """
     found: dict[Path, str] = {}
     todo = [(Path(source.name).parent, source.text)]
     while todo:
@@ -65,16 +77,29 @@ def _imported(source: Source) -> list[str]:
 
 @lru_cache(maxsize=1)
 def _state() -> str:
-    """A key for the code of lints and of what they run, for the shipped rules that files may import, and whether types of ONNX are known."""
+    """A key for the code of lints and of what they run, for the shipped rules that files may import, and
+    whether types of ONNX are known.
+    """
     from gslang.dialect.onnx.package_schemas import package_installed
 
     package = Path(__file__).resolve().parent.parent
-    folders = [package / name for name in ("lint", "engine", "graph", "evaluate", "formats", "verify", "search", "discover")]
-    files = sorted([package / "testing.py", *(path for folder in folders for path in folder.rglob("*.py")), *rule_files(stdlib_path())])
-    return digest([str(package_installed()), *(f"{path} {path.stat().st_size} {path.stat().st_mtime_ns}" for path in files)])
+    folders = [
+        package / name
+        for name in ("lint", "engine", "graph", "evaluate", "formats", "verify", "search", "discover")
+    ]
+    files = sorted([
+        package / "testing.py", *(path for folder in folders for path in folder.rglob("*.py")),
+        *rule_files(stdlib_path()),
+    ])
+    return digest([
+        str(package_installed()),
+        *(f"{path} {path.stat().st_size} {path.stat().st_mtime_ns}" for path in files),
+    ])
 
 
-def _lint(source: Source, program: CheckedProgram, selected: frozenset[str], parsed: Parsed | None = None) -> list[Finding]:
+def _lint(
+    source: Source, program: CheckedProgram, selected: frozenset[str], parsed: Parsed | None = None
+) -> list[Finding]:
     from gslang.engine.meaning import with_meanings
     from gslang.lint.family_findings import once_for_families
     from gslang.lint.linted_file import linted_file
@@ -88,15 +113,25 @@ def _lint(source: Source, program: CheckedProgram, selected: frozenset[str], par
 
 
 def lint_files(
-    files: Iterable[tuple[Source, CheckedProgram]], configuration: Configuration, *, parsed: Mapping[Source, Parsed] = MappingProxyType({}),
-    allowed: bool = False, cache: bool = True,
+    files: Iterable[tuple[Source, CheckedProgram]],
+    configuration: Configuration, *,
+    parsed: Mapping[Source, Parsed] = MappingProxyType({}),
+    allowed: bool = False,
+    cache: bool = True,
 ) -> list[Diagnostic]:
-    """The findings in several files, each with the lints and severities that the configuration has for it. `parsed`: what was parsed already."""
+    """The findings in several files, each with the lints and severities that the configuration has for it.
+
+    `parsed`: what was parsed already.
+    """
     found: list[Diagnostic] = []
     for source, program in files:
         ignore = (*configuration.ignore, *configuration.ignored_in(source.name))
         selected = selected_codes(configuration.select, ignore)
-        for diagnostic in lint_program(source, program, selected, parsed=parsed.get(source), allowed=allowed, cache=cache):
+        for diagnostic in lint_program(
+            source, program, selected, parsed=parsed.get(source), allowed=allowed, cache=cache
+        ):
             severity = configuration.severity_of(diagnostic.code)
-            found.append(diagnostic if severity is diagnostic.severity else replace(diagnostic, severity=severity))
+            found.append(
+                diagnostic if severity is diagnostic.severity else replace(diagnostic, severity=severity)
+            )
     return sorted(found, key=lambda d: d.order)

@@ -8,7 +8,8 @@ from gslang.lint.codes import LINTS
 
 
 def selected_codes(select: Sequence[str], ignore: Sequence[str]) -> frozenset[str]:
-    """Codes by prefix (`L01`), name, or `all`. Nothing selected: those that run unasked. The longest prefix decides, then `ignore`.
+    """Codes by prefix (`L01`), name, or `all`. Nothing selected: those that run unasked. The longest prefix
+    decides, then `ignore`.
 
     Raises `ValueError` for a selector that fits no lint.
     """
@@ -22,14 +23,20 @@ def selected_codes(select: Sequence[str], ignore: Sequence[str]) -> frozenset[st
         if wanted is None and not select and info.default:
             wanted = 0
         # a prefix alone does not wake lints that wait to be asked for by name
-        if wanted is not None and wanted > unwanted and (info.default or any(s in (code, info.name, "all") for s in select)):
+        if (
+            wanted is not None and wanted > unwanted
+            and (info.default or any(s in (code, info.name, "all") for s in select))
+        ):
             chosen.add(code)
     return frozenset(chosen)
 
 
 def fits(selector: str, code: str) -> bool:
     """True if a selector means a lint."""
-    return selector == "all" or selector == LINTS[code].name or code.startswith(selector) and selector.startswith("L")
+    return (
+        selector == "all" or selector == LINTS[code].name or code.startswith(selector)
+        and selector.startswith("L")
+    )
 
 
 def weight(selector: str) -> int:

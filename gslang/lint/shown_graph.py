@@ -1,6 +1,8 @@
-"""Graphs in findings: as statements in one line for people, as JSON for `gslc match`; and whether two results are the same.
+"""Graphs in findings: as statements in one line for people, as JSON for `gslc match`; and whether two results
+are the same.
 
-Results are compared by what their nodes compute: operands of commutative operators in either order, equal calls being one.
+Results are compared by what their nodes compute: operands of commutative operators in either order, equal
+calls being one.
 """
 
 from __future__ import annotations
@@ -23,9 +25,14 @@ def as_json(graph: Graph) -> str:
 
 
 def as_statements(graph: Graph) -> str:
-    """The graph as a rule file's test would state it: `x: input float32[2]; y = nn.relu(x); y`. Long ones are cut."""
+    """The graph as a rule file's test would state it: `x: input float32[2]; y = nn.relu(x); y`. Long ones are
+    cut.
+    """
     ids = ids_of_nodes(graph)
-    parts = [f"{name}: {_leaf(graph, node)}" if graph.op[node] in _WORDS else f"{name} = {_call(graph, node, ids)}" for node, name in ids.items()]
+    parts = [
+        f"{name}: {_leaf(graph, node)}" if graph.op[node] in _WORDS else f"{name} = {_call(graph, node, ids)}"
+        for node, name in ids.items()
+    ]
     text = "; ".join([*parts, ", ".join(ids[node] for node in graph.outputs)])
     return text if len(text) <= _LONGEST else text[: _LONGEST - 2] + " …"
 
@@ -35,7 +42,11 @@ def _leaf(graph: Graph, node: int) -> str:
     shape = type_.shape if isinstance(type_, TensorType) else None
     dims = "..." if shape is None else ", ".join(str(d) for d in shape)
     dtype = type_.dtype if isinstance(type_, TensorType) else "float32"
-    value = f" = {graph.value(node).tolist()}" if graph.op[node] is CONST and node in graph.values and graph.value(node).size <= 8 else ""
+    value = (
+        f" = {graph.value(node).tolist()}"
+        if graph.op[node] is CONST and node in graph.values and graph.value(node).size <= 8
+        else ""
+    )
     return f"{_WORDS[graph.op[node]]} {dtype}[{dims}]{value}"
 
 

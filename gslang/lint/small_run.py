@@ -1,4 +1,6 @@
-"""Running rules on a small graph with the readable engine: no code is generated, each application is known by name."""
+"""Running rules on a small graph with the readable engine: no code is generated, each application is known by
+name.
+"""
 
 from __future__ import annotations
 
@@ -36,7 +38,10 @@ def by_start(rules: Sequence[ir.CheckedRule]) -> Index:
 
 
 def apply_once(graph: Graph, dialect: Dialect, index: Index, made: dict[int, str]) -> str | None:
-    """Apply the first rule that matches, changing the graph; its name. `made`: node → rule, for rules under `@once`."""
+    """Apply the first rule that matches, changing the graph; its name.
+
+    `made`: node → rule, for rules under `@once`.
+    """
     edits = edits_of(graph, dialect)
     for node in graph.in_order():
         for rule in index.get(graph.op[node], ()):

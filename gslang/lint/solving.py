@@ -1,6 +1,8 @@
-"""Values that pass the conditions of a rule, for small graphs: found by trying constants that stand in the conditions and their neighbours.
+"""Values that pass the conditions of a rule, for small graphs: found by trying constants that stand in the
+conditions and their neighbours.
 
-Only comparisons of one attribute with a constant, or with what is known already, are solved; the rest is left to luck, and to the matcher to refuse.
+Only comparisons of one attribute with a constant, or with what is known already, are solved; the rest is left
+to luck, and to the matcher to refuse.
 """
 
 from __future__ import annotations
@@ -28,11 +30,15 @@ def conjuncts(conditions: tuple[ir.Value, ...]) -> Iterator[ir.Value]:
 
 
 def solve(rule: ir.CheckedRule, node: int, wanted: dict[str, Any], scope: Scope) -> None:
-    """Change the wanted fields of a pattern node such that the conditions on them hold, as far as that is seen."""
+    """Change the wanted fields of a pattern node such that the conditions on them hold, as far as that is
+    seen.
+    """
     facts: dict[str, list[Fact]] = {}
     for condition in conjuncts(rule.where):
         match condition:
-            case ir.CompareValue("==", ir.NodeAttr(_, k, name), other) | ir.CompareValue("==", other, ir.NodeAttr(_, k, name)) if k == node:
+            case ir.CompareValue("==", ir.NodeAttr(_, k, name), other) | ir.CompareValue(
+                "==", other, ir.NodeAttr(_, k, name)
+            ) if k == node:
                 try:
                     wanted[name] = evaluate(other, scope)
                 except FAILURES:
@@ -41,7 +47,9 @@ def solve(rule: ir.CheckedRule, node: int, wanted: dict[str, Any], scope: Scope)
             match fact:
                 case Fact(value=ir.NodeAttr(ir.Own(), k, name)) if k == node:
                     facts.setdefault(name, []).append(fact)
-                case Fact(value=ir.ItemValue(ir.NodeAttr(ir.Own(), k, "shape"), ir.Const(int() as index))) if k == node:
+                case Fact(
+                    value=ir.ItemValue(ir.NodeAttr(ir.Own(), k, "shape"), ir.Const(int() as index))
+                ) if k == node:
                     shape = list(wanted.get("shape") or ())
                     if -len(shape) <= index < len(shape):
                         shape[index] = _passing(shape[index], [fact])
@@ -54,10 +62,15 @@ def solve(rule: ir.CheckedRule, node: int, wanted: dict[str, Any], scope: Scope)
 
 
 def _passing(default: Any, facts: list[Fact]) -> Any:
-    """The default, or the first constant near those of the facts, that passes all of them; the default if none does."""
+    """The default, or the first constant near those of the facts, that passes all of them; the default if
+    none does.
+    """
     candidates = [default]
     for fact in facts:
-        for c in fact.constant if isinstance(fact.constant, tuple) and fact.operator in ("in", "not in") else (fact.constant,):
+        for c in (
+            fact.constant if isinstance(fact.constant, tuple) and fact.operator in ("in", "not in")
+            else (fact.constant,)
+        ):
             candidates.append(c)
             if isinstance(c, bool):
                 candidates.append(not c)

@@ -16,8 +16,13 @@ _BY_NAME = {info.name.replace("-", "_"): code for code, info in LINTS.items()}
 
 
 def suppress(file: LintedFile, found: Sequence[Finding], selected: frozenset[str]) -> list[Finding]:
-    """The findings, marked where an `@allow` silences them, and those about idle `@allow`s (of selected lints and of unknown codes)."""
-    allowing = [(item, _allowed(item)) for item in file.written.items if any(a.name.id == "allow" for a in item.annotations)]
+    """The findings, marked where an `@allow` silences them, and those about idle `@allow`s (of selected lints
+    and of unknown codes).
+    """
+    allowing = [
+        (item, _allowed(item))
+        for item in file.written.items if any(a.name.id == "allow" for a in item.annotations)
+    ]
     used: set[tuple[int, str]] = set()
     staying: list[Finding] = []
     for diagnostic in found:
@@ -39,7 +44,11 @@ def suppress(file: LintedFile, found: Sequence[Finding], selected: frozenset[str
 
 def _allowed(item: n.Item) -> list[str]:
     """The codes that the annotations of an item name; names of lints are written with `_`."""
-    return [_code(a.value) for annotation in item.annotations if annotation.name.id == "allow" for a in annotation.arguments if isinstance(a.value, n.Name)]
+    return [
+        _code(a.value)
+        for annotation in item.annotations if annotation.name.id == "allow"
+        for a in annotation.arguments if isinstance(a.value, n.Name)
+    ]
 
 
 def _code(name: n.Name) -> str:
@@ -51,14 +60,27 @@ def _idle(item: n.Item, used: set[str], selected: frozenset[str]) -> Iterator[Fi
         if annotation.name.id != "allow":
             continue
         names = [a.value for a in annotation.arguments if isinstance(a.value, n.Name)]
-        idle = [name for name in names if _code(name) not in used and _code(name) in selected or _code(name) not in LINTS]
+        idle = [
+            name
+            for name in names
+            if _code(name) not in used and _code(name) in selected or _code(name) not in LINTS
+        ]
         for name in idle:
             staying = [other.id for other in names if other not in idle]
-            edit = Edit(annotation.span, f"@allow({', '.join(staying)})") if staying else Edit(_with_space(annotation.span), "")
+            edit = (
+                Edit(annotation.span, f"@allow({', '.join(staying)})") if staying
+                else Edit(_with_space(annotation.span), "")
+            )
             guess = None if _code(name) in LINTS else did_you_mean(name.id, _BY_NAME)
             what = "there is nothing to silence here" if _code(name) in LINTS else "there is no such lint"
-            fix = Fix("remove the suppression", (edit,)) if guess is None else Fix("name the lint", (Edit(name.span, guess),))
-            yield finding("L0115", f"`@allow({name.id})`: {what}", name.span, f"did you mean `{guess}`?" if guess else "remove it", fix=fix)
+            fix = (
+                Fix("remove the suppression", (edit,)) if guess is None
+                else Fix("name the lint", (Edit(name.span, guess),))
+            )
+            yield finding(
+                "L0115", f"`@allow({name.id})`: {what}", name.span,
+                f"did you mean `{guess}`?" if guess else "remove it", fix=fix,
+            )
 
 
 def _with_space(span: Span) -> Span:

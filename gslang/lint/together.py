@@ -1,4 +1,6 @@
-"""Several files as one rule set: their rules run together when a folder or a package is given to `gslc`, so they are cross-checked."""
+"""Several files as one rule set: their rules run together when a folder or a package is given to `gslc`, so
+they are cross-checked.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +14,10 @@ from gslang.syntax import nodes as n
 
 
 def lint_together(files: Sequence[tuple[Source, CheckedProgram]], selected: frozenset[str]) -> list[Finding]:
-    """The findings of the selected L02 lints that are about rules of different files. Files of other dialects stand apart; broken ones are left out."""
+    """The findings of the selected L02 lints that are about rules of different files.
+
+    Files of other dialects stand apart; broken ones are left out.
+    """
     from gslang.engine.meaning import with_meanings
     from gslang.lint.registry import REGISTRY
     from gslang.lint.suppression import suppress
@@ -46,13 +51,15 @@ def _merged(parts: Sequence[LintedFile]) -> LintedFile:
     operators = {s.name: s for part in parts for s in part.program.dialect.added}
     program = replace(
         first.program,
-        dialect=first.program.dialect.with_operators([s for s in operators.values() if s.name not in first.program.dialect.operators]),
-        rules={name: rule.checked for name, rule in rules.items()},
-        own_rules=tuple(rules),
-        passes={},
+        dialect=first.program.dialect.with_operators(
+            [s for s in operators.values() if s.name not in first.program.dialect.operators]
+        ),
+        rules={name: rule.checked for name, rule in rules.items()}, own_rules=tuple(rules), passes={},
         tests=tuple(test for part in parts for test in part.program.tests),
     )
-    return LintedFile(first.source, n.Program(None, items, span=first.written.span), program, tuple(rules.values()))
+    return LintedFile(
+        first.source, n.Program(None, items, span=first.written.span), program, tuple(rules.values())
+    )
 
 
 def _between_files(finding: Finding) -> bool:

@@ -32,7 +32,10 @@ def unreachable(file: LintedFile) -> Iterator[Finding]:
         if graph is not None:
             mend += f"; both match in {as_statements(graph)}"
         shown = None if graph is None else as_json(graph)
-        yield finding("L0202", f"`{earlier.name}` takes every match of `{later.name}`", later.written.name.span, mend, related=related, graph=shown)
+        yield finding(
+            "L0202", f"`{earlier.name}` takes every match of `{later.name}`", later.written.name.span, mend,
+            related=related, graph=shown,
+        )
 
 
 def _taken(earlier: ir.CheckedRule, later: ir.CheckedRule, graph: Graph) -> bool:
@@ -42,7 +45,10 @@ def _taken(earlier: ir.CheckedRule, later: ir.CheckedRule, graph: Graph) -> bool
 
 
 def _always_built(rule: ir.CheckedRule) -> bool:
-    """True if all that the target reads is known at each match. Where a dimension or value is not, the match is skipped."""
+    """True if all that the target reads is known at each match.
+
+    Where a dimension or value is not, the match is skipped.
+    """
     stack: list[object] = [rule.target.targets]
     while stack:
         item = stack.pop()
@@ -58,5 +64,7 @@ def _always_built(rule: ir.CheckedRule) -> bool:
         if isinstance(item, tuple):
             stack.extend(item)
         elif hasattr(item, "__dataclass_fields__"):
-            stack.extend(getattr(item, name) for name in item.__dataclass_fields__ if not name.endswith("span"))
+            stack.extend(
+                getattr(item, name) for name in item.__dataclass_fields__ if not name.endswith("span")
+            )
     return True

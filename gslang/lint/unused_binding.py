@@ -1,4 +1,5 @@
-"""L0101: an unused name. A source statement that no output reaches is not matched at all, which is rarely meant.
+"""L0101: an unused name. A source statement that no output reaches is not matched at all, which is rarely
+meant.
 
 Names that begin with `_` may go unused.
 """
@@ -26,7 +27,10 @@ def unused_binding(file: LintedFile) -> Iterator[Finding]:
             for parameter in item.parameters:
                 if parameter.name.id not in used and not parameter.name.id.startswith("_"):
                     mend = "remove it where it is given too, or begin its name with `_`"
-                    yield finding("L0101", f"the parameter `{parameter.name.id}` is never used", parameter.name.span, mend)
+                    yield finding(
+                        "L0101", f"the parameter `{parameter.name.id}` is never used", parameter.name.span,
+                        mend,
+                    )
 
 
 def _unused(item: n.Item, where: tuple[Any, ...], source: n.Side) -> Iterator[Finding]:
@@ -39,11 +43,20 @@ def _unused(item: n.Item, where: tuple[Any, ...], source: n.Side) -> Iterator[Fi
         if isinstance(node, n.Bind) and uses[node.name.id] == 1 and not _binds(node.value):
             part = "is not matched: no output reaches it" if id(node) in matched else "is never used"
             edit = Edit(_whole_line(node), "")
-            yield finding("L0101", f"`{node.name.id}` {part}", node.name.span, "remove it, or use it", fix=Fix("remove the statement", (edit,)))
+            yield finding(
+                "L0101", f"`{node.name.id}` {part}", node.name.span, "remove it, or use it",
+                fix=Fix("remove the statement", (edit,)),
+            )
         elif isinstance(node, n.Walrus) and uses[node.name.id] == 1:
             edit = Edit(node.span, node.value.span.text)
-            fix = Fix("remove the name", (edit,)) if node.span.text.startswith("(") and isinstance(node.value, n.Hole) else None
-            yield finding("L0101", f"`{node.name.id}` is never used", node.name.span, "leave out the name", fix=fix)
+            fix = (
+                Fix("remove the name", (edit,))
+                if node.span.text.startswith("(") and isinstance(node.value, n.Hole)
+                else None
+            )
+            yield finding(
+                "L0101", f"`{node.name.id}` is never used", node.name.span, "leave out the name", fix=fix
+            )
 
 
 def _binds(value: n.Expr) -> bool:

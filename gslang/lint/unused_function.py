@@ -1,4 +1,7 @@
-"""L0102: functions that nothing in the file uses. Files without rules are libraries: their functions are for others."""
+"""L0102: functions that nothing in the file uses.
+
+Files without rules are libraries: their functions are for others.
+"""
 
 from __future__ import annotations
 
@@ -16,4 +19,7 @@ def unused_function(file: LintedFile) -> Iterator[Finding]:
     uses = Counter(names_in(items))
     for item in items:
         if isinstance(item, n.FnDecl) and uses[item.name.id] == 1 + names_in(item.body).count(item.name.id):
-            yield finding("L0102", f"nothing uses the function `{item.name.id}`", item.name.span, "remove it, or move it to a file that others import")
+            yield finding(
+                "L0102", f"nothing uses the function `{item.name.id}`", item.name.span,
+                "remove it, or move it to a file that others import",
+            )

@@ -29,7 +29,10 @@ def unused_import(file: LintedFile) -> Iterator[Finding]:
             offered = _offered(item, file.source.name, set())
             if offered is not None and not offered & used:
                 fix = Fix("remove the import", (Edit(_item_line(item), ""),))
-                yield finding("L0103", f"nothing uses the module `{item.module}`", item.span, "remove the import", fix=fix)
+                yield finding(
+                    "L0103", f"nothing uses the module `{item.module}`", item.span, "remove the import",
+                    fix=fix,
+                )
             continue
         idle = [name for name in item.names if name.id not in used]
         for name in idle:
@@ -39,11 +42,15 @@ def unused_import(file: LintedFile) -> Iterator[Finding]:
                 edit = Edit(Span(first.source, first.start, last.end), ", ".join(staying))
             else:
                 edit = Edit(_item_line(item), "")
-            yield finding("L0103", f"nothing uses the import `{name.id}`", name.span, "remove it", fix=Fix("remove the import", (edit,)))
+            yield finding(
+                "L0103", f"nothing uses the import `{name.id}`", name.span, "remove it",
+                fix=Fix("remove the import", (edit,)),
+            )
 
 
 def _used(file: LintedFile) -> set[str]:
-    """All names that the file reads, dotted ones too; names of passes and rules, and rules that tests name."""
+    """All names that the file reads, dotted ones too; names of passes and rules, and rules that tests name.
+    """
     items = tuple(item for item in file.written.items if not isinstance(item, n.Use))
     found = set(names_in(items))
     for node in walk(items):
@@ -53,7 +60,9 @@ def _used(file: LintedFile) -> set[str]:
 
 
 def _offered(item: n.Use, importer: str, seen: set[str]) -> set[str] | None:
-    """The functions and operators of a module that has nothing else; None for one that has, or that cannot be read."""
+    """The functions and operators of a module that has nothing else; None for one that has, or that cannot be
+    read.
+    """
     try:
         paths = [Path(importer).parent / item.module] if item.is_path else find_module(item.module)
     except FileNotFoundError:

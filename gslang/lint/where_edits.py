@@ -8,7 +8,9 @@ from gslang.syntax import nodes as n
 
 
 def without_condition(conditions: tuple[n.Expr, ...], at: int) -> Edit | None:
-    """The edit that removes one condition, with its comma or its `where`; None where a comment or a parenthesis stands in the way."""
+    """The edit that removes one condition, with its comma or its `where`; None where a comment or a
+    parenthesis stands in the way.
+    """
     span = conditions[at].span
     text = span.source.text
     if at:
@@ -30,7 +32,9 @@ def without_condition(conditions: tuple[n.Expr, ...], at: int) -> Edit | None:
 
 
 def with_argument(span: Span, given: bool, argument: str) -> Edit | None:
-    """The edit that puts one more keyword argument behind the others of a call (or kind) that ends at the end of `span`."""
+    """The edit that puts one more keyword argument behind the others of a call (or kind) that ends at the end
+    of `span`.
+    """
     text = span.source.text
     end = span.end
     if text[end - 1 : end] != ")":

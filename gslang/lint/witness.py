@@ -1,7 +1,8 @@
 """Small graphs that sources match: of a rule's own tests, and put together from patterns.
 
-`common_graph` unifies two source patterns at their first outputs and makes a graph of the result. What it returns is only a proposal:
-shapes are tried from a short list, only simple conditions are solved. Callers run the matchers on it, so that what is reported is true.
+`common_graph` unifies two source patterns at their first outputs and makes a graph of the result. What it
+returns is only a proposal: shapes are tried from a short list, only simple conditions are solved. Callers run
+the matchers on it, so that what is reported is true.
 """
 
 from __future__ import annotations
@@ -28,8 +29,12 @@ from gslang.lint.solving import solve
 
 Member = tuple[int, int]  # which rule, which pattern node
 _MOST_VARIANTS = 24
-# Shapes of inputs and of parameters that are tried in turn: images with small windows, matrices, sequences, scales, vectors.
-_WORLDS = (((2, 4, 4, 4), (4, 4, 1, 1)), ((4, 4), (4, 4)), ((2, 4, 4), (2, 4, 4)), ((2, 4, 4, 4), (4, 1, 1)), ((2, 4, 4, 4), (4,)), ((4,), (4,)))
+# Shapes of inputs and of parameters that are tried in turn: images with small windows, matrices, sequences,
+# scales, vectors.
+_WORLDS = (
+    ((2, 4, 4, 4), (4, 4, 1, 1)), ((4, 4), (4, 4)), ((2, 4, 4), (2, 4, 4)), ((2, 4, 4, 4), (4, 1, 1)),
+    ((2, 4, 4, 4), (4,)), ((4,), (4,)),
+)
 
 
 def graphs_of(file: LintedFile, rule: ir.CheckedRule) -> list[Graph]:
@@ -45,7 +50,10 @@ def graphs_of(file: LintedFile, rule: ir.CheckedRule) -> list[Graph]:
                 found.append(build_graph(file.program, test, test.source))
             except (BuildError, *FAILURES):
                 continue  # `gslc test` says what is wrong with it
-    made = None if found else next((g for g, _, _ in _graphs((rule,), None) if any(matching_nodes(rule, g))), None)
+    made = (
+        None if found
+        else next((g for g, _, _ in _graphs((rule,), None) if any(matching_nodes(rule, g))), None)
+    )
     return found if made is None else [made]
 
 
@@ -67,7 +75,9 @@ def common_graph(a: ir.CheckedRule, b: ir.CheckedRule) -> tuple[Graph, int] | No
 
 
 def inner_graph(outer: ir.CheckedRule, at: int, inner: ir.CheckedRule) -> tuple[Graph, int, int] | None:
-    """A graph on which `inner` really matches at the node that stands for pattern node `at` of a match of `outer`; the nodes of both."""
+    """A graph on which `inner` really matches at the node that stands for pattern node `at` of a match of
+    `outer`; the nodes of both.
+    """
     for graph, top, below in _graphs((outer, inner), at):
         if below != top and _matches_at(outer, graph, top) and _matches_at(inner, graph, below):
             return graph, top, below
@@ -80,7 +90,9 @@ def _matches_at(rule: ir.CheckedRule, graph: Graph, node: int) -> bool:
 
 
 def _graphs(rules: tuple[ir.CheckedRule, ...], at: int | None) -> Iterator[tuple[Graph, int, int]]:
-    """Graphs made of the sources, the second rule's first output being the first's, or its pattern node `at`; and these two nodes."""
+    """Graphs made of the sources, the second rule's first output being the first's, or its pattern node `at`;
+    and these two nodes.
+    """
     if any(rule.blocks or not rule.outputs for rule in rules):
         return
     top = rules[0].outputs[0]
@@ -93,7 +105,10 @@ def _graphs(rules: tuple[ir.CheckedRule, ...], at: int | None) -> Iterator[tuple
                     making = _Making(unified, *world)
                     graph = making.make()
                     if graph is not None:
-                        yield graph, making.made[unified.find((0, top))], making.made[unified.find((0, unified.at))]
+                        yield (
+                            graph, making.made[unified.find((0, top))],
+                            making.made[unified.find((0, unified.at))],
+                        )
             if swaps >= 2**unified.pairs - 1:
                 break
 
@@ -108,7 +123,10 @@ def _choices(rule: ir.CheckedRule) -> Iterator[dict[int, int]]:
 
 @dataclass(slots=True)
 class _Unified:
-    """Classes of pattern nodes that are one graph node. `swaps`: bit k turns the operands of the k-th swappable pair round."""
+    """Classes of pattern nodes that are one graph node.
+
+    `swaps`: bit k turns the operands of the k-th swappable pair round.
+    """
 
     rules: tuple[ir.CheckedRule, ...]
     chosen: tuple[dict[int, int], ...]
@@ -169,17 +187,29 @@ class _Unified:
                     if self.swaps >> self.pairs & 1:
                         order = order[::-1]
                     self.pairs += 1
-                pairs = [(p, q) for p, q in zip(a.operands, order) if isinstance(p, int) and isinstance(q, int)]
-                return pairs if len(pairs) == sum(not (p is None and q is None) for p, q in zip(a.operands, order)) else None
+                pairs = [
+                    (p, q) for p, q in zip(a.operands, order) if isinstance(p, int) and isinstance(q, int)
+                ]
+                return (
+                    pairs
+                    if len(pairs) == sum(not (p is None and q is None) for p, q in zip(a.operands, order))
+                    else None
+                )
             case ir.TupleNode(), ir.TupleNode():
-                return [(p, q) for p, q in zip(a.fields, b.fields) if isinstance(p, int) and isinstance(q, int)] if len(a.fields) == len(b.fields) else None
+                return (
+                    [(p, q) for p, q in zip(a.fields, b.fields) if isinstance(p, int) and isinstance(q, int)]
+                    if len(a.fields) == len(b.fields)
+                    else None
+                )
             case ir.ProjNode(), ir.ProjNode():
                 return [(a.base, b.base)]
         return None
 
 
 class _Making:
-    """One graph from unified patterns; constraints propose attributes, shapes and values as soon as what they read is there."""
+    """One graph from unified patterns; constraints propose attributes, shapes and values as soon as what they
+    read is there.
+    """
 
     def __init__(self, unified: _Unified, input_shape: tuple[int, ...], param_shape: tuple[int, ...]) -> None:
         self.unified, self.input_shape, self.param_shape = unified, input_shape, param_shape
@@ -187,7 +217,8 @@ class _Making:
         self.graph = Graph(self.dialect.name, "witness")
         self.made: dict[Member, int] = {}
         self.scopes = [
-            Scope(rule, self.graph, [UNBOUND] * len(rule.nodes), chosen=dict(chosen)) for rule, chosen in zip(unified.rules, unified.chosen)
+            Scope(rule, self.graph, [UNBOUND] * len(rule.nodes), chosen=dict(chosen))
+            for rule, chosen in zip(unified.rules, unified.chosen)
         ]
         self.members: dict[Member, list[Member]] = {}
         for r, rule in enumerate(unified.rules):
@@ -213,7 +244,9 @@ class _Making:
                 stack.append((member, True))
                 stack += [(p, False) for p in reversed(parts) if p is not None and p not in self.made]
             inside = {self.made[self.unified.find((0, self.unified.at))]} - {self.made[roots[0]]}
-            self.graph.set_outputs(list(dict.fromkeys(self.made[root] for root in roots if self.made[root] not in inside)))
+            self.graph.set_outputs(
+                list(dict.fromkeys(self.made[root] for root in roots if self.made[root] not in inside))
+            )
         except (TypeInferenceError, TypeError, ValueError, KeyError, *FAILURES):
             return None
         return self.graph
@@ -244,10 +277,19 @@ class _Making:
                 operator = self._operator(members)
                 signature = self.dialect.operators[operator]
                 first = graph.types[operands[0]] if operands and operands[0] >= 0 else None
-                shape = first.shape if isinstance(first, TensorType) and first.shape is not None else self.input_shape
-                required = {name: _guess(name, spec.types[0].base, spec.types[0].depth, shape) for name, spec in signature.attributes.items() if spec.default is REQUIRED}
+                shape = (
+                    first.shape if isinstance(first, TensorType) and first.shape is not None
+                    else self.input_shape
+                )
+                required = {
+                    name: _guess(name, spec.types[0].base, spec.types[0].depth, shape)
+                    for name, spec in signature.attributes.items() if spec.default is REQUIRED
+                }
                 wanted = self._proposed(members, dict(required))
-                node = graph.add(operator, operands, {name: value for name, value in wanted.items() if name in signature.attributes})
+                node = graph.add(
+                    operator, operands,
+                    {name: value for name, value in wanted.items() if name in signature.attributes},
+                )
         if graph.types[node] is None:
             graph.types[node] = infer_node(graph, self.dialect, node)
         self.made[member] = node
@@ -279,21 +321,30 @@ class _Making:
         if "const" in kinds:
             default["shape"] = ()
             wanted = self._proposed(members, {**default, "value": 2.0})
-            array = numpy.broadcast_to(numpy.asarray(wanted["value"], wanted["dtype"]), wanted["shape"] or numpy.shape(wanted["value"]))
+            array = numpy.broadcast_to(
+                numpy.asarray(wanted["value"], wanted["dtype"]),
+                wanted["shape"] or numpy.shape(wanted["value"]),
+            )
             return self.graph.add_const(array, TensorType(array.shape, wanted["dtype"]))
         wanted = self._proposed(members, default)
         name = f"x{len(self.graph.op)}"
-        return self.graph.add(PARAM if weight or "param" in kinds else INPUT, (), {}, TensorType(tuple(wanted["shape"]), wanted["dtype"]), name)
+        return self.graph.add(
+            PARAM if weight or "param" in kinds else INPUT, (), {},
+            TensorType(tuple(wanted["shape"]), wanted["dtype"]), name,
+        )
 
     def _proposed(self, members: list[Member], defaults: dict[str, Any]) -> dict[str, Any]:
-        """Fields and what constraints want them to be; what several want, the last one that can tell decides."""
+        """Fields and what constraints want them to be; what several want, the last one that can tell decides.
+        """
         wanted = dict(defaults)
         for r, k in members:
             scope = self.scopes[r]
             for constraint in self.unified.rules[r].nodes[k].constraints:
                 if isinstance(constraint, ir.SameAttributes):
                     copied = self.graph.attrs[scope.slot(constraint.place, constraint.node)]
-                    wanted.update({name: value for name, value in copied.items() if name not in constraint.without})
+                    wanted.update(
+                        {name: value for name, value in copied.items() if name not in constraint.without}
+                    )
                     continue
                 value = _propose(constraint.test, scope, wanted.get(constraint.field))
                 if value is not None:
@@ -318,8 +369,13 @@ def _propose(test: ir.Test, scope: Scope, default: Any) -> Any:
         case ir.TupleTest(items):
             if any(isinstance(item, ir.Rest) for item in items):
                 return default
-            parts = default if isinstance(default, tuple) and len(default) == len(items) else (4,) * len(items)
-            return tuple([_propose(item, scope, part) for item, part in zip(items, parts) if not isinstance(item, ir.Rest)])
+            parts = (
+                default if isinstance(default, tuple) and len(default) == len(items) else (4,) * len(items)
+            )
+            return tuple([
+                _propose(item, scope, part)
+                for item, part in zip(items, parts) if not isinstance(item, ir.Rest)
+            ])
     return default
 
 

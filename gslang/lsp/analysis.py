@@ -1,8 +1,9 @@
 """The checked program of a document, found again after each edit without judging again what did not change.
 
-Says the same as `check.check`: a test holds them together on every shipped file and on edits of them. It differs where that helps
-who is typing: an item that cannot be read just now keeps its name, and a function, an operator or a dialect that cannot be read
-stays what it was before, so that the rest of the file is not covered with errors that follow.
+Says the same as `check.check`: a test holds them together on every shipped file and on edits of them. It
+differs where that helps who is typing: an item that cannot be read just now keeps its name, and a function,
+an operator or a dialect that cannot be read stays what it was before, so that the rest of the file is not
+covered with errors that follow.
 """
 
 from __future__ import annotations
@@ -15,7 +16,15 @@ from gslang.base.diagnostics import Diagnostic, Label
 from gslang.base.quick_dataclass import dataclass
 from gslang.base.source import Source, Span
 from gslang.check import checked as ir
-from gslang.check.check import BUILTIN_STEPS, Module, add_rules, dialect_of, find_redeclared, functions_of, use_module
+from gslang.check.check import (
+    BUILTIN_STEPS,
+    Module,
+    add_rules,
+    dialect_of,
+    find_redeclared,
+    functions_of,
+    use_module,
+)
 from gslang.check.families import check_rules
 from gslang.check.imports import Importer
 from gslang.check.meaning import check_meaning
@@ -33,7 +42,10 @@ from gslang.syntax import nodes as n
 
 @dataclass(frozen=True, eq=False)
 class Analysis:
-    """`items`: what could be read, each with its piece. Findings carry spans in pieces: of this document or of imported ones."""
+    """`items`: what could be read, each with its piece.
+
+    Findings carry spans in pieces: of this document or of imported ones.
+    """
 
     document: Document
     module: Module
@@ -65,14 +77,22 @@ def analyse(document: Document, importer: Importer) -> Analysis:
     """Check a document with all that it imports; the earlier result if neither it nor an import changed."""
     whole = Source(document.name, "")
     with importer.reading(document.name):
-        uses = [(item, importer.modules(item, whole)) for piece in document.pieces for item in piece.items if isinstance(item, n.Use)]
-        key = (document.pieces, tuple(id(m) for _, (modules, _) in uses for m in modules), tuple(p.message if p else "" for _, (_, p) in uses))
+        uses = [
+            (item, importer.modules(item, whole))
+            for piece in document.pieces
+            for item in piece.items if isinstance(item, n.Use)
+        ]
+        key = (
+            document.pieces, tuple(id(m) for _, (modules, _) in uses for m in modules),
+            tuple(p.message if p else "" for _, (_, p) in uses),
+        )
         known = document.memo.get("analysis")
         if known is not None and known[0] == key and known[1].document is document:
             found: Analysis = known[1]
             return found
         result = _Check(document, importer, whole).run()
-    document.memo["analysis"] = (key, result, uses)  # `uses` keeps the modules alive, whose identities stand in the key
+    # `uses` keeps the modules alive, whose identities stand in the key
+    document.memo["analysis"] = (key, result, uses)
     return result
 
 
@@ -91,15 +111,24 @@ class _Check:
         rules: dict[str, ir.CheckedRule] = {}
         passes: dict[str, ir.CheckedPass] = {}
         operators: list[Signature] = []
-        broken = {name for piece in self.document.pieces if piece.keyword in ("rule", "pass") and not piece.items and (name := _name(piece))}
+        broken = {
+            name
+            for piece in self.document.pieces
+            if piece.keyword in ("rule", "pass") and not piece.items and (name := _name(piece))
+        }
         self.dialect = self._chosen_dialect(program)
         for item in program.items:
             if isinstance(item, n.Use):
-                use_module(item, self.whole, self.importer, self.found, rules, passes, self.functions, operators, broken)
+                use_module(
+                    item, self.whole, self.importer, self.found, rules, passes, self.functions, operators,
+                    broken,
+                )
         self.functions.update(functions_of(program, self.found))
         find_redeclared(program, self.found)
         if operators:
-            self.dialect = self._kept("imported operators", tuple(operators), lambda: self.dialect.with_operators(operators))
+            self.dialect = self._kept(
+                "imported operators", tuple(operators), lambda: self.dialect.with_operators(operators)
+            )
         for piece, item in items:
             if isinstance(item, n.OpDecl):
                 operators.append(self._operator(piece, item))
@@ -110,13 +139,20 @@ class _Check:
                 checked_pass = check_pass(item, program, rules, passes, known, broken, self.found)
                 if checked_pass is not None:
                     passes[item.name.id] = checked_pass
-        tests = [test for piece, item in items if isinstance(item, n.Test) and (test := self._test(piece, item, rules, broken)) is not None]
+        tests = [
+            test
+            for piece, item in items
+            if isinstance(item, n.Test) and (test := self._test(piece, item, rules, broken)) is not None
+        ]
         unique = {(id(d.primary.span.source), d.order, d.help): d for d in self.found}
         result = ir.CheckedProgram(
-            name=self.document.name, dialect=self.dialect, doc=program.doc, rules=rules, own_rules=tuple(name for name in own_rules if name in rules),
-            passes=passes, own_passes=tuple(i.name.id for i in program.items if isinstance(i, n.PassDecl) and i.name.id in passes),
+            name=self.document.name, dialect=self.dialect, doc=program.doc, rules=rules,
+            own_rules=tuple(name for name in own_rules if name in rules), passes=passes,
+            own_passes=tuple(
+                i.name.id for i in program.items if isinstance(i, n.PassDecl) and i.name.id in passes
+            ),
             tests=tuple(tests), diagnostics=tuple(unique.values()),
-        )  # fmt: skip
+        )
         return Analysis(self.document, Module(result, self.functions, tuple(operators)), tuple(items))
 
     def _items(self) -> list[tuple[Piece, n.Item]]:
@@ -139,7 +175,9 @@ class _Check:
         dialect, found = dialect_of(program)
         self.found += found
         declared = [piece for piece in self.document.pieces if piece.keyword == "dialect"]
-        if declared and (not declared[0].items or any(d.message.startswith("unknown dialect") for d in found)):
+        if declared and (
+            not declared[0].items or any(d.message.startswith("unknown dialect") for d in found)
+        ):
             before: Dialect = self.document.memo.get("dialect", dialect)
             return before
         self.document.memo["dialect"] = dialect
@@ -156,26 +194,35 @@ class _Check:
             known = self.document.memo[what] = (key, compute(), parts, self.dialect)
         return known[1]
 
-    def _of_piece(self, piece: Piece, item: n.Item, compute: Any, state: object = None, others: tuple[str, ...] = ()) -> tuple[Any, list[Diagnostic]]:
-        """A result of a piece, computed again only if `state`, the dialect or a function that it uses is another one.
+    def _of_piece(
+        self, piece: Piece, item: n.Item, compute: Any, state: object = None, others: tuple[str, ...] = ()
+    ) -> tuple[Any, list[Diagnostic]]:
+        """A result of a piece, computed again only if `state`, the dialect or a function that it uses is
+        another one.
 
-        Where there are findings it may also hang on `others` and on the names of all functions: they offer what was meant.
+        Where there are findings it may also hang on `others` and on the names of all functions: they offer
+        what was meant.
         """
         what = type(item).__name__
         used = self._used_functions(piece)
-        key = (id(item), id(self.dialect), state, tuple(sorted((name, id(decl)) for name, decl in used.items())))
+        key = (
+            id(item), id(self.dialect), state, tuple(sorted((name, id(decl)) for name, decl in used.items())),
+        )
         wide = (tuple(self.functions), others)
         known = piece.memo.get(what)
         if known is None or known[0] != key or known[2] and known[1] != wide:
             result, problems = compute()
-            known = piece.memo[what] = (key, wide, problems, result, (item, self.dialect, used))  # the last: kept alive for their identities
+            # the last: kept alive for their identities
+            known = piece.memo[what] = (key, wide, problems, result, (item, self.dialect, used))
         return known[3], known[2]
 
     def _used_functions(self, piece: Piece) -> dict[str, n.FnDecl | n.ParamDecl]:
         """The functions that an item calls, and those that they call."""
         words = piece.memo.get("words")
         if words is None:
-            words = piece.memo["words"] = frozenset(token.text for token in piece.tokens.all if token.kind == "word")
+            words = piece.memo["words"] = frozenset(
+                token.text for token in piece.tokens.all if token.kind == "word"
+            )
         used: dict[str, n.FnDecl | n.ParamDecl] = {}
         stack = [name for name in sorted(words) if name in self.functions]
         while stack:
@@ -183,7 +230,11 @@ class _Check:
             if name not in used:
                 used[name] = self.functions[name]
                 decl = used[name]
-                stack += [other for other in names_in(decl.body) if other in self.functions] if isinstance(decl, n.FnDecl) else []
+                stack += (
+                    [other for other in names_in(decl.body) if other in self.functions]
+                    if isinstance(decl, n.FnDecl)
+                    else []
+                )
         return used
 
     def _operator(self, piece: Piece, item: n.OpDecl) -> Signature:
@@ -198,7 +249,9 @@ class _Check:
         self.dialect = dialect
         return signature  # type: ignore[no-any-return]
 
-    def _rules(self, items: list[tuple[Piece, n.Item]], rules: dict[str, ir.CheckedRule], broken: set[str]) -> list[str]:
+    def _rules(
+        self, items: list[tuple[Piece, n.Item]], rules: dict[str, ir.CheckedRule], broken: set[str]
+    ) -> list[str]:
         own: list[str] = []
         places: dict[str, Span] = {}
         for piece, item in items:
@@ -207,16 +260,22 @@ class _Check:
                 if name in places or name in BUILTIN_STEPS and isinstance(item, n.PassDecl):
                     related = (Label(places[name], "first one here"),) if name in places else ()
                     message = f"there is a rule or pass `{name}` already"
-                    self.found.append(Diagnostic("E0208", message, Label(item.name.span), related=related, help="choose another name"))
+                    self.found.append(Diagnostic(
+                        "E0208", message, Label(item.name.span), related=related, help="choose another name",
+                    ))
                     continue
                 places[name] = item.name.span
             if isinstance(item, n.Rule):
-                checked, problems = self._of_piece(piece, item, lambda: check_rules(item, self.dialect, self.functions, self.document.name))
+                checked, problems = self._of_piece(
+                    piece, item, lambda: check_rules(item, self.dialect, self.functions, self.document.name)
+                )
                 self.found += problems
                 own += add_rules(item, checked, rules, broken)
         return own
 
-    def _test(self, piece: Piece, item: n.Test, rules: Mapping[str, ir.CheckedRule], broken: set[str]) -> ir.CheckedTest | None:
+    def _test(
+        self, piece: Piece, item: n.Test, rules: Mapping[str, ir.CheckedRule], broken: set[str]
+    ) -> ir.CheckedTest | None:
         def compute() -> tuple[ir.CheckedTest | None, list[Diagnostic]]:
             problems: list[Diagnostic] = []
             return check_test(item, self.dialect, self.functions, rules, broken, problems), problems
@@ -233,10 +292,20 @@ def _name(piece: Piece) -> str | None:
 
 
 def syntax_errors(piece: Piece) -> list[Diagnostic]:
-    """The errors in the text of an item. Annotations lack an item only because theirs could not be read: that is not reported twice."""
+    """The errors in the text of an item.
+
+    Annotations lack an item only because theirs could not be read: that is not reported twice.
+    """
     found = list(piece.parsed.diagnostics)
     t = piece.tokens
-    begin = next((token.start for k, token in enumerate(t.all) if token.text == piece.keyword and t.text(k - 1) not in (".", "@")), 0)
+    begin = next(
+        (
+            token.start
+            for k, token in enumerate(t.all)
+            if token.text == piece.keyword and t.text(k - 1) not in (".", "@")
+        ),
+        0,
+    )
     behind = [d for d in found if d.primary.span.start > begin]
     return behind or found
 

@@ -1,4 +1,6 @@
-"""Mends for findings: fixes of lints, what was meant instead of a misspelt word, missing imports, constraints in a better place, `@allow`."""
+"""Mends for findings: fixes of lints, what was meant instead of a misspelt word, missing imports, constraints
+in a better place, `@allow`.
+"""
 
 from __future__ import annotations
 
@@ -29,7 +31,9 @@ Change = tuple[int, int, str]
 """Offsets in the document, and the text to put there."""
 
 
-def code_actions(store: Store, document: Document, given: lsp.Range, context: lsp.CodeActionContext) -> list[lsp.CodeAction]:
+def code_actions(
+    store: Store, document: Document, given: lsp.Range, context: lsp.CodeActionContext
+) -> list[lsp.CodeAction]:
     start, end = offset_of(document, given.start), offset_of(document, given.end)
     findings = store.findings(document, costly=False)
     here = [f for f in findings if _touches(document, f, start, end)]
@@ -44,20 +48,27 @@ def code_actions(store: Store, document: Document, given: lsp.Range, context: ls
             for title, changes, sure in mends(store, document, finding):
                 fixed = [told.diagnostic(store, document, finding)]
                 edit = _workspace_edit(document, changes)
-                found.append(lsp.CodeAction(title, lsp.CodeActionKind.QuickFix, diagnostics=fixed, is_preferred=sure or None, edit=edit))
+                found.append(lsp.CodeAction(
+                    title, lsp.CodeActionKind.QuickFix, diagnostics=fixed, is_preferred=sure or None,
+                    edit=edit,
+                ))
         for finding in here:
             if finding.code == "L0109":
                 arguments = [document.uri, finding.primary.span.text]
                 command = lsp.Command("add a test", ADD_TEST, arguments=arguments)
                 fixed = [told.diagnostic(store, document, finding)]
-                found.append(lsp.CodeAction("add a test that passes", lsp.CodeActionKind.QuickFix, diagnostics=fixed, command=command))
+                found.append(lsp.CodeAction(
+                    "add a test that passes", lsp.CodeActionKind.QuickFix, diagnostics=fixed, command=command,
+                ))
         found += _repairs(store, document, start, end)
         found += _suppressions(document, [*here, *_costly(document, context.diagnostics)])
     if fits("source.fixAll") and (wanted is not None or here):
         changes = every_safe_fix(document, findings)
         if changes:
             title = f"mend {len(changes)} place{'s' * (len(changes) != 1)} in this file"
-            found.append(lsp.CodeAction(title, lsp.CodeActionKind.SourceFixAll, edit=_workspace_edit(document, changes)))
+            found.append(lsp.CodeAction(
+                title, lsp.CodeActionKind.SourceFixAll, edit=_workspace_edit(document, changes)
+            ))
     return found
 
 
@@ -70,7 +81,10 @@ def _repairs(store: Store, document: Document, start: int, end: int) -> Iterator
         verdict = known_verdict(with_meanings(store.analysis(document).program), name.text)
         if verdict is not None and verdict.verdict == "refuted":
             title = f"find the conditions under which `{name.text}` holds"
-            yield lsp.CodeAction(title, lsp.CodeActionKind.QuickFix, command=lsp.Command(title, CONDITIONS, arguments=[document.uri, name.text]))
+            yield lsp.CodeAction(
+                title, lsp.CodeActionKind.QuickFix,
+                command=lsp.Command(title, CONDITIONS, arguments=[document.uri, name.text]),
+            )
 
 
 def _touches(document: Document, finding: Diagnostic, start: int, end: int) -> bool:
@@ -86,7 +100,10 @@ def _workspace_edit(document: Document, changes: Sequence[Change]) -> lsp.Worksp
 
 
 def insertion(document: Document, piece: Piece, text: str) -> lsp.WorkspaceEdit:
-    """An item put behind another one, with an empty line between them. For the document as it is now; clients check its version."""
+    """An item put behind another one, with an empty line between them.
+
+    For the document as it is now; clients check its version.
+    """
     line = document.text.find("\n", document.start_of(piece) + piece.tokens.all[-1].end)
     at = line + 1 if line >= 0 else len(document.text)
     return _workspace_edit(document, [(at, at, ("\n" if line >= 0 else "\n\n") + text)])
@@ -128,7 +145,10 @@ def mends(store: Store, document: Document, finding: Diagnostic) -> Iterator[tup
 
 
 def _fix(document: Document, finding: Diagnostic) -> list[Change]:
-    return [(*document.range_of(edit.span), edit.text) for edit in finding.fix.edits] if finding.fix is not None else []
+    return (
+        [(*document.range_of(edit.span), edit.text) for edit in finding.fix.edits] if finding.fix is not None
+        else []
+    )
 
 
 def _respelt(document: Document, finding: Diagnostic, meant: str) -> Change | None:
@@ -143,7 +163,9 @@ def _respelt(document: Document, finding: Diagnostic, meant: str) -> Change | No
     return None
 
 
-def _missing_imports(store: Store, document: Document, finding: Diagnostic) -> Iterator[tuple[str, list[Change], bool]]:
+def _missing_imports(
+    store: Store, document: Document, finding: Diagnostic
+) -> Iterator[tuple[str, list[Change], bool]]:
     """`use …;` for a rule or function that the workspace or the shipped library has under this very name."""
     words = _QUOTED.findall(finding.message)
     if not words or "." in words[-1]:
@@ -167,7 +189,9 @@ def _use_of(document: Document, other: Document) -> str | None:
     if path is None:
         return None
     if stdlib_path().resolve() in path.resolve().parents:
-        return f"use std.{'.'.join(path.resolve().relative_to(stdlib_path().resolve()).with_suffix('').parts)};"
+        return (
+            f"use std.{'.'.join(path.resolve().relative_to(stdlib_path().resolve()).with_suffix('').parts)};"
+        )
     if own_path is None:
         return None
     relative = os.path.relpath(path, own_path.parent).replace(os.sep, "/")
@@ -185,7 +209,7 @@ def _after_imports(document: Document) -> int:
     return at
 
 
-# ── suppressions ──────────────────────────────────────────────────────────────────────────────────────────────
+# ── suppressions ────────────────────────────────────────────────────────────────────────────────────────────
 
 
 def _costly(document: Document, given: Sequence[lsp.Diagnostic]) -> list[tuple[str, int]]:
@@ -193,17 +217,25 @@ def _costly(document: Document, given: Sequence[lsp.Diagnostic]) -> list[tuple[s
     return [(d.code, offset_of(document, d.range.start)) for d in given if isinstance(d.code, str)]
 
 
-def _suppressions(document: Document, findings: Sequence[Diagnostic | tuple[str, int]]) -> list[lsp.CodeAction]:
+def _suppressions(
+    document: Document, findings: Sequence[Diagnostic | tuple[str, int]]
+) -> list[lsp.CodeAction]:
     found: dict[tuple[str, int], lsp.CodeAction] = {}
     for finding in findings:
-        code, at = finding if isinstance(finding, tuple) else (finding.code, document.range_of(finding.primary.span)[0])
+        code, at = (
+            finding if isinstance(finding, tuple)
+            else (finding.code, document.range_of(finding.primary.span)[0])
+        )
         where = document.piece_at(at)
         if code not in LINTS or where is None or where[0].keyword in ("", "use", "dialect"):
             continue
         change = _allow(where[0], code)
         start = at - where[1]
         edit = _workspace_edit(document, [(start + change[0], start + change[1], change[2])])
-        found.setdefault((code, start), lsp.CodeAction(f"silence {code} here: @allow({code})", lsp.CodeActionKind.QuickFix, edit=edit))
+        found.setdefault(
+            (code, start),
+            lsp.CodeAction(f"silence {code} here: @allow({code})", lsp.CodeActionKind.QuickFix, edit=edit),
+        )
     return list(found.values())
 
 

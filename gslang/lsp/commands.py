@@ -1,4 +1,7 @@
-"""Code lenses and the commands behind them. What takes long runs in a thread, on data that does not change."""
+"""Code lenses and the commands behind them.
+
+What takes long runs in a thread, on data that does not change.
+"""
 
 from __future__ import annotations
 
@@ -84,7 +87,9 @@ def register(server: Server) -> None:
         text = await _beside(lambda: new_test(program, analysis.functions, name))
         place = own(document).get(("rule", name))
         if text is None or place is None:
-            server.window_show_message(lsp.ShowMessageParams(lsp.MessageType.Warning, f"no graph was found that makes a test of `{name}`"))
+            server.window_show_message(lsp.ShowMessageParams(
+                lsp.MessageType.Warning, f"no graph was found that makes a test of `{name}`"
+            ))
             return ""
         edit = insertion(document, place.piece, text)
         await server.workspace_apply_edit_async(lsp.ApplyWorkspaceEditParams(edit, f"add a test of {name}"))
@@ -129,7 +134,8 @@ async def _counted(server: Server, uri: str, name: str, model: Path) -> str:
 
 
 async def _beside(work: Callable[[], T]) -> T:
-    """Run something long in a thread, so that the editor is answered meanwhile; one at a time, since each takes turns with the answers.
+    """Run something long in a thread, so that the editor is answered meanwhile; one at a time, since each
+    takes turns with the answers.
 
     The server may end before the thread does.
     """
@@ -159,7 +165,9 @@ async def _beside(work: Callable[[], T]) -> T:
 
 
 def _say(server: Server, text: str, fine: bool) -> None:
-    server.window_show_message(lsp.ShowMessageParams(lsp.MessageType.Info if fine else lsp.MessageType.Error, text))
+    server.window_show_message(
+        lsp.ShowMessageParams(lsp.MessageType.Info if fine else lsp.MessageType.Error, text)
+    )
     workspace = server.client_capabilities.workspace
     if workspace is not None and workspace.code_lens is not None and workspace.code_lens.refresh_support:
         server.workspace_code_lens_refresh(None)

@@ -1,4 +1,6 @@
-"""Completions at the cursor: operators, their attributes with types and defaults, names in scope, words, modules, whole items."""
+"""Completions at the cursor: operators, their attributes with types and defaults, names in scope, words,
+modules, whole items.
+"""
 
 from __future__ import annotations
 
@@ -28,13 +30,22 @@ from gslang.lsp.store import Store
 from gslang.syntax import nodes as n
 
 _K = lsp.CompletionItemKind
-_DTYPES = ("float32", "float16", "bfloat16", "float64", "int64", "int32", "int16", "int8", "uint8", "uint16", "uint32", "uint64", "bool")
+_DTYPES = (
+    "float32", "float16", "bfloat16", "float64", "int64", "int32", "int16", "int8", "uint8", "uint16",
+    "uint32", "uint64", "bool",
+)
 _OTHERS = ("first", "prev")  # other instances, inside a block
-_EXPRESSION_WORDS = ("if", "else", "and", "or", "not", "in", "for", "match", "keep", "ordered", "none", "true", "false")
+_EXPRESSION_WORDS = (
+    "if", "else", "and", "or", "not", "in", "for", "match", "keep", "ordered", "none", "true", "false",
+)
 
 
-def complete(store: Store, document: Document, position: lsp.Position, with_snippets: bool = True) -> lsp.CompletionList:
-    """`with_snippets`: whether the client can fill in places of a text one after the other; else words stand there."""
+def complete(
+    store: Store, document: Document, position: lsp.Position, with_snippets: bool = True
+) -> lsp.CompletionList:
+    """`with_snippets`: whether the client can fill in places of a text one after the other; else words stand
+    there.
+    """
     found = _complete(store, document, position)
     for item in found.items if not with_snippets else ():
         if item.insert_text_format == lsp.InsertTextFormat.Snippet:
@@ -78,7 +89,11 @@ def resolve(store: Store, item: lsp.CompletionItem) -> lsp.CompletionItem:
             text = attribute_text(signature, name) if signature is not None else None
         case "fn" | "rule" as space:
             definition = visible(store, document, space).get(name)
-            text = hover.of_definition(store, analysis, document, definition, definition.mark) if definition is not None else None
+            text = (
+                hover.of_definition(store, analysis, document, definition, definition.mark)
+                if definition is not None
+                else None
+            )
         case "module":
             text = hover.module_doc(store, name)
     if text:
@@ -89,12 +104,17 @@ def resolve(store: Store, item: lsp.CompletionItem) -> lsp.CompletionItem:
 def _begin() -> Iterator[lsp.CompletionItem]:
     """Items to begin with."""
     for label, (detail, text) in snippets.ITEMS.items():
-        item = lsp.CompletionItem(label=label, kind=_K.Snippet, detail=detail, insert_text=text, insert_text_format=lsp.InsertTextFormat.Snippet)
+        item = lsp.CompletionItem(
+            label=label, kind=_K.Snippet, detail=detail, insert_text=text,
+            insert_text_format=lsp.InsertTextFormat.Snippet,
+        )
         item.sort_text = f"1{label}"
         yield item
 
 
-def _paths(store: Store, document: Document, piece: Piece, at: int, offset: int) -> list[lsp.CompletionItem] | None:
+def _paths(
+    store: Store, document: Document, piece: Piece, at: int, offset: int
+) -> list[lsp.CompletionItem] | None:
     """Files and folders inside of the quotes of a `use`; None elsewhere."""
     t = piece.tokens
     k = t.before(at)
@@ -109,15 +129,22 @@ def _paths(store: Store, document: Document, piece: Piece, at: int, offset: int)
     except (OSError, ValueError):
         entries = []
     for path in entries[:500]:
-        if path.name.startswith(".") or path == Path(document.name) or not (path.is_dir() or path.suffix == ".gsl"):
+        if (
+            path.name.startswith(".") or path == Path(document.name)
+            or not (path.is_dir() or path.suffix == ".gsl")
+        ):
             continue
         text = path.name + ("/" if path.is_dir() else "")
         if not typed:
             text = "./" + text
         kind = _K.Folder if path.is_dir() else _K.File
-        found.append(lsp.CompletionItem(label=text, kind=kind, text_edit=lsp.TextEdit(range_of(document, start, offset), text)))
+        found.append(lsp.CompletionItem(
+            label=text, kind=kind, text_edit=lsp.TextEdit(range_of(document, start, offset), text)
+        ))
     if not typed:
-        found.append(lsp.CompletionItem(label="../", kind=_K.Folder, text_edit=lsp.TextEdit(range_of(document, start, offset), "../")))
+        found.append(lsp.CompletionItem(
+            label="../", kind=_K.Folder, text_edit=lsp.TextEdit(range_of(document, start, offset), "../")
+        ))
     return found
 
 
@@ -134,11 +161,16 @@ class _Places:
         last, before = here.text(), here.text(1)
         opening = t.open_at(here.last)
         if last == "@":
-            yield from (self.plain(name, _K.Event, shown[0], shown[1]) for name, shown in words.ANNOTATIONS.items())
+            yield from (
+                self.plain(name, _K.Event, shown[0], shown[1]) for name, shown in words.ANNOTATIONS.items()
+            )
             return
         if t.text(opening) == "(" and t.text(opening - 2) == "@":
             if t.text(opening - 1) == "allow":
-                yield from (self.plain(code, _K.EnumMember, f"{info.name}: {info.title}") for code, info in LINTS.items())
+                yield from (
+                    self.plain(code, _K.EnumMember, f"{info.name}: {info.title}")
+                    for code, info in LINTS.items()
+                )
             return
         keyword = self.piece.keyword or (last if last in ("use", "dialect") else "")
         if keyword == self.piece.keyword and self.outside():
@@ -153,10 +185,15 @@ class _Places:
         elif keyword == "test" and last == "for" and opening < 0:
             yield from self.global_names("rule")
         elif keyword == "test" and opening >= 0 and last == ":" and t.text(opening) == "{":
-            yield from (self.plain(name, _K.TypeParameter, words.KINDS[name]) for name in ("input", "param", "const"))
+            yield from (
+                self.plain(name, _K.TypeParameter, words.KINDS[name]) for name in ("input", "param", "const")
+            )
         elif keyword == "test" and before == ":" and last in words.KINDS:
             yield from (self.plain(name, _K.TypeParameter) for name in _DTYPES)
-        elif keyword == "rule" and last == ":" and t.text(opening) == "(" and t.text(t.around[opening]) == "" and t.text(opening - 2) == "rule":
+        elif (
+            keyword == "rule" and last == ":" and t.text(opening) == "(" and t.text(t.around[opening]) == ""
+            and t.text(opening - 2) == "rule"
+        ):
             yield from (self.plain(name, _K.TypeParameter, text) for name, text in words.KINDS.items())
         elif keyword == "op" and self.in_declaration(opening):
             yield from self.declaration(opening)
@@ -177,7 +214,10 @@ class _Places:
         if last < 0:
             return True
         closed = t.open_at(last) < 0 and t.text(last) in (";", "}")
-        return closed and (t.text(last) == ";" or self.piece.keyword in ("rule", "test", "pass")) and last == len(t.all) - 1 - bool(self.here.word)
+        return (
+            closed and (t.text(last) == ";" or self.piece.keyword in ("rule", "test", "pass"))
+            and last == len(t.all) - 1 - bool(self.here.word)
+        )
 
     def modules(self) -> Iterator[lsp.CompletionItem]:
         opening = self.piece.tokens.open_at(self.here.last)
@@ -187,7 +227,9 @@ class _Places:
             return
         for mark in marks(self.piece):
             if mark.role in ("path", "module"):
-                for path in imported_files(self.document, Import(mark.text.strip('"'), mark.role == "path", None)):
+                for path in imported_files(
+                    self.document, Import(mark.text.strip('"'), mark.role == "path", None)
+                ):
                     other = self.store.file(path)
                     for (space, name), _ in own(other).items() if other is not None else ():
                         if space != "op":
@@ -206,7 +248,10 @@ class _Places:
         t, last = self.piece.tokens, self.here.last
         if any(t.text(k) == "is" and t.around[k] < 0 for k in range(last + 1)):
             yield from (self.plain(name, _K.EnumMember, text) for name, text in words.TRAITS.items())
-        elif t.text(last) in (":", "|", "->") or opening >= 0 and t.text(opening) == "(" and t.text(opening - 1) == "->":
+        elif (
+            t.text(last) in (":", "|", "->") or opening >= 0 and t.text(opening) == "("
+            and t.text(opening - 1) == "->"
+        ):
             yield from (self.plain(name, _K.TypeParameter, text) for name, text in words.TYPES.items())
         elif opening < 0 and any(t.text(k) == "->" for k in range(last + 1)):
             yield self.plain("is", _K.Keyword, words.KEYWORDS["is"])
@@ -218,12 +263,23 @@ class _Places:
         if here.text() == "." and not here.word.count("."):
             yield from self.fields(hover.root_mark(self.piece, here.last))
             return
-        mark = next((m for m in marks(self.piece) if m.start == here.start and m.text == root and (m.local is not None or m.text in _OTHERS)), None)
-        if mark is None and any(m.defines and m.local is not None and m.text == root for m in marks(self.piece)):
+        mark = next(
+            (
+                m
+                for m in marks(self.piece)
+                if m.start == here.start and m.text == root and (m.local is not None or m.text in _OTHERS)
+            ),
+            None,
+        )
+        if mark is None and any(
+            m.defines and m.local is not None and m.text == root for m in marks(self.piece)
+        ):
             mark = next(m for m in marks(self.piece) if m.defines and m.text == root)
         if mark is not None or root in _OTHERS:
             words_ = here.word.split(".")
-            inner = next((m for m in marks(self.piece) if m.defines and len(words_) > 2 and m.text == words_[-2]), None)
+            inner = next(
+                (m for m in marks(self.piece) if m.defines and len(words_) > 2 and m.text == words_[-2]), None
+            )
             yield from self.fields(inner or mark, first=root in _OTHERS and len(words_) == 2)
             return
         yield from self.operators(prefix=here.word.rpartition(".")[0] + ".")
@@ -231,9 +287,17 @@ class _Places:
     def fields(self, base: Mark | None, first: bool = False) -> Iterator[lsp.CompletionItem]:
         """The completions after `base.`."""
         t = self.piece.tokens
-        blocks = {next((k for k in range(m.token, len(t.all)) if t.text(k) == "{"), -1) for m in marks(self.piece) if m.role == "template"}
-        inner = [m for m in marks(self.piece) if m.defines and m.role == "binding" and t.around[m.token] in blocks]
-        is_template = base is not None and any(m.defines and m.role in ("template", "counter") and m.start == base.local for m in marks(self.piece))
+        blocks = {
+            next((k for k in range(m.token, len(t.all)) if t.text(k) == "{"), -1)
+            for m in marks(self.piece) if m.role == "template"
+        }
+        inner = [
+            m for m in marks(self.piece) if m.defines and m.role == "binding" and t.around[m.token] in blocks
+        ]
+        is_template = base is not None and any(
+            m.defines and m.role in ("template", "counter") and m.start == base.local
+            for m in marks(self.piece)
+        )
         if first or is_template:
             yield from (self.field(m.text, _K.Variable, "of the template") for m in inner)
         low = lowered(self.analysis, self.piece)
@@ -254,7 +318,10 @@ class _Places:
         call = call_around(self.piece, here.last)
         if call is not None and t.open_at(here.last) == call.opening and here.text() in ("(", ","):
             yield from self.arguments(call.callee, call.given, call.opening)
-        if here.text() in ("=", "|") and call is not None and call.keyword and t.open_at(here.last) == call.opening:
+        if (
+            here.text() in ("=", "|") and call is not None and call.keyword
+            and t.open_at(here.last) == call.opening
+        ):
             yield from self.literals(call.callee, call.keyword, call.opening)
         if here.text() in ("(", ",", "=") and call is not None and call.keyword == "dtype":
             yield from (self.plain(f'"{name}"', _K.Value) for name in _DTYPES)
@@ -268,7 +335,9 @@ class _Places:
                 yield self.plain(name, _K.TypeParameter, text)
         for name, text in words.NAMES.items():
             template = any(m.role == "template" for m in marks(self.piece))
-            if self.piece.keyword == "rule" and (self.analysis.dialect.name == "onnx" if name == "opset" else template):
+            if self.piece.keyword == "rule" and (
+                self.analysis.dialect.name == "onnx" if name == "opset" else template
+            ):
                 yield self.plain(name, _K.Variable, text)
         for name in _EXPRESSION_WORDS:
             yield self.plain(name, _K.Keyword, words.KEYWORDS[name])
@@ -292,7 +361,14 @@ class _Places:
     def called(self, callee: str, opening: int) -> list[Signature]:
         """The operators that a call may be of."""
         at = self.piece.tokens.all[opening].start
-        mark = next((m for m in marks(self.piece) if m.role in ("callee", "name", "kind") and m.text == callee and m.end <= at), None)
+        mark = next(
+            (
+                m
+                for m in marks(self.piece)
+                if m.role in ("callee", "name", "kind") and m.text == callee and m.end <= at
+            ),
+            None,
+        )
         return list(signatures_of_call(self.analysis, self.piece, mark)) if mark is not None else []
 
     def arguments(self, callee: str, given: tuple[str, ...], opening: int) -> Iterator[lsp.CompletionItem]:
@@ -305,14 +381,20 @@ class _Places:
         for signature in self.called(callee, opening):
             for parameter in signature_text.operator(signature).parameters:
                 if parameter.name not in given and not parameter.positional:
-                    yield self.argument(parameter.name, parameter.text, {"what": "attribute", "of": signature.name, "name": parameter.name})
+                    yield self.argument(
+                        parameter.name, parameter.text,
+                        {"what": "attribute", "of": signature.name, "name": parameter.name},
+                    )
 
     def local_names(self) -> Iterator[lsp.CompletionItem]:
         low = lowered(self.analysis, self.piece)
         for mark in marks(self.piece):
             if mark.defines and mark.local is not None and mark.start != self.here.start:
                 what = denoted(low, mark.text) if low is not None else None
-                detail = described(low, what) if low is not None and what is not None else mark.role.replace("-", " ")
+                detail = (
+                    described(low, what) if low is not None and what is not None
+                    else mark.role.replace("-", " ")
+                )
                 item = self.plain(mark.text, _K.Variable, detail)
                 item.sort_text = f"0{mark.text}"
                 yield item
@@ -332,26 +414,44 @@ class _Places:
         for name, signature in sorted(self.analysis.dialect.operators.items()):
             shown = qualified + name if prefix.startswith(qualified) else name
             if shown.startswith(prefix):
-                yield self.dotted(shown, _K.Operator, signature_text.operator(signature).label[len(f"op {name}") :], {"what": "op", "name": name})
+                yield self.dotted(
+                    shown, _K.Operator, signature_text.operator(signature).label[len(f"op {name}") :],
+                    {"what": "op", "name": name},
+                )
 
     # ── items ──
 
-    def plain(self, label: str, kind: lsp.CompletionItemKind, detail: str = "", doc: str = "", data: dict[str, str] | None = None) -> lsp.CompletionItem:
+    def plain(
+        self,
+        label: str,
+        kind: lsp.CompletionItemKind,
+        detail: str = "",
+        doc: str = "",
+        data: dict[str, str] | None = None,
+    ) -> lsp.CompletionItem:
         given = {"uri": self.document.uri, **data} if data else None
-        return lsp.CompletionItem(label=label, kind=kind, detail=detail or None, documentation=doc or None, data=given)
+        return lsp.CompletionItem(
+            label=label, kind=kind, detail=detail or None, documentation=doc or None, data=given
+        )
 
-    def dotted(self, label: str, kind: lsp.CompletionItemKind, detail: str, data: dict[str, str]) -> lsp.CompletionItem:
+    def dotted(
+        self, label: str, kind: lsp.CompletionItemKind, detail: str, data: dict[str, str]
+    ) -> lsp.CompletionItem:
         """A name with dots: it replaces all that is typed of it, also before the last dot."""
         item = self.plain(label, kind, detail, data=data)
         place = range_of(self.document, self.start + self.here.start, self.start + self.here.offset)
         item.text_edit, item.filter_text = lsp.TextEdit(place, label), label
         return item
 
-    def field(self, label: str, kind: lsp.CompletionItemKind, detail: str, data: dict[str, str] | None = None) -> lsp.CompletionItem:
+    def field(
+        self, label: str, kind: lsp.CompletionItemKind, detail: str, data: dict[str, str] | None = None
+    ) -> lsp.CompletionItem:
         """The completion after a dot: only the part behind it is replaced."""
         item = self.plain(label, kind, detail, data=data)
         typed = self.here.word.rpartition(".")[2]
-        place = range_of(self.document, self.start + self.here.offset - len(typed), self.start + self.here.offset)
+        place = range_of(
+            self.document, self.start + self.here.offset - len(typed), self.start + self.here.offset
+        )
         item.text_edit = lsp.TextEdit(place, label)
         return item
 
@@ -362,4 +462,7 @@ class _Places:
         return item
 
     def snippet(self, label: str, detail: str, text: str) -> lsp.CompletionItem:
-        return lsp.CompletionItem(label=label, kind=_K.Snippet, detail=detail, insert_text=text, insert_text_format=lsp.InsertTextFormat.Snippet)
+        return lsp.CompletionItem(
+            label=label, kind=_K.Snippet, detail=detail, insert_text=text,
+            insert_text_format=lsp.InsertTextFormat.Snippet,
+        )

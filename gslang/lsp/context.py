@@ -1,4 +1,6 @@
-"""Where the cursor stands in text that need not parse: in which call, at which argument, behind which dot, in what part of an item."""
+"""Where the cursor stands in text that need not parse: in which call, at which argument, behind which dot, in
+what part of an item.
+"""
 
 from __future__ import annotations
 
@@ -10,7 +12,8 @@ _NOT_CALLED = ("where", "in", "and", "or", "not", "if", "else", "keep", "ordered
 
 @dataclass(frozen=True, slots=True)
 class InCall:
-    """A call around the cursor. `callee`: its dotted name; `opening`: its bracket; `argument`: how many commas stand before the cursor.
+    """A call around the cursor. `callee`: its dotted name; `opening`: its bracket; `argument`: how many
+    commas stand before the cursor.
 
     `given`: names of arguments that are there already; `keyword`: the one whose value the cursor is in."""
 
@@ -23,7 +26,10 @@ class InCall:
 
 @dataclass(frozen=True, slots=True)
 class Cursor:
-    """`last`: the last token before the word at the cursor. `word`: what is typed of it, dots included (`nn.con`), from `start`."""
+    """`last`: the last token before the word at the cursor.
+
+    `word`: what is typed of it, dots included (`nn.con`), from `start`.
+    """
 
     piece: Piece
     offset: int
@@ -50,7 +56,10 @@ def cursor(piece: Piece, offset: int) -> Cursor | None:
     if k >= 0 and t.all[k].kind == "word" and t.all[k].end >= offset:
         start = t.all[k].start
         k -= 1
-    while t.text(k) == "." and (k < 1 or t.all[k - 1].kind == "word") and t.all[k].end == start and k >= 1 and t.all[k - 1].end == t.all[k].start:
+    while (
+        t.text(k) == "." and (k < 1 or t.all[k - 1].kind == "word") and t.all[k].end == start and k >= 1
+        and t.all[k - 1].end == t.all[k].start
+    ):
         start = t.all[k - 1].start
         k -= 2
     return Cursor(piece, offset, k, piece.text[start:offset], start)
@@ -62,7 +71,10 @@ def call_around(piece: Piece, last: int) -> InCall | None:
     opening = t.open_at(last)
     while opening >= 0:
         before = opening - 1 - (t.text(opening - 1) == "?")
-        if t.text(opening) == "(" and before >= 0 and t.all[before].kind == "word" and t.text(before) not in _NOT_CALLED:
+        if (
+            t.text(opening) == "(" and before >= 0 and t.all[before].kind == "word"
+            and t.text(before) not in _NOT_CALLED
+        ):
             break
         opening = t.around[opening]
     if opening < 0:
@@ -72,7 +84,10 @@ def call_around(piece: Piece, last: int) -> InCall | None:
         first -= 2
     callee = "".join(token.text for token in t.all[first : before + 1])
     inside = [k for k in range(opening + 1, t.end_of_bracket(opening)) if t.around[k] == opening]
-    given = tuple(t.text(k) for k in inside if t.all[k].kind == "word" and t.text(k + 1) == "=" and t.text(k - 1) in ("(", ","))
+    given = tuple(
+        t.text(k)
+        for k in inside if t.all[k].kind == "word" and t.text(k + 1) == "=" and t.text(k - 1) in ("(", ",")
+    )
     commas = [k for k in inside if t.text(k) == "," and k <= last]
     begin = commas[-1] if commas else opening
     keyword = t.text(begin + 1) if t.text(begin + 2) == "=" and begin + 2 <= last else ""

@@ -1,4 +1,6 @@
-"""Findings as the protocol tells them: with the places that belong to them, and a link to the page of their code."""
+"""Findings as the protocol tells them: with the places that belong to them, and a link to the page of their
+code.
+"""
 
 from __future__ import annotations
 
@@ -20,7 +22,9 @@ _UNNECESSARY = ("L0101", "L0102", "L0103", "L0113", "L0115")
 
 
 def range_of(document: Document, start: int, end: int) -> lsp.Range:
-    return lsp.Range(lsp.Position(*document.lines.position(start)), lsp.Position(*document.lines.position(end)))
+    return lsp.Range(
+        lsp.Position(*document.lines.position(start)), lsp.Position(*document.lines.position(end))
+    )
 
 
 def offset_of(document: Document, position: lsp.Position) -> int:
@@ -38,7 +42,10 @@ def shown(store: Store, document: Document, found: Sequence[Diagnostic]) -> list
 
 def diagnostic(store: Store, document: Document, finding: Diagnostic) -> lsp.Diagnostic:
     start, end = document.range_of(finding.primary.span)
-    text = finding.message + (f": {finding.primary.text}" if finding.primary.text else "") + (f"\nhelp: {finding.help}" if finding.help else "")
+    text = (
+        finding.message + (f": {finding.primary.text}" if finding.primary.text else "")
+        + (f"\nhelp: {finding.help}" if finding.help else "")
+    )
     related = [place for label in finding.related if (place := _related(store, label)) is not None]
     page = explain_page(finding.code)
     return lsp.Diagnostic(
@@ -55,11 +62,17 @@ def diagnostic(store: Store, document: Document, finding: Diagnostic) -> lsp.Dia
 
 def _related(store: Store, label: Label) -> lsp.DiagnosticRelatedInformation | None:
     place = store.locate(label.span)
-    return lsp.DiagnosticRelatedInformation(location_of(*place), label.text or "see here") if place is not None else None
+    return (
+        lsp.DiagnosticRelatedInformation(location_of(*place), label.text or "see here") if place is not None
+        else None
+    )
 
 
 @cache
 def explain_page(code: str) -> Path | None:
     """The file of a code's page."""
-    page = Path(__file__).parent.parent / ("lint" if code.startswith("L") else "check") / "explain" / f"{code}.md"
+    page = (
+        Path(__file__).parent.parent / ("lint" if code.startswith("L") else "check") / "explain"
+        / f"{code}.md"
+    )
     return page if page.is_file() else None

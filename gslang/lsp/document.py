@@ -1,4 +1,7 @@
-"""One version of one text: its pieces, where they stand, and how offsets become positions. Immutable but for what is remembered."""
+"""One version of one text: its pieces, where they stand, and how offsets become positions.
+
+Immutable but for what is remembered.
+"""
 
 from __future__ import annotations
 
@@ -16,7 +19,8 @@ from gslang.lsp.positions import Lines
 
 @dataclass(frozen=True, eq=False)
 class Document:
-    """`name`: the path of a file, else the URI. `version`: the editor's number, None for a file that is not open.
+    """`name`: the path of a file, else the URI. `version`: the editor's number, None for a file that is not
+    open.
 
     `memo` goes from version to version; what is in it carries what it depended on.
     """
@@ -63,10 +67,15 @@ class Document:
         return self.pieces[number], offset - self.starts[number]
 
 
-def open_document(uri: str, name: str, text: str, version: int | None, unit: str, old: Document | None = None) -> Document:
+def open_document(
+    uri: str, name: str, text: str, version: int | None, unit: str, old: Document | None = None
+) -> Document:
     """A document; pieces that `old` has with the same text are those of `old`."""
     read = " " + text[1:] if text.startswith("\ufeff") else text  # a byte order mark is white space
-    pieces = cut_file(name, read) if version is None and old is None else cut(name, read, old.pieces if old is not None else ())
+    pieces = (
+        cut_file(name, read) if version is None and old is None
+        else cut(name, read, old.pieces if old is not None else ())
+    )
     return Document(uri, name, text, version, Lines(text, unit), pieces, old.memo if old is not None else {})
 
 

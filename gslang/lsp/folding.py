@@ -1,4 +1,6 @@
-"""Folding ranges and growing selections: from items, brackets, comments and the syntax tree where there is one."""
+"""Folding ranges and growing selections: from items, brackets, comments and the syntax tree where there is
+one.
+"""
 
 from __future__ import annotations
 
@@ -27,7 +29,10 @@ def folding_ranges(document: Document) -> list[lsp.FoldingRange]:
         if piece.keyword:
             _fold(document, found, start + begin, start + end, lsp.FoldingRangeKind.Region)
         for opening, closing in piece.tokens.closing.items():
-            _fold(document, found, start + piece.tokens.all[opening].start, start + piece.tokens.all[closing].end, lsp.FoldingRangeKind.Region)
+            _fold(
+                document, found, start + piece.tokens.all[opening].start,
+                start + piece.tokens.all[closing].end, lsp.FoldingRangeKind.Region,
+            )
         for first, last in _comment_blocks(piece):
             _fold(document, found, start + first, start + last, lsp.FoldingRangeKind.Comment)
     if uses:
@@ -35,7 +40,13 @@ def folding_ranges(document: Document) -> list[lsp.FoldingRange]:
     return [found[key] for key in sorted(found)]
 
 
-def _fold(document: Document, found: dict[tuple[int, int], lsp.FoldingRange], start: int, end: int, kind: lsp.FoldingRangeKind) -> None:
+def _fold(
+    document: Document,
+    found: dict[tuple[int, int], lsp.FoldingRange],
+    start: int,
+    end: int,
+    kind: lsp.FoldingRangeKind,
+) -> None:
     first, last = document.lines.position(start)[0], document.lines.position(end)[0]
     if last > first:
         found.setdefault((first, last), lsp.FoldingRange(start_line=first, end_line=last, kind=kind))
@@ -48,7 +59,10 @@ def _comment_blocks(piece: Piece) -> Iterator[tuple[int, int]]:
     for comment in piece.tokens.comments:
         line = piece.text.rfind("\n", 0, comment.start) + 1
         alone = not piece.text[line : comment.start].strip()
-        if begin is not None and alone and not piece.text[end : comment.start].strip() and piece.text.count("\n", end, comment.start) == 1:
+        if (
+            begin is not None and alone and not piece.text[end : comment.start].strip()
+            and piece.text.count("\n", end, comment.start) == 1
+        ):
             end = comment.end
             continue
         if begin is not None:
@@ -91,4 +105,6 @@ def _spans(piece: Piece, at: int) -> Iterator[tuple[int, int]]:
         yield t.all[opening].end, t.all[closing].start
         yield t.all[opening].start, t.all[closing].end
     for item in piece.items:
-        yield from ((node.span.start, node.span.end) for node in walk(item) if node.span.source is piece.source)
+        yield from (
+            (node.span.start, node.span.end) for node in walk(item) if node.span.source is piece.source
+        )

@@ -1,4 +1,5 @@
-"""Formatting with `gslang.fmt`, as small edits, so that cursors and folds stay where they are. Line ends stay what they are.
+"""Formatting with `gslang.fmt`, as small edits, so that cursors and folds stay where they are. Line ends stay
+what they are.
 
 In a file with syntax errors the items that can be read are formatted, each where it stands.
 """
@@ -80,5 +81,6 @@ def _edits(document: Document, result: str) -> list[lsp.TextEdit]:
     for line in old:
         starts.append(starts[-1] + len(line))
     return [
-        lsp.TextEdit(range_of(document, starts[i1], starts[i2]), "".join(new[j1:j2])) for i1, i2, j1, j2 in changed_lines(old, new)
+        lsp.TextEdit(range_of(document, starts[i1], starts[i2]), "".join(new[j1:j2]))
+        for i1, i2, j1, j2 in changed_lines(old, new)
     ]

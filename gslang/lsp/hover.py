@@ -35,11 +35,18 @@ def hover(store: Store, document: Document, position: lsp.Position) -> lsp.Hover
         place = (mark.start, mark.end)
     else:
         token = next((t for t in piece.tokens.all if t.start <= at < t.end and t.kind == "word"), None)
-        text = f"**{token.text}** — {words.KEYWORDS[token.text]}" if token is not None and token.text in words.KEYWORDS else None
+        text = (
+            f"**{token.text}** — {words.KEYWORDS[token.text]}"
+            if token is not None and token.text in words.KEYWORDS
+            else None
+        )
         place = (token.start, token.end) if token is not None else (0, 0)
     if not text:
         return None
-    return lsp.Hover(lsp.MarkupContent(lsp.MarkupKind.Markdown, text.strip()), range_of(document, start + place[0], start + place[1]))
+    return lsp.Hover(
+        lsp.MarkupContent(lsp.MarkupKind.Markdown, text.strip()),
+        range_of(document, start + place[0], start + place[1]),
+    )
 
 
 def _of_mark(store: Store, document: Document, piece: Piece, mark: Mark) -> str | None:
@@ -54,14 +61,23 @@ def _of_mark(store: Store, document: Document, piece: Piece, mark: Mark) -> str 
             if mark.text not in words.TRAITS:
                 return None
             some = analysis.dialect.by_trait.get(mark.text, ())
-            return f"{_explained(mark.text, words.TRAITS)}\n\n{len(some)} operators: {', '.join(some[:12])}{', …' if len(some) > 12 else ''}"
+            return (
+                f"{_explained(mark.text, words.TRAITS)}\n\n{len(some)} operators: "
+                f"{', '.join(some[:12])}{', …' if len(some) > 12 else ''}"
+            )
         case "type":
             return _explained(mark.text, words.TYPES)
         case "code":
-            info = LINTS.get(mark.text) or next((i for i in LINTS.values() if i.name.replace("-", "_") == mark.text), None)
+            info = LINTS.get(mark.text) or next(
+                (i for i in LINTS.values() if i.name.replace("-", "_") == mark.text), None
+            )
             return f"**{info.code}** {info.name}: {info.title}" if info is not None else None
         case "dialect":
-            return f"**{mark.text}**: {len(load_dialect(mark.text).operators)} operators" if mark.text in dialect_names() else None
+            return (
+                f"**{mark.text}**: {len(load_dialect(mark.text).operators)} operators"
+                if mark.text in dialect_names()
+                else None
+            )
         case "path" | "module":
             return _of_module(store, document, mark)
         case "keyword":
@@ -81,7 +97,9 @@ def _explained(word: str, table: dict[str, str]) -> str | None:
 
 
 def _of_unowned(analysis: Analysis, mark: Mark) -> str | None:
-    """Names that stand in no file: operators of a dialect without declarations, built-ins, kinds, `first` and `index`."""
+    """Names that stand in no file: operators of a dialect without declarations, built-ins, kinds, `first` and
+    `index`.
+    """
     name = mark.text.removeprefix(analysis.dialect.name + ".")
     signature = analysis.dialect.get(name)
     shown = []
@@ -109,24 +127,43 @@ def of_signature(signature: Signature) -> str:
     return _code(label) + (f"\n\n{shown.doc}" if shown.doc else "")
 
 
-def of_definition(store: Store, analysis: Analysis, document: Document, definition: Definition, mark: Mark) -> str | None:
+def of_definition(
+    store: Store, analysis: Analysis, document: Document, definition: Definition, mark: Mark
+) -> str | None:
     match definition.mark.role:
         case "op":
             signature = analysis.dialect.get(definition.mark.text) or _elsewhere(store, definition)
-            also = [f"\n\n---\n\n{_code(form.label)}\n\n{form.doc}" for form in signature_text.builtin(mark.text)] if mark.text in words.FUNCTIONS else []
-            return (of_signature(signature) if signature is not None else _code(_first_lines(definition.piece))) + "".join(also)
+            also = (
+                [
+                    f"\n\n---\n\n{_code(form.label)}\n\n{form.doc}"
+                    for form in signature_text.builtin(mark.text)
+                ]
+                if mark.text in words.FUNCTIONS
+                else []
+            )
+            return (
+                of_signature(signature) if signature is not None else _code(_first_lines(definition.piece))
+            ) + "".join(also)
         case "fn":
             item = next((i for i in definition.piece.items if isinstance(i, n.FnDecl)), None)
-            return f"{_code(signature_text.function(item).label)}\n\n{item.doc or ''}" if item is not None else _code(_first_lines(definition.piece))
+            return (
+                f"{_code(signature_text.function(item).label)}\n\n{item.doc or ''}" if item is not None
+                else _code(_first_lines(definition.piece))
+            )
         case "param":
             declared = next((i for i in definition.piece.items if isinstance(i, n.ParamDecl)), None)
             doc = declared.doc if declared is not None else None
-            return f"{_code(_first_lines(definition.piece))}\n\n{doc or ''}\n\nAnother value: `--define {mark.text}=…`"
+            return (
+                f"{_code(_first_lines(definition.piece))}\n\n{doc or ''}\n\n"
+                f"Another value: `--define {mark.text}=…`"
+            )
         case "rule":
             return of_rule(store, definition)
         case "pass":
             item_ = definition.piece.items[0] if definition.piece.items else None
-            return _code(_first_lines(definition.piece)) + (f"\n\n{item_.doc}" if item_ is not None and item_.doc else "")
+            return _code(_first_lines(definition.piece)) + (
+                f"\n\n{item_.doc}" if item_ is not None and item_.doc else ""
+            )
     return _of_local(analysis, definition)
 
 
@@ -150,7 +187,11 @@ def of_rule(store: Store, definition: Definition) -> str:
     parts = [_code(_first_lines(piece))]
     if item is not None and item.doc:
         parts.append(item.doc)
-    tests = sum(mark.role == "test-rule" and mark.text == name for other in document.pieces if other.keyword == "test" for mark in marks(other))
+    tests = sum(
+        mark.role == "test-rule" and mark.text == name
+        for other in document.pieces if other.keyword == "test"
+        for mark in marks(other)
+    )
     facts = [f"{tests} test{'s' * (tests != 1)}"]
     rule = analysis.checked(piece)
     if rule is not None:
@@ -170,7 +211,9 @@ def _of_local(analysis: Analysis, definition: Definition) -> str:
     low = lowered(analysis, piece)
     what = denoted(low, mark.text) if low is not None and mark.role != "counter" else None
     title = mark.role.replace("-", " ").replace("graph input", "input of the test")
-    shown = f"**{mark.text}** — {title}" + (f": {described(low, what)}" if low is not None and what is not None else "")
+    shown = f"**{mark.text}** — {title}" + (
+        f": {described(low, what)}" if low is not None and what is not None else ""
+    )
     if mark.role == "graph-input" or what is None:
         shown += f"\n\n{_code(statement_text(piece, mark))}"
     elif mark.role == "binding":
@@ -188,13 +231,21 @@ def statement_text(piece: Piece, mark: Mark) -> str:
     """The statement that introduces a name, up to its `;` or `,`, shortened."""
     t = piece.tokens
     around = t.around[mark.token]
-    ends = (k for k in range(mark.token, len(t.all)) if k == t.end_of_bracket(around) or t.around[k] == around and t.text(k) in (";", ",", "=>"))
+    ends = (
+        k
+        for k in range(mark.token, len(t.all))
+        if k == t.end_of_bracket(around) or t.around[k] == around and t.text(k) in (";", ",", "=>")
+    )
     stop = next(ends, len(t.all))
     end = t.all[stop].start if stop < len(t.all) else len(piece.text)
     line = piece.text[piece.text.rfind("\n", 0, mark.start) + 1 : mark.start]
     indent = len(line) - len(line.lstrip())
     lines = piece.text[mark.start : end].strip().splitlines()
-    text = "\n".join([lines[0], *(rest[indent:] if rest[:indent].isspace() else rest for rest in lines[1:])]) if lines else ""
+    text = (
+        "\n".join([lines[0], *(rest[indent:] if rest[:indent].isspace() else rest for rest in lines[1:])])
+        if lines
+        else ""
+    )
     return text if len(text) < 400 else text[:397] + "…"
 
 
@@ -212,7 +263,14 @@ def callee_at(piece: Piece, mark: Mark) -> Mark | None:
     t = piece.tokens
     opening = t.around[mark.token]
     before = t.all[opening - 1 - (t.text(opening - 1) == "?")] if opening > 0 else None
-    return next((m for m in marks(piece) if before is not None and m.end == before.end and m.role in ("callee", "kind", "name")), None)
+    return next(
+        (
+            m
+            for m in marks(piece)
+            if before is not None and m.end == before.end and m.role in ("callee", "kind", "name")
+        ),
+        None,
+    )
 
 
 def signatures_of_call(analysis: Analysis, piece: Piece, callee: Mark) -> list[Signature]:
@@ -243,7 +301,10 @@ def attribute_text(signature: Signature, name: str, owners: list[str] | None = N
         if parameter.name == name:
             what = "operand" if parameter.positional else "attribute"
             listed = owners or [signature.name]
-            return f"{_code(parameter.text)}\n\n{what} of {', '.join(f'`{owner}`' for owner in listed[:8])}{', …' if len(listed) > 8 else ''}"
+            return (
+                f"{_code(parameter.text)}\n\n{what} of "
+                f"{', '.join(f'`{owner}`' for owner in listed[:8])}{', …' if len(listed) > 8 else ''}"
+            )
     return None
 
 
@@ -258,7 +319,9 @@ def _of_field(analysis: Analysis, document: Document, piece: Piece, mark: Mark) 
             return found
     if mark.text in words.FACTS:
         return _explained(mark.text, words.FACTS)
-    some = [signature for signature in analysis.dialect.operators.values() if mark.text in signature.attributes]
+    some = [
+        signature for signature in analysis.dialect.operators.values() if mark.text in signature.attributes
+    ]
     return attribute_text(some[0], mark.text, [signature.name for signature in some]) if some else None
 
 
@@ -291,7 +354,9 @@ def _of_module(store: Store, document: Document, mark: Mark) -> str | None:
         if other is not None:
             doc = "\n".join(d for piece in other.pieces if (d := piece.parsed.program.doc))
             names = [name for _, name in own(other)]
-            parts.append(f"**{path.name}** {doc}\n\n{', '.join(names[:30])}{', …' if len(names) > 30 else ''}")
+            parts.append(
+                f"**{path.name}** {doc}\n\n{', '.join(names[:30])}{', …' if len(names) > 30 else ''}"
+            )
     return "\n\n---\n\n".join(parts) or None
 
 
@@ -302,6 +367,9 @@ def module_doc(store: Store, module: str) -> str:
     except FileNotFoundError:
         return ""
     document = store.file(paths[0]) if len(paths) == 1 else None
-    return "\n".join(d for piece in document.pieces if (d := piece.parsed.program.doc)) if document is not None else f"{len(paths)} modules"
+    return (
+        "\n".join(d for piece in document.pieces if (d := piece.parsed.program.doc)) if document is not None
+        else f"{len(paths)} modules"
+    )
 
 

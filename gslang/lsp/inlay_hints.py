@@ -1,4 +1,5 @@
-"""Small notes in the text: in which order a source is matched, and the types of values and of a test's nodes."""
+"""Small notes in the text: in which order a source is matched, and the types of values and of a test's nodes.
+"""
 
 from __future__ import annotations
 
@@ -28,7 +29,9 @@ def inlay_hints(store: Store, document: Document, given: lsp.Range) -> list[lsp.
                 if start <= at + offset <= end:
                     place = lsp.Position(*document.lines.position(at + offset))
                     kind = None if order else lsp.InlayHintKind.Type
-                    found.append(lsp.InlayHint(position=place, label=label, kind=kind, tooltip=tooltip, padding_right=order))
+                    found.append(lsp.InlayHint(
+                        position=place, label=label, kind=kind, tooltip=tooltip, padding_right=order
+                    ))
     return found
 
 
@@ -38,11 +41,16 @@ def _hints(analysis: Analysis, piece: Piece) -> Iterator[tuple[int, str, str, bo
         for number, node in enumerate(match_order(rule), 1):
             span = rule.nodes[node].span
             if span.source is piece.source:
-                yield span.start, shown_number(number), f"matched as number {number}: operands first, left to right", True
+                yield (
+                    span.start, shown_number(number),
+                    f"matched as number {number}: operands first, left to right", True,
+                )
     low = lowered(analysis, piece)
     for mark in marks(piece):
         if mark.defines and mark.role == "binding":
-            type_ = type_of_binding(analysis, piece, mark) or (value_type(denoted(low, mark.text)) if low is not None else None)
+            type_ = type_of_binding(analysis, piece, mark) or (
+                value_type(denoted(low, mark.text)) if low is not None else None
+            )
             if type_ is not None:
                 yield mark.end, f": {type_}", "inferred", False
 

@@ -1,6 +1,7 @@
 """The kinds of the names of a rule or a test: a node of the source, of the target, a value and its type.
 
-Found by lowering the item as the checker does, statement by statement: where one has an error, the others still have their kinds.
+Found by lowering the item as the checker does, statement by statement: where one has an error, the others
+still have their kinds.
 """
 
 from __future__ import annotations
@@ -8,7 +9,19 @@ from __future__ import annotations
 from dataclasses import replace
 
 from gslang.check import checked as ir
-from gslang.check.context import BlockOf, Denotation, InstanceOf, Lost, Lowering, NodeOf, NodesOf, OperatorOf, Stop, TargetOf, ValueOf
+from gslang.check.context import (
+    BlockOf,
+    Denotation,
+    InstanceOf,
+    Lost,
+    Lowering,
+    NodeOf,
+    NodesOf,
+    OperatorOf,
+    Stop,
+    TargetOf,
+    ValueOf,
+)
 from gslang.check.denote import denote
 from gslang.check.rule import lower_input, lower_statements, source_outputs, target_outputs
 from gslang.dialect.tensor_type import TensorType
@@ -64,7 +77,11 @@ def operators_of(low: Lowering, what: Denotation | None) -> tuple[str, ...]:
     """The operators that a node may be a call of."""
     match what:
         case NodeOf(_, node) | NodesOf(_, node):
-            found = [name for k in low.without_alternatives(node) if isinstance(call := low.patterns[k], ir.CallNode) for name in call.operators]
+            found = [
+                name
+                for k in low.without_alternatives(node) if isinstance(call := low.patterns[k], ir.CallNode)
+                for name in call.operators
+            ]
             return tuple(dict.fromkeys(found))
         case OperatorOf(name):
             return low.variables[name].operators if name in low.variables else ()
@@ -74,7 +91,9 @@ def operators_of(low: Lowering, what: Denotation | None) -> tuple[str, ...]:
 
 
 def operators_named(analysis: Analysis, piece: Piece, name: str) -> tuple[str, ...]:
-    """The operators that a name of a rule may be a call of; from the tokens of its definition where the rule cannot be read."""
+    """The operators that a name of a rule may be a call of; from the tokens of its definition where the rule
+    cannot be read.
+    """
     low = lowered(analysis, piece)
     if low is not None:
         return operators_of(low, denoted(low, name))
@@ -86,7 +105,13 @@ def operators_named(analysis: Analysis, piece: Piece, name: str) -> tuple[str, .
     if where.role == "variable":
         inside = range(first + 1, t.end_of_bracket(first + 1))
         words = [m.text for m in marks(piece) if m.token in inside and m.role in ("callee", "name")]
-        found = [o for word in words for o in (analysis.dialect.by_trait.get(word) or ((word,) if word in analysis.dialect.operators else ()))]
+        found = [
+            o
+            for word in words
+            for o in (
+                analysis.dialect.by_trait.get(word) or ((word,) if word in analysis.dialect.operators else ())
+            )
+        ]
         return tuple(dict.fromkeys(found))
     while t.text(first) in ("keep", "ordered", "("):
         first += 1
@@ -109,7 +134,10 @@ def described(low: Lowering, what: Denotation) -> str:
         case InstanceOf():
             return "an instance of a template"
         case OperatorOf(name):
-            return f"an operator variable: {_listed(low.variables[name].operators)}" if name in low.variables else "an operator variable"
+            return (
+                f"an operator variable: {_listed(low.variables[name].operators)}" if name in low.variables
+                else "an operator variable"
+            )
         case TargetOf(target, several):
             return ("a sequence of new nodes" if several else "a new node") + _made(low.targets[target])
     return "unknown"
@@ -138,7 +166,9 @@ def _pattern(low: Lowering, pattern: ir.Pattern) -> str:
 
 def _listed(operators: tuple[str, ...]) -> str:
     shown = " or ".join(f"`{name}`" for name in operators[:4])
-    return shown if len(operators) <= 4 else f"one of {len(operators)} operators ({', '.join(operators[:3])}, …)"
+    return (
+        shown if len(operators) <= 4 else f"one of {len(operators)} operators ({', '.join(operators[:3])}, …)"
+    )
 
 
 def _bounds(low: Lowering, block: int) -> str:
@@ -166,11 +196,14 @@ def value_type(what: Denotation | None) -> str | None:
 
 
 def graph_types(analysis: Analysis, piece: Piece) -> dict[int, str]:
-    """Types of the nodes that a test names: where the named expression begins in the piece → "float32[2, 3]"."""
+    """Types of the nodes that a test names: where the named expression begins in the piece → "float32[2, 3]".
+    """
     known = piece.memo.get("graph types")
     state = piece.memo.get("Test")
     if known is None or state is None or known[0] != state[0]:
-        known = piece.memo["graph types"] = (state[0] if state is not None else None, _graph_types(analysis, piece))
+        known = piece.memo["graph types"] = (
+            state[0] if state is not None else None, _graph_types(analysis, piece),
+        )
     return known[1]  # type: ignore[no-any-return]
 
 
@@ -181,7 +214,9 @@ def _graph_types(analysis: Analysis, piece: Piece) -> dict[int, str]:
     program = with_meanings(analysis.program)
     found = {}
     for number, name in enumerate(test.source.names):
-        if name is not None and isinstance(test.source.targets[number], (ir.MakeCall, ir.MakeTuple, ir.MakeProj)):
+        if name is not None and isinstance(
+            test.source.targets[number], (ir.MakeCall, ir.MakeTuple, ir.MakeProj)
+        ):
             try:
                 graph = build_graph(program, test, replace(test.source, outputs=(number,)))
             except (BuildError, *FAILURES):

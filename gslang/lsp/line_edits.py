@@ -1,6 +1,7 @@
 """The lines in which two texts differ, in time that grows with the texts and not with their product.
 
-Lines that stand once in each text, in the same order, hold the two together; only what lies between two of them is compared in full.
+Lines that stand once in each text, in the same order, hold the two together; only what lies between two of
+them is compared in full.
 """
 
 from __future__ import annotations

@@ -22,5 +22,7 @@ def document_links(store: Store, document: Document) -> list[lsp.DocumentLink]:
                 other = store.file(files[0]) if len(files) == 1 else None
                 if other is not None:
                     place = range_of(document, start + mark.start + inside, start + mark.end - inside)
-                    found.append(lsp.DocumentLink(range=place, target=other.uri, tooltip=f"open {files[0].name}"))
+                    found.append(
+                        lsp.DocumentLink(range=place, target=other.uri, tooltip=f"open {files[0].name}")
+                    )
     return found

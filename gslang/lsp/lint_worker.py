@@ -1,7 +1,9 @@
-"""The process beside the language server in which costly lints run: texts come in, findings go out, one document after another.
+"""The process beside the language server in which costly lints run: texts come in, findings go out, one
+document after another.
 
-It talks to `lint_process` alone, in pickles on its standard input and output, and ends when its input does. It keeps documents and
-their analyses as the server does, so that after an edit only what changed is judged again.
+It talks to `lint_process` alone, in pickles on its standard input and output, and ends when its input does.
+It keeps documents and their analyses as the server does, so that after an edit only what changed is judged
+again.
 """
 
 from __future__ import annotations
@@ -33,7 +35,10 @@ LENGTH = struct.Struct("<Q")
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
-    """Lints to run on a document. `ticket` tells this version of it, and of what it imports, from all others."""
+    """Lints to run on a document.
+
+    `ticket` tells this version of it, and of what it imports, from all others.
+    """
 
     ticket: int
     uri: str
@@ -42,7 +47,9 @@ class Wanted:
 
 @dataclass(frozen=True, slots=True)
 class Job:
-    """`texts`: URIs and texts of documents that were opened or changed. What is not among `wanted` is not wanted any more."""
+    """`texts`: URIs and texts of documents that were opened or changed. What is not among `wanted` is not
+    wanted any more.
+    """
 
     texts: tuple[tuple[str, str], ...]
     closed: tuple[str, ...]
@@ -59,7 +66,10 @@ class Answer:
 
 
 class _Stale(BaseException):
-    """Nobody waits for what is being worked out. No `Exception`, so that nothing on the way takes it for one of its own."""
+    """Nobody waits for what is being worked out.
+
+    No `Exception`, so that nothing on the way takes it for one of its own.
+    """
 
 
 class _Current:
@@ -108,7 +118,10 @@ def main() -> None:
 
 
 def _read(stream: BinaryIO, jobs: queue.SimpleQueue[Job], current: _Current) -> None:
-    """Pass jobs on, and interrupt work that a job makes stale. The end of the input is the end of the process."""
+    """Pass jobs on, and interrupt work that a job makes stale.
+
+    The end of the input is the end of the process.
+    """
     with suppress(EOFError, OSError, pickle.UnpicklingError):
         while True:
             job: Job = pickle.load(stream)
@@ -135,10 +148,12 @@ def _answer(store: Store, wanted: Wanted, current: _Current) -> Answer | None:
         return None
     try:
         with current.lock:
-            current.stale, current.ticket = False, wanted.ticket  # in this order, or an old interruption would count
+            # in this order, or an old interruption would count
+            current.stale, current.ticket = False, wanted.ticket
         try:
             return Answer(wanted.ticket, tuple(lint(store.analysis(document), wanted.selected)))
-        except Exception:  # a defect of a lint must reach the server's log, and leave the other documents theirs
+        # a defect of a lint must reach the server's log, and leave the other documents theirs
+        except Exception:
             return Answer(wanted.ticket, (), traceback.format_exc())
         finally:
             current.ticket = 0
@@ -148,14 +163,18 @@ def _answer(store: Store, wanted: Wanted, current: _Current) -> Answer | None:
 
 
 class _Pickler(pickle.Pickler):
-    """Texts of items go as the name of their file, their number in it, and themselves: the server has objects of its own for them."""
+    """Texts of items go as the name of their file, their number in it, and themselves: the server has objects
+    of its own for them.
+    """
 
     def __init__(self, stream: io.BytesIO, places: dict[int, int]) -> None:
         super().__init__(stream, pickle.HIGHEST_PROTOCOL)
         self._places = places
 
     def persistent_id(self, given: Any) -> tuple[str, int, str] | None:
-        return (given.name, self._places.get(id(given), -1), given.text) if isinstance(given, Source) else None
+        return (
+            (given.name, self._places.get(id(given), -1), given.text) if isinstance(given, Source) else None
+        )
 
 
 class _Unpickler(pickle.Unpickler):
@@ -166,14 +185,21 @@ class _Unpickler(pickle.Unpickler):
     def persistent_load(self, given: tuple[str, int, str]) -> Source:
         name, number, text = given
         for document in self._store.known():
-            if document.name == name and 0 <= number < len(document.pieces) and document.pieces[number].text == text:
+            if (
+                document.name == name and 0 <= number < len(document.pieces)
+                and document.pieces[number].text == text
+            ):
                 return document.pieces[number].source
         return Source(name, text)
 
 
 def packed(store: Store, answer: Answer) -> bytes:
     """An answer as bytes."""
-    places = {id(piece.source): k for document in store.known() for k, piece in enumerate(document.pieces)} if answer.found else {}
+    places = (
+        {id(piece.source): k for document in store.known() for k, piece in enumerate(document.pieces)}
+        if answer.found
+        else {}
+    )
     stream = io.BytesIO()
     _Pickler(stream, places).dump(answer)
     return stream.getvalue()
@@ -186,6 +212,8 @@ def unpacked(store: Store, data: bytes) -> Answer:
 
 
 def command(path: Sequence[str]) -> list[str]:
-    """The command that starts the process: with the module path of this one, whatever the working directory contains."""
+    """The command that starts the process: with the module path of this one, whatever the working directory
+    contains.
+    """
     start = "import sys; sys.path[:] = sys.argv[1:]; from gslang.lsp.lint_worker import main; main()"
     return [sys.executable, "-c", start, *path]

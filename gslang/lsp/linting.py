@@ -1,4 +1,5 @@
-"""Lint findings of an analysis: lints of single items are kept with their pieces, those of whole files run again, costly ones when asked.
+"""Lint findings of an analysis: lints of single items are kept with their pieces, those of whole files run
+again, costly ones when asked.
 
 Unlike `gslc lint`, items without errors are linted although others have some.
 """
@@ -15,9 +16,14 @@ from gslang.lsp.pieces import Piece
 from gslang.syntax import nodes as n
 from gslang.syntax.families import instances
 
-_OF_ITEMS = ("L0101", "L0104", "L0105", "L0107", "L0110", "L0111", "L0112", "L0113", "L0114", "L0116", "L0117", "L0118", "L0119")
+_OF_ITEMS = (
+    "L0101", "L0104", "L0105", "L0107", "L0110", "L0111", "L0112", "L0113", "L0114", "L0116", "L0117",
+    "L0118", "L0119",
+)
 COSTLY = frozenset(code for code in REGISTRY if code not in _OF_ITEMS and code not in ("L0108", "L0109"))
-"""These hold items against each other, read other files, or build graphs and run rules: they wait until nobody types."""
+"""These hold items against each other, read other files, or build graphs and run rules: they wait until
+nobody types.
+"""
 
 
 def lint(analysis: Analysis, selected: frozenset[str], costly: bool = True) -> list[Finding]:
@@ -31,8 +37,10 @@ def lint(analysis: Analysis, selected: frozenset[str], costly: bool = True) -> l
         if isinstance(item, n.Rule):
             rules[id(piece)] = tuple(
                 LintedRule(rule, checked)
-                for rule in instances(item)[0] if (checked := program.rules.get(rule.name.id)) is not None and checked.span.source is piece.source
-            )  # fmt: skip
+                for rule in instances(item)[0]
+                if (checked := program.rules.get(rule.name.id)) is not None
+                and checked.span.source is piece.source
+            )
     running = selected if costly else selected - COSTLY
     if not program.ok:
         running = running & {*_OF_ITEMS, "L0115"}
@@ -44,7 +52,10 @@ def lint(analysis: Analysis, selected: frozenset[str], costly: bool = True) -> l
         items = tuple(written[id(piece)] for piece in pieces)
         span = n.Program(program.doc, items, span=items[0].span) if items else None
         if span is not None:
-            whole = LintedFile(pieces[0].source, span, program, tuple(rule for piece in pieces for rule in rules.get(id(piece), ())))
+            whole = LintedFile(
+                pieces[0].source, span, program,
+                tuple(rule for piece in pieces for rule in rules.get(id(piece), ())),
+            )
             at = {id(piece.source): id(piece) for piece in pieces}
             for code, run in REGISTRY.items():
                 if code in running and code not in _OF_ITEMS:
@@ -59,10 +70,16 @@ def lint(analysis: Analysis, selected: frozenset[str], costly: bool = True) -> l
 
 
 def _imports(analysis: Analysis, run: Lint, whole: LintedFile) -> list[Finding]:
-    """L0103 reads all that a file imports: it runs again only if an import is another one or other words stand in the file."""
+    """L0103 reads all that a file imports: it runs again only if an import is another one or other words
+    stand in the file.
+    """
     document = analysis.document
     uses = tuple(piece for piece in document.pieces if piece.keyword == "use")
-    words = frozenset(token.text for piece in document.pieces if piece.keyword != "use" for token in piece.tokens.all if token.kind == "word")
+    words = frozenset(
+        token.text
+        for piece in document.pieces if piece.keyword != "use"
+        for token in piece.tokens.all if token.kind == "word"
+    )
     key = (uses, words, document.memo["analysis"][0][1])
     known = document.memo.get("imports")
     if known is None or known[0] != key:

@@ -1,4 +1,6 @@
-"""The definition of a name: where it is introduced, in this file, in one that it imports, or in the shipped library."""
+"""The definition of a name: where it is introduced, in this file, in one that it imports, or in the shipped
+library.
+"""
 
 from __future__ import annotations
 
@@ -19,7 +21,10 @@ SPACE = {"rule": "rule", "pass": "rule", "fn": "fn", "op": "op", "param": "fn"}
 
 @dataclass(frozen=True, slots=True)
 class Definition:
-    """Where a name is introduced. `space`: "rule", "fn", "op", or "local" for names that one item alone sees."""
+    """Where a name is introduced.
+
+    `space`: "rule", "fn", "op", or "local" for names that one item alone sees.
+    """
 
     document: Document
     piece: Piece
@@ -52,7 +57,9 @@ def own(document: Document) -> dict[tuple[str, str], Definition]:
         for piece in document.pieces:
             for mark in marks(piece):
                 if mark.defines and mark.role in SPACE:
-                    table.setdefault((SPACE[mark.role], mark.text), Definition(document, piece, mark, SPACE[mark.role]))
+                    table.setdefault(
+                        (SPACE[mark.role], mark.text), Definition(document, piece, mark, SPACE[mark.role])
+                    )
         known = document.memo["own"] = (document, table)
     return known[1]  # type: ignore[no-any-return]
 
@@ -85,7 +92,9 @@ def imported_files(document: Document, item: Import) -> list[Path]:
 
 
 def reachable(store: Store, document: Document) -> Iterator[tuple[Document, frozenset[str] | None]]:
-    """This file, then all files that it imports, the last one first, each with the names that are taken from it."""
+    """This file, then all files that it imports, the last one first, each with the names that are taken from
+    it.
+    """
     seen = {document.name}
     stack: list[tuple[Document, frozenset[str] | None]] = [(document, None)]
     while stack:
@@ -138,7 +147,9 @@ def dialect_name(document: Document) -> str:
 
 
 def definition_of(store: Store, document: Document, piece: Piece, mark: Mark) -> Definition | None:
-    """The definition that an occurrence of a name refers to; None for names that no file introduces (kinds, attributes, built-ins)."""
+    """The definition that an occurrence of a name refers to; None for names that no file introduces (kinds,
+    attributes, built-ins).
+    """
     if mark.defines and mark.role in SPACE:
         return Definition(document, piece, mark, SPACE[mark.role])
     if mark.local is not None:
@@ -151,7 +162,9 @@ def definition_of(store: Store, document: Document, piece: Piece, mark: Mark) ->
             return imported(store, document, piece, mark.text)
         case "callee" | "name":
             plain = mark.text.removeprefix(dialect_name(document) + ".")
-            return (find(store, document, "fn", mark.text) if "." not in mark.text else None) or find(store, document, "op", plain)
+            return (find(store, document, "fn", mark.text) if "." not in mark.text else None) or find(
+                store, document, "op", plain
+            )
     return None
 
 
@@ -185,7 +198,9 @@ class Resolver:
 
 
 def references(store: Store, definition: Definition) -> Iterator[tuple[Document, Piece, Mark]]:
-    """All mentions of what is introduced there, its introduction included, in all files of the workspace and the shipped ones."""
+    """All mentions of what is introduced there, its introduction included, in all files of the workspace and
+    the shipped ones.
+    """
     if definition.space == "local":
         for mark in marks(definition.piece):
             if mark.local == definition.mark.start:
@@ -207,4 +222,7 @@ def references(store: Store, definition: Definition) -> Iterator[tuple[Document,
 
 
 def _may_be(definition: Definition, document: Document, mark: Mark) -> bool:
-    return mark.text == definition.mark.text or definition.space == "op" and mark.text == f"{dialect_name(document)}.{definition.mark.text}"
+    return (
+        mark.text == definition.mark.text or definition.space == "op"
+        and mark.text == f"{dialect_name(document)}.{definition.mark.text}"
+    )

@@ -1,4 +1,5 @@
-"""The model that a project names: `model = "nets/resnet.onnx"` in `[tool.gslang]` of `pyproject.toml`, or at the top of `gslang.toml`.
+"""The model that a project names: `model = "nets/resnet.onnx"` in `[tool.gslang]` of `pyproject.toml`, or at
+the top of `gslang.toml`.
 
 The nearest file upward that has such a table decides, as for lints. A list names several.
 """
@@ -35,12 +36,21 @@ def configured_models(folder: Path) -> tuple[Path, ...]:
                 table = tool.get("gslang") if isinstance(tool, dict) else None
             if isinstance(table, dict):
                 given = table.get("model", [])
-                return tuple(place / one for one in ([given] if isinstance(given, str) else given if isinstance(given, list) else []) if isinstance(one, str))
+                return tuple(
+                    place / one
+                    for one in (
+                        [given] if isinstance(given, str) else given if isinstance(given, list) else []
+                    )
+                    if isinstance(one, str)
+                )
     return ()
 
 
 def count_matches(rule: CheckedRule, path: Path, graphs: dict[str, tuple[float, Graph]]) -> str:
-    """"3 matches in net.onnx", or why that is not known. `graphs` keeps what was read, with the time of its file."""
+    """"3 matches in net.onnx", or why that is not known.
+
+    `graphs` keeps what was read, with the time of its file.
+    """
     try:
         stamp = path.stat().st_mtime
         if str(path) not in graphs or graphs[str(path)][0] != stamp:

@@ -19,8 +19,9 @@ Change = tuple[int, int, str]
 
 @dataclass(frozen=True, slots=True)
 class _Node:
-    """A node of a source that has a name. `end`: where another argument can be put. `brackets`: whether there are some already;
-    `before`: what an input without a kind needs before them."""
+    """A node of a source that has a name. `end`: where another argument can be put. `brackets`: whether there
+    are some already; `before`: what an input without a kind needs before them.
+    """
 
     name: str
     arguments: tuple[n.Argument, ...]
@@ -38,7 +39,10 @@ def moves(piece: Piece, finding: Diagnostic) -> Iterator[tuple[str, list[Change]
     if finding.code == "E0401":
         for node in _nodes(piece, rule):
             for argument in node.arguments:
-                if isinstance(argument, n.Keyword) and argument.span.start == span.start and argument.span.end == span.end and _plain(argument.value):
+                if (
+                    isinstance(argument, n.Keyword) and argument.span.start == span.start
+                    and argument.span.end == span.end and _plain(argument.value)
+                ):
                     yield from _out_of(piece, rule, node, argument)
     elif finding.code == "L0111":
         for condition in rule.source.where:
@@ -60,22 +64,33 @@ def _nodes(piece: Piece, rule: n.Rule) -> Iterator[_Node]:
 
 
 def _plain(value: n.Expr) -> bool:
-    return not any(isinstance(part, (n.Hole, n.Walrus, n.Star)) or isinstance(part, n.Binary) and part.operator == "|" for part in walk(value))
+    return not any(
+        isinstance(part, (n.Hole, n.Walrus, n.Star)) or isinstance(part, n.Binary) and part.operator == "|"
+        for part in walk(value)
+    )
 
 
-def _out_of(piece: Piece, rule: n.Rule, node: _Node, argument: n.Keyword) -> Iterator[tuple[str, list[Change]]]:
+def _out_of(
+    piece: Piece, rule: n.Rule, node: _Node, argument: n.Keyword
+) -> Iterator[tuple[str, list[Change]]]:
     removed = _removed(piece, node, argument)
     match argument.value:
         case n.Attribute(base=n.Name(id=other), field=field):
             target = next((k for k in _nodes(piece, rule) if k.name == other), None)
-            if target is not None and not any(isinstance(a, n.Keyword) and a.name == field for a in target.arguments):
-                yield f"move the constraint to the definition of `{other}`", [removed, _added(target, f"{field} = {node.name}.{argument.name}")]
+            if target is not None and not any(
+                isinstance(a, n.Keyword) and a.name == field for a in target.arguments
+            ):
+                yield (
+                    f"move the constraint to the definition of `{other}`",
+                    [removed, _added(target, f"{field} = {node.name}.{argument.name}")],
+                )
     condition = f"{node.name}.{argument.name} == {argument.value.span.text}"
     yield "move the constraint to `where`", [removed, _condition(rule, condition)]
 
 
 def _removed(piece: Piece, node: _Node, argument: n.Keyword) -> Change:
-    """The argument and one of the commas around it; the brackets of a kind, too, if nothing else is in them."""
+    """The argument and one of the commas around it; the brackets of a kind, too, if nothing else is in them.
+    """
     start, end = argument.span.start, argument.span.end
     t = piece.tokens
     k = t.before(start + 1)
@@ -84,7 +99,10 @@ def _removed(piece: Piece, node: _Node, argument: n.Keyword) -> Change:
     else:
         after = t.before(end)
         if t.text(after + 1) == ",":
-            end = t.all[after + 2].start if after + 2 < len(t.all) and t.text(after + 2) != ")" else t.all[after + 1].end
+            end = (
+                t.all[after + 2].start if after + 2 < len(t.all) and t.text(after + 2) != ")"
+                else t.all[after + 1].end
+            )
         elif t.text(k - 1) == "(" and t.text(after + 1) == ")" and t.text(k - 2) in KINDS:
             start, end = t.all[k - 1].start, t.all[after + 1].end
     return start, end, ""
@@ -109,7 +127,10 @@ def _into(piece: Piece, rule: n.Rule, condition: n.Expr) -> Iterator[tuple[str, 
         case n.Comparison(first=n.Attribute(base=n.Name(id=name), field=field), rest=(("==", value),)):
             target = next((k for k in _nodes(piece, rule) if k.name == name), None)
             if target is not None:
-                yield f"move the constraint to the call of `{name}`", [_added(target, f"{field} = {value.span.text}"), _without(piece, rule, condition)]
+                yield (
+                    f"move the constraint to the call of `{name}`",
+                    [_added(target, f"{field} = {value.span.text}"), _without(piece, rule, condition)],
+                )
 
 
 def _without(piece: Piece, rule: n.Rule, condition: n.Expr) -> Change:

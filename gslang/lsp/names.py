@@ -1,8 +1,9 @@
-"""The names in a piece: where each one is introduced and what each mention of it refers to, found from tokens alone.
+"""The names in a piece: where each one is introduced and what each mention of it refers to, found from tokens
+alone.
 
-Works on text that does not parse. A name is visible in its whole item (language.md: no name is bound twice), but for comprehension
-variables, which live in their brackets, and the two graphs of a test, which share only the inputs.
-Names that the item does not introduce (rules, functions, operators, kinds) are left to `lookup`.
+Works on text that does not parse. A name is visible in its whole item (language.md: no name is bound twice),
+but for comprehension variables, which live in their brackets, and the two graphs of a test, which share only
+the inputs. Names that the item does not introduce (rules, functions, operators, kinds) are left to `lookup`.
 """
 
 from __future__ import annotations
@@ -21,11 +22,12 @@ _BOUNDS = ("in", "==", "!=", "<=", ">=", "<", ">")
 
 @dataclass(frozen=True, slots=True)
 class Mark:
-    """One mention of a name, by offsets in its piece. `local`: where the name is introduced, if that is in this piece and only seen in it.
+    """One mention of a name, by offsets in its piece. `local`: where the name is introduced, if that is in
+    this piece and only seen in it.
 
-    `role` of what introduces: rule pass fn op · input variable binding template counter parameter graph-input.
-    Of mentions: name, callee, field, keyword, kind, pass-item, test-rule, import, module, path, dialect, trait, type, dtype, annotation, code.
-    `token`: the number of the (first) token.
+    `role` of what introduces: rule pass fn op · input variable binding template counter parameter
+    graph-input. Of mentions: name, callee, field, keyword, kind, pass-item, test-rule, import, module, path,
+    dialect, trait, type, dtype, annotation, code. `token`: the number of the (first) token.
     """
 
     start: int
@@ -46,7 +48,9 @@ def marks(piece: Piece) -> tuple[Mark, ...]:
     """All names of a piece, in order."""
     found = piece.memo.get("marks")
     if found is None:
-        found = piece.memo["marks"] = tuple(sorted(_Scan(piece.tokens, piece.keyword).run(), key=lambda m: (m.start, m.end)))
+        found = piece.memo["marks"] = tuple(
+            sorted(_Scan(piece.tokens, piece.keyword).run(), key=lambda m: (m.start, m.end))
+        )
     return found  # type: ignore[no-any-return]
 
 
@@ -93,7 +97,9 @@ class _Scan:
 
     def mark(self, token: int, role: str, *, last: int | None = None, defines: bool = False) -> Mark:
         first, end = self.tokens.all[token], self.tokens.all[token if last is None else last]
-        text = first.text if last is None else "".join(part.text for part in self.tokens.all[token : last + 1])
+        text = (
+            first.text if last is None else "".join(part.text for part in self.tokens.all[token : last + 1])
+        )
         return Mark(first.start, end.end, text, role, token, defines)
 
     def introduce(self, token: int, role: str) -> Mark:
@@ -102,7 +108,10 @@ class _Scan:
         return mark
 
     def is_name(self, token: int) -> bool:
-        return 0 <= token < len(self.tokens.all) and self.tokens.all[token].kind == "word" and self.tokens.all[token].text not in RESERVED and self.tokens.all[token].text != "_"
+        return (
+            0 <= token < len(self.tokens.all) and self.tokens.all[token].kind == "word"
+            and self.tokens.all[token].text not in RESERVED and self.tokens.all[token].text != "_"
+        )
 
     def is_word(self, token: int) -> bool:
         return 0 <= token < len(self.tokens.all) and self.tokens.all[token].kind == "word"
@@ -123,7 +132,9 @@ class _Scan:
             if token.text == "@" and self.is_word(k + 1):
                 yield self.mark(k + 1, "annotation")
                 if t.text(k + 1) == "allow" and t.text(k + 2) == "(":
-                    yield from (self.mark(j, "code") for j in range(k + 3, t.end_of_bracket(k + 2)) if self.is_word(j))
+                    yield from (
+                        self.mark(j, "code") for j in range(k + 3, t.end_of_bracket(k + 2)) if self.is_word(j)
+                    )
 
     def use(self, at: int) -> Iterator[Mark]:
         t = self.tokens
@@ -134,7 +145,9 @@ class _Scan:
             yield self.mark(at, "module", last=last)
             at = last
         if t.text(at + 1) == "(":
-            yield from (self.mark(k, "import") for k in range(at + 2, t.end_of_bracket(at + 1)) if self.is_name(k))
+            yield from (
+                self.mark(k, "import") for k in range(at + 2, t.end_of_bracket(at + 1)) if self.is_name(k)
+            )
 
     def steps(self, at: int) -> Iterator[Mark]:
         if self.is_name(at):
@@ -156,17 +169,23 @@ class _Scan:
             yield from self.plain(at + 1, "test-rule")
             at += 2
         body = next((k for k in range(at, len(t.all)) if t.text(k) == "{"), len(t.all))
-        self.arrow = next((k for k in range(body, len(t.all)) if t.text(k) == "=>" and t.around[k] == body), len(t.all))
+        self.arrow = next(
+            (k for k in range(body, len(t.all)) if t.text(k) == "=>" and t.around[k] == body), len(t.all)
+        )
         skip: set[int] = set()
         for k in range(body + 1, self.arrow):
             if t.around[k] == body and self.is_name(k) and t.text(k + 1) == ":":
                 yield self.introduce(k, "graph-input")
-                end = next((j for j in range(k, len(t.all)) if t.text(j) in (";", "[", "=>", "}")), len(t.all))
+                end = next(
+                    (j for j in range(k, len(t.all)) if t.text(j) in (";", "[", "=>", "}")), len(t.all)
+                )
                 for j, role in zip(range(k + 2, end), ("kind", "dtype")):
                     yield from self.plain(j, role)
                 stop = t.end_of_bracket(end) if t.text(end) == "[" else end
                 skip.update(range(k, stop))
-        skip.update(k for k in range(self.arrow, len(t.all)) if t.text(k) == "unchanged" and t.text(k - 1) == "=>")
+        skip.update(
+            k for k in range(self.arrow, len(t.all)) if t.text(k) == "unchanged" and t.text(k - 1) == "=>"
+        )
         yield from self.body(body + 1, len(t.all), skip)
 
     def declaration(self, at: int) -> Iterator[Mark]:
@@ -185,7 +204,12 @@ class _Scan:
             k += 1
         if t.text(k) == "{":
             inside = range(k + 1, t.end_of_bracket(k))
-            parts = {j for j in inside if t.around[j] == k and self.is_name(j) and t.text(j + 1) == "=" and t.text(j - 1) in ("{", ",")}
+            parts = {
+                j
+                for j in inside
+                if t.around[j] == k and self.is_name(j) and t.text(j + 1) == "="
+                and t.text(j - 1) in ("{", ",")
+            }
             yield from (self.mark(j, "meaning") for j in sorted(parts))
             yield from self.body(k + 1, t.end_of_bracket(k), parts)
             k = t.end_of_bracket(k) + 1
@@ -210,7 +234,8 @@ class _Scan:
             yield from self.types(first, stop)
 
     def types(self, begin: int, end: int) -> Iterator[Mark]:
-        """`int in 0 ..< rank(x) | tensor(float)[2]`: the words of types; bounds and lengths are expressions."""
+        """`int in 0 ..< rank(x) | tensor(float)[2]`: the words of types; bounds and lengths are expressions.
+        """
         t = self.tokens
         k = begin
         while k < end:
@@ -227,7 +252,9 @@ class _Scan:
 
     def end_of_bound(self, at: int, end: int) -> int:
         t = self.tokens
-        return next((k for k in range(at, end) if t.text(k) in ("|", ",") and t.around[k] == t.around[at]), end)
+        return next(
+            (k for k in range(at, end) if t.text(k) in ("|", ",") and t.around[k] == t.around[at]), end
+        )
 
     def function(self, at: int) -> Iterator[Mark]:
         t = self.tokens
@@ -238,7 +265,9 @@ class _Scan:
         if t.text(at + 1) == "(":
             yield from self.parameters(at + 1, end)
         if t.text(end) == "->":
-            yield from self.types(end + 1, next((k for k in range(end, len(t.all)) if t.text(k) == ";"), len(t.all)))
+            yield from self.types(
+                end + 1, next((k for k in range(end, len(t.all)) if t.text(k) == ";"), len(t.all))
+            )
             return
         yield from self.body(end + 1, len(t.all), set())
 
@@ -260,12 +289,15 @@ class _Scan:
         end = at
         if t.text(at + 1) == "(":
             opening, end = at + 1, t.end_of_bracket(at + 1)
-            end = next((k for k in range(opening, end) if t.text(k) == "{" and t.around[k] == opening), end)  # a header that is not closed
+            # a header that is not closed
+            end = next((k for k in range(opening, end) if t.text(k) == "{" and t.around[k] == opening), end)
             for k in range(opening + 1, end):
                 if t.around[k] != opening:
                     continue
                 if self.is_name(k) and t.text(k - 1) in ("(", ","):
-                    yield self.introduce(k, "variable" if t.text(k + 1) == ":" and t.text(k + 2) == "op" else "input")
+                    yield self.introduce(
+                        k, "variable" if t.text(k + 1) == ":" and t.text(k + 2) == "op" else "input"
+                    )
                     skip.add(k)
                 elif t.text(k - 1) == ":" and self.is_word(k):
                     yield self.mark(k, "kind")
@@ -299,12 +331,16 @@ class _Scan:
                 for j in range(k + 1, stop):
                     if self.is_name(j) and j not in skip:
                         mark = replace(self.mark(j, "counter", defines=True), local=t.all[j].start)
-                        locals_.append((mark.text, opening, t.end_of_bracket(opening) if opening >= 0 else end, mark))
+                        locals_.append(
+                            (mark.text, opening, t.end_of_bracket(opening) if opening >= 0 else end, mark)
+                        )
                         skip.add(j)
                         yield mark
         k = begin
         while k < end:
-            if k not in skip and (self.is_name(k) or self.is_word(k) and (t.text(k - 1) == "." or self.in_call(k))):
+            if k not in skip and (
+                self.is_name(k) or self.is_word(k) and (t.text(k - 1) == "." or self.in_call(k))
+            ):
                 yield from self.mention(k, end, templates, locals_)
                 if t.text(k - 1) != ".":
                     k = max(k, min(self.chain(k), end - 1))
@@ -313,7 +349,10 @@ class _Scan:
     def starts_statement(self, k: int) -> bool:
         """True if `k =` binds a name; else it is an argument."""
         t = self.tokens
-        return t.text(k - 1) == ";" or t.text(t.around[k]) not in ("(", "[") and t.text(k - 1) in _BEFORE_STATEMENT
+        return (
+            t.text(k - 1) == ";" or t.text(t.around[k]) not in ("(", "[")
+            and t.text(k - 1) in _BEFORE_STATEMENT
+        )
 
     def in_call(self, k: int) -> bool:
         """True if word k is the name of an argument."""
@@ -325,13 +364,20 @@ class _Scan:
             if name == text and opening < k < stop:
                 return mark
         some = [m for m in self.names.get(text, ()) if self.sees(k, m)]
-        return next((m for m in some if (m.token > self.arrow) == (k > self.arrow)), some[0] if some else None)
+        return next(
+            (m for m in some if (m.token > self.arrow) == (k > self.arrow)), some[0] if some else None
+        )
 
     def sees(self, k: int, mark: Mark) -> bool:
         """In a test each graph has names of its own; the inputs are common."""
-        return self.keyword != "test" or mark.role == "graph-input" or (mark.token > self.arrow) == (k > self.arrow)
+        return (
+            self.keyword != "test" or mark.role == "graph-input"
+            or (mark.token > self.arrow) == (k > self.arrow)
+        )
 
-    def mention(self, k: int, end: int, templates: dict[str, int], locals_: list[tuple[str, int, int, Mark]]) -> Iterator[Mark]:
+    def mention(
+        self, k: int, end: int, templates: dict[str, int], locals_: list[tuple[str, int, int, Mark]]
+    ) -> Iterator[Mark]:
         t = self.tokens
         if t.text(k - 1) == ".":  # behind a bracket: `branch[0].conv`; chains are read from their first word
             yield self.field(k, self.root(k - 1), templates, locals_)
@@ -365,14 +411,23 @@ class _Scan:
                 return ""
         return t.text(k) if t.text(k - 1) != "." else ""
 
-    def field(self, k: int, root: str, templates: dict[str, int], locals_: list[tuple[str, int, int, Mark]]) -> Mark:
-        """`root.field`: a name of a template where `root` is one, or an instance of one; else an attribute."""
+    def field(
+        self, k: int, root: str, templates: dict[str, int], locals_: list[tuple[str, int, int, Mark]]
+    ) -> Mark:
+        """`root.field`: a name of a template where `root` is one, or an instance of one; else an attribute.
+        """
         t = self.tokens
         mark = self.mark(k, "field")
-        instance = root in templates or root in ("first", "prev") or any(name == root and o < k < c for name, o, c, _ in locals_)
+        instance = (
+            root in templates or root in ("first", "prev")
+            or any(name == root and o < k < c for name, o, c, _ in locals_)
+        )
         if instance:
             for candidate in self.names.get(mark.text, ()):
                 block = t.around[candidate.token]
-                if candidate.role == "binding" and block in templates.values() and (root not in templates or templates[root] == block):
+                if (
+                    candidate.role == "binding" and block in templates.values()
+                    and (root not in templates or templates[root] == block)
+                ):
                     return replace(mark, local=candidate.start)
         return mark

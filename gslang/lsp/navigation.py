@@ -12,7 +12,17 @@ from gslang.check.context import FUNCTIONS, KINDS
 from gslang.lsp.diagnostics import location_of, offset_of, range_of
 from gslang.lsp.document import Document
 from gslang.lsp.hover import callee_at, fields_of, signatures_of_call
-from gslang.lsp.lookup import Definition, Resolver, definition_of, find, imported_files, imports, own, references, visible
+from gslang.lsp.lookup import (
+    Definition,
+    Resolver,
+    definition_of,
+    find,
+    imported_files,
+    imports,
+    own,
+    references,
+    visible,
+)
 from gslang.lsp.names import Mark, mark_at, marks
 from gslang.lsp.pieces import Piece
 from gslang.lsp.store import Store, path_of
@@ -46,16 +56,25 @@ def _declared_parameter(store: Store, document: Document, piece: Piece, mark: Ma
     """An attribute, where its operator is declared."""
     analysis = store.analysis(document)
     callee = callee_at(piece, mark) if mark.role == "keyword" else None
-    signatures = signatures_of_call(analysis, piece, callee) if callee is not None else fields_of(analysis, piece, mark) if mark.role == "field" else []
+    signatures = (
+        signatures_of_call(analysis, piece, callee) if callee is not None
+        else fields_of(analysis, piece, mark) if mark.role == "field"
+        else []
+    )
     for signature in signatures:
         operator = find(store, document, "op", signature.name)
         for other in marks(operator.piece) if operator is not None else ():
-            if operator is not None and other.defines and other.role == "parameter" and other.text == mark.text:
+            if (
+                operator is not None and other.defines and other.role == "parameter"
+                and other.text == mark.text
+            ):
                 return Definition(operator.document, operator.piece, other, "local")
     return None
 
 
-def all_references(store: Store, document: Document, position: lsp.Position, with_definition: bool) -> list[lsp.Location]:
+def all_references(
+    store: Store, document: Document, position: lsp.Position, with_definition: bool
+) -> list[lsp.Location]:
     found = name_at(document, position)
     target = definition_of(store, document, *found) if found is not None else None
     if target is None:
@@ -78,10 +97,15 @@ def highlights(store: Store, document: Document, position: lsp.Position) -> list
     result = []
     for piece, start in zip(document.pieces, document.starts):
         for mark in marks(piece):
-            same = _same(resolve, document, piece, mark, target) if target is not None else (mark.role, mark.text) == (found[1].role, found[1].text)
+            same = (
+                _same(resolve, document, piece, mark, target) if target is not None
+                else (mark.role, mark.text) == (found[1].role, found[1].text)
+            )
             if same:
                 kind = lsp.DocumentHighlightKind.Write if mark.defines else lsp.DocumentHighlightKind.Read
-                result.append(lsp.DocumentHighlight(range_of(document, start + mark.start, start + mark.end), kind))
+                result.append(
+                    lsp.DocumentHighlight(range_of(document, start + mark.start, start + mark.end), kind)
+                )
     return result
 
 
@@ -94,7 +118,7 @@ def _same(resolve: Resolver, document: Document, piece: Piece, mark: Mark, targe
     return found is not None and found.same(target)
 
 
-# ── rename ────────────────────────────────────────────────────────────────────────────────────────────────────
+# ── rename ──────────────────────────────────────────────────────────────────────────────────────────────────
 
 
 def _to_rename(store: Store, document: Document, position: lsp.Position) -> tuple[Piece, Mark, Definition]:
@@ -125,7 +149,10 @@ def prepare_rename(store: Store, document: Document, position: lsp.Position) -> 
 
 
 def rename(store: Store, document: Document, position: lsp.Position, name: str) -> lsp.WorkspaceEdit:
-    """Edits for all mentions. Refused if the name cannot be one, or if something of this name is there already."""
+    """Edits for all mentions.
+
+    Refused if the name cannot be one, or if something of this name is there already.
+    """
     _, _, target = _to_rename(store, document, position)
     _check_name(target, name)
     if name != target.mark.text:
@@ -152,7 +179,10 @@ def _check_free(store: Store, document: Document, target: Definition, name: str)
     if target.space == "local":
         if any(mark.defines and mark.local is not None and mark.text == name for mark in marks(target.piece)):
             raise _refused(f"there is a `{name}` here already")
-        if any(mark.role in ("name", "callee") and mark.local is None and mark.text == name for mark in marks(target.piece)):
+        if any(
+            mark.role in ("name", "callee") and mark.local is None and mark.text == name
+            for mark in marks(target.piece)
+        ):
             raise _refused(f"`{name}` means something else here already")
         return
     if (target.space, name) in own(target.document) or find(store, document, target.space, name) is not None:
@@ -162,6 +192,10 @@ def _check_free(store: Store, document: Document, target: Definition, name: str)
     for other, piece, _ in references(store, target):
         if target.space in ("fn", "op") and store.analysis(other).dialect.get(name) is not None:
             raise _refused(f"there is an operator `{name}` already")
-        taken = any(mark.defines and mark.local is not None and mark.text == name for mark in marks(piece)) if target.space == "fn" else False
+        taken = (
+            any(mark.defines and mark.local is not None and mark.text == name for mark in marks(piece))
+            if target.space == "fn"
+            else False
+        )
         if taken or (target.space, name) in own(other) or name in visible(store, other, target.space):
             raise _refused(f"there is a `{name}` already in {other.name.rsplit('/', 1)[-1]}")

@@ -1,4 +1,5 @@
-"""A test for a rule that has none: a small graph that the rule matches, found as verification finds its instances, and the graph after it.
+"""A test for a rule that has none: a small graph that the rule matches, found as verification finds its
+instances, and the graph after it.
 
 Only a test that passes is offered. Slow (up to seconds): for a thread of its own.
 """
@@ -26,8 +27,12 @@ if TYPE_CHECKING:
 _SECONDS, _ATTEMPTS, _WANTED = 4.0, 80, 6
 
 
-def new_test(program: CheckedProgram, functions: Mapping[str, n.FnDecl | n.ParamDecl], name: str) -> str | None:
-    """The text of a `test` item: of some, the one with the most inputs and without scalars, then the shortest. None if none passes."""
+def new_test(
+    program: CheckedProgram, functions: Mapping[str, n.FnDecl | n.ParamDecl], name: str
+) -> str | None:
+    """The text of a `test` item: of some, the one with the most inputs and without scalars, then the
+    shortest. None if none passes.
+    """
     from gslang.verify.instances import Search, instances
 
     rule = program.rules[name]
@@ -38,13 +43,20 @@ def new_test(program: CheckedProgram, functions: Mapping[str, n.FnDecl | n.Param
             found.append(text)
             if len(found) == _WANTED:
                 break
-    return min(found, key=lambda text: ("[];" in text, -text.count(": input ") - text.count(": param "), len(text), text), default=None)
+    return min(
+        found,
+        key=lambda text: ("[];" in text, -text.count(": input ") - text.count(": param "), len(text), text),
+        default=None,
+    )
 
 
 def _passes(program: CheckedProgram, functions: Mapping[str, n.FnDecl | n.ParamDecl], text: str) -> bool:
     problems: list[Diagnostic] = []
     items = parse(Source("<test>", text)).program.items
-    tests = [check_test(item, program.dialect, functions, program.rules, set(), problems) for item in items if isinstance(item, n.Test)]
+    tests = [
+        check_test(item, program.dialect, functions, program.rules, set(), problems)
+        for item in items if isinstance(item, n.Test)
+    ]
     if problems or len(tests) != 1 or tests[0] is None:
         return False
     return all(outcome.passed for outcome in run_tests(replace(program, tests=(tests[0],))))
@@ -52,16 +64,22 @@ def _passes(program: CheckedProgram, functions: Mapping[str, n.FnDecl | n.ParamD
 
 def _text(rule: CheckedRule, before: Graph, after: Graph) -> str | None:
     """Both graphs as the sides of a test, in the one style. None for values that no test can state."""
-    inputs: dict[int, tuple[str, str]] = {}  # node → name and declaration; nodes that stay have the same number in both graphs
+    # node → name and declaration; nodes that stay have the same number in both graphs
+    inputs: dict[int, tuple[str, str]] = {}
     sides = [_side(rule, graph, inputs) for graph in (before, after)]
     if None in sides:
         return None
     declared = "  ".join(f"{name}: {kind};" for name, kind in inputs.values())
-    return format_source(Source("<test>", f'test "an instance" for {rule.name} {{\n{declared}\n{sides[0]}\n=>\n{sides[1]}\n}}\n')).text
+    return format_source(Source(
+        "<test>", f'test "an instance" for {rule.name} {{\n{declared}\n{sides[0]}\n=>\n{sides[1]}\n}}\n'
+    )).text
 
 
 def _side(rule: CheckedRule, graph: Graph, inputs: dict[int, tuple[str, str]]) -> str | None:
-    """The statements and outputs of a graph. What several nodes read has a name, all else stands where it is read."""
+    """The statements and outputs of a graph.
+
+    What several nodes read has a name, all else stands where it is read.
+    """
     from gslang.graph.graph import ABSENT, CONST, INPUT, PARAM, PROJ, TUPLE
 
     order = graph.reverse_post_order()
@@ -72,7 +90,9 @@ def _side(rule: CheckedRule, graph: Graph, inputs: dict[int, tuple[str, str]]) -
         op = graph.op[node]
         operands = [shown[o] if o != ABSENT else "none" for o in graph.operands[node]]
         if op in (INPUT, PARAM):
-            shown[node] = inputs.setdefault(node, (f"x{len(inputs)}", f"{'input' if op is INPUT else 'param'} {graph.types[node]}"))[0]
+            shown[node] = inputs.setdefault(
+                node, (f"x{len(inputs)}", f"{'input' if op is INPUT else 'param'} {graph.types[node]}")
+            )[0]
             continue
         if op is CONST:
             constant = _constant(graph, node)
@@ -87,7 +107,10 @@ def _side(rule: CheckedRule, graph: Graph, inputs: dict[int, tuple[str, str]]) -
         else:
             signature = rule.dialect.get(op)
             defaults: Mapping[str, Any] = signature.defaults if signature is not None else {}
-            given = [f"{key} = {value_text(v)}" for key, v in graph.attrs[node].items() if key not in defaults or defaults[key] != v]
+            given = [
+                f"{key} = {value_text(v)}"
+                for key, v in graph.attrs[node].items() if key not in defaults or defaults[key] != v
+            ]
             text = f"{op}({', '.join([*operands, *given])})"
         if uses[node] > 1:
             statements.append(f"y{len(statements)} = {text};")
@@ -102,5 +125,8 @@ def _constant(graph: Graph, node: int) -> str | None:
 
     array = np.asarray(graph.value(node))
     if array.ndim == 0 or array.dtype.kind in "iu" and array.ndim == 1 and array.size <= 8:
-        return f'const(value = {value_text(tuple(array.tolist()) if array.ndim else array.item())}, dtype = "{array.dtype.name}")'
+        return (
+            f'const(value = {value_text(tuple(array.tolist()) if array.ndim else array.item())}, dtype = '
+            f'"{array.dtype.name}")'
+        )
     return None

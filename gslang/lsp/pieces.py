@@ -1,8 +1,9 @@
 """Cutting a file into its items, whatever is wrong in them, so that each one is parsed and judged on its own.
 
-A piece is one item with the comments above it. An item ends at its `;` or `}`; a missing one is made up for where the next item
-begins, since `rule NAME`, `test "…"` and their like stand nowhere inside of an item. What belongs to no item is a piece of its own.
-Pieces that did not change are kept, with all that was found out about them.
+A piece is one item with the comments above it. An item ends at its `;` or `}`; a missing one is made up for
+where the next item begins, since `rule NAME`, `test "…"` and their like stand nowhere inside of an item. What
+belongs to no item is a piece of its own. Pieces that did not change are kept, with all that was found out
+about them.
 """
 
 from __future__ import annotations
@@ -25,7 +26,8 @@ _TOKEN = re.compile(r'"(?:[^"\\\n\r]|\r(?!\n)|\\.)*"?|#[^\n]*|@|[()\[\]{};:=.]|[
 _GAP = r"(?:\s|#[^\n]*(?:\n|$))"
 _HEADER = {
     **{word: re.compile(_GAP + r"+[A-Za-z_]") for word in ("rule", "fn", "op", "pass")},
-    "param": re.compile(_GAP + r"+[A-Za-z_][A-Za-z_0-9]*" + _GAP + "*:"),  # also a kind, as in `w: param float32[3]`
+    # also a kind, as in `w: param float32[3]`
+    "param": re.compile(_GAP + r"+[A-Za-z_][A-Za-z_0-9]*" + _GAP + "*:"),
     "dialect": re.compile(r"\s*(?:;|$)|" + _GAP + r"+[A-Za-z_]"),
     "test": re.compile(_GAP + r'*"'),
     "use": re.compile(_GAP + r'*(?:"|(?<=\s)[A-Za-z_])'),
@@ -36,7 +38,8 @@ _CLOSES = {")": "(", "]": "[", "}": "{"}
 
 @dataclass(frozen=True, eq=False)
 class Piece:
-    """`source` holds the text of this piece alone, under the name of its file. `keyword`: "rule", "test", …, or empty.
+    """`source` holds the text of this piece alone, under the name of its file. `keyword`: "rule", "test", …,
+    or empty.
 
     `memo` keeps what was computed for this very piece, each with what it depended on.
     """
@@ -84,7 +87,10 @@ def cut(name: str, text: str, old: Iterable[Piece] = ()) -> tuple[Piece, ...]:
 
 
 def cut_file(name: str, text: str) -> tuple[Piece, ...]:
-    """The pieces of a file on disk. As soon as one of them is to be parsed, all are: from the cache where they were before."""
+    """The pieces of a file on disk.
+
+    As soon as one of them is to be parsed, all are: from the cache where they were before.
+    """
     pieces = cut(name, text)
     for piece in pieces:
         piece.memo["file"] = pieces
@@ -109,7 +115,8 @@ def _places(text: str) -> Iterator[tuple[int, str]]:
     """Where pieces begin, each with its keyword."""
     begin = 0  # of the piece
     keyword = ""
-    state = "empty"  # "empty": only comments so far; "marked": annotations; "open": an item; "ended": a complete one; "junk"
+    # "empty": only comments so far; "marked": annotations; "open": an item; "ended": a complete one; "junk"
+    state = "empty"
     form = ""  # of an open item: "", "line" or "block"
     stack: list[str] = []
     last = 0  # end of the last token that is no comment
@@ -146,7 +153,10 @@ def _places(text: str) -> Iterator[tuple[int, str]]:
                         state = "ended"
             elif not stack and sign == ";" and form != "block":
                 state = "ended"
-            elif not stack and not form and (sign == ":" and keyword == "rule" or sign == "=" and keyword == "fn"):
+            elif (
+                not stack and not form
+                and (sign == ":" and keyword == "rule" or sign == "=" and keyword == "fn")
+            ):
                 form = "line"
         last, before = found.end(), sign
     if begin < len(text):
@@ -154,6 +164,8 @@ def _places(text: str) -> Iterator[tuple[int, str]]:
 
 
 def _boundary(text: str, last: int, start: int) -> int:
-    """Where the next piece begins: behind the line of what stands before, if there is a line break between them."""
+    """Where the next piece begins: behind the line of what stands before, if there is a line break between
+    them.
+    """
     at = text.find("\n", last, start)
     return at + 1 if at >= 0 else start

@@ -1,7 +1,8 @@
 """Offsets in a text ↔ line and character as the protocol counts them.
 
-A line ends at `\\n`, `\\r\\n` or `\\r` and nowhere else. Characters are counted in the unit that client and server agreed on:
-UTF-16 code units, bytes of UTF-8, or code points ("utf-32"). Positions outside of the text are moved into it.
+A line ends at `\\n`, `\\r\\n` or `\\r` and nowhere else. Characters are counted in the unit that client and
+server agreed on: UTF-16 code units, bytes of UTF-8, or code points ("utf-32"). Positions outside of the text
+are moved into it.
 """
 
 from __future__ import annotations
@@ -31,7 +32,10 @@ class Lines:
         if line + 1 >= len(self.starts):
             return len(self.text)
         end = self.starts[line + 1] - 1
-        return end - 1 if self.text[end] == "\n" and end > self.starts[line] and self.text[end - 1] == "\r" else end
+        return (
+            end - 1 if self.text[end] == "\n" and end > self.starts[line] and self.text[end - 1] == "\r"
+            else end
+        )
 
     def position(self, offset: int) -> tuple[int, int]:
         """Line and character, both from 0. Inside of a line break it is the end of the line."""
@@ -40,7 +44,10 @@ class Lines:
         return line, self.width(self.text[self.starts[line] : min(offset, self.end_of(line))])
 
     def offset(self, line: int, character: int) -> int:
-        """The offset of a position. Inside of a character that takes several units it is the character's beginning."""
+        """The offset of a position.
+
+        Inside of a character that takes several units it is the character's beginning.
+        """
         if line < 0:
             return 0
         if line >= len(self.starts):

@@ -1,4 +1,7 @@
-"""A refuted rule under the conditions that it needs, for the place where it stands. Takes up to a minute, and NumPy: loaded when asked for."""
+"""A refuted rule under the conditions that it needs, for the place where it stands.
+
+Takes up to a minute, and NumPy: loaded when asked for.
+"""
 
 from __future__ import annotations
 

@@ -24,12 +24,16 @@ def _outlines(server: Server) -> None:
     store = server.store
 
     @server.feature(lsp.TEXT_DOCUMENT_DOCUMENT_SYMBOL)
-    def document_symbol(params: lsp.DocumentSymbolParams) -> list[lsp.DocumentSymbol] | list[lsp.SymbolInformation] | None:
+    def document_symbol(
+        params: lsp.DocumentSymbolParams,
+    ) -> list[lsp.DocumentSymbol] | list[lsp.SymbolInformation] | None:
         document = server.document(params.text_document.uri)
         if document is None:
             return None
         found = symbols.document_symbols(document)
-        nested = get_capability(server.client_capabilities, "text_document.document_symbol.hierarchical_document_symbol_support")
+        nested = get_capability(
+            server.client_capabilities, "text_document.document_symbol.hierarchical_document_symbol_support"
+        )
         return found if nested else symbols.flat(document, found)
 
     @server.feature(lsp.WORKSPACE_SYMBOL)
@@ -57,9 +61,14 @@ def _outlines(server: Server) -> None:
         return semantic_tokens.full(store, document) if document is not None else None
 
     @server.feature(lsp.TEXT_DOCUMENT_SEMANTIC_TOKENS_FULL_DELTA, semantic_tokens.LEGEND)
-    def semantic_delta(params: lsp.SemanticTokensDeltaParams) -> lsp.SemanticTokens | lsp.SemanticTokensDelta | None:
+    def semantic_delta(
+        params: lsp.SemanticTokensDeltaParams,
+    ) -> lsp.SemanticTokens | lsp.SemanticTokensDelta | None:
         document = server.document(params.text_document.uri)
-        return semantic_tokens.delta(store, document, params.previous_result_id) if document is not None else None
+        return (
+            semantic_tokens.delta(store, document, params.previous_result_id) if document is not None
+            else None
+        )
 
     @server.feature(lsp.TEXT_DOCUMENT_SEMANTIC_TOKENS_RANGE, semantic_tokens.LEGEND)
     def semantic_range(params: lsp.SemanticTokensRangeParams) -> lsp.SemanticTokens | None:
@@ -88,7 +97,11 @@ def _names(server: Server) -> None:
     @server.feature(lsp.TEXT_DOCUMENT_REFERENCES)
     def references(params: lsp.ReferenceParams) -> list[lsp.Location]:
         document = server.document(params.text_document.uri)
-        return navigation.all_references(store, document, params.position, params.context.include_declaration) if document is not None else []
+        return (
+            navigation.all_references(store, document, params.position, params.context.include_declaration)
+            if document is not None
+            else []
+        )
 
     @server.feature(lsp.TEXT_DOCUMENT_DOCUMENT_HIGHLIGHT)
     def document_highlight(params: lsp.DocumentHighlightParams) -> list[lsp.DocumentHighlight]:
@@ -103,23 +116,34 @@ def _names(server: Server) -> None:
     @server.feature(lsp.TEXT_DOCUMENT_RENAME, lsp.RenameOptions(prepare_provider=True))
     def rename(params: lsp.RenameParams) -> lsp.WorkspaceEdit | None:
         document = server.document(params.text_document.uri)
-        return navigation.rename(store, document, params.position, params.new_name) if document is not None else None
+        return (
+            navigation.rename(store, document, params.position, params.new_name) if document is not None
+            else None
+        )
 
 
 def _writing(server: Server) -> None:
     store = server.store
 
-    @server.feature(lsp.TEXT_DOCUMENT_COMPLETION, lsp.CompletionOptions(trigger_characters=[".", "@", '"', "/", "("], resolve_provider=True))
+    @server.feature(
+        lsp.TEXT_DOCUMENT_COMPLETION,
+        lsp.CompletionOptions(trigger_characters=[".", "@", '"', "/", "("], resolve_provider=True),
+    )
     def completion(params: lsp.CompletionParams) -> lsp.CompletionList | None:
         document = server.document(params.text_document.uri)
-        snippets = get_capability(server.client_capabilities, "text_document.completion.completion_item.snippet_support")
+        snippets = get_capability(
+            server.client_capabilities, "text_document.completion.completion_item.snippet_support"
+        )
         return complete(store, document, params.position, bool(snippets)) if document is not None else None
 
     @server.feature(lsp.COMPLETION_ITEM_RESOLVE)
     def completion_resolve(item: lsp.CompletionItem) -> lsp.CompletionItem:
         return resolve(store, item)
 
-    @server.feature(lsp.TEXT_DOCUMENT_SIGNATURE_HELP, lsp.SignatureHelpOptions(trigger_characters=["(", ","], retrigger_characters=["="]))
+    @server.feature(
+        lsp.TEXT_DOCUMENT_SIGNATURE_HELP,
+        lsp.SignatureHelpOptions(trigger_characters=["(", ","], retrigger_characters=["="]),
+    )
     def on_signature_help(params: lsp.SignatureHelpParams) -> lsp.SignatureHelp | None:
         document = server.document(params.text_document.uri)
         return signature_help(store, document, params.position) if document is not None else None
@@ -132,9 +156,16 @@ def _writing(server: Server) -> None:
     @server.feature(lsp.TEXT_DOCUMENT_RANGE_FORMATTING)
     def range_formatting(params: lsp.DocumentRangeFormattingParams) -> list[lsp.TextEdit] | None:
         document = server.document(params.text_document.uri)
-        return format_document(document, (params.range.start.line, params.range.end.line)) if document is not None else None
+        return (
+            format_document(document, (params.range.start.line, params.range.end.line))
+            if document is not None
+            else None
+        )
 
-    @server.feature(lsp.TEXT_DOCUMENT_CODE_ACTION, lsp.CodeActionOptions([lsp.CodeActionKind.QuickFix, lsp.CodeActionKind.SourceFixAll]))
+    @server.feature(
+        lsp.TEXT_DOCUMENT_CODE_ACTION,
+        lsp.CodeActionOptions([lsp.CodeActionKind.QuickFix, lsp.CodeActionKind.SourceFixAll]),
+    )
     def code_action(params: lsp.CodeActionParams) -> list[lsp.CodeAction] | None:
         document = server.document(params.text_document.uri)
         return code_actions(store, document, params.range, params.context) if document is not None else None

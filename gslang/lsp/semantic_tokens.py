@@ -17,19 +17,43 @@ from gslang.lsp.store import Store
 from gslang.lsp.tokens import RESERVED
 
 TYPES = (
-    "keyword", "comment", "string", "number", "decorator", "class", "function", "method", "variable", "parameter", "property", "type",
-    "enumMember", "namespace", "event",
-)  # fmt: skip
+    "keyword", "comment", "string", "number", "decorator", "class", "function", "method", "variable",
+    "parameter", "property", "type", "enumMember", "namespace", "event",
+)
 MODIFIERS = ("declaration", "documentation", "defaultLibrary")
 LEGEND = lsp.SemanticTokensLegend(list(TYPES), list(MODIFIERS))
 _DECLARED, _DOCUMENTATION, _LIBRARY = 1, 2, 4
 _OF_ROLE = {
-    "rule": "class", "test-rule": "class", "pass": "event", "pass-item": "class", "fn": "function", "param": "variable", "op": "method", "import": "class",
-    "input": "parameter", "variable": "parameter", "parameter": "parameter", "graph-input": "parameter", "binding": "variable",
-    "template": "variable", "counter": "variable", "name": "variable", "field": "property", "keyword": "property", "meaning": "property",
-    "kind": "type", "type": "type", "dtype": "type", "trait": "enumMember", "code": "enumMember", "annotation": "decorator",
-    "module": "namespace", "dialect": "namespace", "test": "string", "path": "string",
-}  # fmt: skip
+    "rule": "class",
+    "test-rule": "class",
+    "pass": "event",
+    "pass-item": "class",
+    "fn": "function",
+    "param": "variable",
+    "op": "method",
+    "import": "class",
+    "input": "parameter",
+    "variable": "parameter",
+    "parameter": "parameter",
+    "graph-input": "parameter",
+    "binding": "variable",
+    "template": "variable",
+    "counter": "variable",
+    "name": "variable",
+    "field": "property",
+    "keyword": "property",
+    "meaning": "property",
+    "kind": "type",
+    "type": "type",
+    "dtype": "type",
+    "trait": "enumMember",
+    "code": "enumMember",
+    "annotation": "decorator",
+    "module": "namespace",
+    "dialect": "namespace",
+    "test": "string",
+    "path": "string",
+}
 
 Found = tuple[int, int, int, int]  # start, end, type, modifiers: offsets in the document
 
@@ -45,7 +69,9 @@ def tokens_in(store: Store, document: Document, start: int, end: int) -> Iterato
 
 
 def _of_piece(analysis: Analysis, piece: Piece) -> list[Found]:
-    key = tuple(_of_mark(analysis, m, {}) for m in marks(piece) if m.role in ("callee", "name") and m.local is None)
+    key = tuple(
+        _of_mark(analysis, m, {}) for m in marks(piece) if m.role in ("callee", "name") and m.local is None
+    )
     known = piece.memo.get("colours")
     if known is None or known[0] != key:
         known = piece.memo["colours"] = (key, sorted(_colours(analysis, piece)))
@@ -97,7 +123,8 @@ def _of_mark(analysis: Analysis, mark: Mark, roles: dict[int, str]) -> tuple[str
 
 
 def encoded(document: Document, found: Iterator[Found]) -> list[int]:
-    """Five numbers for each word: lines and characters since the one before, its width, type and modifiers."""
+    """Five numbers for each word: lines and characters since the one before, its width, type and modifiers.
+    """
     data: list[int] = []
     line = character = 0
     for start, end, kind, modifiers in found:
@@ -116,7 +143,10 @@ def full(store: Store, document: Document) -> lsp.SemanticTokens:
 
 
 def in_range(store: Store, document: Document, given: lsp.Range) -> lsp.SemanticTokens:
-    return lsp.SemanticTokens(encoded(document, tokens_in(store, document, offset_of(document, given.start), offset_of(document, given.end))))
+    return lsp.SemanticTokens(encoded(
+        document,
+        tokens_in(store, document, offset_of(document, given.start), offset_of(document, given.end)),
+    ))
 
 
 def delta(store: Store, document: Document, previous: str) -> lsp.SemanticTokens | lsp.SemanticTokensDelta:
@@ -132,5 +162,8 @@ def delta(store: Store, document: Document, previous: str) -> lsp.SemanticTokens
     tail = 0
     while tail < min(len(old), len(data)) - head and old[-1 - tail] == data[-1 - tail]:
         tail += 1
-    edits = [lsp.SemanticTokensEdit(head, len(old) - head - tail, data[head : len(data) - tail])] if old != data else []
+    edits = (
+        [lsp.SemanticTokensEdit(head, len(old) - head - tail, data[head : len(data) - tail])] if old != data
+        else []
+    )
     return lsp.SemanticTokensDelta(edits, new.result_id)

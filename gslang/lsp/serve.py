@@ -15,7 +15,9 @@ _TURN = 0.0005  # seconds that a thread which verifies or runs tests may go on w
 
 
 def serve() -> bool:
-    """Talk on standard input and output until the client says `exit` or is gone; False if it said that without asking for `shutdown` before."""
+    """Talk on standard input and output until the client says `exit` or is gone; False if it said that
+    without asking for `shutdown` before.
+    """
     logging.basicConfig(level=logging.ERROR)
     logging.getLogger("pygls.protocol.json_rpc").addFilter(_is_no_answer)
     output = os.fdopen(os.dup(1), "wb")
@@ -35,5 +37,9 @@ def make_server() -> Server:
 
 
 def _is_no_answer(record: logging.LogRecord) -> bool:
-    """Requests that are refused on purpose (a rename to a keyword, a request without its parameters) is answered and belongs in no log."""
-    return not (record.exc_info and isinstance(record.exc_info[1], JsonRpcException)) and not str(record.msg).startswith("Unable to deserialize")
+    """Requests that are refused on purpose (a rename to a keyword, a request without its parameters) is
+    answered and belongs in no log.
+    """
+    return not (record.exc_info and isinstance(record.exc_info[1], JsonRpcException)) and not str(
+        record.msg
+    ).startswith("Unable to deserialize")

@@ -1,7 +1,8 @@
 """The language server as an object: its documents, what it has told the client, and when it tells more.
 
-Edits are judged at once. Other files that import the edited one wait until nobody types, and so do lints that hold items against each
-other: these run in a process of their own (`lint_process`), so that whoever types meanwhile is answered as fast as ever.
+Edits are judged at once. Other files that import the edited one wait until nobody types, and so do lints that
+hold items against each other: these run in a process of their own (`lint_process`), so that whoever types
+meanwhile is answered as fast as ever.
 """
 
 from __future__ import annotations
@@ -36,11 +37,15 @@ class _Protocol(LanguageServerProtocol):
         yield self.fm.features[lsp.TEXT_DOCUMENT_DID_OPEN], (params,), None
 
     @lsp_method(lsp.TEXT_DOCUMENT_DID_CHANGE)
-    def lsp_text_document__did_change(self, params: lsp.DidChangeTextDocumentParams) -> Generator[Any, Any, None]:
+    def lsp_text_document__did_change(
+        self, params: lsp.DidChangeTextDocumentParams
+    ) -> Generator[Any, Any, None]:
         yield self.fm.features[lsp.TEXT_DOCUMENT_DID_CHANGE], (params,), None
 
     @lsp_method(lsp.TEXT_DOCUMENT_DID_CLOSE)
-    def lsp_text_document__did_close(self, params: lsp.DidCloseTextDocumentParams) -> Generator[Any, Any, None]:
+    def lsp_text_document__did_close(
+        self, params: lsp.DidCloseTextDocumentParams
+    ) -> Generator[Any, Any, None]:
         yield self.fm.features[lsp.TEXT_DOCUMENT_DID_CLOSE], (params,), None
 
     @lsp_method(lsp.SHUTDOWN)
@@ -54,7 +59,9 @@ class _Protocol(LanguageServerProtocol):
         self._shutdown = True
 
     def structure_message(self, data: dict[str, Any]) -> Any:
-        """A request that is not as it should be is answered with an error; pygls would leave its sender waiting."""
+        """A request that is not as it should be is answered with an error; pygls would leave its sender
+        waiting.
+        """
         try:
             return super().structure_message(data)
         except JsonRpcException as error:
@@ -65,12 +72,17 @@ class _Protocol(LanguageServerProtocol):
 
 
 class Server(LanguageServer):
-    """The language server with its documents. `told`: what was published last for each document; `ran`: tests that were run,
-    by URI, rule and title; `graphs`: models that were read, by path, with the time of the file;
-    `counts`: matches by URI, rule and model, with the rule and the time of the model that they are about."""
+    """The language server with its documents. `told`: what was published last for each document; `ran`: tests
+    that were run, by URI, rule and title; `graphs`: models that were read, by path, with the time of the
+    file; `counts`: matches by URI, rule and model, with the rule and the time of the model that they are
+    about.
+    """
 
     def __init__(self) -> None:
-        super().__init__("gslang", __version__, protocol_cls=_Protocol, text_document_sync_kind=lsp.TextDocumentSyncKind.Incremental)
+        super().__init__(
+            "gslang", __version__, protocol_cls=_Protocol,
+            text_document_sync_kind=lsp.TextDocumentSyncKind.Incremental,
+        )
         self.store = Store()
         self.told: dict[str, list[lsp.Diagnostic]] = {}
         self.ran: dict[tuple[str, str, str], Ran] = {}
@@ -86,11 +98,15 @@ class Server(LanguageServer):
         return self.store.get(uri)
 
     def tell(self, document: Document, costly: bool, edited: bool) -> None:
-        """Publish the findings of an open document: those of an edited one always, others if they are not what was published before."""
+        """Publish the findings of an open document: those of an edited one always, others if they are not
+        what was published before.
+        """
         found = shown(self.store, document, self.store.findings(document, costly))
         if edited or self.told.get(document.uri) != found:
             self.told[document.uri] = found
-            self.text_document_publish_diagnostics(lsp.PublishDiagnosticsParams(document.uri, found, document.version))
+            self.text_document_publish_diagnostics(
+                lsp.PublishDiagnosticsParams(document.uri, found, document.version)
+            )
         for problem in self.store.problems:
             self.window_show_message(lsp.ShowMessageParams(lsp.MessageType.Warning, problem))
         self.store.problems.clear()

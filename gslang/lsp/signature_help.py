@@ -1,4 +1,6 @@
-"""The parameters of a call while it is typed: operators, functions, built-ins; and which part of it the cursor is at."""
+"""The parameters of a call while it is typed: operators, functions, built-ins; and which part of it the
+cursor is at.
+"""
 
 from __future__ import annotations
 
@@ -35,7 +37,15 @@ def signature_help(store: Store, document: Document, position: lsp.Position) -> 
 
 def callables(analysis: Analysis, piece: Piece, call: InCall) -> list[Callable]:
     """The callees that a name may mean, in the order in which names are looked up (language.md, Names)."""
-    callee = next((m for m in marks(piece) if m.text == call.callee and m.role in ("callee", "name") and m.end <= piece.tokens.all[call.opening].start), None)
+    callee = next(
+        (
+            m
+            for m in marks(piece)
+            if m.text == call.callee and m.role in ("callee", "name")
+            and m.end <= piece.tokens.all[call.opening].start
+        ),
+        None,
+    )
     if callee is not None and callee.local is not None:
         return [signature_text.operator(s) for s in signatures_of_call(analysis, piece, callee)]
     function = analysis.functions.get(call.callee)
@@ -65,4 +75,6 @@ def _active(form: Callable, call: InCall) -> int | None:
         return positional[call.argument]
     if positional and form.parameters[positional[-1]].variadic:
         return positional[-1]
-    return next((k for k, p in enumerate(form.parameters) if not p.positional and p.name not in call.given), None)
+    return next(
+        (k for k, p in enumerate(form.parameters) if not p.positional and p.name not in call.given), None
+    )

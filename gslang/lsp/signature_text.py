@@ -10,7 +10,10 @@ from gslang.syntax import nodes as n
 
 @dataclass(frozen=True, slots=True)
 class Parameter:
-    """`text` as it stands in the declaration. `positional`: it may be given without its name; `variadic`: any number of times."""
+    """`text` as it stands in the declaration.
+
+    `positional`: it may be given without its name; `variadic`: any number of times.
+    """
 
     name: str
     text: str
@@ -41,11 +44,20 @@ def operator(signature: Signature) -> Callable:
 
 
 def function(item: n.FnDecl) -> Callable:
-    parameters = tuple(Parameter(p.name.id, p.name.id + (f": {p.type.id}" if p.type is not None else ""), True) for p in item.parameters)
+    parameters = tuple(
+        Parameter(p.name.id, p.name.id + (f": {p.type.id}" if p.type is not None else ""), True)
+        for p in item.parameters
+    )
     if item.body is None:
-        return Callable(f"fn {item.name.id}", parameters, f" -> {item.result.id if item.result is not None else 'any'}", item.doc or "")
+        return Callable(
+            f"fn {item.name.id}", parameters, f" -> {item.result.id if item.result is not None else 'any'}",
+            item.doc or "",
+        )
     body = " ".join(item.body.span.text.split())
-    return Callable(f"fn {item.name.id}", parameters, f" = {body if len(body) < 160 else body[:157] + '…'};", item.doc or "")
+    return Callable(
+        f"fn {item.name.id}", parameters, f" = {body if len(body) < 160 else body[:157] + '…'};",
+        item.doc or "",
+    )
 
 
 def builtin(name: str) -> list[Callable]:

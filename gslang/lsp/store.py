@@ -1,4 +1,5 @@
-"""All documents that the server knows: what is open in the editor, what was read from disk, and what is known about each.
+"""All documents that the server knows: what is open in the editor, what was read from disk, and what is known
+about each.
 
 An open text stands for its file wherever another file imports it.
 """
@@ -81,13 +82,17 @@ class Store:
         return known
 
     def workspace_files(self) -> Iterator[Document]:
-        """All open documents and all `.gsl` files in the folders of the workspace, hidden and generated folders left out."""
+        """All open documents and all `.gsl` files in the folders of the workspace, hidden and generated
+        folders left out.
+        """
         seen = {_key(document.name) for document in self.open.values()}
         yield from list(self.open.values())
         count = 0
         for root in self.roots:
             for folder, folders, files in os.walk(root):
-                folders[:] = sorted(name for name in folders if not name.startswith(".") and name not in _PASSED_OVER)
+                folders[:] = sorted(
+                    name for name in folders if not name.startswith(".") and name not in _PASSED_OVER
+                )
                 for name in sorted(files):
                     key = _key(os.path.join(folder, name))
                     if name.endswith(".gsl") and key not in seen and count < _MOST_FILES:
@@ -119,8 +124,9 @@ class Store:
         return analyse(document, importer).module
 
     def findings(self, document: Document, costly: bool = True) -> list[Diagnostic]:
-        """Errors of a document and lints, in the order of the text. Without `costly`, of the costly lints what they found before, where
-        it concerns only rules that have not changed since."""
+        """Errors of a document and lints, in the order of the text. Without `costly`, of the costly lints
+        what they found before, where it concerns only rules that have not changed since.
+        """
         analysis = self.analysis(document)
         selected = self.selected(document)
         found = [d for d in analysis.program.diagnostics if document.holds(d.primary.span.source)]
@@ -133,7 +139,10 @@ class Store:
             if costly:
                 document.memo["lints"] = (analysis, selected, lints)
             elif known is not None:
-                lints += [f for f in known[2] if f.code in COSTLY and f.code in selected and _still_there(document, f)]
+                lints += [
+                    f
+                    for f in known[2] if f.code in COSTLY and f.code in selected and _still_there(document, f)
+                ]
         found += [replace(finding, severity=severity_of(finding.code)) for finding in lints]
         return sorted(found, key=lambda d: (*document.range_of(d.primary.span), d.code, d.message))
 
@@ -141,7 +150,10 @@ class Store:
         """True if all lints of this version are known, or none of them takes long."""
         analysis, selected = self.analysis(document), self.selected(document)
         known = document.memo.get("lints")
-        return known is not None and known[0] is analysis and known[1] == selected or not analysis.program.ok or not selected & COSTLY
+        return (
+            known is not None and known[0] is analysis and known[1] == selected or not analysis.program.ok
+            or not selected & COSTLY
+        )
 
     def keep_lints(self, document: Document, found: list[Finding]) -> None:
         """The findings of all lints in this version, computed elsewhere."""
@@ -149,7 +161,9 @@ class Store:
 
     def selected(self, document: Document) -> frozenset[str]:
         configuration = self.configuration(folder_of(document))
-        return selected_codes(configuration.select, (*configuration.ignore, *configuration.ignored_in(document.name)))
+        return selected_codes(
+            configuration.select, (*configuration.ignore, *configuration.ignored_in(document.name))
+        )
 
     def configuration(self, folder: Path) -> Configuration:
         """The configuration that holds in a folder; the usual one where it cannot be read."""
@@ -192,7 +206,9 @@ def path_of(uri: str) -> Path | None:
 
 
 def name_of(uri: str) -> str:
-    """The path of a file; of another document its URI, in characters that a file name can have: imports are looked for beside it."""
+    """The path of a file; of another document its URI, in characters that a file name can have: imports are
+    looked for beside it.
+    """
     path = path_of(uri)
     return str(path) if path is not None else uri.encode("utf-8", "replace").decode().replace("\0", "?")
 
@@ -205,10 +221,14 @@ def _key(name: str) -> str:
 
 
 class _Reader(Importer):
-    """An importer for which a file that may not be read is a finding, since it may be readable a moment later."""
+    """An importer for which a file that may not be read is a finding, since it may be readable a moment
+    later.
+    """
 
     def modules(self, item: n.Use, source: Source) -> tuple[list[Module], Diagnostic | None]:
         try:
             return super().modules(item, source)
         except OSError as error:
-            return [], Diagnostic("E0204", f"`{item.module}` cannot be read: {error.strerror or error}", Label(item.span))
+            return [], Diagnostic(
+                "E0204", f"`{item.module}` cannot be read: {error.strerror or error}", Label(item.span)
+            )

@@ -1,4 +1,5 @@
-"""Notifications of the client: texts that are opened, changed and closed, files and folders that come and go."""
+"""Notifications of the client: texts that are opened, changed and closed, files and folders that come and go.
+"""
 
 from __future__ import annotations
 
@@ -16,7 +17,13 @@ def register(server: Server) -> None:
 
     @server.feature(lsp.INITIALIZE)
     def initialize(params: lsp.InitializeParams) -> None:
-        store.unit = str(getattr(server.protocol.workspace.position_encoding, "value", server.protocol.workspace.position_encoding) or "utf-16")
+        store.unit = str(
+            getattr(
+                server.protocol.workspace.position_encoding, "value",
+                server.protocol.workspace.position_encoding,
+            )
+            or "utf-16"
+        )
         folders = [folder.uri for folder in params.workspace_folders or ()] or [params.root_uri or ""]
         store.roots = [path for uri in folders if uri and (path := path_of(uri)) is not None]
         if not store.roots and params.root_path:
@@ -25,8 +32,13 @@ def register(server: Server) -> None:
     @server.feature(lsp.INITIALIZED)
     def initialized(params: lsp.InitializedParams) -> None:
         workspace = server.client_capabilities.workspace
-        if workspace is not None and workspace.did_change_watched_files is not None and workspace.did_change_watched_files.dynamic_registration:
-            watchers = [lsp.FileSystemWatcher(f"**/{name}") for name in ("*.gsl", "gslang.toml", "pyproject.toml")]
+        if (
+            workspace is not None and workspace.did_change_watched_files is not None
+            and workspace.did_change_watched_files.dynamic_registration
+        ):
+            watchers = [
+                lsp.FileSystemWatcher(f"**/{name}") for name in ("*.gsl", "gslang.toml", "pyproject.toml")
+            ]
             options = lsp.DidChangeWatchedFilesRegistrationOptions(watchers)
             registration = lsp.Registration("gslang.files", lsp.WORKSPACE_DID_CHANGE_WATCHED_FILES, options)
             server.client_register_capability(lsp.RegistrationParams([registration]))
@@ -77,4 +89,8 @@ def register(server: Server) -> None:
     def did_change_folders(params: lsp.DidChangeWorkspaceFoldersParams) -> None:
         gone = {path_of(folder.uri) for folder in params.event.removed}
         store.roots = [root for root in store.roots if root not in gone]
-        store.roots += [path for folder in params.event.added if (path := path_of(folder.uri)) is not None and path not in store.roots]
+        store.roots += [
+            path
+            for folder in params.event.added
+            if (path := path_of(folder.uri)) is not None and path not in store.roots
+        ]

@@ -1,4 +1,5 @@
-"""A tolerant lexer: any text gives tokens, whatever is wrong with it, and each token knows the bracket around it.
+"""A tolerant lexer: any text gives tokens, whatever is wrong with it, and each token knows the bracket around
+it.
 
 The grammar's lexer stops at the first character that it does not know; an editor has to go on.
 """
@@ -11,7 +12,10 @@ from typing import NamedTuple
 from gslang.base.quick_dataclass import dataclass
 
 RESERVED = frozenset(
-    "none true false for in if else and or not where each match keep ordered rule fn op is pass test use dialect".split()
+    (
+        "none true false for in if else and or not where each match keep ordered rule fn op is pass test use "
+        "dialect"
+    ).split()
 )
 """Words that are no names (the grammar's NAME)."""
 
@@ -37,8 +41,10 @@ class Token(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Tokens:
-    """The tokens of a text without its comments. `around[k]`: the number of the innermost bracket that is open at token k, or -1;
-    a bracket stands outside of itself. `closing`: opening bracket → the one that closes it, where there is one."""
+    """The tokens of a text without its comments. `around[k]`: the number of the innermost bracket that is
+    open at token k, or -1; a bracket stands outside of itself. `closing`: opening bracket → the one that
+    closes it, where there is one.
+    """
 
     all: tuple[Token, ...]
     comments: tuple[Token, ...]

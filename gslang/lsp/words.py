@@ -1,38 +1,68 @@
-"""The meaning of each word of the language in a sentence, for hovers and completion. Tests hold the tables to the grammar."""
+"""The meaning of each word of the language in a sentence, for hovers and completion.
+
+Tests hold the tables to the grammar.
+"""
 
 from __future__ import annotations
 
 KEYWORDS = {
     "and": "Both conditions hold; what is unknown stays unknown unless the other one is false.",
-    "chain": "`chain c in 2.. from x { y = nn.relu(prev.y); }` — a run of any length: each instance goes on from the one before, the first from "
-    "`x`. Outside, `c[-1].y` is the end of the run, `len(c)` its length.",
+    "chain": "`chain c in 2.. from x { y = nn.relu(prev.y); }` — a run of any length: each instance goes on "
+    "from the one before, the first from `x`. Outside, `c[-1].y` is the end of the run, `len(c)` its length.",
     "dialect": "`dialect relay;` — whose operators the names below mean. Stands first in a file.",
-    "each": "`each branch in 2.. { … }` — a template matched any number of times. Inside, `first.NAME` is the first instance's and `index` "
-    "the number of this one; outside, `branch.conv` stands for all instances.",
+    "each": "`each branch in 2.. { … }` — a template matched any number of times. Inside, `first.NAME` is "
+    "the first instance's and `index` the number of this one; outside, `branch.conv` stands for all "
+    "instances.",
     "else": "The other choice of `then if condition else otherwise`.",
     "false": "The value *false*.",
-    "fn": "`fn front(axis, ndim) = axis if axis >= 0 else axis + ndim;` — a function, expanded at each use. Parameters take values or nodes.",
-    "for": "`[e for v in s if c]` — a tuple of one item for each item of `s`. In a test: which rule it tests.",
+    "fn": (
+        "`fn front(axis, ndim) = axis if axis >= 0 else axis + ndim;` — a function, expanded at each use. "
+        "Parameters take values or nodes."
+    ),
+    "for": (
+        "`[e for v in s if c]` — a tuple of one item for each item of `s`. In a test: which rule it tests."
+    ),
     "from": "What a `chain` starts from: a pattern.",
-    "if": "`then if condition else otherwise` — in a target or a value: a choice. In a comprehension: which items count.",
+    "if": (
+        "`then if condition else otherwise` — in a target or a value: a choice. In a comprehension: which "
+        "items count."
+    ),
     "in": "Membership, the range of an `each` or `chain`, or the source of a comprehension.",
     "is": "`op …(…) -> tensor is elementwise, unary;` — the traits of a declared operator.",
-    "keep": "`keep p` — `p` may have users outside of the match; it then stays in the graph. Without it such a user forbids the match.",
+    "keep": (
+        "`keep p` — `p` may have users outside of the match; it then stays in the graph. Without it such a "
+        "user forbids the match."
+    ),
     "match": "`match p { a => e, b => e, _ => e }` — the arm of the alternative that matched.",
     "none": "Nothing: the value of an attribute that is not set, an operand that is absent.",
     "not": "Negation of a condition; among traits: all operators without it.",
-    "op": "`op my.scale(x: tensor, by: float) -> tensor is elementwise;` declares an operator. As a kind: an operator variable, `f: op(elementwise)`.",
+    "op": (
+        "`op my.scale(x: tensor, by: float) -> tensor is elementwise;` declares an operator. As a kind: an "
+        "operator variable, `f: op(elementwise)`."
+    ),
     "or": "One of both conditions holds.",
     "ordered": "`ordered a + b` — a commutative operator with its operands in this order only.",
-    "pass": "`pass NAME { rule; repeat { a; b; } fold; cse; }` — rules and passes in order, each to a fixed point.",
+    "pass": (
+        "`pass NAME { rule; repeat { a; b; } fold; cse; }` — rules and passes in order, each to a fixed "
+        "point."
+    ),
     "repeat": "Rules of a pass that run together to a fixed point.",
-    "rule": "`rule NAME(inputs) { source where conditions => target }` — what matches the source is replaced by the target.",
-    "test": '`test "title" for RULE { inputs; graph => graph }` — the rule applied to the left graph gives the right one. `=> unchanged`: it must not match.',
+    "rule": (
+        "`rule NAME(inputs) { source where conditions => target }` — what matches the source is replaced by "
+        "the target."
+    ),
+    "test": (
+        '`test "title" for RULE { inputs; graph => graph }` — the rule applied to the left graph gives the '
+        "right one. `=> unchanged`: it must not match."
+    ),
     "true": "The value *true*.",
     "unchanged": "The rule changes nothing here.",
-    "use": '`use std.relay.common;` or `use "./mine.gsl" (a, b);` — makes rules, passes, functions and operators of another file usable here.',
+    "use": (
+        '`use std.relay.common;` or `use "./mine.gsl" (a, b);` — makes rules, passes, functions and '
+        "operators of another file usable here."
+    ),
     "where": "Conditions that are tested once the whole source is matched.",
-}  # fmt: skip
+}
 
 KINDS = {
     "any": "Anything: an input of the rule without further demand.",
@@ -41,7 +71,10 @@ KINDS = {
     "param": "A parameter of the graph: its value is known to the workload.",
     "const": "A constant, known when the graph is compiled.",
     "fixed": "A parameter or a constant: a value that does not change from run to run.",
-    "op": "An operator variable: `op(elementwise)`, `op(nn.conv1d | nn.conv2d)`, `op(elementwise, not broadcast)`.",
+    "op": (
+        "An operator variable: `op(elementwise)`, `op(nn.conv1d | nn.conv2d)`, `op(elementwise, not "
+        "broadcast)`."
+    ),
 }
 
 FACTS = {
@@ -57,14 +90,18 @@ FACTS = {
 
 FUNCTIONS = {
     "len": ("len(sequence)", "How many items a tuple, a string or a sequence of instances has."),
-    "range": ("range(stop) | range(start, stop, step)", "The numbers from `start` (0) up to `stop`, without it."),
+    "range": (
+        "range(stop) | range(start, stop, step)", "The numbers from `start` (0) up to `stop`, without it.",
+    ),
     "reversed": ("reversed(sequence)", "The items from last to first."),
     "zip": ("zip(a, b, …)", "Tuples of the k-th items, as many as the shortest has."),
     "sum": ("sum(items)", "The sum of numbers; with a tensor, the operator."),
     "prod": ("prod(items)", "The product of numbers; with a tensor, the operator."),
     "min": ("min(items) | min(a, b, …)", "The least; with a tensor, the operator."),
     "max": ("max(items) | max(a, b, …)", "The greatest; with a tensor, the operator."),
-    "any": ("any(conditions)", "Whether one holds; with a tensor, the operator; with keywords only, the kind."),
+    "any": (
+        "any(conditions)", "Whether one holds; with a tensor, the operator; with keywords only, the kind.",
+    ),
     "all": ("all(conditions)", "Whether all hold; with a tensor, the operator."),
     "concat": ("concat(tuples) | concat(a, b, …)", "Tuples joined to one."),
     "cumsum": ("cumsum(numbers)", "Running sums."),
@@ -72,11 +109,17 @@ FUNCTIONS = {
     "numel": ("numel(shape)", "The product of the dimensions."),
     "broadcast": ("broadcast(shape, shape)", "The shape that both broadcast to."),
     "normalize_axis": ("normalize_axis(axis, ndim)", "An axis counted from the front."),
-    "layout_remap": ("layout_remap(from, to)", 'The index tuple that carries one layout string into another: `layout_remap("NHWC", "NCHW")`.'),
+    "layout_remap": (
+        "layout_remap(from, to)",
+        'The index tuple that carries one layout string into another: `layout_remap("NHWC", "NCHW")`.',
+    ),
     "close": ("close(a, b, rtol)", "Whether two numbers differ by at most `rtol`, relatively."),
     "users": (
         "users(node) | users(node, operators, attribute = value, …)",
-        "How many nodes use this one in the graph before the rewrite; with operators, how many calls of these, with these attributes.",
+        (
+            "How many nodes use this one in the graph before the rewrite; with operators, how many calls of "
+            "these, with these attributes."
+        ),
     ),
     "is_output": ("is_output(node)", "Whether a node is an output of the graph before the rewrite."),
     "distinct": ("distinct(a, b, …)", "In `where`: these are different expressions."),
@@ -86,19 +129,31 @@ FUNCTIONS = {
 NAMES = {
     "first": "The first instance of this template; on the first instance, that instance itself.",
     "index": "The number of this instance, from 0.",
-    "prev": "In a chain, the instance before this one; `prev.y` as an operand is what it hands on, or what the chain starts from.",
+    "prev": (
+        "In a chain, the instance before this one; `prev.y` as an operand is what it hands on, or what the "
+        "chain starts from."
+    ),
     "opset": "In `where`, with ONNX: the operator set version that the model imports.",
 }
 
 ANNOTATIONS = {
     "tags": ('@tags("fusion")', "Labels of the rule, shown by editors and `gslc view`."),
     "approximate": ("@approximate(rtol = 1e-3)", "Both sides are equal only up to rounding of this size."),
-    "attach": ('@attach(backend = "npu")', "Kept with the operators that the rule makes: `annotations` in JSON, `metadata_props` in ONNX."),
-    "changes": ('@changes("why")', "Both sides are not meant to be equal; `gslc verify` says so, and never counts the rule as equal."),
+    "attach": (
+        '@attach(backend = "npu")',
+        "Kept with the operators that the rule makes: `annotations` in JSON, `metadata_props` in ONNX.",
+    ),
+    "changes": (
+        '@changes("why")',
+        "Both sides are not meant to be equal; `gslc verify` says so, and never counts the rule as equal.",
+    ),
     "once": ("@once", "A node that the rule made is never the first output of a match of it."),
     "opset": ("@opset(11..)", "The ONNX operator set versions that the rule is meant for."),
     "disconnected": ("@disconnected", "The outputs share nothing; the rule is checked and never swept."),
-    "extern": ('@extern("module:function")', "The Python function of a `fn` without a body. Imported only by `gslc … --allow-extern`, never here."),
+    "extern": (
+        '@extern("module:function")',
+        "The Python function of a `fn` without a body. Imported only by `gslc … --allow-extern`, never here.",
+    ),
     "allow": ("@allow(L0111)", "Silences a lint in this item."),
 }
 

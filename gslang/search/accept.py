@@ -13,10 +13,14 @@ REQUIRE: Final = ("any", "tested", "exact", "proved")
 
 
 def accepting(
-    programs: Sequence[CheckedProgram], require: str, refused: Callable[[CheckedRule, str], object] = lambda rule, verdict: None
+    programs: Sequence[CheckedProgram],
+    require: str,
+    refused: Callable[[CheckedRule, str], object] = lambda rule, verdict: None,
 ) -> Callable[[CheckedRule], bool]:
-    """A predicate: a rule's verdict is at least `require`; verdicts are looked up, or computed, on first use. `refused` is
-    told of rules below it, and of those marked `@changes`, which are never used. Raises `ValueError` for another word than those of `REQUIRE`."""
+    """A predicate: a rule's verdict is at least `require`; verdicts are looked up, or computed, on first use.
+    `refused` is told of rules below it, and of those marked `@changes`, which are never used. Raises
+    `ValueError` for another word than those of `REQUIRE`.
+    """
     if require not in REQUIRE:
         raise ValueError(f"`require` is one of {', '.join(REQUIRE)}, not {require!r}")
 

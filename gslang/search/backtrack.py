@@ -1,7 +1,8 @@
-"""Search over whole graphs: backtracking with a priority queue as in MetaFlow and TASO, and rewriting to a fixed point.
+"""Search over whole graphs: backtracking with a priority queue as in MetaFlow and TASO, and rewriting to a
+fixed point.
 
-TASO (SOSP 2019): the cheapest graph of the queue is expanded by every application of every rule; a new graph is kept if it
-costs less than α times the best so far. The budget bounds how many graphs are expanded.
+TASO (SOSP 2019): the cheapest graph of the queue is expanded by every application of every rule; a new graph
+is kept if it costs less than α times the best so far. The budget bounds how many graphs are expanded.
 """
 
 from __future__ import annotations
@@ -28,7 +29,9 @@ Accept = Callable[[CheckedRule], bool]
 
 
 def rewrite_greedily(graph: Graph, rules: Sequence[CheckedRule], accept: Accept) -> Graph:
-    """A copy of the graph, rewritten by rules in their order until none matches or the usual limit of applications is reached."""
+    """A copy of the graph, rewritten by rules in their order until none matches or the usual limit of
+    applications is reached.
+    """
     result = graph.copy()
     usable = [plan.rule for plan in _usable(graph, rules) if accept(plan.rule)]
     run_to_fixed_point(result, usable, Limits(len(graph) + 100))
@@ -55,16 +58,24 @@ class _Rules:
 
 
 def backtrack(
-    graph: Graph, dialect: Dialect, rules: Sequence[CheckedRule], cost_of: Callable[[Graph], float | None], cost: float,
-    alpha: float, budget: int, accept: Accept,
-) -> tuple[Graph, float, dict[str, int]]:  # fmt: skip
+    graph: Graph,
+    dialect: Dialect,
+    rules: Sequence[CheckedRule],
+    cost_of: Callable[[Graph], float | None],
+    cost: float,
+    alpha: float,
+    budget: int,
+    accept: Accept,
+) -> tuple[Graph, float, dict[str, int]]:
     """The cheapest graph found, its cost, and how often each rule was applied on the way to any graph."""
     plans = _usable(graph, rules)
     usable = _Rules(plans, ways_of(plans), accept)
     best, least, applications = graph, cost, dict[str, int]()
     texts: Texts = {}
     seen = {fingerprint(graph, texts)}
-    queue: list[tuple[float, int, _State]] = [(cost, 0, _State(graph, (frozenset(graph.nodes()),) * len(plans)))]
+    queue: list[tuple[float, int, _State]] = [
+        (cost, 0, _State(graph, (frozenset(graph.nodes()),) * len(plans)))
+    ]
     expanded = number = 0
     while queue and expanded < budget:
         cost, _, state = heappop(queue)
@@ -86,12 +97,16 @@ def backtrack(
                 number += 1
                 heappush(queue, (price, number, after))
         if len(queue) > budget - expanded:
-            queue = nsmallest(budget - expanded, queue)  # no other will be expanded: the smallest comes first, and a sorted list is a heap
+            # no other will be expanded: the smallest comes first, and a sorted list is a heap
+            queue = nsmallest(budget - expanded, queue)
     return best, least, applications
 
 
 def _neighbours(state: _State, dialect: Dialect, rules: _Rules) -> Iterator[tuple[str, _State]]:
-    """Each graph that one application leads to, with the rule. Where a rule did not match before, it matches only near what changed."""
+    """Each graph that one application leads to, with the rule.
+
+    Where a rule did not match before, it matches only near what changed.
+    """
     graph, order = state.graph, state.graph.in_order()
     made: list[tuple[int, str, Graph, list[int]]] = []
     sites: list[frozenset[int]] = []
@@ -116,7 +131,9 @@ def _neighbours(state: _State, dialect: Dialect, rules: _Rules) -> Iterator[tupl
         yield name, _State(after, tuple([known | near for known in sites]))
 
 
-def neighbours(graph: Graph, dialect: Dialect, rules: Sequence[CheckedRule], accept: Accept = lambda rule: True) -> Iterator[tuple[str, Graph]]:
+def neighbours(
+    graph: Graph, dialect: Dialect, rules: Sequence[CheckedRule], accept: Accept = lambda rule: True
+) -> Iterator[tuple[str, Graph]]:
     """Each graph that one application of a rule leads to, with the rule's name."""
     plans = _usable(graph, rules)
     state = _State(graph, (frozenset(graph.nodes()),) * len(plans))
@@ -125,18 +142,24 @@ def neighbours(graph: Graph, dialect: Dialect, rules: Sequence[CheckedRule], acc
 
 
 Texts = dict[int, tuple[Any, str]]
-"""Attributes as text by identity, with the attributes themselves, so that they stay alive: graphs share them."""
+"""Attributes as text by identity, with the attributes themselves, so that they stay alive: graphs share them.
+"""
 
 
 def fingerprint(graph: Graph, texts: Texts) -> int:
-    """A number that graphs have in common that are equal up to names and order of nodes (inputs and parameters aside)."""
+    """A number that graphs have in common that are equal up to names and order of nodes (inputs and
+    parameters aside).
+    """
     found: dict[int, int] = {}
     for node in graph.reverse_post_order():
         op = graph.op[node]
         if op in (INPUT, PARAM) or op is CONST and node in graph.values:
             found[node] = hash((op, graph.names[node] or node))
         else:
-            found[node] = hash((op, attributes_text(graph.attrs[node], texts), tuple([found.get(o, o) for o in graph.operands[node]])))
+            found[node] = hash((
+                op, attributes_text(graph.attrs[node], texts),
+                tuple([found.get(o, o) for o in graph.operands[node]]),
+            ))
     return hash(tuple([found[node] for node in graph.outputs]))
 
 

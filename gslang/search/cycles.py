@@ -1,8 +1,9 @@
 """E-nodes that close cycles of classes.
 
-Extraction needs no e-node that lies on a cycle, but may need any other. So that its integer programme stays small, e-graphs
-are kept free of cycles as in Tensat (MLSys 2021): e-nodes are taken in order of age, and one that closes a cycle with older
-ones is dropped. A class never loses its oldest e-node: what that reads is older than all e-nodes of the class.
+Extraction needs no e-node that lies on a cycle, but may need any other. So that its integer programme stays
+small, e-graphs are kept free of cycles as in Tensat (MLSys 2021): e-nodes are taken in order of age, and one
+that closes a cycle with older ones is dropped. A class never loses its oldest e-node: what that reads is
+older than all e-nodes of the class.
 """
 
 from __future__ import annotations
@@ -12,10 +13,19 @@ from collections.abc import Callable, Mapping, Sequence
 from gslang.search.extract.components import strong_components
 
 
-def closing_cycles(operands: Sequence[tuple[int, ...]], members: Mapping[int, list[int]], find: Callable[[int], int]) -> list[int]:
+def closing_cycles(
+    operands: Sequence[tuple[int, ...]], members: Mapping[int, list[int]], find: Callable[[int], int]
+) -> list[int]:
     """E-nodes to drop, so that no class can be reached from itself."""
-    below = {of: list(dict.fromkeys(find(o) for n in nodes for o in operands[n] if o >= 0)) for of, nodes in members.items()}
-    result = [n for of, nodes in members.items() if of in below[of] for n in nodes if any(o >= 0 and find(o) == of for o in operands[n])]
+    below = {
+        of: list(dict.fromkeys(find(o) for n in nodes for o in operands[n] if o >= 0))
+        for of, nodes in members.items()
+    }
+    result = [
+        n
+        for of, nodes in members.items() if of in below[of]
+        for n in nodes if any(o >= 0 and find(o) == of for o in operands[n])
+    ]
     own = set(result)
     for component in strong_components(below):
         result += _dropped(component, operands, members, find, own)
@@ -23,10 +33,14 @@ def closing_cycles(operands: Sequence[tuple[int, ...]], members: Mapping[int, li
 
 
 def _dropped(
-    component: list[int], operands: Sequence[tuple[int, ...]], members: Mapping[int, list[int]], find: Callable[[int], int],
+    component: list[int],
+    operands: Sequence[tuple[int, ...]],
+    members: Mapping[int, list[int]],
+    find: Callable[[int], int],
     own: set[int],
-) -> list[int]:  # fmt: skip
-    """Of one strongly connected component, with a topological order kept up to date (Pearce and Kelly 2007)."""
+) -> list[int]:
+    """Of one strongly connected component, with a topological order kept up to date (Pearce and Kelly 2007).
+    """
     inside = set(component)
     edges = sorted(
         (node, of, tuple({find(o): None for o in operands[node] if o >= 0 and find(o) in inside}))
@@ -53,8 +67,13 @@ def _dropped(
     return result
 
 
-def _insert(of: int, child: int, rank: dict[int, int], below: dict[int, set[int]], above: dict[int, set[int]]) -> bool:
-    """Add the edge that `of` reads `child`, which then ranks lower. False, and nothing is done, if that closes a cycle."""
+def _insert(
+    of: int, child: int, rank: dict[int, int], below: dict[int, set[int]], above: dict[int, set[int]]
+) -> bool:
+    """Add the edge that `of` reads `child`, which then ranks lower.
+
+    False, and nothing is done, if that closes a cycle.
+    """
     if rank[child] > rank[of]:
         down = _reach(child, below, lambda n: rank[n] >= rank[of])
         if of in down:

@@ -1,8 +1,8 @@
 """An e-graph over a flat graph: e-nodes are nodes of a `Graph`, e-classes are sets of nodes in a union-find.
 
-So attribute expressions and targets of rules work on e-nodes as on any nodes (`engine.values`, `engine.build`). The operands of
-an e-node stand for their classes. What rules make and unite is seen by matching only after `rebuild`, which restores congruence
-and drops e-nodes that close cycles.
+So attribute expressions and targets of rules work on e-nodes as on any nodes (`engine.values`,
+`engine.build`). The operands of an e-node stand for their classes. What rules make and unite is seen by
+matching only after `rebuild`, which restores congruence and drops e-nodes that close cycles.
 """
 
 from __future__ import annotations
@@ -21,8 +21,10 @@ _LONGEST = 4096  # elements of a constant that is compared by value
 
 
 class EGraph:
-    """`store`: the e-nodes. `members`: class → its e-nodes, oldest first; `parents`: class → e-nodes that read it; a class is named
-    by its leader, an e-node of it. `origin`: e-node → the rule that made it; `dropped`: e-nodes that closed cycles."""
+    """`store`: the e-nodes. `members`: class → its e-nodes, oldest first; `parents`: class → e-nodes that
+    read it; a class is named by its leader, an e-node of it. `origin`: e-node → the rule that made it;
+    `dropped`: e-nodes that closed cycles.
+    """
 
     def __init__(self, graph: Graph, dialect: Dialect) -> None:
         self.dialect = dialect
@@ -41,7 +43,9 @@ class EGraph:
         self.node_of: dict[int, int] = {}  # node of the graph → e-node
         for node in graph.reverse_post_order():
             operands = tuple([self.node_of[o] if o >= 0 else o for o in graph.operands[node]])
-            made = self.store.add(graph.op[node], operands, graph.attrs[node], graph.types[node], graph.names[node])
+            made = self.store.add(
+                graph.op[node], operands, graph.attrs[node], graph.types[node], graph.names[node]
+            )
             if node in graph.values:
                 self.store.values[made] = graph.values[node]
             self.node_of[node] = self.intern(made, {})
@@ -62,7 +66,9 @@ class EGraph:
         return sum(map(len, self.members.values())) + len(self._new)
 
     def intern(self, node: int, same: dict[int, int], rule: str | None = None) -> int:
-        """The e-node for the last node added to the store: the node itself, or an equal one that was there (`same` is told)."""
+        """The e-node for the last node added to the store: the node itself, or an equal one that was there
+        (`same` is told).
+        """
         store = self.store
         if len(self.leader) <= node:
             self.leader += range(len(self.leader), node + 1)
@@ -103,14 +109,21 @@ class EGraph:
         return op, items, store.operands[node]
 
     def unite(self, a: int, b: int, why: object = None) -> None:
-        """Two e-nodes are equal; matching sees it after `rebuild`. `why`: for whoever overrides `joined`; None is congruence."""
+        """Two e-nodes are equal; matching sees it after `rebuild`.
+
+        `why`: for whoever overrides `joined`; None is congruence.
+        """
         self._unions.append((a, b, why))
 
     def joined(self, a: int, b: int, why: object) -> None:
         """Told of each union that joined two classes. Here nobody asks."""
 
-    def reason(self, scope: Scope, sources: Sequence[int], targets: Sequence[int], first: int) -> Sequence[object]:
-        """Why each source is to be united with its target, before the target's nodes (from `first` on) are interned. Here nobody asks."""
+    def reason(
+        self, scope: Scope, sources: Sequence[int], targets: Sequence[int], first: int
+    ) -> Sequence[object]:
+        """Why each source is to be united with its target, before the target's nodes (from `first` on) are
+        interned. Here nobody asks.
+        """
         return [None] * len(sources)
 
     def type_of(self, node: int) -> Type | None:
@@ -120,7 +133,10 @@ class EGraph:
     # ── restoring invariants ──
 
     def rebuild(self) -> set[int]:
-        """Unite what is to be united and what is congruent, and drop e-nodes that close cycles. The classes that have changed."""
+        """Unite what is to be united and what is congruent, and drop e-nodes that close cycles.
+
+        The classes that have changed.
+        """
         changed: set[int] = set()
         self.fitting = {}
         for node in self._new:
@@ -150,7 +166,9 @@ class EGraph:
         return changed
 
     def _merge(self, a: int, b: int) -> int | None:
-        """The leader of two classes made one; None if they are already, or if their types contradict each other."""
+        """The leader of two classes made one; None if they are already, or if their types contradict each
+        other.
+        """
         if a == b:
             return None
         op, types = self.store.op, self.store.types

@@ -1,7 +1,7 @@
 """E-graphs as files, in the format of extraction-gym (`egraph-serialize`): one JSON object.
 
-`nodes`: id → {`op`, `children`: ids of e-nodes, of whose classes one is meant, `eclass`, `cost` (1 if left out)}, and
-`root_eclasses`. `class_data` and whatever else there is means nothing to extraction.
+`nodes`: id → {`op`, `children`: ids of e-nodes, of whose classes one is meant, `eclass`, `cost` (1 if left
+out)}, and `root_eclasses`. `class_data` and whatever else there is means nothing to extraction.
 """
 
 from __future__ import annotations
@@ -21,7 +21,9 @@ from gslang.search.extract.problem import Problem, make_problem
 
 @dataclass(frozen=True, slots=True)
 class EGraphFile:
-    """`problem` with the file's names of its e-nodes and classes, and each e-node's operator as it is written."""
+    """`problem` with the file's names of its e-nodes and classes, and each e-node's operator as it is
+    written.
+    """
 
     problem: Problem
     nodes: tuple[str, ...]
@@ -30,14 +32,23 @@ class EGraphFile:
 
 
 def read_egraph(path: str, data: str | bytes | None = None) -> EGraphFile:
-    """The e-graph in a file. Raises `InputError` with a JSON pointer for what does not fit the format, `OSError`."""
+    """The e-graph in a file.
+
+    Raises `InputError` with a JSON pointer for what does not fit the format, `OSError`.
+    """
     file = JsonFile(path)
     top = parse(file, Path(path).read_bytes() if data is None else data)
     if not isinstance(top, dict) or not isinstance(top.get("nodes"), dict):
-        file.fail("", "expected an object with `nodes`, an object of e-nodes by id", "is this an e-graph of extraction-gym?")
+        file.fail(
+            "", "expected an object with `nodes`, an object of e-nodes by id",
+            "is this an e-graph of extraction-gym?",
+        )
     nodes: dict[str, Any] = top["nodes"]
     classes: dict[str, int] = {}
-    owner = [classes.setdefault(_class_name(file, f"/nodes/{escaped(id)}", node), len(classes)) for id, node in nodes.items()]
+    owner = [
+        classes.setdefault(_class_name(file, f"/nodes/{escaped(id)}", node), len(classes))
+        for id, node in nodes.items()
+    ]
     owner_of = dict(zip(nodes, owner))
     children, costs, operators = [], [], []
     for id, node in nodes.items():
@@ -52,7 +63,10 @@ def read_egraph(path: str, data: str | bytes | None = None) -> EGraphFile:
     if "root_eclasses" not in top:
         file.fail("", "`root_eclasses` is missing", "name the classes to compute")
     roots = _ids(file, "/root_eclasses", top["root_eclasses"], classes, "e-class")
-    return EGraphFile(make_problem(owner, children, costs, roots, len(classes)), tuple(nodes), tuple(classes), tuple(operators))
+    return EGraphFile(
+        make_problem(owner, children, costs, roots, len(classes)), tuple(nodes), tuple(classes),
+        tuple(operators),
+    )
 
 
 def _class_name(file: JsonFile, pointer: str, node: Any) -> str:
@@ -73,24 +87,36 @@ def _cost(file: JsonFile, pointer: str, cost: Any) -> float:
     except OverflowError:
         number = inf
     if not isfinite(number) or number < 0:
-        file.fail(f"{pointer}/cost", f"a cost must be at least 0 and finite, not {cost}", 'write "inf" for what must not be chosen')
+        file.fail(
+            f"{pointer}/cost", f"a cost must be at least 0 and finite, not {cost}",
+            'write "inf" for what must not be chosen',
+        )
     return number
 
 
 def _ids(file: JsonFile, pointer: str, ids: Any, known: Mapping[str, int], what: str) -> list[int]:
     if not isinstance(ids, list):
-        file.fail(pointer, f"expected a list of {what}es" if what == "e-class" else f"expected a list of ids of {what}s")
+        file.fail(
+            pointer,
+            f"expected a list of {what}es" if what == "e-class" else f"expected a list of ids of {what}s",
+        )
     result = []
     for k, id in enumerate(ids):
         if not isinstance(id, str) or id not in known:
             guess = did_you_mean(str(id), list(known)[:5000])
-            file.fail(f"{pointer}/{k}", f"there is no {what} `{id}`", f"did you mean `{guess}`?" if guess else "")
+            file.fail(
+                f"{pointer}/{k}", f"there is no {what} `{id}`", f"did you mean `{guess}`?" if guess else ""
+            )
         result.append(known[id])
     return result
 
 
 def write_egraph(
-    path: str, problem: Problem, operators: Sequence[str], class_names: Sequence[str], node_names: Sequence[str]
+    path: str,
+    problem: Problem,
+    operators: Sequence[str],
+    class_names: Sequence[str],
+    node_names: Sequence[str],
 ) -> None:
     """Write an e-graph whose children are named by the first e-node of their class. Raises `OSError`."""
     nodes = {

@@ -1,8 +1,9 @@
-"""An e-graph that can tell why two of its nodes are equal: a chain of terms, each from the one before by one rule.
+"""An e-graph that can tell why two of its nodes are equal: a chain of terms, each from the one before by one
+rule.
 
-Unions are kept as a forest whose edges have reasons (Nieuwenhuis and Oliveras 2007, as egg's explanations): an application of a rule,
-with the terms that its two sides were, or congruence. A chain between two nodes follows the forest; where an edge is congruence, it goes
-on below, operand by operand.
+Unions are kept as a forest whose edges have reasons (Nieuwenhuis and Oliveras 2007, as egg's explanations):
+an application of a rule, with the terms that its two sides were, or congruence. A chain between two nodes
+follows the forest; where an edge is congruence, it goes on below, operand by operand.
 """
 
 from __future__ import annotations
@@ -23,7 +24,10 @@ _MOST_STEPS = 400  # of a chain: longer ones tell nobody anything
 
 @dataclass(frozen=True, slots=True)
 class Term:
-    """An expression over inputs. `op`: an operator, a kind of leaf, a tuple or a projection; `name` is that of a leaf."""
+    """An expression over inputs.
+
+    `op`: an operator, a kind of leaf, a tuple or a projection; `name` is that of a leaf.
+    """
 
     op: str
     attrs: tuple[tuple[str, Any], ...] = ()
@@ -83,7 +87,8 @@ class ExplainedEGraph(EGraph):
     def __init__(self, graph: Graph, dialect: Dialect, plain: Plain = lambda op, attrs, types: attrs) -> None:
         self._plain = plain
         self._made_of: dict[int, tuple[int, ...]] = {}  # e-node → operands that it had when it was made
-        self._edges: dict[int, tuple[int, _Applied | None]] = {}  # e-node → the next one on the way to its tree's root, and why
+        # e-node → the next one on the way to its tree's root, and why
+        self._edges: dict[int, tuple[int, _Applied | None]] = {}
         self._terms: dict[int, Term] = {}
         super().__init__(graph, dialect)
 
@@ -97,13 +102,19 @@ class ExplainedEGraph(EGraph):
     def _make_plain(self, node: int) -> None:
         store = self.store
         if store.attrs[node]:
-            types = tuple([None if o < 0 else self.type_of(o) if o < len(self.leader) else store.types[o] for o in store.operands[node]])
+            types = tuple([
+                None if o < 0 else self.type_of(o) if o < len(self.leader) else store.types[o]
+                for o in store.operands[node]
+            ])
             store.attrs[node] = dict(self._plain(store.op[node], store.attrs[node], types))
 
     def _key(self, node: int) -> Any:
         key, store = super()._key(node), self.store
         signature = self.dialect.get(store.op[node])
-        if key.__class__ is tuple and len(store.operands[node]) == 2 and signature is not None and "commutative" in signature.traits:
+        if (
+            key.__class__ is tuple and len(store.operands[node]) == 2 and signature is not None
+            and "commutative" in signature.traits
+        ):
             return (*key[:2], tuple(sorted(store.operands[node])))
         return key
 
@@ -114,7 +125,9 @@ class ExplainedEGraph(EGraph):
 
     # ── what is noted while rules run ──
 
-    def reason(self, scope: Scope, sources: Sequence[int], targets: Sequence[int], first: int) -> Sequence[object]:
+    def reason(
+        self, scope: Scope, sources: Sequence[int], targets: Sequence[int], first: int
+    ) -> Sequence[object]:
         for node in range(first, len(self.store.op)):
             self._make_plain(node)
         pairs = zip(sources, targets, _roots(scope))
@@ -137,10 +150,15 @@ class ExplainedEGraph(EGraph):
             case _:
                 return slot
         slots = scope.slots
-        waiting = [(k, slots[k]) for k in below if scope.rule.nodes[k].block is None and slots[k] not in (UNBOUND, ABSENT)]
+        waiting = [
+            (k, slots[k])
+            for k in below if scope.rule.nodes[k].block is None and slots[k] not in (UNBOUND, ABSENT)
+        ]
         operands: list[_Side | int] = []
         for operand in self.store.operands[slot]:
-            found = next((item for item in waiting if operand >= 0 and self.find(item[1]) == self.find(operand)), None)
+            found = next(
+                (item for item in waiting if operand >= 0 and self.find(item[1]) == self.find(operand)), None
+            )
             if found is None or depth > 100:
                 operands.append(operand)
             else:
@@ -151,7 +169,9 @@ class ExplainedEGraph(EGraph):
     def _about_to_be(self, node: int, first: int) -> _Side | int:
         if node < first:
             return node
-        return self._side(None, node, [self._about_to_be(o, first) if o >= 0 else o for o in self.store.operands[node]])
+        return self._side(
+            None, node, [self._about_to_be(o, first) if o >= 0 else o for o in self.store.operands[node]]
+        )
 
     def _side(self, known: int | None, node: int, operands: Sequence[_Side | int]) -> _Side:
         if self.store.op[node] in LEAVES:
@@ -197,7 +217,9 @@ class ExplainedEGraph(EGraph):
             return self.term(side)
         if side.op in LEAVES:
             return Term(side.op, (), (), side.attrs[0][1])
-        return Term(side.op, side.attrs, tuple([None if o == ABSENT else self._term_of(o) for o in side.operands]))
+        return Term(
+            side.op, side.attrs, tuple([None if o == ABSENT else self._term_of(o) for o in side.operands])
+        )
 
     def _path(self, a: int, b: int) -> list[Step]:
         above = self._to_root(a)
@@ -240,7 +262,9 @@ class ExplainedEGraph(EGraph):
             return [] if side == node else self._path(node, side)
         return self._below(node, self._made_of[node], side.operands, None)
 
-    def _below(self, node: int, before: Sequence[int], after: Sequence[_Side | int], other: int | None) -> list[Step]:
+    def _below(
+        self, node: int, before: Sequence[int], after: Sequence[_Side | int], other: int | None
+    ) -> list[Step]:
         """The chain between two calls of one operator, operand by operand."""
         if self.store.op[node] in LEAVES:
             return []
@@ -253,7 +277,10 @@ class ExplainedEGraph(EGraph):
             if isinstance(new, int):
                 inner = self._path(old, new)
             else:
-                inner = self._path(old, new.node) + self._to_side(new.node, new) if new.node is not None else self._made(old, new)
+                inner = (
+                    self._path(old, new.node) + self._to_side(new.node, new) if new.node is not None
+                    else self._made(old, new)
+                )
             steps += [_lifted(step, base, now, k) for step in inner]
             now[k] = self.term(new) if isinstance(new, int) else self._term_of(new)
             _check_length(steps)
@@ -268,7 +295,10 @@ class ExplainedEGraph(EGraph):
 
     def _is_like(self, candidate: int, node: int, side: _Side) -> bool:
         store = self.store
-        if self.find(candidate) != self.find(node) or store.op[candidate] != side.op or candidate not in self._made_of:
+        if (
+            self.find(candidate) != self.find(node) or store.op[candidate] != side.op
+            or candidate not in self._made_of
+        ):
             return False
         if side.op in LEAVES:
             return self._leaf_term(candidate).name == str(side.attrs[0][1])
@@ -289,7 +319,9 @@ def _turned(why: _Applied | None) -> _Applied | None:
     return None if why is None else _Applied(why.rule, why.target, why.source, not why.forward)
 
 
-def _paired(egraph: ExplainedEGraph, before: Sequence[int], after: Sequence[_Side | int]) -> list[tuple[int, _Side | int]]:
+def _paired(
+    egraph: ExplainedEGraph, before: Sequence[int], after: Sequence[_Side | int]
+) -> list[tuple[int, _Side | int]]:
     """Operands of two congruent calls, those of commutative operators as they belong together."""
     straight = list(zip(before, after))
     if len(straight) != 2 or all(_fits(egraph, *pair) for pair in straight):
@@ -349,7 +381,9 @@ def _constant(store: Graph, node: int) -> str:
 
 
 def written(term: Term, complete: Callable[[str], dict[str, Any]] = lambda op: {}) -> str:
-    """The term as rule files write it; attributes with their defaults (`complete`: operator → defaults) are left out."""
+    """The term as rule files write it; attributes with their defaults (`complete`: operator → defaults) are
+    left out.
+    """
     if term.op in (INPUT, PARAM, CONST):
         return term.name
     given = ["none" if operand is None else written(operand, complete) for operand in term.operands]
@@ -358,7 +392,10 @@ def written(term: Term, complete: Callable[[str], dict[str, Any]] = lambda op: {
     if term.op == PROJ:
         return f"{given[0]}.{dict(term.attrs)['index']}"
     defaults = complete(term.op)
-    given += [f"{name} = {shown(value)}" for name, value in term.attrs if name not in defaults or defaults[name] != value]
+    given += [
+        f"{name} = {shown(value)}"
+        for name, value in term.attrs if name not in defaults or defaults[name] != value
+    ]
     return f"{term.op}({', '.join(given)})"
 
 

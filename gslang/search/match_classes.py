@@ -1,7 +1,7 @@
 """Matches of rules over e-classes: the match machine, where an operand may be any e-node of its class.
 
-Condition 4 of a match (no interior node is used outside) and condition 5 (convexity) mean nothing here: nothing goes away, and
-what would close a cycle is dropped (`cycles`). Outputs must be of different classes.
+Condition 4 of a match (no interior node is used outside) and condition 5 (convexity) mean nothing here:
+nothing goes away, and what would close a cycle is dropped (`cycles`). Outputs must be of different classes.
 """
 
 from __future__ import annotations
@@ -41,16 +41,27 @@ def class_matches(program: MatchProgram, egraph: EGraph, of: int) -> Iterator[Sc
 def _parts(
     program: MatchProgram, register: int
 ) -> tuple[tuple[str, ...] | None, tuple[ir.Constraint, ...], tuple[mp.Step, ...]]:
-    """Of a register's steps: its operators (None for a leaf or an alternation), the tests of attributes against constants, the rest."""
+    """Of a register's steps: its operators (None for a leaf or an alternation), the tests of attributes
+    against constants, the rest.
+    """
     steps = program.registers[register].steps
     operators = next((step.operators for step in steps if isinstance(step, mp.IsOp)), None)
-    tests = {step: step.constraint for step in steps if isinstance(step, mp.Attr) and not step.waits and _is_constant(step.constraint)}
-    rest = tuple([step for step in steps if step not in tests and not (isinstance(step, mp.IsOp) and step.variable is None)])
+    tests = {
+        step: step.constraint
+        for step in steps if isinstance(step, mp.Attr) and not step.waits and _is_constant(step.constraint)
+    }
+    rest = tuple([
+        step
+        for step in steps if step not in tests and not (isinstance(step, mp.IsOp) and step.variable is None)
+    ])
     return operators, tuple(tests.values()), rest
 
 
 def _is_constant(constraint: mp.Constraint) -> TypeGuard[ir.Constraint]:
-    return isinstance(constraint, ir.Constraint) and isinstance(constraint.test, ir.Equals) and isinstance(constraint.test.value, ir.Const)
+    return (
+        isinstance(constraint, ir.Constraint) and isinstance(constraint.test, ir.Equals)
+        and isinstance(constraint.test.value, ir.Const)
+    )
 
 
 class ClassMachine(Machine):
@@ -105,13 +116,17 @@ class ClassMachine(Machine):
             return before(steps, rest)
         return self._members(register, fitting, steps, rest)
 
-    def _fitting(self, register: int, of: int, operators: tuple[str, ...], tests: tuple[ir.Constraint, ...]) -> list[int]:
+    def _fitting(
+        self, register: int, of: int, operators: tuple[str, ...], tests: tuple[ir.Constraint, ...]
+    ) -> list[int]:
         """E-nodes of a class that pass what does not depend on the rest of the match."""
         op, node = self.graph.op, self.program.rule.nodes[register]
         found = [n for n in self.egraph.members[of] if op[n] in operators]
         return [n for n in found if all(satisfied(test, node, n, self.scope) for test in tests)]
 
-    def _members(self, register: int, fitting: list[int], steps: tuple[mp.Step, ...], rest: Todo) -> Iterator[Todo]:
+    def _members(
+        self, register: int, fitting: list[int], steps: tuple[mp.Step, ...], rest: Todo
+    ) -> Iterator[Todo]:
         block = self.program.registers[register].block
         for node in fitting:
             self.put(self.scope.slots_of(block), register, node)
@@ -143,7 +158,9 @@ class ClassMachine(Machine):
         elif known:
             op, dropped = self.graph.op, egraph.dropped
             best = min(known, key=lambda classes: sum(len(egraph.parents[of]) for of in classes))
-            readers = [n for of in best for n in egraph.parents[of] if op[n] in climb.operators and n not in dropped]
+            readers = [
+                n for of in best for n in egraph.parents[of] if op[n] in climb.operators and n not in dropped
+            ]
             result = list(dict.fromkeys(map(egraph.find, readers)))
         memo[register] = result
         return result

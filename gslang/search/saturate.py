@@ -1,8 +1,9 @@
-"""Equality saturation: rules add what their targets are to the e-graph, round by round, until nothing is new or a limit is reached.
+"""Equality saturation: rules add what their targets are to the e-graph, round by round, until nothing is new
+or a limit is reached.
 
-Limits count e-nodes and rounds, not seconds, so that results can be reproduced. A rule that matches too often in a round is
-left out of the next ones, each time for longer (egg's backoff, Willsey et al. 2021). Rules with several outputs, which make
-e-graphs explode, run in the first rounds only (Tensat's `k_multi`).
+Limits count e-nodes and rounds, not seconds, so that results can be reproduced. A rule that matches too often
+in a round is left out of the next ones, each time for longer (egg's backoff, Willsey et al. 2021). Rules with
+several outputs, which make e-graphs explode, run in the first rounds only (Tensat's `k_multi`).
 """
 
 from __future__ import annotations
@@ -29,7 +30,9 @@ _BAN = 2  # rounds, doubled likewise
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """`nodes`: e-nodes, after which nothing is added; `rounds`; `multi`: rounds in which rules with several outputs run."""
+    """`nodes`: e-nodes, after which nothing is added; `rounds`; `multi`: rounds in which rules with several
+    outputs run.
+    """
 
     nodes: int = 10_000
     rounds: int = 15
@@ -66,8 +69,10 @@ def saturate(
     accept: Callable[[CheckedRule], bool] = lambda rule: True, reached: Callable[[], bool] = lambda: False,
     proposals: Sequence[CheckedRule] = (),
 ) -> Saturation:  # fmt: skip
-    """Run rules to saturation or a limit, or until a goal is `reached`, which is asked after each round. `accept` is asked before a rule is
-    applied for the first time. The targets of `proposals` are added, and equal to nothing until a rule finds them so."""
+    """Run rules to saturation or a limit, or until a goal is `reached`, which is asked after each round.
+    `accept` is asked before a rule is applied for the first time. The targets of `proposals` are added, and
+    equal to nothing until a rule finds them so.
+    """
     progress = progress or Saturation()
     queue = [_prepared(rule) for rule in rules if not rule.disconnected and not _has_chain(rule)]
     queue += [_prepared(rule, True) for rule in proposals]
@@ -134,7 +139,10 @@ def _matches(rule: _Rule, egraph: EGraph, near: dict[int, int] | None, number: i
 
 def _key(scope: Scope, egraph: EGraph, leaves: frozenset[int]) -> object:
     """The key of a match; the instances of a variadic output count as a set."""
-    slots = tuple([slot if slot < 0 else egraph.find(slot) if number in leaves else slot for number, slot in enumerate(scope.slots)])
+    slots = tuple([
+        slot if slot < 0 else egraph.find(slot) if number in leaves else slot
+        for number, slot in enumerate(scope.slots)
+    ])
     instances = [tuple(sorted(i.slots.items())) for group in scope.instances for i in group]
     if scope.rule.output_block is not None:
         instances = sorted(instances)
@@ -142,7 +150,8 @@ def _key(scope: Scope, egraph: EGraph, leaves: frozenset[int]) -> object:
 
 
 def _apply(egraph: EGraph, scope: Scope, progress: Saturation, proposes: bool) -> bool:
-    """Add a match's target and, unless it is only proposed, unite it with the source; whether that is news."""
+    """Add a match's target and, unless it is only proposed, unite it with the source; whether that is news.
+    """
     rule, store = scope.rule, egraph.store
     sources = output_slots(scope)
     first = len(store.op)

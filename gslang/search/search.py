@@ -1,4 +1,6 @@
-"""Searching for the cheapest graph that rules lead to: equality saturation, backtracking, or plain rewriting kept where it pays."""
+"""Searching for the cheapest graph that rules lead to: equality saturation, backtracking, or plain rewriting
+kept where it pays.
+"""
 
 from __future__ import annotations
 
@@ -28,8 +30,9 @@ METHODS = ("eqsat", "backtrack", "greedy")
 
 @dataclass(frozen=True)
 class Settings:
-    """`alpha`, `budget`: of backtracking; `weights`: what work on weights only costs (None: as the table says); `exact`: extract
-    by integer programming where HiGHS is installed, for at most `seconds`."""
+    """`alpha`, `budget`: of backtracking; `weights`: what work on weights only costs (None: as the table
+    says); `exact`: extract by integer programming where HiGHS is installed, for at most `seconds`.
+    """
 
     method: str = "eqsat"
     limits: Limits = Limits()
@@ -42,9 +45,10 @@ class Settings:
 
 @dataclass
 class Found:
-    """`graph` with its `cost`; `before`: the cost of the graph searched from (infinite if it has none). `applications`: of rules during the search;
-    `led`: rule → how many nodes of the result it made. `bound`: nothing in the e-graph costs less; `egraph` what was extracted
-    from, with the choice."""
+    """`graph` with its `cost`; `before`: the cost of the graph searched from (infinite if it has none).
+    `applications`: of rules during the search; `led`: rule → how many nodes of the result it made. `bound`:
+    nothing in the e-graph costs less; `egraph` what was extracted from, with the choice.
+    """
 
     graph: Graph
     cost: float
@@ -61,7 +65,11 @@ class Found:
     def report(self) -> dict[str, Any]:
         """Costs, counts and rules, as values that JSON has."""
         return {
-            "cost": {"before": self.before if isfinite(self.before) else None, "after": self.cost, "bound": self.bound},
+            "cost": {
+                "before": self.before if isfinite(self.before) else None,
+                "after": self.cost,
+                "bound": self.bound,
+            },
             "applications": dict(sorted(self.applications.items())),
             "rules_of_result": dict(sorted(self.led.items())),
             "refused": dict(sorted(self.refused.items())),
@@ -73,7 +81,9 @@ class Found:
 
 @dataclass(frozen=True, slots=True)
 class Extractable:
-    """An e-graph as an extraction problem: e-nodes of the store by their numbers in `problem`, and leaders of classes."""
+    """An e-graph as an extraction problem: e-nodes of the store by their numbers in `problem`, and leaders of
+    classes.
+    """
 
     problem: Problem
     nodes: list[int]
@@ -81,12 +91,19 @@ class Extractable:
 
 
 def search(
-    graph: Graph, dialect: Dialect, rules: Sequence[CheckedRule], table: CostTable, settings: Settings = Settings(),
-    progress: Saturation | None = None, accept: Callable[[CheckedRule], bool] = lambda rule: True,
-) -> Found:  # fmt: skip
-    """The cheapest graph found, never dearer than the given one (whose cost is infinite if a call of it has none).
+    graph: Graph,
+    dialect: Dialect,
+    rules: Sequence[CheckedRule],
+    table: CostTable,
+    settings: Settings = Settings(),
+    progress: Saturation | None = None,
+    accept: Callable[[CheckedRule], bool] = lambda rule: True,
+) -> Found:
+    """The cheapest graph found, never dearer than the given one (whose cost is infinite if a call of it has
+    none).
 
-    `accept` is asked before a rule is applied for the first time. Raises `UnknownCost` if nothing that was found has a cost.
+    `accept` is asked before a rule is applied for the first time. Raises `UnknownCost` if nothing that was
+    found has a cost.
     """
     try:
         before = graph_cost(graph, dialect, table, settings.weights).cost
@@ -104,13 +121,18 @@ def search(
 
     cost_of = Prices(dialect, table, settings.weights).total
     if settings.method == "backtrack":
-        best, cost, applications = backtrack(graph, dialect, fitting, cost_of, before, settings.alpha, settings.budget, allowed)
+        best, cost, applications = backtrack(
+            graph, dialect, fitting, cost_of, before, settings.alpha, settings.budget, allowed
+        )
         return Found(best, cost, before, applications, stopped="searched")
     rewritten = rewrite_greedily(graph, fitting, allowed)
     simple = cost_of(rewritten)
     if settings.method == "greedy":
         better = simple is not None and simple < before
-        return Found(rewritten if better else graph, simple if better and simple is not None else before, before, {}, stopped="fixed point")
+        return Found(
+            rewritten if better else graph, simple if better and simple is not None else before, before, {},
+            stopped="fixed point",
+        )
     try:
         found = _by_saturation(graph, dialect, fitting, table, settings, progress, allowed, before)
     except Infeasible:
@@ -133,9 +155,9 @@ def _by_saturation(
     result, led = _as_graph(graph, egraph, extractable, chosen)
     cost = graph_cost(result, dialect, table, settings.weights).cost
     return Found(
-        result, cost, before, done.applications, led, chosen.bound, done.nodes, done.rounds, done.stopped, done.refused,
-        (egraph, extractable),
-    )  # fmt: skip
+        result, cost, before, done.applications, led, chosen.bound, done.nodes, done.rounds, done.stopped,
+        done.refused, (egraph, extractable),
+    )
 
 
 def _extract(problem: Problem, settings: Settings) -> Solution:
@@ -171,7 +193,9 @@ def as_problem(egraph: EGraph, table: CostTable, weights: str) -> Extractable:
 
 
 def _reachable(egraph: EGraph) -> tuple[list[int], set[int]]:
-    """Classes below the outputs, each after all that it may read, and those that can be computed from weights only."""
+    """Classes below the outputs, each after all that it may read, and those that can be computed from weights
+    only.
+    """
     store = egraph.store
     order: list[int] = []
     state: dict[int, bool] = {}
@@ -181,7 +205,11 @@ def _reachable(egraph: EGraph) -> tuple[list[int], set[int]]:
             of = stack[-1]
             if of not in state:
                 state[of] = False
-                stack += [c for n in egraph.members[of] for o in store.operands[n] if o >= 0 and (c := egraph.find(o)) not in state]
+                stack += [
+                    c
+                    for n in egraph.members[of]
+                    for o in store.operands[n] if o >= 0 and (c := egraph.find(o)) not in state
+                ]
                 continue
             stack.pop()
             if not state[of]:
@@ -191,14 +219,21 @@ def _reachable(egraph: EGraph) -> tuple[list[int], set[int]]:
     for of in order:
         for node in egraph.members[of]:
             op = store.op[node]
-            if op in (PARAM, CONST) or op is not INPUT and all(o < 0 or egraph.find(o) in constant for o in store.operands[node]):
+            if (
+                op in (PARAM, CONST) or op is not INPUT
+                and all(o < 0 or egraph.find(o) in constant for o in store.operands[node])
+            ):
                 constant.add(of)
                 break
     return order, constant
 
 
-def _as_graph(graph: Graph, egraph: EGraph, extractable: Extractable, chosen: Solution) -> tuple[Graph, dict[str, int]]:
-    """The chosen e-nodes as a graph with the inputs and the names of the outputs of the given one; rules that made them."""
+def _as_graph(
+    graph: Graph, egraph: EGraph, extractable: Extractable, chosen: Solution
+) -> tuple[Graph, dict[str, int]]:
+    """The chosen e-nodes as a graph with the inputs and the names of the outputs of the given one; rules that
+    made them.
+    """
     store, problem = egraph.store, extractable.problem
     result = Graph(graph.dialect, graph.name)
     result.meta = dict(graph.meta)
@@ -211,16 +246,24 @@ def _as_graph(graph: Graph, egraph: EGraph, extractable: Extractable, chosen: So
                 result.extras[made] = dict(graph.extras[node])
             if node in egraph.node_of:
                 there[egraph.find(egraph.node_of[node])] = made
-    outputs = {egraph.find(made): graph.names[node] for node, made in reversed(list(zip(graph.outputs, egraph.outputs)))}
+    outputs = {
+        egraph.find(made): graph.names[node]
+        for node, made in reversed(list(zip(graph.outputs, egraph.outputs)))
+    }
     led: dict[str, int] = {}
     for of in needed(problem, chosen.choice):
         node, leader = extractable.nodes[chosen.choice[of]], extractable.classes[of]
         if leader in there:
             continue
         origin = came.get(node)
-        name = outputs.get(leader) or (graph.names[origin] if origin is not None and graph.names[origin] not in outputs.values() else None)
+        name = outputs.get(leader) or (
+            graph.names[origin] if origin is not None and graph.names[origin] not in outputs.values()
+            else None
+        )
         operands = [there[egraph.find(o)] if o >= 0 else o for o in store.operands[node]]
-        there[leader] = made = result.add(store.op[node], operands, store.attrs[node], store.types[leader], name)
+        there[leader] = made = result.add(
+            store.op[node], operands, store.attrs[node], store.types[leader], name
+        )
         if node in store.values:
             result.values[made] = store.values[node]
         if origin is not None and origin in graph.extras:

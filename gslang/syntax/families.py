@@ -1,7 +1,8 @@
-"""Rule families: `rule neutral(x) for (Op, e) in (Add, 0), (Mul, 1): Op(x, e) => x;` is a rule for each row of its table.
+"""Rule families: `rule neutral(x) for (Op, e) in (Add, 0), (Mul, 1): Op(x, e) => x;` is a rule for each row
+of its table.
 
-A row's items stand for the table's names wherever these are read, as if they were written there; places of the text stay those
-of the family.
+A row's items stand for the table's names wherever these are read, as if they were written there; places of
+the text stay those of the family.
 """
 
 from __future__ import annotations
@@ -28,20 +29,31 @@ def instances(rule: n.Rule) -> tuple[tuple[n.Rule, ...], list[Diagnostic]]:
             continue
         name = row_name(rule.name.id, items)
         if name in made:
-            found.append(Diagnostic("E0208", f"there is a row `{name}` already", Label(row.span), help="remove one of them"))
+            found.append(Diagnostic(
+                "E0208", f"there is a row `{name}` already", Label(row.span), help="remove one of them"
+            ))
             continue
         meant = {name.id: item for name, item in zip(table.names, items)}
         made[name] = replace(
-            rule, name=replace(rule.name, id=name), inputs=_filled(rule.inputs, meant), source=_filled(rule.source, meant),
-            target=_filled(rule.target, meant), table=None, family=rule.name,
-        )  # fmt: skip
+            rule, name=replace(rule.name, id=name), inputs=_filled(rule.inputs, meant),
+            source=_filled(rule.source, meant), target=_filled(rule.target, meant), table=None,
+            family=rule.name,
+        )
     return tuple(made.values()), found
 
 
 def row_of(rule: n.Rule, name: str) -> n.Expr | None:
     """The row of a family that the rule of this name is made of."""
     rows = rule.table.rows if rule.table is not None else ()
-    return next((row for row in rows if (items := _items(row, len(rule.table.names))) is not None and row_name(rule.name.id, items) == name), None)  # type: ignore[union-attr]
+    return next(
+        (
+            row
+            for row in rows
+            if (items := _items(row, len(rule.table.names))) is not None  # type: ignore[union-attr]
+            and row_name(rule.name.id, items) == name
+        ),
+        None,
+    )
 
 
 def _items(row: n.Expr, count: int) -> tuple[n.Expr, ...] | None:
@@ -54,10 +66,15 @@ def _mistakes(rule: n.Rule, table: n.Table) -> Iterator[Diagnostic]:
     wanted = ", ".join(name.id for name in table.names)
     for row in table.rows:
         if _items(row, len(table.names)) is None:
-            yield Diagnostic("E0210", f"a row has an item for each of {wanted}", Label(row.span), help=f"write `({wanted})` with their values")
+            yield Diagnostic(
+                "E0210", f"a row has an item for each of {wanted}", Label(row.span),
+                help=f"write `({wanted})` with their values",
+            )
     names = {name.id: name for name in table.names}
     if len(names) < len(table.names):
-        yield Diagnostic("E0202", "a name stands twice in this table", Label(table.span), help="choose another name")
+        yield Diagnostic(
+            "E0202", "a name stands twice in this table", Label(table.span), help="choose another name"
+        )
     used: set[str] = set()
     for node, is_bound in _names((rule.inputs, rule.source, rule.target)):
         if node.id in names and is_bound:
@@ -68,7 +85,10 @@ def _mistakes(rule: n.Rule, table: n.Table) -> Iterator[Diagnostic]:
         used.add(node.id)
     for name in names.values():
         if name.id not in used:
-            yield Diagnostic("E0210", f"`{name.id}` of the table is not used in the rule", Label(name.span), help="use it, or remove it and its items")
+            yield Diagnostic(
+                "E0210", f"`{name.id}` of the table is not used in the rule", Label(name.span),
+                help="use it, or remove it and its items",
+            )
 
 
 _BINDING = frozenset(("name", "targets", "fields"))
@@ -99,6 +119,9 @@ def _filled(item: Any, meant: Mapping[str, n.Expr]) -> Any:
         return item if all(a is b for a, b in zip(item, new)) else new
     if not (is_dataclass(item) and isinstance(item, n.Node)):
         return item
-    old = {f.name: getattr(item, f.name) for f in fields(item) if f.name not in _BINDING and not f.name.endswith("span")}
+    old = {
+        f.name: getattr(item, f.name)
+        for f in fields(item) if f.name not in _BINDING and not f.name.endswith("span")
+    }
     changed = {name: value for name, part in old.items() if (value := _filled(part, meant)) is not part}
     return replace(item, **changed) if changed else item

@@ -1,7 +1,8 @@
 """The LALR parser of rule files, from tables that were made beforehand: `grammar/gsl.json`, plain data.
 
-Making the tables from `grammar/gsl.lark` takes twenty times as long as reading them. `make grammar` writes them again after a
-change of the grammar; until then, and where the installed Lark reads them otherwise, they are made for each process.
+Making the tables from `grammar/gsl.lark` takes twenty times as long as reading them. `make grammar` writes
+them again after a change of the grammar; until then, and where the installed Lark reads them otherwise, they
+are made for each process.
 """
 
 from __future__ import annotations
@@ -18,7 +19,10 @@ if TYPE_CHECKING:
     from lark.lexer import TerminalDef
 
 def _end_at_word_boundary(terminal: TerminalDef) -> None:
-    """`rulex` is no `rule`: a keyword ends where its word does. Where a name may stand too, the keyword comes first, as before."""
+    """`rulex` is no `rule`: a keyword ends where its word does.
+
+    Where a name may stand too, the keyword comes first, as before.
+    """
     from lark.lexer import PatternRE, PatternStr
 
     word = terminal.pattern.value
@@ -95,14 +99,23 @@ def serialised() -> str:
 
     data, memo = Lark(_text(), propagate_positions=True, **_OPTIONS).memo_serialize([TerminalDef, Rule])  # type: ignore[arg-type]
     usual = LarkOptions._defaults
-    data["options"] = {name: value for name, value in data["options"].items() if name in usual and value != usual[name] and not callable(value)}
+    data["options"] = {
+        name: value
+        for name, value in data["options"].items()
+        if name in usual and value != usual[name] and not callable(value)
+    }
     _renumber(data["parser"]["parser"])
-    text = json.dumps({"lark": version, "grammar": _digest(), "data": data, "memo": memo}, separators=(",", ":"), default=list)
+    text = json.dumps(
+        {"lark": version, "grammar": _digest(), "data": data, "memo": memo}, separators=(",", ":"),
+        default=list,
+    )
     return text.replace("]},", "]},\n") + "\n"
 
 
 def _renumber(table: dict[str, Any]) -> None:
-    """Number tokens by name, and states as they are reached from the first: Lark's numbers follow the order of its sets."""
+    """Number tokens by name, and states as they are reached from the first: Lark's numbers follow the order
+    of its sets.
+    """
     names = sorted(table["tokens"].values())
     states = {
         state: sorted((names.index(table["tokens"][token]), action) for token, action in actions.items())
@@ -117,7 +130,10 @@ def _renumber(table: dict[str, Any]) -> None:
                 todo.append(target)
     table["tokens"] = dict(enumerate(names))
     table["states"] = {
-        order[state]: {token: (reduces, to if reduces else order[to]) for token, (reduces, to) in states[state]} for state in todo
+        order[state]: {
+            token: (reduces, to if reduces else order[to]) for token, (reduces, to) in states[state]
+        }
+        for state in todo
     }
     for ends in ("start_states", "end_states"):
         table[ends] = {start: order[state] for start, state in table[ends].items()}

@@ -11,7 +11,8 @@ from gslang.syntax.parser import parse
 
 
 def rule_text(source: Source, name: str, documentation: bool = True) -> str:
-    """The text of a rule from its documentation, or its annotations, on; "" if the source has no such rule."""
+    """The text of a rule from its documentation, or its annotations, on; "" if the source has no such rule.
+    """
     doc, text = _texts(source)[0].get(name, ("", ""))
     return doc + text if documentation else text
 
@@ -29,7 +30,9 @@ def _texts(source: Source) -> tuple[dict[str, tuple[str, str]], dict[str, list[t
         doc = "".join(f"## {line}".rstrip() + "\n" for line in (item.doc or "").splitlines())
         text = f"{source.text[item.span.start : item.span.end]}\n"
         if isinstance(item, n.Rule):
-            rules.update(dict.fromkeys((item.name.id, *(rule.name.id for rule in instances(item)[0])), (doc, text)))
+            rules.update(
+                dict.fromkeys((item.name.id, *(rule.name.id for rule in instances(item)[0])), (doc, text))
+            )
         elif isinstance(item, n.Test):
             tests.setdefault(item.rule.id, []).append((item.title, doc + text))
     return rules, tests

@@ -1,4 +1,5 @@
-"""Syntax errors that teach: what was expected and where, and forms of neighbouring languages named as such."""
+"""Syntax errors that teach: what was expected and where, and forms of neighbouring languages named as such.
+"""
 
 from __future__ import annotations
 
@@ -17,7 +18,10 @@ _FOREIGN = (
     (re.compile(r"\|\|"), "`||` is `or` here", "write `or`"),
     (re.compile(r"!(?!=)"), "`!` is `not` here", "write `not`"),
     (re.compile(r"lambda\b"), "there is no `lambda`", "declare a function: `fn name(x) = …;`"),
-    (re.compile(r"def\b"), "there is no `def`", "declare a function: `fn name(x) = …;`, or a rule: `rule name(x): … => …;`"),
+    (
+        re.compile(r"def\b"), "there is no `def`",
+        "declare a function: `fn name(x) = …;`, or a rule: `rule name(x): … => …;`",
+    ),
     (re.compile(r"'"), "strings stand in double quotes", 'write `"…"`'),
     (re.compile(r"/\*"), "comments begin with `#`", "write `# …`"),
     (re.compile(r"->"), "`->` belongs to operator declarations; a rule is written with `=>`", "write `=>`"),
@@ -25,70 +29,154 @@ _FOREIGN = (
     (re.compile(r":="), "`:=` needs parentheses around it", "write `(name := pattern)`"),
     (re.compile(r"\.[0-9]"), "a number needs a digit before its point", "write `0.5`"),
     (re.compile(r"[^\x00-\x7f]"), "identifiers are ASCII", "use letters, digits and `_`"),
-)  # fmt: skip
+)
 
-_RANGE = "write `range(n)` to count up to a value: `[e for i in range(n)]`; as many instances as a value says are `each b in n { … }`"
+_RANGE = (
+    "write `range(n)` to count up to a value: `[e for i in range(n)]`; as many instances as a value says are "
+    "`each b in n { … }`"
+)
 
 # Terminals as a person would write them.
 _SHOWN = {
-    "SEMICOLON": "`;`", "LPAR": "`(`", "RPAR": "`)`", "LSQB": "`[`", "RSQB": "`]`", "LBRACE": "`{`", "RBRACE": "`}`",
-    "COMMA": "`,`", "COLON": "`:`", "EQUAL": "`=`", "ARROW": "`=>`", "RESULT_ARROW": "`->`", "DOT": "`.`", "NAME": "a name",
-    "INT": "a number", "STRING": "a string", "DOUBLE_DOT": "`..`", "UNTIL": "`..<`", "BECOMES": "`:=`", "AT": "`@`", "QUESTION": "`?`", "STAR": "`*`",
-    "BAR": "`|`", "PLUS": "`+`", "MINUS": "`-`", "SLASH": "`/`", "DOUBLE_SLASH": "`//`", "PERCENT": "`%`", "POWER": "`**`", "HOLE": "`_`",
-    "BOTH_ARROW": "`<=>`", "FLOAT": "a number", "COMPARE": "a comparison",
-}  # fmt: skip
+    "SEMICOLON": "`;`",
+    "LPAR": "`(`",
+    "RPAR": "`)`",
+    "LSQB": "`[`",
+    "RSQB": "`]`",
+    "LBRACE": "`{`",
+    "RBRACE": "`}`",
+    "COMMA": "`,`",
+    "COLON": "`:`",
+    "EQUAL": "`=`",
+    "ARROW": "`=>`",
+    "RESULT_ARROW": "`->`",
+    "DOT": "`.`",
+    "NAME": "a name",
+    "INT": "a number",
+    "STRING": "a string",
+    "DOUBLE_DOT": "`..`",
+    "UNTIL": "`..<`",
+    "BECOMES": "`:=`",
+    "AT": "`@`",
+    "QUESTION": "`?`",
+    "STAR": "`*`",
+    "BAR": "`|`",
+    "PLUS": "`+`",
+    "MINUS": "`-`",
+    "SLASH": "`/`",
+    "DOUBLE_SLASH": "`//`",
+    "PERCENT": "`%`",
+    "POWER": "`**`",
+    "HOLE": "`_`",
+    "BOTH_ARROW": "`<=>`",
+    "FLOAT": "a number",
+    "COMPARE": "a comparison",
+}
 
 # Words in front of a name that other languages want there.
-_WORDS = {"return": "outputs stand last, by themselves: `… c => …`", "let": "write `name = pattern;`", "auto": "write `name = pattern;`"}
+_WORDS = {
+    "return": "outputs stand last, by themselves: `… c => …`",
+    "let": "write `name = pattern;`",
+    "auto": "write `name = pattern;`",
+}
 _WORD_BEFORE = re.compile(r"[;{]\s*(return|let|auto)\s+\Z")
 _IN_WHERE = re.compile(r"\bwhere\b[^;{}]*\Z(?<!=>)")
 _ITEMS = {"RULE", "FN", "PASS"}
 _ITEM_WORDS = {
-    "rule": "rule", "rewrite": "rule", "pattern": "rule", "rules": "rule", "import": "use", "include": "use", "from": "use", "using": "use",
-    "function": "fn", "func": "fn", "fun": "fn", "operator": "op", "let": "fn", "passes": "pass", "tests": "test", "fn": "fn", "op": "op",
-    "pass": "pass", "test": "test", "use": "use", "dialect": "dialect",
-}  # fmt: skip
+    "rule": "rule",
+    "rewrite": "rule",
+    "pattern": "rule",
+    "rules": "rule",
+    "import": "use",
+    "include": "use",
+    "from": "use",
+    "using": "use",
+    "function": "fn",
+    "func": "fn",
+    "fun": "fn",
+    "operator": "op",
+    "let": "fn",
+    "passes": "pass",
+    "tests": "test",
+    "fn": "fn",
+    "op": "op",
+    "pass": "pass",
+    "test": "test",
+    "use": "use",
+    "dialect": "dialect",
+}
 _CAPTURE = re.compile(r"\(\s*(\w+)\s*:=[^()]*\Z")
 _OPENING = {")": "(", "]": "[", "}": "{"}
 
 
 def explain_syntax_error(source: Source, text: str, at: int, error: UnexpectedInput) -> Diagnostic:
     """The diagnostic of a place where parsing cannot go on."""
-    accepted = getattr(error, "accepts", None) or getattr(error, "allowed", None) or getattr(error, "expected", None) or ()
+    accepted = (
+        getattr(error, "accepts", None) or getattr(error, "allowed", None) or getattr(error, "expected", None)
+        or ()
+    )
     expected = {str(name) for name in accepted}
     rest = text[at:]
     width = len(match.group()) if (match := re.match(r"\w+|=>|<=>|->|:=|[=!<>]=|\S", rest)) else 0
     here = Span(source, at, at + width)
     if text[at : at + 1] == '"':
-        return Diagnostic("E0104", "this string does not end on its line", Label(here), help='close it with `"`')
+        return Diagnostic(
+            "E0104", "this string does not end on its line", Label(here), help='close it with `"`'
+        )
     previous = len(text[:at].rstrip())
     dots = at - 1 if text[at - 1 : at + 1] == ".." else at if rest.startswith("..") else previous - 2
-    if text[:dots].strip() and text[dots : dots + 2] == ".." and (dots >= at - 1 or re.match(r"[\w(-]", rest)):
-        return Diagnostic("E0102", "the ends of a range are numbers", Label(Span(source, dots, dots + 2)), help=_RANGE)
+    if (
+        text[:dots].strip() and text[dots : dots + 2] == ".."
+        and (dots >= at - 1 or re.match(r"[\w(-]", rest))
+    ):
+        return Diagnostic(
+            "E0102", "the ends of a range are numbers", Label(Span(source, dots, dots + 2)), help=_RANGE
+        )
     for pattern, message, mend in _FOREIGN:
-        if pattern.match(rest) and not (message.startswith("`==`") and "EQUAL" not in expected and "COMMA" not in expected):
+        if pattern.match(rest) and not (
+            message.startswith("`==`") and "EQUAL" not in expected and "COMMA" not in expected
+        ):
             return Diagnostic("E0106", message, Label(here), help=mend)
     if word := _WORD_BEFORE.search(text, max(0, at - 40), at):
-        return Diagnostic("E0106", f"there is no `{word[1]}`", Label(Span(source, word.start(1), word.end(1))), help=_WORDS[word[1]])
-    if text[at : at + 1] == "=" and text[at : at + 2] != "=>" and _IN_WHERE.search(text, max(0, at - 1000), at):
-        return Diagnostic("E0106", "`=` binds a name; conditions compare with `==`", Label(here), help="write `==`")
+        return Diagnostic(
+            "E0106", f"there is no `{word[1]}`", Label(Span(source, word.start(1), word.end(1))),
+            help=_WORDS[word[1]],
+        )
+    if (
+        text[at : at + 1] == "=" and text[at : at + 2] != "=>"
+        and _IN_WHERE.search(text, max(0, at - 1000), at)
+    ):
+        return Diagnostic(
+            "E0106", "`=` binds a name; conditions compare with `==`", Label(here), help="write `==`"
+        )
     if text[at : at + 1] == "=" and "ARROW" in expected and text[at : at + 2] != "=>":
-        return Diagnostic("E0106", "`=` binds a name; source and target are joined by `=>`", Label(here), help="write `=>`")
+        return Diagnostic(
+            "E0106", "`=` binds a name; source and target are joined by `=>`", Label(here), help="write `=>`"
+        )
     if text[at : at + 1] == ">" and text[previous - 1 : previous] == "-":
         span = Span(source, previous - 1, at + 1)
-        return Diagnostic("E0106", "`->` belongs to operator declarations; a rule is written with `=>`", Label(span), help="write `=>`")
+        return Diagnostic(
+            "E0106", "`->` belongs to operator declarations; a rule is written with `=>`", Label(span),
+            help="write `=>`",
+        )
     if rest[:1] == "," and expected == {"RPAR"} and (capture := _CAPTURE.search(text, max(0, at - 200), at)):
         message = f"`({capture[1]} := …)` takes one pattern"
-        return Diagnostic("E0106", message, Label(here), help=f"give each its parentheses: `(({capture[1]} := _), (other := _))`")
+        return Diagnostic(
+            "E0106", message, Label(here),
+            help=f"give each its parentheses: `(({capture[1]} := _), (other := _))`",
+        )
     if not rest.strip() or width == 0:
         return _at_the_end(source, text, at, expected)
     found = f"`{here.text if here.end <= len(source.text) else rest[:width]}`"
-    if "SEMICOLON" in expected and "ARROW" not in expected or ("SEMICOLON" in expected and source.position(at)[0] > source.position(max(previous - 1, 0))[0]):
+    if (
+        "SEMICOLON" in expected and "ARROW" not in expected
+        or ("SEMICOLON" in expected and source.position(at)[0] > source.position(max(previous - 1, 0))[0])
+    ):
         gap = Span(source, previous, previous)
         return Diagnostic(
-            "E0103", "a `;` is missing", Label(gap, "expected `;` here"), related=(Label(here, f"before {found}"),),
-            help="end statements and items with `;`",
-        )  # fmt: skip
+            "E0103", "a `;` is missing", Label(gap, "expected `;` here"),
+            related=(Label(here, f"before {found}"),), help="end statements and items with `;`",
+        )
     help = _mend(text, at, rest[:width], text[:previous], expected)
     return Diagnostic("E0102", f"expected {_list(expected)}, found {found}", Label(here), help=help)
 
@@ -124,10 +212,14 @@ def _at_the_end(source: Source, text: str, at: int, expected: set[str]) -> Diagn
         bracket = text[opening]
         return Diagnostic(
             "E0105", f"`{bracket}` is never closed", Label(Span(source, opening, opening + 1), "opened here"),
-            related=(Label(end, "the file ends here"),), help=f"close it with `{dict(zip('([{', ')]}'))[bracket]}`",
-        )  # fmt: skip
+            related=(Label(end, "the file ends here"),),
+            help=f"close it with `{dict(zip('([{', ')]}'))[bracket]}`",
+        )
     if "SEMICOLON" in expected:
-        return Diagnostic("E0103", "a `;` is missing", Label(end, "expected `;` here"), help="end statements and items with `;`")
+        return Diagnostic(
+            "E0103", "a `;` is missing", Label(end, "expected `;` here"),
+            help="end statements and items with `;`",
+        )
     return Diagnostic("E0102", f"expected {_list(expected)}, but the file ends here", Label(end))
 
 
@@ -148,7 +240,10 @@ def _list(expected: set[str]) -> str:
         return "an expression"
     if {"RULE", "FN", "PASS"} <= expected:
         return "an item (`rule`, `fn`, `op`, `param`, `pass`, `test`, `use`)"
-    shown = sorted({_SHOWN.get(name, f"`{name.lower()}`") for name in expected if not name.startswith("__") and name != "BOTH_ARROW"})
+    shown = sorted({
+        _SHOWN.get(name, f"`{name.lower()}`")
+        for name in expected if not name.startswith("__") and name != "BOTH_ARROW"
+    })
     if len(shown) > 4:
         first: list[str] = ["`;`", "`=>`", "`)`", "`]`", "`}`", "`,`", "`:`", "`=`", "a name"]
         shown = [s for s in first if s in shown][:3] or shown[:3]

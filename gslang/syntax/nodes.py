@@ -1,6 +1,7 @@
 """The syntax tree of a `.gsl` file, as the user wrote it. No meaning here; `check` gives it one.
 
-All nodes are frozen and hold tuples. Spans do not take part in equality: two programs are equal if they say the same.
+All nodes are frozen and hold tuples. Spans do not take part in equality: two programs are equal if they say
+the same.
 """
 
 from __future__ import annotations
@@ -18,12 +19,13 @@ class Node:
     span: Span = field(compare=False, repr=False)
 
 
-# ── expressions (patterns and attribute values share one syntax) ──────────────────────────────────────────────
+# ── expressions (patterns and attribute values share one syntax) ────────────────────────────────────────────
 
 
 @dataclass(frozen=True, slots=True)
 class Name(Node):
-    """An identifier, or a dotted name only where it is written in one piece (imports, operator declarations)."""
+    """An identifier, or a dotted name only where it is written in one piece (imports, operator declarations).
+    """
 
     id: str
 
@@ -106,7 +108,10 @@ Argument = Union[Positional, Keyword, Spread, Star]
 
 @dataclass(frozen=True, slots=True)
 class Call(Node):
-    """`callee(arguments)`, or `callee?(argument)` when optional. A lone comprehension argument is Positional(Comprehension)."""
+    """`callee(arguments)`, or `callee?(argument)` when optional.
+
+    A lone comprehension argument is Positional(Comprehension).
+    """
 
     callee: Expr  # Name or Attribute chain
     arguments: tuple[Argument, ...]
@@ -115,7 +120,9 @@ class Call(Node):
 
 @dataclass(frozen=True, slots=True)
 class OperatorKind(Node):
-    """`op(…)`: the kind of an operator variable; each argument a trait/operator expression over `|`, `not`, names."""
+    """`op(…)`: the kind of an operator variable; each argument a trait/operator expression over `|`, `not`,
+    names.
+    """
 
     arguments: tuple[Expr, ...]
 
@@ -160,7 +167,10 @@ class Walrus(Node):
 
 @dataclass(frozen=True, slots=True)
 class TupleExpr(Node):
-    """`(a, b)`, `[a, b]`, `(a,)`, `()`: items may be `Star`. A parenthesised single expression is itself, see `Parenthesised`."""
+    """`(a, b)`, `[a, b]`, `(a,)`, `()`: items may be `Star`.
+
+    A parenthesised single expression is itself, see `Parenthesised`.
+    """
 
     items: tuple[Expr | Star, ...]
     bracket: str = field(default="(", compare=False)  # "(" or "["
@@ -203,7 +213,7 @@ Expr = Union[
 ]  # fmt: skip
 
 
-# ── statements ────────────────────────────────────────────────────────────────────────────────────────────────
+# ── statements ──────────────────────────────────────────────────────────────────────────────────────────────
 
 
 @dataclass(frozen=True, slots=True)
@@ -216,7 +226,9 @@ class Bind(Node):
 
 @dataclass(frozen=True, slots=True)
 class Each(Node):
-    """`each name in bounds { statements where conditions; }`; bounds a `Range` or an expression (an exact count)."""
+    """`each name in bounds { statements where conditions; }`; bounds a `Range` or an expression (an exact
+    count).
+    """
 
     name: Name
     bounds: Range | Expr
@@ -226,7 +238,9 @@ class Each(Node):
 
 @dataclass(frozen=True, slots=True)
 class Chain(Each):
-    """`chain name in bounds from start { statements where conditions; }`: each instance goes on from the one before."""
+    """`chain name in bounds from start { statements where conditions; }`: each instance goes on from the one
+    before.
+    """
 
     start: Expr | None
 
@@ -243,7 +257,7 @@ class Side(Node):
     where: tuple[Expr, ...]
 
 
-# ── items ─────────────────────────────────────────────────────────────────────────────────────────────────────
+# ── items ───────────────────────────────────────────────────────────────────────────────────────────────────
 
 
 @dataclass(frozen=True, slots=True)
@@ -351,7 +365,9 @@ class FnParameter(Node):
 
 @dataclass(frozen=True, slots=True)
 class FnDecl(Item):
-    """`fn f(x) = body;`, or `fn f(x: int) -> bool;`: the signature of a Python function, which `@extern` names."""
+    """`fn f(x) = body;`, or `fn f(x: int) -> bool;`: the signature of a Python function, which `@extern`
+    names.
+    """
 
     name: Name
     parameters: tuple[FnParameter, ...]
@@ -361,7 +377,10 @@ class FnDecl(Item):
 
 @dataclass(frozen=True, slots=True)
 class ParamDecl(Item):
-    """`param threshold: int = 64;` `default` None: it has to be given. `value`: what it is in a run; the checker settles that."""
+    """`param threshold: int = 64;` `default` None: it has to be given.
+
+    `value`: what it is in a run; the checker settles that.
+    """
 
     name: Name
     types: tuple[DeclaredType, ...]
@@ -386,7 +405,8 @@ class Input(Node):
 
 @dataclass(frozen=True, slots=True)
 class Table(Node):
-    """`for (Op, e) in (Add, 0), (Sub, 0)`: a rule for each row, in which the names stand for the row's items."""
+    """`for (Op, e) in (Add, 0), (Sub, 0)`: a rule for each row, in which the names stand for the row's items.
+    """
 
     names: tuple[Name, ...]
     rows: tuple[Expr, ...]
@@ -394,7 +414,10 @@ class Table(Node):
 
 @dataclass(frozen=True, slots=True)
 class Rule(Item):
-    """`table`: it is a family of rules (`families.instances`). `family`: of one of these, the name of the family."""
+    """`table`: it is a family of rules (`families.instances`).
+
+    `family`: of one of these, the name of the family.
+    """
 
     name: Name
     inputs: tuple[Input, ...]

@@ -38,12 +38,17 @@ class Parsed:
 
 
 def read_source(path: str | Path) -> Source | Diagnostic:
-    """The text of a file. A file that is not UTF-8 is a diagnostic; one that cannot be opened raises `OSError`."""
+    """The text of a file.
+
+    A file that is not UTF-8 is a diagnostic; one that cannot be opened raises `OSError`.
+    """
     return source_of(str(path), Path(path).read_bytes())
 
 
 def source_of(name: str, data: bytes) -> Source | Diagnostic:
-    """The text in a file's bytes, its line ends (also those of other systems) as line feeds; or that it is not UTF-8."""
+    """The text in a file's bytes, its line ends (also those of other systems) as line feeds; or that it is
+    not UTF-8.
+    """
     try:
         text = data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
@@ -65,9 +70,9 @@ def parse(source: Source) -> Parsed:
     text = source.text
     if "\0" in text:
         at = text.index("\0")
-        diagnostics.append(
-            Diagnostic("E0101", "a NUL character", Label(Span(source, at, at + 1)), help="is this a text file?")
-        )
+        diagnostics.append(Diagnostic(
+            "E0101", "a NUL character", Label(Span(source, at, at + 1)), help="is this a text file?"
+        ))
         text = text.replace("\0", " ")
     items: list[n.Item] = []
     for deep, (start, end) in _too_deep(source, code):
@@ -93,7 +98,9 @@ def parse(source: Source) -> Parsed:
     return Parsed(program, tuple(sorted(diagnostics, key=lambda d: d.order)), comments)
 
 
-def _attempt(source: Source, text: str, code: str) -> tuple[Tree[Token] | None, Diagnostic | None, tuple[int, int] | None]:
+def _attempt(
+    source: Source, text: str, code: str
+) -> tuple[Tree[Token] | None, Diagnostic | None, tuple[int, int] | None]:
     """Parse once; on an error, what is wrong and which item to leave out next time."""
     from lark import UnexpectedInput
 
@@ -117,7 +124,13 @@ def _too_deep(source: Source, code: str) -> Iterator[tuple[Diagnostic, tuple[int
             count += 1
             start, skip = _region(code, code, found.start())
             label = Label(Span(source, found.start(), found.end()))
-            yield Diagnostic("E0107", f"brackets nested more than {_MOST_BRACKETS} levels deep", label, help="name parts of it with statements"), (start, skip)
+            yield (
+                Diagnostic(
+                    "E0107", f"brackets nested more than {_MOST_BRACKETS} levels deep", label,
+                    help="name parts of it with statements",
+                ),
+                (start, skip),
+            )
             level = 0
 
 
@@ -154,16 +167,33 @@ def _nodes(
         except Reserved as error:
             span = Span(source, error.span.start, min(error.span.end, error.span.start + 1))
             message = f"{error.what} is reserved for a later version"
-            return [], Diagnostic("E0108", message, Label(span), help="write a rule for each direction" if "<=>" in error.what else "write `fn name(…) = expression;`"), region
+            return (
+                [],
+                Diagnostic(
+                    "E0108", message, Label(span),
+                    help="write a rule for each direction" if "<=>" in error.what
+                    else "write `fn name(…) = expression;`",
+                ),
+                region,
+            )
         except Malformed as error:
             return [], Diagnostic("E0102", error.message, Label(error.span), help=error.mend), region
         except BadString as error:
-            return [], Diagnostic("E0104", "a bad escape in a string", Label(error.span), help=r"write `\\` for a backslash"), region
+            return (
+                [],
+                Diagnostic(
+                    "E0104", "a bad escape in a string", Label(error.span), help=r"write `\\` for a backslash"
+                ),
+                region,
+            )
     return items, None, None
 
 
 def _doc_before(source: Source, docs: dict[int, str], offset: int) -> str | None:
-    """The `##` lines right above the item that begins at `offset`. Where it does not begin its line, they belong to what does."""
+    """The `##` lines right above the item that begins at `offset`.
+
+    Where it does not begin its line, they belong to what does.
+    """
     line, column = source.position(offset)
     if source.line(line)[: column - 1].strip(" \t\ufeff"):
         return None
@@ -176,7 +206,9 @@ def _doc_before(source: Source, docs: dict[int, str], offset: int) -> str | None
 
 
 def _comments(source: Source) -> tuple[tuple[n.Comment, ...], dict[int, str], str | None, str]:
-    """All comments; `##` texts by line; the file's `#!` text; and the text with comments and strings blanked out."""
+    """All comments; `##` texts by line; the file's `#!` text; and the text with comments and strings blanked
+    out.
+    """
     comments: list[n.Comment] = []
     docs: dict[int, str] = {}
     file_doc: list[str] = []

@@ -1,4 +1,5 @@
-"""Parse tree → `Program`: one function per kind of tree, applied bottom-up with a stack, never by recursion."""
+"""Parse tree → `Program`: one function per kind of tree, applied bottom-up with a stack, never by recursion.
+"""
 
 from __future__ import annotations
 
@@ -48,7 +49,9 @@ class BadString(Exception):
 
 
 def row_name(family: str, items: Iterable[n.Expr]) -> str:
-    """The name of one rule of a family, `neutral[Add, 0]`: the same however the row is spaced, broken or commented."""
+    """The name of one rule of a family, `neutral[Add, 0]`: the same however the row is spaced, broken or
+    commented.
+    """
     return f"{family}[{', '.join(_bare_text(item.span.text) for item in items)}]"
 
 
@@ -164,14 +167,19 @@ class _Builder:
             name, parameters, results, several, tuple(meaning), tuple(traits), **self.item(tree, c)
         )
 
-    def results(self, name: n.Name, union: tuple[n.DeclaredType, ...]) -> tuple[tuple[n.DeclaredType, ...], bool]:
+    def results(
+        self, name: n.Name, union: tuple[n.DeclaredType, ...]
+    ) -> tuple[tuple[n.DeclaredType, ...], bool]:
         """The results of an operator, and whether they were written in parentheses."""
         match union:
             case (n.TypeGroup(items),) if all(len(item) == 1 for item in items):
                 return tuple(item[0] for item in items), True
             case (one,) if not isinstance(one, n.TypeGroup):
                 return (one,), False
-        raise Malformed(name.span, f"the results of `{name.id}` are no list of types", "write `-> tensor`, or `-> (tensor, tensor)`")
+        raise Malformed(
+            name.span, f"the results of `{name.id}` are no list of types",
+            "write `-> tensor`, or `-> (tensor, tensor)`",
+        )
 
     def _opparam(self, tree: Tree[Token], c: list[Any]) -> Any:
         star, name, types, default = c
@@ -199,7 +207,9 @@ class _Builder:
                 return n.TypeRange(str(name), bound, None, above=sign == ">", span=self.span(tree))
             case "<=" | "<":
                 return n.TypeRange(str(name), None, bound, below=sign == "<", span=self.span(tree))
-        raise Malformed(self.at(sign), f"`{sign}` bounds nothing", "write `>=`, `>`, `<=` or `<`, or a literal: `0 | 1`")
+        raise Malformed(
+            self.at(sign), f"`{sign}` bounds nothing", "write `>=`, `>`, `<=` or `<`, or a literal: `0 | 1`"
+        )
 
     def _type_range(self, tree: Tree[Token], c: list[Any]) -> Any:
         name, lower, sign, upper = c
@@ -240,7 +250,9 @@ class _Builder:
 
     def _extern_fn(self, tree: Tree[Token], c: list[Any]) -> Any:
         rest = [x for x in c if x is not None and not isinstance(x, n.Annotation)]
-        return n.FnDecl(self.name(rest[0]), tuple(rest[1:-1]), None, self.name(rest[-1]), **self.item(tree, c))
+        return n.FnDecl(
+            self.name(rest[0]), tuple(rest[1:-1]), None, self.name(rest[-1]), **self.item(tree, c)
+        )
 
     def _reserved_fn(self, tree: Tree[Token], c: list[Any]) -> Any:
         raise Reserved(self.span(tree), "`fn` with a block")
@@ -264,7 +276,9 @@ class _Builder:
     def rule(self, tree: Tree[Token], c: list[Any], one_line: bool) -> n.Rule:
         rest = [x for x in c if not isinstance(x, n.Annotation)]
         name, inputs, table, source, target = rest
-        return n.Rule(self.name(name), inputs or (), source, target, table, one_line=one_line, **self.item(tree, c))
+        return n.Rule(
+            self.name(name), inputs or (), source, target, table, one_line=one_line, **self.item(tree, c)
+        )
 
     def _table(self, tree: Tree[Token], c: list[Any]) -> Any:
         return n.Table(c[0], tuple(c[1:]), span=self.span(tree))
@@ -306,7 +320,10 @@ class _Builder:
     def _chain(self, tree: Tree[Token], c: list[Any]) -> Any:
         _, name, bounds, word, start, *rest = c
         statements = tuple(x for x in rest if isinstance(x, n.Bind))
-        return n.Chain(self.name(name), bounds, statements, c[-1] or (), None if word is None else start, span=self.span(tree))
+        return n.Chain(
+            self.name(name), bounds, statements, c[-1] or (), None if word is None else start,
+            span=self.span(tree),
+        )
 
     def _range(self, tree: Tree[Token], c: list[Any]) -> Any:
         low, high = (None if t is None else self.integer(t) for t in c)
@@ -389,7 +406,9 @@ class _Builder:
         base: Any = c[0]
         at = self.at(c[1]).start
         if not str(c[1]).replace(".", "").isdigit():
-            raise Malformed(self.at(c[1]), "a projection has a number behind its point, without an exponent", "write `.2`")
+            raise Malformed(
+                self.at(c[1]), "a projection has a number behind its point, without an exponent", "write `.2`"
+            )
         for digits in str(c[1]).split("."):
             at += len(digits)
             base = n.Projection(base, self.integer(c[1], digits), span=Span(self.source, base.span.start, at))
@@ -467,14 +486,18 @@ class _Builder:
     def _float(self, tree: Tree[Token], c: list[Any]) -> Any:
         value = float(c[0])
         if isinf(value):
-            raise Malformed(self.at(c[0]), f"`{c[0]}` is too large for a number", "floats reach to about 1.8e308")
+            raise Malformed(
+                self.at(c[0]), f"`{c[0]}` is too large for a number", "floats reach to about 1.8e308"
+            )
         return n.Literal(value, str(c[0]), span=self.span(tree))
 
     def integer(self, token: Token, digits: str | None = None) -> int:
         """The number that a token is, or that `digits`, a part of it, are."""
         text = str(token) if digits is None else digits
         if len(text) > _MOST_DIGITS:
-            raise Malformed(self.at(token), f"a number of {len(text)} digits", f"write at most {_MOST_DIGITS} digits")
+            raise Malformed(
+                self.at(token), f"a number of {len(text)} digits", f"write at most {_MOST_DIGITS} digits"
+            )
         return int(text)
 
     def _string(self, tree: Tree[Token], c: list[Any]) -> Any:
@@ -552,7 +575,7 @@ class _Lengths(tuple["n.Expr | n.Range", ...]):
 
 # Trees that are a level of nesting; the others pass through.
 _NESTING = frozenset({
-    "conditional", "binary", "unary", "comparison", "attribute", "projection", "projections", "call", "optional_call",
-    "where_call", "subscript", "comprehension", "generator", "tuple", "list", "match", "walrus", "parenthesised",
-    "operator_kind", "repeat", "type_group", "onetype",
-})  # fmt: skip
+    "conditional", "binary", "unary", "comparison", "attribute", "projection", "projections", "call",
+    "optional_call", "where_call", "subscript", "comprehension", "generator", "tuple", "list", "match",
+    "walrus", "parenthesised", "operator_kind", "repeat", "type_group", "onetype",
+})

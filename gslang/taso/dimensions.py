@@ -1,7 +1,8 @@
 """Sizes of dimensions as whole-number sums of unknowns, and systems of equations between them.
 
-An unknown is one dimension of one input of a rule. A system keeps each equation solved for its last unknown, so that an input's
-shape is said in terms of inputs before it. Not here: which equations an operator asks for (`shapes`).
+An unknown is one dimension of one input of a rule. A system keeps each equation solved for its last unknown,
+so that an input's shape is said in terms of inputs before it. Not here: which equations an operator asks for
+(`shapes`).
 """
 
 from __future__ import annotations
@@ -25,7 +26,9 @@ class Size:
         counts = dict(self.terms)
         for unknown, count in other.terms:
             counts[unknown] = counts.get(unknown, 0) + times * count
-        return Size(tuple(sorted((u, c) for u, c in counts.items() if c)), self.constant + times * other.constant)
+        return Size(
+            tuple(sorted((u, c) for u, c in counts.items() if c)), self.constant + times * other.constant
+        )
 
     def minus(self, other: Size) -> Size:
         return self.plus(other, -1)
@@ -37,7 +40,10 @@ def unknown(position: int, axis: int) -> Size:
 
 @dataclass(slots=True)
 class System:
-    """`solved`: the last unknown of each equation, by others that are not solved. `unsolved`: what must be zero besides."""
+    """`solved`: the last unknown of each equation, by others that are not solved.
+
+    `unsolved`: what must be zero besides.
+    """
 
     solved: dict[Unknown, Size] = field(default_factory=dict)
     unsolved: list[Size] = field(default_factory=list)

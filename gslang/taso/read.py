@@ -1,8 +1,9 @@
 """TASO's file of substitutions, as JSON, into `Substitution` values.
 
-The file is a list of `{index, srcOp, dstOp, mappedOutputs}`, each operator `{type, inputs: [{opId, tsId}], params: [{key, value}]}`
-in topological order; `opId` below 0 is an input of the rule. Operators and parameters are those of the published
-`graph_subst.pb`; others are refused by name. Not here: what the operators do to shapes (`shapes`), rule text (`translate`).
+The file is a list of `{index, srcOp, dstOp, mappedOutputs}`, each operator `{type, inputs: [{opId, tsId}],
+params: [{key, value}]}` in topological order; `opId` below 0 is an input of the rule. Operators and
+parameters are those of the published `graph_subst.pb`; others are refused by name. Not here: what the
+operators do to shapes (`shapes`), rule text (`translate`).
 """
 
 from __future__ import annotations
@@ -28,9 +29,17 @@ OPERATORS: Final[Mapping[str, tuple[int, tuple[str, ...]]]] = {
 }
 # parameter: which values are understood
 VALUES: Final[Mapping[str, range]] = {
-    "PM_ACTI": range(4), "PM_AXIS": range(4), "PM_NUMDIM": range(1, 5), "PM_PAD": range(2), "PM_STRIDE_H": range(1, 2), "PM_STRIDE_W": range(1, 2),
-    "PM_KERNEL_H": range(1, 1 << 16), "PM_KERNEL_W": range(1, 1 << 16), "PM_NUM_INPUTS": range(2, 3), "PM_NUM_OUTPUTS": range(2, 3),
-}  # fmt: skip
+    "PM_ACTI": range(4),
+    "PM_AXIS": range(4),
+    "PM_NUMDIM": range(1, 5),
+    "PM_PAD": range(2),
+    "PM_STRIDE_H": range(1, 2),
+    "PM_STRIDE_W": range(1, 2),
+    "PM_KERNEL_H": range(1, 1 << 16),
+    "PM_KERNEL_W": range(1, 1 << 16),
+    "PM_NUM_INPUTS": range(2, 3),
+    "PM_NUM_OUTPUTS": range(2, 3),
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +75,10 @@ def read_substitutions(path: str | Path) -> list[Substitution]:
     except OSError as error:
         raise InputError(f"cannot be read: {error.strerror or error}", path=shown) from None
     except (ValueError, RecursionError) as error:
-        raise InputError(f"this is not JSON: {error}", path=shown, help="TASO's own file is protobuf; decode it to JSON first") from None
+        raise InputError(
+            f"this is not JSON: {error}", path=shown,
+            help="TASO's own file is protobuf; decode it to JSON first",
+        ) from None
     try:
         rules = [_substitution(item, f"/{k}", k) for k, item in enumerate(_list(data, ""))]
         seen: dict[int, int] = {}
@@ -94,8 +106,12 @@ def _substitution(item: Any, place: str, number: int) -> Substitution:
     for k, pair in enumerate(_list(item.get("mappedOutputs"), f"{place}/mappedOutputs")):
         at = f"{place}/mappedOutputs/{k}"
         pair = _object(pair, at)
-        left = Tensor(_number(pair.get("srcOpId"), f"{at}/srcOpId"), _number(pair.get("srcTsId"), f"{at}/srcTsId"))
-        right = Tensor(_number(pair.get("dstOpId"), f"{at}/dstOpId"), _number(pair.get("dstTsId"), f"{at}/dstTsId"))
+        left = Tensor(
+            _number(pair.get("srcOpId"), f"{at}/srcOpId"), _number(pair.get("srcTsId"), f"{at}/srcTsId")
+        )
+        right = Tensor(
+            _number(pair.get("dstOpId"), f"{at}/dstOpId"), _number(pair.get("dstTsId"), f"{at}/dstTsId")
+        )
         for tensor, side, name in ((left, source, "srcOpId"), (right, target, "dstOpId")):
             if tensor.op < 0:
                 raise _Wrong(f"{at}/{name}", "an output is one of an operator, not an input of the rule")
@@ -110,7 +126,10 @@ def _substitution(item: Any, place: str, number: int) -> Substitution:
 
 def _check_whole(rule: Substitution, place: str) -> None:
     """Nothing idle on either side, no split in the source, no input that only the target has."""
-    for side, ops, outputs in (("srcOp", rule.source, [s for s, _ in rule.outputs]), ("dstOp", rule.target, [t for _, t in rule.outputs])):
+    for side, ops, outputs in (
+        ("srcOp", rule.source, [s for s, _ in rule.outputs]),
+        ("dstOp", rule.target, [t for _, t in rule.outputs]),
+    ):
         used = {tensor.op for op in ops for tensor in op.operands} | {tensor.op for tensor in outputs}
         for k in range(len(ops)):
             if k not in used:
@@ -133,17 +152,24 @@ def _operators(item: Any, place: str) -> tuple[Operator, ...]:
         kind = str(entry.get("type"))
         if kind not in OPERATORS:
             guess = did_you_mean(kind, OPERATORS)
-            raise _Wrong(f"{at}/type", f"no operator `{kind}` is translated", f"did you mean `{guess}`?" if guess else f"known: {', '.join(OPERATORS)}")
+            raise _Wrong(
+                f"{at}/type", f"no operator `{kind}` is translated",
+                f"did you mean `{guess}`?" if guess else f"known: {', '.join(OPERATORS)}",
+            )
         count, required = OPERATORS[kind]
         operands = []
         for n, tensor in enumerate(_list(entry.get("inputs"), f"{at}/inputs")):
             there = f"{at}/inputs/{n}"
             tensor = _object(tensor, there)
-            operands.append(Tensor(_number(tensor.get("opId"), f"{there}/opId"), _number(tensor.get("tsId"), f"{there}/tsId")))
+            operands.append(Tensor(
+                _number(tensor.get("opId"), f"{there}/opId"), _number(tensor.get("tsId"), f"{there}/tsId")
+            ))
             _check_tensor(operands[-1], made, k, there)
         if len(operands) != count:
             raise _Wrong(f"{at}/inputs", f"`{kind}` has {count} operands, not {len(operands)}")
-        made.append(Operator(kind, tuple(operands), _params(entry.get("params"), f"{at}/params", kind, required)))
+        made.append(
+            Operator(kind, tuple(operands), _params(entry.get("params"), f"{at}/params", kind, required))
+        )
     if not made:
         raise _Wrong(place, "a side has at least one operator")
     return tuple(made)
@@ -159,7 +185,9 @@ def _params(item: Any, place: str, kind: str, required: tuple[str, ...]) -> dict
             raise _Wrong(f"{at}/key", f"no parameter `{key}` is translated")
         if value not in VALUES[key]:
             allowed = VALUES[key]
-            raise _Wrong(f"{at}/value", f"`{key}` is {value}; translated are {allowed.start} to {allowed.stop - 1}")
+            raise _Wrong(
+                f"{at}/value", f"`{key}` is {value}; translated are {allowed.start} to {allowed.stop - 1}"
+            )
         params[key] = value
     for key in required:
         if key not in params:

@@ -1,4 +1,5 @@
-"""The constraints of TASO's operators on shapes: ranks, sizes, and the equations that must hold so that a side has a meaning.
+"""The constraints of TASO's operators on shapes: ranks, sizes, and the equations that must hold so that a
+side has a meaning.
 
 Also the conditions on groups of convolutions, which the operators do not ask for but the substitutions need.
 Not here: the text of rules (`translate`).
@@ -29,7 +30,9 @@ class ShapeMistake(Exception):
 
 @dataclass(slots=True)
 class Side:
-    """Shapes of all tensors of a side, the equations that give it a meaning, and for each tensor and axis where it was joined."""
+    """Shapes of all tensors of a side, the equations that give it a meaning, and for each tensor and axis
+    where it was joined.
+    """
 
     shapes: dict[Tensor, Shape]
     equations: list[Equation] = field(default_factory=list)
@@ -37,7 +40,9 @@ class Side:
 
 
 def classes(rule: Substitution, sides: str) -> dict[Key, Key]:
-    """For each tensor one that has the same rank and data type, as far as operators of `sides` ("s", "t" or "st") say so."""
+    """For each tensor one that has the same rank and data type, as far as operators of `sides` ("s", "t" or
+    "st") say so.
+    """
     parent: dict[Key, Key] = {}
 
     def find(key: Key) -> Key:
@@ -66,11 +71,17 @@ def ranks(rule: Substitution, sides: str) -> dict[Key, int | None]:
         if side not in sides or rank is None:
             continue
         if known.setdefault(same[side, Tensor(k)], rank) != rank:
-            raise ShapeMistake(f"/{'srcOp' if side == 's' else 'dstOp'}/{k}", f"a tensor of rank {rank} here has another rank elsewhere")
+            raise ShapeMistake(
+                f"/{'srcOp' if side == 's' else 'dstOp'}/{k}",
+                f"a tensor of rank {rank} here has another rank elsewhere",
+            )
     for side, k, op in _operators(rule):
         rank = known.get(same[side, Tensor(k)])
         if rank is not None and op.params.get("PM_AXIS", 0) >= rank:
-            raise ShapeMistake(f"/{'srcOp' if side == 's' else 'dstOp'}/{k}", f"a tensor of rank {rank} has no axis {op.params['PM_AXIS']}")
+            raise ShapeMistake(
+                f"/{'srcOp' if side == 's' else 'dstOp'}/{k}",
+                f"a tensor of rank {rank} has no axis {op.params['PM_AXIS']}",
+            )
     return {key: known.get(root) for key, root in same.items()}
 
 
@@ -79,7 +90,10 @@ def open_shapes(order: Sequence[int], rank: Mapping[Key, int | None]) -> dict[Te
     made = {}
     for position, number in enumerate(order):
         count = rank["", Tensor(number)]
-        made[Tensor(number)] = (unknown(position, WHOLE),) if count is None else tuple(unknown(position, axis) for axis in range(count))
+        made[Tensor(number)] = (
+            (unknown(position, WHOLE),) if count is None
+            else tuple(unknown(position, axis) for axis in range(count))
+        )
     return made
 
 
@@ -111,7 +125,10 @@ def side_of(ops: Sequence[Operator], inputs: Mapping[Tensor, Shape], place: str)
                 axis = op.params["PM_AXIS"]
                 cuts = side.cuts.get((op.operands[0], axis), ())
                 if not cuts:
-                    raise ShapeMistake(f"{place}/{k}", "nothing was concatenated along this axis before: where to cut is not known")
+                    raise ShapeMistake(
+                        f"{place}/{k}",
+                        "nothing was concatenated along this axis before: where to cut is not known",
+                    )
                 if axis >= len(shapes[0]):
                     raise ShapeMistake(f"{place}/{k}", f"the rank of what is split along axis {axis} is open")
                 rest = shapes[0][axis].minus(cuts[-1])
@@ -139,15 +156,22 @@ def _concat(side: Side, op: Operator, result: Tensor, shapes: Sequence[Shape]) -
 def _convolution(side: Side, op: Operator, result: Tensor, shapes: Sequence[Shape]) -> None:
     """Stride 1. Same padding keeps the sizes of the image."""
     data, weight = shapes
-    image = data[2:] if op.params["PM_PAD"] == 0 else tuple(d.minus(w).plus(Size((), 1)) for d, w in zip(data[2:], weight[2:]))
+    image = (
+        data[2:] if op.params["PM_PAD"] == 0
+        else tuple(d.minus(w).plus(Size((), 1)) for d, w in zip(data[2:], weight[2:]))
+    )
     side.shapes[result] = (data[0], weight[0], *image)
-    for axis, (tensor, of) in enumerate(((op.operands[0], 0), (op.operands[1], 0), (op.operands[0], 2), (op.operands[0], 3))):
+    for axis, (tensor, of) in enumerate(
+        ((op.operands[0], 0), (op.operands[1], 0), (op.operands[0], 2), (op.operands[0], 3))
+    ):
         side.cuts[result, axis] = side.cuts.get((tensor, of), ())
 
 
 @dataclass(frozen=True, slots=True)
 class Groups:
-    """The requirements of convolutions of joined tensors: `equations`, and products that are equal (`left[0] · left[1] == right[0] · right[1]`)."""
+    """The requirements of convolutions of joined tensors: `equations`, and products that are equal (`left[0]
+    · left[1] == right[0] · right[1]`).
+    """
 
     equations: list[Equation]
     products: list[tuple[Equation, Equation]]
@@ -163,7 +187,9 @@ def group_conditions(ops: Sequence[Operator], side: Side) -> Groups:
         if op.kind != "OP_CONV2D":
             continue
         data, weight = op.operands
-        channels, outputs, inner = (_joined(ops, tensor, axis) for tensor, axis in ((data, 1), (weight, 0), (weight, 1)))
+        channels, outputs, inner = (
+            _joined(ops, tensor, axis) for tensor, axis in ((data, 1), (weight, 0), (weight, 1))
+        )
         if channels and inner:  # a sum over both parts: each has one group
             found.equations.extend((side.shapes[x][1], side.shapes[w][1]) for x, w in zip(channels, inner))
         elif channels and outputs:  # side by side: all groups have equally many outputs

@@ -1,8 +1,8 @@
 """A substitution as the text of a rule over Relay's operators.
 
-Inputs carry what TASO's operators say about shapes (Relay's would broadcast, or take other ranks): sizes that occur twice have
-letters. With conditions, inputs also carry what the target needs; these are the conditions that the file leaves out.
-Not here: the file around the rules (`write`).
+Inputs carry what TASO's operators say about shapes (Relay's would broadcast, or take other ranks): sizes that
+occur twice have letters. With conditions, inputs also carry what the target needs; these are the conditions
+that the file leaves out. Not here: the file around the rules (`write`).
 """
 
 from __future__ import annotations
@@ -20,7 +20,10 @@ ACTIVATIONS = ("", "sigmoid", "relu", "tanh")  # by PM_ACTI
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """`conditions`: what was added to the file's own substitution, as text. `fused`: the declared operators that it uses."""
+    """`conditions`: what was added to the file's own substitution, as text.
+
+    `fused`: the declared operators that it uses.
+    """
 
     name: str
     text: str
@@ -66,7 +69,10 @@ def translate(rule: Substitution, with_conditions: bool) -> Rule:
             *writer.statements("t", rule.target, target, [t for _, t in rule.outputs]),
         ]  # fmt: skip
         header = ", ".join(writer.header(order, given, dtypes))
-        where = [" * ".join(writer.factor(s) for s in p[:2]) + " == " + " * ".join(writer.factor(s) for s in p[2:]) for p in products]
+        where = [
+            " * ".join(writer.factor(s) for s in p[:2]) + " == " + " * ".join(writer.factor(s) for s in p[2:])
+            for p in products
+        ]
         where += [f"{writer.size(system, rest)} == 0" for rest in system.unsolved]
         writer.give_letters()
     if where:
@@ -74,7 +80,9 @@ def translate(rule: Substitution, with_conditions: bool) -> Rule:
         lines[at - 1] += " where " + ", ".join(where)
     loose = is_disconnected(rule)
     head = f"## Substitution {rule.index}" + (": with " + ", ".join(conditions) if conditions else "") + "."
-    text = "\n".join([head, *(["@disconnected"] if loose else []), f"rule {rule_name(rule)}({header}) {{", *lines, "}", ""])
+    text = "\n".join(
+        [head, *(["@disconnected"] if loose else []), f"rule {rule_name(rule)}({header}) {{", *lines, "}", ""]
+    )
     fused = {name for op in (*rule.source, *rule.target) if (name := fused_operator(op))}
     return Rule(rule_name(rule), text, tuple(conditions), loose, frozenset(fused))
 
@@ -86,7 +94,9 @@ def fused_operator(op: Operator) -> str | None:
 
 
 def matching_order(rule: Substitution) -> list[int]:
-    """The rule's inputs in the order in which they are matched: operands first, left to right, outputs in order."""
+    """The rule's inputs in the order in which they are matched: operands first, left to right, outputs in
+    order.
+    """
     order: list[int] = []
     seen: set[int] = set()
     waiting = [output for output, _ in reversed(rule.outputs)]
@@ -130,7 +140,9 @@ def _names(rule: Substitution, order: Sequence[int]) -> dict[int, str]:
     return names
 
 
-def _solved_source(rule: Substitution, order: Sequence[int], rank: dict[Key, int | None]) -> tuple[System, Side]:
+def _solved_source(
+    rule: Substitution, order: Sequence[int], rank: dict[Key, int | None]
+) -> tuple[System, Side]:
     source = side_of(rule.source, open_shapes(order, rank), "/srcOp")
     system = System()
     for left, right in source.equations:
@@ -139,7 +151,12 @@ def _solved_source(rule: Substitution, order: Sequence[int], rank: dict[Key, int
 
 
 def _demand_target(
-    rule: Substitution, order: Sequence[int], system: System, source: Side, names: dict[int, str], products: list[tuple[Size, Size, Size, Size]]
+    rule: Substitution,
+    order: Sequence[int],
+    system: System,
+    source: Side,
+    names: dict[int, str],
+    products: list[tuple[Size, Size, Size, Size]],
 ) -> list[str]:
     """Add to `system` and `products` what both sides need besides; returns what was new, as text."""
     target = side_of(rule.target, open_shapes(order, ranks(rule, "st")), "/dstOp")
@@ -149,13 +166,16 @@ def _demand_target(
     added: list[str] = []
     groups = [group_conditions(rule.source, source), group_conditions(rule.target, target)]
     equations += (*groups[0].equations, *groups[1].equations)
-    for equation in sorted(equations, key=lambda e: len(e[0].minus(e[1]).terms)):  # the plainest say what the others follow from
+    # the plainest say what the others follow from
+    for equation in sorted(equations, key=lambda e: len(e[0].minus(e[1]).terms)):
         if system.demand(*equation):
             late, early = _sides(equation[0].minus(equation[1]))
             added.append(f"{_plain(late, names, order)} == {_plain(early, names, order)}")
     for (a, b), (c, d) in (*groups[0].products, *groups[1].products):
         products.append((a, b, c, d))
-        added.append(" == ".join(" * ".join(_plain(s, names, order) for s in pair) for pair in ((a, b), (c, d))))
+        added.append(
+            " == ".join(" * ".join(_plain(s, names, order) for s in pair) for pair in ((a, b), (c, d)))
+        )
     return added
 
 
@@ -177,7 +197,9 @@ def _sides(size: Size) -> tuple[Size, Size]:
     """`left == right` without minus signs, from what is zero; the later unknown stands on the left."""
     plus = Size(tuple((u, c) for u, c in size.terms if c > 0), max(0, size.constant))
     minus = Size(tuple((u, -c) for u, c in size.terms if c < 0), max(0, -size.constant))
-    return (plus, minus) if not minus.terms or plus.terms and plus.terms[-1] > minus.terms[-1] else (minus, plus)
+    return (
+        (plus, minus) if not minus.terms or plus.terms and plus.terms[-1] > minus.terms[-1] else (minus, plus)
+    )
 
 
 def _plain(size: Size, names: dict[int, str], order: Sequence[int]) -> str:
@@ -189,7 +211,9 @@ def _plain(size: Size, names: dict[int, str], order: Sequence[int]) -> str:
 
 
 def _sum(terms: Iterable[tuple[str, int]], constant: int) -> str:
-    parts: list[tuple[int, str]] = [(count, name if abs(count) == 1 else f"{abs(count)} * {name}") for name, count in terms]
+    parts: list[tuple[int, str]] = [
+        (count, name if abs(count) == 1 else f"{abs(count)} * {name}") for name, count in terms
+    ]
     parts.sort(key=lambda part: part[0] < 0)
     if constant or not parts:
         parts.append((constant, str(abs(constant))))
@@ -198,15 +222,25 @@ def _sum(terms: Iterable[tuple[str, int]], constant: int) -> str:
 
 
 class _Writer:
-    """Sizes as letters. `system` says what inputs carry; `wide` is it with all ranks known, for what the target reads."""
+    """Sizes as letters.
 
-    def __init__(self, names: dict[int, str], order: Sequence[int], open_ranks: set[int], system: System, wide: System) -> None:
-        self.names, self.order, self.open_ranks, self.system, self.wide = names, order, open_ranks, system, wide
+    `system` says what inputs carry; `wide` is it with all ranks known, for what the target reads.
+    """
+
+    def __init__(
+        self, names: dict[int, str], order: Sequence[int], open_ranks: set[int], system: System, wide: System
+    ) -> None:
+        self.names, self.order, self.open_ranks, self.system, self.wide = (
+            names, order, open_ranks, system, wide,
+        )
         self.read: set[Unknown] = set()
         self.letters: dict[Unknown, str] = {}
 
     def give_letters(self) -> None:
-        """Letters for all sizes that were read, in the order of matching. An input of any rank has no place to bind them."""
+        """Letters for all sizes that were read, in the order of matching.
+
+        An input of any rank has no place to bind them.
+        """
         self.letters = dict(zip(sorted(u for u in self.read if u[0] not in self.open_ranks), _letters()))
 
     def size(self, system: System, size: Size) -> str:
@@ -246,7 +280,9 @@ class _Writer:
             return self.size(self.system, size)
         return f"({self.letters[u]} := _)" if u in self.letters else "_"
 
-    def statements(self, mark: str, ops: Sequence[Operator], side: Side, outputs: Sequence[Tensor]) -> list[str]:
+    def statements(
+        self, mark: str, ops: Sequence[Operator], side: Side, outputs: Sequence[Tensor]
+    ) -> list[str]:
         system = self.system if mark == "s" else self.wide
         lines = []
         for k, op in enumerate(ops):
@@ -260,7 +296,9 @@ class _Writer:
             return self.names[tensor.op]
         return f"{mark}{tensor.op}" + (f".{tensor.part}" if ops[tensor.op].kind == "OP_SPLIT" else "")
 
-    def _call(self, op: Operator, operands: list[str], shapes: list[Shape], system: System, side: Side) -> str:
+    def _call(
+        self, op: Operator, operands: list[str], shapes: list[Shape], system: System, side: Side
+    ) -> str:
         joined = ", ".join(operands)
         match op.kind:
             case "OP_EW_ADD":

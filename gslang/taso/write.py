@@ -50,21 +50,35 @@ def operators_text(rules: Sequence[Rule]) -> str:
         else:
             inner = "nn.conv2d(data, weight, padding = padding, groups = data.shape[1] // weight.shape[1])"
             attributes = ", padding: int[] = (0, 0, 0, 0)"
-        lines += [f"op {name}(data: tensor, weight: tensor{attributes}) -> tensor {{", f"    value = {call}({inner})", "};"]
+        lines += [
+            f"op {name}(data: tensor, weight: tensor{attributes}) -> tensor {{",
+            f"    value = {call}({inner})", "};",
+        ]
     return "\n".join(lines) + _FUNCTIONS
 
 
 def rules_text(rules: Sequence[Rule], with_conditions: bool) -> str:
-    what = "with the conditions that the file leaves out" if with_conditions else "as the file has them, without side conditions"
-    return "\n".join([f"#! Substitutions of TASO's generator, {what}.", "dialect relay;", 'use "./operators.gsl";', "", *(r.text for r in rules)])
+    what = (
+        "with the conditions that the file leaves out" if with_conditions
+        else "as the file has them, without side conditions"
+    )
+    return "\n".join([
+        f"#! Substitutions of TASO's generator, {what}.",
+        "dialect relay;", 'use "./operators.gsl";', "", *(r.text for r in rules),
+    ])
 
 
-def write_rules(rules: Sequence[Substitution], path: str, folder: str | Path, with_conditions: bool) -> list[Path]:
+def write_rules(
+    rules: Sequence[Substitution], path: str, folder: str | Path, with_conditions: bool
+) -> list[Path]:
     """Write `operators.gsl` and `taso.gsl` into `folder`, which is made if need be. Raises `InputError`."""
     made = translate_all(rules, path, with_conditions)
     try:
         Path(folder).mkdir(parents=True, exist_ok=True)
-        files = [(Path(folder) / "operators.gsl", operators_text(made)), (Path(folder) / "taso.gsl", rules_text(made, with_conditions))]
+        files = [
+            (Path(folder) / "operators.gsl", operators_text(made)),
+            (Path(folder) / "taso.gsl", rules_text(made, with_conditions)),
+        ]
         with together():
             for file, text in files:
                 write_text(file, text)

@@ -27,8 +27,13 @@ def digest_of_rule(rule: CheckedRule) -> str:
 
 
 def write_certificate(rule: CheckedRule, verdict: Verdict, settings: Settings, folder: Path) -> Path | None:
-    """The file with the certificate of a rule that is proved, None for another verdict: what stood there for it is taken away. Raises `OSError`."""
-    path = folder / f"{re.sub(r'[^A-Za-z0-9_.-]+', '_', rule.name)}-{sha256(rule.name.encode()).hexdigest()[:8]}.json"
+    """The file with the certificate of a rule that is proved, None for another verdict: what stood there for
+    it is taken away. Raises `OSError`.
+    """
+    path = (
+        folder
+        / f"{re.sub(r'[^A-Za-z0-9_.-]+', '_', rule.name)}-{sha256(rule.name.encode()).hexdigest()[:8]}.json"
+    )
     if verdict.verdict == "proved":
         try:
             proof = prove(rule, settings.proof_steps, record=True)
@@ -42,7 +47,8 @@ def write_certificate(rule: CheckedRule, verdict: Verdict, settings: Settings, f
 
 
 def recheck(folder: Path, rules: Mapping[str, CheckedRule]) -> tuple[list[Checked], list[tuple[Path, str]]]:
-    """(what was checked, what is refused and why) of all certificates of a folder. Those about `rules` must be about them as they are now.
+    """(what was checked, what is refused and why) of all certificates of a folder. Those about `rules` must
+    be about them as they are now.
 
     Raises `OSError`.
     """
@@ -52,7 +58,9 @@ def recheck(folder: Path, rules: Mapping[str, CheckedRule]) -> tuple[list[Checke
         try:
             document = json.loads(path.read_text(encoding="utf-8"))
             name = document.get("rule") if isinstance(document, dict) else None
-            good.append(check(document, digest_of_rule(rules[name]) if isinstance(name, str) and name in rules else None))
+            good.append(check(
+                document, digest_of_rule(rules[name]) if isinstance(name, str) and name in rules else None
+            ))
         except (ValueError, RecursionError) as error:
             refused.append((path, f"this is no JSON: {error}"))
         except Refused as error:

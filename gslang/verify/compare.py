@@ -26,11 +26,12 @@ _HALF_TOLERANCE = 2e-3  # the same of half precision
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """`field`: True equal, False different, None not computable (`field_reason`). `numbers`: likewise in floating point.
+    """`field`: True equal, False different, None not computable (`field_reason`). `numbers`: likewise in
+    floating point.
 
-    `certain`, `limits`: of the field's answer (`exact.Exactly`). `special`: only NaN or infinities differ. `inputs` and `max_abs`
-    belong to a difference in floating point. `rounds`: floats differ, so that it may be rounding.
-    `kind`: of inputs that show it.
+    `certain`, `limits`: of the field's answer (`exact.Exactly`). `special`: only NaN or infinities differ.
+    `inputs` and `max_abs` belong to a difference in floating point. `rounds`: floats differ, so that it may
+    be rounding. `kind`: of inputs that show it.
     """
 
     field: bool | None
@@ -53,7 +54,10 @@ def compare(before: Graph, after: Graph, dialect: Dialect, rtol: float | None, s
     point = exactly.point
     numbers: bool | None = True
     reason, special, worst, failing, rounds, shown = "", False, 0.0, None, True, ""
-    for kind in ("normal", "positive", "spread", "zeros", "halves", "wide", *(["point"] if point is not None else []), "special"):
+    for kind in (
+        "normal", "positive", "spread", "zeros", "halves", "wide", *(["point"] if point is not None else []),
+        "special",
+    ):
         try:
             inputs = point if kind == "point" and point is not None else inputs_for(before, seed, kind)
             with np.errstate(all="ignore"):
@@ -73,18 +77,25 @@ def compare(before: Graph, after: Graph, dialect: Dialect, rtol: float | None, s
                 continue
             if kind == "normal":
                 known = not isinstance(error, NoEvaluatorError)
-                numbers, reason = False if known else None, f"{NOT_COMPUTED}: {error}" if known else str(error)
+                numbers, reason = (
+                    False if known else None, f"{NOT_COMPUTED}: {error}" if known else str(error),
+                )
                 failing = inputs
             break
         if agreement.equal:
             continue
-        asked = _ASK_FOR_SPECIAL & {*before.op, *after.op} and all(value.dtype.kind == "b" for value in flat(left))
-        if kind == "special" and not asked:  # a result that is about infinities and NaN is no side effect of them
+        asked = _ASK_FOR_SPECIAL & {*before.op, *after.op} and all(
+            value.dtype.kind == "b" for value in flat(left)
+        )
+        # a result that is about infinities and NaN is no side effect of them
+        if kind == "special" and not asked:
             special = True
             continue
         if "NaN" in agreement.reason:
             if _is_lost(before, after, dialect, inputs):
-                numbers, reason, worst, failing = False, "the target is not finite where the source is", float("inf"), inputs
+                numbers, reason, worst, failing = (
+                    False, "the target is not finite where the source is", float("inf"), inputs,
+                )
                 break
             special = True
             continue
@@ -93,10 +104,14 @@ def compare(before: Graph, after: Graph, dialect: Dialect, rtol: float | None, s
         numbers, reason, worst, failing, shown = False, agreement.reason, agreement.max_abs, inputs, kind
         rounds = all(value.dtype.kind == "f" for value in flat(left))
         break
-    return Finding(exactly.equal, exactly.reason, exactly.certain, numbers, reason, special, worst, failing, exactly.limits, rounds, shown)
+    return Finding(
+        exactly.equal, exactly.reason, exactly.certain, numbers, reason, special, worst, failing,
+        exactly.limits, rounds, shown,
+    )
 
 
-_ASK_FOR_SPECIAL = frozenset({"IsInf", "IsNaN", "isinf", "isnan", "isfinite"})  # operators that are about infinities and NaN
+# operators that are about infinities and NaN
+_ASK_FOR_SPECIAL = frozenset({"IsInf", "IsNaN", "isinf", "isnan", "isfinite"})
 
 
 def _typed(graph: Graph, outputs: list[Any]) -> list[Any]:
@@ -105,7 +120,10 @@ def _typed(graph: Graph, outputs: list[Any]) -> list[Any]:
     for node, value in zip(graph.outputs, outputs):
         dtype = getattr(graph.types[node], "dtype", None)
         stated = numpy_dtype(dtype) if dtype is not None and numpy_dtype_exists(dtype) else None
-        both_whole = stated is not None and isinstance(value, np.ndarray) and value.dtype.kind in "iu" and stated.kind in "iu"
+        both_whole = (
+            stated is not None and isinstance(value, np.ndarray) and value.dtype.kind in "iu"
+            and stated.kind in "iu"
+        )
         result.append(value.astype(stated) if both_whole else value)
     return result
 
@@ -114,13 +132,20 @@ def _is_lost(before: Graph, after: Graph, dialect: Dialect, inputs: dict[str, An
     """True if the target is infinite or NaN where the source is a number, also where all floats are taken as
     float64."""
     for widened in (False, True):
-        values = {name: v.astype(np.float64) if widened and v.dtype.kind == "f" else v for name, v in inputs.items()}
+        values = {
+            name: v.astype(np.float64) if widened and v.dtype.kind == "f" else v for name, v in inputs.items()
+        }
         try:
             with np.errstate(all="ignore"):
-                left, right = (flat(evaluate(_widened(graph) if widened else graph, dialect, values)) for graph in (before, after))
+                left, right = (
+                    flat(evaluate(_widened(graph) if widened else graph, dialect, values))
+                    for graph in (before, after)
+                )
         except EvaluationError:
             return False
-        pairs = [(a, b) for a, b in zip(left, right) if a.shape == b.shape and a.dtype.kind == b.dtype.kind == "f"]
+        pairs = [
+            (a, b) for a, b in zip(left, right) if a.shape == b.shape and a.dtype.kind == b.dtype.kind == "f"
+        ]
         if not any((np.isfinite(a) & ~np.isfinite(b)).any() for a, b in pairs):
             return False
     return True
@@ -132,13 +157,19 @@ def flat(value: Any) -> list[Any]:
     return [np.asarray(value)]
 
 
-def _is_rounding(before: Graph, after: Graph, dialect: Dialect, inputs: dict[str, Any], rtol: float | None) -> bool:
-    """True if a difference goes away when all floats are taken as float64: then the sides differ in rounding only.
+def _is_rounding(
+    before: Graph, after: Graph, dialect: Dialect, inputs: dict[str, Any], rtol: float | None
+) -> bool:
+    """True if a difference goes away when all floats are taken as float64: then the sides differ in rounding
+    only.
 
-    Constants stay what they were rounded to, so differences of a float32's size are let pass, and of half precision where a constant
-    or a result is of that type. A conversion that the rule writes down is no rounding: it stays one.
+    Constants stay what they were rounded to, so differences of a float32's size are let pass, and of half
+    precision where a constant or a result is of that type. A conversion that the rule writes down is no
+    rounding: it stays one.
     """
-    wide = {name: value.astype(np.float64) if value.dtype.kind == "f" else value for name, value in inputs.items()}
+    wide = {
+        name: value.astype(np.float64) if value.dtype.kind == "f" else value for name, value in inputs.items()
+    }
     try:
         with np.errstate(all="ignore"):
             sides = [evaluate(_widened(graph), dialect, wide) for graph in (before, after)]
@@ -146,8 +177,9 @@ def _is_rounding(before: Graph, after: Graph, dialect: Dialect, inputs: dict[str
         return False
     half = any(
         getattr(graph.types[node], "dtype", None) in ("float16", "bfloat16")
-        for graph in (before, after) for node in graph.nodes() if graph.op[node] is CONST or node in graph.outputs
-    )  # fmt: skip
+        for graph in (before, after)
+        for node in graph.nodes() if graph.op[node] is CONST or node in graph.outputs
+    )
     tolerance = _HALF_TOLERANCE if half else _WIDE_TOLERANCE
     return compare_values(sides[0], sides[1], tolerance if rtol is None or half else rtol).equal
 
@@ -185,8 +217,10 @@ def can_be_computed(graph: Graph, dialect: Dialect, seed: int) -> bool:
 
 
 def inputs_for(graph: Graph, seed: int, kind: str) -> dict[str, Any]:
-    """Random values: normal; between a half and two; normal, times eight (so that clips and saturations show); with zeros and
-    the smallest numbers among them; whole numbers and halves, many of them equal; whole numbers of all sizes; with infinities and NaN among them."""
+    """Random values: normal; between a half and two; normal, times eight (so that clips and saturations
+    show); with zeros and the smallest numbers among them; whole numbers and halves, many of them equal; whole
+    numbers of all sizes; with infinities and NaN among them.
+    """
     values = random_inputs(graph, seed)
     if kind == "normal":
         return values
@@ -208,21 +242,30 @@ def inputs_for(graph: Graph, seed: int, kind: str) -> dict[str, Any]:
 
 
 def _widely(graph: Graph, values: dict[str, Any], seed: int) -> dict[str, Any]:
-    """Whole numbers of all sizes, the largest and the smallest among them, where they are no positions and no counts."""
+    """Whole numbers of all sizes, the largest and the smallest among them, where they are no positions and no
+    counts.
+    """
     changed = dict(values)
     for node in graph.reverse_post_order():
         name = str(graph.names[node])
         value = values.get(name)
-        if graph.op[node] not in (INPUT, PARAM) or value is None or value.dtype.kind not in "iu" or bounds_of(graph, node, {}) is not None:
+        if (
+            graph.op[node] not in (INPUT, PARAM) or value is None or value.dtype.kind not in "iu"
+            or bounds_of(graph, node, {}) is not None
+        ):
             continue
         rng = np.random.default_rng([seed, value.size, 7])
-        if any(graph.op[user] in _SHIFTS and graph.operands[user][1:2] == (node,) for user in graph.users[node]):
+        if any(
+            graph.op[user] in _SHIFTS and graph.operands[user][1:2] == (node,) for user in graph.users[node]
+        ):
             changed[name] = rng.integers(0, 40, value.shape).astype(value.dtype)
             continue
         limits = np.iinfo(value.dtype)
         ends = np.array([limits.min, limits.min + 1, limits.max - 1, limits.max], value.dtype)
         whole = rng.integers(limits.min, limits.max, value.shape, value.dtype, endpoint=True)
-        changed[name] = np.where(rng.random(value.shape) < 0.3, rng.choice(ends, value.shape), whole).astype(value.dtype)
+        changed[name] = np.where(rng.random(value.shape) < 0.3, rng.choice(ends, value.shape), whole).astype(
+            value.dtype
+        )
     return changed
 
 
@@ -231,7 +274,12 @@ _SHIFTS = frozenset({"left_shift", "right_shift", "BitShift"})
 
 def _sprinkled(value: Any, seed: int, kind: str) -> Any:
     """Some elements replaced by zeros and denormal numbers, or by infinities and NaN."""
-    small = np.finfo(value.dtype).smallest_subnormal if value.dtype.name in ("float16", "float32", "float64") else 0.0
+    small = (
+        np.finfo(value.dtype).smallest_subnormal if value.dtype.name in ("float16", "float32", "float64")
+        else 0.0
+    )
     numbers = (0.0, -0.0, small, -small) if kind == "zeros" else (np.inf, -np.inf, np.nan)
     rng = np.random.default_rng([seed, value.size])
-    return np.where(rng.random(value.shape) < 0.2, rng.choice(numbers, value.shape), value).astype(value.dtype)
+    return np.where(rng.random(value.shape) < 0.2, rng.choice(numbers, value.shape), value).astype(
+        value.dtype
+    )

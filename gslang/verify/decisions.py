@@ -1,7 +1,9 @@
-"""The decisions that a rule leaves to a match: each side of each `if`, each operand of an `or`, each arm and alternative.
+"""The decisions that a rule leaves to a match: each side of each `if`, each operand of an `or`, each arm and
+alternative.
 
-A rule may be wrong on one side only, and that side may be rare. `goals` lists what has to be seen at least once; `seen` tells what
-one match showed. Conditions are told apart by where they stand in the rule, that is by identity: two that read alike are two.
+A rule may be wrong on one side only, and that side may be rare. `goals` lists what has to be seen at least
+once; `seen` tells what one match showed. Conditions are told apart by where they stand in the rule, that is
+by identity: two that read alike are two.
 """
 
 from __future__ import annotations
@@ -18,7 +20,9 @@ from gslang.engine.values import FAILURES, truth
 from gslang.verify.written import written_value
 
 Seen = set[tuple[int, bool]]
-"""Pairs of a condition (its `id`, or the number of an alternation below 0) and how it came out (or which branch)."""
+"""Pairs of a condition (its `id`, or the number of an alternation below 0) and how it came out (or which
+branch).
+"""
 
 _NO_PARTS = ("span", "spans", "where_spans", "bounds_span", "dialect")
 _Done = set[tuple[int, int | None]]
@@ -44,7 +48,9 @@ def goals(rule: ir.CheckedRule) -> list[Goal]:
     found: dict[tuple[int, bool], Goal] = {}
     for condition, wanted in _all(rule):
         text = written_value(rule, condition)
-        found.setdefault((id(condition), wanted), Goal(condition, wanted, f"`{text}` is {'true' if wanted else 'false'}"))
+        found.setdefault(
+            (id(condition), wanted), Goal(condition, wanted, f"`{text}` is {'true' if wanted else 'false'}")
+        )
     return list(found.values())
 
 
@@ -53,7 +59,9 @@ def _all(rule: ir.CheckedRule) -> Iterator[tuple[ir.Value, bool]]:
         yield from _below(condition, True, rule)
     for part in _parts((rule.nodes, rule.lets, rule.where, rule.blocks, rule.target)):
         match part:
-            case ir.IfValue() | ir.IfTest() | ir.ChooseTarget() | ir.Comprehension() | ir.Repeat() if part.condition is not None:
+            case ir.IfValue() | ir.IfTest() | ir.ChooseTarget() | ir.Comprehension() | ir.Repeat() if (
+                part.condition is not None
+            ):
                 yield from _ways(part.condition, True, rule)
                 yield from _ways(part.condition, False, rule)
             case ir.SelectValue(_, _, arms):
@@ -110,7 +118,9 @@ def _ways(condition: ir.Value, wanted: bool, rule: ir.CheckedRule) -> Iterator[t
 
 def _is_condition(value: ir.Value) -> bool:
     match value:
-        case ir.CompareValue() | ir.AllOf() | ir.AnyOf() | ir.UnaryValue("not") | ir.IsAbsent() | ir.SameNode():
+        case (
+            ir.CompareValue() | ir.AllOf() | ir.AnyOf() | ir.UnaryValue("not") | ir.IsAbsent() | ir.SameNode()
+        ):
             return True
         case ir.Uses(what):
             return USES[what][0] == "bool"
@@ -145,7 +155,11 @@ def seen(rule: ir.CheckedRule, scope: Scope) -> Seen:
         _look(condition, rule, scope, found, done)
     for place in places:
         scope.current = place
-        blocks = [block for k, block in enumerate(rule.blocks) if place is not None and any(place is i for i in scope.instances[k])]
+        blocks = [
+            block
+            for k, block in enumerate(rule.blocks)
+            if place is not None and any(place is i for i in scope.instances[k])
+        ]
         conditions = [c for block in blocks for c in block.where]
         nodes = [node for node in rule.nodes if (node.block is None) == (place is None)]
         for value in (*conditions, *_parts([node.constraints for node in nodes])):

@@ -1,4 +1,6 @@
-"""Attributes that make a difference: an instance in which one changes nothing says nothing about a target that drops it."""
+"""Attributes that make a difference: an instance in which one changes nothing says nothing about a target
+that drops it.
+"""
 
 from __future__ import annotations
 
@@ -46,7 +48,9 @@ def matters(graph: Graph, dialect: Dialect, attribute: Attribute, seed: int) -> 
 
 
 def _with_default(graph: Graph, dialect: Dialect, attribute: Attribute) -> Graph | None:
-    """The graph without the attribute, with the types that it has then; None where no call gives another value than the default."""
+    """The graph without the attribute, with the types that it has then; None where no call gives another
+    value than the default.
+    """
     operator, name = attribute
     default: Any = dialect.operators[operator].attributes[name].default
     plain, changed = graph.copy(), False

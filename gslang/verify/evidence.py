@@ -15,7 +15,15 @@ from gslang.graph.graph import CONST, Graph
 from gslang.verify.compare import Finding, can_be_computed, compare, fits_its_types
 from gslang.verify.decisions import goals
 from gslang.verify.effects import Attribute, matters
-from gslang.verify.instances import Instance, Search, instances, instances_on, stressing, towards, without_ranks
+from gslang.verify.instances import (
+    Instance,
+    Search,
+    instances,
+    instances_on,
+    stressing,
+    towards,
+    without_ranks,
+)
 from gslang.verify.own_tests import graphs_near, test_graphs
 from gslang.verify.prove.prove import STEPS
 from gslang.verify.reads import names_types
@@ -29,7 +37,8 @@ _SECONDS_WHEN_BAD = 0.5  # for finding a smaller one
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """`seconds`: the most processor time for the instances of one rule; `proof_steps`: of a search for a proof (0: none).
+    """`seconds`: the most processor time for the instances of one rule; `proof_steps`: of a search for a
+    proof (0: none).
 
     `wanted`: how many instances to look at. `special`: NaN and infinities refute too.
     """
@@ -43,10 +52,12 @@ class Settings:
 
 @dataclass(slots=True)
 class Evidence:
-    """`good`: instances whose sides agree, as far as can be told. `bad`: what refutes, with the reason. `unfit`: the rule would
-    not be applied, in another type than float32. `drawn`: how many are no tests of the rule's own. `coverage`: feature → how many
-    instances have it. `obstacle`: to drawing more. `unvaried`: what no instance showed, as messages name it. `effective`: attributes of the source
-    that changed what it computes in some instance. `idle`: how many instances showed that they did not."""
+    """`good`: instances whose sides agree, as far as can be told. `bad`: what refutes, with the reason.
+    `unfit`: the rule would not be applied, in another type than float32. `drawn`: how many are no tests of
+    the rule's own. `coverage`: feature → how many instances have it. `obstacle`: to drawing more. `unvaried`:
+    what no instance showed, as messages name it. `effective`: attributes of the source that changed what it
+    computes in some instance. `idle`: how many instances showed that they did not.
+    """
 
     good: list[Finding] = field(default_factory=list)
     bad: list[tuple[Instance, Finding | None, str]] = field(default_factory=list)
@@ -62,7 +73,9 @@ class Evidence:
 
 
 def gather(rule: CheckedRule, settings: Settings, programs: Sequence[CheckedProgram]) -> Evidence:
-    """Evidence from the rule's own tests in `programs` and from drawn instances, until enough was seen or the time is over."""
+    """Evidence from the rule's own tests in `programs` and from drawn instances, until enough was seen or the
+    time is over.
+    """
     began = thread_time()
     evidence, search = Evidence(), Search()
     drawn = instances(rule, search, settings.seed, settings.seconds, _MOST_ATTEMPTS * settings.wanted)
@@ -72,7 +85,10 @@ def gather(rule: CheckedRule, settings: Settings, programs: Sequence[CheckedProg
         evidence.drawn += instance.seed >= 0
         _look_at(rule, instance, settings, evidence)
         taken, count = thread_time() - began, len(evidence.good) + len(evidence.bad)
-        if count >= settings.wanted or len(evidence.bad) >= _ENOUGH_BAD or taken > (_SECONDS_WHEN_BAD if evidence.bad else settings.seconds):
+        if (
+            count >= settings.wanted or len(evidence.bad) >= _ENOUGH_BAD
+            or taken > (_SECONDS_WHEN_BAD if evidence.bad else settings.seconds)
+        ):
             break
     if not evidence.drawn and evidence.good and not evidence.bad:
         near = instances_on(rule, graphs_near(rule, programs, settings.seed, _MOST_NEAR), search)
@@ -97,16 +113,27 @@ def gather(rule: CheckedRule, settings: Settings, programs: Sequence[CheckedProg
 
 
 def _without_ranks(rule: CheckedRule, settings: Settings, evidence: Evidence) -> None:
-    """The engine applies a rule where it does not know that the target has another shape: note where that shows."""
+    """The engine applies a rule where it does not know that the target has another shape: note where that
+    shows.
+    """
 
     def differs(instance: Instance) -> bool:
-        return instance.after is not None and bool(refutes(compare(instance.before, instance.after, rule.dialect, rule.approximate, settings.seed)))
+        return instance.after is not None and bool(
+            refutes(compare(instance.before, instance.after, rule.dialect, rule.approximate, settings.seed))
+        )
 
-    if any(differs(loose) and not differs(known) and fits_its_types(known.before, rule.dialect, settings.seed) for known, loose in without_ranks(rule, settings.seed, _MOST_WITHOUT_RANKS)):
-        evidence.unvaried.append("inputs of unknown rank, whose shape the rule changes if a constant has a higher rank")
+    if any(
+        differs(loose) and not differs(known) and fits_its_types(known.before, rule.dialect, settings.seed)
+        for known, loose in without_ranks(rule, settings.seed, _MOST_WITHOUT_RANKS)
+    ):
+        evidence.unvaried.append(
+            "inputs of unknown rank, whose shape the rule changes if a constant has a higher rank"
+        )
 
 
-def _seek_decisions(rule: CheckedRule, settings: Settings, evidence: Evidence, search: Search, until: float) -> None:
+def _seek_decisions(
+    rule: CheckedRule, settings: Settings, evidence: Evidence, search: Search, until: float
+) -> None:
     """Look for instances in which each decision goes each way, and note what was never seen."""
     for goal in goals(rule):
         if goal.key in evidence.seen:
@@ -120,13 +147,19 @@ def _seek_decisions(rule: CheckedRule, settings: Settings, evidence: Evidence, s
         _look_at(rule, instance, settings, evidence)
 
 
-def _seek_effects(rule: CheckedRule, settings: Settings, evidence: Evidence, search: Search, until: float) -> None:
+def _seek_effects(
+    rule: CheckedRule, settings: Settings, evidence: Evidence, search: Search, until: float
+) -> None:
     """Look for instances in which an open attribute makes a difference to the source, where none did."""
-    for attribute in sorted({(operator, name) for operator, name, _ in evidence.attributes} - evidence.effective):
+    for attribute in sorted(
+        {(operator, name) for operator, name, _ in evidence.attributes} - evidence.effective
+    ):
         if attribute[1] in _SAY_NOTHING:
             continue
         idle = None
-        for instance in stressing(rule, attribute, search, settings.seed, _MOST_STRESSED if thread_time() < until else 0):
+        for instance in stressing(
+            rule, attribute, search, settings.seed, _MOST_STRESSED if thread_time() < until else 0
+        ):
             if instance.after is None or matters(instance.before, rule.dialect, attribute, settings.seed):
                 evidence.coverage[f"made for `{attribute[1]}` of `{attribute[0]}` to matter"] += 1
                 _look_at(rule, instance, settings, evidence)
@@ -145,7 +178,8 @@ def _constant_attributes(rule: CheckedRule, evidence: Evidence) -> list[str]:
     return [
         f"attribute `{name}` of `{operator}` is always {next(iter(found))}"
         for (operator, name), found in sorted(values.items())
-        if len(found) == 1 and name not in _SAY_NOTHING and not isinstance(rule.dialect.operators[operator].attributes[name].domain, Exactly)
+        if len(found) == 1 and name not in _SAY_NOTHING
+        and not isinstance(rule.dialect.operators[operator].attributes[name].domain, Exactly)
     ]
 
 
@@ -159,7 +193,9 @@ _SAY_NOTHING = frozenset({"momentum", "seed", "stash_type"})  # of the results t
 
 def _look_at(rule: CheckedRule, instance: Instance, settings: Settings, evidence: Evidence) -> None:
     if instance.after is None:
-        if _has_only_float32(instance.before) and can_be_computed(instance.before, rule.dialect, settings.seed):
+        if _has_only_float32(instance.before) and can_be_computed(
+            instance.before, rule.dialect, settings.seed
+        ):
             evidence.bad.append((instance, None, _misfit(instance)))
         else:
             evidence.unfit.append(instance)
@@ -178,7 +214,9 @@ def _look_at(rule: CheckedRule, instance: Instance, settings: Settings, evidence
         if twin is None or twin.after is None or _whole_types(twin):
             why = ""
         else:
-            instance, finding = twin, compare(twin.before, twin.after, rule.dialect, rule.approximate, settings.seed)
+            instance, finding = (
+                twin, compare(twin.before, twin.after, rule.dialect, rule.approximate, settings.seed),
+            )
             why = refutes(finding, settings.special)
     if types and not why:
         note = f"{WRAPPING}: the sides differ for {types}"
@@ -191,7 +229,10 @@ def _look_at(rule: CheckedRule, instance: Instance, settings: Settings, evidence
     for operator, name, value in sorted(instance.attributes):
         attribute = (operator, name)
         default = rule.dialect.operators[operator].attributes[name].default
-        if attribute in evidence.effective or value == repr(default) or evidence.idle[attribute] == _MOST_IDLE:
+        if (
+            attribute in evidence.effective or value == repr(default)
+            or evidence.idle[attribute] == _MOST_IDLE
+        ):
             continue
         if matters(instance.before, rule.dialect, attribute, settings.seed):
             evidence.effective.add(attribute)
@@ -204,10 +245,20 @@ def _misfit(instance: Instance) -> str:
 
 
 def _whole_types(instance: Instance) -> str:
-    """The types of whole numbers that values were drawn in or become; empty without any. Indices and counts that operators give are none."""
+    """The types of whole numbers that values were drawn in or become; empty without any.
+
+    Indices and counts that operators give are none.
+    """
     drawn = [f.removeprefix("dtype ") for f in instance.features if f.startswith("dtype ")]
-    given = [v for attrs in instance.before.attrs for name, v in (attrs or {}).items() if name in ("out_dtype", "dtype", "output_dtype", "to")]
-    return ", ".join(sorted({dtype for dtype in (*drawn, *given) if isinstance(dtype, str) and dtype.startswith(("int", "uint"))}))
+    given = [
+        v
+        for attrs in instance.before.attrs
+        for name, v in (attrs or {}).items() if name in ("out_dtype", "dtype", "output_dtype", "to")
+    ]
+    return ", ".join(sorted({
+        dtype
+        for dtype in (*drawn, *given) if isinstance(dtype, str) and dtype.startswith(("int", "uint"))
+    }))
 
 
 def refutes(finding: Finding, special: bool = False) -> str:
@@ -222,4 +273,7 @@ def refutes(finding: Finding, special: bool = False) -> str:
 
 
 def _has_only_float32(graph: Graph) -> bool:
-    return all(getattr(graph.types[n], "dtype", None) in (None, "float32") for n in graph.nodes() if graph.op[n] is not CONST)
+    return all(
+        getattr(graph.types[n], "dtype", None) in (None, "float32")
+        for n in graph.nodes() if graph.op[n] is not CONST
+    )

@@ -22,7 +22,8 @@ from gslang.verify.field.relay import DEGREE, depends_on_order, evaluate_in_fiel
 from gslang.verify.field.residues import PRIME, NoField
 
 POINTS = 3
-SCALES = (1 << 28, 1 << 24, 1 << 31)  # of the points: numbers below 4, below 64, below a half, so that thresholds lie between them
+# of the points: numbers below 4, below 64, below a half, so that thresholds lie between them
+SCALES = (1 << 28, 1 << 24, 1 << 31)
 BOUND = (DEGREE / PRIME) ** POINTS  # 7e-18: the chance that sides which differ agree at all points
 
 
@@ -32,10 +33,12 @@ BY_ROUNDING = "constants rounded to nearby rationals or roots"
 
 @dataclass(frozen=True, slots=True)
 class Exactly:
-    """`equal`: None where it cannot be told. `reason`: why not, or the unknown functions, separated by `; `. `point`: inputs for which the sides differ.
+    """`equal`: None where it cannot be told. `reason`: why not, or the unknown functions, separated by `; `.
+    `point`: inputs for which the sides differ.
 
-    `certain`: a difference does not come from an unknown function or a rounded constant; equality holds without `limits`.
-    `limits`: equality holds for the sign patterns of the points, or for the rationals and roots near float constants.
+    `certain`: a difference does not come from an unknown function or a rounded constant; equality holds
+    without `limits`. `limits`: equality holds for the sign patterns of the points, or for the rationals and
+    roots near float constants.
     """
 
     equal: bool | None
@@ -70,21 +73,29 @@ def in_field(before: Graph, after: Graph, dialect: Dialect, seed: int) -> Exactl
 
 def _as_inputs(graph: Graph, point: dict[str, Any]) -> dict[str, Any]:
     """A point as values of the graph's inputs, rounded to their types."""
-    types = {str(graph.names[node]): graph.types[node] for node in graph.nodes() if graph.op[node] in (INPUT, PARAM)}
+    types = {
+        str(graph.names[node]): graph.types[node]
+        for node in graph.nodes() if graph.op[node] in (INPUT, PARAM)
+    }
     return {
-        name: np.asarray(value.real).astype(numpy_dtype(str(getattr(types[name], "dtype", "float32")))) if isinstance(value, Dual) else value
+        name: np.asarray(value.real).astype(numpy_dtype(str(getattr(types[name], "dtype", "float32"))))
+        if isinstance(value, Dual)
+        else value
         for name, value in point.items()
     }
 
 
 _ORDERED = frozenset({
-    "Relu", "Clip", "Max", "Min", "MaxPool", "GlobalMaxPool", "ReduceMax", "ReduceMin", "ReduceL1", "Abs", "LeakyRelu", "PRelu", "HardSigmoid",
-    "HardSwish", "com.microsoft.FusedConv", "Less", "LessOrEqual", "Greater", "GreaterOrEqual", "Equal", "ArgMax", "ArgMin",
-    "Round", "Floor", "Ceil", "Sign", "Cast", "CastLike", "Mod", "TopK", "Hardmax", "ThresholdedRelu", "Shrink", "QuantizeLinear",
-})  # fmt: skip
+    "Relu", "Clip", "Max", "Min", "MaxPool", "GlobalMaxPool", "ReduceMax", "ReduceMin", "ReduceL1", "Abs",
+    "LeakyRelu", "PRelu", "HardSigmoid", "HardSwish", "com.microsoft.FusedConv", "Less", "LessOrEqual",
+    "Greater", "GreaterOrEqual", "Equal", "ArgMax", "ArgMin", "Round", "Floor", "Ceil", "Sign", "Cast",
+    "CastLike", "Mod", "TopK", "Hardmax", "ThresholdedRelu", "Shrink", "QuantizeLinear",
+})
 
 
-def _difference(before: Graph, after: Graph, dialect: Dialect, seed: int, unknown: set[str]) -> dict[str, Any] | None:
+def _difference(
+    before: Graph, after: Graph, dialect: Dialect, seed: int, unknown: set[str]
+) -> dict[str, Any] | None:
     """A point where the sides differ, None if they are equal at all. Raises `NoField`."""
     if dialect.name == "onnx":
         try:
@@ -126,11 +137,19 @@ def _relay_at_points(
 
 
 def _onnx_at_points(
-    before: Graph, after: Graph, dialect: Dialect, seed: int, unknown: set[str], positive: bool, laws: Mapping[str, Meaning] = EMPTY
+    before: Graph,
+    after: Graph,
+    dialect: Dialect,
+    seed: int,
+    unknown: set[str],
+    positive: bool,
+    laws: Mapping[str, Meaning] = EMPTY,
 ) -> dict[str, Any] | None:
     for point in range(POINTS):
         inputs = random_point(before, np.random.default_rng([seed, point]), positive, SCALES[point])
-        if not _equal(*(evaluate_onnx_in_field(graph, inputs, unknown, dialect.get, laws) for graph in (before, after))):
+        if not _equal(
+            *(evaluate_onnx_in_field(graph, inputs, unknown, dialect.get, laws) for graph in (before, after))
+        ):
             return inputs
     return None
 
@@ -138,11 +157,16 @@ def _onnx_at_points(
 def _rounds(graph: Graph) -> bool:
     """True if numbers are rounded to another type than float32, as which attributes are taken."""
     if graph.dialect != "onnx":
-        return any(getattr(type_, "dtype", None) in ("float16", "float64", "bfloat16") for type_ in graph.types)
+        return any(
+            getattr(type_, "dtype", None) in ("float16", "float64", "bfloat16") for type_ in graph.types
+        )
     for node in graph.nodes():
         if graph.op[node] is CONST:
             value = np.asarray(graph.value(node))
-            if value.dtype.kind == "f" and value.dtype.name != "float32" and not np.array_equal(value, np.round(value * 16) / 16):
+            if (
+                value.dtype.kind == "f" and value.dtype.name != "float32"
+                and not np.array_equal(value, np.round(value * 16) / 16)
+            ):
                 return True
     return False
 
@@ -172,9 +196,15 @@ def _has_fraction(graph: Graph) -> bool:
 
 def _equal(left: Any, right: Any) -> bool:
     if isinstance(left, (list, tuple)):
-        return isinstance(right, (list, tuple)) and len(left) == len(right) and all(_equal(a, b) for a, b in zip(left, right))
+        return (
+            isinstance(right, (list, tuple)) and len(left) == len(right)
+            and all(_equal(a, b) for a, b in zip(left, right))
+        )
     if isinstance(left, Dual) or isinstance(right, Dual):
-        return isinstance(left, Dual) and isinstance(right, Dual) and left.shape == right.shape and np.array_equal(left.residue, right.residue)
+        return (
+            isinstance(left, Dual) and isinstance(right, Dual) and left.shape == right.shape
+            and np.array_equal(left.residue, right.residue)
+        )
     if np.asarray(left).dtype.kind == "b" or np.asarray(right).dtype.kind == "b":
         return bool(np.array_equal(left, right))
     if np.asarray(left).dtype == np.int64 and np.asarray(right).dtype == np.int64:

@@ -1,6 +1,7 @@
 """A graph in which calls of declared operators are replaced by what their declarations say they compute.
 
-An operator without a declared value stays. Not here: single values (`evaluate.run` computes them node by node).
+An operator without a declared value stays. Not here: single values (`evaluate.run` computes them node by
+node).
 """
 
 from __future__ import annotations
@@ -25,7 +26,10 @@ def expanded(graph: Graph, dialect: Dialect) -> Graph:
 
 def _has_value(op: str, dialect: Dialect) -> bool:
     signature = dialect.operators.get(op)
-    return signature is not None and signature.meaning is not None and bool(signature.meaning.rule.target.outputs)
+    return (
+        signature is not None and signature.meaning is not None
+        and bool(signature.meaning.rule.target.outputs)
+    )
 
 
 def _once(graph: Graph, dialect: Dialect) -> Graph:
@@ -58,7 +62,10 @@ def _reachable(graph: Graph) -> Graph:
 
 def _copied(graph: Graph, node: int, operands: list[int], into: Graph) -> int:
     op = graph.op[node]
-    new = into.add(op, tuple(operands), graph.attrs[node], graph.types[node], graph.names[node] if op in (INPUT, PARAM) else None)
+    new = into.add(
+        op, tuple(operands), graph.attrs[node], graph.types[node],
+        graph.names[node] if op in (INPUT, PARAM) else None,
+    )
     if node in graph.values and op in (INPUT, PARAM, CONST):
         into.values[new] = graph.values[node]
     return new

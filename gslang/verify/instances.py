@@ -32,10 +32,12 @@ from gslang.verify.solve import solve
 
 @dataclass(frozen=True, slots=True)
 class Instance:
-    """A graph that the source matches. `after` is None where the target does not fit; `failure` then says why.
+    """A graph that the source matches. `after` is None where the target does not fit; `failure` then says
+    why.
 
-    `seen`: which way the rule's decisions went. `attributes`: (operator, attribute, value) of those that the rule leaves open. `dtypes`: of
-    the outputs. `shown`: the graph as the rule saw it, where that is not `before`. `in_floats`: the same attempt with floats.
+    `seen`: which way the rule's decisions went. `attributes`: (operator, attribute, value) of those that the
+    rule leaves open. `dtypes`: of the outputs. `shown`: the graph as the rule saw it, where that is not
+    `before`. `in_floats`: the same attempt with floats.
     """
 
     seed: int
@@ -66,8 +68,13 @@ class Search:
         return name
 
 
-def instances(rule: ir.CheckedRule, search: Search, seed: int, seconds: float, attempts: int) -> Iterator[Instance]:
-    """Instances of `rule`, until `attempts` or `seconds` are used up. The same for the same seed, but for the time limit."""
+def instances(
+    rule: ir.CheckedRule, search: Search, seed: int, seconds: float, attempts: int
+) -> Iterator[Instance]:
+    """Instances of `rule`, until `attempts` or `seconds` are used up.
+
+    The same for the same seed, but for the time limit.
+    """
     end = thread_time() + seconds
     for k in range(attempts):
         if thread_time() > end:
@@ -79,7 +86,9 @@ def instances(rule: ir.CheckedRule, search: Search, seed: int, seconds: float, a
 
 
 def without_ranks(rule: ir.CheckedRule, seed: int, attempts: int) -> Iterator[tuple[Instance, Instance]]:
-    """Instances, numbers in them being of more dimensions than inputs, and the same where the rule is applied without knowing the inputs' ranks."""
+    """Instances, numbers in them being of more dimensions than inputs, and the same where the rule is applied
+    without knowing the inputs' ranks.
+    """
     for k in range(attempts):
         found = _attempt(rule, Search(), seed * 1_000_003 + k, None, True)
         if found is not None and (loose := _without_shapes(rule, found)) is not None:
@@ -95,8 +104,12 @@ def towards(rule: ir.CheckedRule, goal: Goal, search: Search, seed: int, attempt
     return None
 
 
-def stressing(rule: ir.CheckedRule, attribute: tuple[str, str], search: Search, seed: int, attempts: int) -> Iterator[Instance]:
-    """Instances in which a call of the operator has an uncommon value of the attribute, and most other open attributes too."""
+def stressing(
+    rule: ir.CheckedRule, attribute: tuple[str, str], search: Search, seed: int, attempts: int
+) -> Iterator[Instance]:
+    """Instances in which a call of the operator has an uncommon value of the attribute, and most other open
+    attributes too.
+    """
     for k in range(attempts):
         found = _attempt(rule, search, (seed + 1) * 1_000_003 + k, stressed=attribute)
         if found is not None and can_be_computed(found.before, rule.dialect, seed):
@@ -104,7 +117,9 @@ def stressing(rule: ir.CheckedRule, attribute: tuple[str, str], search: Search, 
 
 
 def _without_shapes(rule: ir.CheckedRule, instance: Instance) -> Instance | None:
-    """The same instance, to which the rule was applied without knowing the ranks of inputs; None where it is not applied then."""
+    """The same instance, to which the rule was applied without knowing the ranks of inputs; None where it is
+    not applied then.
+    """
     graph = instance.before.copy()
     for node in graph.reverse_post_order():
         if graph.op[node] in (INPUT, PARAM) and isinstance(type_ := graph.types[node], TensorType):
@@ -125,7 +140,9 @@ def _without_shapes(rule: ir.CheckedRule, instance: Instance) -> Instance | None
 
 
 def instances_on(rule: ir.CheckedRule, graphs: Iterable[Graph], search: Search) -> Iterator[Instance]:
-    """The instances among given graphs; of those whose outputs other nodes compute too, the first match counts."""
+    """The instances among given graphs; of those whose outputs other nodes compute too, the first match
+    counts.
+    """
     plan = program_of(rule)
     for k, graph in enumerate(graphs):
         search.attempts += 1
@@ -139,16 +156,24 @@ def instances_on(rule: ir.CheckedRule, graphs: Iterable[Graph], search: Search) 
             if result is not None:
                 failure = result.message if isinstance(result, Failure) else None
                 search.found += 1
-                yield Instance(-1 - k, before, None if failure is not None else graph, failure, ("own test",), decided)
+                yield Instance(
+                    -1 - k, before, None if failure is not None else graph, failure, ("own test",), decided
+                )
                 break
 
 
 def _attempt(
-    rule: ir.CheckedRule, search: Search, seed: int, goal: Goal | None = None, wide: bool = False, stressed: tuple[str, str] | None = None,
+    rule: ir.CheckedRule,
+    search: Search,
+    seed: int,
+    goal: Goal | None = None,
+    wide: bool = False,
+    stressed: tuple[str, str] | None = None,
     dtype: str | None = None,
-) -> Instance | None:  # fmt: skip
-    """One instance, or None. Where a condition fails that an equation could mend, or a decision goes another way than the goal, it is tried
-    again with that wish."""
+) -> Instance | None:
+    """One instance, or None. Where a condition fails that an equation could mend, or a decision goes another
+    way than the goal, it is tried again with that wish.
+    """
     wishes: dict[tuple[int, str], Any] = {}
     for _ in range((6 if goal is None else 12) + len(rule.where)):
         search.attempts += 1
@@ -169,8 +194,12 @@ def _attempt(
             return None
         aimed = {} if goal is None else solve(goal.condition, making, goal.wanted)
         instance = _applied(rule, making, graph, seed)
-        if instance is not None and (goal is None or goal.key in instance.seen and instance.after is not None):
-            return replace(instance, in_floats=partial(_attempt, rule, search, seed, goal, wide, stressed, "float32"))
+        if instance is not None and (
+            goal is None or goal.key in instance.seen and instance.after is not None
+        ):
+            return replace(
+                instance, in_floats=partial(_attempt, rule, search, seed, goal, wide, stressed, "float32")
+            )
         if instance is not None and goal is not None and goal.key in instance.seen:
             return None
         if instance is not None:
@@ -179,7 +208,8 @@ def _attempt(
             wish, why = _wish(rule, making)
         if why:
             search.obstacles[why] += 1
-        if not wish or all(key in wishes and repr(wishes[key]) == repr(value) for key, value in wish.items()):  # arrays have no plain equality
+        # arrays have no plain equality
+        if not wish or all(key in wishes and repr(wishes[key]) == repr(value) for key, value in wish.items()):
             return None
         wishes.update(wish)
     return None
@@ -190,14 +220,19 @@ def _is_empty(graph: Graph, node: int) -> bool:
 
 
 def _refused_type(graph: Graph, rule: ir.CheckedRule) -> str | None:
-    """Why no file holds such a graph: operands of data types that their operator does not take, or not together; None where all are taken."""
+    """Why no file holds such a graph: operands of data types that their operator does not take, or not
+    together; None where all are taken.
+    """
     for node in graph.nodes():
         operands = graph.operands[node]
         types = tuple([graph.types[o] if o >= 0 else None for o in operands])
         there = tuple([k for k, o in enumerate(operands) if o >= 0])
         if rule.dialect.refuses is not None and graph.op[node] not in (INPUT, PARAM, CONST):
             try:
-                rule.dialect.refuses(graph.meta, graph.op[node], graph.attrs[node], types, lambda k: graph.op[operands[k]] is CONST, there)
+                rule.dialect.refuses(
+                    graph.meta, graph.op[node], graph.attrs[node], types,
+                    lambda k: graph.op[operands[k]] is CONST, there,
+                )
             except TypeInferenceError as error:
                 return str(error)
         signature = rule.dialect.get(graph.op[node])
@@ -217,7 +252,9 @@ def _applied(rule: ir.CheckedRule, making: Making, graph: Graph, seed: int) -> I
     before = graph.copy()
     for start in list(graph.outputs):
         for scope in matches(plan, graph, start):
-            features, decided, attributes = _features(making, scope, graph), frozenset(seen(rule, scope)), _open_attributes(scope, graph)
+            features, decided, attributes = (
+                _features(making, scope, graph), frozenset(seen(rule, scope)), _open_attributes(scope, graph),
+            )
             result = apply_match(scope, edits_of(graph, rule.dialect), [])
             if isinstance(result, Failure):
                 return Instance(seed, before, None, result.message, features)
@@ -235,13 +272,19 @@ def _open_attributes(scope: Scope, graph: Graph) -> frozenset[tuple[str, str, st
             continue
         fixed = {c.field for c in node.constraints if isinstance(c, ir.Constraint) and not _is_open(c.test)}
         copied = [c.without for c in node.constraints if isinstance(c, ir.SameAttributes)]
-        slots = [scope.slots[number]] if node.block is None else [i.slots.get(number, UNBOUND) for i in scope.instances[node.block]]
+        slots = (
+            [scope.slots[number]] if node.block is None
+            else [i.slots.get(number, UNBOUND) for i in scope.instances[node.block]]
+        )
         for slot in slots:
             signature = scope.rule.dialect.get(graph.op[slot]) if slot >= 0 else None
             if signature is None:
                 continue
             for name, value in signature.complete(graph.attrs[slot]).items():
-                if name in signature.attributes and name not in fixed and not any(name not in without for without in copied):
+                if (
+                    name in signature.attributes and name not in fixed
+                    and not any(name not in without for without in copied)
+                ):
                     found.add((graph.op[slot], name, repr(value)))
     return frozenset(found)
 

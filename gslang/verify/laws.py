@@ -1,10 +1,13 @@
-"""The laws that proofs use: each with its name, its statement, its conditions, and the numbers for which it holds.
+"""The laws that proofs use: each with its name, its statement, its conditions, and the numbers for which it
+holds.
 
-The prover applies them by name (`prove/uses`), certificates name them, and the checker of certificates (`recheck`) reads them from here. A
-statement is two expressions: small letters are values, `n` a whole number that is known, `sum(i, n, f(i))` a sum over all positions i below the
-size n, `at_least_0(s)` is 1 where a size is at least 0, else 0. Sums and products are those of a commutative ring and need no law.
+The prover applies them by name (`prove/uses`), certificates name them, and the checker of certificates
+(`recheck`) reads them from here. A statement is two expressions: small letters are values, `n` a whole number
+that is known, `sum(i, n, f(i))` a sum over all positions i below the size n, `at_least_0(s)` is 1 where a
+size is at least 0, else 0. Sums and products are those of a commutative ring and need no law.
 
-Only where its conditions hold may a law be used; conditions on values hold where the side of the rule is defined at all.
+Only where its conditions hold may a law be used; conditions on values hold where the side of the rule is
+defined at all.
 """
 
 from __future__ import annotations
@@ -16,7 +19,18 @@ from functools import cache
 
 from gslang.base.quick_dataclass import dataclass
 from gslang.verify.recheck.evaluate import REAL, TRUTH, WHOLE
-from gslang.verify.recheck.terms import Factors, Size, Term, add, constant, function, multiply, of_atom, power, scaled
+from gslang.verify.recheck.terms import (
+    Factors,
+    Size,
+    Term,
+    add,
+    constant,
+    function,
+    multiply,
+    of_atom,
+    power,
+    scaled,
+)
 
 _ANY = (REAL, WHOLE, TRUTH)
 _RING = (REAL, WHOLE)
@@ -25,16 +39,17 @@ _WHOLE = (WHOLE,)
 _TRUTH = (TRUTH,)
 # What expressions of laws call functions whose names are no words → their names.
 NAMES = {
-    "QuickGelu": "com.microsoft.QuickGelu", **{f"whole_{name}": f"whole {name}" for name in ("maximum", "minimum", "abs", "relu", "clip")},
-}  # fmt: skip
+    "QuickGelu": "com.microsoft.QuickGelu",
+    **{f"whole_{name}": f"whole {name}" for name in ("maximum", "minimum", "abs", "relu", "clip")},
+}
 
 
 @dataclass(frozen=True, slots=True)
 class Law:
     """`left` = `right` where all `conditions` hold, for each kind of number in `numbers`.
 
-    `exactly`: a proof shows both sides as they are, as an instance of the statement. Otherwise the statement is the simplest case of what is
-    done: with any number of arguments, addends or positions.
+    `exactly`: a proof shows both sides as they are, as an instance of the statement. Otherwise the statement
+    is the simplest case of what is done: with any number of arguments, addends or positions.
     """
 
     name: str
@@ -66,8 +81,7 @@ DEFINITIONS = (
 )
 
 LAWS: tuple[Law, ...] = (
-    *DEFINITIONS,
-    Law("whole power", "power(x, n)", "x ** n", _RING, ("n >= 0",)),
+    *DEFINITIONS, Law("whole power", "power(x, n)", "x ** n", _RING, ("n >= 0",)),
     Law("power below zero", "power(x, n)", "x ** n", _REAL, ("x != 0",)),
     Law("power of a half", "power(x, n / 2)", "sqrt(x) ** n", _REAL, ("x > 0",)),
     # exponentials, logarithms, roots
@@ -75,51 +89,93 @@ LAWS: tuple[Law, ...] = (
     Law("product of exponentials", "exp(x) * exp(y)", "exp(x + y)", _REAL),
     Law("power of an exponential", "exp(x) ** n", "exp(n * x)", _REAL),
     Law("exponential of a logarithm", "exp(n * log(x))", "x ** n", _REAL, ("x > 0",)),
-    Law("exponential of an absolute logarithm", "exp(2 * n * log_abs(x))", "x ** (2 * n)", _REAL, ("x != 0",)),
+    Law(
+        "exponential of an absolute logarithm", "exp(2 * n * log_abs(x))", "x ** (2 * n)", _REAL, ("x != 0",)
+    ),
     Law("logarithm of one", "log(1)", "0", _REAL),
     Law("logarithm of an exponential", "log(exp(x))", "x", _REAL),
     Law("logarithm of a product", "log(x * y)", "log_abs(x) + log_abs(y)", _REAL, ("x * y > 0",)),
-    Law("absolute logarithm of a product", "log_abs(x * y)", "log_abs(x) + log_abs(y)", _REAL, ("x != 0", "y != 0")),
+    Law(
+        "absolute logarithm of a product", "log_abs(x * y)", "log_abs(x) + log_abs(y)", _REAL,
+        ("x != 0", "y != 0"),
+    ),
     Law("absolute logarithm of a power", "log_abs(x ** n)", "n * log_abs(x)", _REAL, ("x != 0",)),
     Law("absolute logarithm", "log(x)", "log_abs(x)", _REAL, ("x > 0",)),
     Law("logarithm of what is positive", "log_abs(x)", "log(x)", _REAL, ("x > 0",)),
     Law("logarithm of a power", "log(x ** n)", "n * log_abs(x)", _REAL, ("x != 0",)),
     Law("square of a root", "sqrt(x) ** 2", "x", _REAL, ("x >= 0",)),
     Law("inverse square of a root", "sqrt(x) ** -2", "x ** -1", _REAL, ("x > 0",)),
-    Law("root of a square number", "sqrt(n * n)", "n", _REAL, ("n >= 0",)),
-    # order
+    Law("root of a square number", "sqrt(n * n)", "n", _REAL, ("n >= 0",)), # order
     Law("maximum as a lattice", "maximum(a + x, maximum(a + x, a + y))", "max(x, y) + a", _REAL, (), False),
     Law("scaled maximum", "maximum(n * x, n * y)", "n * max(x, y)", _REAL, ("n > 0",), False),
     Law("smaller argument", "maximum(x, y)", "x", _REAL, ("x >= y",), False),
-    Law("largest whole number", "whole_maximum(x, whole_maximum(y, x))", "whole_maximum(x, y)", _WHOLE, (), False),
-    Law("smallest whole number", "whole_minimum(x, whole_minimum(y, x))", "whole_minimum(x, y)", _WHOLE, (), False),
+    Law(
+        "largest whole number", "whole_maximum(x, whole_maximum(y, x))", "whole_maximum(x, y)", _WHOLE, (),
+        False,
+    ),
+    Law(
+        "smallest whole number", "whole_minimum(x, whole_minimum(y, x))", "whole_minimum(x, y)", _WHOLE, (),
+        False,
+    ),
     # truth values
     Law("comparison that holds", "positive(x)", "1", _ANY, ("x > 0",)),
     Law("comparison that fails", "positive(x)", "0", _ANY, ("0 >= x",)),
     Law("scaled comparison", "positive(n * x)", "positive(x)", _REAL, ("n > 0",)),
     Law("number of a small whole number", "order(n)", "n", _WHOLE, ("n >= 0", "127 >= n"), False),
     Law("truth of a truth value", "truth(truth(x))", "truth(x)", _TRUTH),
-    Law("cases of order", "maximum(x, y)", "positive(x + -y) * x + (1 + -positive(x + -y)) * y", _REAL, (), False),
-    Law("cases of whole numbers", "whole_maximum(x, y)", "positive(order(x) + -order(y)) * x + (1 + -positive(order(x) + -order(y))) * y", _WHOLE, (), False),
-    *(Law(f"{name} twice", f"{name}({name}(x, y), y)", f"{name}(x, y)", _RING, ("y != 0",), False) for name in ("mod", "trunc_mod", "floor_mod", "Mod")),
-    *(Law(f"{name} turned", f"{name}(x, y)", f"{name}(y, x)", _WHOLE) for name in ("BitwiseAnd", "BitwiseOr", "BitwiseXor", "bitwise_and", "bitwise_or", "bitwise_xor")),
-    *(Law(f"{name} twice", f"{name}({name}(x))", f"{name}(x)", _REAL) for name in ("Floor", "Ceil", "Round", "Sign", "floor", "ceil", "round", "trunc", "sign")),
+    Law(
+        "cases of order", "maximum(x, y)", "positive(x + -y) * x + (1 + -positive(x + -y)) * y", _REAL, (),
+        False,
+    ),
+    Law(
+        "cases of whole numbers", "whole_maximum(x, y)",
+        "positive(order(x) + -order(y)) * x + (1 + -positive(order(x) + -order(y))) * y", _WHOLE, (), False,
+    ),
+    *(
+        Law(f"{name} twice", f"{name}({name}(x, y), y)", f"{name}(x, y)", _RING, ("y != 0",), False)
+        for name in ("mod", "trunc_mod", "floor_mod", "Mod")
+    ),
+    *(
+        Law(f"{name} turned", f"{name}(x, y)", f"{name}(y, x)", _WHOLE)
+        for name in ("BitwiseAnd", "BitwiseOr", "BitwiseXor", "bitwise_and", "bitwise_or", "bitwise_xor")
+    ),
+    *(
+        Law(f"{name} twice", f"{name}({name}(x))", f"{name}(x)", _REAL)
+        for name in ("Floor", "Ceil", "Round", "Sign", "floor", "ceil", "round", "trunc", "sign")
+    ),
     *(Law(f"{name} twice", f"{name}({name}(x))", "x", _WHOLE) for name in ("BitwiseNot", "bitwise_not")),
     # sums over positions, and what is 1 or 0 by position
     Law("sum of a single element", "sum(i, 1, f(i))", "f(0)", _RING, (), False),
     Law("sum of sums", "sum(i, n, f(i) + g(i))", "sum(i, n, f(i)) + sum(i, n, g(i))", _RING, (), False),
     Law("factor in front", "sum(i, n, x * f(i))", "x * sum(i, n, f(i))", _RING, (), False),
     Law("sum of what is constant", "sum(i, n, x)", "size(n) * x", _RING, (), False),
-    Law("position taken apart", "sum(i, n * m, f(i))", "sum(i, n, sum(j, m, f(i * m + j)))", _RING, (), False),
-    Law("inner sum", "sum(i, n, f(i) * sum(j, m, g(i + j)))", "sum(i, n, sum(j, m, f(i) * g(i + j)))", _RING, (), False),
-    Law("product of sums", "sum(i, n, sum(j, m, f(i) * g(j)))", "sum(i, n, f(i)) * sum(j, m, g(j))", _RING, (), False),
-    Law("range cut by a guard", "sum(i, n, at_least_0(i - a) * f(i))", "sum(j, n - a, f(j + a))", _RING, ("a >= 0", "n - a > 0"), False),
-    Law("range ended by a guard", "sum(i, n, at_least_0(a - i) * f(i))", "sum(j, a + 1, f(j))", _RING, ("a >= 0", "n - a > 0"), False),
+    Law(
+        "position taken apart", "sum(i, n * m, f(i))", "sum(i, n, sum(j, m, f(i * m + j)))", _RING, (), False
+    ),
+    Law(
+        "inner sum", "sum(i, n, f(i) * sum(j, m, g(i + j)))", "sum(i, n, sum(j, m, f(i) * g(i + j)))", _RING,
+        (), False,
+    ),
+    Law(
+        "product of sums", "sum(i, n, sum(j, m, f(i) * g(j)))", "sum(i, n, f(i)) * sum(j, m, g(j))", _RING,
+        (), False,
+    ),
+    Law(
+        "range cut by a guard", "sum(i, n, at_least_0(i - a) * f(i))", "sum(j, n - a, f(j + a))", _RING,
+        ("a >= 0", "n - a > 0"), False,
+    ),
+    Law(
+        "range ended by a guard", "sum(i, n, at_least_0(a - i) * f(i))", "sum(j, a + 1, f(j))", _RING,
+        ("a >= 0", "n - a > 0"), False,
+    ),
     Law("guard that holds", "at_least_0(a)", "1", _RING, ("a >= 0",), False),
     Law("guard that fails", "at_least_0(a)", "0", _RING, ("a < 0",), False),
     Law("largest of a single element", "largest(i, 1, f(i))", "f(0)", _RING, (), False),
-    Law("denominators cleared", "x * (y + a) ** -1 - z", "(x - z * (y + a)) * (y + a) ** -1", _REAL, ("y + a != 0",), False),
-)  # fmt: skip
+    Law(
+        "denominators cleared", "x * (y + a) ** -1 - z", "(x - z * (y + a)) * (y + a) ** -1", _REAL,
+        ("y + a != 0",), False,
+    ),
+)
 BY_NAME: Mapping[str, Law] = {law.name: law for law in LAWS}
 
 
@@ -136,7 +192,10 @@ def parsed(text: str) -> ast.expr:
 
 
 def instance(text: str, binding: Mapping[str, Term]) -> Term:
-    """An expression of a law with terms for its letters. Raises `KeyError` for a letter without one, `ValueError` for exponents that are no numbers."""
+    """An expression of a law with terms for its letters.
+
+    Raises `KeyError` for a letter without one, `ValueError` for exponents that are no numbers.
+    """
     return _term(parsed(text), binding)
 
 
@@ -151,7 +210,10 @@ def letters(text: str) -> set[str]:
     """The letters of an expression that stand for values."""
     found: set[str] = set()
     expression = parsed(text)
-    functions = {node.func.id for node in ast.walk(expression) if isinstance(node, ast.Call) and isinstance(node.func, ast.Name)}
+    functions = {
+        node.func.id
+        for node in ast.walk(expression) if isinstance(node, ast.Call) and isinstance(node.func, ast.Name)
+    }
     for node in ast.walk(expression):
         if isinstance(node, ast.Name) and node.id not in functions:
             found.add(node.id)
@@ -181,7 +243,9 @@ def _term(expression: ast.expr, binding: Mapping[str, Term]) -> Term:
             return power(_term(left, binding), int(exponent))
         case ast.Call(ast.Name("sum" | "largest" as kind), [ast.Name(position), size, body]):
             scope = {**binding, position: _of_size(((1, (position,)),))}
-            return of_atom(("total", "sum" if kind == "sum" else "max", ((position, _size(size)),), _term(body, scope)))
+            return of_atom(
+                ("total", "sum" if kind == "sum" else "max", ((position, _size(size)),), _term(body, scope))
+            )
         case ast.Call(ast.Name("at_least_0"), [size]):
             return of_atom(("guard", _size(size)))
         case ast.Call(ast.Name("size"), [size]):
@@ -210,7 +274,11 @@ def _size(expression: ast.expr) -> Size:
         case ast.Name(name):
             return ((1, (name,)),)
         case ast.BinOp(left, ast.Mult(), right):
-            return tuple(sorted((c * d, tuple(sorted(names + more))) for c, names in _size(left) for d, more in _size(right)))
+            return tuple(sorted(
+                (c * d, tuple(sorted(names + more)))
+                for c, names in _size(left)
+                for d, more in _size(right)
+            ))
         case ast.BinOp(left, ast.Add() | ast.Sub() as sign, right):
             turned = 1 if isinstance(sign, ast.Add) else -1
             parts = dict((names, c) for c, names in _size(left))

@@ -1,6 +1,8 @@
-"""Leaves of instances: inputs and constants with the shapes, types and values that a rule's constraints ask for.
+"""Leaves of instances: inputs and constants with the shapes, types and values that a rule's constraints ask
+for.
 
-Also the state of an attempt, in which constraints are computed. Not here: calls and what is above them (`make`).
+Also the state of an attempt, in which constraints are computed. Not here: calls and what is above them
+(`make`).
 """
 
 from __future__ import annotations
@@ -24,7 +26,8 @@ Wishes = Mapping[tuple[int, str], Any]
 
 
 MOST_DIMENSIONS = 10  # of an input
-_NUMBERS = (0.0, 1.0, -1.0, 0.5, -0.5, -2.0, 3.0, -0.125, 6.0, 64.0)  # of which constants are made: both signs, nothing, halves, ties, large ones
+# of which constants are made: both signs, nothing, halves, ties, large ones
+_NUMBERS = (0.0, 1.0, -1.0, 0.5, -0.5, -2.0, 3.0, -0.125, 6.0, 64.0)
 
 
 class Misfit(Exception):
@@ -34,15 +37,27 @@ class Misfit(Exception):
 class Leaves:
     """The state of one attempt, and how its leaves are made."""
 
-    def __init__(self, rule: ir.CheckedRule, seed: int, wishes: Wishes, wide_literals: bool = False, stressed: tuple[str, str] | None = None, dtype: str | None = None) -> None:
+    def __init__(
+        self,
+        rule: ir.CheckedRule,
+        seed: int,
+        wishes: Wishes,
+        wide_literals: bool = False,
+        stressed: tuple[str, str] | None = None,
+        dtype: str | None = None,
+    ) -> None:
         self.wide_literals = wide_literals
-        self.stressed = stressed  # an operator and its attribute that shall have an uncommon value, as most others shall
+        # an operator and its attribute that shall have an uncommon value, as most others shall
+        self.stressed = stressed
         self.rule, self.seed, self.wishes = rule, seed, wishes
         self.rng = Random(f"{rule.name} {seed}")
         self.graph = Graph(rule.dialect.name, rule.name)
         self.scope = Scope(rule, self.graph, [UNBOUND] * len(rule.nodes), instances=[[] for _ in rule.blocks])
-        # ONNX declares for which types an operator is; its inference does not look, so integers would slip through.
-        self.dtype = self.rng.choice(("float32",) * 9 + ("float64", "float16", "int32", "int32", "int64", "int8", "uint8"))
+        # ONNX declares for which types an operator is; its inference does not look, so integers would slip
+        # through.
+        self.dtype = self.rng.choice(
+            ("float32",) * 9 + ("float64", "float16", "int32", "int32", "int64", "int8", "uint8")
+        )
         if dtype is not None:
             self.dtype = dtype
         for (_, name), value in wishes.items():
@@ -58,7 +73,8 @@ class Leaves:
         self.samplers = ONNX_SAMPLERS if rule.dialect.name == "onnx" else SAMPLERS
 
     def bound(self, number: int) -> int:
-        """The graph node of a pattern node, in the current instance of its block; `UNBOUND` if there is none."""
+        """The graph node of a pattern node, in the current instance of its block; `UNBOUND` if there is none.
+        """
         slots = self.scope.slots_of(self.rule.nodes[number].block)
         return slots[number] if isinstance(slots, list) else slots.get(number, UNBOUND)
 
@@ -71,7 +87,8 @@ class Leaves:
         return slot
 
     def dice(self, number: int) -> Random:
-        """Choices of one node: the same in every attempt with this seed, whatever was wished for elsewhere."""
+        """Choices of one node: the same in every attempt with this seed, whatever was wished for elsewhere.
+        """
         current = self.scope.current
         return Random(f"{self.rule.name} {self.seed} {number} {None if current is None else current.index}")
 
@@ -93,24 +110,37 @@ class Leaves:
         rng = self.dice(number)
         hint, settled = self.hint, self.settled
         self.hint, self.settled = None, False
-        if leaf.optional and (hint is None if settled else rng.random() < (0.1 if isinstance(hint, tuple) else 0.35)):
+        if leaf.optional and (
+            hint is None if settled else rng.random() < (0.1 if isinstance(hint, tuple) else 0.35)
+        ):
             return ABSENT
         if leaf.kind == "op":
             raise Misfit("an operator variable is no tensor")
-        shape: Any = self.wanted(number, "shape", proposed if proposed is not None else self.field_shape or some_shape(rng))
+        shape: Any = self.wanted(
+            number, "shape", proposed if proposed is not None else self.field_shape or some_shape(rng)
+        )
         dtype: Any = self.wanted(number, "dtype", self.dtype)
         rank = self.wanted(number, "ndim", None)
         if isinstance(rank, int) and rank != len(shape) and 0 <= rank <= MOST_DIMENSIONS:
             shape = some_shape(rng, rank)
         if not isinstance(shape, tuple) or not all(isinstance(d, int) and 0 <= d <= 4096 for d in shape):
             raise Misfit(f"no tensor has the shape {shape}")
-        kind = leaf.kind if leaf.kind not in ("any", "var", "fixed") else rng.choice(("const", "param") if leaf.kind == "fixed" else ("input", "input", "param"))
-        if leaf.kind in ("any", "fixed") and hint is not None and (settled or isinstance(hint, (tuple, Only)) or rng.random() < 0.6):
+        kind = (
+            leaf.kind if leaf.kind not in ("any", "var", "fixed")
+            else rng.choice(("const", "param") if leaf.kind == "fixed" else ("input", "input", "param"))
+        )
+        if (
+            leaf.kind in ("any", "fixed") and hint is not None
+            and (settled or isinstance(hint, (tuple, Only)) or rng.random() < 0.6)
+        ):
             kind = "const"  # an axis or a shape that is not known says too little
         if leaf.kind in ("any", "fixed") and (number, "value") in self.wishes:
             kind = "const"
         wished = self.wishes.get((number, "kind"))
-        if wished in ("const", "input", "param") and leaf.kind in ("any", "var", "fixed", wished) and not (leaf.kind == "fixed" and wished == "input"):
+        if (
+            wished in ("const", "input", "param") and leaf.kind in ("any", "var", "fixed", wished)
+            and not (leaf.kind == "fixed" and wished == "input")
+        ):
             kind = str(wished)
         if leaf.kind == "any" and (wished in ("call", "proj") or (number, "op") in self.wishes):
             if wished == "call" and self.rule.dialect.name == "onnx" and isinstance(hint, tuple):
@@ -119,16 +149,22 @@ class Leaves:
         if dtype == "bfloat16":
             raise Misfit("no values of type bfloat16")
         if kind == "const":
-            return self.constant(number, leaf, shape, dtype, rng, hint.value if isinstance(hint, Only) else hint)
+            return self.constant(
+                number, leaf, shape, dtype, rng, hint.value if isinstance(hint, Only) else hint
+            )
         if leaf.is_input and proposed is not None and leaf.kind in ("any", "var") and rng.random() < 0.08:
             for other in self.graph.nodes():  # inputs may coincide
-                if self.graph.op[other] in (INPUT, PARAM) and self.graph.types[other] == TensorType(shape, dtype):
+                if self.graph.op[other] in (INPUT, PARAM) and self.graph.types[other] == TensorType(
+                    shape, dtype
+                ):
                     return other
         name = f"{leaf.name or 'x'}_{len(self.graph.op)}"
         return self.graph.add({"input": INPUT, "param": PARAM}[kind], (), {}, TensorType(shape, dtype), name)
 
     def computed(self, shape: Shape, dtype: str, operator: str | None, field: bool) -> int:
-        """An operand that a call computes, of this operator where one is wished for, or that is a result of one."""
+        """An operand that a call computes, of this operator where one is wished for, or that is a result of
+        one.
+        """
         onnx = self.rule.dialect.name == "onnx"
         if not field and not dtype.startswith("float"):
             raise Misfit("a call of an element-wise function is for floats")
@@ -136,7 +172,9 @@ class Leaves:
         if field:
             if not shape:
                 raise Misfit("a scalar cannot be split")
-            attrs: dict[str, Any] = {"axis": 0, "num_outputs": 1} if onnx else {"axis": 0, "indices_or_sections": 1}
+            attrs: dict[str, Any] = (
+                {"axis": 0, "num_outputs": 1} if onnx else {"axis": 0, "indices_or_sections": 1}
+            )
             whole = self.typed(self.graph.add("Split" if onnx else "split", (below,), attrs))
             return self.typed(self.graph.add_proj(whole, 0))
         operator = operator or ("Tanh" if onnx else "tanh")
@@ -152,11 +190,16 @@ class Leaves:
         other = self.graph.add(INPUT, (), {}, TensorType(hint, "float32"), f"shaped_{len(self.graph.op)}")
         return self.typed(self.graph.add("Shape", (other,), {}))
 
-    def constant(self, number: int, leaf: ir.LeafNode, shape: Shape, dtype: str, rng: Random, hint: Any) -> int:
+    def constant(
+        self, number: int, leaf: ir.LeafNode, shape: Shape, dtype: str, rng: Random, hint: Any
+    ) -> int:
         import numpy as np
 
         value: Any = None
-        stated = any(isinstance(c, ir.Constraint) and c.field == "shape" for c in leaf.constraints) or (number, "shape") in self.wishes
+        stated = (
+            any(isinstance(c, ir.Constraint) and c.field == "shape" for c in leaf.constraints)
+            or (number, "shape") in self.wishes
+        )
         splat = False
         for constraint in leaf.constraints:
             if isinstance(constraint, ir.Constraint) and constraint.field == "value":
@@ -182,7 +225,9 @@ class Leaves:
         elif splat:
             array = np.full(shape, value)
         else:  # one element, which may have more dimensions than any other operand
-            array = np.full(shape if stated else (1,) * rng.choice((1, 2, 3)) if self.wide_literals else (), value)
+            array = np.full(
+                shape if stated else (1,) * rng.choice((1, 2, 3)) if self.wide_literals else (), value
+            )
         array = array.astype(numpy_dtype(dtype))
         return self.graph.add_const(array, TensorType(tuple(array.shape), dtype))
 
@@ -201,7 +246,10 @@ class Leaves:
         return default
 
     def concrete(self, test: ir.Test, default: Any) -> Any:
-        """A value that passes `test`, close to `default`. Captures are bound. Raises what evaluations may fail with."""
+        """A value that passes `test`, close to `default`.
+
+        Captures are bound. Raises what evaluations may fail with.
+        """
         match test:
             case ir.Equals(value) | ir.ConstantEquals(value) | ir.SplatEquals(value):
                 return evaluate(value, self.scope)
@@ -224,7 +272,8 @@ class Leaves:
             case ir.OneOf(tests):
                 current = self.scope.current
                 place = f"{self.rule.name} {self.seed} {tests!r} {None if current is None else current.index}"
-                return self.concrete(Random(place).choice(tests), default)  # the same each time it is asked in this attempt
+                # the same each time it is asked in this attempt
+                return self.concrete(Random(place).choice(tests), default)
             case ir.IfTest(condition, then, otherwise):
                 return self.concrete(then if evaluate(condition, self.scope) else otherwise, default)
             case ir.SelectTest(place, node, arms):

@@ -1,8 +1,9 @@
 """One attempt to write a rule's source as a concrete graph.
 
-Pattern nodes are made operands first, in the order of the source. Attributes and shapes that constraints fix are computed
-from them with the engine's own scope; open ones come from `samplers`. The result is a proposal: `instances` keeps it only
-if types can be inferred and the machine matches there. Recursion follows the pattern, whose depth is the rule's text.
+Pattern nodes are made operands first, in the order of the source. Attributes and shapes that constraints fix
+are computed from them with the engine's own scope; open ones come from `samplers`. The result is a proposal:
+`instances` keeps it only if types can be inferred and the machine matches there. Recursion follows the
+pattern, whose depth is the rule's text.
 """
 
 from __future__ import annotations
@@ -29,10 +30,11 @@ from gslang.verify.surround import surround
 
 # Relay's type relations let integers pass here, its implementations have no answer for them.
 _FLOAT_ONLY = frozenset({
-    "nn.batch_norm", "nn.layer_norm", "nn.instance_norm", "nn.group_norm", "nn.l2_normalize", "nn.softmax", "nn.log_softmax", "nn.lrn",
-    "exp", "log", "log2", "log10", "sqrt", "rsqrt", "sigmoid", "tanh", "erf", "sin", "cos", "tan", "fast_exp", "fast_erf", "fast_tanh",
-    "variance", "nn.avg_pool1d", "nn.avg_pool2d", "nn.avg_pool3d", "mean", "nn.leaky_relu", "nn.prelu",
-})  # fmt: skip
+    "nn.batch_norm", "nn.layer_norm", "nn.instance_norm", "nn.group_norm", "nn.l2_normalize", "nn.softmax",
+    "nn.log_softmax", "nn.lrn", "exp", "log", "log2", "log10", "sqrt", "rsqrt", "sigmoid", "tanh", "erf",
+    "sin", "cos", "tan", "fast_exp", "fast_erf", "fast_tanh", "variance", "nn.avg_pool1d", "nn.avg_pool2d",
+    "nn.avg_pool3d", "mean", "nn.leaky_relu", "nn.prelu",
+})
 
 
 class Making(Leaves):
@@ -57,12 +59,16 @@ class Making(Leaves):
     # ── nodes ──
 
     def node(self, number: int, shape: Shape | None = None) -> int:
-        """The graph node of a pattern node, made if it is not there. `shape`: what the operator above proposes for an open leaf."""
+        """The graph node of a pattern node, made if it is not there.
+
+        `shape`: what the operator above proposes for an open leaf.
+        """
         if (slot := self.bound(number)) != UNBOUND:
             return slot
         within = self.scope.current
         if self.rule.nodes[number].block is None:
-            self.scope.current = None  # it may be reached through an instance, but is the whole match's, with its captures
+            # it may be reached through an instance, but is the whole match's, with its captures
+            self.scope.current = None
         try:
             return self.made(number, shape)
         finally:
@@ -76,7 +82,9 @@ class Making(Leaves):
                 choice = self.dice(number).randrange(len(branches))
                 chosen = self.scope.chosen if block is None else self.scope.current.chosen  # type: ignore[union-attr]
                 chosen[number] = choice
-                self.branches[f"alternative {choice + 1} of {len(branches)} at {self.rule.nodes[number].name or number}"] = 1
+                self.branches[
+                    f"alternative {choice + 1} of {len(branches)} at {self.rule.nodes[number].name or number}"
+                ] = 1
                 return self.bind(number, self.node(branches[choice], shape))
             case ir.CallNode() as call:
                 return self.bind(number, self.call(number, call))
@@ -100,8 +108,13 @@ class Making(Leaves):
             raise Misfit(f"there is no field {index}")
         return self.typed(self.graph.add_proj(base, index))
 
-    def operands(self, patterns: tuple[int | None | ir.Splice, ...], shapes: Mapping[int, Shape]) -> list[int]:
-        """Operands (and fields) in order, each instance of a block for itself. `shapes`: proposals by place."""
+    def operands(
+        self, patterns: tuple[int | None | ir.Splice, ...], shapes: Mapping[int, Shape]
+    ) -> list[int]:
+        """Operands (and fields) in order, each instance of a block for itself.
+
+        `shapes`: proposals by place.
+        """
         slots: list[int] = []
         for k, pattern in enumerate(patterns):
             if pattern is None:
@@ -117,9 +130,13 @@ class Making(Leaves):
         return slots
 
     def fields(self, number: int, patterns: tuple[int | ir.Splice, ...]) -> list[int]:
-        """Fields of a tuple: open ones take the shape of the first, other than it along the axis of a concatenation."""
+        """Fields of a tuple: open ones take the shape of the first, other than it along the axis of a
+        concatenation.
+        """
         rng, axis = self.dice(number), self.join_axis
-        slots = {k: self.node(p) for k, p in enumerate(patterns) if isinstance(p, int) and not self.is_open_leaf(p)}
+        slots = {
+            k: self.node(p) for k, p in enumerate(patterns) if isinstance(p, int) and not self.is_open_leaf(p)
+        }
         base = next((self.shape_of(slot) for slot in slots.values()), None)
         if base is None:
             least = 1 if axis is None else axis + 1 if axis >= 0 else -axis
@@ -155,7 +172,10 @@ class Making(Leaves):
     def count_of(self, number: int) -> int:
         """The number of instances that a block is to have here."""
         block = self.rule.blocks[number]
-        count: int = self.wishes.get((number, "%count"), evaluate(block.minimum, self.scope) + self.dice(-1 - number).choice((0, 0, 1, 2)))
+        count: int = self.wishes.get(
+            (number, "%count"),
+            evaluate(block.minimum, self.scope) + self.dice(-1 - number).choice((0, 0, 1, 2)),
+        )
         if block.maximum is not None:
             count = min(count, evaluate(block.maximum, self.scope))
         self.counts.append(count)
@@ -195,9 +215,13 @@ class Making(Leaves):
         rank, self.rank = self.rank if operator == "Reshape" else None, None
         axis = given.get("axis")
         self.join_axis = axis if operator == "concatenate" and isinstance(axis, int) else None
-        for k, pattern in enumerate(call.operands):  # what is no leaf comes first: its shape decides about the leaves
+        # what is no leaf comes first: its shape decides about the leaves
+        for k, pattern in enumerate(call.operands):
             if isinstance(pattern, int) and not self.is_open_leaf(pattern):
-                self.rank = len(given["perm"]) if operator == "Transpose" and isinstance(given.get("perm"), tuple) else None
+                self.rank = (
+                    len(given["perm"]) if operator == "Transpose" and isinstance(given.get("perm"), tuple)
+                    else None
+                )
                 slots[k] = self.operand(operator, k, pattern, None)
         self.rank = None
         given, later = self.attributes(number, call, operator, {})
@@ -205,13 +229,17 @@ class Making(Leaves):
         order = list(enumerate(call.operands))
         if rng.random() < 0.4:  # a later operand may be the one whose shape is fixed
             order.reverse()
-        order.sort(key=lambda item: not self.is_fixed_constant(item[1]))  # their values may decide about shapes
+        # their values may decide about shapes
+        order.sort(key=lambda item: not self.is_fixed_constant(item[1]))
         answer: list[Shape] = []
         for k, pattern in order:
             if not isinstance(pattern, int) or k in slots:
                 continue
             shapes = [self.shape_of(slots[j]) if j in slots else None for j in range(len(call.operands))]
-            answer, extra = sample(rng, sampled, signature.traits, shapes, {**proposed, **given, **self.values(slots)}, self.samplers)
+            answer, extra = sample(
+                rng, sampled, signature.traits, shapes, {**proposed, **given, **self.values(slots)},
+                self.samplers,
+            )
             proposed = {**extra, **proposed}
             fits_field = self.field_shape is not None and sampled not in self.samplers and not any(shapes)
             self.settled = f"%{k}" in given
@@ -219,24 +247,42 @@ class Making(Leaves):
             slots[k] = self.operand(operator, k, pattern, self.field_shape if fits_field else answer[k])
             self.hint, self.settled = None, False
         shapes = [self.shape_of(slots[j]) if j in slots else None for j in range(len(call.operands))]
-        if all(s is not None or call.operands[j] is None or isinstance(call.operands[j], ir.Splice) for j, s in enumerate(shapes)):
-            answer, extra = sample(rng, sampled, signature.traits, shapes, {**proposed, **given, **self.values(slots)}, self.samplers)
+        if all(
+            s is not None or call.operands[j] is None or isinstance(call.operands[j], ir.Splice)
+            for j, s in enumerate(shapes)
+        ):
+            answer, extra = sample(
+                rng, sampled, signature.traits, shapes, {**proposed, **given, **self.values(slots)},
+                self.samplers,
+            )
             proposed = {**extra, **proposed}
-        if "dtype" in signature.attributes and "dtype" not in proposed and signature.attributes["dtype"].default != "":
+        if (
+            "dtype" in signature.attributes and "dtype" not in proposed
+            and signature.attributes["dtype"].default != ""
+        ):
             proposed["dtype"] = self.dtype
         proposed.update(self.varied(rng, signature, slots, len(call.operands), {**proposed, **given}, given))
         for name, spec in signature.attributes.items():
             if name not in proposed and isinstance(spec.default, bool) and rng.random() < 0.2:
                 proposed[name] = not spec.default
-            elif name not in proposed and spec.default is REQUIRED and (value := _some_value(rng, spec.types[0])) is not None:
+            elif (
+                name not in proposed and spec.default is REQUIRED
+                and (value := _some_value(rng, spec.types[0])) is not None
+            ):
                 proposed[name] = value
-            elif name not in proposed and type(spec.default) is float and "elementwise" in signature.traits and rng.random() < 0.4:
+            elif (
+                name not in proposed and type(spec.default) is float and "elementwise" in signature.traits
+                and rng.random() < 0.4
+            ):
                 proposed[name] = rng.choice((0.25, 0.5, 1.5))
         given, later = self.attributes(number, call, operator, proposed)
         if later:
             raise Misfit(f"attribute `{later[0]}` of `{operator}` depends on what is not there")
         attrs = {name: value for name, value in {**proposed, **given}.items() if name in signature.attributes}
-        operands = self.operands(call.operands, {k: shape for k, shape in enumerate(answer) if isinstance(call.operands[k], ir.Splice)})
+        operands = self.operands(
+            call.operands,
+            {k: shape for k, shape in enumerate(answer) if isinstance(call.operands[k], ir.Splice)},
+        )
         if operator in call.swappable and len(operands) == 2 and rng.random() < 0.3:
             operands.reverse()
         for name, spec in signature.attributes.items():
@@ -252,11 +298,22 @@ class Making(Leaves):
         return slot
 
     def varied(
-        self, rng: Random, signature: Signature, slots: Mapping[int, int], count: int, known: Mapping[str, Any], given: Mapping[str, Any]
+        self,
+        rng: Random,
+        signature: Signature,
+        slots: Mapping[int, int],
+        count: int,
+        known: Mapping[str, Any],
+        given: Mapping[str, Any],
     ) -> dict[str, Any]:
-        """Values from their domains for one or two attributes that the rule leaves open, whatever samplers think of them."""
+        """Values from their domains for one or two attributes that the rule leaves open, whatever samplers
+        think of them.
+        """
         names = [name for name in signature.attributes if name not in given]
-        told = signature.call(tuple([self.graph.types[slots[k]] if slots.get(k, -1) >= 0 else None for k in range(count)]), known)
+        told = signature.call(
+            tuple([self.graph.types[slots[k]] if slots.get(k, -1) >= 0 else None for k in range(count)]),
+            known,
+        )
         result: dict[str, Any] = {}
         for name in self.to_vary(rng, signature, names):
             spec = signature.attributes[name]
@@ -266,7 +323,10 @@ class Making(Leaves):
                     value = draw(spec.domain, rng, told)
             except LookupError:
                 continue
-            if isinstance(value, int) and not isinstance(value, bool) and spec.domain == Interval("int") and spec.default in (0, 1):
+            if (
+                isinstance(value, int) and not isinstance(value, bool) and spec.domain == Interval("int")
+                and spec.default in (0, 1)
+            ):
                 value = 1 - int(spec.default)  # nearly always a truth value
             if isinstance(spec.default, tuple) and spec.default and spec.domain == ListOf(Interval("int")):
                 value = tuple(rng.choice((d, d + 1)) for d in spec.default)
@@ -276,7 +336,9 @@ class Making(Leaves):
         return result
 
     def to_vary(self, rng: Random, signature: Signature, names: list[str]) -> list[str]:
-        """Mostly one or two of the open attributes, so that the others fit; about half of them where that is wished for or now and then."""
+        """Mostly one or two of the open attributes, so that the others fit; about half of them where that is
+        wished for or now and then.
+        """
         if self.stressed is None and rng.random() < 0.85:
             return rng.sample(names, min(len(names), rng.choice((0, 0, 1, 1, 2))))
         return [name for name in names if self.stressed == (signature.name, name) or rng.random() < 0.5]
@@ -301,12 +363,18 @@ class Making(Leaves):
                 raise Misfit(f"`{operator}` takes no {dtype} as operand {k + 1}")
         if operator in ("Conv", "ConvTranspose") and len(operands) > 2 and operands[2] >= 0:
             kernel, added = self.shape_of(operands[1]), self.shape_of(operands[2])
-            channels = None if not kernel else kernel[0] if operator == "Conv" else kernel[1] * attrs.get("group", 1)
+            channels = (
+                None if not kernel else kernel[0] if operator == "Conv" else kernel[1] * attrs.get("group", 1)
+            )
             if channels is not None and added != (channels,):
                 raise Misfit(f"what `{operator}` adds is not of {channels} channels")
         if operator in ("LayerNormalization", "RMSNormalization"):
             data, *factors = (self.shape_of(slot) for slot in operands)
-            if any(f and data is not None and (len(f) > len(data) or any(a not in (1, b) for a, b in zip(f[::-1], data[::-1]))) for f in factors):
+            if any(
+                f and data is not None
+                and (len(f) > len(data) or any(a not in (1, b) for a, b in zip(f[::-1], data[::-1])))
+                for f in factors
+            ):
                 raise Misfit(f"a factor of `{operator}` is larger than the data")
 
     def values(self, slots: Mapping[int, int]) -> dict[str, Any]:
@@ -321,10 +389,14 @@ class Making(Leaves):
     def is_fixed_constant(self, pattern: int | None | ir.Splice) -> bool:
         """True if an operand is a leaf whose value the rule constrains."""
         node = self.rule.nodes[pattern] if isinstance(pattern, int) else None
-        return isinstance(node, ir.LeafNode) and any(isinstance(c, ir.Constraint) and c.field == "value" for c in node.constraints)
+        return isinstance(node, ir.LeafNode) and any(
+            isinstance(c, ir.Constraint) and c.field == "value" for c in node.constraints
+        )
 
     def state_shape(self, slot: int) -> None:
-        """Where an operand is computed, inference may not know the result's shape; a model would state it, so it is found by running it."""
+        """Where an operand is computed, inference may not know the result's shape; a model would state it, so
+        it is found by running it.
+        """
         type_ = self.graph.types[slot]
         if not isinstance(type_, TensorType) or is_static(type_.shape) and type_.shape is not None:
             return
@@ -360,13 +432,20 @@ class Making(Leaves):
                 other = self.scope.slot(constraint.place, constraint.node)
                 if other >= 0:
                     own = declared.complete(self.graph.attrs[other])
-                    given.update({name: value for name, value in own.items() if name not in constraint.without})
+                    given.update(
+                        {name: value for name, value in own.items() if name not in constraint.without}
+                    )
             elif constraint.field in declared.attributes:
                 spec = declared.attributes[constraint.field]
-                default = proposed.get(constraint.field, spec.default if constraint.field in declared.defaults else None)
+                default = proposed.get(
+                    constraint.field, spec.default if constraint.field in declared.defaults else None
+                )
                 if isinstance(constraint.test, ir.Anything):
                     continue
-                if constraint.field not in proposed and isinstance(constraint.test, ir.Capture) and isinstance(constraint.test.test, ir.Anything):
+                if (
+                    constraint.field not in proposed and isinstance(constraint.test, ir.Capture)
+                    and isinstance(constraint.test.test, ir.Anything)
+                ):
                     continue
                 first = reads_itself(self.rule, number, constraint, self.scope)
                 if first:
@@ -375,9 +454,14 @@ class Making(Leaves):
                     given[constraint.field] = self.concrete(constraint.test, default)
                 except FAILURES:
                     later.append(constraint.field)
-        places = {operand.name: k for k, operand in enumerate(declared.operands) if operand.attribute is not None}
+        places = {
+            operand.name: k for k, operand in enumerate(declared.operands) if operand.attribute is not None
+        }
         for constraint in call.constraints:  # on an operand that was an attribute in earlier versions
-            if isinstance(constraint, ir.Constraint) and constraint.field in places and not isinstance(constraint.test, ir.Anything):
+            if (
+                isinstance(constraint, ir.Constraint) and constraint.field in places
+                and not isinstance(constraint.test, ir.Anything)
+            ):
                 place = f"%{places[constraint.field]}"
                 try:
                     given[place] = self.concrete(constraint.test, proposed.get(place))
@@ -394,7 +478,9 @@ class Making(Leaves):
     # ── leaves ──
 
     def leaf_after_what_it_reads(self, number: int, leaf: ir.LeafNode, proposed: Shape | None) -> int:
-        """Operands are not made in the order of matching: a leaf may be asked for before one that its constraints read."""
+        """Operands are not made in the order of matching: a leaf may be asked for before one that its
+        constraints read.
+        """
         try:
             return self.leaf(number, leaf, proposed)
         except FAILURES:
@@ -406,8 +492,14 @@ class Making(Leaves):
         return self.leaf(number, leaf, proposed)
 
 def _some_value(rng: Random, type_: AttributeType) -> Any:
-    """A value for an attribute that has to be given and that no sampler knows; None for kinds of which none can be thought up."""
-    values: dict[str, tuple[Any, ...]] = {"float": (0.5, 2.0, 0.25, -1.5), "int": (1, 2, 3), "bool": (True, False)}
+    """A value for an attribute that has to be given and that no sampler knows; None for kinds of which none
+    can be thought up.
+    """
+    values: dict[str, tuple[Any, ...]] = {
+        "float": (0.5, 2.0, 0.25, -1.5),
+        "int": (1, 2, 3),
+        "bool": (True, False),
+    }
     if type_.base not in values:
         return None
     choices = values[type_.base]

@@ -1,7 +1,9 @@
-"""Operand shapes, attributes and constant operands that fit ONNX operators, for instances of rules (as `samplers` for Relay).
+"""Operand shapes, attributes and constant operands that fit ONNX operators, for instances of rules (as
+`samplers` for Relay).
 
-Operands that say where or how much (axes, shapes, pads) are proposed as values: under `"%k"` for operand k, in the answer and,
-where they are settled, in what is given. Not here: element types of operands (`operand_types`).
+Operands that say where or how much (axes, shapes, pads) are proposed as values: under `"%k"` for operand k,
+in the answer and, where they are settled, in what is given. Not here: element types of operands
+(`operand_types`).
 """
 
 from __future__ import annotations
@@ -17,18 +19,23 @@ from gslang.verify.samplers import Answer, Sampler, Shape, Shapes, factors, some
 
 @dataclass(frozen=True, slots=True)
 class Only:
-    """A value of an operand that has to be a constant: at random it would make no sense (a scale below zero)."""
+    """A value of an operand that has to be a constant: at random it would make no sense (a scale below zero).
+    """
 
     value: Any
 
 
 def _shape(rng: Random, known: Shapes, least: int = 1, k: int = 0) -> Shape:
     found = known[k] if k < len(known) else None
-    return found if found is not None else some_shape(rng, rng.choice([r for r in (1, 2, 2, 3, 3, 4) if r >= least] or [least]))
+    return (
+        found if found is not None
+        else some_shape(rng, rng.choice([r for r in (1, 2, 2, 3, 3, 4) if r >= least] or [least]))
+    )
 
 
 def _fill(known: Shapes, *proposed: Shape) -> list[Shape]:
-    """Shapes of all operands: known ones as they are, then the proposed ones, scalars where there are more."""
+    """Shapes of all operands: known ones as they are, then the proposed ones, scalars where there are more.
+    """
     return [s if s is not None else proposed[k] if k < len(proposed) else () for k, s in enumerate(known)]
 
 
@@ -46,7 +53,12 @@ def _convolution(transposed: bool) -> Sampler:
     def sample(rng: Random, known: Shapes, given: Mapping[str, Any]) -> Answer:
         attrs = dict(given)
         data, weight = known[0], known[1] if len(known) > 1 else None
-        rank = len(data) - 2 if data else len(weight) - 2 if weight else len(attrs["kernel_shape"]) if attrs.get("kernel_shape") else rng.choice((1, 2, 2, 2))
+        rank = (
+            len(data) - 2 if data
+            else len(weight) - 2 if weight
+            else len(attrs["kernel_shape"]) if attrs.get("kernel_shape")
+            else rng.choice((1, 2, 2, 2))
+        )
         rank = max(1, rank)
         group = attrs.setdefault("group", rng.choice((1, 1, 2)))
         window = tuple(attrs.get("kernel_shape") or [rng.choice((1, 2, 3)) for _ in range(rank)])
@@ -55,12 +67,18 @@ def _convolution(transposed: bool) -> Sampler:
             inner = max(1, channels // max(1, group))
             # now and then as many outputs as inputs, so that factors along the wrong axis fit
             outputs = inner * group if rng.random() < 0.3 else rng.choice((1, 2, 3)) * group
-            weight = (channels, max(1, outputs // group), *window) if transposed else (outputs, inner, *window)
+            weight = (
+                (channels, max(1, outputs // group), *window) if transposed else (outputs, inner, *window)
+            )
         channels = weight[0] if transposed else weight[1] * group
         outputs = weight[1] * group if transposed else weight[0]
         data = data or (rng.choice((1, 2)), channels, *[rng.choice((4, 5, 6)) + k for k in range(rank)])
         padded = attrs.get("auto_pad") in (None, "NOTSET")  # else there are no pads to give
-        attrs.setdefault("pads", rng.choice((None, (1,) * 2 * rank, tuple(rng.randrange(2) for _ in range(2 * rank)))) if padded else None)
+        attrs.setdefault(
+            "pads",
+            rng.choice((None, (1,) * 2 * rank, tuple(rng.randrange(2) for _ in range(2 * rank)))) if padded
+            else None,
+        )
         attrs.setdefault("strides", rng.choice((None, (1,) * rank, (2,) * rank, tuple(range(1, rank + 1)))))
         attrs.setdefault("dilations", rng.choice((None, None, (1,) * rank, (2,) * rank)))
         return _fill(known, data, weight, (outputs,)), attrs
@@ -73,9 +91,17 @@ def _pool(rng: Random, known: Shapes, given: Mapping[str, Any]) -> Answer:
     stated = attrs.get("kernel_shape")
     rank = len(known[0]) - 2 if known[0] else len(stated) if stated else rng.choice((1, 2, 2))
     rank = max(1, rank)
-    window = attrs.setdefault("kernel_shape", rng.choice(((2,) * rank, (3,) * rank, (1,) * rank, tuple(range(2, rank + 2)))))
+    window = attrs.setdefault(
+        "kernel_shape", rng.choice(((2,) * rank, (3,) * rank, (1,) * rank, tuple(range(2, rank + 2))))
+    )
     attrs.setdefault("strides", rng.choice((None, (1,) * rank, (2,) * rank)))
-    attrs.setdefault("pads", rng.choice((None, tuple(w // 2 for w in window) * 2, tuple(rng.randrange(2) if w > 1 else 0 for w in window * 2))))
+    attrs.setdefault(
+        "pads",
+        rng.choice((
+            None, tuple(w // 2 for w in window) * 2,
+            tuple(rng.randrange(2) if w > 1 else 0 for w in window * 2),
+        )),
+    )
     attrs.setdefault("count_include_pad", rng.choice((0, 1)))
     attrs.setdefault("ceil_mode", rng.choice((0, 0, 0, 1)))
     return _fill(known, (rng.choice((1, 2)), rng.choice((1, 2, 3)), *[5 + k for k in range(rank)])), attrs
@@ -95,7 +121,12 @@ def _gemm(rng: Random, known: Shapes, given: Mapping[str, Any]) -> Answer:
     rows, columns = a[-1] if ta else a[0], b[0] if tb else b[-1]
     bias = rng.choice(((columns,), (columns,), (rows, columns), (1, columns), (rows, 1), (1,), ()))
     factor = rng.choice((1.0, 1.0, 0.5, 2.0))
-    return _fill(known, a, b, bias), {"transA": ta, "transB": tb, "alpha": factor, "beta": rng.choice((1.0, 1.0, 0.25))}
+    return _fill(known, a, b, bias), {
+        "transA": ta,
+        "transB": tb,
+        "alpha": factor,
+        "beta": rng.choice((1.0, 1.0, 0.25)),
+    }
 
 
 def _matmul(rng: Random, known: Shapes, given: Mapping[str, Any]) -> Answer:
@@ -106,7 +137,10 @@ def _matmul(rng: Random, known: Shapes, given: Mapping[str, Any]) -> Answer:
     if a is None:
         if b is not None and len(b) > 2:
             batch = rng.choice((b[:-2], b[:-2], ()))
-        a = (inner,) if rng.random() < 0.1 else (*batch, inner if rng.random() < 0.2 else rng.choice((2, 5)), inner)
+        a = (
+            (inner,) if rng.random() < 0.1
+            else (*batch, inner if rng.random() < 0.2 else rng.choice((2, 5)), inner)
+        )
     if b is None:
         columns = inner if rng.random() < 0.2 else rng.choice((2, 3, 6))
         b = (inner,) if rng.random() < 0.15 else (*rng.choice((a[:-2], a[:-2], ())), inner, columns)
@@ -116,7 +150,9 @@ def _matmul(rng: Random, known: Shapes, given: Mapping[str, Any]) -> Answer:
 def _channels(rng: Random, known: Shapes, given: Mapping[str, Any]) -> Answer:
     """Data with channels second, and vectors along them."""
     length = next((s[0] for s in known[1:] if s), None)
-    data = known[0] or (rng.choice((1, 2)), length or rng.choice((2, 3)), *rng.choice(((), (4,), (3, 4), (3, 4))))
+    data = known[0] or (
+        rng.choice((1, 2)), length or rng.choice((2, 3)), *rng.choice(((), (4,), (3, 4), (3, 4))),
+    )
     size = data[1] if len(data) > 1 else 1
     return _fill(known, data, *[(size,)] * 4), {"epsilon": rng.choice((1e-5, 0.125)), "training_mode": 0}
 
@@ -124,7 +160,10 @@ def _channels(rng: Random, known: Shapes, given: Mapping[str, Any]) -> Answer:
 def _group_norm(rng: Random, known: Shapes, given: Mapping[str, Any]) -> Answer:
     groups = given.get("num_groups", rng.choice((1, 2)))
     data = known[0] or (rng.choice((1, 2)), groups * 2, *rng.choice(((3,), (3, 4))))
-    return _fill(known, data, *[(data[1] if len(data) > 1 else 1,)] * 2), {"num_groups": groups, "epsilon": 1e-5}
+    return _fill(known, data, *[(data[1] if len(data) > 1 else 1,)] * 2), {
+        "num_groups": groups,
+        "epsilon": 1e-5,
+    }
 
 
 def _last_axes(rng: Random, known: Shapes, given: Mapping[str, Any]) -> Answer:
@@ -157,18 +196,26 @@ def _transpose(rng: Random, known: Shapes, given: Mapping[str, Any]) -> Answer:
     perm = given.get("perm")
     data = known[0] if known[0] is not None else some_shape(rng, len(perm)) if perm else _shape(rng, known, 2)
     order = rng.sample(range(len(data)), len(data))
-    return _fill(known, data), {"perm": rng.choice((tuple(order), tuple(order), tuple(range(len(data))), None))}
+    return _fill(known, data), {
+        "perm": rng.choice((tuple(order), tuple(order), tuple(range(len(data))), None))
+    }
 
 
 def _concat(rng: Random, known: Shapes, given: Mapping[str, Any]) -> Answer:
     axis = given.get("axis")
     base = next((s for s in known if s is not None), None)
-    base = base if base is not None else some_shape(rng, rng.choice([r for r in (1, 2, 3, 4) if r >= _rank_for(axis)] or [4]))
+    base = (
+        base if base is not None
+        else some_shape(rng, rng.choice([r for r in (1, 2, 3, 4) if r >= _rank_for(axis)] or [4]))
+    )
     axis = axis if axis is not None else _axis(rng, len(base))
     shapes = []
     for s in known:
         at = axis % len(base) if base else 0
-        shapes.append(s if s is not None else tuple(rng.choice((1, 2, 3, d)) if k == at else d for k, d in enumerate(base)))
+        shapes.append(
+            s if s is not None
+            else tuple(rng.choice((1, 2, 3, d)) if k == at else d for k, d in enumerate(base))
+        )
     return shapes, {"axis": axis}
 
 
@@ -183,7 +230,10 @@ def _split(rng: Random, known: Shapes, given: Mapping[str, Any]) -> Answer:
     size = data[at] if data else 1
     if len(known) > 1:  # lengths as an operand
         first = rng.randint(1, size - 1) if size > 1 else size
-        return _fill(known, data, (2 if size > 1 else 1,)), {"axis": axis, "%1": (first, size - first) if size > 1 else (size,)}
+        return _fill(known, data, (2 if size > 1 else 1,)), {
+            "axis": axis,
+            "%1": (first, size - first) if size > 1 else (size,),
+        }
     return _fill(known, data), {"axis": axis, "num_outputs": rng.choice([n for n in (2, 3, 1) if n <= size])}
 
 
@@ -191,7 +241,11 @@ def _reduction(rng: Random, known: Shapes, given: Mapping[str, Any]) -> Answer:
     axes = given.get("%1")
     data = _shape(rng, known, _rank_for(axes))
     some = tuple(sorted(rng.sample(range(len(data)), rng.randint(1, len(data))))) if data else ()
-    chosen = axes if axes is not None else rng.choice((some, some, (-1,), tuple(a - len(data) for a in some), ())) if data else ()
+    chosen = (
+        axes if axes is not None
+        else rng.choice((some, some, (-1,), tuple(a - len(data) for a in some), ())) if data
+        else ()
+    )
     return _fill(known, data, (len(chosen),)), {"%1": chosen, "keepdims": rng.choice((0, 1))}
 
 
@@ -218,7 +272,11 @@ def _reshape(rng: Random, known: Shapes, given: Mapping[str, Any]) -> Answer:
     wanted = given.get("%1")
     if known[0] is None and wanted and all(isinstance(d, int) for d in wanted):
         total = prod(d for d in wanted if d > 0) * (2 if -1 in wanted else 1)
-        data = tuple(rng.choice((2, 3)) if d == 0 else 2 if d == -1 else d for d in wanted) if 0 in wanted or rng.random() < 0.4 else factors(rng, total)
+        data = (
+            tuple(rng.choice((2, 3)) if d == 0 else 2 if d == -1 else d for d in wanted)
+            if 0 in wanted or rng.random() < 0.4
+            else factors(rng, total)
+        )
         return _fill(known, data, (len(wanted),)), {}
     if given.get("%rank") == 4 and (known[0] is None or len(known[0]) == 3) and wanted is None:  # heads
         data = known[0] or (rng.choice((1, 2)), rng.choice((3, 3, 4)), rng.choice((4, 4, 6)))
@@ -253,10 +311,21 @@ def _tile(rng: Random, known: Shapes, given: Mapping[str, Any]) -> Answer:
 
 def _pad(rng: Random, known: Shapes, given: Mapping[str, Any]) -> Answer:
     pads = given.get("%1")
-    data = known[0] if known[0] is not None else some_shape(rng, len(pads) // 2) if pads else _shape(rng, known, 2)
+    data = (
+        known[0] if known[0] is not None
+        else some_shape(rng, len(pads) // 2) if pads
+        else _shape(rng, known, 2)
+    )
     kind = rng.random()
-    widths = [0 if kind < 0.2 or (kind < 0.7 and k % len(data) < 2 < len(data)) else rng.randrange(3) for k in range(2 * len(data))]
-    return _fill(known, data, (2 * len(data),)), {"%1": tuple(widths), "%3": tuple(range(len(data))), "mode": "constant"}
+    widths = [
+        0 if kind < 0.2 or (kind < 0.7 and k % len(data) < 2 < len(data)) else rng.randrange(3)
+        for k in range(2 * len(data))
+    ]
+    return _fill(known, data, (2 * len(data),)), {
+        "%1": tuple(widths),
+        "%3": tuple(range(len(data))),
+        "mode": "constant",
+    }
 
 
 def _slice(rng: Random, known: Shapes, given: Mapping[str, Any]) -> Answer:
@@ -264,21 +333,38 @@ def _slice(rng: Random, known: Shapes, given: Mapping[str, Any]) -> Answer:
     starts, ends = given.get("%1"), given.get("%2")
     count = next((len(bound) for bound in (starts, ends) if bound is not None), None)
     least = max(_rank_for(axes), count or 1)
-    data = known[0] if known[0] is not None else tuple(d + 2 for d in some_shape(rng, rng.choice([r for r in (1, 2, 2, 3) if r >= least] or [least])))
+    data = (
+        known[0] if known[0] is not None
+        else tuple(
+            d + 2 for d in some_shape(rng, rng.choice([r for r in (1, 2, 2, 3) if r >= least] or [least]))
+        )
+    )
     if axes is None:
-        number = count or (len(data) if len(known) < 4 or known[3] == () else rng.randint(1, max(1, len(data))))
-        axes = tuple(range(len(data)))[:number] if len(known) < 4 else tuple(sorted(rng.sample(range(len(data)), min(number, len(data)))))
+        number = count or (
+            len(data) if len(known) < 4 or known[3] == () else rng.randint(1, max(1, len(data)))
+        )
+        axes = (
+            tuple(range(len(data)))[:number] if len(known) < 4
+            else tuple(sorted(rng.sample(range(len(data)), min(number, len(data)))))
+        )
     whole = rng.random() < 0.25
     sizes = [data[a % len(data)] for a in axes] if data else []
     plain = rng.random() < 0.6
     steps = given.get("%4") or tuple(1 if plain else rng.choice((1, 2, 3, -1, -2)) for _ in axes)
     bounds = [_bounds(rng, size, steps[k] if k < len(steps) else 1, whole) for k, size in enumerate(sizes)]
     shape = (len(axes),)
-    return _fill(known, data, shape, shape, shape, shape), {"%1": tuple(b for b, _ in bounds), "%2": tuple(e for _, e in bounds), "%3": axes, "%4": steps}
+    return _fill(known, data, shape, shape, shape, shape), {
+        "%1": tuple(b for b, _ in bounds),
+        "%2": tuple(e for _, e in bounds),
+        "%3": axes,
+        "%4": steps,
+    }
 
 
 def _bounds(rng: Random, size: int, step: int, whole: bool) -> tuple[int, int]:
-    """(start, end) of a slice with some elements: all if `whole`, sometimes counted from the end, or beyond it."""
+    """(start, end) of a slice with some elements: all if `whole`, sometimes counted from the end, or beyond
+    it.
+    """
     first = 0 if whole else rng.randrange(max(1, size // 2))
     behind = size if whole or rng.random() < 0.3 else rng.randint(first + 1, max(first + 1, size))
     if step < 0:
@@ -298,7 +384,9 @@ def _gather(rng: Random, known: Shapes, given: Mapping[str, Any]) -> Answer:
     axis = axis if axis is not None else _axis(rng, len(data))
     size = data[axis % len(data)] if data else 1
     least = -size if rng.random() < 0.3 else 0  # indices below 0 count from the end
-    chosen: Any = rng.choice((rng.randrange(least, size), tuple(rng.randrange(least, size) for _ in range(rng.choice((1, 2, 3))))))
+    chosen: Any = rng.choice(
+        (rng.randrange(least, size), tuple(rng.randrange(least, size) for _ in range(rng.choice((1, 2, 3)))))
+    )
     chosen = indices if indices is not None else chosen
     return _fill(known, data, () if isinstance(chosen, int) else (len(chosen),)), {"axis": axis, "%1": chosen}
 
@@ -306,7 +394,11 @@ def _gather(rng: Random, known: Shapes, given: Mapping[str, Any]) -> Answer:
 def _cumsum(rng: Random, known: Shapes, given: Mapping[str, Any]) -> Answer:
     axis = given.get("%1")
     data = _shape(rng, known, _rank_for(axis))
-    return _fill(known, data, ()), {"%1": _axis(rng, len(data)), "exclusive": rng.choice((0, 1)), "reverse": rng.choice((0, 1))}
+    return _fill(known, data, ()), {
+        "%1": _axis(rng, len(data)),
+        "exclusive": rng.choice((0, 1)),
+        "reverse": rng.choice((0, 1)),
+    }
 
 
 def _clip(rng: Random, known: Shapes, given: Mapping[str, Any]) -> Answer:
@@ -317,18 +409,26 @@ def _clip(rng: Random, known: Shapes, given: Mapping[str, Any]) -> Answer:
 def _blocks(to_space: bool) -> Sampler:
     def sample(rng: Random, known: Shapes, given: Mapping[str, Any]) -> Answer:
         block = given.get("blocksize", 2)
-        data = (rng.choice((1, 2)), block * block * 2, 2, 3) if to_space else (rng.choice((1, 2)), 2, block * 2, block * 3)
+        data = (
+            (rng.choice((1, 2)), block * block * 2, 2, 3) if to_space
+            else (rng.choice((1, 2)), 2, block * 2, block * 3)
+        )
         return _fill(known, data), {"blocksize": block, "mode": rng.choice(("DCR", "CRD"))}
 
     return sample
 
 
 def _cast(rng: Random, known: Shapes, given: Mapping[str, Any]) -> Answer:
-    return _fill(known, _shape(rng, known)), {"to": rng.choice(("float32", "float64", "float64", "float16", "int32", "int64", "bool"))}
+    return _fill(known, _shape(rng, known)), {
+        "to": rng.choice(("float32", "float64", "float64", "float16", "int32", "int64", "bool"))
+    }
 
 
 def _quantize(rng: Random, known: Shapes, given: Mapping[str, Any]) -> Answer:
-    return _fill(known, _shape(rng, known), (), ()), {"%1": Only(rng.choice((0.5, 0.25, 0.125))), "%2": Only(rng.choice((0, 3)))}
+    return _fill(known, _shape(rng, known), (), ()), {
+        "%1": Only(rng.choice((0.5, 0.25, 0.125))),
+        "%2": Only(rng.choice((0, 3))),
+    }
 
 
 def _top_k(rng: Random, known: Shapes, given: Mapping[str, Any]) -> Answer:
@@ -336,7 +436,11 @@ def _top_k(rng: Random, known: Shapes, given: Mapping[str, Any]) -> Answer:
     data = _shape(rng, known, _rank_for(axis))
     axis = axis if axis is not None else _axis(rng, len(data))
     size = data[axis % len(data)] if data else 1
-    return _fill(known, data, (1,)), {"axis": axis, "%1": Only((rng.randint(1, max(1, size)),)), "largest": rng.choice((0, 1))}
+    return _fill(known, data, (1,)), {
+        "axis": axis,
+        "%1": Only((rng.randint(1, max(1, size)),)),
+        "largest": rng.choice((0, 1)),
+    }
 
 
 def _attention(rng: Random, known: Shapes, given: Mapping[str, Any]) -> Answer:
@@ -344,13 +448,18 @@ def _attention(rng: Random, known: Shapes, given: Mapping[str, Any]) -> Answer:
     batch, heads, size = next(((s[0], s[1], s[3]) for s in known[:2] if s and len(s) == 4), (2, 3, 4))
     keys = next((s[2] for s in known[1:3] if s and len(s) == 4), 5)
     queries = known[0] or (batch, heads, 2, size)
-    return _fill(known, queries, (batch, heads, keys, size), (batch, heads, keys, 6), (queries[-2], keys)), {"scale": rng.choice((None, 0.5, 2.0, 0.25))}
+    return _fill(known, queries, (batch, heads, keys, size), (batch, heads, keys, 6), (queries[-2], keys)), {
+        "scale": rng.choice((None, 0.5, 2.0, 0.25))
+    }
 
 
 def _rotary(rng: Random, known: Shapes, given: Mapping[str, Any]) -> Answer:
     """Four dimensions (batch, heads, length, size), with angles for each place and half of the size."""
     angles = known[1] or known[2]
-    batch, length, half = angles if angles and len(angles) == 3 else (rng.choice((1, 2)), rng.choice((2, 5)), rng.choice((1, 2, 4)))
+    batch, length, half = (
+        angles if angles and len(angles) == 3
+        else (rng.choice((1, 2)), rng.choice((2, 5)), rng.choice((1, 2, 4)))
+    )
     x = known[0] or (batch, rng.choice((1, 3)), length, half * 2)
     if len(x) != 4:
         return _fill(known, x, (batch, length, half), (batch, length, half)), {}
@@ -368,7 +477,11 @@ def _resize(rng: Random, known: Shapes, given: Mapping[str, Any]) -> Answer:
     factors_ = tuple(rng.choice((1, 2, 3)) if k > 1 else 1 for k in range(len(data)))
     sizes = tuple(d * f for d, f in zip(data, factors_))
     shapes = _fill(known, data, (), (len(data),), (len(data),))
-    return shapes, {"%2": Only(tuple(map(float, factors_))), "%3": sizes, "mode": rng.choice(("nearest", "linear"))}
+    return shapes, {
+        "%2": Only(tuple(map(float, factors_))),
+        "%3": sizes,
+        "mode": rng.choice(("nearest", "linear")),
+    }
 
 
 def _einsum(rng: Random, known: Shapes, given: Mapping[str, Any]) -> Answer:
@@ -378,21 +491,58 @@ def _einsum(rng: Random, known: Shapes, given: Mapping[str, Any]) -> Answer:
     for term, shape in zip(terms, known):
         if shape is not None:
             sizes.update(zip(term, shape))
-    return [s if s is not None else tuple(sizes[c] for c in terms[k]) if k < len(terms) else () for k, s in enumerate(known)], {}
+    return [
+        s if s is not None else tuple(sizes[c] for c in terms[k]) if k < len(terms) else ()
+        for k, s in enumerate(known)
+    ], {}
 
 
 ONNX_SAMPLERS: dict[str, Sampler] = {
-    "Conv": _convolution(False), "ConvTranspose": _convolution(True), "MaxPool": _pool, "AveragePool": _pool, "LpPool": _pool,
-    "GlobalAveragePool": _image, "GlobalMaxPool": _image, "Gemm": _gemm, "MatMul": _matmul, "BatchNormalization": _channels,
-    "InstanceNormalization": _channels, "GroupNormalization": _group_norm, "LayerNormalization": _last_axes, "RMSNormalization": _last_axes,
+    "Conv": _convolution(False),
+    "ConvTranspose": _convolution(True),
+    "MaxPool": _pool,
+    "AveragePool": _pool,
+    "LpPool": _pool,
+    "GlobalAveragePool": _image,
+    "GlobalMaxPool": _image,
+    "Gemm": _gemm,
+    "MatMul": _matmul,
+    "BatchNormalization": _channels,
+    "InstanceNormalization": _channels,
+    "GroupNormalization": _group_norm,
+    "LayerNormalization": _last_axes,
+    "RMSNormalization": _last_axes,
     **dict.fromkeys(("Softmax", "LogSoftmax", "Hardmax", "ArgMax", "ArgMin", "LpNormalization"), _with_axis),
-    "Flatten": _flatten, "Transpose": _transpose, "Concat": _concat, "Split": _split, "Squeeze": _squeeze, "Unsqueeze": _unsqueeze,
+    "Flatten": _flatten,
+    "Transpose": _transpose,
+    "Concat": _concat,
+    "Split": _split,
+    "Squeeze": _squeeze,
+    "Unsqueeze": _unsqueeze,
     **dict.fromkeys(
-        ("ReduceSum", "ReduceMean", "ReduceMax", "ReduceMin", "ReduceProd", "ReduceL1", "ReduceL2", "ReduceSumSquare", "ReduceLogSum", "ReduceLogSumExp"),
+        (
+            "ReduceSum", "ReduceMean", "ReduceMax", "ReduceMin", "ReduceProd", "ReduceL1", "ReduceL2",
+            "ReduceSumSquare", "ReduceLogSum", "ReduceLogSumExp",
+        ),
         _reduction,
     ),
-    "Reshape": _reshape, "Expand": _expand, "Tile": _tile, "Pad": _pad, "Slice": _slice, "Gather": _gather, "CumSum": _cumsum, "Clip": _clip,
-    "DepthToSpace": _blocks(True), "SpaceToDepth": _blocks(False), "Cast": _cast, "Attention": _attention, "Dropout": _dropout, "TopK": _top_k, "Einsum": _einsum,
-    "Resize": _resize, "RotaryEmbedding": _rotary,
-    "QuantizeLinear": _quantize, "DequantizeLinear": _quantize,
-}  # fmt: skip
+    "Reshape": _reshape,
+    "Expand": _expand,
+    "Tile": _tile,
+    "Pad": _pad,
+    "Slice": _slice,
+    "Gather": _gather,
+    "CumSum": _cumsum,
+    "Clip": _clip,
+    "DepthToSpace": _blocks(True),
+    "SpaceToDepth": _blocks(False),
+    "Cast": _cast,
+    "Attention": _attention,
+    "Dropout": _dropout,
+    "TopK": _top_k,
+    "Einsum": _einsum,
+    "Resize": _resize,
+    "RotaryEmbedding": _rotary,
+    "QuantizeLinear": _quantize,
+    "DequantizeLinear": _quantize,
+}

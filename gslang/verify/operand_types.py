@@ -13,7 +13,10 @@ _PREFERRED = ("float32", "int64", "bool", "int32", "uint8", "float16", "string")
 
 @cache
 def operand_types(operator: str, k: int) -> frozenset[str]:
-    """The element types that operand `k` may have; empty where the schema does not tell. A variadic one counts for all behind it."""
+    """The element types that operand `k` may have; empty where the schema does not tell.
+
+    A variadic one counts for all behind it.
+    """
     versions = history().operators.get(operator)
     if not versions or not versions[-1].types:
         return frozenset()

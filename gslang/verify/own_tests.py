@@ -1,4 +1,6 @@
-"""Instances from a rule's own `test` items: graphs that its author says it matches, and such as are near them. Symbolic dimensions get sizes."""
+"""Instances from a rule's own `test` items: graphs that its author says it matches, and such as are near
+them. Symbolic dimensions get sizes.
+"""
 
 from __future__ import annotations
 
@@ -26,8 +28,12 @@ def test_graphs(rule: CheckedRule, programs: Iterable[CheckedProgram]) -> Iterat
             continue
 
 
-def graphs_near(rule: CheckedRule, programs: Sequence[CheckedProgram], seed: int, attempts: int) -> Iterator[Graph]:
-    """The same graphs with inputs of other sizes, those that were equal equal again; most do not fit together and are left out."""
+def graphs_near(
+    rule: CheckedRule, programs: Sequence[CheckedProgram], seed: int, attempts: int
+) -> Iterator[Graph]:
+    """The same graphs with inputs of other sizes, those that were equal equal again; most do not fit together
+    and are left out.
+    """
     random = Random(seed)
     tests = list(_changing(rule, programs))
     for k in range(attempts if tests else 0):
@@ -43,10 +49,15 @@ def graphs_near(rule: CheckedRule, programs: Sequence[CheckedProgram], seed: int
             continue
 
 
-def _changing(rule: CheckedRule, programs: Iterable[CheckedProgram]) -> Iterator[tuple[CheckedProgram, CheckedTest]]:
+def _changing(
+    rule: CheckedRule, programs: Iterable[CheckedProgram]
+) -> Iterator[tuple[CheckedProgram, CheckedTest]]:
     for program in programs:
         for test in program.tests:
-            if test.rule in (rule.name, rule.family) and test.expected is not None and program.named(test.rule):
+            if (
+                test.rule in (rule.name, rule.family) and test.expected is not None
+                and program.named(test.rule)
+            ):
                 yield program, _sized(test)
 
 
@@ -59,6 +70,8 @@ def _sized(test: CheckedTest) -> CheckedTest:
 
 def _with_dimensions(test: CheckedTest, size: Callable[[Dimension], Dimension]) -> CheckedTest:
     def resized(type_: TensorType) -> TensorType:
-        return type_ if type_.shape is None else TensorType(tuple([size(d) for d in type_.shape]), type_.dtype)
+        return (
+            type_ if type_.shape is None else TensorType(tuple([size(d) for d in type_.shape]), type_.dtype)
+        )
 
     return replace(test, inputs=tuple([(name, kind, resized(type_)) for name, kind, type_ in test.inputs]))

@@ -1,4 +1,6 @@
-"""A counterexample as a `test` item that can be pasted into the rule file: the rule must leave this graph alone."""
+"""A counterexample as a `test` item that can be pasted into the rule file: the rule must leave this graph
+alone.
+"""
 
 from __future__ import annotations
 
@@ -11,7 +13,10 @@ from gslang.graph.graph import ABSENT, CONST, INPUT, PARAM, PROJ, TUPLE, Graph
 
 
 def as_test(rule: CheckedRule, graph: Graph) -> str:
-    """The text of the test. Constants with several different elements become `const` inputs with values of their own."""
+    """The text of the test.
+
+    Constants with several different elements become `const` inputs with values of their own.
+    """
     names: dict[int, str] = {}
     inputs: list[str] = []
     lines: list[str] = []
@@ -42,7 +47,10 @@ def as_test(rule: CheckedRule, graph: Graph) -> str:
             lines.append(f"    {names[node]} = {text};")
     outputs = ", ".join(names[node] for node in graph.outputs)
     head = f'test "counterexample" for {rule.name} {{'
-    return "\n".join([head, *(["    " + "  ".join(inputs)] if inputs else []), *lines, f"    {outputs}", "  => unchanged", "}", ""])
+    return "\n".join([
+        head, *(["    " + "  ".join(inputs)] if inputs else []), *lines, f"    {outputs}", "  => unchanged",
+        "}", "",
+    ])
 
 
 def _value(value: Any) -> str:

@@ -12,21 +12,37 @@ from gslang.dialect.signature import Signature
 
 
 def leaves_read_by(rule: ir.CheckedRule, number: int) -> list[int]:
-    """The leaves outside blocks whose attributes or captures the constraints of node `number` read, itself left out."""
+    """The leaves outside blocks whose attributes or captures the constraints of node `number` read, itself
+    left out.
+    """
     found: list[int] = []
     for item in parts(rule.nodes[number].constraints):
         match item:
             case ir.NodeAttr(ir.Own(), node, _):
                 found.append(node)
             case ir.Captured(capture=capture):
-                found += [k for k, node in enumerate(rule.nodes) if any(isinstance(p, ir.Capture) and p.capture == capture for p in parts(node.constraints))]
-    return [k for k in dict.fromkeys(found) if k != number and isinstance(rule.nodes[k], ir.LeafNode) and rule.nodes[k].block is None]
+                found += [
+                    k
+                    for k, node in enumerate(rule.nodes)
+                    if any(
+                        isinstance(p, ir.Capture) and p.capture == capture for p in parts(node.constraints)
+                    )
+                ]
+    return [
+        k
+        for k in dict.fromkeys(found)
+        if k != number and isinstance(rule.nodes[k], ir.LeafNode) and rule.nodes[k].block is None
+    ]
 
 
 def names_types(rule: ir.CheckedRule) -> bool:
     """True if a rule names an element type of whole numbers: then it is meant for them."""
     everything = parts((rule.nodes, rule.where, rule.lets, rule.blocks, rule.target))
-    return any(isinstance(p, ir.Const) and any(isinstance(v, str) and v.startswith(("int", "uint")) for v in _flat(p.value)) for p in everything)
+    return any(
+        isinstance(p, ir.Const)
+        and any(isinstance(v, str) and v.startswith(("int", "uint")) for v in _flat(p.value))
+        for p in everything
+    )
 
 
 def _flat(value: Any) -> Iterator[Any]:
@@ -50,8 +66,9 @@ def parts(item: Any) -> Iterator[Any]:
 
 
 def operator_that_samples(signature: Signature, known: Collection[str]) -> str:
-    """The operator whose sampler suits calls of `signature`: itself, or the first one in its declared value that takes all
-    operands as they are and has a sampler (`known`)."""
+    """The operator whose sampler suits calls of `signature`: itself, or the first one in its declared value
+    that takes all operands as they are and has a sampler (`known`).
+    """
     meaning = signature.meaning
     if signature.name in known or meaning is None:
         return signature.name
@@ -59,6 +76,8 @@ def operator_that_samples(signature: Signature, known: Collection[str]) -> str:
     for target in targets:
         if isinstance(target, ir.MakeCall) and isinstance(target.operator, str) and target.operator in known:
             read = [targets[k] for k in target.operands]
-            if [t.node if isinstance(t, ir.SourceNode) else None for t in read] == list(range(len(signature.operands))):
+            if [t.node if isinstance(t, ir.SourceNode) else None for t in read] == list(
+                range(len(signature.operands))
+            ):
                 return target.operator
     return signature.name

@@ -1,6 +1,7 @@
 """Verdicts as JSON, SARIF, JUnit, and as a table of the manual.
 
-Not here: how verdicts come about (`verdict`), verdicts as text (`verdict_text`), which are enough (`cli/verify`).
+Not here: how verdicts come about (`verdict`), verdicts as text (`verdict_text`), which are enough
+(`cli/verify`).
 """
 
 from __future__ import annotations
@@ -32,13 +33,23 @@ def as_json(verdicts: Sequence[Verdict], rules: Mapping[str, CheckedRule]) -> st
 def _entry(v: Verdict) -> dict[str, Any]:
     example = v.counterexample
     return {
-        "rule": v.rule, "verdict": v.verdict, "bound": v.bound, "instances": v.instances, "seconds": round(v.seconds, 3),
-        "coverage": v.coverage, "reason": v.reason, "laws": list(v.laws),
-        "counterexample": None if example is None else {
-            "source": json.loads(example.source), "target": None if example.target is None else json.loads(example.target),
-            "inputs": _finite(example.inputs), "max_abs": _finite(example.max_abs), "test": example.test,
+        "rule": v.rule,
+        "verdict": v.verdict,
+        "bound": v.bound,
+        "instances": v.instances,
+        "seconds": round(v.seconds, 3),
+        "coverage": v.coverage,
+        "reason": v.reason,
+        "laws": list(v.laws),
+        "counterexample": None if example is None
+        else {
+            "source": json.loads(example.source),
+            "target": None if example.target is None else json.loads(example.target),
+            "inputs": _finite(example.inputs),
+            "max_abs": _finite(example.max_abs),
+            "test": example.test,
         },
-    }  # fmt: skip
+    }
 
 
 def _finite(value: Any) -> Any:
@@ -55,28 +66,56 @@ def as_sarif(verdicts: Sequence[Verdict], rules: Mapping[str, CheckedRule]) -> s
     results: list[dict[str, Any]] = []
     for v in verdicts:
         if v.verdict in _FINDINGS:
-            text = f"{v.rule}: {v.reason}" + (f"\n\n{v.counterexample.test}" if v.counterexample is not None else "")
+            text = f"{v.rule}: {v.reason}" + (
+                f"\n\n{v.counterexample.test}" if v.counterexample is not None else ""
+            )
             results.append({
-                "ruleId": f"verify/{v.verdict}", "ruleIndex": list(_FINDINGS).index(v.verdict), "level": _FINDINGS[v.verdict][0],
-                "message": {"text": text}, "locations": [{"physicalLocation": _place(rules[v.rule])}],
-            })  # fmt: skip
-    kinds = [{"id": f"verify/{name}", "shortDescription": {"text": text}} for name, (_, text) in _FINDINGS.items()]
+                "ruleId": f"verify/{v.verdict}",
+                "ruleIndex": list(_FINDINGS).index(v.verdict),
+                "level": _FINDINGS[v.verdict][0],
+                "message": {"text": text},
+                "locations": [{"physicalLocation": _place(rules[v.rule])}],
+            })
+    kinds = [
+        {"id": f"verify/{name}", "shortDescription": {"text": text}} for name, (_, text) in _FINDINGS.items()
+    ]
     driver = {"name": "gslc verify", "rules": kinds}
-    return json.dumps({"$schema": _SARIF, "version": "2.1.0", "runs": [{"tool": {"driver": driver}, "results": results}]}, indent=2, ensure_ascii=False) + "\n"
+    return (
+        json.dumps(
+            {
+                "$schema": _SARIF,
+                "version": "2.1.0",
+                "runs": [{"tool": {"driver": driver}, "results": results}],
+            },
+            indent=2, ensure_ascii=False,
+        )
+        + "\n"
+    )
 
 
 def _place(rule: CheckedRule) -> dict[str, Any]:
     line, column = rule.span.line_column
-    return {"artifactLocation": {"uri": relative_path(rule.span.source.name)}, "region": {"startLine": line, "startColumn": column}}
+    return {
+        "artifactLocation": {"uri": relative_path(rule.span.source.name)},
+        "region": {"startLine": line, "startColumn": column},
+    }
 
 
 def as_junit(verdicts: Sequence[Verdict], rules: Mapping[str, CheckedRule]) -> str:
-    """A test case for each rule: refuted ones fail, unknown ones and those that are meant to change values are skipped."""
+    """A test case for each rule: refuted ones fail, unknown ones and those that are meant to change values
+    are skipped.
+    """
     counts = Counter(v.verdict for v in verdicts)
-    head = f'<testsuite name="gslc verify" tests="{len(verdicts)}" failures="{counts["refuted"]}" skipped="{counts["unknown"] + counts["changes"]}">'
+    head = (
+        f'<testsuite name="gslc verify" tests="{len(verdicts)}" failures="{counts["refuted"]}" '
+        f'skipped="{counts["unknown"] + counts["changes"]}">'
+    )
     lines = ['<?xml version="1.0" encoding="UTF-8"?>', head]
     for v in verdicts:
-        case = f'  <testcase classname="{relative_path(rules[v.rule].span.source.name)}" name={quoteattr(v.rule)} time="{v.seconds:.6f}"'
+        case = (
+            f'  <testcase classname="{relative_path(rules[v.rule].span.source.name)}" '
+            f'name={quoteattr(v.rule)} time="{v.seconds:.6f}"'
+        )
         example = escape(v.counterexample.test) if v.counterexample is not None else ""
         body = {
             "refuted": f"<failure message={quoteattr(v.reason)}>{example}</failure>",
@@ -89,7 +128,10 @@ def as_junit(verdicts: Sequence[Verdict], rules: Mapping[str, CheckedRule]) -> s
 
 def as_markdown(verdicts: Sequence[Verdict], rules: Mapping[str, CheckedRule]) -> str:
     """A table for the manual; without times, so that it is the same each time."""
-    lines = ["| rule | what it does | verdict | error probability | instances | basis |", "|---|---|---|---|---|---|"]
+    lines = [
+        "| rule | what it does | verdict | error probability | instances | basis |",
+        "|---|---|---|---|---|---|",
+    ]
     for v in verdicts:
         first = _cell(rules[v.rule].doc or "").split(". ")[0].rstrip(".")
         bound = f"{v.bound:.0e}" if v.bound else "" if v.bound is None else "0"

@@ -1,8 +1,9 @@
 """Operand shapes and attributes that fit an operator, for instances of rules.
 
-A sampler gets what is settled already (operand types, None where open; attributes that the rule fixes) and answers with
-shapes for the open operands and values for the open attributes. What it gives may still be refused by type inference or
-by the matcher: it proposes, they decide. Sizes differ from one another where they can, so that swapped axes show.
+A sampler gets what is settled already (operand types, None where open; attributes that the rule fixes) and
+answers with shapes for the open operands and values for the open attributes. What it gives may still be
+refused by type inference or by the matcher: it proposes, they decide. Sizes differ from one another where
+they can, so that swapped axes show.
 """
 
 from __future__ import annotations
@@ -70,15 +71,23 @@ def _convolution(rank: int) -> Sampler:
         data = dict(zip(layout, known[0])) if known[0] is not None else {}
         weight = dict(zip(kernel, known[1])) if known[1] is not None else {}
         groups = attrs.setdefault("groups", rng.choice((1, 1, 1, 2)))
-        inner = weight.get("I") or (data["C"] // max(1, groups) if data.get("C") else rng.choice((1, 2, 3) if groups > 1 else (2, 3)))
+        inner = weight.get("I") or (
+            data["C"] // max(1, groups) if data.get("C") else rng.choice((1, 2, 3) if groups > 1 else (2, 3))
+        )
         out = weight.get("O") or attrs.get("channels") or rng.choice((1, 2, 3)) * groups
         if not weight.get("O") and data.get("C") == inner and groups == 1 and rng.random() < 0.3:
             out = inner
-        sizes = {"N": rng.choice((1, 2)), "C": inner * groups, **{s: rng.choice((4, 5, 6)) + k for k, s in enumerate(letters)}}
+        sizes = {
+            "N": rng.choice((1, 2)),
+            "C": inner * groups, **{s: rng.choice((4, 5, 6)) + k for k, s in enumerate(letters)},
+        }
         window = attrs.get("kernel_size") or tuple(rng.choice((1, 2, 3, 3)) for _ in letters)
         if rng.random() < 0.3:
             window = (3,) * rank if rng.random() < 0.7 else (1,) * rank
-        if layout[1] != "C" and not weight.get("O") and not attrs.get("channels") and not attrs.get("kernel_size") and rng.random() < 0.7:
+        if (
+            layout[1] != "C" and not weight.get("O") and not attrs.get("channels")
+            and not attrs.get("kernel_size") and rng.random() < 0.7
+        ):
             # as many outputs as rows, and as many rows behind as before: a factor along the wrong axis fits
             sizes[letters[0]] = data.get(letters[0]) or 4
             out = sizes[letters[0]] // groups * groups
@@ -91,13 +100,21 @@ def _convolution(rank: int) -> Sampler:
         if rng.random() < 0.15 and known[1] is None and known[0] is not None and len(known[0]) == rank + 2:
             shapes[1] = _place(rng, kernel, {**kernel_sizes, "O": sizes["C"] if groups == 1 else out})
         window = tuple(dict(zip(kernel, shapes[1])).get(s, 1) for s in letters)
-        dilation = attrs.setdefault("dilation", rng.choice(((1,) * rank, (1,) * rank, (2,) * rank, tuple(range(1, rank + 1)))))
+        dilation = attrs.setdefault(
+            "dilation", rng.choice(((1,) * rank, (1,) * rank, (2,) * rank, tuple(range(1, rank + 1))))
+        )
         spread = (tuple(dilation) * rank)[:rank]
         centred = tuple(d * (k // 2) for k, d in zip(window, spread))
-        attrs.setdefault("padding", rng.choice((
-            (0,) * rank, (1,) * rank, centred, centred, (*centred, *centred), tuple(rng.randrange(3) for _ in range(2 * rank)),
-        )))  # fmt: skip
-        attrs.setdefault("strides", rng.choice(((1,) * rank, (1,) * rank, (2,) * rank, tuple(range(1, rank + 1)))))
+        attrs.setdefault(
+            "padding",
+            rng.choice((
+                (0,) * rank, (1,) * rank, centred, centred, (*centred, *centred),
+                tuple(rng.randrange(3) for _ in range(2 * rank)),
+            )),
+        )
+        attrs.setdefault(
+            "strides", rng.choice(((1,) * rank, (1,) * rank, (2,) * rank, tuple(range(1, rank + 1))))
+        )
         return shapes, attrs
 
     return sample
@@ -108,16 +125,24 @@ def _transposed_convolution(rank: int) -> Sampler:
     letters = {1: "W", 2: "HW", 3: "DHW"}[rank]
 
     def sample(rng: Random, known: Shapes, given: Mapping[str, Any]) -> Answer:
-        attrs = {"data_layout": "NC" + letters, "kernel_layout": "IO" + letters, "groups": rng.choice((1, 1, 2)), **given}
+        attrs = {
+            "data_layout": "NC" + letters,
+            "kernel_layout": "IO" + letters,
+            "groups": rng.choice((1, 1, 2)), **given,
+        }
         data = dict(zip(attrs["data_layout"], known[0])) if known[0] is not None else {}
         weight = dict(zip(attrs["kernel_layout"], known[1])) if known[1] is not None else {}
         groups = max(1, attrs["groups"])
         channels = data.get("C") or weight.get("I") or rng.choice((2, 3)) * groups
-        sizes = {"N": rng.choice((1, 2)), "C": channels, **{s: rng.choice((3, 4)) + k for k, s in enumerate(letters)}}
+        sizes = {
+            "N": rng.choice((1, 2)),
+            "C": channels, **{s: rng.choice((3, 4)) + k for k, s in enumerate(letters)},
+        }
         window = {s: rng.choice((1, 2, 3)) for s in letters}
         shapes = [
             known[0] or _place(rng, attrs["data_layout"], sizes),
-            known[1] or _place(rng, attrs["kernel_layout"], {"I": channels, "O": rng.choice((1, 2)), **window}),
+            known[1]
+            or _place(rng, attrs["kernel_layout"], {"I": channels, "O": rng.choice((1, 2)), **window}),
         ]
         attrs.setdefault("padding", rng.choice(((0,) * rank, (1,) * rank)))
         attrs.setdefault("strides", rng.choice(((1,) * rank, (2,) * rank)))
@@ -128,7 +153,10 @@ def _transposed_convolution(rank: int) -> Sampler:
 
 def _dense(rng: Random, known: Shapes, attrs: Mapping[str, Any]) -> Answer:
     inner = known[0][-1] if known[0] else known[1][-1] if known[1] else rng.choice((3, 4))
-    return [known[0] or (*rng.choice(((2,), (5,), (1,), (2, 5))), inner), known[1] or (attrs.get("units") or rng.choice((2, 5, 7)), inner)], {}
+    return [
+        known[0] or (*rng.choice(((2,), (5,), (1,), (2, 5))), inner),
+        known[1] or (attrs.get("units") or rng.choice((2, 5, 7)), inner),
+    ], {}
 
 
 def _matmul(batched: bool) -> Sampler:
@@ -149,7 +177,10 @@ def _matmul(batched: bool) -> Sampler:
 
 
 def _one(known: Shapes, rng: Random, least: int = 1) -> Shape:
-    return known[0] if known[0] is not None else some_shape(rng, rng.choice([r for r in (1, 2, 3, 3, 4, 4, 5) if r >= least]))
+    return (
+        known[0] if known[0] is not None
+        else some_shape(rng, rng.choice([r for r in (1, 2, 3, 3, 4, 4, 5) if r >= least]))
+    )
 
 
 def _axis(rng: Random, rank: int) -> int:
@@ -163,12 +194,18 @@ def _split(rng: Random, known: Shapes, attrs: Mapping[str, Any]) -> Answer:
         shape = shape if len(shape) >= least else some_shape(rng, least)
     axis = attrs.get("axis", _axis(rng, len(shape)))
     if known[0] is None and shape:
-        size = sections * 2 if isinstance(sections, int) else max(sections) + 2 if sections else rng.choice((4, 6))
+        size = (
+            sections * 2 if isinstance(sections, int)
+            else max(sections) + 2 if sections
+            else rng.choice((4, 6))
+        )
         shape = tuple(size if k == axis % len(shape) else d for k, d in enumerate(shape))
     size = shape[axis % len(shape)] if shape else 1
     if sections is None:
         divisors = [k for k in (1, 2, 3) if size % k == 0]
-        cuts = tuple(sorted(rng.sample(range(1, size), min(size - 1, rng.choice((1, 2)))))) if size > 1 else ()
+        cuts = (
+            tuple(sorted(rng.sample(range(1, size), min(size - 1, rng.choice((1, 2)))))) if size > 1 else ()
+        )
         sections = rng.choice(divisors) if rng.random() < 0.6 or not cuts else cuts
     return [shape], {"axis": axis, "indices_or_sections": sections}
 
@@ -202,7 +239,10 @@ def _reshape(rng: Random, known: Shapes, attrs: Mapping[str, Any]) -> Answer:
     if known[0] is None and new and all(isinstance(d, int) for d in new):
         stated = tuple(d for d in new if d > 0)
         total = prod(stated)
-        shape = tuple(rng.choice((2, 3)) if d == 0 else d for d in new if d >= 0) if 0 in new else factors(rng, total * (2 if -1 in new else 1))
+        shape = (
+            tuple(rng.choice((2, 3)) if d == 0 else d for d in new if d >= 0) if 0 in new
+            else factors(rng, total * (2 if -1 in new else 1))
+        )
         return [shape if rng.random() < 0.7 else (*shape, 2) if -1 in new else shape], {}
     shape = _one(known, rng)
     target = factors(rng, prod(shape))
@@ -254,7 +294,10 @@ def _reduction(rng: Random, known: Shapes, attrs: Mapping[str, Any]) -> Answer:
 
 def _expand_dims(rng: Random, known: Shapes, attrs: Mapping[str, Any]) -> Answer:
     shape = known[0] if known[0] is not None else some_shape(rng, rng.choice((1, 2, 3)))
-    return [shape], {"axis": rng.randrange(-len(shape) - 1, len(shape) + 1), "num_newaxis": rng.choice((1, 1, 2))}
+    return [shape], {
+        "axis": rng.randrange(-len(shape) - 1, len(shape) + 1),
+        "num_newaxis": rng.choice((1, 1, 2)),
+    }
 
 
 def _squeeze(rng: Random, known: Shapes, attrs: Mapping[str, Any]) -> Answer:
@@ -272,7 +315,10 @@ def _squeeze(rng: Random, known: Shapes, attrs: Mapping[str, Any]) -> Answer:
 
 def _pad(rng: Random, known: Shapes, attrs: Mapping[str, Any]) -> Answer:
     widths = attrs.get("pad_width")
-    shape = known[0] if known[0] is not None else some_shape(rng, len(widths) if widths else rng.choice((2, 3, 4, 4, 5)))
+    shape = (
+        known[0] if known[0] is not None
+        else some_shape(rng, len(widths) if widths else rng.choice((2, 3, 4, 4, 5)))
+    )
     if rng.random() < 0.6 and len(shape) > 2:
         pads = ((0, 0), (0, 0), *[(rng.randrange(3), rng.randrange(3)) for _ in shape[2:]])
     else:
@@ -293,7 +339,11 @@ def _l2_normalize(rng: Random, known: Shapes, attrs: Mapping[str, Any]) -> Answe
 
 def _layout_transform(rng: Random, known: Shapes, attrs: Mapping[str, Any]) -> Answer:
     source = attrs.get("src_layout") or rng.choice(("NCHW", "NHWC", "CNHW"))
-    shape = known[0] if known[0] is not None else some_shape(rng, len(source)) if source.isalpha() else some_shape(rng)
+    shape = (
+        known[0] if known[0] is not None
+        else some_shape(rng, len(source)) if source.isalpha()
+        else some_shape(rng)
+    )
     letters = list(source)
     rng.shuffle(letters)
     return [shape], {"src_layout": source, "dst_layout": rng.choice(("".join(letters), "NHWC", "NCHW"))}
@@ -307,9 +357,12 @@ def _pool(rank: int) -> Sampler:
         sizes = {"N": rng.choice((1, 2)), "C": 3, **{s: 5 + k for k, s in enumerate(letters)}}
         window = rng.choice(((2,) * rank, (3,) * rank, (1,) * rank))
         return [known[0] or _place(rng, layout, sizes)], {
-            "layout": layout, "pool_size": window, "strides": rng.choice(((1,) * rank, (2,) * rank)),
-            "padding": rng.choice(((0,) * rank, tuple(k // 2 for k in window))), "count_include_pad": rng.random() < 0.3,
-        }  # fmt: skip
+            "layout": layout,
+            "pool_size": window,
+            "strides": rng.choice(((1,) * rank, (2,) * rank)),
+            "padding": rng.choice(((0,) * rank, tuple(k // 2 for k in window))),
+            "count_include_pad": rng.random() < 0.3,
+        }
 
     return sample
 
@@ -323,7 +376,9 @@ def _broadcast_to(rng: Random, known: Shapes, attrs: Mapping[str, Any]) -> Answe
     if known[0] is None and wanted:
         return [tuple(1 if rng.random() < 0.3 else d for d in wanted)], {}
     shape = _one(known, rng)
-    return [shape], {"shape": (*rng.choice(((), (2,))), *[d if d != 1 else rng.choice((1, 3)) for d in shape])}
+    return [shape], {
+        "shape": (*rng.choice(((), (2,))), *[d if d != 1 else rng.choice((1, 3)) for d in shape])
+    }
 
 
 def _like(rng: Random, known: Shapes, attrs: Mapping[str, Any]) -> Answer:
@@ -333,7 +388,12 @@ def _like(rng: Random, known: Shapes, attrs: Mapping[str, Any]) -> Answer:
 
 def _reshape_like(rng: Random, known: Shapes, attrs: Mapping[str, Any]) -> Answer:
     shape = _one(known, rng)
-    return [shape, known[1] or factors(rng, prod(shape))], {"lhs_begin": 0, "lhs_end": None, "rhs_begin": 0, "rhs_end": None}
+    return [shape, known[1] or factors(rng, prod(shape))], {
+        "lhs_begin": 0,
+        "lhs_end": None,
+        "rhs_begin": 0,
+        "rhs_end": None,
+    }
 
 
 def _to_like(rng: Random, known: Shapes, attrs: Mapping[str, Any]) -> Answer:
@@ -355,7 +415,12 @@ def _strided_slice(rng: Random, known: Shapes, attrs: Mapping[str, Any]) -> Answ
     shape = known[0] if known[0] is not None else tuple(d + 2 for d in some_shape(rng, rng.choice((1, 2, 3))))
     begin = tuple(rng.randrange(max(1, d // 2)) for d in shape)
     end = tuple(rng.randint(b + 1, max(b + 1, d)) for b, d in zip(begin, shape))
-    return [shape, *[s or () for s in known[1:]]], {"begin": begin, "end": end, "strides": rng.choice(((1,) * len(shape), None)), "axes": None}
+    return [shape, *[s or () for s in known[1:]]], {
+        "begin": begin,
+        "end": end,
+        "strides": rng.choice(((1,) * len(shape), None)),
+        "axes": None,
+    }
 
 
 def _clip(rng: Random, known: Shapes, attrs: Mapping[str, Any]) -> Answer:
@@ -369,29 +434,68 @@ def _concatenate(rng: Random, known: Shapes, attrs: Mapping[str, Any]) -> Answer
 
 
 def _cast(rng: Random, known: Shapes, attrs: Mapping[str, Any]) -> Answer:
-    return [known[0] if known[0] is not None else some_shape(rng)], {"dtype": rng.choice(("float32", "float64", "int32"))}
+    return [known[0] if known[0] is not None else some_shape(rng)], {
+        "dtype": rng.choice(("float32", "float64", "int32"))
+    }
 
 
 SAMPLERS: dict[str, Sampler] = {
     **{f"nn.conv{k}d": _convolution(k) for k in (1, 2, 3)},
     **{f"nn.conv{k}d_transpose": _transposed_convolution(k) for k in (1, 2, 3)},
     **{f"nn.{m}_pool{k}d": _pool(k) for m in ("max", "avg", "global_max", "global_avg") for k in (1, 2, 3)},
-    "nn.dense": _dense, "nn.matmul": _matmul(False), "nn.batch_matmul": _matmul(True), "split": _split, "transpose": _transpose,
-    "reshape": _reshape, "contrib_reverse_reshape": _reshape, "nn.bias_add": _along_axis(1, 1, 1), "nn.prelu": _along_axis(1, 1, 2),
-    "nn.batch_norm": _along_axis(4, 1), "nn.layer_norm": _along_axis(2, -1), "nn.instance_norm": _along_axis(2, 1, 3),
-    "nn.group_norm": _group_norm, "nn.l2_normalize": _l2_normalize,
-    **dict.fromkeys(("sum", "mean", "max", "min", "prod", "all", "any", "variance", "argmax", "argmin"), _reduction),
-    "expand_dims": _expand_dims, "squeeze": _squeeze, "nn.pad": _pad, "nn.softmax": _softmax, "nn.log_softmax": _softmax,
-    "layout_transform": _layout_transform, "zeros": _shaped, "ones": _shaped, "full": _shaped, "broadcast_to": _broadcast_to,
-    "zeros_like": _like, "ones_like": _like, "full_like": _filled, "reshape_like": _reshape_like, "broadcast_to_like": _to_like,
-    "collapse_sum_like": _sum_like, "strided_slice": _strided_slice, "clip": _clip, "cast": _cast,
+    "nn.dense": _dense,
+    "nn.matmul": _matmul(False),
+    "nn.batch_matmul": _matmul(True),
+    "split": _split,
+    "transpose": _transpose,
+    "reshape": _reshape,
+    "contrib_reverse_reshape": _reshape,
+    "nn.bias_add": _along_axis(1, 1, 1),
+    "nn.prelu": _along_axis(1, 1, 2),
+    "nn.batch_norm": _along_axis(4, 1),
+    "nn.layer_norm": _along_axis(2, -1),
+    "nn.instance_norm": _along_axis(2, 1, 3),
+    "nn.group_norm": _group_norm,
+    "nn.l2_normalize": _l2_normalize,
+    **dict.fromkeys(
+        ("sum", "mean", "max", "min", "prod", "all", "any", "variance", "argmax", "argmin"), _reduction
+    ),
+    "expand_dims": _expand_dims,
+    "squeeze": _squeeze,
+    "nn.pad": _pad,
+    "nn.softmax": _softmax,
+    "nn.log_softmax": _softmax,
+    "layout_transform": _layout_transform,
+    "zeros": _shaped,
+    "ones": _shaped,
+    "full": _shaped,
+    "broadcast_to": _broadcast_to,
+    "zeros_like": _like,
+    "ones_like": _like,
+    "full_like": _filled,
+    "reshape_like": _reshape_like,
+    "broadcast_to_like": _to_like,
+    "collapse_sum_like": _sum_like,
+    "strided_slice": _strided_slice,
+    "clip": _clip,
+    "cast": _cast,
     "concatenate": _concatenate,
-}  # fmt: skip
+}
 
 
 def sample(
-    rng: Random, operator: str, traits: frozenset[str], known: Sequence[Shape | None], attrs: Mapping[str, Any], own: Mapping[str, Sampler] = SAMPLERS
+    rng: Random,
+    operator: str,
+    traits: frozenset[str],
+    known: Sequence[Shape | None],
+    attrs: Mapping[str, Any],
+    own: Mapping[str, Sampler] = SAMPLERS,
 ) -> Answer:
-    """Shapes of all operands (the known ones as they are) and values for open attributes. `own`: the dialect's samplers."""
-    chosen = own.get(operator) or (_elementwise if "elementwise" in traits or "broadcast" in traits else _same_shapes)
+    """Shapes of all operands (the known ones as they are) and values for open attributes.
+
+    `own`: the dialect's samplers.
+    """
+    chosen = own.get(operator) or (
+        _elementwise if "elementwise" in traits or "broadcast" in traits else _same_shapes
+    )
     return chosen(rng, list(known), attrs)

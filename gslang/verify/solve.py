@@ -1,6 +1,8 @@
-"""Values that would make a `where` condition hold: one side of an equation is computed, the other one requested in the next attempt.
+"""Values that would make a `where` condition hold: one side of an equation is computed, the other one
+requested in the next attempt.
 
-A wish is a value for a field of a pattern node: the shape, type or value of a leaf, an attribute of a call, a count of instances.
+A wish is a value for a field of a pattern node: the shape, type or value of a leaf, an attribute of a call, a
+count of instances.
 """
 
 from __future__ import annotations
@@ -24,9 +26,12 @@ _NOT = {"==": "!=", "!=": "==", "<": ">=", ">=": "<", ">": "<=", "<=": ">", "in"
 
 
 def solve(condition: ir.Value, making: Making, wanted: bool = True) -> Wish:
-    """Wishes after which a condition that does not come out as wanted now may do so; none where no way is known."""
+    """Wishes after which a condition that does not come out as wanted now may do so; none where no way is
+    known.
+    """
     scope, before = making.scope, making.scope.memo
-    scope.memo = {}  # nothing changes meanwhile: each of the lets is computed once, however many ways lead to it
+    # nothing changes meanwhile: each of the lets is computed once, however many ways lead to it
+    scope.memo = {}
     try:
         return _solve(condition, making, wanted)
     finally:
@@ -75,7 +80,10 @@ def _compare(sign: str, left: ir.Value, right: ir.Value, making: Making) -> Wish
             value = evaluate(other, making.scope)
         except FAILURES:
             continue
-        if sign == "in" and side is right and isinstance(value, str) and isinstance(side, ir.NodeAttr) and side.name == "name":
+        if (
+            sign == "in" and side is right and isinstance(value, str) and isinstance(side, ir.NodeAttr)
+            and side.name == "name"
+        ):
             return _assign(side, value, making)
         if sign == "in":
             if side is not left or not isinstance(value, tuple) or not value:
@@ -98,7 +106,10 @@ def _other(value: Any, making: Making) -> Any:
     """Another number, kind or element type; None for values of which no other one is known."""
     if isinstance(value, int) and not isinstance(value, bool):
         return value + making.rng.choice((1, 2)) if value >= 0 else value - 1
-    for names in (("float32", "int32", "float64", "int64", "int8"), ("input", "param", "const", "call", "proj"), ("tanh", "exp"), ("Tanh", "Exp")):
+    for names in (
+        ("float32", "int32", "float64", "int64", "int8"), ("input", "param", "const", "call", "proj"),
+        ("tanh", "exp"), ("Tanh", "Exp"),
+    ):
         if value in names:
             return making.rng.choice([name for name in names if name != value])
     return None
@@ -121,7 +132,11 @@ def _every(element: ir.Value, local: int, source: ir.Value, making: Making) -> W
                 items, value = evaluate(source, making.scope), evaluate(bound, making.scope)
             except FAILURES:
                 return {}
-            return _assign(source, (value,) * len(items), making) if isinstance(items, tuple) or (isinstance(items, np.ndarray) and items.ndim) else {}
+            return (
+                _assign(source, (value,) * len(items), making)
+                if isinstance(items, tuple) or (isinstance(items, np.ndarray) and items.ndim)
+                else {}
+            )
     return {}
 
 
@@ -135,7 +150,9 @@ def _assign(side: ir.Value, value: Any, making: Making, levels: int = _LEVELS) -
             return {(node, f"{FIELD} {what} {operators!r}"): (side, value)}
         case ir.Let(ir.Own(), let):
             return _assign(making.rule.lets[let], value, making, levels)
-        case ir.BinaryValue(sign, left, right) if levels and isinstance(value, int) and not isinstance(value, bool):
+        case ir.BinaryValue(sign, left, right) if (
+            levels and isinstance(value, int) and not isinstance(value, bool)
+        ):
             return _undone(sign, left, right, value, making, levels - 1)
         case ir.Builtin("len", (ir.NodeAttr(ir.Own(), node, "shape"),)):
             return _field(node, "ndim", value, making)
@@ -145,7 +162,9 @@ def _assign(side: ir.Value, value: Any, making: Making, levels: int = _LEVELS) -
             except FAILURES:
                 return {}
             return _field(node, name, (now * value)[:value], making) if isinstance(now, tuple) and now else {}
-        case ir.ItemValue(ir.NodeAttr(ir.Own(), node, "shape"), _) if isinstance(making.rule.nodes[node], ir.CallNode) and isinstance(value, int):
+        case ir.ItemValue(ir.NodeAttr(ir.Own(), node, "shape"), _) if isinstance(
+            making.rule.nodes[node], ir.CallNode
+        ) and isinstance(value, int):
             return _some_size(value, making)
         case ir.ItemValue(ir.NodeAttr(ir.Own(), node, name), index):
             try:
@@ -194,9 +213,11 @@ def _undone(sign: str, left: ir.Value, right: ir.Value, value: int, making: Maki
 def _some_size(value: int, making: Making) -> Wish:
     """The size of what is computed: some input's size becomes it."""
     leaves = [
-        (number, shape) for number, node in enumerate(making.rule.nodes)
-        if isinstance(node, ir.LeafNode) and node.block is None and (slot := making.bound(number)) >= 0 and (shape := making.shape_of(slot))
-    ]  # fmt: skip
+        (number, shape)
+        for number, node in enumerate(making.rule.nodes)
+        if isinstance(node, ir.LeafNode) and node.block is None and (slot := making.bound(number)) >= 0
+        and (shape := making.shape_of(slot))
+    ]
     if not leaves:
         return {}
     number, shape = making.rng.choice(leaves)
@@ -211,15 +232,27 @@ def _field(node: int, name: str, value: Any, making: Making) -> Wish:
     if not isinstance(pattern, ir.CallNode):
         if name != "shape" or (slot := making.bound(node)) < 0:
             return {(node, name): value}
-        alike = [k for k, other in enumerate(making.rule.nodes) if isinstance(other, ir.LeafNode) and other.block is None and making.bound(k) >= 0]
-        return {(k, "shape"): value for k in alike if making.shape_of(making.bound(k)) == making.shape_of(slot)}
+        alike = [
+            k
+            for k, other in enumerate(making.rule.nodes)
+            if isinstance(other, ir.LeafNode) and other.block is None and making.bound(k) >= 0
+        ]
+        return {
+            (k, "shape"): value for k in alike if making.shape_of(making.bound(k)) == making.shape_of(slot)
+        }
     if name == "ndim" and isinstance(value, int):
-        leaves = [k for k, other in enumerate(making.rule.nodes) if isinstance(other, ir.LeafNode) and making.bound(k) >= 0]
+        leaves = [
+            k
+            for k, other in enumerate(making.rule.nodes)
+            if isinstance(other, ir.LeafNode) and making.bound(k) >= 0
+        ]
         return {(making.rng.choice(leaves), "ndim"): value} if leaves else {}
     if name == "dtype" and pattern.operators == ("Cast",):
         return {(node, "to"): value}
     for operator in pattern.operators:
         signature = making.rule.dialect.operators[operator]
-        if name in signature.attributes or any(o.name == name for o in signature.operands if o.attribute is not None):
+        if name in signature.attributes or any(
+            o.name == name for o in signature.operands if o.attribute is not None
+        ):
             return {(node, name): value}
     return {}

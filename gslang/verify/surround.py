@@ -1,4 +1,6 @@
-"""The graph around an instance of a source: users of its nodes outside the match, as conditions on uses ask for them."""
+"""The graph around an instance of a source: users of its nodes outside the match, as conditions on uses ask
+for them.
+"""
 
 from __future__ import annotations
 
@@ -17,9 +19,13 @@ _MOST = 12  # users of one kind that are added
 
 
 def surround(making: Leaves, outputs: list[int]) -> list[int]:
-    """The outputs of the graph, with those that make the wishes on uses come true. Raises `Misfit` where that is not possible."""
+    """The outputs of the graph, with those that make the wishes on uses come true.
+
+    Raises `Misfit` where that is not possible.
+    """
     wishes = [value for (_, field), value in making.wishes.items() if field.startswith(FIELD)]
-    for uses, wanted in sorted(wishes, key=lambda wish: wish[0].operators is None):  # particular users count as users too
+    # particular users count as users too
+    for uses, wanted in sorted(wishes, key=lambda wish: wish[0].operators is None):
         if uses.what == "is_output" and wanted:
             outputs = list(dict.fromkeys((*outputs, making.bound(uses.node))))
         else:
@@ -47,7 +53,10 @@ def _user(making: Leaves, node: int, names: tuple[str, ...], uses: ir.Uses) -> i
     attributes = {name: evaluate(value, making.scope) for name, value in uses.attributes}
     for name in names:
         signature = dialect.get(name)
-        if signature is None or not signature.operands or signature.results != "tensor" or signature.operands[0].kind != "tensor":
+        if (
+            signature is None or not signature.operands or signature.results != "tensor"
+            or signature.operands[0].kind != "tensor"
+        ):
             continue
         count = max(1, sum(not operand.optional and not operand.variadic for operand in signature.operands))
         made = graph.add(name, (node,) * count, attributes)

@@ -1,7 +1,8 @@
 """The order in which instances are compared: first those that show what few before them did.
 
-Drawing an instance is cheap, comparing its two sides is not. Most draws of a rule look alike (the usual layout, one group), and a mistake may show
-in the others only; so what looks like earlier ones waits until some more have been drawn.
+Drawing an instance is cheap, comparing its two sides is not. Most draws of a rule look alike (the usual
+layout, one group), and a mistake may show in the others only; so what looks like earlier ones waits until
+some more have been drawn.
 """
 
 from __future__ import annotations
@@ -24,7 +25,8 @@ _ALIKE = 2  # calls of one operator that are told apart
 
 
 def varied(drawn: Iterator[Instance], wanted: int, dialect: Dialect, until: float) -> Iterator[Instance]:
-    """All instances of `drawn`: some as they come, those whose target does not fit, then of the first `DRAWN` · `wanted` always the one that shows most of what was seen least.
+    """All instances of `drawn`: some as they come, those whose target does not fit, then of the first `DRAWN`
+    · `wanted` always the one that shows most of what was seen least.
 
     `until`: when to stop looking for more to choose from, by `thread_time`.
     """
@@ -71,9 +73,14 @@ def written_ways(graph: Graph, dialect: Dialect) -> list[str]:
         name = f"{op} {min(calls[op], _ALIKE)}"
         calls[op] += 1
         given = signature.complete(graph.attrs[node])
-        found += [f"{name} {key} {_way(given.get(key), spec.default)}" for key, spec in signature.attributes.items()]
+        found += [
+            f"{name} {key} {_way(given.get(key), spec.default)}" for key, spec in signature.attributes.items()
+        ]
         for k, operand in enumerate(graph.operands[node]):
-            if operand >= 0 and graph.op[operand] is CONST and (value := np.asarray(graph.value(operand))).dtype.kind == "i" and value.size <= 16:
+            if (
+                operand >= 0 and graph.op[operand] is CONST
+                and (value := np.asarray(graph.value(operand))).dtype.kind == "i" and value.size <= 16
+            ):
                 found.append(f"{name} {k} {_way(tuple(value.reshape(-1).tolist()), None)}")
     return found
 

@@ -1,14 +1,16 @@
 """Verdicts: what is known about a rule after looking at its instances.
 
-* `proved`: both sides are equal for tensors of every size (`prove`), and no instance differs. `reason`: under which assumptions.
-* `exact`: on every instance that could be computed in a prime field both sides are equal there (`bound` is the chance of
-  error of each), and no instance differs in any other way.
+* `proved`: both sides are equal for tensors of every size (`prove`), and no instance differs. `reason`: under
+  which assumptions.
+* `exact`: on every instance that could be computed in a prime field both sides are equal there (`bound` is
+  the chance of error of each), and no instance differs in any other way.
 * `tested`: the sides agree in floating point on every instance, or all instances are the rule's own tests.
 * `changes`: the rule is marked `@changes`, so that its sides need not be equal; it could be applied.
 * `refuted`: an instance where they differ, or where the target has other types than the source.
 * `unknown`: no instance was found, or none can be computed. `reason` tells.
 
-Not here: what instances say (`evidence`), how rules and options come from the command line (`cli/verify`), how proofs are found (`prove`).
+Not here: what instances say (`evidence`), how rules and options come from the command line (`cli/verify`),
+how proofs are found (`prove`).
 """
 
 from __future__ import annotations
@@ -47,7 +49,10 @@ ORDER = ("refuted", "unknown", "changes", "tested", "exact", "proved")  # from b
 
 @dataclass(frozen=True, slots=True)
 class Counterexample:
-    """`source` and `target` are JSON graphs; `test` is a `test` item to paste. `inputs`: values by name, as nested lists."""
+    """`source` and `target` are JSON graphs; `test` is a `test` item to paste.
+
+    `inputs`: values by name, as nested lists.
+    """
 
     source: str
     target: str | None
@@ -58,7 +63,8 @@ class Counterexample:
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """`bound`: the chance of error of an exact verdict, 0 for a proof. `seconds`: taken altogether. `coverage`: feature → instances that have it.
+    """`bound`: the chance of error of an exact verdict, 0 for a proof. `seconds`: taken altogether.
+    `coverage`: feature → instances that have it.
 
     `laws`: the names of those that a proof used (`laws.LAWS`).
     """
@@ -74,11 +80,13 @@ class Verdict:
     laws: tuple[str, ...] = ()
 
 
-def verify(rule: CheckedRule, settings: Settings = Settings(), programs: Sequence[CheckedProgram] = ()) -> Verdict:
+def verify(
+    rule: CheckedRule, settings: Settings = Settings(), programs: Sequence[CheckedProgram] = ()
+) -> Verdict:
     """The verdict on a rule; an earlier one for the same rule, settings and code is used again.
 
-    `programs`: where to look for tests of the rule, whose graphs are instances, too. Raises `InputError` if a package is missing that
-    rules of this dialect are judged with.
+    `programs`: where to look for tests of the rule, whose graphs are instances, too. Raises `InputError` if a
+    package is missing that rules of this dialect are judged with.
     """
     require_inference(rule.dialect)
     tests = [test for program in programs for test in program.tests if test.rule in (rule.name, rule.family)]
@@ -88,14 +96,22 @@ def verify(rule: CheckedRule, settings: Settings = Settings(), programs: Sequenc
     return cached("verify", key, lambda: verify_now(rule, settings, programs))
 
 
-def verify_now(rule: CheckedRule, settings: Settings = Settings(), programs: Sequence[CheckedProgram] = ()) -> Verdict:
+def verify_now(
+    rule: CheckedRule, settings: Settings = Settings(), programs: Sequence[CheckedProgram] = ()
+) -> Verdict:
     """The same without a look at earlier verdicts."""
     began = perf_counter()
     if levels(rule) > _DEEPEST:
-        return Verdict(rule.name, "unknown", f"more than {_DEEPEST} levels of operators are not judged", None, 0, perf_counter() - began)
+        return Verdict(
+            rule.name, "unknown", f"more than {_DEEPEST} levels of operators are not judged", None, 0,
+            perf_counter() - began,
+        )
     externs = externs_of(rule)
     if any(extern.function is None for extern in externs):
-        return Verdict(rule.name, "unknown", f"{_resting_on(externs)}, which nobody allowed to import", None, 0, perf_counter() - began)
+        return Verdict(
+            rule.name, "unknown", f"{_resting_on(externs)}, which nobody allowed to import", None, 0,
+            perf_counter() - began,
+        )
     try:
         found = _judged(rule, replace(settings, proof_steps=0) if externs else settings, programs, began)
         return replace(found, reason=f"{found.reason}; {_resting_on(externs)}") if externs else found
@@ -108,17 +124,27 @@ def _resting_on(externs: Sequence[Extern]) -> str:
     return f"it rests on the Python function{'s' * (len(externs) != 1)} {named}"
 
 
-def _judged(rule: CheckedRule, settings: Settings, programs: Sequence[CheckedProgram], began: float) -> Verdict:
+def _judged(
+    rule: CheckedRule, settings: Settings, programs: Sequence[CheckedProgram], began: float
+) -> Verdict:
     evidence = gather(rule, settings, programs)
     coverage = dict(sorted(evidence.coverage.items()))
     count = len(evidence.good) + len(evidence.bad)
 
-    def verdict(name: str, reason: str, bound: float | None = None, example: Counterexample | None = None, laws: tuple[str, ...] = ()) -> Verdict:
+    def verdict(
+        name: str,
+        reason: str,
+        bound: float | None = None,
+        example: Counterexample | None = None,
+        laws: tuple[str, ...] = (),
+    ) -> Verdict:
         return Verdict(rule.name, name, reason, bound, count, perf_counter() - began, coverage, example, laws)
 
     broken = [item for item in evidence.bad if rule.changes is None or _cannot_be(item[1])]
     if broken:
-        instance, finding, why = min(broken, key=lambda item: (item[1] is None, _size(item[0].before), item[0].seed))
+        instance, finding, why = min(
+            broken, key=lambda item: (item[1] is None, _size(item[0].before), item[0].seed)
+        )
         return verdict("refuted", why, example=_counterexample(rule, instance, finding))
     if rule.changes is not None and count:
         return verdict("changes", f"{rule.changes}; {_change(evidence)}")
@@ -126,17 +152,23 @@ def _judged(rule: CheckedRule, settings: Settings, programs: Sequence[CheckedPro
         return verdict("unknown", f"no instance was found: {evidence.obstacle}")
     name, reason = _judge(evidence.good)
     if name == "exact" and not evidence.drawn:
-        name, reason = "tested", f"on its own tests alone, since no other instance was found: {evidence.obstacle}"
+        name, reason = (
+            "tested", f"on its own tests alone, since no other instance was found: {evidence.obstacle}",
+        )
     capped = "; not varied: " + "; ".join(evidence.unvaried[:_MOST_NAMED]) if evidence.unvaried else ""
     nearness = ", where `close` is equality" if _has_nearness(rule) else ""
-    wraps = any(note.startswith(WRAPPING) for note in evidence.unvaried)  # a rule is applied to whole numbers, too, unless it says otherwise
+    # a rule is applied to whole numbers, too, unless it says otherwise
+    wraps = any(note.startswith(WRAPPING) for note in evidence.unvaried)
     if name in ("exact", "tested") and settings.proof_steps and not wraps:
         try:
             proof = prove(rule, settings.proof_steps)
         except NotProved:
             pass
         else:
-            return verdict("proved", proof.claim + nearness + (_SPECIAL if _SPECIAL in reason else ""), 0.0, laws=proof.laws)
+            return verdict(
+                "proved", proof.claim + nearness + (_SPECIAL if _SPECIAL in reason else ""), 0.0,
+                laws=proof.laws,
+            )
     if name == "exact" and not capped:
         return verdict(name, reason + nearness, BOUND)
     return verdict("tested" if name == "exact" else name, reason + nearness + capped)
@@ -160,7 +192,9 @@ def _change(evidence: Evidence) -> str:
 
 def _uninterpreted(names: list[str]) -> str:
     shown = ", ".join(f"`{name}`" for name in names)
-    return f"treating {shown} as {'an uninterpreted function' if len(names) == 1 else 'uninterpreted functions'}"
+    return (
+        f"treating {shown} as {'an uninterpreted function' if len(names) == 1 else 'uninterpreted functions'}"
+    )
 
 
 def _judge(good: list[Finding]) -> tuple[str, str]:
@@ -172,16 +206,22 @@ def _judge(good: list[Finding]) -> tuple[str, str]:
     if equal and not undecided:
         unknown = sorted({name for f in equal for name in f.field_reason.split("; ") if name})
         limits = sorted({limit for f in equal for limit in f.limits})
-        return "exact", ", ".join([_uninterpreted(unknown) if unknown else "exact arithmetic", *limits]) + special
+        return "exact", ", ".join(
+            [_uninterpreted(unknown) if unknown else "exact arithmetic", *limits]
+        ) + special
     if any(f.numbers is True for f in good):
         why = undecided[0].field_reason if undecided else next(f.field_reason for f in good)
         return "tested", why + special
-    return "unknown", "no instance can be computed: " + next((f.number_reason for f in good if f.numbers is None), "")
+    return "unknown", "no instance can be computed: " + next(
+        (f.number_reason for f in good if f.numbers is None), ""
+    )
 
 
 def _has_nearness(rule: CheckedRule) -> bool:
     """True if a condition lets numbers pass that are near to another one: instances take that one."""
-    return any(isinstance(part, Builtin) and part.name == "close" for part in (*parts(rule.where), *parts(rule.lets)))
+    return any(
+        isinstance(part, Builtin) and part.name == "close" for part in (*parts(rule.where), *parts(rule.lets))
+    )
 
 
 def _counterexample(rule: CheckedRule, instance: Instance, finding: Finding | None) -> Counterexample:

@@ -14,7 +14,15 @@ from gslang.check.checked import CheckedRule
 from gslang.verify.laws import BY_NAME
 from gslang.verify.verdict import ORDER, Verdict
 
-_STYLES: dict[str, Style] = {"proved": "good", "exact": "good", "tested": "count", "changes": "count", "refuted": "bad", "refused": "bad", "unknown": "quiet"}
+_STYLES: dict[str, Style] = {
+    "proved": "good",
+    "exact": "good",
+    "tested": "count",
+    "changes": "count",
+    "refuted": "bad",
+    "refused": "bad",
+    "unknown": "quiet",
+}
 _WIDEST = 40  # a longer name moves its own line only
 
 
@@ -35,10 +43,17 @@ class Layout:
 
     def line(self, verdict: str, name: str, *columns: str) -> str:
         padding = " " * (self.verdict_width - len(verdict))
-        return "  ".join([self.paint(_STYLES[verdict], verdict) + padding, f"{name:<{self.name_width}}", *columns]) + "\n"
+        return (
+            "  ".join(
+                [self.paint(_STYLES[verdict], verdict) + padding, f"{name:<{self.name_width}}", *columns]
+            )
+            + "\n"
+        )
 
     def verdict(self, v: Verdict, rule: CheckedRule, explain: bool = False) -> str:
-        """The line of a verdict and what is shown below it: a counterexample; with `explain`, the laws of a proof as they are stated."""
+        """The line of a verdict and what is shown below it: a counterexample; with `explain`, the laws of a
+        proof as they are stated.
+        """
         instances = f" ({v.instances} instance{'s' * (v.instances != 1)})" if v.verdict != "proved" else ""
         lines = []
         if v.counterexample is not None:
@@ -46,18 +61,31 @@ class Layout:
         if explain and v.verdict == "proved":
             lines += [f"  {line}" for line in _laws(v)]
         if v.verdict == "refuted":
-            lines.append(f"  help: `gslc generalize {relative_path(rule.span.source.name)} {v.rule}` finds conditions")
-        return self.line(v.verdict, v.rule, v.reason + instances, f"{v.seconds:.1f} s") + "".join(f"{line}\n" for line in lines)
+            lines.append(
+                f"  help: `gslc generalize {relative_path(rule.span.source.name)} {v.rule}` finds conditions"
+            )
+        return self.line(v.verdict, v.rule, v.reason + instances, f"{v.seconds:.1f} s") + "".join(
+            f"{line}\n" for line in lines
+        )
 
 
 def counts_line(verdicts: Sequence[Verdict]) -> str:
     """The number of rules with each verdict, the best first."""
     counts = Counter(v.verdict for v in verdicts)
-    return (", ".join(f"{counts[name]} {name}" for name in reversed(ORDER) if counts[name]) or "no rules") + "\n"
+    return (
+        ", ".join(f"{counts[name]} {name}" for name in reversed(ORDER) if counts[name]) or "no rules"
+    ) + "\n"
 
 
 def _laws(v: Verdict) -> list[str]:
     if not v.laws:
         return ["no law but those of sums and products"]
     laws = [BY_NAME[name] for name in v.laws]
-    return [f"{law.name}: {law.left} = {law.right}{' where ' * bool(law.conditions)}{', '.join(law.conditions)} ({', '.join(law.numbers)})" for law in laws]
+    return [
+        (
+            f"{law.name}: {law.left} = "
+            f"{law.right}{' where ' * bool(law.conditions)}{', '.join(law.conditions)} "
+            f"({', '.join(law.numbers)})"
+        )
+        for law in laws
+    ]

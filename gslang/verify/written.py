@@ -20,7 +20,8 @@ def written_value(rule: ir.CheckedRule, value: Any) -> str:
             return f"{_node(rule, place, node)}.{name}"
         case ir.Uses(what, place, node, operators, attributes):
             more = [] if operators is None else [text(operators).replace('"', "")]
-            return f"{what}({', '.join([_node(rule, place, node), *more, *(f'{name} = {text(part)}' for name, part in attributes)])})"
+            more += [f"{name} = {text(part)}" for name, part in attributes]
+            return f"{what}({', '.join([_node(rule, place, node), *more])})"
         case ir.TypeOf(target, name):
             return f"{rule.target.names[target] or '_'}.{name}"
         case ir.IsAbsent(place, node):
@@ -60,7 +61,9 @@ def written_value(rule: ir.CheckedRule, value: Any) -> str:
         case ir.ItemValue(base, index):
             return f"{text(base)}[{text(index)}]"
         case ir.SliceValue(base, lower, upper, _):
-            return f"{text(base)}[{'' if lower is None else text(lower)}:{'' if upper is None else text(upper)}]"
+            return (
+                f"{text(base)}[{'' if lower is None else text(lower)}:{'' if upper is None else text(upper)}]"
+            )
         case ir.RangeValue(lower, upper):
             return f"{text(lower)}..{text(upper)}"
         case ir.Comprehension(element, _, source, _):

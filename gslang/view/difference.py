@@ -13,10 +13,14 @@ from gslang.view.page_data import graph_data
 
 
 def difference_data(a: Graph, b: Graph, title: str) -> dict[str, Any]:
-    """The data of a page that shows `a` on the left and `b` on the right; corresponding nodes are the same."""
+    """The data of a page that shows `a` on the left and `b` on the right; corresponding nodes are the same.
+    """
     data = graph_data(difference_history(a, b), title)
     before, after = count_calls(a), count_calls(b)
-    names = sorted({*before, *after}, key=lambda name: (before.get(name, 0) == after.get(name, 0), -before.get(name, 0), name))
+    names = sorted(
+        {*before, *after},
+        key=lambda name: (before.get(name, 0) == after.get(name, 0), -before.get(name, 0), name),
+    )
     data["totals"] = {
         "nodes": [len(a), len(b)], "calls": [sum(before.values()), sum(after.values())],
         "operators": [[name, before.get(name, 0), after.get(name, 0)] for name in names],
@@ -39,7 +43,9 @@ def difference_history(a: Graph, b: Graph) -> History:
         return tuple(now[o] if o >= 0 else -1 for o in b.operands[n])
 
     for n in fresh:
-        history.entries.append(Entry(b.op[n], b.label(n), operands(n), b.attrs[n], b.types[n], b.values.get(n), annotations_of(b, n)))
+        history.entries.append(Entry(
+            b.op[n], b.label(n), operands(n), b.attrs[n], b.types[n], b.values.get(n), annotations_of(b, n),
+        ))
         change.added.append(now[n])
     change.rewired = {now[n]: operands(n) for n in to_a if history.entries[now[n]].operands != operands(n)}
     change.outputs = [now[n] for n in b.outputs]

@@ -31,15 +31,25 @@ _ASSETS: Final = Path(__file__).parent / "assets"
 
 @dataclass(frozen=True, slots=True)
 class Card:
-    """A rule of a gallery. `verdict` None: not known. `tests`: title, text, and the problem of one that fails."""
+    """A rule of a gallery.
+
+    `verdict` None: not known. `tests`: title, text, and the problem of one that fails.
+    """
 
     rule: CheckedRule
     verdict: Verdict | None
     tests: tuple[tuple[str, str, str | None], ...]
 
 
-def cards(rules: Iterable[tuple[CheckedProgram, CheckedRule]], seconds: float, watch: Callable[[str], None] = lambda name: None) -> list[Card]:
-    """A card for each rule. Verdicts that no earlier run has found are found now, as far as `seconds` of processor time go."""
+def cards(
+    rules: Iterable[tuple[CheckedProgram, CheckedRule]],
+    seconds: float,
+    watch: Callable[[str], None] = lambda name: None,
+) -> list[Card]:
+    """A card for each rule.
+
+    Verdicts that no earlier run has found are found now, as far as `seconds` of processor time go.
+    """
     from gslang.testing import run_tests
     from gslang.verify.known import cache_key, cached_verdict
 
@@ -56,7 +66,13 @@ def cards(rules: Iterable[tuple[CheckedProgram, CheckedRule]], seconds: float, w
         if found is None and process_time() < until:
             found = _verdict(program, rule)
         problems = {o.title: o.problem for o in outcomes[id(program)] or () if o.rule == rule.name}
-        made.append(Card(rule, found, tuple((title, text, problems.get(title)) for title, text in test_texts(rule.span.source, rule.name))))
+        made.append(Card(
+            rule, found,
+            tuple(
+                (title, text, problems.get(title))
+                for title, text in test_texts(rule.span.source, rule.name)
+            ),
+        ))
     return made
 
 
@@ -75,29 +91,47 @@ def gallery(title: str, found: Sequence[Card]) -> str:
     """The page as text. Equal cards give equal bytes."""
     style, script = ((_ASSETS / name).read_text(encoding="utf-8") for name in ("gallery.css", "gallery.js"))
     hashes = [b64encode(sha256(text.encode()).digest()).decode() for text in (script, style)]
-    policy = f"default-src 'none'; script-src 'sha256-{hashes[0]}'; style-src 'sha256-{hashes[1]}'; img-src data:"
+    policy = (
+        f"default-src 'none'; script-src 'sha256-{hashes[0]}'; style-src 'sha256-{hashes[1]}'; img-src data:"
+    )
     name = " ".join(title.encode(errors="replace").decode().split())
     parts = {
-        "policy": escape(policy), "style": style, "program": script, "title": escape(name), "count": f"{len(found)} rule{'s' * (len(found) != 1)}",
+        "policy": escape(policy),
+        "style": style,
+        "program": script,
+        "title": escape(name),
+        "count": f"{len(found)} rule{'s' * (len(found) != 1)}",
         "cards": "\n".join(map(_article, found)),
-    }  # fmt: skip
-    return re.sub(r"@@(\w+)@@", lambda mark: parts[mark[1]], (_ASSETS / "gallery.html").read_text(encoding="utf-8"))
+    }
+    return re.sub(
+        r"@@(\w+)@@", lambda mark: parts[mark[1]], (_ASSETS / "gallery.html").read_text(encoding="utf-8")
+    )
 
 
 def _article(card: Card) -> str:
     rule = card.rule
-    badges = [f'<span class="verdict {card.verdict.verdict}">{card.verdict.verdict}</span>'] if card.verdict else ['<span class="verdict">not verified</span>']
+    badges = (
+        [f'<span class="verdict {card.verdict.verdict}">{card.verdict.verdict}</span>'] if card.verdict
+        else ['<span class="verdict">not verified</span>']
+    )
     badges += [f'<span class="tag">{_text(tag)}</span>' for tag in rule.tags]
     parts = [f'<h2><a href="#{_text(rule.name)}">{_text(rule.name)}</a> {" ".join(badges)}</h2>']
     if rule.doc:
         parts.append(f'<p class="doc">{_text(rule.doc)}</p>')
-    parts.append(f'<figure tabindex="0" role="group" aria-label="source and target of {_text(rule.name)}">{rule_svg(rule)}</figure>')
+    parts.append(
+        '<figure tabindex="0" role="group" aria-label="source and target of '
+        f'{_text(rule.name)}">{rule_svg(rule)}</figure>'
+    )
     parts.append(code_html(rule_text(rule.span.source, rule.name, documentation=False)))
     if conditions := _conditions(rule):
-        parts.append("<h3>Conditions</h3><ul>" + "".join(f"<li>{_text(line)}</li>" for line in conditions) + "</ul>")
+        parts.append(
+            "<h3>Conditions</h3><ul>" + "".join(f"<li>{_text(line)}</li>" for line in conditions) + "</ul>"
+        )
     if card.verdict is not None:
         instances = f" ({card.verdict.instances} instances)" if card.verdict.instances else ""
-        parts.append(f"<h3>Verdict</h3><p>{_text(card.verdict.verdict)}: {_text(card.verdict.reason)}{instances}</p>")
+        parts.append(
+            f"<h3>Verdict</h3><p>{_text(card.verdict.verdict)}: {_text(card.verdict.reason)}{instances}</p>"
+        )
         if card.verdict.counterexample is not None:
             parts.append(code_html(card.verdict.counterexample.test))
     if card.tests:
@@ -121,7 +155,13 @@ def _conditions(rule: CheckedRule) -> list[str]:
         found += [f"for each {block.name}: {' '.join(span.text.split())}" for span in block.where_spans]
     if rule.opset != (None, None):
         low, high = rule.opset
-        found.append(f"operator set {low} only" if low == high else f"operator set {'' if low is None else f'{low} '}{'or newer' if high is None else f'to {high}'}")
+        found.append(
+            f"operator set {low} only" if low == high
+            else (
+                "operator set "
+                f"{'' if low is None else f'{low} '}{'or newer' if high is None else f'to {high}'}"
+            )
+        )
     if rule.once:
         found.append("at most once at each location (@once)")
     if rule.approximate is not None:
@@ -138,7 +178,8 @@ def code_html(text: str) -> str:
         return f'<pre tabindex="0">{_text(text)}</pre>'
     from gslang.highlight.gsl_lexer import GslangLexer
 
-    return f'<pre tabindex="0">{highlight(_printable(text), GslangLexer(), HtmlFormatter(nowrap=True)).rstrip()}</pre>'
+    coloured = highlight(_printable(text), GslangLexer(), HtmlFormatter(nowrap=True))
+    return f'<pre tabindex="0">{coloured.rstrip()}</pre>'
 
 
 def _text(text: str) -> str:

@@ -1,7 +1,9 @@
-"""The history of a run: each node that the graph ever had, and what each application removed, added and reconnected.
+"""The history of a run: each node that the graph ever had, and what each application removed, added and
+reconnected.
 
-A node of a history is a number that keeps its meaning: where a graph's node becomes something else in place (folding), the
-history has another node. Call `watch` as `RuleSet.apply(watch=…)`, and `finish` with the result.
+A node of a history is a number that keeps its meaning: where a graph's node becomes something else in place
+(folding), the history has another node. Call `watch` as `RuleSet.apply(watch=…)`, and `finish` with the
+result.
 """
 
 from __future__ import annotations
@@ -35,7 +37,8 @@ class Entry:
 class Change:
     """An application of `rule`, or a built-in step (`builtin`). Nodes are those of the history.
 
-    `rewired`: surviving node → its operands from now on; `outputs`: those of the graph from now on, None where they stay.
+    `rewired`: surviving node → its operands from now on; `outputs`: those of the graph from now on, None
+    where they stay.
     """
 
     rule: str | None
@@ -54,9 +57,11 @@ class Change:
 
 
 class History:
-    """Entries and changes of a run. `first` nodes were there at the beginning, with the outputs `first_outputs`.
+    """Entries and changes of a run. `first` nodes were there at the beginning, with the outputs
+    `first_outputs`.
 
-    `elsewhere`: applications in bodies and local functions of an ONNX model, by path; their graphs are not recorded.
+    `elsewhere`: applications in bodies and local functions of an ONNX model, by path; their graphs are not
+    recorded.
     """
 
     def __init__(self, graph: Graph | None = None) -> None:
@@ -126,7 +131,10 @@ class History:
             change.added.append(self._enter(graph, node))
         users = dict.fromkeys(user for node in what.replaced.values() for user in graph.users[node])
         self._rewire(graph, (user for user in users if user in self._now), change)
-        change.replaced = [(old[node], self._now[now]) for node, now in what.replaced.items() if node in old and now in self._now]
+        change.replaced = [
+            (old[node], self._now[now])
+            for node, now in what.replaced.items() if node in old and now in self._now
+        ]
         change.bindings = bound
         self._set_outputs(graph, change)
         self.changes.append(change)
@@ -139,7 +147,9 @@ class History:
             if not change.is_empty:
                 self.changes.append(change)
 
-    def _difference(self, graph: Graph, change: Change, touched: set[int] | frozenset[int] = frozenset()) -> Change:
+    def _difference(
+        self, graph: Graph, change: Change, touched: set[int] | frozenset[int] = frozenset()
+    ) -> Change:
         """The difference between the last state and the graph, in `change`."""
         for node, number in list(self._now.items()):
             if node not in touched and (graph.op[node] is DEAD or not self._is_same(graph, node, number)):
@@ -148,7 +158,10 @@ class History:
         for node in graph.in_order():
             if node not in self._now and node not in touched:
                 change.added.append(self._enter(graph, node))
-        left = [node for node in self._now if graph.op[node] is not DEAD and touched.isdisjoint(graph.operands[node])]
+        left = [
+            node
+            for node in self._now if graph.op[node] is not DEAD and touched.isdisjoint(graph.operands[node])
+        ]
         self._rewire(graph, left, change)
         if not touched:
             self._set_outputs(graph, change)
@@ -162,7 +175,10 @@ class History:
         number = len(self.entries)
         operands = self._read(graph, node)
         attached = annotations_of(graph, node)
-        self.entries.append(Entry(graph.op[node], graph.label(node), operands, graph.attrs[node], graph.types[node], graph.values.get(node), attached))
+        self.entries.append(Entry(
+            graph.op[node], graph.label(node), operands, graph.attrs[node], graph.types[node],
+            graph.values.get(node), attached,
+        ))
         self._now[node] = number
         self._operands[number] = operands
         return number
@@ -195,5 +211,9 @@ def _flat(bindings: Mapping[str, Any]) -> list[tuple[str, int]]:
         if isinstance(value, int):
             found.append((name, value))
         else:
-            found += [(f"{name}[{k}].{inner}", node) for k, table in enumerate(value) for inner, node in table.items()]
+            found += [
+                (f"{name}[{k}].{inner}", node)
+                for k, table in enumerate(value)
+                for inner, node in table.items()
+            ]
     return found

@@ -1,4 +1,6 @@
-"""The data of a page, ready for JSON: nodes in columns, tables of operators, types and attributes, changes, rules, totals."""
+"""The data of a page, ready for JSON: nodes in columns, tables of operators, types and attributes, changes,
+rules, totals.
+"""
 
 from __future__ import annotations
 
@@ -18,7 +20,13 @@ if TYPE_CHECKING:
 
 _LONGEST: Final = 400  # characters of an attribute or value
 _MOST_ELEMENTS: Final = 8  # of a constant that is shown
-_KINDS: Final = {"%input": "input", "%param": "parameter", "%const": "constant", "%tuple": "tuple", "%proj": "field"}
+_KINDS: Final = {
+    "%input": "input",
+    "%param": "parameter",
+    "%const": "constant",
+    "%tuple": "tuple",
+    "%proj": "field",
+}
 
 
 class _Table:
@@ -43,13 +51,18 @@ def graph_data(history: History, title: str) -> dict[str, Any]:
     for number, entry in enumerate(history.entries):
         pairs = tuple((str(name), _text(value)) for name, value in entry.attrs.items())
         pairs += tuple((f"@{name}", _text(value)) for name, value in entry.attached.items())
-        rows.append((operators.number(entry.op), types.number("" if entry.type is None else str(entry.type)), attributes.number(pairs)))
+        rows.append((
+            operators.number(entry.op), types.number("" if entry.type is None else str(entry.type)),
+            attributes.number(pairs),
+        ))
         if (value := _value(entry)) is not None:
             values[str(number)] = value
     return {
         "title": title,
         "families": list(FAMILIES),
-        "operators": [[_KINDS.get(op, op), FAMILIES.index(family_of(op)), _leaf_kind(op)] for op in operators.items],
+        "operators": [
+            [_KINDS.get(op, op), FAMILIES.index(family_of(op)), _leaf_kind(op)] for op in operators.items
+        ],
         "types": types.items,
         "attributes": [[list(pair) for pair in pairs] for pairs in attributes.items],
         "op": [row[0] for row in rows],
@@ -80,21 +93,32 @@ def run_data(history: History, title: str, rules: RuleSet, result: Result) -> di
             for name in ("macs", "bytes"):
                 sums[name] += after[name] - before[name]
     nothing = {"nodes": 0, "macs": 0, "bytes": 0}
-    data["rules"] = [_rule(rules, name, count, effect.get(name, nothing)) for name, count in result.progress.counts.items() if count.candidates or count.applications]
-    data["untried"] = [name for name, count in result.progress.counts.items() if not (count.candidates or count.applications)]
+    data["rules"] = [
+        _rule(rules, name, count, effect.get(name, nothing))
+        for name, count in result.progress.counts.items() if count.candidates or count.applications
+    ]
+    data["untried"] = [
+        name for name, count in result.progress.counts.items() if not (count.candidates or count.applications)
+    ]
     data["skipped"] = [[name, why] for name, why in result.progress.skipped.items()]
     data["failures"] = [[f.rule, f.node, f.message] for f in dict.fromkeys(result.failures)]
     data["misses"] = misses_data(history, rules, result)
     report = result.report()
     before, after = report["calls"]["before"], report["calls"]["after"]
-    names = sorted({*before, *after}, key=lambda name: (before.get(name, 0) == after.get(name, 0), -before.get(name, 0), name))
+    names = sorted(
+        {*before, *after},
+        key=lambda name: (before.get(name, 0) == after.get(name, 0), -before.get(name, 0), name),
+    )
     data["totals"] = {
-        "applications": result.applications, "sweeps": result.progress.sweeps, "stop": result.stop_reason.value.replace("_", " "),
-        "nodes": [len(result.before), len(result.graph)], "calls": [sum(before.values()), sum(after.values())],
+        "applications": result.applications,
+        "sweeps": result.progress.sweeps,
+        "stop": result.stop_reason.value.replace("_", " "),
+        "nodes": [len(result.before), len(result.graph)],
+        "calls": [sum(before.values()), sum(after.values())],
         "operators": [[name, before.get(name, 0), after.get(name, 0)] for name in names],
         "work": [work_totals(works, range(history.first)), work_totals(works, history.last_nodes())],
         "elsewhere": [[path, count] for path, count in history.elsewhere.items()],
-    }  # fmt: skip
+    }
     return data
 
 
@@ -102,14 +126,27 @@ def _rule(rules: RuleSet, name: str, count: Any, effect: dict[str, int]) -> dict
     rule = rules.known[name]
     span = rule.span
     return {
-        "name": name, "doc": rule.doc or "", "text": rule_text(span.source, name, documentation=False), "file": shown_file(span.source.name),
-        "line": span.line_column[0], "applications": count.applications, "candidates": count.candidates, "matches": count.matches, "effect": effect["nodes"],
-        "macs": effect["macs"], "bytes": effect["bytes"],
-    }  # fmt: skip
+        "name": name,
+        "doc": rule.doc or "",
+        "text": rule_text(span.source, name, documentation=False),
+        "file": shown_file(span.source.name),
+        "line": span.line_column[0],
+        "applications": count.applications,
+        "candidates": count.candidates,
+        "matches": count.matches,
+        "effect": effect["nodes"],
+        "macs": effect["macs"],
+        "bytes": effect["bytes"],
+    }
 
 
 def _change(change: Change) -> dict[str, Any]:
-    data: dict[str, Any] = {"rule": change.rule or change.builtin, "builtin": change.rule is None, "removed": change.removed, "added": change.added}
+    data: dict[str, Any] = {
+        "rule": change.rule or change.builtin,
+        "builtin": change.rule is None,
+        "removed": change.removed,
+        "added": change.added,
+    }
     data["rewired"] = [[number, list(operands)] for number, operands in change.rewired.items()]
     data["replaced"] = [list(pair) for pair in change.replaced]
     data["bindings"] = [list(pair) for pair in change.bindings]
@@ -120,7 +157,13 @@ def _change(change: Change) -> dict[str, Any]:
 
 def _leaf_kind(op: str) -> str:
     """The style of a node: "call", "input", "weight" (inside its users), or "small"."""
-    return {"%input": "input", "%param": "weight", "%const": "weight", "%tuple": "small", "%proj": "small"}.get(op, "call")
+    return {
+        "%input": "input",
+        "%param": "weight",
+        "%const": "weight",
+        "%tuple": "small",
+        "%proj": "small",
+    }.get(op, "call")
 
 
 def _text(value: Any) -> str:

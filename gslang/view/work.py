@@ -14,7 +14,9 @@ _MOST: Final = 50_000  # entries
 
 
 def entry_works(history: History, dialect: Dialect) -> list[Work | None]:
-    """The work of each entry; None for leaves, for what depends on weights only, and where a size or the operator is unknown."""
+    """The work of each entry; None for leaves, for what depends on weights only, and where a size or the
+    operator is unknown.
+    """
     entries = history.entries
     if len(entries) > _MOST:
         return [None] * len(entries)
@@ -22,7 +24,10 @@ def entry_works(history: History, dialect: Dialect) -> list[Work | None]:
     known: dict[Any, Work | None] = {}
     works: list[Work | None] = []
     for number, entry in enumerate(entries):
-        is_fixed = entry.op in (PARAM, CONST) or bool(entry.operands) and all(o < 0 or o < number and fixed[o] for o in entry.operands)
+        is_fixed = (
+            entry.op in (PARAM, CONST) or bool(entry.operands)
+            and all(o < 0 or o < number and fixed[o] for o in entry.operands)
+        )
         fixed.append(is_fixed)
         if is_fixed or entry.op.startswith("%"):
             works.append(None)

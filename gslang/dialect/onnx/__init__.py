@@ -16,7 +16,9 @@ INFIX: Final = {"+": "Add", "-": "Sub", "*": "Mul", "/": "Div", "neg": "Neg"}
 
 
 def onnx_dialect() -> Dialect:
-    """The dialect; the declarations of contrib operators and the domains of attributes are remembered between runs."""
+    """The dialect; the declarations of contrib operators and the domains of attributes are remembered between
+    runs.
+    """
     from gslang.dialect.onnx.admission import why_refused
     from gslang.dialect.onnx.contrib import contrib_inference, contrib_signatures, declarations
     from gslang.dialect.onnx.infer import inference
@@ -26,8 +28,13 @@ def onnx_dialect() -> Dialect:
     contrib = cached("dialect", ("onnx", declarations()), contrib_signatures)
     operators = {s.name: s for s in (*own, *contrib)}
     standard = inference(own)
-    return Dialect("onnx", operators, INFIX, {**standard, **contrib_inference(operators, standard)}, why_refused)
+    return Dialect(
+        "onnx", operators, INFIX, {**standard, **contrib_inference(operators, standard)}, why_refused
+    )
 
 
 def needs_onnx(path: str = "") -> InputError:
-    return InputError("ONNX graphs, and testing and verifying rules over them, need the package `onnx`", path=path, help="pip install 'gslang[onnx]'")
+    return InputError(
+        "ONNX graphs, and testing and verifying rules over them, need the package `onnx`", path=path,
+        help="pip install 'gslang[onnx]'",
+    )

@@ -1,4 +1,5 @@
-"""Checks new calls against the operator sets of a graph's model: attributes, operands and element types at one location.
+"""Checks new calls against the operator sets of a graph's model: attributes, operands and element types at
+one location.
 
 What follows from a rule alone is settled before (`gslang.check.opsets`).
 """
@@ -16,9 +17,15 @@ from gslang.dialect.tensor_type import TensorType, Type
 
 
 def why_refused(
-    meta: Mapping[str, Any], operator: str, attrs: Mapping[str, Any], types: tuple[Type | None, ...], constant: Callable[[int], bool], there: tuple[int, ...]
-) -> str | None:  # fmt: skip
-    """Why the model's version has no such call, or None. `constant(k)`: whether operand k is one; `there`: operands not absent.
+    meta: Mapping[str, Any],
+    operator: str,
+    attrs: Mapping[str, Any],
+    types: tuple[Type | None, ...],
+    constant: Callable[[int], bool],
+    there: tuple[int, ...],
+) -> str | None:
+    """Why the model's version has no such call, or None. `constant(k)`: whether operand k is one; `there`:
+    operands not absent.
 
     Raises `TypeInferenceError` for element types that no version takes: that is a mistake of the rule.
     """
@@ -31,12 +38,19 @@ def why_refused(
         raise TypeInferenceError(why.partition(" in operator set")[0])
     if opset is None or opset >= versions[-1].since:
         return None
-    if why := misfit(operator, opset, attrs, there, None, admitted=True) or type_misfit(operator, opset, dtypes):
+    if why := misfit(operator, opset, attrs, there, None, admitted=True) or type_misfit(
+        operator, opset, dtypes
+    ):
         return why
     then = version_at(operator, opset)
     for k, name in enumerate(versions[-1].operands):
-        if then is not None and k in there and name not in then.operands and former(operator, name, then.attributes) and not constant(k):
-            return f"`{name}` of `{operator}` is an attribute in operator set {opset}, so it must be a constant"
+        if (
+            then is not None and k in there and name not in then.operands
+            and former(operator, name, then.attributes) and not constant(k)
+        ):
+            return (
+                f"`{name}` of `{operator}` is an attribute in operator set {opset}, so it must be a constant"
+            )
     return None
 
 

@@ -16,7 +16,10 @@ from gslang.dialect.onnx.tensors import OnnxTensor, tensor_message
 
 @dataclass(frozen=True, slots=True)
 class Body:
-    """A graph in an attribute. `captures`: values of the outer graph that it reads, in the order of their first use."""
+    """A graph in an attribute.
+
+    `captures`: values of the outer graph that it reads, in the order of their first use.
+    """
 
     data: bytes
     captures: tuple[str, ...]
@@ -37,7 +40,8 @@ class Opaque:
     data: bytes
 
 
-DEEPEST: Final = 50  # bodies inside each other; files have at most about 30, protobuf reads no deeper messages
+# bodies inside each other; files have at most about 30, protobuf reads no deeper messages
+DEEPEST: Final = 50
 
 
 def body_of(graph: Any) -> Body:
@@ -48,13 +52,21 @@ def body_of(graph: Any) -> Body:
         if not level:
             break
     else:
-        raise InputError(f"bodies are nested more than {DEEPEST} deep", help="no ONNX file holds such a model")
+        raise InputError(
+            f"bodies are nested more than {DEEPEST} deep", help="no ONNX file holds such a model"
+        )
     return Body(graph.SerializeToString(deterministic=True), tuple(free_names(graph)))
 
 
 def free_names(graph: Any) -> dict[str, None]:
-    """Names that a body uses and does not define, in the order of their first use. (Bodies nest at most `DEEPEST` deep.)"""
-    defined = {v.name for v in graph.input} | {t.name for t in graph.initializer} | {t.values.name for t in graph.sparse_initializer}
+    """Names that a body uses and does not define, in the order of their first use.
+
+    (Bodies nest at most `DEEPEST` deep.)
+    """
+    defined = (
+        {v.name for v in graph.input} | {t.name for t in graph.initializer}
+        | {t.values.name for t in graph.sparse_initializer}
+    )
     free: dict[str, None] = {}
     for node in graph.node:
         names = list(node.input)
@@ -89,7 +101,10 @@ def all_names(graph: Any) -> Iterator[str]:
 
 def rename_captures(graph: Any, now: Mapping[str, str]) -> None:
     """Let a body (in place) read other outer values."""
-    defined = {v.name for v in graph.input} | {t.name for t in graph.initializer} | {o for n in graph.node for o in n.output}
+    defined = (
+        {v.name for v in graph.input} | {t.name for t in graph.initializer}
+        | {o for n in graph.node for o in n.output}
+    )
     left = {old: new for old, new in now.items() if old not in defined}
     if not left:
         return
@@ -126,7 +141,8 @@ def attribute_value(attribute: Any, operator: str) -> Any:
 
 _INT: Final = 2
 _READERS: Final[Mapping[int, Callable[[Any], Any]]] = {
-    # By `AttributeProto.AttributeType`, whose numbers are part of the file format: asking protobuf for them costs more than reading.
+    # By `AttributeProto.AttributeType`, whose numbers are part of the file format: asking protobuf for them
+    # costs more than reading.
     1: lambda attribute: attribute.f,
     _INT: lambda attribute: attribute.i,
     3: lambda attribute: attribute.s.decode("utf-8", "surrogateescape"),
@@ -141,7 +157,10 @@ _READERS: Final[Mapping[int, Callable[[Any], Any]]] = {
 
 
 def attribute_message(name: str, value: Any, operator: str, kind: str | None = None) -> Any:
-    """The `AttributeProto` of a value; `kind` (`FLOATS`, …) is what the schema declares. Raises `InputError`."""
+    """The `AttributeProto` of a value; `kind` (`FLOATS`, …) is what the schema declares.
+
+    Raises `InputError`.
+    """
     from onnx import AttributeProto, helper
 
     if isinstance(value, Opaque):

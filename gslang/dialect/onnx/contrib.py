@@ -1,7 +1,8 @@
-"""The contrib operators of domain `com.microsoft`: their declarations (`com_microsoft.gsl`), and the types of their results.
+"""The contrib operators of domain `com.microsoft`: their declarations (`com_microsoft.gsl`), and the types of
+their results.
 
-Most results are like an operand's, or like those of the ONNX operator that they are a variant of, whose inference is then used.
-What is not listed has results of unknown type.
+Most results are like an operand's, or like those of the ONNX operator that they are a variant of, whose
+inference is then used. What is not listed has results of unknown type.
 """
 
 from __future__ import annotations
@@ -29,8 +30,12 @@ def contrib_signatures() -> list[Signature]:
 
 
 def contrib_inference(operators: Mapping[str, Signature], standard: Mapping[str, Infer]) -> dict[str, Infer]:
-    """Operator → inference; `operators` and `standard` are ONNX's own, and theirs (none without the `onnx` package)."""
-    found: dict[str, Infer] = {name: _fields(rule) if name in _SEVERAL else _single(rule) for name, rule in _RULES.items()}
+    """Operator → inference; `operators` and `standard` are ONNX's own, and theirs (none without the `onnx`
+    package).
+    """
+    found: dict[str, Infer] = {
+        name: _fields(rule) if name in _SEVERAL else _single(rule) for name, rule in _RULES.items()
+    }
     for name, (operator, operands, dtype_of) in _VARIANTS.items():
         if operator in standard:
             found[name] = _as(operators[operator], standard[operator], operands, dtype_of)
@@ -67,12 +72,16 @@ def _normalised(types: Types, attrs: Mapping[str, Any]) -> list[Type | None]:
 
 def _embedded(types: Types, attrs: Mapping[str, Any]) -> list[Type | None]:
     ids, words = _tensor(types, 0), _tensor(types, 2)
-    whole = TensorType(None if ids.shape is None or not words.shape else (*ids.shape, words.shape[-1]), words.dtype)
+    whole = TensorType(
+        None if ids.shape is None or not words.shape else (*ids.shape, words.shape[-1]), words.dtype
+    )
     return [whole, None, whole]
 
 
 def _attention(types: Types, attrs: Mapping[str, Any]) -> list[Type | None]:
-    """[batch, sequence, hidden of the values]: a third of the weights' columns where `qkv_hidden_sizes` says nothing."""
+    """[batch, sequence, hidden of the values]: a third of the weights' columns where `qkv_hidden_sizes` says
+    nothing.
+    """
     first, weights = _tensor(types, 0), _tensor(types, 1)
     sizes = attrs.get("qkv_hidden_sizes")
     columns = weights.shape[-1] if weights.shape else UNKNOWN
@@ -105,7 +114,9 @@ def _grown(cache: TensorType, more: TensorType) -> Type | None:
     """A cache [batch, heads, steps, size] with the steps of `more` behind its own."""
     if cache.shape is None or len(cache.shape) != 4:
         return None
-    before, new = cache.shape[2], more.shape[-2] if more.shape is not None and len(more.shape) in (3, 4) else UNKNOWN
+    before, new = (
+        cache.shape[2], more.shape[-2] if more.shape is not None and len(more.shape) in (3, 4) else UNKNOWN,
+    )
     steps: Dimension = before + new if isinstance(before, int) and isinstance(new, int) else UNKNOWN
     return TensorType((*cache.shape[:2], steps, cache.shape[3]), cache.dtype)
 
@@ -129,7 +140,10 @@ def _few_bits(types: Types, attrs: Mapping[str, Any]) -> list[Type | None]:
 def _halved(types: Types, attrs: Mapping[str, Any]) -> list[Type | None]:
     first = _tensor(types, 0)
     last = first.shape[-1] if first.shape else UNKNOWN
-    return [TensorType(None if not first.shape else (*first.shape[:-1], last // 2 if isinstance(last, int) else UNKNOWN), first.dtype)]
+    return [TensorType(
+        None if not first.shape else (*first.shape[:-1], last // 2 if isinstance(last, int) else UNKNOWN),
+        first.dtype,
+    )]
 
 
 def _quantised(types: Types, attrs: Mapping[str, Any]) -> list[Type | None]:
@@ -143,43 +157,77 @@ def _dequantised(types: Types, attrs: Mapping[str, Any]) -> list[Type | None]:
 
 _OWN: Final = frozenset({"SimplifiedLayerNormalization"})  # in ONNX's own domain
 _SEVERAL: Final = frozenset({
-    "SkipLayerNormalization", "SkipSimplifiedLayerNormalization", "SimplifiedLayerNormalization", "EmbedLayerNormalization", "Attention",
-    "MultiHeadAttention", "GroupQueryAttention", "QAttention", "DecoderMaskedMultiHeadAttention", "SkipGroupNorm", "BiasDropout",
-})  # fmt: skip
+    "SkipLayerNormalization", "SkipSimplifiedLayerNormalization", "SimplifiedLayerNormalization",
+    "EmbedLayerNormalization", "Attention", "MultiHeadAttention", "GroupQueryAttention", "QAttention",
+    "DecoderMaskedMultiHeadAttention", "SkipGroupNorm", "BiasDropout",
+})
 _RULES: Final[Mapping[str, Callable[[Types, Mapping[str, Any]], list[Type | None]]]] = {
-    **dict.fromkeys("Gelu BiasGelu FastGelu QuickGelu BiasAdd BiasSoftmax GroupNorm RotaryEmbedding Inverse Trilu".split(), _like(0)),
+    **dict.fromkeys(
+        "Gelu BiasGelu FastGelu QuickGelu BiasAdd BiasSoftmax GroupNorm RotaryEmbedding Inverse "
+        "Trilu".split(),
+        _like(0),
+    ),
     **dict.fromkeys("QLinearSigmoid QLinearLeakyRelu QLinearSoftmax".split(), _like(0)),
     "BiasSplitGelu": _halved,
-    "SkipLayerNormalization": _skipped, "SkipSimplifiedLayerNormalization": _skipped, "SimplifiedLayerNormalization": _normalised,
+    "SkipLayerNormalization": _skipped,
+    "SkipSimplifiedLayerNormalization": _skipped,
+    "SimplifiedLayerNormalization": _normalised,
     "EmbedLayerNormalization": _embedded,
-    "Attention": _attention, "MultiHeadAttention": _multi_head, "DecoderMaskedMultiHeadAttention": _multi_head, "GroupQueryAttention": _group_query,
-    "QAttention": lambda types, attrs: [TensorType(_attention(types, attrs)[0].shape, _tensor(types, 2).dtype), None],  # type: ignore[union-attr]
+    "Attention": _attention,
+    "MultiHeadAttention": _multi_head,
+    "DecoderMaskedMultiHeadAttention": _multi_head,
+    "GroupQueryAttention": _group_query,
+    "QAttention": lambda types, attrs: [
+        TensorType(_attention(types, attrs)[0].shape, _tensor(types, 2).dtype), None,  # type: ignore[union-attr]
+    ],
     "SkipGroupNorm": lambda types, attrs: [_tensor(types, 0), _tensor(types, 0)],
     "BiasDropout": lambda types, attrs: [_tensor(types, 0), TensorType(_tensor(types, 0).shape, "bool")],
-    "MatMulNBits": _few_bits, "QuantizeLinear": _quantised, "DequantizeLinear": _dequantised,
-}  # fmt: skip
+    "MatMulNBits": _few_bits,
+    "QuantizeLinear": _quantised,
+    "DequantizeLinear": _dequantised,
+}
 
-# Operator → the ONNX operator whose result has the same shape, which operands are its, whose element type the result has.
+# Operator → the ONNX operator whose result has the same shape, which operands are its, whose element type the
+# result has.
 _VARIANTS: Final[Mapping[str, tuple[str, tuple[int, ...], int]]] = {
-    "FusedMatMul": ("MatMul", (0, 1), 0), "TransposeMatMul": ("MatMul", (0, 1), 0), "DynamicQuantizeMatMul": ("MatMul", (0, 1), 0),
-    "MatMulIntegerToFloat": ("MatMul", (0, 1), 2), "FusedConv": ("Conv", (0, 1, 2), 0), "FusedGemm": ("Gemm", (0, 1, 2), 0),
-    "QGemm": ("Gemm", (0, 3, 6), 0), "QLinearAdd": ("Add", (0, 3), 0), "QLinearMul": ("Mul", (0, 3), 0), "QLinearWhere": ("Where", (0, 1, 4), 1),
-    "QLinearAveragePool": ("AveragePool", (0,), 0), "QLinearGlobalAveragePool": ("GlobalAveragePool", (0,), 0),
-    "GatherND": ("GatherND", (0, 1), 0), "Pad": ("Pad", (0, 1, 2), 0),
-}  # fmt: skip
+    "FusedMatMul": ("MatMul", (0, 1), 0),
+    "TransposeMatMul": ("MatMul", (0, 1), 0),
+    "DynamicQuantizeMatMul": ("MatMul", (0, 1), 0),
+    "MatMulIntegerToFloat": ("MatMul", (0, 1), 2),
+    "FusedConv": ("Conv", (0, 1, 2), 0),
+    "FusedGemm": ("Gemm", (0, 1, 2), 0),
+    "QGemm": ("Gemm", (0, 3, 6), 0),
+    "QLinearAdd": ("Add", (0, 3), 0),
+    "QLinearMul": ("Mul", (0, 3), 0),
+    "QLinearWhere": ("Where", (0, 1, 4), 1),
+    "QLinearAveragePool": ("AveragePool", (0,), 0),
+    "QLinearGlobalAveragePool": ("GlobalAveragePool", (0,), 0),
+    "GatherND": ("GatherND", (0, 1), 0),
+    "Pad": ("Pad", (0, 1, 2), 0),
+}
 
 
 def _as(operator: Signature, infer: Infer, operands: Sequence[int], dtype_of: int) -> Infer:
-    """The inference of an ONNX operator, with element types that it takes; attributes that it lacks do not count."""
+    """The inference of an ONNX operator, with element types that it takes; attributes that it lacks do not
+    count.
+    """
 
     def inferred(types: Types, attrs: Mapping[str, Any], value_of: _ValueOf) -> Type | None:
         dtype = _tensor(types, dtype_of).dtype
         if attrs.get("channels_last") or attrs.get("transBatchA") or attrs.get("transBatchB"):
             return TensorType(None, dtype)
-        shown = [_tensor(types, k).shape if k < len(types) and types[k] is not None else None for k in operands]
+        shown = [
+            _tensor(types, k).shape if k < len(types) and types[k] is not None else None for k in operands
+        ]
         if operator.name == "MatMul":
-            shown = [_transposed(shape) if attrs.get(flag) else shape for shape, flag in zip(shown, ("transA", "transB"))]
-        plain = tuple([None if shape is None else TensorType(shape, _some_type(operator.name, k)) for k, shape in enumerate(shown)])
+            shown = [
+                _transposed(shape) if attrs.get(flag) else shape
+                for shape, flag in zip(shown, ("transA", "transB"))
+            ]
+        plain = tuple([
+            None if shape is None else TensorType(shape, _some_type(operator.name, k))
+            for k, shape in enumerate(shown)
+        ])
         kept = {name: value for name, value in attrs.items() if name in operator.attributes}
         result = infer(plain, kept, lambda k: value_of(operands[k]) if k < len(operands) else None)
         return TensorType(result.shape if isinstance(result, TensorType) else None, dtype)

@@ -1,6 +1,7 @@
 """ONNX element types by name, and type messages ↔ types.
 
-Sequences, optionals, maps and sparse tensors have no type here (None): nothing is said about them, they are carried.
+Sequences, optionals, maps and sparse tensors have no type here (None): nothing is said about them, they are
+carried.
 """
 
 from __future__ import annotations
@@ -13,12 +14,13 @@ from gslang.dialect.tensor_type import UNKNOWN, Dimension, Symbol, TensorType
 
 # Attributes whose number names an element type; in graphs and rules it is the type's name.
 DTYPES: Final = frozenset({
-    ("Cast", "to"), ("BitCast", "to"), ("RandomNormal", "dtype"), ("RandomUniform", "dtype"), ("RandomNormalLike", "dtype"),
-    ("RandomUniformLike", "dtype"), ("EyeLike", "dtype"), ("Bernoulli", "dtype"), ("Multinomial", "dtype"),
-    ("SequenceEmpty", "dtype"), ("HannWindow", "output_datatype"), ("HammingWindow", "output_datatype"),
-    ("BlackmanWindow", "output_datatype"), ("MelWeightMatrix", "output_datatype"), ("QuantizeLinear", "output_dtype"),
-    ("DequantizeLinear", "output_dtype"),
-})  # fmt: skip
+    ("Cast", "to"), ("BitCast", "to"), ("RandomNormal", "dtype"), ("RandomUniform", "dtype"),
+    ("RandomNormalLike", "dtype"), ("RandomUniformLike", "dtype"), ("EyeLike", "dtype"),
+    ("Bernoulli", "dtype"), ("Multinomial", "dtype"), ("SequenceEmpty", "dtype"),
+    ("HannWindow", "output_datatype"), ("HammingWindow", "output_datatype"),
+    ("BlackmanWindow", "output_datatype"), ("MelWeightMatrix", "output_datatype"),
+    ("QuantizeLinear", "output_dtype"), ("DequantizeLinear", "output_dtype"),
+})
 
 _KNOWN: Final[dict[bytes, TensorType | None]] = {}
 _MOST: Final = 10_000  # types that are remembered
@@ -31,7 +33,9 @@ def _tables() -> tuple[dict[int, str], dict[str, int]]:
 
 
 def dtype_name(element: int) -> str | None:
-    """`TensorProto.FLOAT` → "float32"; None for 0 and for numbers that ONNX did not have when `schemas.json` was written."""
+    """`TensorProto.FLOAT` → "float32"; None for 0 and for numbers that ONNX did not have when `schemas.json`
+    was written.
+    """
     return _tables()[0].get(element)
 
 
@@ -41,7 +45,10 @@ def element_type(dtype: str) -> int:
 
 
 def type_of(message: Any) -> TensorType | None:
-    """The type that a `TypeProto` states, or None where it is not a dense tensor. Equal messages are read once."""
+    """The type that a `TypeProto` states, or None where it is not a dense tensor.
+
+    Equal messages are read once.
+    """
     key = message.SerializeToString()
     if key not in _KNOWN:
         if len(_KNOWN) > _MOST:

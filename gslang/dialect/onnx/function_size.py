@@ -21,7 +21,9 @@ def bodies_of(node: Any) -> Iterator[Any]:
 def expanded_size(model: Any) -> int:
     """The number of nodes that calls of local functions stand for; more than can be if a function calls
     itself."""
-    functions = {(function.domain, function.name, function.overload): function for function in model.functions}
+    functions = {
+        (function.domain, function.name, function.overload): function for function in model.functions
+    }
     sizes: dict[tuple[str, str, str], int] = {}
 
     def callees(nodes: Any) -> Iterator[tuple[str, str, str]]:
@@ -38,7 +40,10 @@ def expanded_size(model: Any) -> int:
         name = todo[-1]
         below = [callee for callee in calls[name] if callee not in sizes] if name not in sizes else []
         if name in sizes or not below:
-            sizes.setdefault(name, min(len(functions[name].node) + sum([sizes[callee] for callee in calls[name]]), _UNBOUNDED))
+            sizes.setdefault(
+                name,
+                min(len(functions[name].node) + sum([sizes[callee] for callee in calls[name]]), _UNBOUNDED),
+            )
             open.discard(todo.pop())
         elif name in open:
             return _UNBOUNDED

@@ -1,6 +1,8 @@
-"""Nodes that the shape inference of the `onnx` package does not survive: it ends the process, or asks for all memory there is.
+"""Nodes that the shape inference of the `onnx` package does not survive: it ends the process, or asks for all
+memory there is.
 
-Found by trying all operators with numbers of all sizes (`tests/hostile/operators.py`); the package's checker lets them pass.
+Found by trying all operators with numbers of all sizes (`tests/hostile/operators.py`); the package's checker
+lets them pass.
 """
 
 from __future__ import annotations
@@ -35,6 +37,8 @@ def harmful_nodes(nodes: Iterable[Any]) -> Iterator[str]:
     waiting = [nodes]
     while waiting:
         for node in waiting.pop():
-            if node.op_type in _NAMES and (why := why_harmful(node.op_type, {a.name: a.i for a in node.attribute if a.type == a.INT})):
+            if node.op_type in _NAMES and (
+                why := why_harmful(node.op_type, {a.name: a.i for a in node.attribute if a.type == a.INT})
+            ):
                 yield why
             waiting += [body.node for body in bodies_of(node)]

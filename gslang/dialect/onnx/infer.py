@@ -1,4 +1,6 @@
-"""Types of new nodes, by the shape inference of the `onnx` package: one node at a time, in the newest version."""
+"""Types of new nodes, by the shape inference of the `onnx` package: one node at a time, in the newest
+version.
+"""
 
 from __future__ import annotations
 
@@ -29,12 +31,17 @@ def inference(signatures: list[Signature]) -> dict[str, Infer]:
 
 
 def _infer(
-    signature: Signature, types: tuple[Type | None, ...], attrs: Mapping[str, Any], value_of: Callable[[int], Any]
+    signature: Signature,
+    types: tuple[Type | None, ...],
+    attrs: Mapping[str, Any],
+    value_of: Callable[[int], Any],
 ) -> Type | None:
     import onnx
     from onnx.shape_inference import InferenceError, infer_node_outputs
 
-    if any(isinstance(v, (Body, Opaque)) for v in attrs.values()) or any(isinstance(t, TupleType) for t in types):
+    if any(isinstance(v, (Body, Opaque)) for v in attrs.values()) or any(
+        isinstance(t, TupleType) for t in types
+    ):
         return None
     if why := why_harmful(signature.name, attrs):
         raise TypeInferenceError(why)
@@ -62,14 +69,16 @@ def _infer(
         optional = [o.optional for o in signature.operands]
         if not all(k < len(optional) and optional[k] for k in wanted):
             return None
-        for k in wanted:  # an omitted operand, or one of which nothing is known: both say nothing about the shape
+        # an omitted operand, or one of which nothing is known: both say nothing about the shape
+        for k in wanted:
             node.input[k] = ""
     _add_attributes(node, signature, schema, attrs, types, known, data)
     try:
         imports = [onnx.helper.make_opsetid(domain, max(schema.since_version, 1))]
         try:
             found = infer_node_outputs(schema, node, known, data, opset_imports=imports)
-        except InferenceError:  # optional results may be forbidden by an attribute (`BatchNormalization` at inference)
+        # optional results may be forbidden by an attribute (`BatchNormalization` at inference)
+        except InferenceError:
             needed = sum(f.option == f.option.Single for f in schema.outputs)
             if needed == count:
                 raise
@@ -103,12 +112,15 @@ def _add_attributes(
             node.input[k] = f"x{k}"
             tensor = operand_value(value, types[0] if types else None)
             data[f"x{k}"] = tensor
-            known[f"x{k}"] = type_message(TensorType(tuple(tensor.dims), "int64" if tensor.data_type == 7 else None))
+            known[f"x{k}"] = type_message(
+                TensorType(tuple(tensor.dims), "int64" if tensor.data_type == 7 else None)
+            )
             known[f"x{k}"].tensor_type.elem_type = tensor.data_type
 
 
 def fitting_dtype(operator: str, k: int, dtype: str | None) -> str | None:
-    """The type of a new constant as operand `k`: int64 where that is meant and its own is not allowed (axes, shapes).
+    """The type of a new constant as operand `k`: int64 where that is meant and its own is not allowed (axes,
+    shapes).
 
     The language gives a constant the type of the call's first tensor operand.
     """
@@ -120,7 +132,9 @@ def fitting_dtype(operator: str, k: int, dtype: str | None) -> str | None:
 
 
 def operand_value(value: Any, first: Type | None, name: str = "") -> Any:
-    """An attribute's value as the tensor that newer versions take: integers are int64, floats as the first operand."""
+    """An attribute's value as the tensor that newer versions take: integers are int64, floats as the first
+    operand.
+    """
     import numpy
 
     items = value if isinstance(value, tuple) else (value,)
@@ -138,7 +152,10 @@ def _worth_reading(operator: str, type: TensorType) -> bool:
 
 
 def _results(
-    signature: Signature, attrs: Mapping[str, Any], types: tuple[Type | None, ...], value_of: Callable[[int], Any]
+    signature: Signature,
+    attrs: Mapping[str, Any],
+    types: tuple[Type | None, ...],
+    value_of: Callable[[int], Any],
 ) -> int | None:
     """The number of results of a call, or None if it is unknown."""
     if not isinstance(signature.results, str):
@@ -159,4 +176,6 @@ def _own_symbols(type: TensorType | None, known: set[Symbol]) -> TensorType | No
     """Dimensions that the package made up names for are unknown: the names recur at other nodes."""
     if type is None or type.shape is None:
         return type
-    return TensorType(tuple([UNKNOWN if isinstance(d, Symbol) and d not in known else d for d in type.shape]), type.dtype)
+    return TensorType(
+        tuple([UNKNOWN if isinstance(d, Symbol) and d not in known else d for d in type.shape]), type.dtype
+    )

@@ -1,4 +1,5 @@
-"""The schemas of the installed `onnx` package: as objects for its inference and evaluator, and as `schemas.json` for all else.
+"""The schemas of the installed `onnx` package: as objects for its inference and evaluator, and as
+`schemas.json` for all else.
 
 `python -m gslang.dialect.onnx.package_schemas` writes that file; a test holds it to the package.
 """
@@ -26,7 +27,10 @@ def package_installed() -> bool:
 
 @cache
 def newest(operator: str) -> Any:
-    """The newest schema that both we and the package know, or None. One schema is asked for: all of them take a while."""
+    """The newest schema that both we and the package know, or None.
+
+    One schema is asked for: all of them take a while.
+    """
     found = history().operators.get(operator)
     return _schema(operator, found[-1].since) if found else None
 
@@ -50,7 +54,9 @@ def _schema(operator: str, since: int) -> Any:
 
 
 def schemas_text() -> str:
-    """The content of `schemas.json`: a line for each operator, its documentation and its versions (`versions._version`)."""
+    """The content of `schemas.json`: a line for each operator, its documentation and its versions
+    (`versions._version`).
+    """
     import onnx
     import onnx.defs
 
@@ -64,15 +70,20 @@ def schemas_text() -> str:
             found.setdefault(name, []).append(schema)
     types: dict[str | None, int] = {}
     operators = [
-        f" {_json(name)}: {_json([_doc(found[name][-1]), *(_said(schema, types) for schema in found[name])])}" for name in sorted(found)
+        f" {_json(name)}: {_json([_doc(found[name][-1]), *(_said(schema, types) for schema in found[name])])}"
+        for name in sorted(found)
     ]
-    gone = {name: since for name, since in sorted(dropped.items()) if name not in found or found[name][-1].since_version < since}
+    gone = {
+        name: since
+        for name, since in sorted(dropped.items())
+        if name not in found or found[name][-1].since_version < since
+    }
     parts = [
-        f'"onnx": {_json(onnx.__version__)}', f'"latest": {onnx.defs.onnx_opset_version()}', f'"gone": {_json(gone)}',
-        f'"elements": {_json({name: number for number, name in _elements()})}',
+        f'"onnx": {_json(onnx.__version__)}', f'"latest": {onnx.defs.onnx_opset_version()}',
+        f'"gone": {_json(gone)}', f'"elements": {_json({name: number for number, name in _elements()})}',
         '"types": [\n' + ",\n".join([f" {_json(names)}" for names in types]) + "\n]",
         '"operators": {\n' + ",\n".join(operators) + "\n}",
-    ]  # fmt: skip
+    ]
     return "{" + ",\n".join(parts) + "}\n"
 
 
@@ -80,7 +91,10 @@ def _elements() -> list[tuple[int, str]]:
     """The numbers of element types, with the names that types have here."""
     from onnx import TensorProto
 
-    return [(number, _SPELLED.get(name.lower(), name.lower())) for name, number in TensorProto.DataType.items() if number]
+    return [
+        (number, _SPELLED.get(name.lower(), name.lower()))
+        for name, number in TensorProto.DataType.items() if number
+    ]
 
 
 def _json(value: Any) -> str:
@@ -94,15 +108,23 @@ def _doc(schema: Any) -> str:
 def _said(schema: Any, types: dict[str | None, int]) -> list[Any]:
     """One version; `types` numbers the sets of element types, and takes up new ones."""
     operands = [
-        [f.name, _OPTIONS[f.option.name], f.type_str if f.is_homogeneous else "", types.setdefault(_element_types(f), len(types))]
+        [
+            f.name, _OPTIONS[f.option.name], f.type_str if f.is_homogeneous else "",
+            types.setdefault(_element_types(f), len(types)),
+        ]
         for f in schema.inputs
     ]
     attributes = []
     for name, spec in sorted(schema.attributes.items()):
         stated = bool(spec.default_value.name or spec.default_value.type)
-        default = [attribute_value(spec.default_value, schema.name)] if stated else [] if spec.required else [None]
+        default = (
+            [attribute_value(spec.default_value, schema.name)] if stated else [] if spec.required else [None]
+        )
         attributes.append([name, spec.type.name, *default])
-    return [schema.since_version, operands, schema.max_input, attributes, [_OPTIONS[f.option.name] for f in schema.outputs]]
+    return [
+        schema.since_version, operands, schema.max_input, attributes,
+        [_OPTIONS[f.option.name] for f in schema.outputs],
+    ]
 
 
 def _element_types(formal: Any) -> str | None:

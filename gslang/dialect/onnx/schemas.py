@@ -1,7 +1,9 @@
-"""ONNX's operators as signatures: the newest version of every operator of every domain, without the `onnx` package.
+"""ONNX's operators as signatures: the newest version of every operator of every domain, without the `onnx`
+package.
 
-Graphs are in the newest version's terms; where a model's version differs (a default, an operand that was an attribute),
-`versions` says how. Operators of the default domain have no prefix (`Conv`), others have their domain (`ai.onnx.ml.Scaler`).
+Graphs are in the newest version's terms; where a model's version differs (a default, an operand that was an
+attribute), `versions` says how. Operators of the default domain have no prefix (`Conv`), others have their
+domain (`ai.onnx.ml.Scaler`).
 """
 
 from __future__ import annotations
@@ -19,9 +21,17 @@ from gslang.dialect.onnx.versions import Version, former, history
 from gslang.dialect.signature import REQUIRED, AttributeSpec, AttributeType, OperandSpec, Signature
 
 _TYPES: Final = {
-    "INT": ("int", 0), "FLOAT": ("float", 0), "STRING": ("str", 0), "TENSOR": ("tensor", 0), "GRAPH": ("graph", 0),
-    "INTS": ("int", 1), "FLOATS": ("float", 1), "STRINGS": ("str", 1), "TENSORS": ("tensor", 1), "GRAPHS": ("graph", 1),
-}  # fmt: skip
+    "INT": ("int", 0),
+    "FLOAT": ("float", 0),
+    "STRING": ("str", 0),
+    "TENSOR": ("tensor", 0),
+    "GRAPH": ("graph", 0),
+    "INTS": ("int", 1),
+    "FLOATS": ("float", 1),
+    "STRINGS": ("str", 1),
+    "TENSORS": ("tensor", 1),
+    "GRAPHS": ("graph", 1),
+}
 
 
 Domains = Mapping[str, Mapping[str, Domain]]
@@ -32,13 +42,17 @@ def operator_name(domain: str, type: str) -> str:
 
 
 def split_name(operator: str) -> tuple[str, str]:
-    """`com.microsoft.Gelu` → ("com.microsoft", "Gelu"); `ai.onnx.v11.Softmax`, an old meaning, → ("", "Softmax")."""
+    """`com.microsoft.Gelu` → ("com.microsoft", "Gelu"); `ai.onnx.v11.Softmax`, an old meaning, → ("",
+    "Softmax").
+    """
     domain, _, type = operator.rpartition(".")
     return "" if opset_of_name(operator) is not None else domain, type
 
 
 def opset_of_name(operator: str) -> int | None:
-    """`ai.onnx.v11.Softmax` → 11: the operator set in which an operator means what it does; None for today's meaning."""
+    """`ai.onnx.v11.Softmax` → 11: the operator set in which an operator means what it does; None for today's
+    meaning.
+    """
     domain = operator.rpartition(".")[0]
     return int(domain[9:]) if domain.startswith("ai.onnx.v") and domain[9:].isdigit() else None
 
@@ -53,15 +67,23 @@ def read_domains() -> Domains:
     from gslang.dialect.shipped import declared_operators
 
     found = declared_operators("gslang/dialect/onnx/domains.gsl", declared_domains())
-    return {signature.name: {name: spec.domain for name, spec in signature.attributes.items()} for signature in found}
+    return {
+        signature.name: {name: spec.domain for name, spec in signature.attributes.items()}
+        for signature in found
+    }
 
 
 def signatures(domains: Domains) -> list[Signature]:
     known = history()
-    return [_signature(name, versions, known.docs[name], domains.get(name, {})) for name, versions in known.operators.items()]
+    return [
+        _signature(name, versions, known.docs[name], domains.get(name, {}))
+        for name, versions in known.operators.items()
+    ]
 
 
-def _signature(name: str, versions: tuple[Version, ...], doc: str, domains: Mapping[str, Domain]) -> Signature:
+def _signature(
+    name: str, versions: tuple[Version, ...], doc: str, domains: Mapping[str, Domain]
+) -> Signature:
     operator, now = name.rpartition(".")[2], versions[-1]
     attributes = {key: _with_domain(_attribute(operator, key, now), domains) for key in now.kinds}
     older = {key: version for version in versions[:-1] for key in version.kinds}
@@ -77,7 +99,9 @@ def _signature(name: str, versions: tuple[Version, ...], doc: str, domains: Mapp
     return Signature(name, tuple(operands), attributes, results, traits_of(name), None, doc, None, defaults)
 
 
-def _operand(operator: str, now: Version, k: int, older: dict[str, Version], domains: Mapping[str, Domain]) -> OperandSpec:
+def _operand(
+    operator: str, now: Version, k: int, older: dict[str, Version], domains: Mapping[str, Domain]
+) -> OperandSpec:
     """`older`: attribute → the last version before this one that has it."""
     name, variadic = now.operands[k], now.options[k] == "*"
     spec = None
@@ -91,7 +115,9 @@ def _operand(operator: str, now: Version, k: int, older: dict[str, Version], dom
 
 
 def _with_domain(spec: AttributeSpec, domains: Mapping[str, Domain]) -> AttributeSpec:
-    """The attribute with its domain from `domains.gsl`, if it has one there; the schema says whether it may be absent."""
+    """The attribute with its domain from `domains.gsl`, if it has one there; the schema says whether it may
+    be absent.
+    """
     domain = domains.get(spec.name)
     if domain is None:
         return spec

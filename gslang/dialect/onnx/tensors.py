@@ -1,4 +1,5 @@
-"""Tensors of ONNX models as lazy handles: inside the model, or in a file beside it that is mapped when it is read.
+"""Tensors of ONNX models as lazy handles: inside the model, or in a file beside it that is mapped when it is
+read.
 
 A handle keeps the message it came from, so that untouched tensors are preserved.
 """
@@ -13,11 +14,14 @@ from gslang.base.diagnostics import InputError
 from gslang.dialect.dtypes import PLAIN, numpy_dtype, numpy_dtype_exists
 from gslang.dialect.onnx.dtypes import dtype_name, element_type
 
-_SMALL: Final = 64  # elements of arrays that stay loaded: rules look at scalars, shapes and axes again and again
+# elements of arrays that stay loaded: rules look at scalars, shapes and axes again and again
+_SMALL: Final = 64
 
 
 class OnnxTensor:
-    """A `TensorProto`: `shape`, `dtype` (NumPy's, None where it has none), `load()`. Equal if the messages are."""
+    """A `TensorProto`: `shape`, `dtype` (NumPy's, None where it has none), `load()`. Equal if the messages
+    are.
+    """
 
     __slots__ = ("_key", "_small", "dtype", "element", "folder", "message", "shape")
 
@@ -37,7 +41,9 @@ class OnnxTensor:
         return self._key
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, OnnxTensor) and (self is other or (self.folder, self.key) == (other.folder, other.key))
+        return isinstance(other, OnnxTensor) and (
+            self is other or (self.folder, self.key) == (other.folder, other.key)
+        )
 
     def __hash__(self) -> int:
         return hash(self.key)
@@ -55,7 +61,10 @@ class OnnxTensor:
         return bool(self.message.data_location == self.message.EXTERNAL)
 
     def load(self) -> Any:
-        """The array, in the NumPy type that holds its element type. Raises `InputError` if the data is not there."""
+        """The array, in the NumPy type that holds its element type.
+
+        Raises `InputError` if the data is not there.
+        """
         if self._small is not None:
             return self._small
         if self.external:
@@ -74,14 +83,19 @@ class OnnxTensor:
         return array
 
     def data_file(self) -> tuple[Path, int, int | None]:
-        """File, offset and length (None: to its end) of external data. Raises `InputError` for a path outside."""
+        """File, offset and length (None: to its end) of external data.
+
+        Raises `InputError` for a path outside.
+        """
         entries = {entry.key: entry.value for entry in self.message.external_data}
         path = inside(self.folder, entries.get("location", ""), self.message.name)
         try:
             offset = int(entries.get("offset") or 0)
             length = int(entries["length"]) if entries.get("length") else None
         except ValueError:
-            raise InputError(f"offset or length of the tensor `{self.message.name}` is not a number") from None
+            raise InputError(
+                f"offset or length of the tensor `{self.message.name}` is not a number"
+            ) from None
         if offset < 0 or (length is not None and length < 0):
             raise InputError(f"offset or length of the tensor `{self.message.name}` is negative")
         return path, offset, length
@@ -93,10 +107,15 @@ class OnnxTensor:
             size = path.stat().st_size
         except OSError as error:
             reason = (error.strerror or str(error)).lower()
-            raise InputError(f"the data of the tensor `{self.message.name}` cannot be read: {reason}", path=str(path)) from None
+            raise InputError(
+                f"the data of the tensor `{self.message.name}` cannot be read: {reason}", path=str(path)
+            ) from None
         end = size if length is None else offset + length
         if end > size or offset > size:
-            raise InputError(f"the tensor `{self.message.name}` ends at byte {max(end, offset)} of {size}", path=str(path), help="the file is cut off")
+            raise InputError(
+                f"the tensor `{self.message.name}` ends at byte {max(end, offset)} of {size}", path=str(path),
+                help="the file is cut off",
+            )
         return path, offset, end - offset
 
     def raw(self) -> Any:
@@ -105,10 +124,15 @@ class OnnxTensor:
 
         path, offset, length = self.extent()
         try:
-            return numpy.memmap(path, numpy.uint8, "r", offset, (length,)) if length else numpy.empty(0, numpy.uint8)
+            return (
+                numpy.memmap(path, numpy.uint8, "r", offset, (length,)) if length
+                else numpy.empty(0, numpy.uint8)
+            )
         except OSError as error:
             reason = (error.strerror or str(error)).lower()
-            raise InputError(f"the data of the tensor `{self.message.name}` cannot be read: {reason}", path=str(path)) from None
+            raise InputError(
+                f"the data of the tensor `{self.message.name}` cannot be read: {reason}", path=str(path)
+            ) from None
 
     def _mapped(self) -> Any:
         from onnx import TensorProto, numpy_helper
@@ -118,26 +142,42 @@ class OnnxTensor:
         if self.element in PLAIN and self.dtype is not None:
             if raw.size != count * self.dtype.itemsize:
                 wanted = count * self.dtype.itemsize
-                raise InputError(f"the tensor `{self.message.name}` has {raw.size} bytes of data, its shape needs {wanted}")
+                raise InputError(
+                    f"the tensor `{self.message.name}` has {raw.size} bytes of data, its shape needs {wanted}"
+                )
             return raw.view(self.dtype.newbyteorder("<")).reshape(self.shape)
         whole = TensorProto(data_type=self.message.data_type, dims=self.message.dims, raw_data=raw.tobytes())
         return OnnxTensor(whole).load() if self.dtype is not None else numpy_helper.to_array(whole)
 
 
 def inside(folder: str, location: str, name: str) -> Path:
-    """The file that external data lies in. Raises `InputError` if that is not in the model's folder or below."""
+    """The file that external data lies in.
+
+    Raises `InputError` if that is not in the model's folder or below.
+    """
     windows, posix = PureWindowsPath(location), PurePosixPath(location)
     base = Path(folder or ".").resolve()
     path = (base / location.replace("\x00", "")).resolve()
-    outside = not location or "\x00" in location or windows.is_absolute() or windows.drive or posix.is_absolute() or ".." in windows.parts
+    outside = (
+        not location or "\x00" in location or windows.is_absolute() or windows.drive or posix.is_absolute()
+        or ".." in windows.parts
+    )
     if outside or not path.is_relative_to(base):
-        help = "external data lies beside the model or in a folder below; save the model again with its data there"
-        raise InputError(f"the tensor `{name}` has its data in `{location}`, outside the model's folder", help=help)
+        help = (
+            "external data lies beside the model or in a folder below; save the model again with its data "
+            "there"
+        )
+        raise InputError(
+            f"the tensor `{name}` has its data in `{location}`, outside the model's folder", help=help
+        )
     return path
 
 
 def stored_type(dtype: str, name: str) -> Any:
-    """The NumPy type in which ONNX stores elements of a type. Raises `InputError` for a type that ONNX has not."""
+    """The NumPy type in which ONNX stores elements of a type.
+
+    Raises `InputError` for a type that ONNX has not.
+    """
     from onnx import helper
 
     try:
@@ -147,7 +187,10 @@ def stored_type(dtype: str, name: str) -> Any:
 
 
 def tensor_message(array: Any, dtype: str | None, name: str) -> Any:
-    """The `TensorProto` of an array whose element type is `dtype`. Raises `InputError` for a type that ONNX has not."""
+    """The `TensorProto` of an array whose element type is `dtype`.
+
+    Raises `InputError` for a type that ONNX has not.
+    """
     import numpy
     from onnx import numpy_helper
 

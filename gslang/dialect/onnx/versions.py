@@ -1,6 +1,7 @@
 """Versions of ONNX operators: operands, attributes, element types; and the operators of a model's versions.
 
-Plain data, in `schemas.json` (which `package_schemas` writes): asking does not need the `onnx` package. Not here: signatures (`schemas`).
+Plain data, in `schemas.json` (which `package_schemas` writes): asking does not need the `onnx` package. Not
+here: signatures (`schemas`).
 """
 
 from __future__ import annotations
@@ -15,17 +16,21 @@ from gslang.base.quick_dataclass import dataclass
 
 SCHEMAS: Final = Path(__file__).with_name("schemas.json")
 
-OPSETS: Final = "x-onnx-opsets"  # in `graph.meta`: domain → version that the model imports; absent: nothing is said
+# in `graph.meta`: domain → version that the model imports; absent: nothing is said
+OPSETS: Final = "x-onnx-opsets"
 
 # Operands that were attributes of another name: operator, operand → names in older versions.
-FORMER_NAMES: Final = {("TopK", "K"): ("k",), ("Pad", "pads"): ("paddings",), ("Pad", "constant_value"): ("value",)}
+FORMER_NAMES: Final = {
+    ("TopK", "K"): ("k",), ("Pad", "pads"): ("paddings",), ("Pad", "constant_value"): ("value",),
+}
 
 # Operands of one element, in a vector, that were numbers.
 VECTORS: Final = frozenset({("TopK", "K")})
 
 # Versions in which what an operator means has changed, with the same operands and attributes.
 CHANGED_MEANING: Final = {
-    **dict.fromkeys("Add And Div Equal Gemm Greater Less Mul Or PRelu Pow Sub Xor".split(), 7),  # broadcasting was stated
+    # broadcasting was stated
+    **dict.fromkeys("Add And Div Equal Gemm Greater Less Mul Or PRelu Pow Sub Xor".split(), 7),
     **dict.fromkeys("Hardmax LogSoftmax Softmax".split(), 13),  # worked on a matrix
     "BatchNormalization": 14,  # trained where its results were read, or by `is_test`
     "Cast": 6,  # `to` was a text
@@ -40,10 +45,12 @@ CHANGED_MEANING: Final = {
 
 @dataclass(frozen=True, slots=True)
 class Version:
-    """One version of an operator. `kinds`: attribute → "INTS", "FLOAT", …; `defaults`: of those that may be left out, None for none.
+    """One version of an operator. `kinds`: attribute → "INTS", "FLOAT", …; `defaults`: of those that may be
+    left out, None for none.
 
-    `options[k]`: "?" for an operand that may be absent, "*" for any number of them, else ""; `results`: the same of results.
-    `types[k]`: element types that operand k may have, None for any; `variables[k]`: operands with the same one have the same type.
+    `options[k]`: "?" for an operand that may be absent, "*" for any number of them, else ""; `results`: the
+    same of results. `types[k]`: element types that operand k may have, None for any; `variables[k]`: operands
+    with the same one have the same type.
     """
 
     since: int
@@ -68,9 +75,10 @@ class Version:
 
 @dataclass(frozen=True, slots=True)
 class History:
-    """`operators`: name → versions, oldest first. `docs`: name → the first paragraph about the newest. `gone`: name → version that dropped
-    it. `latest`: the newest operator set. `elements`: data type → the number of its messages. `package`: the version of the `onnx` package
-    that said all this."""
+    """`operators`: name → versions, oldest first. `docs`: name → the first paragraph about the newest.
+    `gone`: name → version that dropped it. `latest`: the newest operator set. `elements`: data type → the
+    number of its messages. `package`: the version of the `onnx` package that said all this.
+    """
 
     operators: Mapping[str, tuple[Version, ...]]
     docs: Mapping[str, str]
@@ -84,20 +92,26 @@ class History:
 def history() -> History:
     data = json.loads(SCHEMAS.read_text(encoding="utf-8"))
     types = [None if names is None else frozenset(names.split()) for names in data["types"]]
-    operators = {name: tuple([_version(said, types) for said in versions]) for name, (_, *versions) in data["operators"].items()}
+    operators = {
+        name: tuple([_version(said, types) for said in versions])
+        for name, (_, *versions) in data["operators"].items()
+    }
     docs = {name: doc for name, (doc, *_) in data["operators"].items()}
     return History(operators, docs, data["gone"], data["latest"], data["elements"], data["onnx"])
 
 
 def _version(said: list[Any], types: list[frozenset[str] | None]) -> Version:
-    """A version from `[since, [[operand, option, variable, number of its types], …], most, [[attribute, kind, default], …], results]`;
-    an attribute that must be given has no default."""
+    """A version from `[since, [[operand, option, variable, number of its types], …], most, [[attribute, kind,
+    default], …], results]`; an attribute that must be given has no default.
+    """
     since, operands, most, attributes, results = said
     return Version(
-        since, tuple([o[0] for o in operands]), tuple([o[1] for o in operands]), tuple([o[2] for o in operands]),
-        tuple([types[o[3]] for o in operands]), most, {a[0]: a[1] for a in attributes},
-        {a[0]: tuple(a[2]) if isinstance(a[2], list) else a[2] for a in attributes if len(a) > 2}, tuple(results),
-    )  # fmt: skip
+        since, tuple([o[0] for o in operands]), tuple([o[1] for o in operands]),
+        tuple([o[2] for o in operands]), tuple([types[o[3]] for o in operands]), most,
+        {a[0]: a[1] for a in attributes},
+        {a[0]: tuple(a[2]) if isinstance(a[2], list) else a[2] for a in attributes if len(a) > 2},
+        tuple(results),
+    )
 
 
 def imported(meta: Mapping[str, Any], domain: str = "") -> int | None:
@@ -117,7 +131,9 @@ def opset_for(meta: Mapping[str, Any], allowed: tuple[int | None, int | None]) -
 
 @lru_cache(maxsize=4096)
 def version_at(operator: str, opset: int) -> Version | None:
-    """The version in force in an operator set of the operator's domain; None if it has none, or has dropped it."""
+    """The version in force in an operator set of the operator's domain; None if it has none, or has dropped
+    it.
+    """
     known = history()
     if known.gone.get(operator, opset + 1) <= opset:
         return None
@@ -130,14 +146,23 @@ def domain_of(operator: str) -> str:
 
 def former(operator: str, operand: str, then: Container[str]) -> str | None:
     """The attribute that an operand was in a version with the attributes `then`."""
-    return next((name for name in (operand, *FORMER_NAMES.get((operator, operand), ())) if name in then), None)
+    return next(
+        (name for name in (operand, *FORMER_NAMES.get((operator, operand), ())) if name in then), None
+    )
 
 
-def misfit(operator: str, opset: int, attributes: Mapping[str, Any], given: Container[int], unknown: object, admitted: bool = False) -> str | None:
+def misfit(
+    operator: str,
+    opset: int,
+    attributes: Mapping[str, Any],
+    given: Container[int],
+    unknown: object,
+    admitted: bool = False,
+) -> str | None:
     """Why a call in today's terms cannot be said in an operator set, or None.
 
-    `attributes` may have `unknown` values, which are skipped. `given`: places of operands that are not absent.
-    `admitted`: that it means something else there is known and wanted.
+    `attributes` may have `unknown` values, which are skipped. `given`: places of operands that are not
+    absent. `admitted`: that it means something else there is known and wanted.
     """
     versions = history().operators.get(operator)
     if not versions:
@@ -155,7 +180,10 @@ def misfit(operator: str, opset: int, attributes: Mapping[str, Any], given: Cont
         if not known and value is not unknown and value is not None and now.defaults.get(name) != value:
             return f"`{operator}` has no `{name}` in operator set {opset}"
     for k, name in enumerate(now.operands):
-        if k in given and name not in then.operands and former(operator, name, then.attributes) is None and k >= len(then.operands):
+        if (
+            k in given and name not in then.operands and former(operator, name, then.attributes) is None
+            and k >= len(then.operands)
+        ):
             return f"`{operator}` has no operand `{name}` in operator set {opset}"
     return None
 
@@ -169,7 +197,9 @@ def why_missing(operator: str, opset: int) -> str:
 
 
 def type_misfit(operator: str, opset: int, dtypes: tuple[str | None, ...]) -> str | None:
-    """Why operands of these element types (None: not known) do not fit the operator in an operator set, or None."""
+    """Why operands of these element types (None: not known) do not fit the operator in an operator set, or
+    None.
+    """
     then = version_at(operator, opset)
     if then is None or not then.operands:
         return None
@@ -181,8 +211,17 @@ def type_misfit(operator: str, opset: int, dtypes: tuple[str | None, ...]) -> st
         allowed, variable = then.types[place], then.variables[place]
         if allowed is not None and dtype not in allowed:
             *others, last = sorted(allowed)
-            listed = f"one of {len(allowed)} types, not" if len(others) > 3 else f"{', '.join(others)}{' or ' * bool(others)}{last}, got"
-            return f"operand `{then.operands[place]}` of `{operator}` must be {listed} {dtype} in operator set {opset}"
-        if variable and not variable.startswith(("tensor(", "seq(", "optional(")) and bound.setdefault(variable, dtype) != dtype:
+            listed = (
+                f"one of {len(allowed)} types, not" if len(others) > 3
+                else f"{', '.join(others)}{' or ' * bool(others)}{last}, got"
+            )
+            return (
+                f"operand `{then.operands[place]}` of `{operator}` must be {listed} {dtype} in operator set "
+                f"{opset}"
+            )
+        if (
+            variable and not variable.startswith(("tensor(", "seq(", "optional("))
+            and bound.setdefault(variable, dtype) != dtype
+        ):
             return f"operands of `{operator}` are {bound[variable]} and {dtype}"
     return None

@@ -25,14 +25,18 @@ def blocked(layout: str) -> dict[str, int]:
     return {letter: k for k, (_, letter) in enumerate(letters)}
 
 
-def windows(size: Dimension, kernel: Dimension, stride: int, dilation: int, pad: tuple[int, int], ceil: bool = False) -> Dimension:
+def windows(
+    size: Dimension, kernel: Dimension, stride: int, dilation: int, pad: tuple[int, int], ceil: bool = False
+) -> Dimension:
     """The number of windows that fit along an axis."""
     if not known(size, kernel):
         return UNKNOWN
     assert isinstance(size, int) and isinstance(kernel, int)
     room = size + pad[0] + pad[1] - dilation * (kernel - 1) - 1
     if room < 0:
-        raise TypeInferenceError(f"a window of {dilation * (kernel - 1) + 1} does not fit into {size + pad[0] + pad[1]}")
+        raise TypeInferenceError(
+            f"a window of {dilation * (kernel - 1) + 1} does not fit into {size + pad[0] + pad[1]}"
+        )
     if stride < 1:
         raise TypeInferenceError(f"stride {stride}")
     return (room + (stride - 1 if ceil else 0)) // stride + 1
@@ -66,9 +70,13 @@ def convolution(rank: int) -> Infer:
             for letter, size in zip(letters, numbers(attrs["kernel_size"], rank, "kernel_size")):
                 same(kernel[kernel_place[letter]], size, "`kernel_size` and the weight differ")
         result: dict[str, Dimension] = {"N": shape[place["N"]], "C": out}
-        strides, dilations = numbers(attrs["strides"], rank, "strides"), numbers(attrs["dilation"], rank, "dilation")
+        strides, dilations = (
+            numbers(attrs["strides"], rank, "strides"), numbers(attrs["dilation"], rank, "dilation"),
+        )
         for k, (letter, pad) in enumerate(zip(letters, paddings(attrs["padding"], rank))):
-            result[letter] = windows(shape[place[letter]], kernel[kernel_place[letter]], strides[k], dilations[k], pad)
+            result[letter] = windows(
+                shape[place[letter]], kernel[kernel_place[letter]], strides[k], dilations[k], pad
+            )
         layout = attrs["out_layout"] or attrs["data_layout"]
         return TensorType(tuple([result[letter] for letter in layout]), dtype)
 
@@ -85,13 +93,20 @@ def transposed(rank: int) -> Infer:
             return TensorType(None, dtype)
         letters = SPATIAL[rank]
         same(shape[place["C"]], kernel[kernel_place["I"]], "the channels and the weight differ")
-        result: dict[str, Dimension] = {"N": shape[place["N"]], "C": multiply(kernel[kernel_place["O"]], attrs["groups"])}
-        strides, dilations = numbers(attrs["strides"], rank, "strides"), numbers(attrs["dilation"], rank, "dilation")
+        result: dict[str, Dimension] = {
+            "N": shape[place["N"]],
+            "C": multiply(kernel[kernel_place["O"]], attrs["groups"]),
+        }
+        strides, dilations = (
+            numbers(attrs["strides"], rank, "strides"), numbers(attrs["dilation"], rank, "dilation"),
+        )
         extra = numbers(attrs["output_padding"], rank, "output_padding")
         for k, (letter, pad) in enumerate(zip(letters, paddings(attrs["padding"], rank))):
             size, window = shape[place[letter]], kernel[kernel_place[letter]]
             if isinstance(size, int) and isinstance(window, int):
-                result[letter] = (size - 1) * strides[k] - pad[0] - pad[1] + dilations[k] * (window - 1) + 1 + extra[k]
+                result[letter] = (
+                    (size - 1) * strides[k] - pad[0] - pad[1] + dilations[k] * (window - 1) + 1 + extra[k]
+                )
             else:
                 result[letter] = UNKNOWN
         layout = attrs["out_layout"] or attrs["data_layout"]
@@ -110,8 +125,11 @@ def backward_weight(types: Types, attrs: Attrs, value_of: ValueOf) -> Type | Non
     height, width = numbers(attrs["kernel_size"], 2, "kernel_size")
     inner = b[place["C"]]
     sizes: dict[str, Dimension] = {
-        "O": a[grad_place["C"]], "I": inner // attrs["groups"] if isinstance(inner, int) else UNKNOWN, "H": height, "W": width,
-    }  # fmt: skip
+        "O": a[grad_place["C"]],
+        "I": inner // attrs["groups"] if isinstance(inner, int) else UNKNOWN,
+        "H": height,
+        "W": width,
+    }
     return TensorType(tuple([sizes[letter] for letter in attrs["kernel_layout"]]), dtype)
 
 
@@ -123,10 +141,14 @@ def pool(rank: int) -> Infer:
         if shape is None:
             return TensorType(None, data.dtype)
         result = list(shape)
-        sizes, strides = numbers(attrs["pool_size"], rank, "pool_size"), numbers(attrs["strides"], rank, "strides")
+        sizes, strides = (
+            numbers(attrs["pool_size"], rank, "pool_size"), numbers(attrs["strides"], rank, "strides"),
+        )
         dilations = numbers(attrs["dilation"], rank, "dilation")
         for k, (letter, pad) in enumerate(zip(SPATIAL[rank], paddings(attrs["padding"], rank))):
-            result[place[letter]] = windows(shape[place[letter]], sizes[k], strides[k], dilations[k], pad, attrs["ceil_mode"])
+            result[place[letter]] = windows(
+                shape[place[letter]], sizes[k], strides[k], dilations[k], pad, attrs["ceil_mode"]
+            )
         return TensorType(tuple(result), data.dtype)
 
     return infer
@@ -160,7 +182,9 @@ def pad(types: Types, attrs: Attrs, value_of: ValueOf) -> Type | None:
         return TensorType(None, data.dtype)
     result: list[Dimension] = []
     for size, (before, after) in zip(shape, widths):
-        result.append(size + before + after if isinstance(size, int) else size if before == after == 0 else UNKNOWN)
+        result.append(
+            size + before + after if isinstance(size, int) else size if before == after == 0 else UNKNOWN
+        )
     return TensorType(tuple(result), data.dtype)
 
 
@@ -202,7 +226,9 @@ def _blocks(larger: bool) -> Infer:
         for letter in "HW":
             if not larger and result[place[letter]] % block:
                 raise TypeInferenceError(f"blocks of {block} do not divide {result[place[letter]]}")
-            result[place[letter]] = result[place[letter]] * block if larger else result[place[letter]] // block
+            result[place[letter]] = (
+                result[place[letter]] * block if larger else result[place[letter]] // block
+            )
         channels = result[place["C"]]
         if larger and channels % (block * block):
             raise TypeInferenceError(f"{channels} channels are no multiple of {block * block}")
@@ -218,7 +244,12 @@ INFER: dict[str, Infer] = {
     **{f"nn.{m}_pool{k}d": pool(k) for k in (1, 2, 3) for m in ("max", "avg")},
     **{f"nn.adaptive_{m}_pool{k}d": pool_to(k) for k in (1, 2, 3) for m in ("max", "avg")},
     **{f"nn.global_{m}_pool2d": pool_to(2, 1) for m in ("max", "avg")},
-    "qnn.conv2d": convolution(2), "nn.conv2d_backward_weight": backward_weight, "nn.pad": pad, "nn.mirror_pad": pad,
-    "nn.upsampling": upsampling, "image.resize2d": resize, "nn.depth_to_space": _blocks(True),
+    "qnn.conv2d": convolution(2),
+    "nn.conv2d_backward_weight": backward_weight,
+    "nn.pad": pad,
+    "nn.mirror_pad": pad,
+    "nn.upsampling": upsampling,
+    "image.resize2d": resize,
+    "nn.depth_to_space": _blocks(True),
     "nn.space_to_depth": _blocks(False),
-}  # fmt: skip
+}

@@ -130,7 +130,9 @@ def numbers(values: Any, count: int, what: str) -> tuple[int, ...]:
 
 
 def paddings(values: Any, count: int) -> list[tuple[int, int]]:
-    """(before, after) for each spatial axis, from one number, one an axis, or all befores and then all afters."""
+    """(before, after) for each spatial axis, from one number, one an axis, or all befores and then all
+    afters.
+    """
     items = (values,) if type(values) is int else tuple(values)
     if len(items) == 1:
         items = items * count

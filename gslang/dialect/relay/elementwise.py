@@ -14,16 +14,21 @@ Attrs = Mapping[str, Any]
 ValueOf = Callable[[int], Any]
 
 UNARY = (
-    "exp log log2 log10 sqrt rsqrt tanh sigmoid erf sin cos tan sinh cosh asin acos atan asinh acosh atanh abs negative"
-    " floor ceil round trunc sign logical_not bitwise_not copy nn.relu nn.leaky_relu clip fast_exp fast_erf fast_tanh"
+    "exp log log2 log10 sqrt rsqrt tanh sigmoid erf sin cos tan sinh cosh asin acos atan asinh acosh atanh "
+    "abs negative"
+    " floor ceil round trunc sign logical_not bitwise_not copy nn.relu nn.leaky_relu clip fast_exp fast_erf "
+    "fast_tanh"
     " zeros_like ones_like nn.softmax nn.log_softmax nn.fast_softmax fixed_point_multiply device_copy"
     " annotation.stop_fusion annotation.checkpoint annotation.cast_hint nn.lrn nn.l2_normalize sort reverse"
 ).split()
 BINARY = (
-    "add subtract multiply divide floor_divide trunc_divide mod floor_mod trunc_mod power maximum minimum bitwise_and"
+    "add subtract multiply divide floor_divide trunc_divide mod floor_mod trunc_mod power maximum minimum "
+    "bitwise_and"
     " bitwise_or bitwise_xor left_shift right_shift atan2"
 ).split()
-COMPARISON = "equal not_equal less less_equal greater greater_equal logical_and logical_or logical_xor".split()
+COMPARISON = (
+    "equal not_equal less less_equal greater greater_equal logical_and logical_or logical_xor".split()
+)
 
 
 def like_first(types: Types, attrs: Attrs, value_of: ValueOf) -> Type | None:
@@ -73,7 +78,9 @@ def per_channel(operand: int) -> Infer:
             axis = axis_of(attrs["axis"], len(data.shape))
             if vector.shape is not None:
                 if len(vector.shape) != 1:
-                    raise TypeInferenceError(f"operand {operand + 1} has {len(vector.shape)} dimensions, 1 is expected")
+                    raise TypeInferenceError(
+                        f"operand {operand + 1} has {len(vector.shape)} dimensions, 1 is expected"
+                    )
                 same(data.shape[axis], vector.shape[0], f"axis {axis} and the vector differ")
         common_dtype((data, vector))
         return types[0]
@@ -131,14 +138,22 @@ def quantised_binary(types: Types, attrs: Attrs, value_of: ValueOf) -> Type | No
 
 
 INFER: dict[str, Infer] = {
-    **dict.fromkeys(UNARY, like_first),
-    **dict.fromkeys(("isnan", "isinf", "isfinite"), to_bool),
-    **dict.fromkeys(BINARY, binary),
-    **dict.fromkeys(COMPARISON, comparison),
+    **dict.fromkeys(UNARY, like_first), **dict.fromkeys(("isnan", "isinf", "isfinite"), to_bool),
+    **dict.fromkeys(BINARY, binary), **dict.fromkeys(COMPARISON, comparison),
     **dict.fromkeys(("zeros", "ones", "full"), filled),
     **dict.fromkeys(("qnn.quantize", "qnn.dequantize", "qnn.requantize"), quantised),
     **dict.fromkeys(("qnn.add", "qnn.multiply", "qnn.subtract"), quantised_binary),
-    "where": where, "cast": cast, "cast_like": cast_like, "nn.bias_add": per_channel(1), "nn.prelu": per_channel(1),
-    "full_like": full_like, "arange": arange, "one_hot": one_hot, "shape_of": shape_of, "vm.shape_of": shape_of,
-    "ndarray_size": scalar, "matrix_set_diag": like_first, "sequence_mask": like_first,
-}  # fmt: skip
+    "where": where,
+    "cast": cast,
+    "cast_like": cast_like,
+    "nn.bias_add": per_channel(1),
+    "nn.prelu": per_channel(1),
+    "full_like": full_like,
+    "arange": arange,
+    "one_hot": one_hot,
+    "shape_of": shape_of,
+    "vm.shape_of": shape_of,
+    "ndarray_size": scalar,
+    "matrix_set_diag": like_first,
+    "sequence_mask": like_first,
+}

@@ -28,7 +28,9 @@ ValueOf = Callable[[int], Any]
 
 
 def reshaped(shape: Shape, newshape: tuple[int, ...], allowzero: bool = False) -> Shape:
-    """Relay's `reshape`: 0 copies, -1 infers, -2 copies the rest, -3 merges two, -4 splits one into the next two."""
+    """Relay's `reshape`: 0 copies, -1 infers, -2 copies the rest, -3 merges two, -4 splits one into the next
+    two.
+    """
     result: list[Dimension] = []
     source = list(shape)
     at = 0
@@ -122,7 +124,9 @@ def reverse_reshape(types: Types, attrs: Attrs, value_of: ValueOf) -> Type | Non
     data = tensor(types[0])
     if data.shape is None:
         return TensorType(None, data.dtype)
-    return TensorType(reshaped(data.shape[::-1], attrs["newshape"][::-1], attrs["allowzero"])[::-1], data.dtype)
+    return TensorType(
+        reshaped(data.shape[::-1], attrs["newshape"][::-1], attrs["allowzero"])[::-1], data.dtype
+    )
 
 
 def reshape_like(types: Types, attrs: Attrs, value_of: ValueOf) -> Type | None:
@@ -247,7 +251,9 @@ def concatenate(types: Types, attrs: Attrs, value_of: ValueOf) -> Type | None:
         if len(shape) != rank:
             raise TypeInferenceError(f"{rank} dimensions against {len(shape)}")
         for k in range(rank):
-            result[k] = add(result[k], shape[k]) if k == axis else same(result[k], shape[k], f"axis {k} differs")
+            result[k] = (
+                add(result[k], shape[k]) if k == axis else same(result[k], shape[k], f"axis {k} differs")
+            )
     return TensorType(tuple(result), dtype)
 
 
@@ -268,7 +274,9 @@ def split(types: Types, attrs: Attrs, value_of: ValueOf) -> Type | None:
     sections = attrs["indices_or_sections"]
     count = sections if type(sections) is int else len(sections) + 1
     if count > MOST_FIELDS:
-        raise TypeInferenceError(f"{count:,} parts are more than the {MOST_FIELDS:,} fields that a tuple may have")
+        raise TypeInferenceError(
+            f"{count:,} parts are more than the {MOST_FIELDS:,} fields that a tuple may have"
+        )
     if data.shape is None:
         return TupleType((TensorType(None, data.dtype),) * max(count, 0))
     axis = axis_of(attrs["axis"], len(data.shape))
@@ -327,7 +335,9 @@ def slice_like(types: Types, attrs: Attrs, value_of: ValueOf) -> Type | None:
         return TensorType(None, data.dtype)
     rank = min(len(data.shape), len(like.shape))
     axes = tuple(range(rank)) if not attrs["axes"] else axes_of(attrs["axes"], len(data.shape))
-    return TensorType(tuple([like.shape[k] if k in axes else d for k, d in enumerate(data.shape)]), data.dtype)
+    return TensorType(
+        tuple([like.shape[k] if k in axes else d for k, d in enumerate(data.shape)]), data.dtype
+    )
 
 
 def take(types: Types, attrs: Attrs, value_of: ValueOf) -> Type | None:
@@ -369,7 +379,10 @@ def repeat(types: Types, attrs: Attrs, value_of: ValueOf) -> Type | None:
     if attrs["axis"] is None:
         return TensorType((multiply(product(data.shape), attrs["repeats"]),), data.dtype)
     axis = axis_of(attrs["axis"], len(data.shape))
-    return TensorType(tuple([multiply(d, attrs["repeats"]) if k == axis else d for k, d in enumerate(data.shape)]), data.dtype)
+    return TensorType(
+        tuple([multiply(d, attrs["repeats"]) if k == axis else d for k, d in enumerate(data.shape)]),
+        data.dtype,
+    )
 
 
 def broadcast_to(types: Types, attrs: Attrs, value_of: ValueOf) -> Type | None:
@@ -423,7 +436,9 @@ def dyn_reshape(types: Types, attrs: Attrs, value_of: ValueOf) -> Type | None:
     value = value_of(1)
     data = tensor(types[0])
     if value is not None and data.shape is not None:
-        return TensorType(reshaped(data.shape, tuple(int(d) for d in value.reshape(-1)), attrs["allowzero"]), data.dtype)
+        return TensorType(
+            reshaped(data.shape, tuple(int(d) for d in value.reshape(-1)), attrs["allowzero"]), data.dtype
+        )
     return shaped_by(1)(types, attrs, lambda k: None)
 
 
@@ -442,13 +457,39 @@ def meshgrid(types: Types, attrs: Attrs, value_of: ValueOf) -> Type | None:
 
 
 INFER: dict[str, Infer] = {
-    "reshape": reshape, "contrib_reverse_reshape": reverse_reshape, "reshape_like": reshape_like, "transpose": transpose,
-    "squeeze": squeeze, "expand_dims": expand_dims, "nn.batch_flatten": flatten, "layout_transform": layout_transform,
-    "concatenate": concatenate, "qnn.concatenate": concatenate, "stack": stack, "split": split,
-    "strided_slice": strided_slice, "slice_like": slice_like, "take": take, "gather": gather, "gather_nd": gather_nd,
-    "scatter": lambda t, a, v: t[0], "scatter_elements": lambda t, a, v: t[0], "tile": tile, "repeat": repeat,
-    "broadcast_to": broadcast_to, "broadcast_to_like": broadcast_to_like, "collapse_sum_like": collapse_sum_like,
-    "collapse_sum_to": shaped_by(1), "dyn.reshape": dyn_reshape, "dyn.broadcast_to": shaped_by(1),
-    "dyn.zeros": shaped_by(0), "dyn.ones": shaped_by(0), "dyn.full": shaped_by(1), "dyn.tile": unknown_like,
-    "dyn.strided_slice": unknown_like, "dyn.expand_dims": unknown_like, "dyn.squeeze": unknown_like, "meshgrid": meshgrid,
-}  # fmt: skip
+    "reshape": reshape,
+    "contrib_reverse_reshape": reverse_reshape,
+    "reshape_like": reshape_like,
+    "transpose": transpose,
+    "squeeze": squeeze,
+    "expand_dims": expand_dims,
+    "nn.batch_flatten": flatten,
+    "layout_transform": layout_transform,
+    "concatenate": concatenate,
+    "qnn.concatenate": concatenate,
+    "stack": stack,
+    "split": split,
+    "strided_slice": strided_slice,
+    "slice_like": slice_like,
+    "take": take,
+    "gather": gather,
+    "gather_nd": gather_nd,
+    "scatter": lambda t, a, v: t[0],
+    "scatter_elements": lambda t, a, v: t[0],
+    "tile": tile,
+    "repeat": repeat,
+    "broadcast_to": broadcast_to,
+    "broadcast_to_like": broadcast_to_like,
+    "collapse_sum_like": collapse_sum_like,
+    "collapse_sum_to": shaped_by(1),
+    "dyn.reshape": dyn_reshape,
+    "dyn.broadcast_to": shaped_by(1),
+    "dyn.zeros": shaped_by(0),
+    "dyn.ones": shaped_by(0),
+    "dyn.full": shaped_by(1),
+    "dyn.tile": unknown_like,
+    "dyn.strided_slice": unknown_like,
+    "dyn.expand_dims": unknown_like,
+    "dyn.squeeze": unknown_like,
+    "meshgrid": meshgrid,
+}

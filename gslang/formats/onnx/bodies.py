@@ -1,7 +1,8 @@
-"""Graphs inside a model — bodies of `If`, `Loop`, `Scan`, and local functions — read, rewritten by whoever asks, and put back.
+"""Graphs inside a model — bodies of `If`, `Loop`, `Scan`, and local functions — read, rewritten by whoever
+asks, and put back.
 
-A body is a graph of its own: outer values that it reads are inputs of it, or constants where they are ones, so that a match
-never reaches out. New names are new in the whole model.
+A body is a graph of its own: outer values that it reads are inputs of it, or constants where they are ones,
+so that a match never reaches out. New names are new in the whole model.
 """
 
 from __future__ import annotations
@@ -27,7 +28,9 @@ from gslang.graph.graph import CONST, PROJ, Graph
 _SMALL: Final = 1024  # elements of a constant that inference may look at
 
 Rewrite = Callable[[str, Graph], None]
-"""Changes a graph inside a model; told its path: `y/then_branch` is a body of the node that makes `y`, `local.F()` a function."""
+"""Changes a graph inside a model; told its path: `y/then_branch` is a body of the node that makes `y`,
+`local.F()` a function.
+"""
 
 
 def has_insides(graph: Graph) -> bool:
@@ -38,18 +41,27 @@ def has_insides(graph: Graph) -> bool:
     if record.local_functions():
         return True
     having = frozenset(op for op in set(graph.op) if _may_have_bodies(op))
-    return bool(having) and any(isinstance(part, Body) for op, attrs in zip(graph.op, graph.attrs) if op in having for part in _parts(attrs))
+    return bool(having) and any(
+        isinstance(part, Body)
+        for op, attrs in zip(graph.op, graph.attrs) if op in having
+        for part in _parts(attrs)
+    )
 
 
 @lru_cache(maxsize=1024)
 def _may_have_bodies(op: str) -> bool:
     """False for a standard operator none of whose attributes is a graph, and for what is no call."""
     versions = history().operators.get(op)
-    return op[0] != "%" if versions is None else any(kind.startswith("GRAPH") for version in versions for kind in version.kinds.values())
+    return (
+        op[0] != "%" if versions is None
+        else any(kind.startswith("GRAPH") for version in versions for kind in version.kinds.values())
+    )
 
 
 def insides(graph: Graph, dialect: Dialect) -> list[tuple[str, Graph]]:
-    """All bodies and local functions of a graph with their paths, those inside of others too, outer ones first. `graph` stays as it is."""
+    """All bodies and local functions of a graph with their paths, those inside of others too, outer ones
+    first. `graph` stays as it is.
+    """
     found: list[tuple[str, Graph]] = []
 
     def note(path: str, inner: Graph) -> None:
@@ -62,7 +74,10 @@ def insides(graph: Graph, dialect: Dialect) -> list[tuple[str, Graph]]:
 
 
 def rewrite_insides(graph: Graph, dialect: Dialect, rewrite: Rewrite, prefix: str = "") -> int:
-    """Let `rewrite` change each body and local function of a graph; returns how many it did change. `prefix`: of their paths."""
+    """Let `rewrite` change each body and local function of a graph; returns how many it did change.
+
+    `prefix`: of their paths.
+    """
     record = model_record(graph)
     if record is None:
         return 0
@@ -93,7 +108,13 @@ def _result_name(graph: Graph, node: int) -> str:
     record = node_record(graph, node)
     if record is not None and record.message is not None:
         return next((name for name in record.message.output if name), graph.label(node))
-    return next((name for user in sorted(graph.users[node]) if graph.op[user] is PROJ and (name := graph.names[user])), graph.label(node))
+    return next(
+        (
+            name
+            for user in sorted(graph.users[node]) if graph.op[user] is PROJ and (name := graph.names[user])
+        ),
+        graph.label(node),
+    )
 
 
 def _parts(attrs: Mapping[str, Any]) -> list[Any]:
@@ -103,8 +124,18 @@ def _parts(attrs: Mapping[str, Any]) -> list[Any]:
 class Outside:
     """The surroundings of a node's bodies: the outer graph, and the location of its values."""
 
-    def __init__(self, graph: Graph, node: int, record: ModelRecord, dialect: Dialect, rewrite: Rewrite | None, taken: set[str]) -> None:
-        self.graph, self.record, self.dialect, self.rewrite, self.taken = graph, record, dialect, rewrite, taken
+    def __init__(
+        self,
+        graph: Graph,
+        node: int,
+        record: ModelRecord,
+        dialect: Dialect,
+        rewrite: Rewrite | None,
+        taken: set[str],
+    ) -> None:
+        self.graph, self.record, self.dialect, self.rewrite, self.taken = (
+            graph, record, dialect, rewrite, taken,
+        )
         captures = captures_of(graph.attrs[node].values())
         operands = graph.operands[node]
         self.values = dict(zip(captures, operands[len(operands) - len(captures) :]))
@@ -115,18 +146,24 @@ class Outside:
             case Body():
                 return self._body(path, value)
             case tuple() if any(isinstance(part, Body) for part in value):
-                return tuple([self._body(f"{path}[{k}]", part) if isinstance(part, Body) else part for k, part in enumerate(value)])
+                return tuple([
+                    self._body(f"{path}[{k}]", part) if isinstance(part, Body) else part
+                    for k, part in enumerate(value)
+                ])
         return value
 
     def read(self, body: Body, shown: set[str]) -> Graph:
-        """A body as a graph; `shown` receives the names of the outer values among its inputs and constants."""
+        """A body as a graph; `shown` receives the names of the outer values among its inputs and constants.
+        """
         model = _around(self.record)
         model.graph.ParseFromString(body.data)
         large: list[str] = []
         for name in body.captures:
             self._show(model.graph, name, self.values[name], large, shown)
         whole_ir = self.record.message.ir_version  # before 4, a body has as few initializers as it has inputs
-        inner = read_message(model, self.record.path, self.record.folder, self.dialect, frozenset(self.taken), 0 < whole_ir < 4)
+        inner = read_message(
+            model, self.record.path, self.record.folder, self.dialect, frozenset(self.taken), 0 < whole_ir < 4
+        )
         for name in large:
             _make_constant(inner, name, self.graph, self.values[name])
         return inner
@@ -205,7 +242,7 @@ def _import(graph: Graph, written: Any) -> None:
     graph.meta[OPSETS] = opsets
 
 
-# ── functions ─────────────────────────────────────────────────────────────────────────────────────────────────────
+# ── functions ───────────────────────────────────────────────────────────────────────────────────────────────
 
 
 def _rewrite_functions(graph: Graph, record: ModelRecord, dialect: Dialect, rewrite: Rewrite) -> int:
@@ -223,8 +260,11 @@ def _rewrite_functions(graph: Graph, record: ModelRecord, dialect: Dialect, rewr
             model.graph.input.add(name=name)
         for name in function.output:
             model.graph.output.add(name=name)
-        inner = read_message(model, record.path, record.folder, dialect, frozenset(), constants_are_nodes=True)
-        rewrite(f"{operator_name(function.domain, function.name)}{':' * bool(function.overload)}{function.overload}()", inner)
+        inner = read_message(
+            model, record.path, record.folder, dialect, frozenset(), constants_are_nodes=True
+        )
+        overload = f":{function.overload}" if function.overload else ""
+        rewrite(f"{operator_name(function.domain, function.name)}{overload}()", inner)
         written = onnx_model(inner)
         if list(written.graph.node) == list(function.node):
             continue

@@ -34,18 +34,24 @@ class Pending:
 
 @dataclass(frozen=True, slots=True)
 class DataFile:
-    """A data file to be written before the model: `write` fills it, and lets the messages of `tensors` refer to it."""
+    """A data file to be written before the model: `write` fills it, and lets the messages of `tensors` refer
+    to it.
+    """
 
     path: Path
     tensors: Sequence[OnnxTensor]
     write: Callable[[BinaryIO], None]
 
 
-def placed(model: Any, record: ModelRecord | None, path: Path, mode: str, pending: Mapping[str, Pending]) -> DataFile | None:
-    """Put the tensors of a model where `mode` wants them; what goes into a file is returned. Raises `InputError`.
+def placed(
+    model: Any, record: ModelRecord | None, path: Path, mode: str, pending: Mapping[str, Pending]
+) -> DataFile | None:
+    """Put the tensors of a model where `mode` wants them; what goes into a file is returned. Raises
+    `InputError`.
 
-    `keep` leaves references as they are if the model stays in its folder, and copies otherwise; new large tensors of a model that
-    has external data are external too. A model that would be too large for one file is written with its data beside it.
+    `keep` leaves references as they are if the model stays in its folder, and copies otherwise; new large
+    tensors of a model that has external data are external too. A model that would be too large for one file
+    is written with its data beside it.
     """
     if mode not in MODES:
         raise InputError(f"`{mode}` is not a mode of external data", help=f"one of {', '.join(MODES)}")
@@ -54,17 +60,24 @@ def placed(model: Any, record: ModelRecord | None, path: Path, mode: str, pendin
     tensors = [OnnxTensor(t, folder) for t in tensors_of(model.graph)]
     new = {id(t) for t in tensors if t.message.name in pending and not t.external and not t.message.raw_data}
     outside = [t for t in tensors if t.external]
-    inner = sum(pending[t.message.name].nbytes if id(t) in new else len(t.message.raw_data) for t in tensors if not t.external)
+    inner = sum(
+        pending[t.message.name].nbytes if id(t) in new else len(t.message.raw_data)
+        for t in tensors if not t.external
+    )
     chosen: list[OnnxTensor] = []
     if mode == "inline":
         total = inner + sum(t.extent()[2] for t in outside)
         if total > LIMIT:
-            raise InputError(f"{total} bytes of weights do not fit into one file", path=str(path), help="--external copy")
+            raise InputError(
+                f"{total} bytes of weights do not fit into one file", path=str(path), help="--external copy"
+            )
         for tensor in outside:
             _inline(tensor, tensor.raw().tobytes())
     else:
         copied = mode == "copy" or inner > LIMIT
-        had = record is not None and any(t.data_location == t.EXTERNAL for t in tensors_of(record.message.graph))
+        had = record is not None and any(
+            t.data_location == t.EXTERNAL for t in tensors_of(record.message.graph)
+        )
         chosen = [
             t for t in tensors
             if (t.external and (mode == "copy" or moved)) or (id(t) in new and (copied or had))
@@ -77,7 +90,12 @@ def placed(model: Any, record: ModelRecord | None, path: Path, mode: str, pendin
     if not chosen:
         return None
     target = _data_path(path, outside)
-    return DataFile(target, chosen, lambda file: _write(file, chosen, {id(t): pending[t.message.name] for t in chosen if id(t) in new}, target.name))
+    return DataFile(
+        target, chosen,
+        lambda file: _write(
+            file, chosen, {id(t): pending[t.message.name] for t in chosen if id(t) in new}, target.name
+        ),
+    )
 
 
 def _inline(tensor: OnnxTensor, data: bytes) -> None:
@@ -132,7 +150,8 @@ def _read(source: IO[bytes], count: int, path: Path) -> bytes:
 
 
 def _data_path(path: Path, outside: list[OnnxTensor]) -> Path:
-    """`model.onnx.data`, or with a number where that is a file the data are read from, or of another model."""
+    """`model.onnx.data`, or with a number where that is a file the data are read from, or of another model.
+    """
     target = path.with_name(path.name + ".data")
     sources = {t.extent()[0] for t in outside}
     count = 1

@@ -1,5 +1,5 @@
-"""Bodies that are sure to run take the places of their calls: the branch of an `If` whose condition is a constant, and each round of
-a `Loop` of few rounds whose number is a constant and whose condition stays true.
+"""Bodies that are sure to run take the places of their calls: the branch of an `If` whose condition is a
+constant, and each round of a `Loop` of few rounds whose number is a constant and whose condition stays true.
 
 Part of `fold`: what constants decide is decided.
 """
@@ -77,11 +77,16 @@ def _rounds(graph: Graph, dialect: Dialect, node: int) -> list[int] | None:
     splice = _Splice(graph, outside, body)
     inputs = splice.inputs
     scanned = len(splice.inner.outputs) - 1 - len(carried)
-    if not 0 < count <= MOST_ROUNDS or count * len(splice.inner) > MOST_NODES or len(inputs) != 2 + len(carried) or not splice.goes_on():
+    if (
+        not 0 < count <= MOST_ROUNDS or count * len(splice.inner) > MOST_NODES
+        or len(inputs) != 2 + len(carried) or not splice.goes_on()
+    ):
         return None
     scans: list[list[int]] = [[] for _ in range(scanned)]
     for k in range(count):
-        given = dict(zip(inputs, (_number(graph, k, "int64", ()), _number(graph, True, "bool", ()), *carried)))
+        given = dict(
+            zip(inputs, (_number(graph, k, "int64", ()), _number(graph, True, "bool", ()), *carried))
+        )
         made = splice.run(given)
         if not made:
             return None
@@ -129,7 +134,10 @@ class _Splice:
         self.shown: set[str] = set()
         self.inner = outside.read(body, self.shown)
         inner = self.inner
-        self.inputs = [str(inner.names[n]) for n in inner.nodes() if inner.op[n] in VARIABLES and inner.names[n] not in self.shown]
+        self.inputs = [
+            str(inner.names[n])
+            for n in inner.nodes() if inner.op[n] in VARIABLES and inner.names[n] not in self.shown
+        ]
         self.known = {d for o in outside.values.values() for d in _symbols(graph.types[o])}
 
     def goes_on(self) -> bool:
@@ -168,7 +176,10 @@ class _Splice:
         """Names of sizes mean something in the body only, but those of values that it reads."""
         match type_:
             case TensorType(shape, dtype) if shape is not None:
-                return TensorType(tuple(UNKNOWN if isinstance(d, Symbol) and d not in self.known else d for d in shape), dtype)
+                return TensorType(
+                    tuple(UNKNOWN if isinstance(d, Symbol) and d not in self.known else d for d in shape),
+                    dtype,
+                )
             case TupleType(fields):
                 return TupleType(tuple(map(self._type, fields)))
         return type_

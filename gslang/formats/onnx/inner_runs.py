@@ -1,4 +1,6 @@
-"""Rules in the bodies and local functions of a model: run there, or applied again from a trace; counted for each of them."""
+"""Rules in the bodies and local functions of a model: run there, or applied again from a trace; counted for
+each of them.
+"""
 
 from __future__ import annotations
 
@@ -29,12 +31,17 @@ class BodyCount:
 
 
 def run_inside(
-    graph: Graph, dialect: Dialect, run: Run, limits: Limits, progress: Progress, observer: Callable[[str, Graph, int], Observer | None]
-) -> tuple[bool, dict[str, BodyCount]]:  # fmt: skip
+    graph: Graph,
+    dialect: Dialect,
+    run: Run,
+    limits: Limits,
+    progress: Progress,
+    observer: Callable[[str, Graph, int], Observer | None],
+) -> tuple[bool, dict[str, BodyCount]]:
     """Rewrite each body and function of a model, what is inside of one behind it, until `limits.stop_after`.
 
-    Returns whether one of them is another now, and what happened in each, by path. `progress` counts on; `observer` gives who is
-    told of a graph's changes, by its path, and how many applications were before.
+    Returns whether one of them is another now, and what happened in each, by path. `progress` counts on;
+    `observer` gives who is told of a graph's changes, by its path, and how many applications were before.
     """
     counts: dict[str, BodyCount] = {}
 
@@ -64,7 +71,10 @@ def _include_refused(graph: Graph, inner: Graph) -> None:
 
 
 class Entries:
-    """The entries of a trace, taken off in order by the graphs that they are about. None is read before the one before it is done."""
+    """The entries of a trace, taken off in order by the graphs that they are about.
+
+    None is read before the one before it is done.
+    """
 
     def __init__(self, entries: Iterable[TraceEntry]) -> None:
         self._rest = iter(entries)
@@ -84,8 +94,12 @@ class Entries:
             yield entry
 
 
-def replay_inside(graph: Graph, dialect: Dialect, entries: Entries, redo: Callable[[str, Graph], None]) -> None:
-    """Let `redo` apply the entries that are about bodies and functions, in the order in which `run_inside` goes through these."""
+def replay_inside(
+    graph: Graph, dialect: Dialect, entries: Entries, redo: Callable[[str, Graph], None]
+) -> None:
+    """Let `redo` apply the entries that are about bodies and functions, in the order in which `run_inside`
+    goes through these.
+    """
 
     def within(path: str, inner: Graph) -> None:
         if entries.next is None:

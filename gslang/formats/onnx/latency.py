@@ -17,7 +17,12 @@ from gslang.formats.onnx.runtime import model_folder
 from gslang.formats.onnx.writer import onnx_model
 from gslang.graph.graph import Graph
 
-LEVELS: Final = {"none": "ORT_DISABLE_ALL", "basic": "ORT_ENABLE_BASIC", "extended": "ORT_ENABLE_EXTENDED", "all": "ORT_ENABLE_ALL"}
+LEVELS: Final = {
+    "none": "ORT_DISABLE_ALL",
+    "basic": "ORT_ENABLE_BASIC",
+    "extended": "ORT_ENABLE_EXTENDED",
+    "all": "ORT_ENABLE_ALL",
+}
 """onnxruntime's optimization level on loading a model; `all` is its default."""
 LEAST_ROUNDS: Final = 11
 MOST_ROUNDS: Final = 10_000
@@ -49,16 +54,23 @@ class Latency:
     def report(self) -> dict[str, Any]:
         """As JSON says it, times in seconds."""
         found: dict[str, Any] = {
-            "measured": True, "runtime": f"onnxruntime {self.version}", "provider": self.setting.provider, "level": self.setting.level,
-            "threads": self.setting.threads, "before": self.before.report(),
-        }  # fmt: skip
+            "measured": True,
+            "runtime": f"onnxruntime {self.version}",
+            "provider": self.setting.provider,
+            "level": self.setting.level,
+            "threads": self.setting.threads,
+            "before": self.before.report(),
+        }
         if self.after is not None and self.change is not None:
             found |= {"after": self.after.report(), **self.change.report()}
         return found
 
 
 def full_provider(name: str) -> str:
-    """The execution provider that a name or its beginning (`cpu`, `CUDA`) means. Raises `InputError` if onnxruntime here has none such."""
+    """The execution provider that a name or its beginning (`cpu`, `CUDA`) means.
+
+    Raises `InputError` if onnxruntime here has none such.
+    """
     import onnxruntime  # type: ignore[import-untyped]
 
     there: dict[str, str] = {provider.lower(): provider for provider in onnxruntime.get_available_providers()}
@@ -68,12 +80,17 @@ def full_provider(name: str) -> str:
     short = [provider.removesuffix("ExecutionProvider") for provider in there.values()]
     guess = did_you_mean(name, [*there.values(), *short])
     raise InputError(
-        f"onnxruntime has no execution provider `{name}` here", help=f"did you mean `{guess}`?" if guess else f"there are: {', '.join(there.values())}"
+        f"onnxruntime has no execution provider `{name}` here",
+        help=f"did you mean `{guess}`?" if guess else f"there are: {', '.join(there.values())}",
     )
 
 
 def measure_latency(
-    before: Graph, after: Graph | None, inputs: Mapping[str, Any], setting: Setting, clock: Callable[[], float] = perf_counter
+    before: Graph,
+    after: Graph | None,
+    inputs: Mapping[str, Any],
+    setting: Setting,
+    clock: Callable[[], float] = perf_counter,
 ) -> Latency:
     """Times of runs on the same inputs. Raises `InputError`, `EvaluationError`."""
     import onnxruntime
@@ -88,7 +105,9 @@ def measure_latency(
     return Latency(onnxruntime.__version__, setting, times[0], times[2], change(*times))
 
 
-def _take_turns(runs: list[Callable[[], object]], setting: Setting, clock: Callable[[], float]) -> list[Times]:
+def _take_turns(
+    runs: list[Callable[[], object]], setting: Setting, clock: Callable[[], float]
+) -> list[Times]:
     """Times of each of the runs; every round has all of them, each time beginning with another."""
     try:
         for _ in range(setting.warm_up):
@@ -96,7 +115,10 @@ def _take_turns(runs: list[Callable[[], object]], setting: Setting, clock: Calla
                 run()
         seconds: list[list[float]] = [[] for _ in runs]
         end, number = clock() + setting.seconds, 0
-        while number < setting.rounds if setting.rounds is not None else number < LEAST_ROUNDS or clock() < end and number < MOST_ROUNDS:
+        while (
+            number < setting.rounds if setting.rounds is not None
+            else number < LEAST_ROUNDS or clock() < end and number < MOST_ROUNDS
+        ):
             for k in range(len(runs)):
                 turn = (number + k) % len(runs)
                 began = clock()
@@ -136,7 +158,10 @@ def _session(graph: Graph, inputs: Mapping[str, Any], setting: Setting) -> Any:
     except Exception as error:  # as above, and protobuf has its own
         raise EvaluationError(_said(error)) from error
     if session.get_providers()[0] != setting.provider:
-        raise InputError(f"onnxruntime cannot run this model with {setting.provider}", help="leave --provider out to measure on the CPU")
+        raise InputError(
+            f"onnxruntime cannot run this model with {setting.provider}",
+            help="leave --provider out to measure on the CPU",
+        )
     return session
 
 

@@ -1,8 +1,9 @@
 """The operator sets and the IR version of a written model: those it had, and the needs of its new parts.
 
-Before IR version 4 every initializer is an input too. A new initializer that were one would change the model's interface, and a
-`Constant` node in its place would be a node more than before; so a model with new initializers has IR version 4, which says
-nothing else about older parts. Operator sets are stated since IR version 3, which models before it have implied version 1 of.
+Before IR version 4 every initializer is an input too. A new initializer that were one would change the
+model's interface, and a `Constant` node in its place would be a node more than before; so a model with new
+initializers has IR version 4, which says nothing else about older parts. Operator sets are stated since IR
+version 3, which models before it have implied version 1 of.
 """
 
 from __future__ import annotations
@@ -26,7 +27,8 @@ def import_operator_sets(model: Any, opsets: Mapping[str, int]) -> None:
 
 
 def raise_ir_version(model: Any, new_initializers: bool) -> None:
-    """Give a complete model the IR version that it needs. `new_initializers`: it has some that are no inputs, and had not.
+    """Give a complete model the IR version that it needs. `new_initializers`: it has some that are no inputs,
+    and had not.
 
     A model that states no IR version keeps to that.
     """

@@ -1,4 +1,6 @@
-"""Names of values in a model that is written: the interface keeps its own, old values theirs, new ones get fresh ones."""
+"""Names of values in a model that is written: the interface keeps its own, old values theirs, new ones get
+fresh ones.
+"""
 
 from __future__ import annotations
 
@@ -12,16 +14,21 @@ from gslang.graph.known_calls import true_name
 
 
 class Names:
-    """`of`: node → the name of its value. `several`: calls with several results, whose values are those of projections.
+    """`of`: node → the name of its value. `several`: calls with several results, whose values are those of
+    projections.
 
     `identities`: (node, name) of outputs that need a copy under another name.
     """
 
     def __init__(self, graph: Graph) -> None:
         self.graph = graph
-        self.several = frozenset([node for node in graph.nodes() if graph.is_call(node) and _has_several(graph, node)])
+        self.several = frozenset(
+            [node for node in graph.nodes() if graph.is_call(node) and _has_several(graph, node)]
+        )
         record = model_record(graph)
-        self.taken: set[str] = set() if record is None else set(all_names(record.message.graph)) | record.taken
+        self.taken: set[str] = (
+            set() if record is None else set(all_names(record.message.graph)) | record.taken
+        )
         self._next: dict[str, int] = {}
         self._made: set[str] = set()
         self.of: dict[int, str] = {}
@@ -40,7 +47,8 @@ class Names:
             name = self.outputs[k]
             if name is None:
                 continue
-            moved = graph.op[node] is CONST and graph.names[node] not in (None, name)  # an output is made by a node of its own
+            # an output is made by a node of its own
+            moved = graph.op[node] is CONST and graph.names[node] not in (None, name)
             if node in self.of and self.of[node] != name or owned.get(name, node) != node or moved:
                 if owned.get(name, node) == node or name not in owned:
                     self.identities.append((node, name))
@@ -75,7 +83,9 @@ class Names:
 
 
 def _has_several(graph: Graph, node: int) -> bool:
-    return isinstance(graph.types[node], TupleType) or any(graph.op[user] is PROJ for user in graph.users[node])
+    return isinstance(graph.types[node], TupleType) or any(
+        graph.op[user] is PROJ for user in graph.users[node]
+    )
 
 
 def _base(graph: Graph, node: int) -> str:

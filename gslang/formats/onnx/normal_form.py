@@ -1,6 +1,8 @@
-"""Nodes of older operator sets in today's terms: attributes that have become operands, defaults that have changed, meanings that have.
+"""Nodes of older operator sets in today's terms: attributes that have become operands, defaults that have
+changed, meanings that have.
 
-A node that means something today's operator cannot say keeps a name of its own, `ai.onnx.v11.Softmax`, that no rule knows.
+A node that means something today's operator cannot say keeps a name of its own, `ai.onnx.v11.Softmax`, that
+no rule knows.
 """
 
 from __future__ import annotations
@@ -14,35 +16,45 @@ from gslang.dialect.onnx.versions import CHANGED_MEANING, former, history, versi
 from gslang.dialect.signature import REQUIRED, Signature
 from gslang.dialect.tensor_type import TensorType, Type
 
-# Attributes that are gone and said nothing about the results: which operands could be overwritten, which results were wanted.
+# Attributes that are gone and said nothing about the results: which operands could be overwritten, which
+# results were wanted.
 _WITHOUT_MEANING: Final = frozenset(("consumed_inputs", "output_sequence"))
 
 
 @lru_cache(maxsize=1024)
 def is_current(operator: str, opset: int) -> bool:
-    """True if nodes of an operator in an operator set are in today's terms as they are: it has no other attributes, defaults and meaning."""
+    """True if nodes of an operator in an operator set are in today's terms as they are: it has no other
+    attributes, defaults and meaning.
+    """
     then, now = version_at(operator, opset), history().operators.get(operator, (None,))[-1]
     if opset < CHANGED_MEANING.get(operator, 0) or then is None or now is None:
         return then is now
     if then is now:
         return True
-    same = then.kinds.keys() <= now.kinds.keys() and all(now.defaults.get(name, ...) == default for name, default in then.defaults.items())
+    same = then.kinds.keys() <= now.kinds.keys() and all(
+        now.defaults.get(name, ...) == default for name, default in then.defaults.items()
+    )
     return same and not _moved(operator, opset)
 
 
 def unknown_at(operator: str, opset: int, attrs: Mapping[str, Any], operands: int) -> list[str]:
-    """Attributes and operands of a node that its operator has not in its operator set: what they mean is not known."""
+    """Attributes and operands of a node that its operator has not in its operator set: what they mean is not
+    known.
+    """
     then = version_at(operator, opset)
     if then is None:
         now = history().operators.get(operator)
         return [name for name in attrs if now is not None and name not in now[-1].attributes]
     if operands <= then.most and attrs.keys() <= then.kinds.keys():
         return []
-    return [name for name in attrs if name not in then.kinds] + [f"operand {k}" for k in range(then.most, operands)]
+    return [name for name in attrs if name not in then.kinds] + [
+        f"operand {k}" for k in range(then.most, operands)
+    ]
 
 
 def drop_meaningless(operator: str, opset: int, attrs: dict[str, Any]) -> bool:
-    """Take out what today's operator has not and what changes nothing; false if something stays that does (`height_scale`).
+    """Take out what today's operator has not and what changes nothing; false if something stays that does
+    (`height_scale`).
 
     Where an operator's meaning has changed, `old_name` has looked at such attributes before.
     """
@@ -50,7 +62,11 @@ def drop_meaningless(operator: str, opset: int, attrs: dict[str, Any]) -> bool:
     if then is None:
         return True
     now = history().operators[operator][-1]
-    gone = [name for name in attrs if name in then.attributes and name not in now.attributes and name not in now.operands]
+    gone = [
+        name
+        for name in attrs
+        if name in then.attributes and name not in now.attributes and name not in now.operands
+    ]
     for name in gone:
         if name not in _WITHOUT_MEANING and operator not in CHANGED_MEANING:
             return False
@@ -58,14 +74,21 @@ def drop_meaningless(operator: str, opset: int, attrs: dict[str, Any]) -> bool:
     return True
 
 
-def old_name(operator: str, opset: int, node: Any, attrs: Mapping[str, Any], type_of: Callable[[int], Type | None]) -> str | None:
-    """The name of a node's operator if it means something else than today; None if it does not. `type_of(k)`: of operand k."""
+def old_name(
+    operator: str, opset: int, node: Any, attrs: Mapping[str, Any], type_of: Callable[[int], Type | None]
+) -> str | None:
+    """The name of a node's operator if it means something else than today; None if it does not.
+
+    `type_of(k)`: of operand k.
+    """
     if opset >= CHANGED_MEANING.get(operator, 0) or _means_the_same(operator, opset, node, attrs, type_of):
         return None
     return f"ai.onnx.v{opset}.{operator}"
 
 
-def _means_the_same(operator: str, opset: int, node: Any, attrs: Mapping[str, Any], type_of: Callable[[int], Type | None]) -> bool:
+def _means_the_same(
+    operator: str, opset: int, node: Any, attrs: Mapping[str, Any], type_of: Callable[[int], Type | None]
+) -> bool:
     match operator:
         case "Softmax" | "LogSoftmax" | "Hardmax":  # worked on a matrix: the same only along the last axis
             axis, rank = attrs.get("axis", 1), _rank(type_of(0))
@@ -77,7 +100,9 @@ def _means_the_same(operator: str, opset: int, node: Any, attrs: Mapping[str, An
             return left is not None and right is not None and attrs["axis"] % max(left, 1) + right == left
         case "PRelu":
             slope = type_of(1)
-            return isinstance(slope, TensorType) and slope.shape is not None and all(d == 1 for d in slope.shape)
+            return (
+                isinstance(slope, TensorType) and slope.shape is not None and all(d == 1 for d in slope.shape)
+            )
         case "BatchNormalization":
             trains = sum(map(bool, node.output)) > 1 or (opset < 7 and not attrs.get("is_test"))
             return not trains and bool(attrs.get("spatial", 1))
@@ -108,14 +133,19 @@ def _moved(operator: str, opset: int) -> tuple[tuple[int, str], ...]:
     return tuple([(k, name) for k, name in names if name is not None])
 
 
-def changed_defaults(operator: str, opset: int, attrs: Mapping[str, Any], signature: Signature | None) -> dict[str, Any]:
+def changed_defaults(
+    operator: str, opset: int, attrs: Mapping[str, Any], signature: Signature | None
+) -> dict[str, Any]:
     """Attributes that are left to a default which has changed since."""
     if signature is None:
         return {}
     found = {}
     for name, default in _defaults(operator, opset):
         known = signature.attributes.get(name)
-        if name not in attrs and known is not None and (known.default is REQUIRED or known.default != default):
+        if (
+            name not in attrs and known is not None
+            and (known.default is REQUIRED or known.default != default)
+        ):
             found[name] = default
     return found
 

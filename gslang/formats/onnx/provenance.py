@@ -1,7 +1,9 @@
-"""Where new nodes and tensors come from, in their `metadata_props`: `gslang.rule`, `gslang.application`, `gslang.from`.
+"""Where new nodes and tensors come from, in their `metadata_props`: `gslang.rule`, `gslang.application`,
+`gslang.from`.
 
-In the graph that is `extras[node]["origin"]`, as in JSON. `from` is a JSON list of names. What rules attach to nodes stands there as well,
-each under its own name, as text for other tools, and all together as JSON under `gslang.attached`, from which it is read.
+In the graph that is `extras[node]["origin"]`, as in JSON. `from` is a JSON list of names. What rules attach
+to nodes stands there as well, each under its own name, as text for other tools, and all together as JSON
+under `gslang.attached`, from which it is read.
 """
 
 from __future__ import annotations
@@ -24,12 +26,18 @@ def state_origin(message: Any, graph: Graph, node: int) -> None:
         return
     for key in _KEYS:
         value = origin[key]
-        message.metadata_props.add(key=_PREFIX + key, value=value if key == "rule" else json.dumps(value, ensure_ascii=False))
+        message.metadata_props.add(
+            key=_PREFIX + key, value=value if key == "rule" else json.dumps(value, ensure_ascii=False)
+        )
 
 
 def stated_origin(message: Any) -> dict[str, Any] | None:
     """The origin that a message states; None if it states none, or something else under these keys."""
-    texts = [(entry.key, entry.value) for entry in message.metadata_props if type(entry.key) is type(entry.value) is str]  # bytes are no UTF-8
+    # bytes are no UTF-8
+    texts = [
+        (entry.key, entry.value)
+        for entry in message.metadata_props if type(entry.key) is type(entry.value) is str
+    ]
     found = {key[len(_PREFIX) :]: value for key, value in texts if key.startswith(_PREFIX)}
     if not all(key in found for key in _KEYS):
         return None
@@ -37,7 +45,10 @@ def stated_origin(message: Any) -> dict[str, Any] | None:
         application, nodes = json.loads(found["application"]), json.loads(found["from"])
     except (ValueError, RecursionError):
         return None
-    if type(application) is not int or not isinstance(nodes, list) or not all(isinstance(name, str) for name in nodes):
+    if (
+        type(application) is not int or not isinstance(nodes, list)
+        or not all(isinstance(name, str) for name in nodes)
+    ):
         return None
     return {"rule": found["rule"], "application": application, "from": nodes}
 

@@ -59,16 +59,26 @@ def read_onnx(source: Any, dialect: Dialect | None = None) -> Graph:
 
 
 def read_model(model: Any, path: str, folder: str, dialect: Dialect) -> Graph:
-    """The graph of a model in memory that stands for the file `path`; external data lies in `folder`. Raises `InputError`."""
+    """The graph of a model in memory that stands for the file `path`; external data lies in `folder`.
+
+    Raises `InputError`.
+    """
     return _Reader(model, path, folder, dialect).graph
 
 
 def read_message(
-    model: Any, path: str, folder: str, dialect: Dialect, taken: frozenset[str] = frozenset(), constants_are_nodes: bool = False
+    model: Any,
+    path: str,
+    folder: str,
+    dialect: Dialect,
+    taken: frozenset[str] = frozenset(),
+    constants_are_nodes: bool = False,
 ) -> Graph:
     """The graph of a model in memory, as part of another one (see `ModelRecord`). Raises `InputError`."""
     graph = _Reader(model, path, folder, dialect).graph
-    graph.meta[KEY] = replace(graph.meta[KEY], functions=(), taken=taken, constants_are_nodes=constants_are_nodes)
+    graph.meta[KEY] = replace(
+        graph.meta[KEY], functions=(), taken=taken, constants_are_nodes=constants_are_nodes
+    )
     return graph
 
 
@@ -86,7 +96,9 @@ def read_onnx_bytes(data: bytes, path: str, dialect: Dialect | None = None) -> G
         help = "the file is damaged or cut off, or its subgraphs are more than about 30 deep"
         raise InputError(f"this is not an ONNX model: {error}", path=path, help=help) from None
     if not model.HasField("graph"):
-        raise InputError("this is not an ONNX model: it has no graph", path=path, help="was it saved completely?")
+        raise InputError(
+            "this is not an ONNX model: it has no graph", path=path, help="was it saved completely?"
+        )
     refuse_bytes(model, path)
     return _Reader(model, path, str(Path(path).parent), dialect).graph
 
@@ -98,7 +110,10 @@ class _Reader:
 
             dialect = load_dialect("onnx")
         if dialect.name != "onnx":
-            raise InputError(f"ONNX models are of dialect `onnx`, the rules are of dialect `{dialect.name}`", path=path, help="`dialect onnx;`")
+            raise InputError(
+                f"ONNX models are of dialect `onnx`, the rules are of dialect `{dialect.name}`", path=path,
+                help="`dialect onnx;`",
+            )
         self.model, self.path, self.folder, self.dialect = model, path, folder, dialect
         self.opsets = _opsets(model, path)
         self.graph = Graph("onnx", model.graph.name or "main")
@@ -110,10 +125,17 @@ class _Reader:
         self._leaves()
         for position, node in enumerate(model.graph.node):
             self._node(position, node, used)
-        outputs = [self._value(v.name, partial("output `{}`".format, v.name), used) for v in model.graph.output]
+        outputs = [
+            self._value(v.name, partial("output `{}`".format, v.name), used) for v in model.graph.output
+        ]
         self.graph.set_outputs(outputs)
-        if any(node.domain not in ("", "ai.onnx") and operator_name(node.domain, node.op_type) in self.dialect.infer for node in model.graph.node):
-            infer_types(self.graph, self.dialect)  # the package infers nothing for foreign domains, nor behind them
+        if any(
+            node.domain not in ("", "ai.onnx")
+            and operator_name(node.domain, node.op_type) in self.dialect.infer
+            for node in model.graph.node
+        ):
+            # the package infers nothing for foreign domains, nor behind them
+            infer_types(self.graph, self.dialect)
         if self.opaque:
             self.graph.meta["warnings"] = [*self.graph.meta.get("warnings", ()), *self.opaque]
         refiner(dialect)(self.graph)
@@ -147,13 +169,17 @@ class _Reader:
                 graph.extras[node] = {KEY: NodeRecord(-1, None, None, tensor)}
             self.values[value.name] = node
         for name, tensor in given.items():
-            self.values[name] = node = graph.add_const(_held(tensor), TensorType(tensor.shape, tensor.element), name)
+            self.values[name] = node = graph.add_const(
+                _held(tensor), TensorType(tensor.shape, tensor.element), name
+            )
             graph.extras[node] = {KEY: NodeRecord(-1, None, None, tensor)}
         for sparse in proto.sparse_initializer:
             name = sparse.values.name
             element = OnnxTensor(sparse.values).element
             if name not in self.values:
-                self.values[name] = node = graph.add_const(None, TensorType(tuple(sparse.dims), element), name)
+                self.values[name] = node = graph.add_const(
+                    None, TensorType(tuple(sparse.dims), element), name
+                )
                 graph.extras[node] = {KEY: NodeRecord(-1, None, None, sparse)}
 
     def _check_place(self, tensor: OnnxTensor) -> None:
@@ -175,8 +201,13 @@ class _Reader:
         guess = did_you_mean(name, [*self.values, *self.parts])
         later = any(name in node.output for node in self.model.graph.node)
         if later:
-            raise self.fail(f"{reader()} reads `{name}`, which a later node makes", help="sort the nodes: operands first")
-        raise self.fail(f"{reader()} reads `{name}`, which nothing makes", help=f"did you mean `{guess}`?" if guess else "")
+            raise self.fail(
+                f"{reader()} reads `{name}`, which a later node makes", help="sort the nodes: operands first"
+            )
+        raise self.fail(
+            f"{reader()} reads `{name}`, which nothing makes",
+            help=f"did you mean `{guess}`?" if guess else "",
+        )
 
     def _node(self, position: int, node: Any, used: set[str]) -> None:
         type, domain, inputs, outputs = node.op_type, node.domain, list(node.input), list(node.output)
@@ -187,8 +218,13 @@ class _Reader:
             raise self.fail("the node has no operator", f"node {position}")
         for name in outputs:
             if name and (name in self.values or name in self.parts):
-                raise self.fail(f"{reader()} makes `{name}`, which exists already", help="every value has one maker")
-        if type == "Constant" and operator == type and len(outputs) == 1 and not inputs and self._constant(position, node):
+                raise self.fail(
+                    f"{reader()} makes `{name}`, which exists already", help="every value has one maker"
+                )
+        if (
+            type == "Constant" and operator == type and len(outputs) == 1 and not inputs
+            and self._constant(position, node)
+        ):
             return
         attrs: dict[str, Any] = {a.name: attribute_value(a, type) for a in node.attribute}
         unknown: list[str] = []
@@ -212,7 +248,9 @@ class _Reader:
             if name:
                 self.values[name] = call
             if len(outputs) > 1:
-                raise self.fail(f"{reader()} has {len(outputs)} results (`{outputs[1]}`), its operator has one")
+                raise self.fail(
+                    f"{reader()} has {len(outputs)} results (`{outputs[1]}`), its operator has one"
+                )
         else:
             types = tuple([self.types.get(name) for name in outputs])
             call = self.graph.add(operator, operands, kept, TupleType(_padded(types, signature)), None)
@@ -241,11 +279,15 @@ class _Reader:
             case "value_float":
                 tensor = OnnxTensor(helper.make_tensor("", TensorProto.FLOAT, (), [attribute.f]))
             case "value_floats":
-                tensor = OnnxTensor(helper.make_tensor("", TensorProto.FLOAT, (len(attribute.floats),), attribute.floats))
+                tensor = OnnxTensor(
+                    helper.make_tensor("", TensorProto.FLOAT, (len(attribute.floats),), attribute.floats)
+                )
             case "value_int":
                 tensor = OnnxTensor(helper.make_tensor("", TensorProto.INT64, (), [attribute.i]))
             case "value_ints":
-                tensor = OnnxTensor(helper.make_tensor("", TensorProto.INT64, (len(attribute.ints),), attribute.ints))
+                tensor = OnnxTensor(
+                    helper.make_tensor("", TensorProto.INT64, (len(attribute.ints),), attribute.ints)
+                )
             case _:
                 return False
         name = node.output[0]
@@ -255,14 +297,17 @@ class _Reader:
         return True
 
     def _in_todays_terms(self, operator: str, node: Any, attrs: dict[str, Any], operands: list[int]) -> str:
-        """The operator's name; attributes that are operands today become constants, defaults that have changed are stated."""
+        """The operator's name; attributes that are operands today become constants, defaults that have
+        changed are stated.
+        """
         graph, opset = self.graph, self.opsets.get(_domain(node.domain), 0)
 
         def type_of_operand(k: int) -> Type | None:
             return graph.types[operands[k]] if k < len(operands) and operands[k] >= 0 else None
 
         if attrs and any([attribute.ref_attr_name for attribute in node.attribute]):
-            return f"ai.onnx.v{opset}.{operator}"  # what it does depends on who calls the function that it is in
+            # what it does depends on who calls the function that it is in
+            return f"ai.onnx.v{opset}.{operator}"
         if is_current(operator, opset):
             return operator
         own = old_name(operator, opset, node, attrs, type_of_operand)
@@ -270,9 +315,14 @@ class _Reader:
             return own
         spelled_type(operator, opset, attrs)
         for place, value in former_attributes(operator, opset, attrs):
-            if not all([isinstance(part, (int, float)) for part in (value if isinstance(value, tuple) else (value,))]):
+            if not all(
+                [isinstance(part, (int, float)) for part in (value if isinstance(value, tuple) else (value,))]
+            ):
                 what = self.dialect.operators[operator].operands[place].name
-                raise self.fail(f"`{what}` of `{operator}` is neither a number nor a list of numbers", f"node `{node.name}`" * bool(node.name), "the file is damaged")
+                raise self.fail(
+                    f"`{what}` of `{operator}` is neither a number nor a list of numbers",
+                    f"node `{node.name}`" * bool(node.name), "the file is damaged",
+                )
             operands += [ABSENT] * (place + 1 - len(operands))
             if operands[place] == ABSENT:
                 vector = (operator, self.dialect.operators[operator].operands[place].name) in VECTORS
@@ -290,7 +340,10 @@ class _Reader:
 
 
 def _shown(position: int, node: Any) -> str:
-    return f"node {position}" + (f" `{node.name}`" if node.name else "") + f" ({operator_name(node.domain, node.op_type)})"
+    return (
+        f"node {position}" + (f" `{node.name}`" if node.name else "")
+        + f" ({operator_name(node.domain, node.op_type)})"
+    )
 
 
 def _padded(types: tuple[Type | None, ...], signature: Signature | None) -> tuple[Type | None, ...]:

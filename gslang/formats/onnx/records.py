@@ -1,4 +1,5 @@
-"""The parts of an ONNX model beside the graph: the messages themselves, kept in `graph.meta` and `graph.extras`.
+"""The parts of an ONNX model beside the graph: the messages themselves, kept in `graph.meta` and
+`graph.extras`.
 
 Messages are never changed after reading; graphs share them.
 """
@@ -19,10 +20,11 @@ KEY: Final = "onnx"  # in `graph.meta` (a `ModelRecord`) and in `graph.extras[no
 
 @dataclass(frozen=True, slots=True)
 class ModelRecord:
-    """`message` as it was read, `folder` where its external data lies, `unused` initializers that nothing read.
+    """`message` as it was read, `folder` where its external data lies, `unused` initializers that nothing
+    read.
 
-    `functions`: the local functions now, None for those of `message`. `taken`: names that new values must not have, besides
-    those of `message`. `constants_are_nodes`: initializers cannot be (in a function).
+    `functions`: the local functions now, None for those of `message`. `taken`: names that new values must not
+    have, besides those of `message`. `constants_are_nodes`: initializers cannot be (in a function).
     """
 
     message: Any
@@ -42,8 +44,8 @@ class ModelRecord:
 class NodeRecord:
     """Where a graph node came from: `NodeProto` number `position`, with the attributes it had then.
 
-    `value` is what a `Constant` held. For an initializer `message` is None. `attribute`: a constant that stands for an attribute of
-    its user, whose version has it as such.
+    `value` is what a `Constant` held. For an initializer `message` is None. `attribute`: a constant that
+    stands for an attribute of its user, whose version has it as such.
     """
 
     position: int
@@ -69,5 +71,7 @@ def refuse_bodies(graph: Graph) -> None:
         for name, value in graph.attrs[node].items():
             for part in value if isinstance(value, tuple) else (value,):
                 if isinstance(part, (Body, Opaque, OnnxTensor)):
-                    message = f"attribute `{name}` of `{graph.op[node]}` at {graph.label(node)} has no form in JSON"
+                    message = (
+                        f"attribute `{name}` of `{graph.op[node]}` at {graph.label(node)} has no form in JSON"
+                    )
                     raise InputError(message, help="use .onnx")

@@ -21,7 +21,9 @@ def runtime_installed() -> bool:
 
 @cache
 def newest_opset() -> int:
-    """The newest operator set of which the installed onnxruntime loads models; it may be older than the one of the `onnx` package."""
+    """The newest operator set of which the installed onnxruntime loads models; it may be older than the one
+    of the `onnx` package.
+    """
     import onnx
     import onnxruntime  # type: ignore[import-untyped]
 
@@ -31,9 +33,13 @@ def newest_opset() -> int:
     options = onnxruntime.SessionOptions()
     options.log_severity_level = 4
     for version in range(onnx.defs.onnx_opset_version(), 13, -1):
-        model = onnx.helper.make_model(graph, opset_imports=[onnx.helper.make_opsetid("", version)], ir_version=10)
+        model = onnx.helper.make_model(
+            graph, opset_imports=[onnx.helper.make_opsetid("", version)], ir_version=10
+        )
         try:
-            onnxruntime.InferenceSession(model.SerializeToString(), options, providers=["CPUExecutionProvider"])
+            onnxruntime.InferenceSession(
+                model.SerializeToString(), options, providers=["CPUExecutionProvider"]
+            )
             return version
         except Exception:  # it has an exception class for each of its status codes
             continue
@@ -41,7 +47,10 @@ def newest_opset() -> int:
 
 
 def run_graph(graph: Graph, inputs: Mapping[str, Any], more: Sequence[str] = ()) -> list[Any]:
-    """The values of a graph's outputs, then those of other values by name. Raises `EvaluationError`, `InputError`."""
+    """The values of a graph's outputs, then those of other values by name.
+
+    Raises `EvaluationError`, `InputError`.
+    """
     return run_model(onnx_model(graph), model_folder(graph), inputs, more)
 
 
@@ -72,20 +81,28 @@ def run_model(model: Any, folder: str, inputs: Mapping[str, Any], more: Iterable
     try:
         data = model.SerializeToString()
         session = onnxruntime.InferenceSession(data, options, providers=["CPUExecutionProvider"])
-        feeds = {value.name: numpy.asarray(inputs[value.name]) for value in session.get_inputs() if value.name in inputs}
+        feeds = {
+            value.name: numpy.asarray(inputs[value.name])
+            for value in session.get_inputs() if value.name in inputs
+        }
         missing = [value.name for value in session.get_inputs() if value.name not in inputs]
         if missing:
             raise EvaluationError(f"input `{missing[0]}` has no value")
         return list(_until_a_signal(session, wanted, feeds))
     except EvaluationError:
         raise
-    except Exception as error:  # onnxruntime has an exception class for each of its status codes, and protobuf its own
+    # onnxruntime has an exception class for each of its status codes, and protobuf its own
+    except Exception as error:
         reason = str(error).strip().splitlines()
         raise EvaluationError(f"onnxruntime: {reason[0] if reason else type(error).__name__}") from error
 
 
 def _until_a_signal(session: Any, wanted: Sequence[str], feeds: Mapping[str, Any]) -> Any:
-    """The outputs. Computed in a thread of its own: what interrupts this one, a signal or Ctrl-C, ends the run at its next node."""
+    """The outputs.
+
+    Computed in a thread of its own: what interrupts this one, a signal or Ctrl-C, ends the run at its next
+    node.
+    """
     import onnxruntime
 
     options = onnxruntime.RunOptions()

@@ -12,7 +12,10 @@ from gslang.base.diagnostics import InputError
 
 
 def refuse_bytes(model: Any, path: str) -> None:
-    """Raise `InputError` for a name in a model that is not UTF-8 text. Names in its nodes are left to who reads these."""
+    """Raise `InputError` for a name in a model that is not UTF-8 text.
+
+    Names in its nodes are left to who reads these.
+    """
     for entry in model.opset_import:
         _check(entry.domain, "a domain", path)
     for function in model.functions:
@@ -65,14 +68,18 @@ def _tensors(graph: Any) -> Iterator[Any]:
 
 def _nodes(nodes: Any, path: str) -> None:
     for node in nodes:
-        refuse_bytes_among((node.op_type, node.domain, node.name, node.overload, *node.input, *node.output), path)
+        refuse_bytes_among(
+            (node.op_type, node.domain, node.name, node.overload, *node.input, *node.output), path
+        )
         _attributes(node, path)
 
 
 def _attributes(node: Any, path: str) -> None:
     for attribute in node.attribute:
         if type(attribute.name) is not str or type(attribute.ref_attr_name) is not str:
-            raise InputError("the name of an attribute is not UTF-8 text", path=path, help="the file is damaged")
+            raise InputError(
+                "the name of an attribute is not UTF-8 text", path=path, help="the file is damaged"
+            )
         if attribute.HasField("t"):
             _check(attribute.t.name, "the name of a tensor", path)
         if attribute.HasField("g"):

@@ -1,8 +1,8 @@
 """Types of all values of a model, by the `onnx` package's shape inference.
 
-Large tensors are left out of what is handed over: their types say enough, and messages over 2 GB cannot be. The package
-propagates the elements of vectors, each with an entry of its own, and writes out local functions where they are called:
-it is asked to do neither where that would be much.
+Large tensors are left out of what is handed over: their types say enough, and messages over 2 GB cannot be.
+The package propagates the elements of vectors, each with an entry of its own, and writes out local functions
+where they are called: it is asked to do neither where that would be much.
 """
 
 from __future__ import annotations
@@ -25,17 +25,29 @@ def inferred_types(model: Any) -> tuple[dict[str, Type], str | None]:
     stated = _types_in(model.graph)
     if _is_typed(model.graph, stated):
         return stated, None
-    if why := next(harmful_nodes([*model.graph.node, *(node for function in model.functions for node in function.node)]), None):
+    if why := next(
+        harmful_nodes([*model.graph.node, *(node for function in model.functions for node in function.node)]),
+        None,
+    ):
         return stated, f"types are those that the model states: {why}"
     warning = None
     try:
         light = _without_weights(model)
         if model.functions and expanded_size(model) > MOST_NODES:
             del light.functions[:]
-            warning = f"local functions that call themselves, or give more than {MOST_NODES:,} nodes, are not looked into: types of their results are not known"
+            warning = (
+                f"local functions that call themselves, or give more than {MOST_NODES:,} nodes, are not "
+                "looked into: types of their results are not known"
+            )
         inferred = _inferred(light)
     except Exception as error:  # the package's own errors, and protobuf's for what is too large
-        return stated, f"types are those that the model states: {str(error).strip().splitlines()[0] if str(error).strip() else error}"
+        return (
+            stated,
+            (
+                "types are those that the model states: "
+                f"{str(error).strip().splitlines()[0] if str(error).strip() else error}"
+            ),
+        )
     return _merged(_types_in(inferred.graph), stated), warning
 
 
@@ -58,7 +70,10 @@ def _propagated(graph: Any, types: dict[str, Type], propagating: frozenset[str])
         if node.op_type in propagating:
             for name in (*node.input, *node.output):
                 type = types.get(name)
-                if isinstance(type, TensorType) and type.shape is not None and len(type.shape) == 1 and isinstance(type.shape[0], int):
+                if (
+                    isinstance(type, TensorType) and type.shape is not None and len(type.shape) == 1
+                    and isinstance(type.shape[0], int)
+                ):
                     count += type.shape[0]
         for body in bodies_of(node):
             count += _propagated(body, {**types, **_types_in(body)}, propagating)
@@ -71,7 +86,10 @@ def _is_typed(graph: Any, types: dict[str, Type]) -> bool:
 
 def _is_complete(type: Type | None) -> bool:
     """True if inference has nothing to add."""
-    return isinstance(type, TensorType) and type.dtype is not None and type.shape is not None and UNKNOWN not in type.shape
+    return (
+        isinstance(type, TensorType) and type.dtype is not None and type.shape is not None
+        and UNKNOWN not in type.shape
+    )
 
 
 def _merged(inferred: dict[str, Type], stated: dict[str, Type]) -> dict[str, Type]:
@@ -112,7 +130,9 @@ def _without_weights(model: Any) -> Any:
         if math.prod(tensor.dims) <= _LARGE and tensor.data_location != tensor.EXTERNAL:
             graph.initializer.append(tensor)
         elif tensor.name not in given:
-            graph.input.append(onnx.helper.make_tensor_value_info(tensor.name, tensor.data_type, list(tensor.dims)))
+            graph.input.append(
+                onnx.helper.make_tensor_value_info(tensor.name, tensor.data_type, list(tensor.dims))
+            )
     if not light.opset_import:
         light.opset_import.append(onnx.helper.make_opsetid("", 1))
     return light

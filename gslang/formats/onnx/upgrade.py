@@ -1,8 +1,8 @@
 """A model in the terms of a newer operator set.
 
-Operators are normalized to the latest opset, so that a node only has to be written again where its version differs;
-all others stay the messages that they are. What means something that no version says any more (`Softmax` of a matrix, `Upsample`) is
-left to `onnx.version_converter`.
+Operators are normalized to the latest opset, so that a node only has to be written again where its version
+differs; all others stay the messages that they are. What means something that no version says any more
+(`Softmax` of a matrix, `Upsample`) is left to `onnx.version_converter`.
 """
 
 from __future__ import annotations
@@ -27,20 +27,30 @@ class _NotSayable(Exception):
 
 
 def upgraded(graph: Graph, opset: int, dialect: Dialect) -> Graph:
-    """The graph of the model in operator set `opset` of the default domain; `graph` itself if that is its own.
+    """The graph of the model in operator set `opset` of the default domain; `graph` itself if that is its
+    own.
 
     Raises `InputError` for an older one, one that is not known, and a model that cannot be said in it.
     """
     record = model_record(graph)
     path = "" if record is None else record.path
     if graph.dialect != "onnx":
-        raise InputError(f"a graph of dialect `{graph.dialect}` has no operator set", path=path, help="`--opset` is for ONNX models")
+        raise InputError(
+            f"a graph of dialect `{graph.dialect}` has no operator set", path=path,
+            help="`--opset` is for ONNX models",
+        )
     now = imported(graph.meta)
     if opset > history().latest:
-        raise InputError(f"operator set {opset} is not known: the installed `onnx` package knows up to {history().latest}", path=path, help="update `onnx`")
+        raise InputError(
+            f"operator set {opset} is not known: the installed `onnx` package knows up to {history().latest}",
+            path=path, help="update `onnx`",
+        )
     if now is not None and opset < now:
         help = "an older operator set cannot say all that a newer one can: export the model for it"
-        raise InputError(f"the model imports operator set {now}, it cannot be brought down to {opset}", path=path, help=help)
+        raise InputError(
+            f"the model imports operator set {now}, it cannot be brought down to {opset}", path=path,
+            help=help,
+        )
     if now == opset:
         return graph
     if record is None:
@@ -84,17 +94,25 @@ def _restate(graph: Graph, opset: int) -> None:
             continue
         operator = true_name(graph.op[node])
         if operator.startswith("ai.onnx.v"):
-            raise _NotSayable(f"`{operator}` of {graph.label(node)} has another meaning in operator set {opset}")
-        if domain_of(operator) or operator not in history().operators or version_at(operator, now) is version_at(operator, opset):
+            raise _NotSayable(
+                f"`{operator}` of {graph.label(node)} has another meaning in operator set {opset}"
+            )
+        if (
+            domain_of(operator) or operator not in history().operators
+            or version_at(operator, now) is version_at(operator, opset)
+        ):
             continue
         if version_at(operator, opset) is None:
             raise _NotSayable(f"`{operator}` of {graph.label(node)} is gone in operator set {opset}")
         if operator != graph.op[node]:
             raise _NotSayable(f"`{operator}` of {graph.label(node)} has what its operator set does not know")
-        if operator == "Split" and len(graph.operands[node]) == 1 and "num_outputs" not in graph.attrs[node]:  # the results said so before 18
+        # the results said so before 18
+        if operator == "Split" and len(graph.operands[node]) == 1 and "num_outputs" not in graph.attrs[node]:
             graph.attrs[node] = {**graph.attrs[node], "num_outputs": len(known.message.output)}
         graph.extras[node] = {name: value for name, value in graph.extras[node].items() if name != KEY}
-    graph.meta[KEY] = replace(record, message=_with_opset(record.message, opset), opsets={**record.opsets, "": opset})
+    graph.meta[KEY] = replace(
+        record, message=_with_opset(record.message, opset), opsets={**record.opsets, "": opset}
+    )
     graph.meta[OPSETS] = {**graph.meta[OPSETS], "": opset}
 
 
@@ -118,15 +136,22 @@ def _raise_ir_version(model: Any) -> None:
     """Operator sets ask for an IR version at least."""
     from onnx import helper
 
-    model.ir_version = max(model.ir_version, helper.find_min_ir_version_for(list(model.opset_import), ignore_unknown=True))
+    model.ir_version = max(
+        model.ir_version, helper.find_min_ir_version_for(list(model.opset_import), ignore_unknown=True)
+    )
 
 
 def _converted(model: Any, opset: int, path: str, why: str) -> Any:
     """The model as `onnx.version_converter` brings it to the operator set. Raises `InputError`."""
     from onnx import version_converter
 
-    failed = InputError(f"the model cannot be brought to operator set {opset}: {why}", path=path, help="export the model anew for this operator set")
-    if model.functions or any(attribute.g.node or attribute.graphs for node in model.graph.node for attribute in node.attribute):
+    failed = InputError(
+        f"the model cannot be brought to operator set {opset}: {why}", path=path,
+        help="export the model anew for this operator set",
+    )
+    if model.functions or any(
+        attribute.g.node or attribute.graphs for node in model.graph.node for attribute in node.attribute
+    ):
         raise failed  # the converter does not look inside
     if next(harmful_nodes(model.graph.node), None):
         raise failed

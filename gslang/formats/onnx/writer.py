@@ -1,6 +1,8 @@
-"""Graphs → ONNX models: nodes that nobody touched are their old messages, new ones are written for the model's operator sets.
+"""Graphs → ONNX models: nodes that nobody touched are their old messages, new ones are written for the
+model's operator sets.
 
-Not here: names (`names`), new nodes in older versions' terms (`new_node`), where large tensors go (`external`).
+Not here: names (`names`), new nodes in older versions' terms (`new_node`), where large tensors go
+(`external`).
 """
 
 from __future__ import annotations
@@ -35,7 +37,8 @@ _LARGE: Final = 1 << 20  # bytes of a new tensor that wait until the model is wr
 
 
 def write_onnx(graph: Graph, path: str | Path, external: str = "keep") -> None:
-    """Write a model. `external` data may be kept (copied if the folder is another), copied beside, or inlined.
+    """Write a model. `external` data may be kept (copied if the folder is another), copied beside, or
+    inlined.
 
     Raises `InputError`. The model appears when it is complete, after its data.
     """
@@ -46,15 +49,21 @@ def write_onnx(graph: Graph, path: str | Path, external: str = "keep") -> None:
         with together():  # both are complete before the first appears
             if data is None:
                 _write_model(model, target)
-            elif data.path.is_file() and target.is_file():  # the model that is there may refer to the data that are there
+            # the model that is there may refer to the data that are there
+            elif data.path.is_file() and target.is_file():
                 side = data.path.with_name(f"{data.path.name}.{secrets.token_hex(4)}")
                 names = iter((side.name, data.path.name))
-                write_beside(side, data.path, data.write, lambda: _write_model(model, target, data.tensors, next(names)))
+                write_beside(
+                    side, data.path, data.write,
+                    lambda: _write_model(model, target, data.tensors, next(names)),
+                )
             else:
                 write_atomically(data.path, data.write)
                 _write_model(model, target)
     except OSError as error:
-        raise InputError(f"cannot be written: {(error.strerror or str(error)).lower()}", path=str(path)) from None
+        raise InputError(
+            f"cannot be written: {(error.strerror or str(error)).lower()}", path=str(path)
+        ) from None
     except InputError as error:
         raise error if error.path else InputError(error.message, path=str(path), help=error.help) from None
 
@@ -75,7 +84,10 @@ def _serialized(model: Any, path: Path) -> bytes:
 
 
 def onnx_model(graph: Graph) -> Any:
-    """The `ModelProto` of a graph of dialect `onnx`; external data is referred to as it was. Raises `InputError`."""
+    """The `ModelProto` of a graph of dialect `onnx`; external data is referred to as it was.
+
+    Raises `InputError`.
+    """
     return _written(graph, deferred=False)[0]
 
 
@@ -93,7 +105,9 @@ def _written(graph: Graph, deferred: bool) -> tuple[Any, dict[str, Pending]]:
         model.ir_version = min(onnx.IR_VERSION, 10)
         model.producer_name = "gslang"
         opsets = graph.meta.get("x-onnx-opsets") or {"": onnx.defs.onnx_opset_version()}
-        model.opset_import.extend(onnx.helper.make_opsetid(domain, version) for domain, version in opsets.items())
+        model.opset_import.extend(
+            onnx.helper.make_opsetid(domain, version) for domain, version in opsets.items()
+        )
         model.graph.name = graph.name
     else:
         for field, value in record.message.ListFields():
@@ -113,7 +127,8 @@ def _copy_field(target: Any, field: Any, value: Any) -> None:
         getattr(target, field.name).CopyFrom(value)
     elif hasattr(value, "extend"):
         getattr(target, field.name).extend(value)
-    elif isinstance(value, bytes) and field.type == field.TYPE_STRING:  # no UTF-8, as in the file: protobuf takes it in no other way
+    # no UTF-8, as in the file: protobuf takes it in no other way
+    elif isinstance(value, bytes) and field.type == field.TYPE_STRING:
         target.MergeFromString(encoded_text(field.number, value))
     else:
         setattr(target, field.name, value)
@@ -137,7 +152,10 @@ class _Writer:
         for node, name in self.names.identities:
             from onnx import NodeProto
 
-            self.nodes.append(NodeProto(op_type="Identity", name=self.names.fresh("Identity"), input=[self.names.of[node]], output=[name]))
+            self.nodes.append(NodeProto(
+                op_type="Identity", name=self.names.fresh("Identity"), input=[self.names.of[node]],
+                output=[name],
+            ))
         old = None if self.record is None else self.record.message.graph
         if old is None:
             self._new_graph()
@@ -148,20 +166,26 @@ class _Writer:
         """New constants that nothing reads go: what the model's version has as attributes."""
         if not self.new_tensors and not self.new_constants:
             return
-        read = {name for node in self.nodes for name in node.input} | {self.names.of[n] for n in self.graph.outputs if n in self.names.of}
+        read = {name for node in self.nodes for name in node.input} | {
+            self.names.of[n] for n in self.graph.outputs if n in self.names.of
+        }
         for node in self.nodes:
             for inner in graphs_of(node):
                 read.update(free_names(inner))
         self.new_tensors = [tensor for tensor in self.new_tensors if tensor.name in read]
-        self.nodes = [node for node in self.nodes if id(node) not in self.new_constants or node.output[0] in read]
+        self.nodes = [
+            node for node in self.nodes if id(node) not in self.new_constants or node.output[0] in read
+        ]
 
-    # ── order ─────────────────────────────────────────────────────────────────────────────────────────────────────
+    # ── order ───────────────────────────────────────────────────────────────────────────────────────────────
 
     def _emission(self) -> list[int]:
         """Calls and constants of nodes: old ones in their old order, new ones before their first user."""
         graph = self.graph
         live = [n for n in graph.in_order() if graph.op[n] not in (INPUT, PARAM)]
-        position = {n: r.position for n in live if (r := node_record(graph, n)) is not None and r.position >= 0}
+        position = {
+            n: r.position for n in live if (r := node_record(graph, n)) is not None and r.position >= 0
+        }
         roots = sorted(position, key=position.__getitem__) + [n for n in live if n not in position]
         done = bytearray(len(graph.op))
         result: list[int] = []
@@ -177,18 +201,24 @@ class _Writer:
                     stack.extend(o for o in reversed(graph.operands[node]) if o >= 0 and not done[o])
         return [n for n in result if graph.op[n] not in (INPUT, PARAM, PROJ)]
 
-    # ── nodes ─────────────────────────────────────────────────────────────────────────────────────────────────────
+    # ── nodes ───────────────────────────────────────────────────────────────────────────────────────────────
 
     def _node(self, node: int) -> None:
         graph = self.graph
         op = graph.op[node]
         if op is TUPLE:
-            raise InputError(f"ONNX has no tuples, the graph has one (`{graph.label(node)}`)", help="project its fields in the rule")
+            raise InputError(
+                f"ONNX has no tuples, the graph has one (`{graph.label(node)}`)",
+                help="project its fields in the rule",
+            )
         record = node_record(graph, node)
         if op is CONST:
             self._constant(node, record)
             return
-        if record is not None and record.message is not None and record.message.op_type != "Constant" or record is not None and graph.is_call(node):
+        if (
+            record is not None and record.message is not None and record.message.op_type != "Constant"
+            or record is not None and graph.is_call(node)
+        ):
             self._old_node(node, record)
         else:
             before, message = self.maker.make(node, self._results(node, None))
@@ -211,7 +241,8 @@ class _Writer:
         while len(inputs) > len(record.message.input) and not inputs[-1]:
             inputs.pop()
         inputs += [""] * (len(record.message.input) - len(inputs))
-        if any(inputs[len(record.message.input) :]):  # what its version has as an attribute is another operand now
+        # what its version has as an attribute is another operand now
+        if any(inputs[len(record.message.input) :]):
             before, message = self.maker.make(node, self._results(node, record.message))
             self.nodes += [*before, message]
             return
@@ -248,7 +279,9 @@ class _Writer:
             kept = self.maker.is_variadic(node) or not results
             results += [""] * (required - len(results))
             fresh = partial(self.names.fresh, true_name(graph.op[node]).rpartition(".")[2])
-            results = [name or fresh() if kept or k < max(required, 1) else name for k, name in enumerate(results)]
+            results = [
+                name or fresh() if kept or k < max(required, 1) else name for k, name in enumerate(results)
+            ]
         return results
 
     def _constant(self, node: int, record: Any) -> None:
@@ -268,7 +301,9 @@ class _Writer:
             self._new_tensor(node, name)
 
     def _new_tensor(self, node: int, name: str) -> None:
-        """A new constant: an initializer, or a `Constant` node where it is an output or initializers cannot be."""
+        """A new constant: an initializer, or a `Constant` node where it is an output or initializers cannot
+        be.
+        """
         from onnx import NodeProto, helper
 
         graph = self.graph
@@ -281,15 +316,24 @@ class _Writer:
             tensor.name = name
         else:
             if value is None:
-                raise InputError(f"the constant `{graph.label(node)}` has no value", help="only its type is known; attach its value")
-            tensor = self._large_tensor(node, value, name) if self.deferred and value.nbytes > _LARGE and not as_node else None
+                raise InputError(
+                    f"the constant `{graph.label(node)}` has no value",
+                    help="only its type is known; attach its value",
+                )
+            tensor = (
+                self._large_tensor(node, value, name)
+                if self.deferred and value.nbytes > _LARGE and not as_node
+                else None
+            )
             if tensor is None:
                 value = graph.value(node)
                 tensor = tensor_message(value, self._dtype(node, value), name)
         if node_record(graph, node) is None:
             state_origin(tensor, graph, node)
         if as_node:
-            self.nodes.append(NodeProto(op_type="Constant", output=[name], attribute=[helper.make_attribute("value", tensor)]))
+            self.nodes.append(NodeProto(
+                op_type="Constant", output=[name], attribute=[helper.make_attribute("value", tensor)]
+            ))
             self.new_constants.add(id(self.nodes[-1]))
         else:
             self.new_tensors.append(tensor)
@@ -306,17 +350,22 @@ class _Writer:
         return TensorProto(name=name, data_type=element_type(dtype), dims=value.shape)
 
     def _dtype(self, node: int, value: Any) -> str | None:
-        """The type of a new constant: that of the graph, or what its users' operators want (see `fitting_dtype`)."""
+        """The type of a new constant: that of the graph, or what its users' operators want (see
+        `fitting_dtype`).
+        """
         graph, type_ = self.graph, self.graph.types[node]
         dtype = type_.dtype if isinstance(type_, TensorType) else None
-        if node_record(graph, node) is None and dtype is not None and bool((value == value.round()).all() if value.dtype.kind == "f" else True):
+        if (
+            node_record(graph, node) is None and dtype is not None
+            and bool((value == value.round()).all() if value.dtype.kind == "f" else True)
+        ):
             for user in graph.users[node]:
                 for k, operand in enumerate(graph.operands[user]):
                     if operand == node and (wanted := fitting_dtype(graph.op[user], k, dtype)) != dtype:
                         return wanted
         return dtype
 
-    # ── the graph around them ─────────────────────────────────────────────────────────────────────────────────────
+    # ── the graph around them ───────────────────────────────────────────────────────────────────────────────
 
     def _old_graph(self, old: Any) -> None:
         graph, written, of = self.graph, self.model.graph, self.names.of
@@ -346,12 +395,20 @@ class _Writer:
                 written.input.extend(v for v in value if v.name in live or v.name in self.record.unused)
             elif field.name == "value_info":
                 known = produced | live | kept | {t.name for t in self.new_tensors}
-                before = {name for node in old.node for name in node.output} | {v.name for v in old.input} | {t.name for t in old.initializer}
+                before = (
+                    {name for node in old.node for name in node.output} | {v.name for v in old.input}
+                    | {t.name for t in old.initializer}
+                )
                 written.value_info.extend(v for v in value if v.name in known or v.name not in before)
             elif field.name == "quantization_annotation":
                 known = produced | live | kept
-                before = {name for node in old.node for name in node.output} | {v.name for v in old.input} | {t.name for t in old.initializer}
-                written.quantization_annotation.extend(v for v in value if v.tensor_name in known or v.tensor_name not in before)
+                before = (
+                    {name for node in old.node for name in node.output} | {v.name for v in old.input}
+                    | {t.name for t in old.initializer}
+                )
+                written.quantization_annotation.extend(
+                    v for v in value if v.tensor_name in known or v.tensor_name not in before
+                )
             else:
                 _copy_field(written, field, value)
         stated = {v.name for v in written.input}
@@ -385,7 +442,9 @@ class _Writer:
 def _with_bodies(message: Any, now: Any, before: Any) -> Any:
     """The message with other bodies; None if more has changed than these."""
     other = {name: value for name, value in now.items() if value != before.get(name)}
-    if set(now) != set(before) or not all(isinstance(part, Body) for v in other.values() for part in (v if isinstance(v, tuple) else (v,))):
+    if set(now) != set(before) or not all(
+        isinstance(part, Body) for v in other.values() for part in (v if isinstance(v, tuple) else (v,))
+    ):
         return None
     changed = type(message)()
     changed.CopyFrom(message)

@@ -1,5 +1,5 @@
-"""Attribute values in Relay text: None, bool, int, float, str and tuples of these; a metadata reference that stands for
-something else stays the string `meta[KEY][i]` and is written back as it was.
+"""Attribute values in Relay text: None, bool, int, float, str and tuples of these; a metadata reference that
+stands for something else stays the string `meta[KEY][i]` and is written back as it was.
 """
 
 from __future__ import annotations
@@ -56,7 +56,10 @@ def _unescape(found: re.Match[str]) -> str:
 
 
 def compact_value(text: str) -> Any:
-    """The value of an attribute that is one token: a string, number, name or flat list. Raises `LiteralError`."""
+    """The value of an attribute that is one token: a string, number, name or flat list.
+
+    Raises `LiteralError`.
+    """
     if text[0] == '"':
         return read_string(text)
     if text in _NAMED:
@@ -103,7 +106,9 @@ def read_value(tokens: list[str], at: int, metadata: Metadata | None, depth: int
     try:
         return attribute_number(token), at + 1
     except LiteralError:
-        raise AttributeProblem(at, "an attribute's value (a number, string, list, `True`, `False` or `None`)") from None
+        raise AttributeProblem(
+            at, "an attribute's value (a number, string, list, `True`, `False` or `None`)"
+        ) from None
 
 
 def _decoded(reference: str, metadata: Metadata | None) -> Any:
@@ -120,7 +125,9 @@ def _decoded(reference: str, metadata: Metadata | None) -> Any:
     return reference if isinstance(value, dict) else value
 
 
-def attributes_of_object(signature: Signature, raw: Mapping[str, Any], metadata: Metadata) -> dict[str, Any] | None:
+def attributes_of_object(
+    signature: Signature, raw: Mapping[str, Any], metadata: Metadata
+) -> dict[str, Any] | None:
     """An attribute object's values by the operator's declared types, without those that equal their default.
 
     None if something in it cannot be said in attributes (then the reference stays).
@@ -138,7 +145,10 @@ def attributes_of_object(signature: Signature, raw: Mapping[str, Any], metadata:
                 continue
         else:
             return None
-        if name not in signature.defaults or signature.defaults[name] != value or (signature.name, name) in STATED:
+        if (
+            name not in signature.defaults or signature.defaults[name] != value
+            or (signature.name, name) in STATED
+        ):
             result[name] = value
     return result
 
@@ -176,7 +186,7 @@ def dtype_attribute(operator: str, dialect: Dialect | None) -> str:
     return "dtype"
 
 
-# ── writing ───────────────────────────────────────────────────────────────────────────────────────────────────────
+# ── writing ─────────────────────────────────────────────────────────────────────────────────────────────────
 
 
 def write_string(text: str) -> str:
@@ -212,8 +222,12 @@ def write_value(value: Any, as_float: bool, six_digits: bool) -> str:
     raise InputError(f"an attribute value of type {type(value).__name__} cannot be written as Relay text")
 
 
-def written_attributes(attrs: Mapping[str, Any], signature: Signature | None, six_digits: bool) -> Iterator[str]:
-    """The attributes to print: of a known operator in the order of declaration and without defaults, else all."""
+def written_attributes(
+    attrs: Mapping[str, Any], signature: Signature | None, six_digits: bool
+) -> Iterator[str]:
+    """The attributes to print: of a known operator in the order of declaration and without defaults, else
+    all.
+    """
     for name in attrs:
         if name != WHOLE_ATTRS and not is_word(name):
             raise InputError(f"an attribute called `{name}` cannot be written as Relay text")
@@ -225,9 +239,12 @@ def written_attributes(attrs: Mapping[str, Any], signature: Signature | None, si
         declared: dict[str, AttributeSpec] = dict(signature.attributes)
         declared.update({o.name: o.attribute for o in signature.operands if o.attribute is not None})
         for name, spec in declared.items():
-            default = name in signature.defaults and name in attrs and _equal(signature.defaults[name], attrs[name])
+            default = (
+                name in signature.defaults and name in attrs and _equal(signature.defaults[name], attrs[name])
+            )
             if name in attrs and (not default or (signature.name, name) in STATED):
-                yield f"{name}={write_value(attrs[name], bool(spec.types) and spec.types[0].base == 'float', six_digits)}"
+                is_float = bool(spec.types) and spec.types[0].base == "float"
+                yield f"{name}={write_value(attrs[name], is_float, six_digits)}"
         for name, value in attrs.items():
             if name not in declared and name != WHOLE_ATTRS:
                 yield f"{name}={write_value(value, False, six_digits)}"

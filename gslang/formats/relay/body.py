@@ -1,7 +1,7 @@
 """The expressions of one function: tokens → nodes of a graph.
 
-One loop with an explicit stack of what is still open, so that calls and parentheses may nest as deep as memory allows.
-Nested functions are read by `nested`; types follow in `result_types`.
+One loop with an explicit stack of what is still open, so that calls and parentheses may nest as deep as
+memory allows. Nested functions are read by `nested`; types follow in `result_types`.
 """
 
 from __future__ import annotations
@@ -55,10 +55,12 @@ class Body(Scope):
     def value_of_binding(self, at: int) -> int:
         return self.expression(at, single=True)[0]
 
-    # ── calls ─────────────────────────────────────────────────────────────────────────────────────────────────────
+    # ── calls ───────────────────────────────────────────────────────────────────────────────────────────────
 
     def _arguments(self, frame: tuple[Any, ...], at: int) -> tuple[int, bool]:
-        """Attributes from `at` on: (index, True) behind the closing parenthesis, (index, False) before an operand."""
+        """Attributes from `at` on: (index, True) behind the closing parenthesis, (index, False) before an
+        operand.
+        """
         callee, attrs = frame[1], frame[3]
         tokens = self.tokens
         while True:
@@ -74,7 +76,9 @@ class Body(Scope):
                     try:
                         value, at = compact_value(text), at + 1
                     except LiteralError:
-                        self.problems.error(at, f"`{text}` is not an attribute value", "strings stand in double quotes")
+                        self.problems.error(
+                            at, f"`{text}` is not an attribute value", "strings stand in double quotes"
+                        )
                 else:
                     value, at = self.context.value_at(at + 1)
                 if name in attrs:
@@ -87,7 +91,9 @@ class Body(Scope):
                 self._whole_attributes(callee, token, attrs, at)
                 at += 1
             elif attrs:
-                self.problems.expected(at, "an attribute (`name=value`) or `)`; operands come before attributes")
+                self.problems.expected(
+                    at, "an attribute (`name=value`) or `)`; operands come before attributes"
+                )
             else:
                 return at, False
             if tokens[at] == ",":
@@ -140,10 +146,12 @@ class Body(Scope):
             self.note(node, close)
         return node
 
-    # ── expressions ───────────────────────────────────────────────────────────────────────────────────────────────
+    # ── expressions ─────────────────────────────────────────────────────────────────────────────────────────
 
     def _operand(self, token: str, at: int, stack: list[tuple[Any, ...]]) -> tuple[int | None, int]:
-        """An operand other than a declared variable: (node, index behind it), or None if it only opened something."""
+        """An operand other than a declared variable: (node, index behind it), or None if it only opened
+        something.
+        """
         first = token[0]
         if first == "%":
             if token[-1] == "=":
@@ -199,7 +207,9 @@ class Body(Scope):
         if token in self.context.constructors:
             self.problems.unsupported(at, "an ADT constructor", f"`{token}`")
         if self.tokens[at + 1] in _CONTEXTUAL and self.tokens[at + 1] is not END:
-            self.problems.unsupported(at, "higher-order use of functions", f"the operator `{token}` as a value")
+            self.problems.unsupported(
+                at, "higher-order use of functions", f"the operator `{token}` as a value"
+            )
         self.problems.expected(at + 1, f"`(` after the operator `{token}`")
 
     def _let(self, at: int, stack: list[tuple[Any, ...]]) -> int:
@@ -241,7 +251,9 @@ class Body(Scope):
         return value
 
     def expression(self, at: int, single: bool = False) -> tuple[int, int]:
-        """The expression from token `at` on: (node, index of the token that ends it). A `single` one ends at `;`."""
+        """The expression from token `at` on: (node, index of the token that ends it). A `single` one ends at
+        `;`.
+        """
         tokens, notes = self.tokens, self.notes
         stack: list[tuple[Any, ...]] = []
         value: int | None
@@ -266,7 +278,9 @@ class Body(Scope):
             while True:
                 token = tokens[at]
                 if token == "(":
-                    frame: tuple[Any, ...] = (OPEN_CALL, self._function_value(value, at), [], {}, at, len(self.undo))
+                    frame: tuple[Any, ...] = (
+                        OPEN_CALL, self._function_value(value, at), [], {}, at, len(self.undo),
+                    )
                     at, closed = self._arguments(frame, at + 1)
                     if not closed:
                         stack.append(frame)
@@ -331,8 +345,12 @@ class Body(Scope):
                     break
                 self._unexpected(at, {OPEN_CALL: "`,` or `)`", PAREN: "`,` or `)`"}.get(kind, "`}`"))
 
-    def _close_paren(self, stack: list[tuple[Any, ...]], value: int, token: str, at: int) -> tuple[int | None, int | None]:
-        """In parentheses at `,` or `)`: the finished value and the next index, or None and the next index for one more item."""
+    def _close_paren(
+        self, stack: list[tuple[Any, ...]], value: int, token: str, at: int
+    ) -> tuple[int | None, int | None]:
+        """In parentheses at `,` or `)`: the finished value and the next index, or None and the next index for
+        one more item.
+        """
         kind, items, start, mark = stack[-1]
         if token not in (",", ")"):
             return None, None
@@ -366,7 +384,9 @@ class Body(Scope):
         if graph.types[node] is not None or graph.op[node] in (CONST, TUPLE):
             self.problems.error(at, "only a function can be called")
         if graph.op[node] is INPUT and self.outer is None:
-            self.problems.unsupported(at, "higher-order use of functions", f"the parameter `%{graph.names[node]}` is called")
+            self.problems.unsupported(
+                at, "higher-order use of functions", f"the parameter `%{graph.names[node]}` is called"
+            )
         return node
 
     def _sequence(self, value: int, at: int) -> None:
@@ -375,7 +395,9 @@ class Body(Scope):
         while stack:
             node = stack.pop()
             if not self.is_pure(node):
-                self.problems.unsupported(at, "sequencing of impure values", f"`{self.graph.op[node]}` may have an effect")
+                self.problems.unsupported(
+                    at, "sequencing of impure values", f"`{self.graph.op[node]}` may have an effect"
+                )
             for operand in self.graph.operands[node]:
                 if operand not in seen:
                     seen.add(operand)
@@ -383,7 +405,10 @@ class Body(Scope):
         self.problems.warn(at, "the value before `;` is not used and is dropped")
 
     def is_pure(self, node: int) -> bool:
-        """True if nothing is known that says a call has an effect. A function's call or an unknown operator may have one."""
+        """True if nothing is known that says a call has an effect.
+
+        A function's call or an unknown operator may have one.
+        """
         op = self.graph.op[node]
         if op[0] == "%" or op in (FN, GLOBAL):
             return True

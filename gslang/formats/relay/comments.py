@@ -1,4 +1,5 @@
-"""Comments of Relay text: nested ones are flattened before lexing; `ty=` and `span=` facts are taken out of them.
+"""Comments of Relay text: nested ones are flattened before lexing; `ty=` and `span=` facts are taken out of
+them.
 
 Flattening keeps every offset: it only overwrites characters inside comments by blanks.
 """
@@ -16,7 +17,8 @@ _INFO: Final = re.compile(r"/\*\s*(?:ty=(?P<ty>.*?))?\s*(?:(?<!\S)span=(?P<span>
 def flatten_nested(text: str) -> str:
     """The text with `/*` and `*/` inside comments blanked, so that comments no longer nest.
 
-    A comment that nesting would make run to the end of the file (span text may contain `/*`) is taken not to nest.
+    A comment that nesting would make run to the end of the file (span text may contain `/*`) is taken not to
+    nest.
     """
     pieces: list[str] = []
     done = 0
@@ -37,7 +39,10 @@ def flatten_nested(text: str) -> str:
 
 
 def _inner_edges(text: str, at: int, nesting: bool) -> list[int] | None:
-    """Offsets of the `/*` and `*/` after the opening one; the last closes the comment. None if nothing does."""
+    """Offsets of the `/*` and `*/` after the opening one; the last closes the comment.
+
+    None if nothing does.
+    """
     depth, edges = 1, []
     while depth:
         edge = _EDGE.search(text, at)

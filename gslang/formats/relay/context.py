@@ -21,9 +21,11 @@ if TYPE_CHECKING:
 
 @dataclass
 class Context:
-    """`constructors` are those of the file's type definitions; `constant_types` the types of external constants by index.
+    """`constructors` are those of the file's type definitions; `constant_types` the types of external
+    constants by index.
 
-    `read_nested` reads a function value in a body, whose `fn` is the token at hand: (its node, the index behind it).
+    `read_nested` reads a function value in a body, whose `fn` is the token at hand: (its node, the index
+    behind it).
     """
 
     tokens: Tokens

@@ -15,7 +15,9 @@ from gslang.formats.relay.types_text import type_of_comment
 
 @dataclass
 class Function:
-    """`parameters` are nodes of `body.graph`; `result` is the node of its value; `end` the token behind the closing brace."""
+    """`parameters` are nodes of `body.graph`; `result` is the node of its value; `end` the token behind the
+    closing brace.
+    """
 
     name: str
     body: Body
@@ -45,7 +47,9 @@ def read_function(body: Body, name: str, at: int) -> Function:
                 problems.error(at - 1, f"the attribute `{key}` is given twice")
             attributes[key] = value
         else:
-            problems.expected(at, "an attribute (`name=value`) or `)`" if attributes else "a parameter such as `%x` or `)`")
+            problems.expected(
+                at, "an attribute (`name=value`) or `)`" if attributes else "a parameter such as `%x` or `)`"
+            )
         if tokens[at] == ",":
             at += 1
         elif tokens[at] != ")":

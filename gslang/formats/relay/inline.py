@@ -12,8 +12,11 @@ from gslang.graph.graph import CONST, VARIABLES, Graph
 _MOST_NODES: Final = 200_000
 
 
-def inlined(main: str, graphs: Mapping[str, Graph], parameters: Mapping[str, list[int]], order: list[str], path: str) -> Graph:
-    """The graph of function `main` with every call of a function in `graphs` replaced. `path` only names the file in messages.
+def inlined(
+    main: str, graphs: Mapping[str, Graph], parameters: Mapping[str, list[int]], order: list[str], path: str
+) -> Graph:
+    """The graph of function `main` with every call of a function in `graphs` replaced. `path` only names the
+    file in messages.
 
     `order` has the functions that `main` reaches, callees first, `main` last; none of them may reach itself.
     Raises `InputError` if some function would have more than 200,000 nodes.
@@ -23,7 +26,10 @@ def inlined(main: str, graphs: Mapping[str, Graph], parameters: Mapping[str, lis
         graph = graphs[name]
         sizes[name] = sum([sizes.get(graph.op[node], 1) for node in graph.nodes()])
         if sizes[name] > _MOST_NODES:
-            message = f"function `{name}` would have {sizes[name]:,} nodes with all calls inlined; at most {_MOST_NODES:,} are made"
+            message = (
+                f"function `{name}` would have {sizes[name]:,} nodes with all calls inlined; at most "
+                f"{_MOST_NODES:,} are made"
+            )
             raise InputError(message, path=path, help="leave `--inline` out: calls of functions stay calls")
     done: dict[str, tuple[Graph, list[int]]] = {}
     for name in order:
@@ -33,7 +39,9 @@ def inlined(main: str, graphs: Mapping[str, Graph], parameters: Mapping[str, lis
     return result
 
 
-def _expanded(graph: Graph, parameters: list[int], done: Mapping[str, tuple[Graph, list[int]]]) -> tuple[Graph, list[int]]:
+def _expanded(
+    graph: Graph, parameters: list[int], done: Mapping[str, tuple[Graph, list[int]]]
+) -> tuple[Graph, list[int]]:
     result = Graph(graph.dialect, graph.name)
     result.meta = dict(graph.meta)
     constants: dict[str, int] = {}
@@ -53,20 +61,30 @@ def _expanded(graph: Graph, parameters: list[int], done: Mapping[str, tuple[Grap
         inner = dict(zip(formal, operands))
         for n in body.reverse_post_order():
             if n not in inner:
-                inner[n] = _copy(body, n, tuple([inner[o] if o >= 0 else o for o in body.operands[n]]), result, constants, names)
+                inner[n] = _copy(
+                    body, n, tuple([inner[o] if o >= 0 else o for o in body.operands[n]]), result, constants,
+                    names,
+                )
         where[node] = inner[body.outputs[0]]
     result.set_outputs([where[node] for node in graph.outputs])
     return result, [where[node] for node in parameters]
 
 
 def _copy(
-    graph: Graph, node: int, operands: tuple[int, ...], result: Graph, constants: dict[str, int], names: set[str]
+    graph: Graph,
+    node: int,
+    operands: tuple[int, ...],
+    result: Graph,
+    constants: dict[str, int],
+    names: set[str],
 ) -> int:
     name = graph.names[node]
     is_reference = graph.op[node] is CONST and name is not None and REFERENCE.fullmatch(name) is not None
     if is_reference and name in constants:
         return constants[str(name)]
-    new = result.add(graph.op[node], operands, graph.attrs[node], graph.types[node], None if name in names else name)
+    new = result.add(
+        graph.op[node], operands, graph.attrs[node], graph.types[node], None if name in names else name
+    )
     if name is not None:
         names.add(name)
         if is_reference:

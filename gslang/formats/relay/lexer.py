@@ -1,9 +1,10 @@
 """Relay text → tokens, by one regular expression.
 
-A token is its text; what it is follows from its first character. Frequent groups are one token: a tensor type without
-metadata references (`Tensor[(1, 64), float32]`), a simple attribute (`axis=1`, `padding=[1, 1]`), the beginning of a
-binding (`%3 =`) and of any other attribute (`name=`). Offsets are computed only when somebody asks (errors, nested functions).
-Comments are no tokens; info comments are kept beside the token that they follow.
+A token is its text; what it is follows from its first character. Frequent groups are one token: a tensor type
+without metadata references (`Tensor[(1, 64), float32]`), a simple attribute (`axis=1`, `padding=[1, 1]`), the
+beginning of a binding (`%3 =`) and of any other attribute (`name=`). Offsets are computed only when somebody
+asks (errors, nested functions). Comments are no tokens; info comments are kept beside the token that they
+follow.
 """
 
 from __future__ import annotations
@@ -45,7 +46,8 @@ TOKEN: Final = re.compile(
     )""",
     re.VERBOSE | re.DOTALL,
 )
-# Behind the text, so that a token follows every blank and comment: the skipping before a token never has to backtrack.
+# Behind the text, so that a token follows every blank and comment: the skipping before a token never has to
+# backtrack.
 _SENTINEL: Final = "\n" + END
 
 
@@ -80,7 +82,9 @@ class Tokens:
         """The offset of each token; for the `END`s, that of the end of the text."""
         if self._starts is None:
             found = TOKEN.finditer(self.source + _SENTINEL)
-            self._starts = array("q", [m.start(1) for m in found if not _is_comment(m.group(1)) or m.group(1) == "/*"])
+            self._starts = array(
+                "q", [m.start(1) for m in found if not _is_comment(m.group(1)) or m.group(1) == "/*"]
+            )
             self._starts[-1] = len(self.source)
             self._starts.extend([len(self.source)] * 3)
         return self._starts

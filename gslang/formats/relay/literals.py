@@ -10,7 +10,8 @@ from typing import Any, Final
 import numpy
 
 _NUMBER: Final = re.compile(
-    r"(?P<minus>-*)(?:(?P<mantissa>\d+(?P<point>\.\d+)?(?P<exponent>[eE][+-]?\d+)?)(?P<suffix>[fi](?:16|32|64)?)?"
+    r"(?P<minus>-*)(?:(?P<mantissa>\d+(?P<point>\.\d+)?(?P<exponent>[eE][+-]?\d+)?)"
+    r"(?P<suffix>[fi](?:16|32|64)?)?"
     r"|(?P<special>inff|nanf)(?P<width>16|32|64)?)"
 )
 _SUFFIX: Final = {
@@ -18,7 +19,14 @@ _SUFFIX: Final = {
     "i": "int32", "i16": "int16", "i32": "int32", "i64": "int64",
 }  # fmt: skip
 # Scalar types with a literal form of their own, and what follows the digits.
-_WRITTEN: Final = {"int16": "i16", "int32": "", "int64": "i64", "float16": "f16", "float32": "f", "float64": "f64"}
+_WRITTEN: Final = {
+    "int16": "i16",
+    "int32": "",
+    "int64": "i64",
+    "float16": "f16",
+    "float32": "f",
+    "float64": "f64",
+}
 INLINE_DTYPES: Final = frozenset((*_WRITTEN, "bool"))
 _NUMERIC: Final = re.compile(r"u?int(?:8|16|32|64)|float(?:16|32|64)|bool")
 MAX_LENGTH: Final = 400  # characters of a number
@@ -32,8 +40,8 @@ class LiteralError(ValueError):
 def read_number(text: str, said: str | None = None) -> tuple[Any, str, str | None]:
     """(value, dtype, remark) of a literal; `said` is the dtype that a comment states.
 
-    An unsuffixed literal takes the stated type (before 0.9 int64 had no suffix); a suffixed one keeps its own, and the
-    contradiction is the remark. Raises `LiteralError`.
+    An unsuffixed literal takes the stated type (before 0.9 int64 had no suffix); a suffixed one keeps its
+    own, and the contradiction is the remark. Raises `LiteralError`.
     """
     found = _matched(text)
     sign = -1 if len(found["minus"]) % 2 else 1
@@ -79,7 +87,8 @@ def _typed(text: str, value: Any, dtype: str) -> Any:
         if value not in (0, 1):
             raise LiteralError(f"`{text}` does not fit bool")
     elif dtype.startswith("float"):
-        # The shortest decimal of the largest float32 is above it: what rounds to it fits. For float16 TVM is strict.
+        # The shortest decimal of the largest float32 is above it: what rounds to it fits. For float16 TVM is
+        # strict.
         with numpy.errstate(over="ignore"):
             rounded = float(numpy.dtype(dtype).type(value))
         if "inf" not in text and (isinf(rounded) or (dtype == "float16" and abs(value) > 65504)):
@@ -94,7 +103,9 @@ def _typed(text: str, value: Any, dtype: str) -> Any:
 
 
 def attribute_number(text: str) -> int | float:
-    """The value of a number in an attribute: an int, or a float if it has a point, an exponent or the suffix `f`."""
+    """The value of a number in an attribute: an int, or a float if it has a point, an exponent or the suffix
+    `f`.
+    """
     found = _matched(text)
     sign = -1 if len(found["minus"]) % 2 else 1
     if found["special"]:

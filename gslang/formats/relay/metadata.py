@@ -55,16 +55,23 @@ class EncodedArray:
         try:
             data = base64.b64decode(self.text, validate=True)
         except (binascii.Error, ValueError):
-            raise InputError(f"a constant of type {self.dtype} and shape {list(self.shape)} is not base64") from None
+            raise InputError(
+                f"a constant of type {self.dtype} and shape {list(self.shape)} is not base64"
+            ) from None
         numpy_type = numpy_dtype(self.dtype)
         if self.dtype == "bfloat16":
             wide = numpy.frombuffer(data, "<u2", self._count, self._offset).astype(numpy.uint32) << 16
             return wide.view(numpy.float32).reshape(self.shape)
-        return numpy.frombuffer(data, numpy_type.newbyteorder("<"), self._count, self._offset).reshape(self.shape)
+        return numpy.frombuffer(data, numpy_type.newbyteorder("<"), self._count, self._offset).reshape(
+            self.shape
+        )
 
 
 def decode_array(text: str) -> EncodedArray:
-    """The handle of one `b64ndarrays` element; checks the record's header and length. Raises `MetadataError`."""
+    """The handle of one `b64ndarrays` element; checks the record's header and length.
+
+    Raises `MetadataError`.
+    """
     try:
         head = base64.b64decode(text[:4096], validate=True)
     except (binascii.Error, ValueError):
@@ -100,7 +107,9 @@ def encode_array(array: Any, dtype: str) -> str:
     found = re.fullmatch(r"(int|uint|float|bfloat)(\d+)", "uint1" if dtype == "bool" else dtype)
     assert found is not None, dtype
     if dtype == "bfloat16":
-        data = (numpy.ascontiguousarray(array, numpy.float32).view(numpy.uint32) >> 16).astype("<u2").tobytes()
+        data = (
+            (numpy.ascontiguousarray(array, numpy.float32).view(numpy.uint32) >> 16).astype("<u2").tobytes()
+        )
     else:
         data = numpy.ascontiguousarray(array, numpy_dtype(dtype).newbyteorder("<")).tobytes()
     shape = numpy.shape(array)
@@ -115,7 +124,9 @@ class Metadata:
     def __init__(self, document: dict[str, Any]) -> None:
         self.document = document
         self.nodes: list[Any] = _list(document, "nodes")
-        self.arrays: list[Any] = document["b64ndarrays"] if isinstance(document.get("b64ndarrays"), list) else []
+        self.arrays: list[Any] = (
+            document["b64ndarrays"] if isinstance(document.get("b64ndarrays"), list) else []
+        )
         self.table: dict[str, list[int]] = {}
         self._constants: dict[int, EncodedArray | None] = {}
         root = self._node(document.get("root"))
@@ -155,7 +166,8 @@ class Metadata:
         return self._constants[index]
 
     def attributes(self, key: str, index: int) -> dict[str, Any] | None:
-        """The raw texts of an attribute object (`meta[relay.attrs.…][i]`); None if the file does not hold it."""
+        """The raw texts of an attribute object (`meta[relay.attrs.…][i]`); None if the file does not hold it.
+        """
         number = self.find(key, index)
         if number is None:
             return None
@@ -163,7 +175,9 @@ class Metadata:
         return attrs if isinstance(attrs, dict) else None
 
     def decoded(self, number: int, depth: int = 0) -> Any:
-        """The plain value of a node: None, int, float, str, bool, tuple or dict. Raises `LookupError` for other objects."""
+        """The plain value of a node: None, int, float, str, bool, tuple or dict. Raises `LookupError` for
+        other objects.
+        """
         if number == 0:
             return None
         if depth > MAX_DEPTH:
@@ -231,7 +245,8 @@ def read_metadata(text: str, path: str, line: int) -> Metadata:
         column = error.colno if isinstance(error, json.JSONDecodeError) else 1
         said = error.msg if isinstance(error, json.JSONDecodeError) else str(error)
         raise InputError(
-            f"the metadata section is not JSON: {said}", path=path, place=f"{at}:{column}", help="is the file cut off?"
+            f"the metadata section is not JSON: {said}", path=path, place=f"{at}:{column}",
+            help="is the file cut off?",
         ) from None
     try:
         if not isinstance(document, dict):
@@ -241,7 +256,9 @@ def read_metadata(text: str, path: str, line: int) -> Metadata:
         raise InputError(f"the metadata section is damaged: {error}", path=path, place=f"{line}:1") from None
 
 
-def with_constants(metadata: Metadata | None, first: int, added: Sequence[tuple[Any, TensorType] | None]) -> dict[str, Any]:
+def with_constants(
+    metadata: Metadata | None, first: int, added: Sequence[tuple[Any, TensorType] | None]
+) -> dict[str, Any]:
     """The document with constants `first`, `first + 1`, … added; None adds an entry that stays empty."""
     if metadata is None:
         document: dict[str, Any] = {
@@ -268,12 +285,21 @@ def with_constants(metadata: Metadata | None, first: int, added: Sequence[tuple[
         nodes.append({})
         keys.append(CONSTANT)
         data.append(at)
-    attrs = dict(model["attrs"]) if model is not None else {"_checked_type_": "0", "span": "0", "virtual_device_": "0"}
+    attrs = (
+        dict(model["attrs"]) if model is not None
+        else {"_checked_type_": "0", "span": "0", "virtual_device_": "0"}
+    )
     if model is None:
         attrs["virtual_device_"] = str(len(nodes))
-        nodes.append({"type_key": "VirtualDevice", "attrs": {
-            "device_type_int": "-1", "memory_scope": str(len(nodes) + 1), "target": "0", "virtual_device_id": "-1",
-        }})  # fmt: skip
+        nodes.append({
+            "type_key": "VirtualDevice",
+            "attrs": {
+                "device_type_int": "-1",
+                "memory_scope": str(len(nodes) + 1),
+                "target": "0",
+                "virtual_device_id": "-1",
+            },
+        })
         nodes.append({"type_key": "runtime.String"})
     entries += [0] * (first - len(entries))
     for item in added:
@@ -282,7 +308,9 @@ def with_constants(metadata: Metadata | None, first: int, added: Sequence[tuple[
             continue
         value, type = item
         entries.append(len(nodes))
-        nodes.append({"type_key": CONSTANT, "attrs": {**attrs, "_checked_type_": "0", "data": str(len(arrays))}})
+        nodes.append(
+            {"type_key": CONSTANT, "attrs": {**attrs, "_checked_type_": "0", "data": str(len(arrays))}}
+        )
         arrays.append(encode_array(value, str(type.dtype)))
     nodes[at] = {"type_key": "Array", "data": entries}
     return document

@@ -1,4 +1,6 @@
-"""The rest of a Relay file beside the function that became the graph: kept in `graph.meta["relay"]`, written back."""
+"""The rest of a Relay file beside the function that became the graph: kept in `graph.meta["relay"]`, written
+back.
+"""
 
 from __future__ import annotations
 

@@ -11,15 +11,16 @@ from gslang.formats.relay.lexer import END, tokenise
 
 _ILLEGAL: Final = re.compile(r"[^\w.:/-]")
 _LEGAL: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
-_RESERVED: Final = frozenset(
-    ("let", "fn", "def", "if", "else", "type", "match", "match?", "extern", "free_var", "ref", "ref_read", "ref_write",
-     "True", "False", "None", "nullptr", "_", "Tensor")
-)  # fmt: skip
+_RESERVED: Final = frozenset((
+    "let", "fn", "def", "if", "else", "type", "match", "match?", "extern", "free_var", "ref", "ref_read",
+    "ref_write", "True", "False", "None", "nullptr", "_", "Tensor",
+))
 _FIELD: Final = re.compile(r"(.+)\.\d+")
 
 
 def variable_names(wanted: Iterable[str | None], legal_only: bool = False) -> list[str]:
-    """A name for each, without `%`: TVM's rules (prefix `v` unless it starts with a letter, a number if it is taken).
+    """A name for each, without `%`: TVM's rules (prefix `v` unless it starts with a letter, a number if it is
+    taken).
 
     With `legal_only` names have only letters, digits and `_`, as TVM's own parser demands.
     """
@@ -60,7 +61,10 @@ def is_of_memory_dialect(operator: str) -> bool:
 @lru_cache(maxsize=4096)
 def is_word(name: str) -> bool:
     """True if an operator (`@f` for a function) or attribute may have this name in Relay text."""
-    return name not in _RESERVED and not is_of_memory_dialect(name) and (name[:1].isalpha() or name[:1] in "_@") and tokenise(name)[:2] == [name, END]
+    return (
+        name not in _RESERVED and not is_of_memory_dialect(name) and (name[:1].isalpha() or name[:1] in "_@")
+        and tokenise(name)[:2] == [name, END]
+    )
 
 
 def _reads_back(name: str) -> bool:

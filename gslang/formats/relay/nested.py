@@ -1,8 +1,9 @@
 """Nested function values, carried as text.
 
-A nested function becomes one node: operator "fn", attribute `text`, operands what it captures. In the text captured
-variables are `%^0`, `%^1`, … in the order of the operands, and numbered bindings count from `%0`, so that equal functions
-have equal texts wherever they stand. `text` has one fixed layout and no comments; the extra "commented" is as it was written.
+A nested function becomes one node: operator "fn", attribute `text`, operands what it captures. In the text
+captured variables are `%^0`, `%^1`, … in the order of the operands, and numbered bindings count from `%0`, so
+that equal functions have equal texts wherever they stand. `text` has one fixed layout and no comments; the
+extra "commented" is as it was written.
 """
 
 from __future__ import annotations
@@ -133,7 +134,9 @@ def _layout(tokens: Tokens, first: int, end: int, replaced: dict[int, str]) -> s
 def _gap(previous: str, token: str, line: str) -> str:
     if not line or token in _NO_BLANK_BEFORE or token[0] == ".":
         return ""
-    if previous in ("(", "[") or (token in ("(", "[") and previous not in (",", "=", "->", ":", "fn") and previous[-1:] != "="):
+    if previous in ("(", "[") or (
+        token in ("(", "[") and previous not in (",", "=", "->", ":", "fn") and previous[-1:] != "="
+    ):
         return ""
     if token == "[" and previous == "fn":
         return ""

@@ -32,15 +32,21 @@ class Problems:
         return f" (in `{self.function}`)" if self.function else ""
 
     def error(self, index: int, message: str, help: str = "") -> NoReturn:
-        raise InputError(message + self._in_function(), path=self.path, place=self.tokens.place(index), help=help)
+        raise InputError(
+            message + self._in_function(), path=self.path, place=self.tokens.place(index), help=help
+        )
 
     def expected(self, index: int, what: str) -> NoReturn:
         """The token at `index` is not what the grammar wants."""
         token = self.tokens.text[index] if index < len(self.tokens.text) else END
         if token is END:
-            self.error(index, f"the text ends in the middle: expected {what}", "the file is cut off; print it again")
+            self.error(
+                index, f"the text ends in the middle: expected {what}", "the file is cut off; print it again"
+            )
         if token == "...":
-            self.error(index, "`...` is a placeholder for something that was not printed", "print the module in full")
+            self.error(
+                index, "`...` is a placeholder for something that was not printed", "print the module in full"
+            )
         if token == '"':
             self.error(index, "this string does not end")
         if token == "/*":
@@ -49,11 +55,19 @@ class Problems:
         self.error(index, f"expected {what}, found `{shown}`")
 
     def unsupported(self, index: int, construct: str, why: str = "") -> NoReturn:
-        message = f"{construct} is outside the static dataflow subset" + (f": {why}" if why else "") + self._in_function()
+        message = (
+            f"{construct} is outside the static dataflow subset" + (f": {why}" if why else "")
+            + self._in_function()
+        )
         help = "a module is read as a graph of operators, tuples and constants"
         if self.several:
-            help += "; other functions of this file can be read: name one (`--function`) and give `--skip-unsupported`"
-        raise UnsupportedConstruct(construct, message, path=self.path, place=self.tokens.place(index), help=help)
+            help += (
+                "; other functions of this file can be read: name one (`--function`) and give "
+                "`--skip-unsupported`"
+            )
+        raise UnsupportedConstruct(
+            construct, message, path=self.path, place=self.tokens.place(index), help=help
+        )
 
     def warn(self, index: int, message: str) -> None:
         self.warnings.append(f"{self.path}:{self.tokens.place(index)}: {message}{self._in_function()}")

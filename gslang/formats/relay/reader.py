@@ -26,7 +26,10 @@ from gslang.formats.relay.spellings import GUESS, UNSTATED
 from gslang.graph.graph import INPUT, Graph
 from gslang.graph.known_calls import mark_opaque_calls
 
-_HEADER: Final = re.compile(r"\s*(?:(?://[^\n]*|/\*.*?\*/)\s*)*(?:#\[\s*version\s*=\s*\"([^\"]*)\"\s*\]|(v\d+(?:\.\d+)+)\b)", re.DOTALL)
+_HEADER: Final = re.compile(
+    r"\s*(?:(?://[^\n]*|/\*.*?\*/)\s*)*(?:#\[\s*version\s*=\s*\"([^\"]*)\"\s*\]|(v\d+(?:\.\d+)+)\b)",
+    re.DOTALL,
+)
 _METADATA: Final = re.compile(r"^[ \t]*#\[metadata\]", re.MULTILINE)
 _OLD_METADATA: Final = re.compile(r"^METADATA:", re.MULTILINE)
 VERSIONS: Final = ("0.0.5", "v0.0.4")
@@ -34,7 +37,9 @@ VERSIONS: Final = ("0.0.5", "v0.0.4")
 
 @dataclass
 class _Definition:
-    """Tokens `start` … `end - 1`; `function` is None for type definitions and for functions that were skipped."""
+    """Tokens `start` … `end - 1`; `function` is None for type definitions and for functions that were
+    skipped.
+    """
 
     name: str
     start: int
@@ -56,16 +61,19 @@ def read_relay(
 ) -> Graph:
     """The graph of one function of a Relay file; `path` only names the file in messages.
 
-    If there is no `main` but only one function, `function="main"` means that one. With `inline`, calls of the file's other functions are
-    replaced by their bodies, otherwise they stay opaque operators `@name`. With `skip_unsupported` other functions may use
-    what the subset lacks. With `strict_types` contradicting types are errors, not entries of `graph.meta["warnings"]`.
-    With `keep_spans` span comments are kept with their nodes. `constant_types` gives the types of
-    `meta[relay.Constant][i]` that the file does not hold. Raises `InputError`.
+    If there is no `main` but only one function, `function="main"` means that one. With `inline`, calls of the
+    file's other functions are replaced by their bodies, otherwise they stay opaque operators `@name`. With
+    `skip_unsupported` other functions may use what the subset lacks. With `strict_types` contradicting types
+    are errors, not entries of `graph.meta["warnings"]`. With `keep_spans` span comments are kept with their
+    nodes. `constant_types` gives the types of `meta[relay.Constant][i]` that the file does not hold. Raises
+    `InputError`.
     """
     body, metadata, header, old_grammar = _parts(text, path)
     tokens = Tokens(body)
     problems = Problems(path, tokens)
-    context = Context(tokens, problems, dialect, metadata, old_grammar, keep_spans, constant_types or {}, read_nested)
+    context = Context(
+        tokens, problems, dialect, metadata, old_grammar, keep_spans, constant_types or {}, read_nested
+    )
     first = tokens.text[0]
     if first in ("def", "type", "extern") or first[0] == "@":
         definitions = _definitions(context, function, skip_unsupported)
@@ -82,7 +90,10 @@ def read_relay(
     wanted = definitions[chosen]
     assert wanted.function is not None
     graph = graphs[wanted.name]
-    texts = ["" if d is wanted else tokens.source[tokens.starts[d.start] : tokens.end_of(d.end - 1)] for d in definitions]
+    texts = [
+        "" if d is wanted else tokens.source[tokens.starts[d.start] : tokens.end_of(d.end - 1)]
+        for d in definitions
+    ]
     if inline and len(order) > 1:
         parameters = {d.name: d.function.parameters for d in definitions if d.function is not None}
         graph = inlined(wanted.name, graphs, parameters, order, path)
@@ -101,7 +112,9 @@ def read_relay(
 
 
 def _parts(text: str, path: str) -> tuple[str, Metadata | None, bool, bool]:
-    """(the text without header and metadata, offsets kept; the metadata; had a header; is in the old grammar)."""
+    """(the text without header and metadata, offsets kept; the metadata; had a header; is in the old
+    grammar).
+    """
     if text.startswith("\ufeff"):
         text = " " + text[1:]
     old_grammar = header = False
@@ -113,15 +126,17 @@ def _parts(text: str, path: str) -> tuple[str, Metadata | None, bool, bool]:
             line = text.count("\n", 0, found.start(group)) + 1
             column = found.start(group) - text.rfind("\n", 0, found.start(group))
             raise InputError(
-                f"Relay text of version `{version}`", path=path, place=f"{line}:{column}", help="0.0.5 and v0.0.4 can be read"
+                f"Relay text of version `{version}`", path=path, place=f"{line}:{column}",
+                help="0.0.5 and v0.0.4 can be read",
             )
         old_grammar = version == "v0.0.4"
         text = re.sub(r"[^\n]", " ", text[: found.end()]) + text[found.end() :]
     if old := _OLD_METADATA.search(text):
         raise InputError(
-            "a metadata section of the old form `METADATA:`", path=path, place=f"{text.count(chr(10), 0, old.start()) + 1}:1",
+            "a metadata section of the old form `METADATA:`", path=path,
+            place=f"{text.count(chr(10), 0, old.start()) + 1}:1",
             help="print the module with TVM 0.7 or newer, or cut this section off",
-        )  # fmt: skip
+        )
     metadata = None
     if section := _METADATA.search(text):
         line = text.count("\n", 0, section.end()) + 1
@@ -130,7 +145,7 @@ def _parts(text: str, path: str) -> tuple[str, Metadata | None, bool, bool]:
     return text, metadata, header, old_grammar
 
 
-# ── definitions ───────────────────────────────────────────────────────────────────────────────────────────────────
+# ── definitions ─────────────────────────────────────────────────────────────────────────────────────────────
 
 
 def _definitions(context: Context, wanted: str, skip_unsupported: bool) -> list[_Definition]:
@@ -186,7 +201,9 @@ def _function(context: Context, definition: _Definition) -> Function:
 
 
 def _function_end(context: Context, at: int) -> int:
-    """The index behind the closing brace of the definition at `at`; behind the last token if the text is cut off."""
+    """The index behind the closing brace of the definition at `at`; behind the last token if the text is cut
+    off.
+    """
     tokens = context.tokens.text
     if tokens[at + 2] == "=":
         return at + 4
@@ -268,11 +285,18 @@ def _choose(definitions: list[_Definition], wanted: str, problems: Problems) -> 
         problems.error(0, "there is no function in this file")
     near = did_you_mean(name[1:], known)
     listed = ", ".join(f"`{k}`" for k in known[:8]) + (" …" if len(known) > 8 else "")
-    problems.error(0, f"there is no function `{name[1:]}`", f"did you mean `{near}`?" if near else f"functions: {listed}")
+    problems.error(
+        0, f"there is no function `{name[1:]}`", f"did you mean `{near}`?" if near else f"functions: {listed}"
+    )
 
 
-def _call_order(definitions: list[_Definition], chosen: int, problems: Problems, skip_unsupported: bool) -> list[str]:
-    """The functions that the chosen one reaches, callees first, itself last. Recursion and wrong calls are errors."""
+def _call_order(
+    definitions: list[_Definition], chosen: int, problems: Problems, skip_unsupported: bool
+) -> list[str]:
+    """The functions that the chosen one reaches, callees first, itself last.
+
+    Recursion and wrong calls are errors.
+    """
     functions = {d.name: d.function for d in definitions if d.function is not None}
     known = {d.name for d in definitions}
     starts = [definitions[chosen].name]
@@ -294,7 +318,9 @@ def _call_order(definitions: list[_Definition], chosen: int, problems: Problems,
                     problems.warn(at, f"`{callee}` is not defined in this file")
                 elif target is not None and len(target.parameters) != arguments:
                     count = len(target.parameters)
-                    problems.error(at, f"`{callee}` takes {count} argument{'s' * (count != 1)}, here are {arguments}")
+                    problems.error(
+                        at, f"`{callee}` takes {count} argument{'s' * (count != 1)}, here are {arguments}"
+                    )
                 elif callee in open_:
                     problems.unsupported(at, "recursion", f"`{callee}` reaches itself")
                 if target is not None and callee not in finished:
@@ -311,7 +337,7 @@ def _call_order(definitions: list[_Definition], chosen: int, problems: Problems,
     return reached
 
 
-# ── the graph ─────────────────────────────────────────────────────────────────────────────────────────────────────
+# ── the graph ───────────────────────────────────────────────────────────────────────────────────────────────
 
 
 def _finished(function: Function, context: Context, strict: bool) -> Graph:
@@ -319,7 +345,11 @@ def _finished(function: Function, context: Context, strict: bool) -> Graph:
     body, graph, problems = function.body, function.body.graph, context.problems
     problems.function = function.name
     graph.set_outputs([function.result])
-    dead = [n for n in graph.nodes() if not graph.users[n] and n not in graph.output_uses and graph.op[n] is not INPUT]
+    dead = [
+        n
+        for n in graph.nodes()
+        if not graph.users[n] and n not in graph.output_uses and graph.op[n] is not INPUT
+    ]
     impure = [n for n in dead if not body.is_pure(n)]
     for node in impure:
         problems.warn(body.where[node], f"the result of `{graph.op[node]}` is not used; the call is dropped")
@@ -332,7 +362,9 @@ def _finished(function: Function, context: Context, strict: bool) -> Graph:
     if function.result_type is not None and function.result not in claims:
         claims[function.result] = function.result_type
     if context.dialect is not None:
-        problems.warnings += [f"{problems.path}: {warning}" for warning in mark_opaque_calls(graph, context.dialect)]
+        problems.warnings += [
+            f"{problems.path}: {warning}" for warning in mark_opaque_calls(graph, context.dialect)
+        ]
     for node, finding in complete_types(graph, context.dialect, claims):
         at = places.get(node, body.where[node])
         if strict:

@@ -16,7 +16,9 @@ from gslang.graph.graph import LEAVES, TUPLE, Graph
 from gslang.graph.inference import contradiction, infer_node, refine
 
 
-def complete_types(graph: Graph, dialect: Dialect | None, claims: Mapping[int, Type]) -> list[tuple[int, str]]:
+def complete_types(
+    graph: Graph, dialect: Dialect | None, claims: Mapping[int, Type]
+) -> list[tuple[int, str]]:
     """Fill in all types, operands first; returns (node, finding) for each contradiction."""
     findings = []
     stated = states_transposition(graph)

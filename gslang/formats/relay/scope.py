@@ -22,10 +22,11 @@ MAX_FIELD: Final = 1 << 31
 
 
 class Scope(ABC):
-    """The nodes and names of one function while it is read. `where[node]` is the token that a node comes from.
+    """The nodes and names of one function while it is read. `where[node]` is the token that a node comes
+    from.
 
-    `claims` are types that comments and annotations state: (node, type, token). `calls` are the global functions called:
-    (name, number of arguments, token). `outer` is the body around a nested function.
+    `claims` are types that comments and annotations state: (node, type, token). `calls` are the global
+    functions called: (name, number of arguments, token). `outer` is the body around a nested function.
     """
 
     def __init__(self, context: Context, outer: Scope | None = None) -> None:
@@ -46,7 +47,8 @@ class Scope(ABC):
         self.spelled: dict[int, tuple[str, int, str, str]] = {}
         self.numbering: dict[str, int] = {}
         self.counter = 0
-        # Bindings made inside nested functions, which the official parser lets others refer to: token → its value's token.
+        # Bindings made inside nested functions, which the official parser lets others refer to: token → its
+        # value's token.
         self.inner: dict[str, int] = {}
         self.result_types: dict[int, Type | None] = {}
         self.undo: list[tuple[str, int | None]] = []
@@ -58,7 +60,7 @@ class Scope(ABC):
     def value_of_binding(self, at: int) -> int:
         """The node of the expression at token `at`, which ends at `;`."""
 
-    # ── nodes ─────────────────────────────────────────────────────────────────────────────────────────────────────
+    # ── nodes ───────────────────────────────────────────────────────────────────────────────────────────────
 
     def add_input(self, name: str, type: Type | None, at: int) -> int:
         self.where.append(at)
@@ -76,9 +78,13 @@ class Scope(ABC):
             if isinstance(known, TensorType) or index >= MAX_FIELD:
                 self.problems.error(at, f"`.{field}` takes a field of a tuple, this is a tensor")
             if isinstance(known, TupleType) and index >= len(known.fields):
-                self.problems.error(at, f"there is no field {index} in a tuple with {len(known.fields)} fields")
+                self.problems.error(
+                    at, f"there is no field {index} in a tuple with {len(known.fields)} fields"
+                )
             if self.graph.op[node] is TUPLE and index >= len(self.graph.operands[node]):
-                self.problems.error(at, f"there is no field {index} in a tuple with {len(self.graph.operands[node])} fields")
+                self.problems.error(
+                    at, f"there is no field {index} in a tuple with {len(self.graph.operands[node])} fields"
+                )
             self.where.append(at)
             node = self.graph.add_proj(node, index)
         return node
@@ -136,7 +142,7 @@ class Scope(ABC):
         self.note(node, at)
         return node
 
-    # ── names ─────────────────────────────────────────────────────────────────────────────────────────────────────
+    # ── names ───────────────────────────────────────────────────────────────────────────────────────────────
 
     def declare(self, name: str, node: int) -> None:
         """A variable in scope until the block around it ends."""
@@ -157,7 +163,9 @@ class Scope(ABC):
         if name[-1] == "=":
             name = name[:-1].rstrip()
             if name in self.scope:
-                self.problems.error(at, f"`{name}` is bound a second time", "numbered bindings are bound once in a function")
+                self.problems.error(
+                    at, f"`{name}` is bound a second time", "numbered bindings are bound once in a function"
+                )
             self.scope[name] = node
             if self.outer is not None:
                 self.numbering[name] = self.counter

@@ -1,4 +1,7 @@
-"""Types in Relay text, read and written. Function types, type variables and ADTs are refused: values are tensors or tuples."""
+"""Types in Relay text, read and written.
+
+Function types, type variables and ADTs are refused: values are tensors or tuples.
+"""
 
 from __future__ import annotations
 
@@ -7,7 +10,15 @@ from functools import lru_cache
 from typing import Final
 
 from gslang.dialect.dtypes import dtype_exists
-from gslang.dialect.tensor_type import LARGEST_DIMENSION, UNKNOWN, Dimension, Symbol, TensorType, TupleType, Type
+from gslang.dialect.tensor_type import (
+    LARGEST_DIMENSION,
+    UNKNOWN,
+    Dimension,
+    Symbol,
+    TensorType,
+    TupleType,
+    Type,
+)
 from gslang.formats.relay.lexer import DTYPE, END, tokenise
 
 MAX_DEPTH: Final = 100
@@ -31,7 +42,11 @@ def read_type(tokens: list[str], at: int, depth: int = 0) -> tuple[Type | None, 
     if token.startswith("Tensor[("):
         found = _compact(token)
         if found is None:
-            raise TypeProblem(at, "a tensor type such as `Tensor[(1, 64), float32]`, of dimensions that are numbers from 0 to 2^63 - 1 or `?`")
+            raise TypeProblem(
+                at,
+                "a tensor type such as `Tensor[(1, 64), float32]`, of dimensions that are numbers from 0 to "
+                "2^63 - 1 or `?`",
+            )
         return found, at + 1
     if depth > MAX_DEPTH:
         raise TypeProblem(at, f"a type with at most {MAX_DEPTH} levels")
@@ -133,7 +148,9 @@ def _tuple(tokens: list[str], at: int, depth: int) -> tuple[Type | None, int]:
 
 @lru_cache(maxsize=8192)
 def type_of_comment(text: str) -> Type | None:
-    """The type that a `ty=` comment states; None if it is no tensor or tuple type (comments may say anything)."""
+    """The type that a `ty=` comment states; None if it is no tensor or tuple type (comments may say
+    anything).
+    """
     tokens = tokenise(text)
     try:
         found, at = read_type(tokens, 0)
@@ -143,7 +160,9 @@ def type_of_comment(text: str) -> Type | None:
 
 
 def write_type(type: Type | None, depth: int = 0) -> str | None:
-    """A type as TVM prints it; None if it is not known well enough to be printed, or nested too deeply to be read back."""
+    """A type as TVM prints it; None if it is not known well enough to be printed, or nested too deeply to be
+    read back.
+    """
     if type is None or depth > MAX_DEPTH:
         return None
     if isinstance(type, TupleType):

@@ -1,4 +1,6 @@
-"""Graph → Relay text, laid out as TVM prints it: operands before users, a numbered binding for all that is not a leaf."""
+"""Graph → Relay text, laid out as TVM prints it: operands before users, a numbered binding for all that is
+not a leaf.
+"""
 
 from __future__ import annotations
 
@@ -39,13 +41,15 @@ def write_relay(
 ) -> str:
     """The text of the graph as a function, with the rest of the file that it was read from.
 
-    `comments` writes `/* ty=… */` behind calls and constants; `spans` adds the spans that were kept on reading; `six_digits`
-    writes floats as TVM does, which loses precision; `legal_names` renames variables that TVM's parser cannot read and lists
-    them in comments. Several outputs are written as a tuple. Raises `InputError` for what Relay text cannot say.
+    `comments` writes `/* ty=… */` behind calls and constants; `spans` adds the spans that were kept on
+    reading; `six_digits` writes floats as TVM does, which loses precision; `legal_names` renames variables
+    that TVM's parser cannot read and lists them in comments. Several outputs are written as a tuple. Raises
+    `InputError` for what Relay text cannot say.
     """
     if graph.dialect != "relay":
         raise InputError(
-            f"a graph of dialect `{graph.dialect}` cannot be written as Relay text", help="write it as JSON, or translate it by rules"
+            f"a graph of dialect `{graph.dialect}` cannot be written as Relay text",
+            help="write it as JSON, or translate it by rules",
         )
     module = graph.meta.get(META_KEY)
     if not isinstance(module, RelayModule):
@@ -88,7 +92,7 @@ class _Writer:
             text += "\n#[metadata]\n" + json.dumps(document, indent=2, ensure_ascii=False) + "\n"
         return text
 
-    # ── constants ─────────────────────────────────────────────────────────────────────────────────────────────────
+    # ── constants ───────────────────────────────────────────────────────────────────────────────────────────
 
     def _first_free_constant(self) -> int:
         used = [0]
@@ -115,7 +119,9 @@ class _Writer:
             if type.shape == () and type.dtype in INLINE_DTYPES:
                 return self._scalar(node, type.dtype)
             if type.dtype is None or not is_static(type.shape) or not numpy_dtype_exists(type.dtype):
-                raise InputError(f"the constant `{graph.label(node)}` of type {type} cannot be written as Relay text")
+                raise InputError(
+                    f"the constant `{graph.label(node)}` of type {type} cannot be written as Relay text"
+                )
             self.added.append((graph.value(node), type))
         else:
             self.added.append(None)
@@ -128,7 +134,9 @@ class _Writer:
         if held is None or value is None or held is value:
             return (held is None) == (value is None)
         array, type = self.graph.value(node), self.graph.types[node]
-        same_type = isinstance(type, TensorType) and type.dtype == held.dtype and numpy.shape(array) == held.shape
+        same_type = (
+            isinstance(type, TensorType) and type.dtype == held.dtype and numpy.shape(array) == held.shape
+        )
         return same_type and numpy.asarray(array).tobytes() == held.load().tobytes()
 
     def _scalar(self, node: int, dtype: str) -> str:
@@ -144,7 +152,7 @@ class _Writer:
                     return spelling
         return write_scalar(value[()], dtype, self.six_digits)
 
-    # ── the function ──────────────────────────────────────────────────────────────────────────────────────────────
+    # ── the function ────────────────────────────────────────────────────────────────────────────────────────
 
     def _function(self) -> str:
         graph = self.graph
@@ -157,7 +165,9 @@ class _Writer:
                 before = str(graph.names[node]).encode("unicode_escape").decode("ascii")
                 self.renamed.append(f"// %{name} was %{before}")
             placement = graph.extras.get(node, {}).get("attributes")
-            place = f" {{{', '.join(written_attributes(placement, None, self.six_digits))}}}" if placement else ""
+            place = (
+                f" {{{', '.join(written_attributes(placement, None, self.six_digits))}}}" if placement else ""
+            )
             type_text = write_type(graph.types[node])
             declarations.append(f"%{name}{place}" + (f": {type_text}" if type_text else ""))
         form = self.module.form
@@ -167,7 +177,9 @@ class _Writer:
         head = "fn (" if form == "fn" else f"def @{function_name(graph.name)}("
         result = self._result_type()
         arrow = f" -> {result}" if result else ""
-        return "\n".join([f"{head}{', '.join(declarations + attributes)}){arrow} {{", *self._statements("  "), "}"])
+        return "\n".join(
+            [f"{head}{', '.join(declarations + attributes)}){arrow} {{", *self._statements("  "), "}"]
+        )
 
     def _result_type(self) -> str | None:
         types = [write_type(self.graph.types[node]) for node in self.graph.outputs]
@@ -267,14 +279,22 @@ class _Writer:
         while given and given[-1] < 0:
             given.pop()
         if any(operand < 0 for operand in given):
-            raise InputError(f"`{graph.label(node)}`: `{op}` with an operand left out in the middle cannot be written as Relay text")
+            raise InputError(
+                f"`{graph.label(node)}`: `{op}` with an operand left out in the middle cannot be written as "
+                "Relay text"
+            )
         callee = op
         if op == CALL:
             if not given or graph.op[given[0]] not in (FN, GLOBAL, CALL, PROJ, INPUT):
-                raise InputError(f"`{graph.label(node)}`: a call of a value that is not a function cannot be written as Relay text")
+                raise InputError(
+                    f"`{graph.label(node)}`: a call of a value that is not a function cannot be written as "
+                    "Relay text"
+                )
             callee = self.atoms[given.pop(0)]
         if not is_word(callee) and op != CALL:
-            raise InputError(f"`{graph.label(node)}`: an operator called `{op}` cannot be written as Relay text")
+            raise InputError(
+                f"`{graph.label(node)}`: an operator called `{op}` cannot be written as Relay text"
+            )
         signature: Signature | None = self.dialect.get(op) if self.dialect is not None else None
         parts = [self._atom(operand) for operand in given]
         try:
@@ -284,14 +304,20 @@ class _Writer:
             raise InputError(f"`{graph.label(node)}`: {error.message}") from None
         return f"{callee}({', '.join(parts)})"
 
-    # ── text that is carried ──────────────────────────────────────────────────────────────────────────────────────
+    # ── text that is carried ────────────────────────────────────────────────────────────────────────────────
 
     def _carried(self, node: int, attribute: str) -> Any:
-        """The properties of a node that only Relay text has. A graph from another format may lack them. Raises `InputError`."""
+        """The properties of a node that only Relay text has.
+
+        A graph from another format may lack them. Raises `InputError`.
+        """
         try:
             return self.graph.attrs[node][attribute]
         except KeyError:
-            message = f"`{self.graph.label(node)}`: `{self.graph.op[node]}` without `{attribute}` cannot be written as Relay text"
+            message = (
+                f"`{self.graph.label(node)}`: `{self.graph.op[node]}` without `{attribute}` cannot be "
+                "written as Relay text"
+            )
             raise InputError(message) from None
 
     def _nested(self, node: int, indent: str) -> str:
@@ -310,7 +336,8 @@ class _Writer:
             self.counter = max(self.counter, number + 1)
             return f"%{number}{found[2]}"
 
-        # Captured variables are `%^k`, which is three tokens to the lexer: they go last, as no legal text holds `%^`.
+        # Captured variables are `%^k`, which is three tokens to the lexer: they go last, as no legal text
+        # holds `%^`.
         text = substitute(text, replace)
         text = re.sub(r"%\^(\d+)", lambda found: self.atoms[operands[int(found[1])]], text)
         return text.replace("\n", "\n" + indent)

@@ -1,9 +1,11 @@
-"""A cost table in a file: tab-separated lines with a header, one line for each operator, shapes and attributes.
+"""A cost table in a file: tab-separated lines with a header, one line for each operator, shapes and
+attributes.
 
-Columns: `op`, `input_shapes` (`64x1024;1024x1024`, one for each tensor among the operands), `attrs`, and `cost` or `min_ms`.
-`op` is an operator of the graph's dialect, with attributes as JSON in `attrs` (those that are not defaults); or one of TASO's,
-with its parameters, as Tensat's measurements have them. A call that has no line has no cost; what TASO's table leaves out
-because it moves nothing there (splits, reshapes, transposes, dropout) costs nothing.
+Columns: `op`, `input_shapes` (`64x1024;1024x1024`, one for each tensor among the operands), `attrs`, and
+`cost` or `min_ms`. `op` is an operator of the graph's dialect, with attributes as JSON in `attrs` (those that
+are not defaults); or one of TASO's, with its parameters, as Tensat's measurements have them. A call that has
+no line has no cost; what TASO's table leaves out because it moves nothing there (splits, reshapes,
+transposes, dropout) costs nothing.
 """
 
 from __future__ import annotations
@@ -22,7 +24,9 @@ from gslang.search.cost.work import Call, unknown
 
 Key = tuple[str, str, str]  # operator, shapes, attributes
 _TASO: Final = frozenset("Concat Conv2d Ewadd Ewmul Matmul Poolmax Poolavg Relu Sigmoid Tanh".split())
-_FREE_IN_TASO: Final = frozenset("split reshape transpose nn.dropout squeeze expand_dims nn.batch_flatten".split())
+_FREE_IN_TASO: Final = frozenset(
+    "split reshape transpose nn.dropout squeeze expand_dims nn.batch_flatten".split()
+)
 _NAMED: Final = {"add": "Ewadd", "multiply": "Ewmul", "nn.relu": "Relu", "sigmoid": "Sigmoid", "tanh": "Tanh"}
 
 
@@ -63,12 +67,16 @@ def _shapes(types: tuple[Type | None, ...]) -> list[str]:
 
 
 def _own_attributes(call: Call) -> str:
-    return json.dumps(dict(sorted(call.attrs.items())), separators=(",", ":"), default=str) if call.attrs else ""
+    return (
+        json.dumps(dict(sorted(call.attrs.items())), separators=(",", ":"), default=str) if call.attrs else ""
+    )
 
 
 def _in_taso(call: Call) -> tuple[str, str]:
-    """TASO's name and parameters of a call, "" where it has none: `Conv2d` stride, stride, padding (0: same, 1: valid), activation
-    (0: none, 2: relu); `Matmul` activation; `Concat` axis, rank; pools kernel, strides, padding, activation."""
+    """TASO's name and parameters of a call, "" where it has none: `Conv2d` stride, stride, padding (0: same,
+    1: valid), activation (0: none, 2: relu); `Matmul` activation; `Concat` axis, rank; pools kernel, strides,
+    padding, activation.
+    """
     signature = call.dialect.get(call.operator)
     attrs = dict(call.attrs) if signature is None else signature.complete(call.attrs)
     first = call.operands[0] if call.operands else None
@@ -85,13 +93,24 @@ def _in_taso(call: Call) -> tuple[str, str]:
             strides = tuple(attrs.get("strides", (1, 1)))
             padding = _padding(shape, weight.shape[2:], strides, tuple(attrs["padding"]))
             activation = 2 if call.operator == "taso.conv2d_relu" else 0
-            usual = all(attrs.get(name, usual) == usual for name, usual in (("dilation", (1, 1)), ("data_layout", "NCHW"), ("kernel_layout", "OIHW")))
-            return ("Conv2d", f"{strides[0]},{strides[1]},{padding},{activation}") if usual and padding is not None else ("", "")
+            usual = all(
+                attrs.get(name, usual) == usual
+                for name, usual in (("dilation", (1, 1)), ("data_layout", "NCHW"), ("kernel_layout", "OIHW"))
+            )
+            return (
+                ("Conv2d", f"{strides[0]},{strides[1]},{padding},{activation}")
+                if usual and padding is not None
+                else ("", "")
+            )
         case "nn.max_pool2d" | "nn.avg_pool2d":
             kernel, strides = attrs["pool_size"], attrs["strides"]
             padding = _padding(shape, kernel, strides, tuple(attrs["padding"]))
             name = "Poolmax" if call.operator == "nn.max_pool2d" else "Poolavg"
-            return (name, f"{kernel[0]},{kernel[1]},{strides[0]},{strides[1]},{padding},0") if padding is not None else ("", "")
+            return (
+                (name, f"{kernel[0]},{kernel[1]},{strides[0]},{strides[1]},{padding},0")
+                if padding is not None
+                else ("", "")
+            )
         case "nn.matmul" | "nn.batch_matmul":
             plain = not attrs["transpose_a"] and not attrs["transpose_b"]
             return ("Matmul", "0") if plain else ("", "")
@@ -117,9 +136,9 @@ def read_table(path: str) -> FileTable:
     price = next((name for name in ("cost", "min_ms") if name in header), None)
     if price is None or "op" not in header or "input_shapes" not in header:
         raise InputError(
-            "expected a header with the columns `op`, `input_shapes`, `attrs` and `cost` (or `min_ms`)", path=path, place="1:1",
-            help="columns are separated by tabs",
-        )  # fmt: skip
+            "expected a header with the columns `op`, `input_shapes`, `attrs` and `cost` (or `min_ms`)",
+            path=path, place="1:1", help="columns are separated by tabs",
+        )
     costs: dict[Key, float] = {}
     for number, line in enumerate(lines[1:], 2):
         if not line.strip() or line.startswith("#"):
@@ -134,8 +153,16 @@ def read_table(path: str) -> FileTable:
             cost = -1.0
         if not isfinite(cost) or cost < 0:
             column = sum(len(f) + 1 for f in fields[: header.index(price)]) + 1
-            raise InputError(f"`{row[price]}` is not a cost: expected a number from 0", path=path, place=f"{number}:{column}")
+            raise InputError(
+                f"`{row[price]}` is not a cost: expected a number from 0", path=path,
+                place=f"{number}:{column}",
+            )
         key = (row["op"], row["input_shapes"].replace(" ", ""), row.get("attrs", "").replace(" ", ""))
         if costs.setdefault(key, cost) != cost:
-            raise InputError(f"`{row['op']}` of these shapes and attributes has another cost above", path=path, place=f"{number}:1")
-    return FileTable(Path(path).name, costs, "ms" if price == "min_ms" else "", any(key[0] in _TASO for key in costs))
+            raise InputError(
+                f"`{row['op']}` of these shapes and attributes has another cost above", path=path,
+                place=f"{number}:1",
+            )
+    return FileTable(
+        Path(path).name, costs, "ms" if price == "min_ms" else "", any(key[0] in _TASO for key in costs)
+    )

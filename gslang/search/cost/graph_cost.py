@@ -33,8 +33,9 @@ class CallCost:
 
 @dataclass(frozen=True, slots=True)
 class GraphCost:
-    """`parameters`: elements of weights that are read; `peak`: bytes of values that are needed at one time, weights aside (None
-    if a size is not known)."""
+    """`parameters`: elements of weights that are read; `peak`: bytes of values that are needed at one time,
+    weights aside (None if a size is not known).
+    """
 
     calls: tuple[CallCost, ...]
     cost: float
@@ -55,8 +56,9 @@ def with_sizes(graph: Graph, dialect: Dialect, sizes: Mapping[str, int]) -> Grap
 
 
 def _observe_types(graph: Graph, dialect: Dialect) -> None:
-    """Where sizes follow from computed values, which inference does not follow, compute the graph once on random inputs. Types
-    stay unknown if that is impossible."""
+    """Where sizes follow from computed values, which inference does not follow, compute the graph once on
+    random inputs. Types stay unknown if that is impossible.
+    """
     order = graph.reverse_post_order()
     leaves = [graph.types[n] for n in order if graph.op[n] in LEAVES]
     if all(is_settled(graph.types[n]) for n in order) or not all(map(is_settled, leaves)):
@@ -69,7 +71,9 @@ def _observe_types(graph: Graph, dialect: Dialect) -> None:
         with numpy.errstate(all="ignore"):
             for node in order:
                 operands = [values[o] if o >= 0 else None for o in graph.operands[node]]
-                values[node] = leaf_value(graph, node, inputs) if graph.op[node] in LEAVES else compute(node, operands)
+                values[node] = (
+                    leaf_value(graph, node, inputs) if graph.op[node] in LEAVES else compute(node, operands)
+                )
                 if not is_settled(graph.types[node]):
                     graph.types[node] = type_of(values[node])
     except (EvaluationError, MemoryError):
@@ -80,7 +84,9 @@ def _sized(type: Type | None, sizes: Mapping[str, int]) -> Type | None:
     if isinstance(type, TupleType):
         return TupleType(tuple([_sized(field, sizes) for field in type.fields]))
     if isinstance(type, TensorType) and type.shape is not None:
-        shape: tuple[Dimension, ...] = tuple([sizes.get(d.name, d) if isinstance(d, Symbol) else d for d in type.shape])
+        shape: tuple[Dimension, ...] = tuple(
+            [sizes.get(d.name, d) if isinstance(d, Symbol) else d for d in type.shape]
+        )
         return TensorType(shape, type.dtype)
     return type
 
@@ -116,9 +122,12 @@ def fixed_operands(graph: Graph, node: int, constant: Container[int]) -> tuple[b
     return tuple([o < 0 or o in constant for o in graph.operands[node]])
 
 
-def price(graph: Graph, dialect: Dialect, table: CostTable, node: int, fixed: tuple[bool, ...], weights: str) -> float:
-    """The cost of a node: 0 if it is not a call, or depends on weights only (all operands are `fixed`) and these are
-    free. Raises `UnknownCost`."""
+def price(
+    graph: Graph, dialect: Dialect, table: CostTable, node: int, fixed: tuple[bool, ...], weights: str
+) -> float:
+    """The cost of a node: 0 if it is not a call, or depends on weights only (all operands are `fixed`) and
+    these are free. Raises `UnknownCost`.
+    """
     if not graph.is_call(node):
         return 0.0
     if all(fixed) and (weights == "free" or weights == "concat-free" and graph.op[node] in _JOINS):
@@ -127,14 +136,19 @@ def price(graph: Graph, dialect: Dialect, table: CostTable, node: int, fixed: tu
 
 
 def graph_cost(graph: Graph, dialect: Dialect, table: CostTable, weights: str | None = None) -> GraphCost:
-    """The cost of each call that the outputs need, in order, and in total. Raises `UnknownCost` for the first without one."""
+    """The cost of each call that the outputs need, in order, and in total.
+
+    Raises `UnknownCost` for the first without one.
+    """
     order = graph.reverse_post_order()
     constant = weight_nodes(graph, order)
     calls = []
     for node in order:
         if not graph.is_call(node):
             continue
-        cost = price(graph, dialect, table, node, fixed_operands(graph, node, constant), weights or table.weights)
+        cost = price(
+            graph, dialect, table, node, fixed_operands(graph, node, constant), weights or table.weights
+        )
         try:
             work: Work | None = work_of(call_at(graph, dialect, node))
         except UnknownCost:
@@ -144,9 +158,10 @@ def graph_cost(graph: Graph, dialect: Dialect, table: CostTable, weights: str | 
         calls.append(CallCost(node, graph.op[node], cost, work))
     works = [call.work for call in calls if call.work is not None]
     return GraphCost(
-        tuple(calls), fsum(call.cost for call in calls), sum(w.macs for w in works), sum(w.operations for w in works),
-        sum(w.moved for w in works), parameters(graph, order), peak_memory(graph, order, constant),
-    )  # fmt: skip
+        tuple(calls), fsum(call.cost for call in calls), sum(w.macs for w in works),
+        sum(w.operations for w in works), sum(w.moved for w in works), parameters(graph, order),
+        peak_memory(graph, order, constant),
+    )
 
 
 class Prices:
@@ -160,14 +175,22 @@ class Prices:
         """As `graph_cost(…).cost`; None if a call has no cost."""
         order = graph.reverse_post_order()
         constant = weight_nodes(graph, order)
-        costs = [self._price(graph, node, fixed_operands(graph, node, constant)) for node in order if graph.is_call(node)]
+        costs = [
+            self._price(graph, node, fixed_operands(graph, node, constant))
+            for node in order if graph.is_call(node)
+        ]
         return None if None in costs else fsum(cost for cost in costs if cost is not None)
 
     def _price(self, graph: Graph, node: int, fixed: tuple[bool, ...]) -> float | None:
         attrs, types, operands = graph.attrs[node], graph.types, graph.operands[node]
-        values = tuple([None if (value := small_value(graph, o)) is None else value.tobytes() for o in operands])
+        values = tuple(
+            [None if (value := small_value(graph, o)) is None else value.tobytes() for o in operands]
+        )
         # Graphs of a search share attributes, so identity tells them apart well enough.
-        key = (graph.op[node], id(attrs), tuple([types[o] if o >= 0 else None for o in operands]), types[node], fixed, values)
+        key = (
+            graph.op[node], id(attrs), tuple([types[o] if o >= 0 else None for o in operands]), types[node],
+            fixed, values,
+        )
         found = self._known.get(key)
         if found is None:
             try:
@@ -186,13 +209,17 @@ def parameters(graph: Graph, order: Iterable[int]) -> int:
 
 
 def peak_memory(graph: Graph, order: list[int], constant: set[int]) -> int | None:
-    """The most bytes of inputs and computed values alive at one time, each from where it is made to its last reader."""
+    """The most bytes of inputs and computed values alive at one time, each from where it is made to its last
+    reader.
+    """
     owner: dict[int, tuple[int, ...]] = {}  # node → those whose memory it is in
     last: dict[int, int] = {}
     for at, node in enumerate(order):
         renamed = graph.op[node] in RENAMES or graph.op[node] in (TUPLE, PROJ)
         below = [o for o in graph.operands[node] if o >= 0]
-        owner[node] = tuple(dict.fromkeys(x for o in below for x in owner[o])) if renamed and below else (node,)
+        owner[node] = (
+            tuple(dict.fromkeys(x for o in below for x in owner[o])) if renamed and below else (node,)
+        )
         for operand in below:
             for holder in owner[operand]:
                 last[holder] = at

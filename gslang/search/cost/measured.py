@@ -1,8 +1,10 @@
-"""`ort-cpu`: microseconds of processor time that a call takes in onnxruntime on one core of this machine, measured once and kept.
+"""`ort-cpu`: microseconds of processor time that a call takes in onnxruntime on one core of this machine,
+measured once and kept.
 
-Weights are cold: a model has as many copies of the call, each with weights of its own, as a cache does not hold, and its time is
-shared among them. A network streams its weights through the cache likewise; measured alone, a call would find its weights there.
-The lower quartile of several runs counts. onnxruntime's own rewriting is off: what a call costs is what its kernel costs.
+Weights are cold: a model has as many copies of the call, each with weights of its own, as a cache does not
+hold, and its time is shared among them. A network streams its weights through the cache likewise; measured
+alone, a call would find its weights there. The lower quartile of several runs counts. onnxruntime's own
+rewriting is off: what a call costs is what its kernel costs.
 """
 
 from __future__ import annotations
@@ -64,7 +66,10 @@ def _stored(path: Path) -> dict[str, float]:
     try:
         with sqlite3.connect(path, timeout=10) as db:
             db.execute("create table if not exists costs (call text primary key, microseconds real not null)")
-            return {str(key): float(value) for key, value in db.execute("select call, microseconds from costs") if value >= 0}
+            return {
+                str(key): float(value)
+                for key, value in db.execute("select call, microseconds from costs") if value >= 0
+            }
     except (sqlite3.Error, TypeError, ValueError):
         return {}
 
@@ -78,13 +83,17 @@ def _store(path: Path, key: str, microseconds: float) -> None:
 
 
 def call_key(call: Call) -> str:
-    """A text that is equal for calls that cost the same: operator, types, attributes, which operands are weights, versions, machine."""
+    """A text that is equal for calls that cost the same: operator, types, attributes, which operands are
+    weights, versions, machine.
+    """
     import onnxruntime  # type: ignore[import-untyped]
 
     attrs = sorted((name, repr(value)) for name, value in call.attrs.items())
     types = [str(type) for type in (*call.operands, call.result)]
     values = sorted((k, value.dtype.str, value.tolist()) for k, value in call.values.items())
-    return json.dumps([call.operator, types, attrs, list(call.fixed), values, onnxruntime.__version__, _machine()])
+    return json.dumps(
+        [call.operator, types, attrs, list(call.fixed), values, onnxruntime.__version__, _machine()]
+    )
 
 
 def _machine() -> str:
@@ -98,7 +107,7 @@ def _machine() -> str:
     return f"{platform.machine()} {platform.processor() or os.name}"
 
 
-# ── measuring ─────────────────────────────────────────────────────────────────────────────────────────────────
+# ── measuring ───────────────────────────────────────────────────────────────────────────────────────────────
 
 
 def measure_call(call: Call) -> float:
@@ -114,18 +123,25 @@ def measure_call(call: Call) -> float:
         raise unknown(call, f"onnxruntime has no {error}") from None
     except Exception as error:  # onnxruntime has an exception class for each of its status codes
         reason = str(error).strip().splitlines()
-        raise unknown(call, f"onnxruntime cannot run it: {reason[0] if reason else type(error).__name__}") from None
+        raise unknown(
+            call, f"onnxruntime cannot run it: {reason[0] if reason else type(error).__name__}"
+        ) from None
 
 
 def seconds_of(graph: Graph, level: str = "none", least: float = _LEAST_SECONDS) -> float:
-    """Processor time of one run of an ONNX graph on one core, the lower quartile of several. `level`: one of `latency.LEVELS`."""
+    """Processor time of one run of an ONNX graph on one core, the lower quartile of several.
+
+    `level`: one of `latency.LEVELS`.
+    """
     import onnxruntime
 
     options = onnxruntime.SessionOptions()
     options.graph_optimization_level = getattr(onnxruntime.GraphOptimizationLevel, LEVELS[level])
     options.intra_op_num_threads = 1
     options.log_severity_level = 4
-    session = onnxruntime.InferenceSession(onnx_model(graph).SerializeToString(), options, providers=["CPUExecutionProvider"])
+    session = onnxruntime.InferenceSession(
+        onnx_model(graph).SerializeToString(), options, providers=["CPUExecutionProvider"]
+    )
     binding = session.io_binding()
     feeds = random_inputs(graph)
     for value in session.get_inputs():
@@ -165,7 +181,9 @@ def _copied(call: Call, copies: int) -> Graph:
             elif k < len(call.fixed) and call.fixed[k]:
                 operands.append(_leaf(graph, f"w{k}_{copy}", type, copy + 1))
             else:
-                operands.append(shared[k] if k in shared else shared.setdefault(k, _leaf(graph, f"x{k}", type, None)))
+                operands.append(
+                    shared[k] if k in shared else shared.setdefault(k, _leaf(graph, f"x{k}", type, None))
+                )
         node = graph.add(call.operator, operands, call.attrs, call.result)
         if isinstance(call.result, TupleType):
             wanted = [k for k, field in enumerate(call.result.fields) if field is not None]
@@ -179,7 +197,13 @@ def _copied(call: Call, copies: int) -> Graph:
 def _leaf(graph: Graph, name: str, type: Type, seed: int | None) -> int:
     """An input, or a constant with random values where there is a seed; a tuple of them for a tuple."""
     if isinstance(type, TupleType):
-        return graph.add_tuple([_leaf(graph, f"{name}_{k}", field, seed) for k, field in enumerate(type.fields) if field is not None], type=type)
+        return graph.add_tuple(
+            [
+                _leaf(graph, f"{name}_{k}", field, seed)
+                for k, field in enumerate(type.fields) if field is not None
+            ],
+            type=type,
+        )
     if seed is None:
         return graph.add_input(name, type)
     return graph.add_const(_random(type, seed), type)

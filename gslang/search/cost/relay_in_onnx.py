@@ -1,6 +1,8 @@
-"""Relay graphs in ONNX operators, so that onnxruntime can run them: what the networks of TASO's and Tensat's benchmarks need.
+"""Relay graphs in ONNX operators, so that onnxruntime can run them: what the networks of TASO's and Tensat's
+benchmarks need.
 
-Layouts are NCHW and OIHW. Leaves keep their names and values. Raises `NotInOnnx` for what has no counterpart here.
+Layouts are NCHW and OIHW. Leaves keep their names and values. Raises `NotInOnnx` for what has no counterpart
+here.
 """
 
 from __future__ import annotations
@@ -44,7 +46,9 @@ def relay_in_onnx(graph: Graph, dialect: Dialect) -> Graph:
             attrs = dict(graph.attrs[node]) if signature is None else signature.complete(graph.attrs[node])
             made[node] = call_in_onnx(b, op, operands, attrs, _shape_of(type))
     outputs = [_one(made[node]) for node in graph.outputs]
-    return b.finish(*[b.call("Identity", o) if b.graph.op[o] in (INPUT, PARAM, CONST) else o for o in outputs])
+    return b.finish(
+        *[b.call("Identity", o) if b.graph.op[o] in (INPUT, PARAM, CONST) else o for o in outputs]
+    )
 
 
 def _leaf(b: Builder, graph: Graph, node: int) -> int:
@@ -56,7 +60,8 @@ def _leaf(b: Builder, graph: Graph, node: int) -> int:
     value = graph.value(node)
     if value is None:
         return b.graph.add_param(name, type)
-    return b.graph.add_const(value, type)  # an initializer that no caller can override, so it may be packed or folded
+    # an initializer that no caller can override, so it may be packed or folded
+    return b.graph.add_const(value, type)
 
 
 def _one(value: Value) -> int:
@@ -73,14 +78,19 @@ def _shape_of(type: Any) -> tuple[int, ...]:
     return type.shape  # type: ignore[return-value]
 
 
-# ── operators ─────────────────────────────────────────────────────────────────────────────────────────────────
+# ── operators ───────────────────────────────────────────────────────────────────────────────────────────────
 
 Attrs = Mapping[str, Any]
 Make = Callable[[Builder, Sequence[Value], Attrs, tuple[int, ...]], Value]
 
 
-def call_in_onnx(b: Builder, operator: str, operands: Sequence[Value], attrs: Attrs, shape: tuple[int, ...]) -> Value:
-    """A call of Relay's operator with complete attributes; `shape` is that of its (first) result. Raises `NotInOnnx`."""
+def call_in_onnx(
+    b: Builder, operator: str, operands: Sequence[Value], attrs: Attrs, shape: tuple[int, ...]
+) -> Value:
+    """A call of Relay's operator with complete attributes; `shape` is that of its (first) result.
+
+    Raises `NotInOnnx`.
+    """
     if operator in _SAME:
         return b.call(_SAME[operator], *[_one(o) for o in operands])
     make = _MADE.get(operator)
@@ -96,16 +106,21 @@ def _conv2d(b: Builder, operands: Sequence[Value], attrs: Attrs, shape: tuple[in
 
 def _conv2d_relu(b: Builder, operands: Sequence[Value], attrs: Attrs, shape: tuple[int, ...]) -> Value:
     data, weight = map(_one, operands)
-    return b.call("com.microsoft.FusedConv", data, weight, activation="Relu", **_convolution(b, weight, attrs))
+    return b.call(
+        "com.microsoft.FusedConv", data, weight, activation="Relu", **_convolution(b, weight, attrs)
+    )
 
 
 def _convolution(b: Builder, weight: int, attrs: Attrs) -> dict[str, Any]:
     if attrs.get("data_layout", "NCHW") != "NCHW" or attrs.get("kernel_layout", "OIHW") != "OIHW":
         raise NotInOnnx("`nn.conv2d` of another layout than NCHW")
     return {
-        "kernel_shape": b.shape(weight)[2:], "strides": _pair(attrs.get("strides", 1)), "pads": _pads(attrs.get("padding", 0)),
-        "dilations": _pair(attrs.get("dilation", 1)), "group": attrs.get("groups", 1),
-    }  # fmt: skip
+        "kernel_shape": b.shape(weight)[2:],
+        "strides": _pair(attrs.get("strides", 1)),
+        "pads": _pads(attrs.get("padding", 0)),
+        "dilations": _pair(attrs.get("dilation", 1)),
+        "group": attrs.get("groups", 1),
+    }
 
 
 def _pool(operator: str) -> Make:
@@ -114,9 +129,9 @@ def _pool(operator: str) -> Make:
             raise NotInOnnx(f"`{operator}` of another layout, or that rounds up")
         more = {"count_include_pad": int(attrs["count_include_pad"])} if operator == "AveragePool" else {}
         node = b.call(
-            operator, _one(operands[0]), kernel_shape=_pair(attrs["pool_size"]), strides=_pair(attrs["strides"]),
-            pads=_pads(attrs["padding"]), **more,
-        )  # fmt: skip
+            operator, _one(operands[0]), kernel_shape=_pair(attrs["pool_size"]),
+            strides=_pair(attrs["strides"]), pads=_pads(attrs["padding"]), **more,
+        )
         return _first(b, node)
 
     return make
@@ -125,12 +140,18 @@ def _pool(operator: str) -> Make:
 def _product(b: Builder, operands: Sequence[Value], attrs: Attrs, shape: tuple[int, ...]) -> Value:
     left, right = map(_one, operands)
     swap = {"transpose_a": False, "transpose_b": False, **attrs}
-    return b.call("MatMul", _swapped(b, left) if swap["transpose_a"] else left, _swapped(b, right) if swap["transpose_b"] else right)
+    return b.call(
+        "MatMul", _swapped(b, left) if swap["transpose_a"] else left,
+        _swapped(b, right) if swap["transpose_b"] else right,
+    )
 
 
 def _dense(b: Builder, operands: Sequence[Value], attrs: Attrs, shape: tuple[int, ...]) -> Value:
     left, right = map(_one, operands)
-    return b.call("Gemm", left, right, transB=1) if len(b.shape(left)) == 2 else b.call("MatMul", left, _swapped(b, right))
+    return (
+        b.call("Gemm", left, right, transB=1) if len(b.shape(left)) == 2
+        else b.call("MatMul", left, _swapped(b, right))
+    )
 
 
 def _swapped(b: Builder, node: int) -> int:
@@ -203,13 +224,41 @@ def _pads(value: Any) -> tuple[int, ...]:
 
 
 _SAME: Final = {
-    "add": "Add", "subtract": "Sub", "multiply": "Mul", "divide": "Div", "maximum": "Max", "minimum": "Min", "nn.relu": "Relu",
-    "sigmoid": "Sigmoid", "tanh": "Tanh", "exp": "Exp", "log": "Log", "sqrt": "Sqrt", "negative": "Neg", "abs": "Abs", "erf": "Erf",
-    "nn.global_avg_pool2d": "GlobalAveragePool", "nn.global_max_pool2d": "GlobalMaxPool",
-}  # fmt: skip
+    "add": "Add",
+    "subtract": "Sub",
+    "multiply": "Mul",
+    "divide": "Div",
+    "maximum": "Max",
+    "minimum": "Min",
+    "nn.relu": "Relu",
+    "sigmoid": "Sigmoid",
+    "tanh": "Tanh",
+    "exp": "Exp",
+    "log": "Log",
+    "sqrt": "Sqrt",
+    "negative": "Neg",
+    "abs": "Abs",
+    "erf": "Erf",
+    "nn.global_avg_pool2d": "GlobalAveragePool",
+    "nn.global_max_pool2d": "GlobalMaxPool",
+}
 _MADE: Final[dict[str, Make]] = {
-    "nn.conv2d": _conv2d, "taso.conv2d_relu": _conv2d_relu, "nn.max_pool2d": _pool("MaxPool"), "nn.avg_pool2d": _pool("AveragePool"),
-    "nn.matmul": _product, "nn.batch_matmul": _product, "nn.dense": _dense, "transpose": _transpose, "concatenate": _concatenate,
-    "split": _split, "reshape": _reshaped, "squeeze": _reshaped, "expand_dims": _reshaped, "nn.batch_flatten": _reshaped,
-    "nn.dropout": _dropout, "nn.batch_norm": _batch_norm, "nn.softmax": _softmax, "nn.bias_add": _bias_add,
-}  # fmt: skip
+    "nn.conv2d": _conv2d,
+    "taso.conv2d_relu": _conv2d_relu,
+    "nn.max_pool2d": _pool("MaxPool"),
+    "nn.avg_pool2d": _pool("AveragePool"),
+    "nn.matmul": _product,
+    "nn.batch_matmul": _product,
+    "nn.dense": _dense,
+    "transpose": _transpose,
+    "concatenate": _concatenate,
+    "split": _split,
+    "reshape": _reshaped,
+    "squeeze": _reshaped,
+    "expand_dims": _reshaped,
+    "nn.batch_flatten": _reshaped,
+    "nn.dropout": _dropout,
+    "nn.batch_norm": _batch_norm,
+    "nn.softmax": _softmax,
+    "nn.bias_add": _bias_add,
+}

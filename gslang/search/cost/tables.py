@@ -1,4 +1,6 @@
-"""Costs of calls by name: `flops`, `bytes`, `roofline`, what onnxruntime was measured to take (`ort-cpu`), and tables from files. All are additive."""
+"""Costs of calls by name: `flops`, `bytes`, `roofline`, what onnxruntime was measured to take (`ort-cpu`),
+and tables from files. All are additive.
+"""
 
 from __future__ import annotations
 
@@ -16,7 +18,10 @@ NAMES: Final = ("flops", "bytes", "roofline", "ort-cpu")
 
 
 class CostTable(Protocol):
-    """`unit`: of its costs. `weights`: what work on weights only costs unless asked otherwise (`graph_cost.WEIGHTS`)."""
+    """`unit`: of its costs.
+
+    `weights`: what work on weights only costs unless asked otherwise (`graph_cost.WEIGHTS`).
+    """
 
     @property
     def name(self) -> str: ...
@@ -50,7 +55,9 @@ class Bytes:
 
 
 class Roofline:
-    """Microseconds: whichever takes longer, computing at 50 GFLOP/s or moving at 10 GB/s, and 2 for each call that does either."""
+    """Microseconds: whichever takes longer, computing at 50 GFLOP/s or moving at 10 GB/s, and 2 for each call
+    that does either.
+    """
 
     name, unit, weights = "roofline", "µs", "free"
 
@@ -83,7 +90,10 @@ def _measured() -> CostTable:
 
     missing = [package for package in ("onnx", "onnxruntime") if find_spec(package) is None]
     if missing:
-        raise InputError(f"the cost table `ort-cpu` needs {' and '.join(missing)}", help="pip install 'gslang[onnx,onnxruntime]'")
+        raise InputError(
+            f"the cost table `ort-cpu` needs {' and '.join(missing)}",
+            help="pip install 'gslang[onnx,onnxruntime]'",
+        )
     from gslang.search.cost.measured import MeasuredCosts
 
     return MeasuredCosts()

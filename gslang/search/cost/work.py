@@ -1,7 +1,9 @@
-"""The work of a call, declared per operator: multiply-adds, other floating-point operations, bytes read and written.
+"""The work of a call, declared per operator: multiply-adds, other floating-point operations, bytes read and
+written.
 
-Counted as in papers on networks: a multiply-add is one unit, element-wise operators, comparisons and casts take one operation
-per element of the result, whatever they compute. What only renames a tensor (a reshape) moves nothing.
+Counted as in papers on networks: a multiply-add is one unit, element-wise operators, comparisons and casts
+take one operation per element of the result, whatever they compute. What only renames a tensor (a reshape)
+moves nothing.
 """
 
 from __future__ import annotations
@@ -21,14 +23,17 @@ from gslang.engine.values import FAILURES
 
 
 class UnknownCost(Exception):
-    """No cost is known for a call; the message names the operator, the shapes of its operands and its attributes."""
+    """No cost is known for a call; the message names the operator, the shapes of its operands and its
+    attributes.
+    """
 
 
 @dataclass(frozen=True, slots=True)
 class Call:
     """A call to be priced: `operands` are types (None: absent), `attrs` are as given, without defaults.
 
-    `fixed`: which operands depend on parameters and constants only. `values`: those of operands that are small constants.
+    `fixed`: which operands depend on parameters and constants only. `values`: those of operands that are
+    small constants.
     """
 
     operator: str
@@ -42,7 +47,9 @@ class Call:
 
 @dataclass(frozen=True, slots=True)
 class Work:
-    """`macs`: multiply-adds; `operations`: all floating-point operations, two for each multiply-add; `moved`: bytes."""
+    """`macs`: multiply-adds; `operations`: all floating-point operations, two for each multiply-add; `moved`:
+    bytes.
+    """
 
     macs: int
     operations: int
@@ -82,27 +89,33 @@ def _by_meaning(call: Call, meaning: Any) -> tuple[int, int]:
     if graph is None:
         raise unknown(call, "its declaration has no value")
     parts = [
-        _arithmetic(Call(graph.op[n], tuple([graph.types[o] for o in graph.operands[n]]), graph.types[n], graph.attrs[n], call.dialect))
-        for n in graph.reverse_post_order()
-        if graph.is_call(n)
-    ]  # fmt: skip
+        _arithmetic(Call(
+            graph.op[n], tuple([graph.types[o] for o in graph.operands[n]]), graph.types[n], graph.attrs[n],
+            call.dialect,
+        ))
+        for n in graph.reverse_post_order() if graph.is_call(n)
+    ]
     return sum(macs for macs, _ in parts), sum(others for _, others in parts)
 
 
-# ── sizes ─────────────────────────────────────────────────────────────────────────────────────────────────────
+# ── sizes ───────────────────────────────────────────────────────────────────────────────────────────────────
 
 
 def elements(call: Call, type: Type | None) -> int:
     """The number of elements of a value. Raises `UnknownCost`."""
     if isinstance(type, TupleType):
-        return sum(elements(call, field) for field in type.fields if field is not None)  # None: a result that nobody asked for
+        # None: a result that nobody asked for
+        return sum(elements(call, field) for field in type.fields if field is not None)
     if not isinstance(type, TensorType) or not is_static(type.shape):
         raise unknown(call, "a shape is not known", "give symbolic dimensions a size with --dim NAME=N")
     return prod(type.shape)  # type: ignore[arg-type]
 
 
 def bytes_of(type: Type) -> int:
-    """The size of a value with a known shape; an element of unknown type counts as 4 bytes. Raises `ValueError`."""
+    """The size of a value with a known shape; an element of unknown type counts as 4 bytes.
+
+    Raises `ValueError`.
+    """
     if isinstance(type, TupleType):
         return sum(bytes_of(field) for field in type.fields if field is not None)
     if not is_static(type.shape):
@@ -138,7 +151,7 @@ def unknown(call: Call, why: str, help: str = "") -> UnknownCost:
     return UnknownCost(text + (f"\n  help: {help}" if help else ""))
 
 
-# ── declarations ──────────────────────────────────────────────────────────────────────────────────────────────
+# ── declarations ────────────────────────────────────────────────────────────────────────────────────────────
 
 Attrs = Mapping[str, Any]
 Formula = Callable[[Call, Attrs], tuple[int, int]]
@@ -166,7 +179,10 @@ def _product(call: Call, attrs: Attrs) -> tuple[int, int]:
     left = _shape(call, 0)
     transposed = bool(attrs.get("transpose_a", attrs.get("transA", 0)))
     length = left[-2] if transposed and len(left) > 1 else left[-1]
-    biased = call.operator in ("Gemm", "com.microsoft.FusedGemm") and len(call.operands) > 2 and call.operands[2] is not None
+    biased = (
+        call.operator in ("Gemm", "com.microsoft.FusedGemm") and len(call.operands) > 2
+        and call.operands[2] is not None
+    )
     result = elements(call, _result(call))
     return result * length, biased * result
 
@@ -209,7 +225,8 @@ def _einsum(call: Call, attrs: Attrs) -> tuple[int, int]:
 
 
 def _attention(call: Call, attrs: Attrs) -> tuple[int, int]:
-    """Two products and a softmax, for (batch, heads, length, size) or (batch, length, heads × size) operands."""
+    """Two products and a softmax, for (batch, heads, length, size) or (batch, length, heads × size) operands.
+    """
     query, key, value = (_shape(call, k) for k in range(3))
     _result(call)
     past = _shape(call, 4)[-2] if len(call.operands) > 4 and call.operands[4] is not None else 0
@@ -228,69 +245,90 @@ def _recurrent(gates: int) -> Formula:
         _result(call)
         length, batch = _shape(call, 0)[:2]
         steps = length * batch
-        return steps * (prod(_shape(call, 1)) + prod(_shape(call, 2))), 4 * gates * steps * int(attrs["hidden_size"])
+        return steps * (prod(_shape(call, 1)) + prod(_shape(call, 2))), 4 * gates * steps * int(
+            attrs["hidden_size"]
+        )
 
     return formula
 
 
 RENAMES: Final = frozenset(
-    "reshape squeeze expand_dims nn.batch_flatten contrib_reverse_reshape reshape_like dyn.reshape dyn.squeeze dyn.expand_dims copy nn.dropout"
+    "reshape squeeze expand_dims nn.batch_flatten contrib_reverse_reshape reshape_like dyn.reshape "
+    "dyn.squeeze dyn.expand_dims copy nn.dropout"
     " shape_of vm.shape_of ndarray_size annotation.stop_fusion annotation.checkpoint device_copy"
     " Reshape Squeeze Unsqueeze Flatten Identity Dropout Shape Size com.microsoft.ExpandDims".split()
 )  # what makes no new tensor
 _TABLE: Final[tuple[tuple[str, Formula], ...]] = (
     (
-        "nn.conv1d nn.conv2d nn.conv3d nn.contrib_conv2d_NCHWc qnn.conv2d Conv ConvInteger com.microsoft.FusedConv com.microsoft.NhwcConv",
+        (
+            "nn.conv1d nn.conv2d nn.conv3d nn.contrib_conv2d_NCHWc qnn.conv2d Conv ConvInteger "
+            "com.microsoft.FusedConv com.microsoft.NhwcConv"
+        ),
         _convolution,
     ),
     ("nn.conv1d_transpose nn.conv2d_transpose nn.conv3d_transpose ConvTranspose", _transposed_convolution),
     (
-        "nn.dense nn.matmul nn.batch_matmul qnn.dense MatMul MatMulInteger Gemm com.microsoft.FusedMatMul com.microsoft.TransposeMatMul"
+        "nn.dense nn.matmul nn.batch_matmul qnn.dense MatMul MatMulInteger Gemm com.microsoft.FusedMatMul "
+        "com.microsoft.TransposeMatMul"
         " com.microsoft.FusedGemm com.microsoft.MatMulIntegerToFloat com.microsoft.DynamicQuantizeMatMul",
         _product,
     ),
     (
-        "nn.max_pool1d nn.avg_pool1d nn.max_pool2d nn.avg_pool2d nn.max_pool3d nn.avg_pool3d MaxPool AveragePool LpPool",
+        (
+            "nn.max_pool1d nn.avg_pool1d nn.max_pool2d nn.avg_pool2d nn.max_pool3d nn.avg_pool3d MaxPool "
+            "AveragePool LpPool"
+        ),
         _window,
     ),
     (
-        "nn.global_avg_pool2d nn.global_max_pool2d nn.adaptive_avg_pool1d nn.adaptive_max_pool1d nn.adaptive_avg_pool2d nn.adaptive_max_pool2d"
+        "nn.global_avg_pool2d nn.global_max_pool2d nn.adaptive_avg_pool1d nn.adaptive_max_pool1d "
+        "nn.adaptive_avg_pool2d nn.adaptive_max_pool2d"
         " nn.adaptive_avg_pool3d nn.adaptive_max_pool3d GlobalAveragePool GlobalMaxPool GlobalLpPool"
         " sum mean max min prod all any variance argmax argmin cumsum CumSum CumProd"
-        " ArgMax ArgMin ReduceL1 ReduceL2 ReduceLogSum ReduceLogSumExp ReduceMax ReduceMean ReduceMin ReduceProd ReduceSum ReduceSumSquare",
+        " ArgMax ArgMin ReduceL1 ReduceL2 ReduceLogSum ReduceLogSumExp ReduceMax ReduceMean ReduceMin "
+        "ReduceProd ReduceSum ReduceSumSquare",
         _whole_window,
     ),
-    ("nn.softmax nn.log_softmax nn.fast_softmax Softmax LogSoftmax com.microsoft.BiasSoftmax", _per_element(5)),
+    (
+        "nn.softmax nn.log_softmax nn.fast_softmax Softmax LogSoftmax com.microsoft.BiasSoftmax",
+        _per_element(5),
+    ),
     ("nn.batch_norm BatchNormalization", _per_element(2)),
     (
-        "nn.layer_norm nn.instance_norm nn.group_norm nn.l2_normalize nn.lrn LayerNormalization InstanceNormalization GroupNormalization LRN"
-        " RMSNormalization SimplifiedLayerNormalization MeanVarianceNormalization LpNormalization com.microsoft.SkipLayerNormalization"
-        " com.microsoft.SkipSimplifiedLayerNormalization com.microsoft.GroupNorm",
-        _per_element(8),
+        "nn.layer_norm nn.instance_norm nn.group_norm nn.l2_normalize nn.lrn LayerNormalization "
+        "InstanceNormalization GroupNormalization LRN"
+        " RMSNormalization SimplifiedLayerNormalization MeanVarianceNormalization LpNormalization "
+        "com.microsoft.SkipLayerNormalization"
+        " com.microsoft.SkipSimplifiedLayerNormalization com.microsoft.GroupNorm", _per_element(8),
     ),
     (
-        "nn.bias_add nn.prelu cast_like qnn.quantize qnn.dequantize qnn.requantize qnn.add qnn.multiply qnn.subtract CastLike QuantizeLinear"
-        " DequantizeLinear DynamicQuantizeLinear com.microsoft.BiasAdd com.microsoft.QuantizeLinear com.microsoft.DequantizeLinear",
+        "nn.bias_add nn.prelu cast_like qnn.quantize qnn.dequantize qnn.requantize qnn.add qnn.multiply "
+        "qnn.subtract CastLike QuantizeLinear"
+        " DequantizeLinear DynamicQuantizeLinear com.microsoft.BiasAdd com.microsoft.QuantizeLinear "
+        "com.microsoft.DequantizeLinear",
         _per_element(1),
     ),
     ("com.microsoft.BiasGelu com.microsoft.FastGelu SwiGLU", _per_element(2)),
     ("RotaryEmbedding com.microsoft.RotaryEmbedding", _per_element(3)),
-    ("nn.upsampling image.resize2d Resize Upsample GridSample", _per_element(8)),
-    ("Einsum", _einsum),
-    ("Attention com.microsoft.MultiHeadAttention", _attention),
-    ("RNN", _recurrent(1)),
-    ("GRU", _recurrent(3)),
-    ("LSTM", _recurrent(4)),
+    ("nn.upsampling image.resize2d Resize Upsample GridSample", _per_element(8)), ("Einsum", _einsum),
+    ("Attention com.microsoft.MultiHeadAttention", _attention), ("RNN", _recurrent(1)),
+    ("GRU", _recurrent(3)), ("LSTM", _recurrent(4)),
     (
-        "transpose layout_transform reverse concatenate stack split strided_slice slice_like take gather gather_nd scatter scatter_elements tile"
-        " repeat broadcast_to broadcast_to_like nn.pad nn.mirror_pad nn.depth_to_space nn.space_to_depth zeros ones full full_like zeros_like"
-        " ones_like arange one_hot meshgrid matrix_set_diag sequence_mask dyn.broadcast_to dyn.tile dyn.zeros dyn.ones dyn.full dyn.strided_slice"
+        "transpose layout_transform reverse concatenate stack split strided_slice slice_like take gather "
+        "gather_nd scatter scatter_elements tile"
+        " repeat broadcast_to broadcast_to_like nn.pad nn.mirror_pad nn.depth_to_space nn.space_to_depth "
+        "zeros ones full full_like zeros_like"
+        " ones_like arange one_hot meshgrid matrix_set_diag sequence_mask dyn.broadcast_to dyn.tile "
+        "dyn.zeros dyn.ones dyn.full dyn.strided_slice"
         " qnn.concatenate sort argsort topk annotation.cast_hint collapse_sum_like collapse_sum_to"
-        " Transpose Concat Split Slice Gather GatherElements GatherND Scatter ScatterElements ScatterND Tile Expand Pad DepthToSpace SpaceToDepth"
-        " Constant ConstantOfShape EyeLike Range OneHot NonZero TopK Trilu Compress Unique ReverseSequence com.microsoft.Trilu com.microsoft.Pad"
-        " com.microsoft.GatherND TensorScatter",
-        _per_element(0),
+        " Transpose Concat Split Slice Gather GatherElements GatherND Scatter ScatterElements ScatterND Tile "
+        "Expand Pad DepthToSpace SpaceToDepth"
+        " Constant ConstantOfShape EyeLike Range OneHot NonZero TopK Trilu Compress Unique ReverseSequence "
+        "com.microsoft.Trilu com.microsoft.Pad"
+        " com.microsoft.GatherND TensorScatter", _per_element(0),
     ),
     (" ".join(sorted(RENAMES)), _per_element(0)),
 )
-_DECLARED: Final[dict[str, Formula]] = {operator: formula for operators, formula in _TABLE for operator in operators.split()}
+_DECLARED: Final[dict[str, Formula]] = {
+    operator: formula for operators, formula in _TABLE for operator in operators.split()
+}

@@ -8,7 +8,9 @@ from gslang.search.extract.problem import Choice, Problem
 
 
 def strong_components(successors: Mapping[int, Sequence[int]]) -> list[list[int]]:
-    """The strongly connected components with more than one member (Tarjan 1972), each after those that it reaches."""
+    """The strongly connected components with more than one member (Tarjan 1972), each after those that it
+    reaches.
+    """
     number: dict[int, int] = {}
     low: dict[int, int] = {}
     path: list[int] = []

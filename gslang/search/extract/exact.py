@@ -1,9 +1,10 @@
 """Exact extraction by integer programming (HiGHS; `pip install 'gslang[search]'`).
 
-A good solution is known first (`greedy`, `improve`). The linear relaxation then shows which e-nodes no better solution can
-contain (reduced costs); without them more classes are forced, and the programme falls into small independent parts. Cycles
-that a solution has are cut off and the parts concerned solved again. If that takes too many rounds, e-nodes that contradict
-the order of the best known solution are left out, which rules out every cycle; the bound stays that of the whole problem.
+A good solution is known first (`greedy`, `improve`). The linear relaxation then shows which e-nodes no better
+solution can contain (reduced costs); without them more classes are forced, and the programme falls into small
+independent parts. Cycles that a solution has are cut off and the parts concerned solved again. If that takes
+too many rounds, e-nodes that contradict the order of the best known solution are left out, which rules out
+every cycle; the bound stays that of the whole problem.
 """
 
 from __future__ import annotations
@@ -30,7 +31,9 @@ _WORTHWHILE: Final = 0.01  # of the gap that a round has to close, so that anoth
 def require_solver() -> None:
     """Raises `InputError` if HiGHS is not installed."""
     if not solver_is_installed():
-        raise InputError("exact extraction needs HiGHS", help="pip install 'gslang[search]', or --method greedy")
+        raise InputError(
+            "exact extraction needs HiGHS", help="pip install 'gslang[search]', or --method greedy"
+        )
 
 
 def solver_is_installed() -> bool:
@@ -57,11 +60,15 @@ def exact(problem: Problem, seconds: float = 60.0) -> Solution:
 
 
 def _fixed_by_costs(problem: Problem, best: Solution, deadline: float) -> tuple[Reduced, float]:
-    """The problem without e-nodes whose reduced cost shows that they are in no better solution; a lower bound."""
+    """The problem without e-nodes whose reduced cost shows that they are in no better solution; a lower
+    bound.
+    """
     reduced, bound, apart = reduce_problem(problem), 0.0, False  # the rows against cycles are many at first
     while monotonic() < deadline:
         model = make_model(problem, reduced, apart)
-        relaxed = _solve(problem, model, range(len(model.nodes)), model.rows, _SCALE / best.cost, False, deadline)
+        relaxed = _solve(
+            problem, model, range(len(model.nodes)), model.rows, _SCALE / best.cost, False, deadline
+        )
         if relaxed is None:
             break
         bound = max(bound, relaxed.bound)
@@ -111,7 +118,8 @@ def _cut_cycles(
 
 
 def _within_order(problem: Problem, best: Solution, deadline: float) -> Solution:
-    """The cheapest solution among those in the order of the best known one, and as `least_shares` elsewhere."""
+    """The cheapest solution among those in the order of the best known one, and as `least_shares` elsewhere.
+    """
     everywhere = {**least_shares(problem), **best.choice}
     try:
         order = needed(problem, everywhere, everywhere)
@@ -128,7 +136,9 @@ def _within_order(problem: Problem, best: Solution, deadline: float) -> Solution
 
 @dataclass(frozen=True, slots=True)
 class _Solved:
-    """`chosen`: e-nodes; `bound`: on the cost; `duals`: reduced costs in the solver's units (of a relaxation)."""
+    """`chosen`: e-nodes; `bound`: on the cost; `duals`: reduced costs in the solver's units (of a
+    relaxation).
+    """
 
     chosen: list[int]
     bound: float
@@ -163,8 +173,9 @@ def _solve(
         linear.integrality_ = [highspy.HighsVarType.kInteger] * len(local)
     solver = highspy.Highs()
     for option, value in (
-        ("output_flag", False), ("threads", 1), ("random_seed", 0), ("mip_rel_gap", 0.0), ("time_limit", left),
-    ):  # fmt: skip
+        ("output_flag", False), ("threads", 1), ("random_seed", 0), ("mip_rel_gap", 0.0),
+        ("time_limit", left),
+    ):
         solver.setOptionValue(option, value)
     solver.passModel(linear)
     if start is not None:

@@ -1,7 +1,7 @@
 """Greedy extraction over the DAG: bottom up, each class takes the e-node whose whole sub-graph costs least.
 
-The costs of what two children share are counted once (as extraction-gym's `greedy-dag`), but a class does not see what
-others in the graph need: `improve` looks at that.
+The costs of what two children share are counted once (as extraction-gym's `greedy-dag`), but a class does not
+see what others in the graph need: `improve` looks at that.
 """
 
 from __future__ import annotations
@@ -22,7 +22,8 @@ def greedy(problem: Problem) -> Solution:
 
 
 def cheapest_below(problem: Problem) -> dict[int, int]:
-    """For each class that has a finite solution the e-node of the cheapest sub-graph found, all of them together acyclic.
+    """For each class that has a finite solution the e-node of the cheapest sub-graph found, all of them
+    together acyclic.
 
     Raises `Infeasible` for a root that has none.
     """
@@ -32,7 +33,8 @@ def cheapest_below(problem: Problem) -> dict[int, int]:
             users[child].append(node)
     choice: dict[int, int] = {}
     totals: list[float] = [inf] * len(problem.members)
-    parts: list[dict[int, float]] = [{}] * len(problem.members)  # class → what its sub-graph holds: class → cost of its e-node
+    # class → what its sub-graph holds: class → cost of its e-node
+    parts: list[dict[int, float]] = [{}] * len(problem.members)
     waiting = deque(node for node, below in enumerate(problem.children) if not below)
     queued = set(waiting)
     work = 0
@@ -96,8 +98,10 @@ def _acyclic(problem: Problem, choice: dict[int, int]) -> dict[int, int]:
 
 
 def least_shares(problem: Problem) -> dict[int, int]:
-    """A choice in almost linear time, always acyclic: classes are settled cheapest first, as in Dijkstra's algorithm over
-    and-or graphs (Knuth 1977), where each reader of a class bears its share of the cost ("area flow" in logic synthesis)."""
+    """A choice in almost linear time, always acyclic: classes are settled cheapest first, as in Dijkstra's
+    algorithm over and-or graphs (Knuth 1977), where each reader of a class bears its share of the cost ("area
+    flow" in logic synthesis).
+    """
     users: list[list[int]] = [[] for _ in problem.members]
     missing = [len(below) for below in problem.children]
     for node, below in enumerate(problem.children):

@@ -1,8 +1,9 @@
 """Local improvement of a choice: each class takes the e-node that adds least to what is needed anyway.
 
-As exact-area recovery in logic synthesis (Mishchenko et al., "Improvements to technology mapping for LUT-based FPGAs",
-2007): uses are counted; taking a class back to zero uses gives back what only it needed. Since a product that several
-classes share pays only when all of them change over, classes outside the solution are also tried as if they were free.
+As exact-area recovery in logic synthesis (Mishchenko et al., "Improvements to technology mapping for
+LUT-based FPGAs", 2007): uses are counted; taking a class back to zero uses gives back what only it needed.
+Since a product that several classes share pays only when all of them change over, classes outside the
+solution are also tried as if they were free.
 """
 
 from __future__ import annotations
@@ -89,7 +90,10 @@ class _Uses:
         return True
 
     def change(self, of: int, only: int | None = None) -> float:
-        """Let a class take its cheapest e-node (or one that reads `only`, if that costs no more). The cost that this saves."""
+        """Let a class take its cheapest e-node (or one that reads `only`, if that costs no more).
+
+        The cost that this saves.
+        """
         problem, now = self.problem, self.choice[of]
         saved = problem.costs[now] + sum(self.drop(child) for child in problem.children[now])
         best, least = now, self._trial(now)
@@ -97,7 +101,9 @@ class _Uses:
             if node == now or (only is not None and only not in problem.children[node]):
                 continue
             cost = self._trial(node)
-            if (cost < least - 1e-12 * abs(least) or (only is not None and cost <= least)) and self.can_use(of, node):
+            if (cost < least - 1e-12 * abs(least) or (only is not None and cost <= least)) and self.can_use(
+                of, node
+            ):
                 best, least = node, cost
         if best != now and self.journal is not None:
             self.journal.append((of, now))
@@ -132,8 +138,9 @@ class _Uses:
                 self._try_shared(of, readers)
 
     def _needed_readers(self, of: int) -> list[tuple[int, int]]:
-        """(class, child) for each needed class that could read a class, directly or by classes that are not needed and cost
-        nothing themselves (a split, a reshape); `child` is what its e-node has to read."""
+        """(class, child) for each needed class that could read a class, directly or by classes that are not
+        needed and cost nothing themselves (a split, a reshape); `child` is what its e-node has to read.
+        """
         problem = self.problem
         found: dict[int, int] = {}
         stack, seen = [of], {of}

@@ -1,9 +1,10 @@
-"""The integer programme of a reduced extraction problem: one 0-1 variable for each e-node that is worth looking at.
+"""The integer programme of a reduced extraction problem: one 0-1 variable for each e-node that is worth
+looking at.
 
-Rows say: a class that every solution contains has an e-node; an e-node is only there if each class that it reads has one.
-Two classes of a strongly connected part exclude each other's e-nodes that need the other: that keeps most cycles out.
-What cycles remain is cut off one by one (`exact`). Since e-nodes may read a forced class freely, such classes split the
-programme into independent ones.
+Rows say: a class that every solution contains has an e-node; an e-node is only there if each class that it
+reads has one. Two classes of a strongly connected part exclude each other's e-nodes that need the other: that
+keeps most cycles out. What cycles remain is cut off one by one (`exact`). Since e-nodes may read a forced
+class freely, such classes split the programme into independent ones.
 """
 
 from __future__ import annotations
@@ -36,7 +37,9 @@ def make_model(problem: Problem, reduced: Reduced, apart: bool = True) -> Model:
         for child, readers in _readers(problem, reduced, of, part.get(of, 0)).items():
             free = [n for n in reduced.nodes[child] if not reduced.needs[n] >> of & 1]
             complete = len(free) == len(reduced.nodes[child])
-            if complete and (child in reduced.forced or not any(child in problem.children[n] for n in readers)):
+            if complete and (
+                child in reduced.forced or not any(child in problem.children[n] for n in readers)
+            ):
                 continue  # it is there anyway, or follows from what the readers' children need
             row = dict.fromkeys((model.variable[n] for n in free), 1.0)
             for node in readers:

@@ -1,6 +1,7 @@
 """An extraction problem: e-classes, their e-nodes with costs, and the classes that are wanted.
 
-The cost of a solution is that of a DAG: each class that the roots need is paid for once, however many read it.
+The cost of a solution is that of a DAG: each class that the roots need is paid for once, however many read
+it.
 """
 
 from __future__ import annotations
@@ -23,8 +24,10 @@ class Infeasible(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """E-nodes and classes are numbers. `owner`: e-node → its class; `members`: the inverse; `children`: e-node → the
-    distinct classes that it reads; `costs`: of each e-node, finite and not negative; `roots`: classes to compute."""
+    """E-nodes and classes are numbers. `owner`: e-node → its class; `members`: the inverse; `children`:
+    e-node → the distinct classes that it reads; `costs`: of each e-node, finite and not negative; `roots`:
+    classes to compute.
+    """
 
     owner: tuple[int, ...]
     members: tuple[tuple[int, ...], ...]
@@ -35,7 +38,10 @@ class Problem:
 
 @dataclass(frozen=True, slots=True)
 class Solution:
-    """`choice` holds exactly the classes that the roots need. `bound`: no solution costs less (None if not known)."""
+    """`choice` holds exactly the classes that the roots need.
+
+    `bound`: no solution costs less (None if not known).
+    """
 
     choice: dict[int, int]
     cost: float
@@ -43,7 +49,11 @@ class Solution:
 
 
 def make_problem(
-    owner: Iterable[int], children: Iterable[Iterable[int]], costs: Iterable[float], roots: Iterable[int], classes: int
+    owner: Iterable[int],
+    children: Iterable[Iterable[int]],
+    costs: Iterable[float],
+    roots: Iterable[int],
+    classes: int,
 ) -> Problem:
     """A problem from columns, with children and roots made distinct."""
     owners = tuple(owner)
@@ -57,7 +67,10 @@ def make_problem(
 
 
 def needed(problem: Problem, choice: Choice, roots: Iterable[int] | None = None) -> list[int]:
-    """Classes that the roots need under a choice, each after what it reads. Raises `ValueError` on a cycle."""
+    """Classes that the roots need under a choice, each after what it reads.
+
+    Raises `ValueError` on a cycle.
+    """
     order: list[int] = []
     state: dict[int, bool] = {}  # False while it is on the way, True when done
     for root in problem.roots if roots is None else roots:

@@ -1,8 +1,9 @@
 """Reductions that keep an optimal solution: what remains is what an exact method has to decide.
 
-`must` of a class are the classes that each of its finite derivations contains, as bit sets. With them, an e-node that
-needs its own class cannot stand in a solution, one that costs no less than another and needs all that the other reads is
-not wanted, and classes that the roots must contain hold nothing together: who reads them pays nothing.
+`must` of a class are the classes that each of its finite derivations contains, as bit sets. With them, an
+e-node that needs its own class cannot stand in a solution, one that costs no less than another and needs all
+that the other reads is not wanted, and classes that the roots must contain hold nothing together: who reads
+them pays nothing.
 """
 
 from __future__ import annotations
@@ -16,8 +17,9 @@ from gslang.search.extract.problem import Problem
 
 @dataclass(frozen=True, slots=True)
 class Reduced:
-    """`nodes`: class → the e-nodes to choose from, for all classes that may be needed; `needs`: e-node → what every
-    derivation with it contains, as a bit set; `forced`: classes that every solution contains."""
+    """`nodes`: class → the e-nodes to choose from, for all classes that may be needed; `needs`: e-node → what
+    every derivation with it contains, as a bit set; `forced`: classes that every solution contains.
+    """
 
     nodes: dict[int, list[int]]
     needs: dict[int, int]
@@ -32,7 +34,9 @@ def reduce_problem(problem: Problem, among: Iterable[int] | None = None) -> Redu
     while True:
         must = _must(problem, nodes)
         forced = _union(must, problem.roots)
-        fewer = _reachable(problem, {of: _wanted(problem, of, members, must) for of, members in nodes.items()})
+        fewer = _reachable(
+            problem, {of: _wanted(problem, of, members, must) for of, members in nodes.items()}
+        )
         if sum(map(len, fewer.values())) == sum(map(len, nodes.values())):
             needs = {n: _union(must, problem.children[n]) for members in fewer.values() for n in members}
             return Reduced(fewer, needs, frozenset(of for of in fewer if forced >> of & 1))

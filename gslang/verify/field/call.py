@@ -18,9 +18,13 @@ Attrs = Mapping[str, Any]
 
 
 class Call:
-    """One call: its operands by place and its attributes, some of which some versions of an operator have as operands."""
+    """One call: its operands by place and its attributes, some of which some versions of an operator have as
+    operands.
+    """
 
-    def __init__(self, graph: Graph, node: int, operands: Sequence[Any], attrs: Attrs, unknown: set[str]) -> None:
+    def __init__(
+        self, graph: Graph, node: int, operands: Sequence[Any], attrs: Attrs, unknown: set[str]
+    ) -> None:
         self.graph, self.node, self.operands, self.attrs, self.unknown = graph, node, operands, attrs, unknown
 
     def dual(self, k: int) -> Dual:

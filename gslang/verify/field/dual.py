@@ -1,9 +1,9 @@
 """Numbers that are known twice: exactly, as residues of a prime field, and roughly, as real numbers.
 
-Sums and products are computed on both. Where an operator asks for order (a maximum, a comparison), the real numbers
-decide and the residues follow: so both sides of a rule take the same branch wherever they are equal, and what is compared in the end
-is exact in the branch that was taken. A comparison too close for the real numbers is settled by the residues
-if they are equal; else `NoField` is raised.
+Sums and products are computed on both. Where an operator asks for order (a maximum, a comparison), the real
+numbers decide and the residues follow: so both sides of a rule take the same branch wherever they are equal,
+and what is compared in the end is exact in the branch that was taken. A comparison too close for the real
+numbers is settled by the residues if they are equal; else `NoField` is raised.
 """
 
 from __future__ import annotations
@@ -57,7 +57,9 @@ class Dual:
 
     def total(self, axes: tuple[int, ...] | None, keep: bool) -> Dual:
         """The sum over axes, all of them for None."""
-        return Dual(self.residue.sum(axis=axes, keepdims=keep) % PRIME, self.real.sum(axis=axes, keepdims=keep))
+        return Dual(
+            self.residue.sum(axis=axes, keepdims=keep) % PRIME, self.real.sum(axis=axes, keepdims=keep)
+        )
 
     def mean(self, axes: tuple[int, ...] | None, keep: bool) -> Dual:
         """The mean over axes; the count is inverted in the field."""
@@ -71,7 +73,9 @@ def number(value: float) -> Dual:
 
 
 def constant(array: Any) -> Dual:
-    """A tensor of floats: the fractions that they are, or what float32 rounds to them: a quotient of small numbers, √2 times a power of 2."""
+    """A tensor of floats: the fractions that they are, or what float32 rounds to them: a quotient of small
+    numbers, √2 times a power of 2.
+    """
     real = np.asarray(array, np.float64)
     top, bottom = quotients(real)
     result = Dual(residues(np.where(bottom > 1, 0.0, real)), real)
@@ -80,7 +84,10 @@ def constant(array: Any) -> Dual:
         found = _is_root(real, shift)
         if found.any():
             residue = ROOT_OF_2 * residue_of(2.0**shift) % PRIME
-            result = chosen(found, Dual(np.sign(real).astype(np.int64) * residue % PRIME, np.sign(real) * _root(shift)), result)
+            result = chosen(
+                found, Dual(np.sign(real).astype(np.int64) * residue % PRIME, np.sign(real) * _root(shift)),
+                result,
+            )
     return result
 
 
@@ -98,10 +105,15 @@ def _is_root(real: Any, shift: int) -> Any:
 
 
 def quotients(real: Any) -> tuple[Any, Any]:
-    """Numerators and denominators up to `SMALL` of numbers that are such quotients in float32; 0 / 1 where there are none or no need."""
+    """Numerators and denominators up to `SMALL` of numbers that are such quotients in float32; 0 / 1 where
+    there are none or no need.
+    """
     top, bottom = np.zeros(real.shape, np.int64), np.ones(real.shape, np.int64)
     with np.errstate(all="ignore"):
-        fine = np.isfinite(real) & (np.abs(real) < SMALL) & (real != 0) & (real * (1 << 12) != np.round(real * (1 << 12)))
+        fine = (
+            np.isfinite(real) & (np.abs(real) < SMALL) & (real != 0)
+            & (real * (1 << 12) != np.round(real * (1 << 12)))
+        )
         if not fine.any():
             return top, bottom
         for k in range(SMALL - 1, 2, -1):
@@ -112,13 +124,17 @@ def quotients(real: Any) -> tuple[Any, Any]:
 
 
 def random_dual(shape: tuple[int, ...], rng: Any, positive: bool, unit: int) -> Dual:
-    """A random point: multiples of 1/`unit`, exact as residues and as floats, on both sides of 0 unless `positive`."""
+    """A random point: multiples of 1/`unit`, exact as residues and as floats, on both sides of 0 unless
+    `positive`.
+    """
     whole = rng.integers(1 if positive else -(PRIME // 2), PRIME // 2, shape, dtype=np.int64)
     return Dual(whole % PRIME * pow(unit, PRIME - 2, PRIME) % PRIME, whole / unit)
 
 
 def contracted(equation: str, a: Dual, b: Dual) -> Dual:
-    """A bilinear sum as `numpy.einsum` writes it; one operand in halves of 16 bits, so that sums stay below 2⁶³."""
+    """A bilinear sum as `numpy.einsum` writes it; one operand in halves of 16 bits, so that sums stay below
+    2⁶³.
+    """
     high = np.einsum(equation, a.residue, b.residue >> 16) % PRIME
     low = np.einsum(equation, a.residue, b.residue & 0xFFFF) % PRIME
     return Dual((high * 65536 + low) % PRIME, np.einsum(equation, a.real, b.real))
@@ -173,7 +189,9 @@ def minimum(a: Dual, b: Dual) -> Dual:
 
 
 def rounded(x: Dual, result: Any) -> Any:
-    """The residues of `result`, which are whole numbers made of x by rounding; not where x is so close to one that the rounding may be wrong, unless it is that number."""
+    """The residues of `result`, which are whole numbers made of x by rounding; not where x is so close to one
+    that the rounding may be wrong, unless it is that number.
+    """
     whole = np.asarray(result).astype(np.int64)
     nearest = np.round(x.real)
     twice = np.round(x.real * 2)  # halves matter to `round`
@@ -186,4 +204,6 @@ def rounded(x: Dual, result: Any) -> Any:
 
 def joined(parts: Sequence[Dual], axis: int) -> Dual:
     """A concatenation."""
-    return Dual(np.concatenate([p.residue for p in parts], axis), np.concatenate([p.real for p in parts], axis))
+    return Dual(
+        np.concatenate([p.residue for p in parts], axis), np.concatenate([p.real for p in parts], axis)
+    )

@@ -1,6 +1,7 @@
 """ONNX operators over a prime field: floats as `Dual` numbers, integers and truth values as they are.
 
-The meanings of operators stand in the tables of `onnx_*`; calls without a float operand are left to the reference implementation.
+The meanings of operators stand in the tables of `onnx_*`; calls without a float operand are left to the
+reference implementation.
 """
 
 from __future__ import annotations
@@ -32,12 +33,16 @@ MEANINGS: Mapping[str, Meaning] = MappingProxyType({
 
 
 def evaluate_onnx_in_field(
-    graph: Graph, inputs: Mapping[str, Any], unknown: set[str], signature_of: Callable[[str], Any], other: Mapping[str, Meaning] = EMPTY
+    graph: Graph,
+    inputs: Mapping[str, Any],
+    unknown: set[str],
+    signature_of: Callable[[str], Any],
+    other: Mapping[str, Meaning] = EMPTY,
 ) -> list[Any]:
     """The outputs as `Dual`s and plain arrays. Raises `NoField`.
 
-    `inputs`: by name, as `points.random_point` makes them. `unknown` gets the names of functions without a law. `signature_of`: an
-    operator's signature. `other`: meanings in place of the usual ones.
+    `inputs`: by name, as `points.random_point` makes them. `unknown` gets the names of functions without a
+    law. `signature_of`: an operator's signature. `other`: meanings in place of the usual ones.
     """
     values: dict[int, Any] = {}
     for node in graph.reverse_post_order():
@@ -45,7 +50,11 @@ def evaluate_onnx_in_field(
         if op in (INPUT, PARAM, CONST):
             value = graph.value(node)
             array = None if value is None else np.asarray(value)
-            values[node] = inputs[str(graph.names[node])] if array is None else constant(array) if array.dtype.kind == "f" else array
+            values[node] = (
+                inputs[str(graph.names[node])] if array is None
+                else constant(array) if array.dtype.kind == "f"
+                else array
+            )
         elif op is TUPLE:
             values[node] = tuple(values[o] for o in graph.operands[node])
         elif op is PROJ:
@@ -61,7 +70,9 @@ def evaluate_onnx_in_field(
             call = Call(graph, node, operands, signature.complete(graph.attrs[node]), unknown)
             try:
                 values[node] = other[op](call) if op in other else _value(call, op)
-            except (ValueError, TypeError, IndexError, KeyError, NotImplementedError, ArithmeticError) as error:
+            except (
+                ValueError, TypeError, IndexError, KeyError, NotImplementedError, ArithmeticError,
+            ) as error:
                 raise NoField(f"`{op}`: {error}") from error
     return [values[node] for node in graph.outputs]
 

@@ -1,7 +1,9 @@
-"""Attention and rotary positions over a prime field (`onnx`), composed of sums, products and one unknown function.
+"""Attention and rotary positions over a prime field (`onnx`), composed of sums, products and one unknown
+function.
 
-A weight is `exp` of a score; keys that a mask hides weigh nothing, and so do numbers that stand for a score, if they are so far below
-the largest that no float tells their weight from 0. Not here: lengths of padding (`nonpad_kv_seqlen`, `key_padding_mask`), caches of com.microsoft.
+A weight is `exp` of a score; keys that a mask hides weigh nothing, and so do numbers that stand for a score,
+if they are so far below the largest that no float tells their weight from 0. Not here: lengths of padding
+(`nonpad_kv_seqlen`, `key_padding_mask`), caches of com.microsoft.
 """
 
 from __future__ import annotations
@@ -17,7 +19,8 @@ from gslang.verify.field.dual import Dual, constant, contracted, joined, number
 from gslang.verify.field.residues import NoField, residues
 
 LEFT_OUT = "exp (0 where a weight is below e⁻¹⁰⁴ of the largest)"
-_LOW, _BELOW = -1e4, 104.0  # a score is left out below this number, and so far below the largest: float32 has exp(−104) = 0
+# a score is left out below this number, and so far below the largest: float32 has exp(−104) = 0
+_LOW, _BELOW = -1e4, 104.0
 
 
 def softmax(call: Call, scores: Dual, axis: int = -1, visible: Any = None) -> Dual:
@@ -42,7 +45,9 @@ def _fraction(call: Call, value: float) -> Dual:
     """A scale: where it is the rounding of a quotient of small numbers, that quotient."""
     if value * 16 == round(value * 16):
         return number(value)
-    if getattr(call.graph.types[call.graph.operands[call.node][0]], "dtype", None) not in ("float32", "float64"):
+    if getattr(call.graph.types[call.graph.operands[call.node][0]], "dtype", None) not in (
+        "float32", "float64",
+    ):
         raise NoField("a scale that is rounded")
     near = Fraction(value).limit_denominator(4096)
     if abs(float(near) / value - 1) < 2.0**-51:
@@ -76,7 +81,9 @@ def _triangle(rows: int, columns: int, before: int) -> Any:
     return np.tri(rows, columns, before, dtype=bool)
 
 
-def _attend(call: Call, q: Dual, k: Dual, v: Dual, scale: Dual, added: Dual | None, visible: Any, cap: float = 0.0) -> Dual:
+def _attend(
+    call: Call, q: Dual, k: Dual, v: Dual, scale: Dual, added: Dual | None, visible: Any, cap: float = 0.0
+) -> Dual:
     """All of four dimensions; `visible` is broadcast to the scores."""
     scores = contracted("...ij,...kj->...ik", q, k) * scale
     if cap:
@@ -93,7 +100,10 @@ def _attend(call: Call, q: Dual, k: Dual, v: Dual, scale: Dual, added: Dual | No
 def _wide_enough(mask: Any, columns: int, fill: Any) -> Any:
     """A mask for fewer keys than there are: `fill` for the others."""
     missing = columns - mask.shape[-1]
-    return np.pad(mask, [(0, 0)] * (mask.ndim - 1) + [(0, missing)], constant_values=fill) if missing > 0 else mask
+    return (
+        np.pad(mask, [(0, 0)] * (mask.ndim - 1) + [(0, missing)], constant_values=fill) if missing > 0
+        else mask
+    )
 
 
 def _attention(call: Call) -> Any:
@@ -126,7 +136,10 @@ def _attention(call: Call) -> Any:
         if np.asarray(mask).dtype != np.bool_:
             raise NoField("a mask of whole numbers")
         visible = visible & _wide_enough(np.asarray(mask), columns, False)
-    y = _attend(call, q, k, v, _scale(call, q.shape[3], attrs.get("scale")), added, visible, float(attrs.get("softcap") or 0))
+    y = _attend(
+        call, q, k, v, _scale(call, q.shape[3], attrs.get("scale")), added, visible,
+        float(attrs.get("softcap") or 0),
+    )
     return (y.moved(_merged) if flat else y), *present  # the products before the weights are not given
 
 
@@ -145,8 +158,13 @@ def _multi_head(call: Call) -> Any:
     q = q.moved(_cut(count))
     k, v = (x if len(x.shape) == 4 else x.moved(_cut(count)) for x in (k, v))
     rows, columns = q.shape[2], k.shape[2]
-    visible = _triangle(rows, columns, columns - rows) if attrs.get("unidirectional") else np.ones((rows, columns), bool)
-    y = _attend(call, q, k, v, _scale(call, q.shape[3], attrs.get("scale") or None), call.optional(5), visible)
+    visible = (
+        _triangle(rows, columns, columns - rows) if attrs.get("unidirectional")
+        else np.ones((rows, columns), bool)
+    )
+    y = _attend(
+        call, q, k, v, _scale(call, q.shape[3], attrs.get("scale") or None), call.optional(5), visible
+    )
     return y.moved(_merged), k, v
 
 
@@ -164,7 +182,9 @@ def _rotary(call: Call) -> Dual:
     cosine, sine = cosines.moved(lambda t: t[:, None]), sines.moved(lambda t: t[:, None])
     if call.attrs.get("interleaved"):
         a, b = heads.moved(lambda h: h[..., 0:turned:2]), heads.moved(lambda h: h[..., 1:turned:2])
-        one, two = (part.moved(lambda h: h[..., None]) for part in (cosine * a - sine * b, sine * a + cosine * b))
+        one, two = (
+            part.moved(lambda h: h[..., None]) for part in (cosine * a - sine * b, sine * a + cosine * b)
+        )
         part = joined([one, two], -1).moved(lambda h: h.reshape(*h.shape[:-2], turned))
     else:
         half = turned // 2

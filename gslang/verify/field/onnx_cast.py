@@ -11,7 +11,8 @@ from gslang.verify.field.call import Call
 from gslang.verify.field.dual import CLOSE, Dual, constant
 from gslang.verify.field.residues import PRIME, NoField
 
-_FLOATS = {"float16": (11, 16), "bfloat16": (8, 128), "float32": (24, 128), "float64": (53, 1024)}  # bits, largest exponent
+# bits, largest exponent
+_FLOATS = {"float16": (11, 16), "bfloat16": (8, 128), "float32": (24, 128), "float64": (53, 1024)}
 _SAME = {"float": "float32", "double": "float64"}
 
 
@@ -26,7 +27,10 @@ def holds(wide: str, narrow: str) -> bool:
     limits = np.iinfo(narrow)
     if wide in _FLOATS:
         return max(-int(limits.min), int(limits.max)) <= 1 << _FLOATS[wide][0]
-    return wide.startswith(("int", "uint")) and np.iinfo(wide).min <= limits.min and limits.max <= np.iinfo(wide).max
+    return (
+        wide.startswith(("int", "uint")) and np.iinfo(wide).min <= limits.min
+        and limits.max <= np.iinfo(wide).max
+    )
 
 
 def _type(graph: Graph, node: int) -> str:
@@ -41,12 +45,16 @@ def _held(graph: Graph, node: int) -> str:
 
 
 def narrowed(call: Call, x: Dual, to: str) -> Dual:
-    """Rounded to a smaller type of floats: an unknown function, near enough to none at all in real numbers."""
+    """Rounded to a smaller type of floats: an unknown function, near enough to none at all in real numbers.
+    """
     return call.function(f"cast to {to}", lambda a: a, x)
 
 
 def cast(call: Call) -> Any:
-    """To a type that holds every value: nothing. To other floats: an unknown function; to whole numbers: towards 0."""
+    """To a type that holds every value: nothing.
+
+    To other floats: an unknown function; to whole numbers: towards 0.
+    """
     value, to = call.operands[0], str(call.attrs.get("to"))
     x = value if isinstance(value, Dual) else constant(np.asarray(value, np.float64))
     to = _SAME.get(to, to)
@@ -61,9 +69,13 @@ def cast(call: Call) -> Any:
 
 
 def _whole(x: Dual, to: str) -> Any:
-    """Not where a number is too close to a whole one to tell on which side it lies, unless it is that number."""
+    """Not where a number is too close to a whole one to tell on which side it lies, unless it is that number.
+    """
     nearest, limits = np.round(x.real), np.iinfo(to)
-    if not (np.abs(x.real) < 1 << 30).all() or (x.real <= limits.min - 1).any() or (x.real >= limits.max + 1).any():
+    if (
+        not (np.abs(x.real) < 1 << 30).all() or (x.real <= limits.min - 1).any()
+        or (x.real >= limits.max + 1).any()
+    ):
         raise NoField(f"a number that {to} has not")
     exact = x.residue == nearest.astype(np.int64) % PRIME
     if ((np.abs(x.real - nearest) <= CLOSE * np.maximum(np.abs(x.real), 1)) & ~exact).any():

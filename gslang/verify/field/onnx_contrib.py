@@ -87,8 +87,13 @@ def _fast_gelu(call: Call) -> Dual:
 
 
 CONTRIB: dict[str, Meaning] = {
-    "com.microsoft.FusedMatMul": _fused_matmul, "com.microsoft.TransposeMatMul": _fused_matmul, "com.microsoft.FusedConv": _fused_conv,
-    "com.microsoft.SkipLayerNormalization": _skip_layer_norm, "com.microsoft.SkipSimplifiedLayerNormalization": _skip_rms_norm,
-    "com.microsoft.QuickGelu": _quick_gelu, "com.microsoft.Gelu": lambda c: gelu(c, c.dual(0)),
-    "com.microsoft.BiasGelu": lambda c: gelu(c, c.dual(0) + c.dual(1)), "com.microsoft.FastGelu": _fast_gelu,
-}  # fmt: skip
+    "com.microsoft.FusedMatMul": _fused_matmul,
+    "com.microsoft.TransposeMatMul": _fused_matmul,
+    "com.microsoft.FusedConv": _fused_conv,
+    "com.microsoft.SkipLayerNormalization": _skip_layer_norm,
+    "com.microsoft.SkipSimplifiedLayerNormalization": _skip_rms_norm,
+    "com.microsoft.QuickGelu": _quick_gelu,
+    "com.microsoft.Gelu": lambda c: gelu(c, c.dual(0)),
+    "com.microsoft.BiasGelu": lambda c: gelu(c, c.dual(0) + c.dual(1)),
+    "com.microsoft.FastGelu": _fast_gelu,
+}

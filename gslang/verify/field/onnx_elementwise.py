@@ -1,7 +1,7 @@
 """Element-wise ONNX operators over a prime field.
 
-Sums, products and what is made of them are computed; a function without a law that is used here (`Exp`, `Erf`, …) is an unknown
-function of the residues with the true real values.
+Sums, products and what is made of them are computed; a function without a law that is used here (`Exp`,
+`Erf`, …) is an unknown function of the residues with the true real values.
 """
 
 from __future__ import annotations
@@ -20,10 +20,23 @@ from gslang.verify.field.residues import NoField
 
 # Functions without a law that is used here: name → the true function.
 _REALS: dict[str, Callable[[Any], Any]] = {
-    "Exp": np.exp, "Log": np.log, "Tanh": np.tanh, "Erf": erf, "Sin": np.sin, "Cos": np.cos, "Tan": np.tan, "Sinh": np.sinh, "Cosh": np.cosh,
-    "Asin": np.arcsin, "Acos": np.arccos, "Atan": np.arctan, "Asinh": np.arcsinh, "Acosh": np.arccosh, "Atanh": np.arctanh,
+    "Exp": np.exp,
+    "Log": np.log,
+    "Tanh": np.tanh,
+    "Erf": erf,
+    "Sin": np.sin,
+    "Cos": np.cos,
+    "Tan": np.tan,
+    "Sinh": np.sinh,
+    "Cosh": np.cosh,
+    "Asin": np.arcsin,
+    "Acos": np.arccos,
+    "Atan": np.arctan,
+    "Asinh": np.arcsinh,
+    "Acosh": np.arccosh,
+    "Atanh": np.arctanh,
     "Sqrt": np.sqrt,
-}  # fmt: skip
+}
 
 
 # The same with attributes: name → the true function of the element and them.
@@ -42,7 +55,9 @@ def _unknown(name: str, real: Callable[[Any], Any]) -> Meaning:
 
 def _by_attributes(name: str, real: Callable[[Any, Attrs], Any]) -> Meaning:
     def meaning(call: Call) -> Dual:
-        stated = ", ".join(f"{key} = {value}" for key, value in sorted(call.attrs.items()) if value is not None)
+        stated = ", ".join(
+            f"{key} = {value}" for key, value in sorted(call.attrs.items()) if value is not None
+        )
         return call.function(f"{name}({stated})", lambda x: real(x, call.attrs), call.dual(0))
 
     return meaning
@@ -98,7 +113,9 @@ def _power(call: Call) -> Dual:
             result = result if twice >= 0 else number(1) / result  # x⁰ is 1
             shape = np.broadcast_shapes(x.shape, np.asarray(y.real if isinstance(y, Dual) else y).shape)
             return result.moved(lambda a: np.broadcast_to(a, shape))
-    return call.function("Pow", np.power, x, y if isinstance(y, Dual) else constant(np.asarray(y, np.float64)))
+    return call.function(
+        "Pow", np.power, x, y if isinstance(y, Dual) else constant(np.asarray(y, np.float64))
+    )
 
 
 def _clip(call: Call) -> Dual:
@@ -157,18 +174,33 @@ def _two(combine: Callable[[Dual, Dual], Dual]) -> Meaning:
 
 
 ELEMENTWISE: dict[str, Meaning] = {
-    "Add": _two(lambda a, b: a + b), "Sub": _two(lambda a, b: a - b), "Mul": _two(lambda a, b: a * b), "Div": _two(lambda a, b: a / b),
-    **{name: _unknown(name, real) for name, real in _REALS.items()},
+    "Add": _two(lambda a, b: a + b),
+    "Sub": _two(lambda a, b: a - b),
+    "Mul": _two(lambda a, b: a * b),
+    "Div": _two(lambda a, b: a / b), **{name: _unknown(name, real) for name, real in _REALS.items()},
     **{name: _by_attributes(name, real) for name, real in _REALS_BY_ATTRIBUTES.items()},
-    "Sum": _total, "Mean": _average, "Neg": lambda c: -c.dual(0), "Reciprocal": lambda c: number(1) / c.dual(0),
-    "Pow": _power, "Sigmoid": lambda c: sigmoid(c, c.dual(0)), "Softplus": lambda c: softplus(c, c.dual(0)),
+    "Sum": _total,
+    "Mean": _average,
+    "Neg": lambda c: -c.dual(0),
+    "Reciprocal": lambda c: number(1) / c.dual(0),
+    "Pow": _power,
+    "Sigmoid": lambda c: sigmoid(c, c.dual(0)),
+    "Softplus": lambda c: softplus(c, c.dual(0)),
     "Swish": lambda c: c.dual(0) * sigmoid(c, c.real("alpha") * c.dual(0)),
     "HardSigmoid": lambda c: hard_sigmoid(c.dual(0), c.real("alpha"), c.real("beta")),
     "HardSwish": lambda c: c.dual(0) * hard_sigmoid(c.dual(0), constant(np.float32(1 / 6)), number(0.5)),
     "Mish": lambda c: c.dual(0) * c.function("Tanh", np.tanh, softplus(c, c.dual(0))),
-    "Gelu": lambda c: gelu_by_tanh(c, c.dual(0)) if c.attrs.get("approximate") == "tanh" else gelu(c, c.dual(0)),
-    "Relu": lambda c: dual.maximum(c.dual(0), number(0)), "Abs": lambda c: dual.maximum(c.dual(0), -c.dual(0)), "Clip": _clip,
-    "LeakyRelu": lambda c: leaky(c.dual(0), c.real("alpha")), "PRelu": lambda c: leaky(c.dual(0), c.dual(1)),
+    "Gelu": lambda c: (
+        gelu_by_tanh(c, c.dual(0)) if c.attrs.get("approximate") == "tanh" else gelu(c, c.dual(0))
+    ),
+    "Relu": lambda c: dual.maximum(c.dual(0), number(0)),
+    "Abs": lambda c: dual.maximum(c.dual(0), -c.dual(0)),
+    "Clip": _clip,
+    "LeakyRelu": lambda c: leaky(c.dual(0), c.real("alpha")),
+    "PRelu": lambda c: leaky(c.dual(0), c.dual(1)),
     "Sign": lambda c: dual.selected(np.sign(c.dual(0).real), number(-1), number(0), number(1)),
-    "Where": _where, "Cast": cast, "CastLike": _cast_like, "Dropout": _dropout,
-}  # fmt: skip
+    "Where": _where,
+    "Cast": cast,
+    "CastLike": _cast_like,
+    "Dropout": _dropout,
+}

@@ -1,4 +1,6 @@
-"""ONNX operators that only move elements, over a prime field: positions are moved instead by the reference implementation."""
+"""ONNX operators that only move elements, over a prime field: positions are moved instead by the reference
+implementation.
+"""
 
 from __future__ import annotations
 
@@ -32,7 +34,10 @@ def _moved(call: Call) -> Any:
 
 def _resized(call: Call) -> Dual:
     """The nearest elements: their positions are carried, as floats that are whole."""
-    if call.attrs["mode"] != "nearest" or call.attrs["coordinate_transformation_mode"] == "tf_crop_and_resize":
+    if (
+        call.attrs["mode"] != "nearest"
+        or call.attrs["coordinate_transformation_mode"] == "tf_crop_and_resize"
+    ):
         raise NoField("a resizing that computes elements")
     x = call.dual(0)
     rest = [np.asarray(o.real, np.float32) if isinstance(o, Dual) else o for o in call.operands[1:]]
@@ -60,9 +65,14 @@ def _pad(call: Call) -> Dual:
 
 
 MOVEMENT: dict[str, Meaning] = {
-    **dict.fromkeys((
-        "Transpose", "Reshape", "Flatten", "Squeeze", "Unsqueeze", "Concat", "Split", "Slice", "Expand", "Tile", "Gather", "GatherElements",
-        "GatherND", "DepthToSpace", "SpaceToDepth", "Identity", "ReverseSequence", "Compress", "SplitToSequence",
-    ), _moved),
-    "Resize": _resized, "Pad": _pad,
-}  # fmt: skip
+    **dict.fromkeys(
+        (
+            "Transpose", "Reshape", "Flatten", "Squeeze", "Unsqueeze", "Concat", "Split", "Slice", "Expand",
+            "Tile", "Gather", "GatherElements", "GatherND", "DepthToSpace", "SpaceToDepth", "Identity",
+            "ReverseSequence", "Compress", "SplitToSequence",
+        ),
+        _moved,
+    ),
+    "Resize": _resized,
+    "Pad": _pad,
+}

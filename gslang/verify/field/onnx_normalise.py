@@ -23,7 +23,9 @@ def _axes(call: Call, x: Dual) -> tuple[int, ...] | None:
     return tuple(a % len(x.shape) for a in axes)
 
 
-def _reduction(inner: Callable[[Call, Dual], Dual], outer: Callable[[Call, Dual], Dual], mean: bool = False) -> Callable[[Call], Dual]:
+def _reduction(
+    inner: Callable[[Call, Dual], Dual], outer: Callable[[Call, Dual], Dual], mean: bool = False
+) -> Callable[[Call], Dual]:
     def meaning(call: Call) -> Dual:
         x = call.dual(0)
         axes = _axes(call, x)
@@ -104,7 +106,9 @@ def _rms_norm_cast(call: Call) -> Dual:
 def _instance_norm(call: Call) -> Dual:
     x = call.dual(0)
     rank = len(x.shape)
-    return standardised(call, x, tuple(range(2, rank))) * along(call.dual(1), rank) + along(call.dual(2), rank)
+    return standardised(call, x, tuple(range(2, rank))) * along(call.dual(1), rank) + along(
+        call.dual(2), rank
+    )
 
 
 def _group_norm(call: Call) -> Dual:
@@ -119,17 +123,27 @@ def _group_norm(call: Call) -> Dual:
 
 
 NORMALISE: dict[str, Meaning] = {
-    "ReduceSum": _reduction(_same, _same), "ReduceMean": _reduction(_same, _same, mean=True),
-    "ReduceSumSquare": _reduction(lambda c, x: x * x, _same), "ReduceL2": _reduction(lambda c, x: x * x, root),
+    "ReduceSum": _reduction(_same, _same),
+    "ReduceMean": _reduction(_same, _same, mean=True),
+    "ReduceSumSquare": _reduction(lambda c, x: x * x, _same),
+    "ReduceL2": _reduction(lambda c, x: x * x, root),
     "ReduceL1": _reduction(lambda c, x: dual.maximum(x, -x), _same),
     "ReduceLogSum": _reduction(_same, lambda c, x: c.function("Log", np.log, x)),
     "ReduceLogSumExp": _reduction(exponential, lambda c, x: c.function("Log", np.log, x)),
     "GlobalAveragePool": lambda c: c.dual(0).mean(tuple(range(2, len(c.dual(0).shape))), True),
-    "Softmax": _softmax, "LogSoftmax": _log_softmax, "BatchNormalization": _batch_norm, "LayerNormalization": _layer_norm,
-    "RMSNormalization": _rms_norm, "InstanceNormalization": _instance_norm, "GroupNormalization": _group_norm,
-}  # fmt: skip
+    "Softmax": _softmax,
+    "LogSoftmax": _log_softmax,
+    "BatchNormalization": _batch_norm,
+    "LayerNormalization": _layer_norm,
+    "RMSNormalization": _rms_norm,
+    "InstanceNormalization": _instance_norm,
+    "GroupNormalization": _group_norm,
+}
 
-# The same operators by a law, or with a rounding that the usual meaning leaves out: equality under either reading is equality.
+# The same operators by a law, or with a rounding that the usual meaning leaves out: equality under either
+# reading is equality.
 LAWS: Mapping[str, Meaning] = {
-    "Softmax": _softmax_shifted, "LogSoftmax": lambda c: c.function("Log", np.log, _softmax_shifted(c)), "RMSNormalization": _rms_norm_cast,
-}  # fmt: skip
+    "Softmax": _softmax_shifted,
+    "LogSoftmax": lambda c: c.function("Log", np.log, _softmax_shifted(c)),
+    "RMSNormalization": _rms_norm_cast,
+}

@@ -1,6 +1,8 @@
-"""ONNX operators that depend on order, over a prime field: the reference implementation is asked with real numbers, residues follow.
+"""ONNX operators that depend on order, over a prime field: the reference implementation is asked with real
+numbers, residues follow.
 
-What becomes of a single element by comparison with a bound (`Relu`, `Clip`, …) stands with the element-wise operators.
+What becomes of a single element by comparison with a bound (`Relu`, `Clip`, …) stands with the element-wise
+operators.
 """
 
 from __future__ import annotations
@@ -27,7 +29,13 @@ def _comparison(name: str) -> Meaning:
     def meaning(call: Call) -> Any:
         a, b = call.dual(0), call.dual(1)
         more, less = larger(a, b), larger(b, a)
-        return {"Less": less, "LessOrEqual": ~more, "Greater": more, "GreaterOrEqual": ~less, "Equal": ~(more | less)}[name]
+        return {
+            "Less": less,
+            "LessOrEqual": ~more,
+            "Greater": more,
+            "GreaterOrEqual": ~less,
+            "Equal": ~(more | less),
+        }[name]
 
     return meaning
 

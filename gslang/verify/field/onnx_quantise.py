@@ -29,7 +29,9 @@ def _dequantize(call: Call) -> Dual:
     zero = call.operands[2] if len(call.operands) > 2 else None
     if x.dtype.kind not in "iu":
         raise NoField("quantised numbers that are not whole")
-    levels = x.astype(np.int64) - (0 if zero is None else _levels(call, np.asarray(zero).astype(np.int64), x.ndim))
+    levels = x.astype(np.int64) - (
+        0 if zero is None else _levels(call, np.asarray(zero).astype(np.int64), x.ndim)
+    )
     return constant(levels.astype(np.float64)) * scale.moved(lambda v: _levels(call, v, x.ndim))
 
 
@@ -45,7 +47,12 @@ def _rounding(function: Callable[[Any], Any]) -> Callable[[Call], Dual]:
     def meaning(call: Call) -> Dual:
         x = call.dual(0)
         residue = rounded(x, function(x.real))
-        return Dual(residue, np.where(residue == np.round(x.real).astype(np.int64) % dual.PRIME, np.round(x.real), function(x.real)))
+        return Dual(
+            residue,
+            np.where(
+                residue == np.round(x.real).astype(np.int64) % dual.PRIME, np.round(x.real), function(x.real)
+            ),
+        )
 
     return meaning
 

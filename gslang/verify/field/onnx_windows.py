@@ -1,4 +1,6 @@
-"""Products, convolutions and means over windows of ONNX over a prime field: sums over shifted slices, exact in 63 bits."""
+"""Products, convolutions and means over windows of ONNX over a prime field: sums over shifted slices, exact
+in 63 bits.
+"""
 
 from __future__ import annotations
 
@@ -37,7 +39,9 @@ def _gemm(call: Call) -> Dual:
     return y if c is None else y + c * call.real("beta")
 
 
-def _windows(call: Call, space: Sequence[int], kernel: Sequence[int]) -> tuple[list[int], list[int], list[int], list[int]]:
+def _windows(
+    call: Call, space: Sequence[int], kernel: Sequence[int]
+) -> tuple[list[int], list[int], list[int], list[int]]:
     """(strides, dilations, befores, afters) of a sliding window."""
     rank = len(kernel)
     strides = list(call.numbers("strides") or (1,) * rank)
@@ -48,7 +52,10 @@ def _windows(call: Call, space: Sequence[int], kernel: Sequence[int]) -> tuple[l
         pads = [0] * (2 * rank)
     elif auto in ("SAME_UPPER", "SAME_LOWER"):
         for k in range(rank):
-            wide = max(0, (-(-space[k] // strides[k]) - 1) * strides[k] + dilations[k] * (kernel[k] - 1) + 1 - space[k])
+            wide = max(
+                0,
+                (-(-space[k] // strides[k]) - 1) * strides[k] + dilations[k] * (kernel[k] - 1) + 1 - space[k],
+            )
             small, large = wide // 2, wide - wide // 2
             pads[k], pads[rank + k] = (small, large) if auto == "SAME_UPPER" else (large, small)
     return strides, dilations, pads[:rank], pads[rank:]
@@ -73,7 +80,13 @@ def convolution(call: Call) -> Dual:
     n, out, inner = x.shape[0], w.shape[0], w.shape[1]
     total: Dual | None = None
     for offset in np.ndindex(*kernel):
-        window = (slice(None), slice(None), *(slice(o * s, o * s + (d - 1) * t + 1, t) for o, s, d, t in zip(offset, dilations, sizes, strides)))
+        window = (
+            slice(None), slice(None),
+            *(
+                slice(o * s, o * s + (d - 1) * t + 1, t)
+                for o, s, d, t in zip(offset, dilations, sizes, strides)
+            ),
+        )
         part = x.moved(_taken(window, (n, groups, inner, -1)))
         weight = w.moved(_taken((..., *offset), (groups, out // groups, inner)))
         y = contracted("ngis,goi->ngos", part, weight)
@@ -93,13 +106,23 @@ def _conv_transpose(call: Call) -> Dual:
     extra = call.numbers("output_padding") or (0,) * len(kernel)
     n, channels, per_group = x.shape[0], x.shape[1], w.shape[1]
     space = x.shape[2:]
-    full = [(d - 1) * t + s * (k - 1) + 1 + e for d, t, s, k, e in zip(space, strides, dilations, kernel, extra)]
+    full = [
+        (d - 1) * t + s * (k - 1) + 1 + e for d, t, s, k, e in zip(space, strides, dilations, kernel, extra)
+    ]
     whole = Dual(np.zeros((n, groups * per_group, *full), np.int64), np.zeros((n, groups * per_group, *full)))
     part = x.moved(lambda v: v.reshape(n, groups, channels // groups, -1))
     for offset in np.ndindex(*kernel):
         weight = w.moved(_taken((..., *offset), (groups, channels // groups, per_group)))
-        y = contracted("ngis,gio->ngos", part, weight).moved(lambda v: v.reshape(n, groups * per_group, *space))
-        window = (slice(None), slice(None), *(slice(o * s, o * s + (d - 1) * t + 1, t) for o, s, d, t in zip(offset, dilations, space, strides)))
+        y = contracted("ngis,gio->ngos", part, weight).moved(
+            lambda v: v.reshape(n, groups * per_group, *space)
+        )
+        window = (
+            slice(None), slice(None),
+            *(
+                slice(o * s, o * s + (d - 1) * t + 1, t)
+                for o, s, d, t in zip(offset, dilations, space, strides)
+            ),
+        )
         whole.residue[window] = (whole.residue[window] + y.residue) % dual.PRIME
         whole.real[window] += y.real
     kept = (slice(None), slice(None), *(slice(b, d - a) for b, a, d in zip(before, after, full)))
@@ -118,15 +141,27 @@ def _average_pool(call: Call) -> Dual:
     sums = []
     for value, fill in ((x, 0), (ones, int(bool(call.attrs.get("count_include_pad"))))):
         padded = value.moved(_padded(pads, fill))
-        sizes = [(d - s * (k - 1) - 1) // t + 1 for d, k, s, t in zip(padded.shape[2:], kernel, dilations, strides)]
+        sizes = [
+            (d - s * (k - 1) - 1) // t + 1 for d, k, s, t in zip(padded.shape[2:], kernel, dilations, strides)
+        ]
         total = number(0)
         for offset in np.ndindex(*kernel):
-            window = (slice(None), slice(None), *(slice(o * s, o * s + (d - 1) * t + 1, t) for o, s, d, t in zip(offset, dilations, sizes, strides)))
+            window = (
+                slice(None), slice(None),
+                *(
+                    slice(o * s, o * s + (d - 1) * t + 1, t)
+                    for o, s, d, t in zip(offset, dilations, sizes, strides)
+                ),
+            )
             total = total + padded.moved(_taken(window))
         sums.append(total)
     return sums[0] / sums[1]
 
 
 WINDOWS: dict[str, Meaning] = {
-    "MatMul": _matmul, "Gemm": _gemm, "Conv": convolution, "ConvTranspose": _conv_transpose, "AveragePool": _average_pool,
-}  # fmt: skip
+    "MatMul": _matmul,
+    "Gemm": _gemm,
+    "Conv": convolution,
+    "ConvTranspose": _conv_transpose,
+    "AveragePool": _average_pool,
+}

@@ -1,12 +1,15 @@
-"""Relay operators over a prime field: two sides that are equal as polynomials agree, others differ almost surely.
+"""Relay operators over a prime field: two sides that are equal as polynomials agree, others differ almost
+surely.
 
-Tensors hold residues modulo `PRIME` (int64). Ring operators are computed exactly, division multiplies by the inverse.
-Every other element-wise function is an unknown function: a hash of its name, its attributes and its argument, the same on both
-sides. Equality under all of these functions implies equality under the true one; a difference does not refute (the
-true function may have a property that the two sides use), so `Evaluation.uninterpreted` tells whether there were any.
+Tensors hold residues modulo `PRIME` (int64). Ring operators are computed exactly, division multiplies by the
+inverse. Every other element-wise function is an unknown function: a hash of its name, its attributes and its
+argument, the same on both sides. Equality under all of these functions implies equality under the true one; a
+difference does not refute (the true function may have a property that the two sides use), so
+`Evaluation.uninterpreted` tells whether there were any.
 
-Bound (Schwartz 1980, Zippel 1979): if two sides of total degree d differ, they agree at a random point with a chance of at
-most d / PRIME. Hashes are taken for independent uniform residues. Order (`max`, `less`): `relay_order`.
+Bound (Schwartz 1980, Zippel 1979): if two sides of total degree d differ, they agree at a random point with a
+chance of at most d / PRIME. Hashes are taken for independent uniform residues. Order (`max`, `less`):
+`relay_order`.
 """
 
 from __future__ import annotations
@@ -35,24 +38,30 @@ Attrs = Mapping[str, Any]
 
 @dataclass(slots=True)
 class Evaluation:
-    """`outputs`: residues (tuples of them), one for each output. `uninterpreted`: names of functions that were taken as unknown."""
+    """`outputs`: residues (tuples of them), one for each output.
+
+    `uninterpreted`: names of functions that were taken as unknown.
+    """
 
     outputs: list[Any]
     uninterpreted: set[str]
 
 
 _BILINEAR = frozenset({
-    "nn.conv1d", "nn.conv2d", "nn.conv3d", "nn.dense", "nn.matmul", "nn.batch_matmul", "nn.conv1d_transpose", "nn.conv2d_transpose",
-    "nn.conv3d_transpose", "nn.conv2d_backward_weight",
-})  # fmt: skip
+    "nn.conv1d", "nn.conv2d", "nn.conv3d", "nn.dense", "nn.matmul", "nn.batch_matmul", "nn.conv1d_transpose",
+    "nn.conv2d_transpose", "nn.conv3d_transpose", "nn.conv2d_backward_weight",
+})
 # Linear in all operands together: computed on residues as they are, then reduced.
-_LINEAR = frozenset({"add", "subtract", "negative", "nn.bias_add", "sum", "collapse_sum_like", "collapse_sum_to", "cumsum"})
+_LINEAR = frozenset(
+    {"add", "subtract", "negative", "nn.bias_add", "sum", "collapse_sum_like", "collapse_sum_to", "cumsum"}
+)
 _MOVEMENT = frozenset({
-    "transpose", "reshape", "contrib_reverse_reshape", "reshape_like", "concatenate", "split", "expand_dims", "squeeze", "stack",
-    "layout_transform", "broadcast_to", "broadcast_to_like", "zeros_like", "ones_like", "full_like", "strided_slice", "reverse",
-    "repeat", "tile", "copy", "nn.batch_flatten", "nn.depth_to_space", "nn.space_to_depth", "swapaxes", "matrix_set_diag",
-    "annotation.stop_fusion", "annotation.checkpoint", "device_copy", "take", "slice_like",
-})  # fmt: skip
+    "transpose", "reshape", "contrib_reverse_reshape", "reshape_like", "concatenate", "split", "expand_dims",
+    "squeeze", "stack", "layout_transform", "broadcast_to", "broadcast_to_like", "zeros_like", "ones_like",
+    "full_like", "strided_slice", "reverse", "repeat", "tile", "copy", "nn.batch_flatten",
+    "nn.depth_to_space", "nn.space_to_depth", "swapaxes", "matrix_set_diag", "annotation.stop_fusion",
+    "annotation.checkpoint", "device_copy", "take", "slice_like",
+})
 _UNINTERPRETED_BINARY = frozenset({
     "power", "maximum", "minimum", "mod", "floor_mod", "floor_divide", "trunc_divide", "trunc_mod", "atan2",
 })  # fmt: skip
@@ -60,10 +69,13 @@ _SYMMETRIC = frozenset({"maximum", "minimum"})
 _SYMMETRIC_REDUCTIONS = frozenset({"max", "min", "all", "any"})
 
 
-def evaluate_in_field(graph: Graph, dialect: Dialect, inputs: Mapping[str, Any], reals: Mapping[str, Any] | None = None) -> Evaluation:
+def evaluate_in_field(
+    graph: Graph, dialect: Dialect, inputs: Mapping[str, Any], reals: Mapping[str, Any] | None = None
+) -> Evaluation:
     """The residues of the graph's outputs. `inputs`: residues by name. Raises `NoField`.
 
-    `reals`: the same inputs as real numbers; with them, operators that depend on order are computed, else they are unknown functions.
+    `reals`: the same inputs as real numbers; with them, operators that depend on order are computed, else
+    they are unknown functions.
     """
     values: dict[int, Any] = {}
     rough: dict[int, Any] = {}
@@ -73,7 +85,9 @@ def evaluate_in_field(graph: Graph, dialect: Dialect, inputs: Mapping[str, Any],
         if op in (INPUT, PARAM, CONST):
             values[node] = _leaf(graph, node, inputs)
             if reals is not None:
-                rough[node] = reals[str(graph.names[node])] if graph.value(node) is None else _real(graph.value(node))
+                rough[node] = (
+                    reals[str(graph.names[node])] if graph.value(node) is None else _real(graph.value(node))
+                )
         elif op is TUPLE:
             values[node] = tuple(values[o] for o in graph.operands[node])
             rough[node] = tuple(rough.get(o) for o in graph.operands[node])
@@ -93,8 +107,13 @@ def evaluate_in_field(graph: Graph, dialect: Dialect, inputs: Mapping[str, Any],
                     near = [rough[o] if o >= 0 else None for o in graph.operands[node]]
                     found = ordered(op, operands, near, attrs)
                     rough[node] = _roughly(graph, dialect, node, near)
-                values[node] = found if found is not None else _call(graph, node, op, signature, operands, attrs, unknown)
-            except (ValueError, TypeError, IndexError, KeyError, NotImplementedError, ArithmeticError) as error:
+                values[node] = (
+                    found if found is not None
+                    else _call(graph, node, op, signature, operands, attrs, unknown)
+                )
+            except (
+                ValueError, TypeError, IndexError, KeyError, NotImplementedError, ArithmeticError,
+            ) as error:
                 raise NoField(f"`{op}`: {error}") from error
     return Evaluation([values[node] for node in graph.outputs], unknown)
 
@@ -124,7 +143,8 @@ def _leaf(graph: Graph, node: int, inputs: Mapping[str, Any]) -> Any:
     if value is None:
         return inputs[str(graph.names[node])]
     if isinstance(type_, TensorType) and type_.dtype is not None and type_.dtype.startswith(("int", "uint")):
-        return np.asarray(value, np.int64)  # may be a shape or an index; negative ones become residues where they are added
+        # may be a shape or an index; negative ones become residues where they are added
+        return np.asarray(value, np.int64)
     if np.asarray(value).dtype.kind == "b":
         return np.asarray(value)
     if np.asarray(value).dtype.kind not in "fiu":
@@ -147,7 +167,15 @@ def _plain(op: str, operands: Sequence[Any], attrs: Attrs) -> Any:
     return EVALUATE[op](operands, attrs)
 
 
-def _call(graph: Graph, node: int, op: str, signature: Signature, operands: list[Any], attrs: Attrs, unknown: set[str]) -> Any:
+def _call(
+    graph: Graph,
+    node: int,
+    op: str,
+    signature: Signature,
+    operands: list[Any],
+    attrs: Attrs,
+    unknown: set[str],
+) -> Any:
     traits = signature.traits
     if op in ("zeros", "ones"):
         return np.full(attrs["shape"], int(op == "ones"), np.int64)
@@ -156,7 +184,10 @@ def _call(graph: Graph, node: int, op: str, signature: Signature, operands: list
     if op in _MOVEMENT:
         return _plain(op, operands, {**attrs, "dtype": "int64"} if "dtype" in attrs else attrs)
     if op == "nn.pad":
-        fill = operands[1] if len(operands) > 1 and operands[1] is not None else residues(np.float32(attrs.get("pad_value") or 0))
+        fill = (
+            operands[1] if len(operands) > 1 and operands[1] is not None
+            else residues(np.float32(attrs.get("pad_value") or 0))
+        )
         return _plain(op, [operands[0], fill], attrs)
     if op in _LINEAR:
         plain = {**attrs, "dtype": ""} if op == "cumsum" else attrs
@@ -199,13 +230,18 @@ def _whole(op: str, operands: Sequence[Any], given: str, shape: tuple[int, ...])
     state = blake2b(f"{op} {given} {shape}".encode())
     for operand in operands:
         for part in operand if isinstance(operand, tuple) else (operand,):
-            state.update(b"none" if part is None else repr(part.shape).encode() + np.ascontiguousarray(part % PRIME).tobytes())
+            state.update(
+                b"none" if part is None
+                else repr(part.shape).encode() + np.ascontiguousarray(part % PRIME).tobytes()
+            )
     seed = int.from_bytes(state.digest()[:16], "little")
     return np.random.default_rng(seed).integers(0, PRIME, shape, dtype=np.int64)
 
 
 def _readable(attrs: Attrs) -> str:
-    return repr([(name, float(np.float32(v)) if isinstance(v, float) else v) for name, v in sorted(attrs.items())])
+    return repr(
+        [(name, float(np.float32(v)) if isinstance(v, float) else v) for name, v in sorted(attrs.items())]
+    )
 
 
 def _bilinear(op: str, operands: Sequence[Any], attrs: Attrs) -> Any:
@@ -264,7 +300,11 @@ def _scaled(y: Any, operands: Sequence[Any], attrs: Attrs) -> Any:
 def _batch_norm(operands: Sequence[Any], attrs: Attrs, unknown: set[str]) -> Any:
     x, _, _, mean, variance = operands
     root = _root((variance + _float32(attrs["epsilon"])) % PRIME, unknown)
-    y = (x - _along(mean, x.ndim, attrs["axis"])) % PRIME * _along(inverse(root), x.ndim, attrs["axis"]) % PRIME
+    y = (
+        (x - _along(mean, x.ndim, attrs["axis"]))
+        % PRIME * _along(inverse(root), x.ndim, attrs["axis"])
+        % PRIME
+    )
     return _scaled(y, operands, attrs), mean, variance
 
 
@@ -296,10 +336,15 @@ def _group_norm(operands: Sequence[Any], attrs: Attrs, unknown: set[str]) -> Any
 
 def _l2_normalize(operands: Sequence[Any], attrs: Attrs, unknown: set[str]) -> Any:
     x = operands[0]
-    total = (x * x % PRIME).sum(axis=None if attrs["axis"] is None else tuple(attrs["axis"]), keepdims=True) % PRIME
+    total = (x * x % PRIME).sum(
+        axis=None if attrs["axis"] is None else tuple(attrs["axis"]), keepdims=True
+    ) % PRIME
     least = np.full_like(total, _float32(attrs["eps"]))
     unknown.add("maximum")
-    return x * inverse(_root(mixed("maximum", np.minimum(total, least), np.maximum(total, least)), unknown)) % PRIME
+    return (
+        x * inverse(_root(mixed("maximum", np.minimum(total, least), np.maximum(total, least)), unknown))
+        % PRIME
+    )
 
 
 def _cast(operands: Sequence[Any], attrs: Attrs, unknown: set[str]) -> Any:
@@ -308,8 +353,17 @@ def _cast(operands: Sequence[Any], attrs: Attrs, unknown: set[str]) -> Any:
 
 
 _SPECIAL: dict[str, Special] = {
-    "divide": _divide, "rsqrt": _rsqrt, "sqrt": lambda o, a, u: _root(o[0], u), "exp": lambda o, a, u: _exponential(o[0], u),
-    "mean": _mean, "nn.softmax": _softmax, "nn.batch_norm": _batch_norm, "nn.layer_norm": _layer_norm,
-    "nn.instance_norm": _instance_norm, "nn.group_norm": _group_norm, "nn.l2_normalize": _l2_normalize, "cast": _cast,
+    "divide": _divide,
+    "rsqrt": _rsqrt,
+    "sqrt": lambda o, a, u: _root(o[0], u),
+    "exp": lambda o, a, u: _exponential(o[0], u),
+    "mean": _mean,
+    "nn.softmax": _softmax,
+    "nn.batch_norm": _batch_norm,
+    "nn.layer_norm": _layer_norm,
+    "nn.instance_norm": _instance_norm,
+    "nn.group_norm": _group_norm,
+    "nn.l2_normalize": _l2_normalize,
+    "cast": _cast,
     "nn.dropout": lambda o, a, u: (o[0], np.ones_like(o[0])),
-}  # fmt: skip
+}

@@ -1,7 +1,7 @@
 """Relay operators that depend on the order of numbers: real numbers decide, residues follow (`dual`).
 
-A selection (maximum, clip, pooling, …) is computed on the real numbers; each result is one of the candidates, whose residue it
-gets. Comparisons give truth values; roundings give whole numbers.
+A selection (maximum, clip, pooling, …) is computed on the real numbers; each result is one of the candidates,
+whose residue it gets. Comparisons give truth values; roundings give whole numbers.
 """
 
 from __future__ import annotations
@@ -23,7 +23,10 @@ COMPARISONS = frozenset({"less", "less_equal", "greater", "greater_equal", "equa
 LOGIC = frozenset({"logical_and", "logical_or", "logical_xor", "logical_not", "all", "any"})
 ROUNDINGS = frozenset({"floor", "ceil", "round", "trunc"})
 POSITIONS = frozenset({"argmax", "argmin"})
-ORDERED = SELECTIONS | COMPARISONS | ROUNDINGS | POSITIONS | {"where", "isnan", "isinf", "isfinite", "nn.l2_normalize"}
+ORDERED = (
+    SELECTIONS | COMPARISONS | ROUNDINGS | POSITIONS
+    | {"where", "isnan", "isinf", "isfinite", "nn.l2_normalize"}
+)
 
 
 def ordered(op: str, residues: Sequence[Any], reals: Sequence[Any], attrs: Mapping[str, Any]) -> Any:
@@ -44,11 +47,19 @@ def ordered(op: str, residues: Sequence[Any], reals: Sequence[Any], attrs: Mappi
     if op in COMPARISONS:
         more, less = larger(values[0], values[1]), larger(values[1], values[0])
         return {
-            "less": less, "less_equal": ~more, "greater": more, "greater_equal": ~less, "equal": ~(more | less), "not_equal": more | less,
-        }[op]  # fmt: skip
+            "less": less,
+            "less_equal": ~more,
+            "greater": more,
+            "greater_equal": ~less,
+            "equal": ~(more | less),
+            "not_equal": more | less,
+        }[op]
     if op == "nn.l2_normalize":
         least = number(float(np.float32(attrs["eps"])))
-        whole = maximum((values[0] * values[0]).total(None if attrs["axis"] is None else tuple(attrs["axis"]), True), least)
+        whole = maximum(
+            (values[0] * values[0]).total(None if attrs["axis"] is None else tuple(attrs["axis"]), True),
+            least,
+        )
         return values[0].residue * inverse(mixed("sqrt []", whole.residue)) % PRIME
     plain = {name: float(np.float32(v)) if isinstance(v, float) else v for name, v in attrs.items()}
     result = EVALUATE[op]([v.real for v in values], plain)

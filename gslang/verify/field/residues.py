@@ -40,10 +40,14 @@ def inverse(x: Any) -> Any:
 
 
 def mixed(label: str, *arguments: Any) -> Any:
-    """A random function of residues, chosen by `label` (the finaliser of MurmurHash3, over all arguments in turn)."""
+    """A random function of residues, chosen by `label` (the finaliser of MurmurHash3, over all arguments in
+    turn).
+    """
     shape = np.broadcast_shapes(*[a.shape for a in arguments])
     with np.errstate(over="ignore"):
-        state = np.full(shape, zlib.crc32(label.encode()) * 0x9E3779B97F4A7C15 & 0xFFFFFFFFFFFFFFFF, np.uint64)
+        state = np.full(
+            shape, zlib.crc32(label.encode()) * 0x9E3779B97F4A7C15 & 0xFFFFFFFFFFFFFFFF, np.uint64
+        )
         for argument in arguments:
             state = state ^ argument.astype(np.uint64)
             for _ in range(2):

@@ -1,1 +1,3 @@
-"""Proofs that both sides of a rule are equal for tensors of every size: symbolic sizes, index expressions, normal forms."""
+"""Proofs that both sides of a rule are equal for tensors of every size: symbolic sizes, index expressions,
+normal forms.
+"""

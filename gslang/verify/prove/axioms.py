@@ -1,9 +1,11 @@
-"""The laws of `laws.LAWS` at work: values of functions in normal form, each use of a law by its name (`uses`).
+"""The laws of `laws.LAWS` at work: values of functions in normal form, each use of a law by its name
+(`uses`).
 
-`apply(name, arguments)` is the function's value. √x·√x = x and exp(log x) = x hold where the left side is defined at all
-(`tensors.need_defined` sees to that). Functions without a law are unknown functions. Maximum and minimum are a lattice: arguments
-that another one dominates go away, nested ones are flattened. log |x| is written `log_abs(x)` where nobody says that x is positive: a logarithm
-of a product is a sum of these. Truth values are 1 and 0.
+`apply(name, arguments)` is the function's value. √x·√x = x and exp(log x) = x hold where the left side is
+defined at all (`tensors.need_defined` sees to that). Functions without a law are unknown functions. Maximum
+and minimum are a lattice: arguments that another one dominates go away, nested ones are flattened. log |x| is
+written `log_abs(x)` where nobody says that x is positive: a logarithm of a product is a sum of these. Truth
+values are 1 and 0.
 """
 
 from __future__ import annotations
@@ -135,7 +137,10 @@ SIMPLIFY.update({"sqrt": _roots, "exp": _exponentials})
 
 def at_least_0(x: Term) -> bool:
     """True if x ≥ 0 for sure."""
-    return all(c >= 0 and all(exponent % 2 == 0 or _atom_at_least_0(atom) for atom, exponent in factors) for factors, c in x.parts.items())
+    return all(
+        c >= 0 and all(exponent % 2 == 0 or _atom_at_least_0(atom) for atom, exponent in factors)
+        for factors, c in x.parts.items()
+    )
 
 
 def _atom_at_least_0(atom: Atom) -> bool:
@@ -144,7 +149,10 @@ def _atom_at_least_0(atom: Atom) -> bool:
     if atom.kind == "total" and atom.name == "sum" or atom.kind == "group":
         return at_least_0(atom.args[0])
     if atom.kind == "fn" and atom.name == "max":
-        return any(at_least_0(a) for a in atom.args) or len(atom.args) == 2 and (atom.args[0] + atom.args[1]).constant == 0
+        return (
+            any(at_least_0(a) for a in atom.args) or len(atom.args) == 2
+            and (atom.args[0] + atom.args[1]).constant == 0
+        )
     return atom.kind == "fn" and atom.name in ("exp", "sqrt", "sigmoid")
 
 
@@ -217,7 +225,9 @@ def _largest(arguments: Sequence[Term]) -> Term:
     common = term(shared)
     rest = [x - common for x in kept]
     rest.sort(key=lambda x: x.key)
-    scale = next(abs(c) for x in rest for _, c in sorted(x.parts.items(), key=lambda item: [a.key for a, _ in item[0]]))
+    scale = next(
+        abs(c) for x in rest for _, c in sorted(x.parts.items(), key=lambda item: [a.key for a, _ in item[0]])
+    )
     rest = sorted((x.scaled(1 / scale) for x in rest), key=lambda x: x.key)
     return unknown("max", *rest).scaled(scale) + common
 
@@ -284,7 +294,13 @@ def _built(expression: ast.expr, binding: Mapping[str, Term]) -> Term:
 
 
 Function = Callable[..., Term]
-RING: dict[str, Function] = {"add": lambda a, b: a + b, "subtract": lambda a, b: a - b, "multiply": lambda a, b: a * b, "negative": lambda a: -a, "copy": lambda a: a}
+RING: dict[str, Function] = {
+    "add": lambda a, b: a + b,
+    "subtract": lambda a, b: a - b,
+    "multiply": lambda a, b: a * b,
+    "negative": lambda a: -a,
+    "copy": lambda a: a,
+}
 FUNCTIONS: dict[str, Function] = {
     **RING, "sqrt": square_root, "exp": exponential, "log": logarithm, "maximum": maximum, "power": _power,
     **{function_of(law): by_law(law.name) for law in DEFINITIONS},
@@ -306,14 +322,19 @@ def apply(name: str, arguments: Sequence[Term]) -> Term:
     if name in IDEMPOTENT | INVOLUTION and (inner := _made_by(name, arguments[0])) is not None:
         use(f"{name} twice", x=inner)
         return inner if name in INVOLUTION else arguments[0]
-    if name.partition(" ")[0] in REMAINDERS and (inner := _made_by(name, arguments[0], arguments[1])) is not None:
+    if (
+        name.partition(" ")[0] in REMAINDERS
+        and (inner := _made_by(name, arguments[0], arguments[1])) is not None
+    ):
         rewrite(f"{name.partition(' ')[0]} twice", lambda: unknown(name, *arguments), arguments[0])
         return arguments[0]
     return turned(name, *arguments) if name in SYMMETRIC else unknown(name, *arguments)
 
 
 def _made_by(name: str, x: Term, *others: Term) -> Term | None:
-    """The argument of the function of which x is a value, with the same other arguments; None for what is no value of it."""
+    """The argument of the function of which x is a value, with the same other arguments; None for what is no
+    value of it.
+    """
     alone = x.alone
     if alone is None or alone[1] != 1 or alone[0].kind != "fn" or alone[0].name != name:
         return None
@@ -338,9 +359,14 @@ def _whole_lattice(name: str, law: str, better: Callable[[Fraction, Fraction], F
         constants: list[Fraction] = []
         for argument in arguments:
             alone = argument.alone
-            inner = alone[0].args if alone is not None and alone[1] == 1 and alone[0].kind == "fn" and alone[0].name == name else (argument,)
+            inner = (
+                alone[0].args
+                if alone is not None and alone[1] == 1 and alone[0].kind == "fn" and alone[0].name == name
+                else (argument,)
+            )
             for x in inner:
-                if x.constant is not None and 0 <= x.constant <= 127 and x.constant.denominator == 1:  # every type of whole numbers has these
+                # every type of whole numbers has these
+                if x.constant is not None and 0 <= x.constant <= 127 and x.constant.denominator == 1:
                     constants.append(x.constant)
                 else:
                     flat[x.key] = x
@@ -353,7 +379,16 @@ def _whole_lattice(name: str, law: str, better: Callable[[Fraction, Fraction], F
     return lattice
 
 
-_whole_max, _whole_min = _whole_lattice("whole maximum", "largest whole number", max), _whole_lattice("whole minimum", "smallest whole number", min)
+_whole_max, _whole_min = (
+    _whole_lattice("whole maximum", "largest whole number", max),
+    _whole_lattice("whole minimum", "smallest whole number", min),
+)
 FUNCTIONS.update({"whole maximum": _whole_max, "whole minimum": _whole_min})
 # What a function is called for whole numbers.
-WHOLE_FUNCTIONS: dict[str, str] = {"maximum": "whole maximum", "minimum": "whole minimum", "relu": "whole relu", "abs": "whole abs", "clip": "whole clip"}
+WHOLE_FUNCTIONS: dict[str, str] = {
+    "maximum": "whole maximum",
+    "minimum": "whole minimum",
+    "relu": "whole relu",
+    "abs": "whole abs",
+    "clip": "whole clip",
+}

@@ -1,7 +1,8 @@
 """One case of a rule: the graph of its source, and the rule's values in it.
 
-Values are computed by the engine's readable evaluator over symbolic sizes: a comparison that is not decided splits the case.
-What the source's operators demand is assumed (`source`), what the target's demand must follow (`target`).
+Values are computed by the engine's readable evaluator over symbolic sizes: a comparison that is not decided
+splits the case. What the source's operators demand is assumed (`source`), what the target's demand must
+follow (`target`).
 """
 
 from __future__ import annotations
@@ -21,27 +22,36 @@ from gslang.verify.prove.tensors import Tensor, Value, World
 from gslang.verify.prove.values import FamilyValues
 from gslang.verify.prove.watched import WatchingScope
 
-# What a value fails with in the engine as well, so that the rule is not applied in this case. Any other error may be the prover's own:
-# whether a condition holds is open then.
+# What a value fails with in the engine as well, so that the rule is not applied in this case. Any other error
+# may be the prover's own: whether a condition holds is open then.
 DEFINITE = (UnknownValue, IndexError, ZeroDivisionError)
 _NOTHING = "'NoneType' object"  # how Python's words for what cannot be asked of an absent value begin
 OPEN = (LookupError, ValueError, TypeError, AttributeError, ArithmeticError)
 
 
 class Case:
-    """`graph`: the nodes of the source so far; `scope`: what they are bound to; `evaluate`: the value of an expression there."""
+    """`graph`: the nodes of the source so far; `scope`: what they are bound to; `evaluate`: the value of an
+    expression there.
+    """
 
     def __init__(self, rule: ir.CheckedRule, world: World, decisions: dict[int, int]) -> None:
         self.rule, self.world = rule, world
         self.graph = SymbolicGraph(world)
-        self.scope: Any = WatchingScope(rule, self.graph, [UNBOUND] * len(rule.nodes), instances=[[] for _ in rule.blocks])  # type: ignore[arg-type]
+        self.scope: Any = WatchingScope(
+            rule, self.graph, [UNBOUND] * len(rule.nodes), instances=[[] for _ in rule.blocks]  # type: ignore[arg-type]
+        )
         self.scope.watched, self.scope.sides = decisions, set()
-        self.evaluate: Callable[[ir.Value], Any] = FamilyValues(world, self.scope) if rule.blocks else lambda value: evaluate(value, self.scope)
+        self.evaluate: Callable[[ir.Value], Any] = (
+            FamilyValues(world, self.scope) if rule.blocks else lambda value: evaluate(value, self.scope)
+        )
 
     # ── values ──
 
     def value(self, value: ir.Value) -> Any:
-        """A value that must be there. Raises `Impossible` where the engine has none either: the match does not count then."""
+        """A value that must be there.
+
+        Raises `Impossible` where the engine has none either: the match does not count then.
+        """
         try:
             return self.evaluate(value)
         except DEFINITE as error:
@@ -85,13 +95,16 @@ class Case:
     def as_written(self, value: ir.Value, operator: str, operands: Sequence[Value]) -> Any:
         """An attribute that is copied, without looking at how it is written; None for any other value.
 
-        How it is written does not matter only in a call that is like the one it comes from: an axis of -1 is another one elsewhere.
+        How it is written does not matter only in a call that is like the one it comes from: an axis of -1 is
+        another one elsewhere.
         """
         if isinstance(value, ir.NodeAttr) and isinstance(self.rule.nodes[value.node], ir.CallNode):
             slot = self.scope.slot(value.place, value.node)
             if slot >= 0:
                 found = self.graph.attrs[slot].get(value.name)
-                if isinstance(found, Written) and (found.anywhere and self.graph.op[slot] == operator or self.alike(slot, operator, operands)):
+                if isinstance(found, Written) and (
+                    found.anywhere and self.graph.op[slot] == operator or self.alike(slot, operator, operands)
+                ):
                     return found
         return None
 
@@ -101,16 +114,23 @@ class Case:
         own = [self.graph.tensor(o) if o >= 0 else None for o in self.graph.operands[slot]]
         if self.graph.op[slot] != operator or list(map(_rank, own)) != list(map(_rank, operands))[: len(own)]:
             return False
-        first, other = (next((o for o in values if isinstance(o, Tensor)), None) for values in (own, operands))
+        first, other = (
+            next((o for o in values if isinstance(o, Tensor)), None) for values in (own, operands)
+        )
         return first is None or other is None or compared(first.dtype, other.dtype) is True
 
-    def copied(self, slot: int, operator: str, operands: Sequence[Value], names: Sequence[str]) -> dict[str, Any]:
+    def copied(
+        self, slot: int, operator: str, operands: Sequence[Value], names: Sequence[str]
+    ) -> dict[str, Any]:
         """Attributes of a call in the source for another call."""
         own = self.graph.attrs[slot]
         if self.alike(slot, operator, operands):
             return dict(own.items())
         same = self.graph.op[slot] == operator
-        return {name: v if same and isinstance(v, Written) and v.anywhere else own[name] for name, v in own.items() if name in names}
+        return {
+            name: v if same and isinstance(v, Written) and v.anywhere else own[name]
+            for name, v in own.items() if name in names
+        }
 
 
 def _rank(value: Value) -> int | None:

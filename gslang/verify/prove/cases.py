@@ -1,8 +1,10 @@
-"""Equality of terms by cases: which argument of a maximum is the largest, whether what a comparison asks is above 0.
+"""Equality of terms by cases: which argument of a maximum is the largest, whether what a comparison asks is
+above 0.
 
-Each case adds linear inequalities between products of atoms; cases whose inequalities contradict each other (Fourier 1826, Motzkin 1936) do not occur.
-In each other case the difference of two terms must vanish. Real numbers only need to be ordered for this, so it holds for the numbers
-that whole numbers stand for (`truths.order`) as well. Not here: cases of sizes, which are settled before (`facts`).
+Each case adds linear inequalities between products of atoms; cases whose inequalities contradict each other
+(Fourier 1826, Motzkin 1936) do not occur. In each other case the difference of two terms must vanish. Real
+numbers only need to be ordered for this, so it holds for the numbers that whole numbers stand for
+(`truths.order`) as well. Not here: cases of sizes, which are settled before (`facts`).
 """
 
 from __future__ import annotations
@@ -21,7 +23,9 @@ Bound = tuple[Term, bool]
 """A term that is at least 0, or above it."""
 
 
-def vanishes(difference: Term, budget: Budget, known: tuple[Bound, ...] = (), depth: int = _MOST_ATOMS) -> bool:
+def vanishes(
+    difference: Term, budget: Budget, known: tuple[Bound, ...] = (), depth: int = _MOST_ATOMS
+) -> bool:
     """True if a term is 0 in every case. False: not found."""
     if not difference.parts:
         return True
@@ -31,7 +35,10 @@ def vanishes(difference: Term, budget: Budget, known: tuple[Bound, ...] = (), de
     atom = _innermost(difference)
     if atom is None or depth == 0:
         return contradictory((*known, (difference, True))) and contradictory((*known, (-difference, True)))
-    return all(vanishes(_with(difference, atom, value), budget, (*known, *bounds), depth - 1) for value, bounds in _ways(atom))
+    return all(
+        vanishes(_with(difference, atom, value), budget, (*known, *bounds), depth - 1)
+        for value, bounds in _ways(atom)
+    )
 
 
 def _ways(atom: Atom) -> list[tuple[Term, list[Bound]]]:
@@ -44,8 +51,9 @@ def _ways(atom: Atom) -> list[tuple[Term, list[Bound]]]:
     sign = Fraction(-1 if atom.name == "whole minimum" else 1)
     places = [a if atom.name == "max" else apply("order", [a]) for a in atom.args]
     return [
-        (a, [((places[k] - other).scaled(sign), False) for j, other in enumerate(places) if j != k]) for k, a in enumerate(atom.args)
-    ]  # fmt: skip
+        (a, [((places[k] - other).scaled(sign), False) for j, other in enumerate(places) if j != k])
+        for k, a in enumerate(atom.args)
+    ]
 
 
 _SPLIT = frozenset({"positive", "truth", "max", "whole maximum", "whole minimum"})
@@ -91,7 +99,9 @@ def contradictory(bounds: Sequence[Bound]) -> bool:
             rows.append(({product: Fraction(1)}, is_positive(alone)))
     while True:
         for row, strict in rows:
-            if all(not p for p in row) and (row.get((), Fraction(0)) < 0 or strict and not row.get((), Fraction(0))):
+            if all(not p for p in row) and (
+                row.get((), Fraction(0)) < 0 or strict and not row.get((), Fraction(0))
+            ):
                 return True
         products = sorted({p for row, _ in rows for p in row if p and row[p]}, key=_text)
         if not products:
@@ -122,6 +132,9 @@ def _without(rows: Sequence[_Row], product: Factors) -> list[_Row]:
     below = [(row, strict) for row, strict in rows if row.get(product, 0) < 0]
     for up, strict in above:
         for down, other in below:
-            sum_ = {p: up.get(p, Fraction(0)) / up[product] - down.get(p, Fraction(0)) / down[product] for p in {*up, *down}}
+            sum_ = {
+                p: up.get(p, Fraction(0)) / up[product] - down.get(p, Fraction(0)) / down[product]
+                for p in {*up, *down}
+            }
             kept.append(({p: c for p, c in sum_.items() if c}, strict or other))
     return kept

@@ -1,9 +1,11 @@
 """The record of a proof: its cases, and for each output the steps that lead both sides to their normal forms.
 
-The prover makes terms in normal form right away. For a certificate, each element of an output is made once more as it is written (`uses.untouched`), and
-the laws that were used are replayed on that: each step is a law, where in the term it was used, and the term afterwards.
-What is left then (sizes brought up to date, sums in another order) is a step without a law, which the checker can only try at numbers.
-Obligations are inequalities of sizes that the proof rests on, each with what was assumed; the facts of the case belong to all of them.
+The prover makes terms in normal form right away. For a certificate, each element of an output is made once
+more as it is written (`uses.untouched`), and the laws that were used are replayed on that: each step is a
+law, where in the term it was used, and the term afterwards. What is left then (sizes brought up to date, sums
+in another order) is a step without a law, which the checker can only try at numbers. Obligations are
+inequalities of sizes that the proof rests on, each with what was assumed; the facts of the case belong to all
+of them.
 
 The terms are those of `recheck.terms`, so that prover and checker need not share more than laws and terms.
 """
@@ -35,7 +37,9 @@ _MOST_STEPS = 300  # of one side of one output
 
 @dataclass(slots=True)
 class Side:
-    """One side of an output: the term as it is written, if it could be made, its normal form, and the laws used in between."""
+    """One side of an output: the term as it is written, if it could be made, its normal form, and the laws
+    used in between.
+    """
 
     written: Any
     normal: Any
@@ -107,7 +111,10 @@ def _plain_atom(atom: own.Atom) -> plain.Term:
         case "group":
             return plain_term(atom.args[0])
         case "total":
-            return plain.of_atom(("total", atom.name, tuple((name, plain_size(size)) for name, size in atom.variables), plain_term(atom.args[0])))
+            return plain.of_atom((
+                "total", atom.name, tuple((name, plain_size(size)) for name, size in atom.variables),
+                plain_term(atom.args[0]),
+            ))
     raise ValueError(atom.kind)
 
 
@@ -147,7 +154,9 @@ def canonical(term: plain.Term, depth: int = 0) -> plain.Term:
                 for order in permutations(variables):
                     names = {name: f"@{depth}.{k}" for k, (name, _) in enumerate(order)}
                     inner = canonical(renamed(body, names), depth + 1)
-                    numbered.append(("total", kind, tuple((names[name], size) for name, size in order), inner))
+                    numbered.append(
+                        ("total", kind, tuple((names[name], size) for name, size in order), inner)
+                    )
                 return plain.of_atom(min(numbered, key=repr))
         return plain.inside(atom, lambda inner: canonical(inner, depth))
 
@@ -158,7 +167,9 @@ def canonical(term: plain.Term, depth: int = 0) -> plain.Term:
 
 
 def side_as_json(side: Side) -> dict[str, Any]:
-    """The chain of steps from the term as it is written to its normal form; `tail`: what is left between the last step and that."""
+    """The chain of steps from the term as it is written to its normal form; `tail`: what is left between the
+    last step and that.
+    """
     normal = canonical(plain_term(side.normal))
     current = normal if side.written is None else plain_term(side.written)
     start, steps = current, []
@@ -175,13 +186,18 @@ def side_as_json(side: Side) -> dict[str, Any]:
 
 
 def _step(used: Use, current: plain.Term) -> tuple[plain.Term, dict[str, Any]] | None:
-    """The term after a use of a law, and the step; None where the law was used on something that is not in the term."""
+    """The term after a use of a law, and the step; None where the law was used on something that is not in
+    the term.
+    """
     law = BY_NAME[used.law]
     try:
         if used.before is None:
             letters = {letter: plain_term(value) for letter, value in used.binding.items()}
             before, after = (instance(side, letters) for side in (law.left, law.right))
-            entry: dict[str, Any] = {"law": used.law, "letters": {letter: as_json(value) for letter, value in sorted(letters.items())}}
+            entry: dict[str, Any] = {
+                "law": used.law,
+                "letters": {letter: as_json(value) for letter, value in sorted(letters.items())},
+            }
         else:
             before, after = plain_term(used.before), plain_term(used.after)
             entry = {"law": used.law, "before": as_json(before), "after": as_json(after)}
@@ -214,30 +230,55 @@ def place_of(term: plain.Term, product: plain.Factors) -> list[int] | None:
 
 
 def as_certificate(name: str, content: str, reason: str, proof: Any) -> str:
-    """The certificate of a proof as JSON. `content`: the digest of the rule. `reason`: what the verdict says."""
+    """The certificate of a proof as JSON.
+
+    `content`: the digest of the rule. `reason`: what the verdict says.
+    """
     document: dict[str, Any] = {
-        "format": FORMAT, "rule": name, "content": content, "reason": reason,
-        "claim": {"ranks": proof.ranks, "floats": proof.floats, "limits": list(proof.limits), "cases": proof.cases, "laws": list(proof.laws)},
+        "format": FORMAT,
+        "rule": name,
+        "content": content,
+        "reason": reason,
+        "claim": {
+            "ranks": proof.ranks,
+            "floats": proof.floats,
+            "limits": list(proof.limits),
+            "cases": proof.cases,
+            "laws": list(proof.laws),
+        },
         "cases": list(proof.written),
-    }  # fmt: skip
+    }
     document["sha256"] = digest_of(document)
     return json.dumps(document, ensure_ascii=False, separators=(",", ":")) + "\n"
 
 
 def case_as_json(record: CaseRecord, end: str, whole: bool) -> dict[str, Any]:
-    """A case: the choices that lead to it, what is known of sizes there, what follows from that, and its outputs."""
+    """A case: the choices that lead to it, what is known of sizes there, what follows from that, and its
+    outputs.
+    """
     facts = record.facts
-    outputs = [{"source": side_as_json(a), "target": side_as_json(b)} for a, b in record.outputs] if end == "equal" else []
+    outputs = (
+        [{"source": side_as_json(a), "target": side_as_json(b)} for a, b in record.outputs] if end == "equal"
+        else []
+    )
     obligations = []
     seen: set[str] = set()
     for assumed, value in facts.proved or ():
-        entry = {"assumed": [as_json(plain_size(v)) for v in assumed], "at_least_0": as_json(plain_size(value))}
+        entry = {
+            "assumed": [as_json(plain_size(v)) for v in assumed],
+            "at_least_0": as_json(plain_size(value)),
+        }
         if (text := repr(entry)) not in seen:
             seen.add(text)
             obligations.append(entry)
     return {
-        "choices": [list(pair) for pair in facts.choices.taken], "end": end, "whole": whole, "sizes": _sizes(facts), "obligations": obligations, "outputs": outputs,
-    }  # fmt: skip
+        "choices": [list(pair) for pair in facts.choices.taken],
+        "end": end,
+        "whole": whole,
+        "sizes": _sizes(facts),
+        "obligations": obligations,
+        "outputs": outputs,
+    }
 
 
 def _sizes(facts: Facts) -> dict[str, Any]:
@@ -249,7 +290,10 @@ def _sizes(facts: Facts) -> dict[str, Any]:
     plain_ones = [name for name in facts.order if name not in made and name not in facts.ranges]
     return {
         "names": [name for name in plain_ones if name not in facts.equations],
-        "positions": [[name, as_json(plain_size(size))] for name, size in facts.ranges.items() if name not in facts.equations],
+        "positions": [
+            [name, as_json(plain_size(size))]
+            for name, size in facts.ranges.items() if name not in facts.equations
+        ],
         "sums_over": sorted(facts.bounds),
         "made": made,
         "equal": {name: as_json(plain_size(value)) for name, value in facts.equations.items()},

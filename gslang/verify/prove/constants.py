@@ -44,5 +44,8 @@ def with_attributes(signature: Signature, operands: list[Value], attrs: Attribut
             value = attrs[spec.name]
             result += [None] * (k + 1 - len(result))
             if value is not None:
-                result[k] = vector(value, "int64") if isinstance(value, tuple) else constant(as_term(value), (), operands[0].dtype)
+                result[k] = (
+                    vector(value, "int64") if isinstance(value, tuple)
+                    else constant(as_term(value), (), operands[0].dtype)
+                )
     return result

@@ -1,4 +1,5 @@
-"""Values of the source's attributes where the rule leaves them open: sizes stay symbolic, the rest becomes cases.
+"""Values of the source's attributes where the rule leaves them open: sizes stay symbolic, the rest becomes
+cases.
 
 What is left out is noted in `World.notes` as an assumption of the proof.
 """
@@ -25,9 +26,17 @@ class Written:
     Which way it is written becomes a case when the rule reads it. `anywhere`: it means the same in each call.
     """
 
-    def __init__(self, choices: Choices, plain: Any, ways: Sequence[Callable[[], Any]], optional: bool = False, anywhere: bool = False) -> None:
+    def __init__(
+        self,
+        choices: Choices,
+        plain: Any,
+        ways: Sequence[Callable[[], Any]],
+        optional: bool = False,
+        anywhere: bool = False,
+    ) -> None:
         self.choices, self.plain, self.ways, self.anywhere = choices, plain, ways, anywhere
-        self.optional = optional  # it may be absent, then it demands nothing; in the target it must fit all the same
+        # it may be absent, then it demands nothing; in the target it must fit all the same
+        self.optional = optional
         self.chosen: tuple[Any, ...] = ()
 
     def resolved(self) -> Any:
@@ -52,16 +61,33 @@ class Attributes(dict[str, Any]):
         """The context that operators compute with; `reading`: in the source, where what may be absent is
         taken to demand nothing."""
         return {
-            name: value if not isinstance(value, Written) else None if value.optional and reading else value.plain for name, value in self.items()
+            name: value if not isinstance(value, Written)
+            else None if value.optional and reading
+            else value.plain
+            for name, value in self.items()
         }
 
 
 # The least value of the numbers in an attribute that has a list of them.
 LEAST = {
-    "strides": 1, "dilation": 1, "padding": 0, "indices_or_sections": 0, "kernel_size": 1, "pool_size": 1, "groups": 1, "num_groups": 1,
-    "pad_width": 0, "pads": 0, "dilations": 1, "kernel_shape": 1, "shape": 1, "newshape": 1,
-}  # fmt: skip
-_AXIS_LISTS = frozenset({"sum", "mean", "max", "min", "prod", "all", "any", "variance", "argmax", "argmin", "nn.l2_normalize"})
+    "strides": 1,
+    "dilation": 1,
+    "padding": 0,
+    "indices_or_sections": 0,
+    "kernel_size": 1,
+    "pool_size": 1,
+    "groups": 1,
+    "num_groups": 1,
+    "pad_width": 0,
+    "pads": 0,
+    "dilations": 1,
+    "kernel_shape": 1,
+    "shape": 1,
+    "newshape": 1,
+}
+_AXIS_LISTS = frozenset(
+    {"sum", "mean", "max", "min", "prod", "all", "any", "variance", "argmax", "argmin", "nn.l2_normalize"}
+)
 _KERNELS = {1: ("OIW", "WIO"), 2: ("OIHW", "HWIO", "OHWI", "IOHW"), 3: ("OIDHW", "DHWIO")}
 _DATA = {1: ("NCW", "NWC"), 2: ("NCHW", "NHWC"), 3: ("NCDHW", "NDHWC")}
 
@@ -83,11 +109,17 @@ def fresh_shape(world: World, name: str) -> tuple[Any, ...]:
     return tuple(world.facts.size(name) for _ in range(rank))
 
 
-def attribute(world: World, operator: str, spec: AttributeSpec, operands: Sequence[Value], attrs: Attributes) -> Any:
+def attribute(
+    world: World, operator: str, spec: AttributeSpec, operands: Sequence[Value], attrs: Attributes
+) -> Any:
     """A value of an attribute: one of several cases, with symbolic numbers."""
     name, choices = spec.name, world.facts.choices
     first = operands[0] if operands else None
-    rank = len(first.shape) if isinstance(first, Tensor) else len(first[0].shape) if isinstance(first, tuple) and first else 0
+    rank = (
+        len(first.shape) if isinstance(first, Tensor)
+        else len(first[0].shape) if isinstance(first, tuple) and first
+        else 0
+    )
     bases = {t.base for t in spec.types}
     if name == "axis":
         return _axis(world, operator, rank, choices)
@@ -103,7 +135,10 @@ def attribute(world: World, operator: str, spec: AttributeSpec, operands: Sequen
     if name == "units":
         if operator != "nn.dense" or len(operands[1].shape) != 2:
             raise Impossible if operator == "nn.dense" else NotProved("`units`")
-        return Written(choices, operands[1].shape[0], [lambda: None, lambda: world.facts.normal(operands[1].shape[0])], True)
+        return Written(
+            choices, operands[1].shape[0], [lambda: None, lambda: world.facts.normal(operands[1].shape[0])],
+            True,
+        )
     if name == "newshape":
         return AnyShape(fresh_shape(world, "new"))
     if name == "shape" and operator == "broadcast_to":
@@ -129,7 +164,11 @@ def attribute(world: World, operator: str, spec: AttributeSpec, operands: Sequen
         value = choices.choose(len(side.shape) + 1)
         if value < least:
             raise Impossible
-        return Written(choices, value, [lambda: value, lambda: None]) if name.endswith("end") and value == len(side.shape) else value
+        return (
+            Written(choices, value, [lambda: value, lambda: None])
+            if name.endswith("end") and value == len(side.shape)
+            else value
+        )
     if bases == {"int"} and operator == "fixed_point_multiply":
         return world.facts.size(name, None)
     if bases == {"dtype"}:
@@ -144,7 +183,8 @@ def attribute(world: World, operator: str, spec: AttributeSpec, operands: Sequen
 
 
 def _of_slice(world: World, name: str, shape: Sequence[Any], attrs: Attributes, choices: Choices) -> Any:
-    """Of a slice of which nothing is said but perhaps the strides or the mode; else none of these are there."""
+    """Of a slice of which nothing is said but perhaps the strides or the mode; else none of these are there.
+    """
     begin = attrs.get("begin")
     if name == "begin":
         return OpenSlice(world, shape)
@@ -165,7 +205,9 @@ def _of_slice(world: World, name: str, shape: Sequence[Any], attrs: Attributes, 
                         world.facts.learn_equal(first, other)
                     return (world.facts.normal(first),)
 
-                return Written(choices, begin, [begin.steps, all_ones, all_alike][: 3 if shape else 2], anywhere=True)
+                return Written(
+                    choices, begin, [begin.steps, all_ones, all_alike][: 3 if shape else 2], anywhere=True
+                )
             case "slice_mode":
                 return Written(choices, "end", [lambda: "end", lambda: "size"], anywhere=True)
             case "axes":
@@ -218,7 +260,9 @@ def _axis(world: World, operator: str, rank: int, choices: Choices) -> Any:
     return written(choices.choose(rank), rank)
 
 
-def _of_convolution(world: World, name: str, rank: int, operands: Sequence[Value], attrs: Attributes, choices: Choices) -> Any:
+def _of_convolution(
+    world: World, name: str, rank: int, operands: Sequence[Value], attrs: Attributes, choices: Choices
+) -> Any:
     facts = world.facts
 
     def all_equal(numbers: tuple[Any, ...]) -> Any:
@@ -229,7 +273,12 @@ def _of_convolution(world: World, name: str, rank: int, operands: Sequence[Value
     match name:
         case "strides" | "dilation":
             each = tuple(facts.size(name) for _ in range(rank))
-            return Written(choices, each, [lambda: tuple(map(facts.normal, each)), lambda: (facts.normal(all_equal(each)),)][: 2 if rank > 1 else 1])
+            return Written(
+                choices, each,
+                [lambda: tuple(map(facts.normal, each)), lambda: (facts.normal(all_equal(each)),)][
+                    : 2 if rank > 1 else 1
+                ],
+            )
         case "padding":
             pads = tuple(facts.size(name, 0) for _ in range(2 * rank))
 
@@ -246,7 +295,10 @@ def _of_convolution(world: World, name: str, rank: int, operands: Sequence[Value
             return facts.size(name)
         case "channels":
             at = attrs.plain_or("kernel_layout", _KERNELS[rank][0]).index("O")
-            return Written(choices, operands[1].shape[at], [lambda: None, lambda: facts.normal(operands[1].shape[at])], True)
+            return Written(
+                choices, operands[1].shape[at], [lambda: None, lambda: facts.normal(operands[1].shape[at])],
+                True,
+            )
         case "kernel_size":
             layout = attrs.plain_or("kernel_layout", _KERNELS[rank][0])
             places = [k for k, letter in enumerate(layout) if letter not in "OI"]

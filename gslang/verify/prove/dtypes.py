@@ -1,7 +1,8 @@
 """Element types of which it is only known which ones are equal, and what kind of numbers they hold.
 
-Real numbers stand for floats. Whole numbers wrap: sums and products are those of a ring, order and division are not what they are
-for real numbers. Which of them an open element type holds becomes a case where a law asks for it.
+Real numbers stand for floats. Whole numbers wrap: sums and products are those of a ring, order and division
+are not what they are for real numbers. Which of them an open element type holds becomes a case where a law
+asks for it.
 """
 
 from __future__ import annotations
@@ -15,9 +16,11 @@ from gslang.verify.prove.paths import Choices, Impossible
 
 
 class Dtype(Opaque):
-    """An element type that may be any. Compared with another one, or with a name, it is the same or not: a case each.
+    """An element type that may be any. Compared with another one, or with a name, it is the same or not: a
+    case each.
 
-    `numbers`: REAL, WHOLE or TRUTH, where it is settled. `kinds`: those that operators take which it stands before.
+    `numbers`: REAL, WHOLE or TRUTH, where it is settled. `kinds`: those that operators take which it stands
+    before.
     """
 
     __slots__ = ("choices", "kinds", "name", "numbers", "others", "parent")
@@ -108,13 +111,22 @@ def restrict(dtype: Any, allowed: frozenset[str]) -> None:
 
 
 _OF_CLASS = {
-    "float": {REAL}, "int": {WHOLE}, "uint": {WHOLE}, "integer": {WHOLE}, "number": {REAL, WHOLE}, "bool": {TRUTH},
-}  # fmt: skip
+    "float": {REAL},
+    "int": {WHOLE},
+    "uint": {WHOLE},
+    "integer": {WHOLE},
+    "number": {REAL, WHOLE},
+    "bool": {TRUTH},
+}
 
 
 def numbers_in(classes: Collection[str]) -> frozenset[str]:
-    """The numbers that element types of these names and classes (`tensor(integer | bool)`) hold; all where one says nothing of that."""
-    found = [_OF_CLASS.get(c) or ({numbers_named(c)} if in_class(c, "number") else ANY_NUMBERS) for c in classes]
+    """The numbers that element types of these names and classes (`tensor(integer | bool)`) hold; all where
+    one says nothing of that.
+    """
+    found = [
+        _OF_CLASS.get(c) or ({numbers_named(c)} if in_class(c, "number") else ANY_NUMBERS) for c in classes
+    ]
     return frozenset[str]().union(*found) if found else ANY_NUMBERS
 
 
@@ -143,7 +155,10 @@ def compared(a: Any, b: Any) -> bool | None:
         if isinstance(one, Dtype):
             for z in one.others:
                 w: Any = z.root() if isinstance(z, Dtype) else z
-                if w is other or (w.name if isinstance(w, Dtype) else w) == (other.name if isinstance(other, Dtype) else other) is not None:
+                if (
+                    w is other or (w.name if isinstance(w, Dtype) else w)
+                    == (other.name if isinstance(other, Dtype) else other) is not None
+                ):
                     return False
     return None
 

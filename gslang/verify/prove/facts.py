@@ -50,7 +50,10 @@ class Facts(Quantities):
         if self.proves(difference - 1) or self.proves(-1 - difference):
             raise Impossible
         for name in sorted(names_in(difference)):  # x·y = x·z is y = z where x is positive
-            while isinstance(difference, Size) and all(name in p for p in difference.terms) and self.proves(Size({(name,): 1}, self) - 1):
+            while (
+                isinstance(difference, Size) and all(name in p for p in difference.terms)
+                and self.proves(Size({(name,): 1}, self) - 1)
+            ):
                 difference = made({without(p, (name,)) or (): c for p, c in difference.terms.items()}, self)
         if not isinstance(difference, Size):
             raise Impossible
@@ -61,9 +64,13 @@ class Facts(Quantities):
             if type(self.normal(other)) is int and self.normal(other) == 0:
                 raise Impossible
         before = {text_of(f) for f in self.known}
-        self.known = [fact for fact in (self.normal(f) for f in self.known) if isinstance(fact, Size) or fact < 0]
+        self.known = [
+            fact for fact in (self.normal(f) for f in self.known) if isinstance(fact, Size) or fact < 0
+        ]
         self._changed()
-        if any(type(fact) is int or fact.text not in before and self.proves(-1 - fact) for fact in self.known):
+        if any(
+            type(fact) is int or fact.text not in before and self.proves(-1 - fact) for fact in self.known
+        ):
             raise Impossible
         for fact in self.known:
             if fact.text not in before and self.proves(-fact):  # between 0 and 0
@@ -77,7 +84,9 @@ class Facts(Quantities):
         if len(terms) != 1 or number != -next(iter(terms.values())):
             return False
         names = next(iter(terms))
-        if len(names) < 2 or any(self.parts_of(name) or not self.proves(Size({(name,): 1}, self) - 1) for name in names):
+        if len(names) < 2 or any(
+            self.parts_of(name) or not self.proves(Size({(name,): 1}, self) - 1) for name in names
+        ):
             return False
         self.equations.update({name: 1 for name in names})
         return True
@@ -91,7 +100,10 @@ class Facts(Quantities):
             a, b = (self.normal(part) for part in self.floors[name])
             for sign in (1, -1):
                 rest = self.normal(a - b * Size({(name,): 1}, self) - sign * difference)
-                if name not in names_in(rest) and not self._inside(name, rest) and name in names_in(difference):
+                if (
+                    name not in names_in(rest) and not self._inside(name, rest)
+                    and name in names_in(difference)
+                ):
                     if type(rest) is int or self.proves(rest) and self.proves(b - 1 - rest):
                         quotient = self.size("q", 1 if self.proves(a - rest - 1) else 0)
                         self.floors.pop(name)
@@ -101,10 +113,16 @@ class Facts(Quantities):
                         return
         for name in sorted(names_in(difference), key=lambda n: -self.order[n]):
             parts = linear(difference, name, self)
-            if parts is not None and type(parts[0]) is int and abs(parts[0]) == 1 and not self._inside(name, parts[1]):
+            if (
+                parts is not None and type(parts[0]) is int and abs(parts[0]) == 1
+                and not self._inside(name, parts[1])
+            ):
                 self.equations[name] = -parts[0] * parts[1]
                 return
-        for p, c in sorted(difference.terms.items(), key=lambda item: [-self.order[n] for n in sorted(item[0], key=lambda n: -self.order[n])]):
+        for p, c in sorted(
+            difference.terms.items(),
+            key=lambda item: [-self.order[n] for n in sorted(item[0], key=lambda n: -self.order[n])],
+        ):
             if p and abs(c) == 1 and not any(without(q, p) is not None for q in difference.terms if q != p):
                 self.products[p] = -c * (difference - made({p: c}, self))
                 return

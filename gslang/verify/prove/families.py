@@ -1,8 +1,9 @@
 """Proofs for `each` blocks: any number of instances, of which two are looked at, the first and any later one.
 
-A sequence with one item for each instance is a `Family`. Sizes that are added up over instances become quantities of their own: the
-sum over all, and the sum over those before the later one. Tensors joined over instances can be read where it is known whose part
-a position lies in. What is equal for the first and for any later instance is equal for all, however many there are.
+A sequence with one item for each instance is a `Family`. Sizes that are added up over instances become
+quantities of their own: the sum over all, and the sum over those before the later one. Tensors joined over
+instances can be read where it is known whose part a position lies in. What is equal for the first and for any
+later instance is equal for all, however many there are.
 """
 
 from __future__ import annotations
@@ -97,7 +98,9 @@ def split_family(world: World, x: Tensor, sizes: Family, axis: int) -> Family:
     """A tensor cut into a part for each instance."""
     place = plain_axis(world, axis, len(x.shape))
     world.need_equal(whole(world, sizes), x.shape[place], "the parts of a split")
-    return Family(sizes.block, cut(x, place, 0, sizes.first), cut(x, place, before(world, sizes), sizes.later))
+    return Family(
+        sizes.block, cut(x, place, 0, sizes.first), cut(x, place, before(world, sizes), sizes.later)
+    )
 
 
 def check_blocks(rule: ir.CheckedRule) -> None:
@@ -106,7 +109,9 @@ def check_blocks(rule: ir.CheckedRule) -> None:
         match part:
             case ir.InstanceIndex():
                 raise NotProved("the number of an instance is read")
-            case ir.At(_, index) if not (isinstance(index, ir.Local) or isinstance(index, ir.Const) and index.value == 0):
+            case ir.At(_, index) if not (
+                isinstance(index, ir.Local) or isinstance(index, ir.Const) and index.value == 0
+            ):
                 raise NotProved("an instance of a certain number is read")
             case ir.Splice():
                 raise NotProved("the instances of a block are operands in the source")
@@ -114,5 +119,8 @@ def check_blocks(rule: ir.CheckedRule) -> None:
         if isinstance(part, (ir.Instances, ir.Length)):
             raise NotProved("a constraint on all instances")
     for block in rule.blocks:
-        if not isinstance(block.minimum, ir.Const) or not isinstance(block.minimum.value, int) or block.minimum.value < 2:
+        if (
+            not isinstance(block.minimum, ir.Const) or not isinstance(block.minimum.value, int)
+            or block.minimum.value < 2
+        ):
             raise NotProved("a block with a single instance")

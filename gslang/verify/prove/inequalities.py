@@ -1,7 +1,8 @@
 """Inequalities that are known of sizes, and those that follow.
 
-An inequality is a polynomial that is at least 0. `proves` subtracts multiples of known inequalities until what is left has no
-quantity with a negative coefficient; it may fail to see what is true, never the other way round.
+An inequality is a polynomial that is at least 0. `proves` subtracts multiples of known inequalities until
+what is left has no quantity with a negative coefficient; it may fail to see what is true, never the other way
+round.
 """
 
 from __future__ import annotations
@@ -12,7 +13,19 @@ from math import gcd
 from typing import Any
 
 from gslang.verify.prove.paths import Choices
-from gslang.verify.prove.sizes import Knowledge, Number, Size, add, divide, linear, made, multiply, names_in, terms_of, text_of
+from gslang.verify.prove.sizes import (
+    Knowledge,
+    Number,
+    Size,
+    add,
+    divide,
+    linear,
+    made,
+    multiply,
+    names_in,
+    terms_of,
+    text_of,
+)
 
 _LONGEST = 5  # terms of an inequality that is tried
 _STEPS = 12  # of one attempt to prove an inequality
@@ -34,7 +47,10 @@ class _Found:
 
 
 class Inequalities(Knowledge):
-    """`known`: polynomials that are at least 0; `equations`: quantity → what it equals. `order`: quantity → when it was made."""
+    """`known`: polynomials that are at least 0; `equations`: quantity → what it equals.
+
+    `order`: quantity → when it was made.
+    """
 
     def __init__(self, choices: Choices) -> None:
         self.choices = choices
@@ -42,7 +58,8 @@ class Inequalities(Knowledge):
         self.known: list[Any] = []
         self.assumed: list[list[Any]] = []  # the same, while `assuming`
         self.order: dict[str, int] = {}
-        self.proved: list[tuple[tuple[Any, ...], Size]] | None = None  # (assumed, at least 0), written down where a certificate asks for it
+        # (assumed, at least 0), written down where a certificate asks for it
+        self.proved: list[tuple[tuple[Any, ...], Size]] | None = None
         self.version = 0
         self._found = _Found()
         self._left = 0
@@ -117,7 +134,9 @@ class Inequalities(Knowledge):
         for p, c in value.terms.items():
             factor: Any = c
             for name in p:
-                factor = factor * (self.equations[name] if name in self.equations else Size({(name,): 1}, self))
+                factor = factor * (
+                    self.equations[name] if name in self.equations else Size({(name,): 1}, self)
+                )
             result = result + factor
         return self.replaced_equations(result) if text_of(result) != value.text else result
 
@@ -153,7 +172,9 @@ class Inequalities(Knowledge):
                     return True
         return False
 
-    def _less(self, value: Size, coefficient: Number, fact: Size, name: str, depth: int, seen: set[str]) -> Any:
+    def _less(
+        self, value: Size, coefficient: Number, fact: Size, name: str, depth: int, seen: set[str]
+    ) -> Any:
         """value − k·fact without `name`, for a k that is at least 0; None where there is none."""
         own = linear(fact, name, self)
         if own is None or not terms_of(own[0]):
@@ -204,7 +225,8 @@ class Inequalities(Knowledge):
         """True if a quantity is at least 0 by a fact of its own."""
         if name not in self._found.nonnegative:
             self._found.nonnegative[name] = any(
-                fact.terms.get((name,)) == 1 and len(fact.terms) - (() in fact.terms) == 1 and fact.terms.get((), 0) <= 0
+                fact.terms.get((name,)) == 1 and len(fact.terms) - (() in fact.terms) == 1
+                and fact.terms.get((), 0) <= 0
                 for fact in self._about(name)
             )
         return self._found.nonnegative[name]

@@ -1,4 +1,6 @@
-"""ONNX operators that compute, over symbolic tensors: element by element, reductions, products, normalisations."""
+"""ONNX operators that compute, over symbolic tensors: element by element, reductions, products,
+normalisations.
+"""
 
 from __future__ import annotations
 
@@ -9,7 +11,16 @@ from gslang.verify.prove.axioms import apply, maximum, minimum
 from gslang.verify.prove.onnx_operands import Attrs, Meaning, Operands, axes_operand, operand
 from gslang.verify.prove.paths import NotProved
 from gslang.verify.prove.reals import as_term
-from gslang.verify.prove.relay_arithmetic import averaged, convolved, elementwise, multiplied, over_root, reduced, softmax, standardised
+from gslang.verify.prove.relay_arithmetic import (
+    averaged,
+    convolved,
+    elementwise,
+    multiplied,
+    over_root,
+    reduced,
+    softmax,
+    standardised,
+)
 from gslang.verify.prove.relay_movement import inserted, plain_axis, transposed, without_axes
 from gslang.verify.prove.tensors import Index, Tensor, Value, World, constant
 from gslang.verify.prove.terms import ONE, ZERO, Term, number
@@ -35,7 +46,10 @@ def _n_ary(name: str, mean: bool = False) -> Meaning:
             result = elementwise(world, name, [result, other], result.dtype)
         if mean:
             world.need_real(result.dtype)
-            result = elementwise(world, "multiply", [result, constant(number(Fraction(1, len(operands))), (), None)], result.dtype)
+            result = elementwise(
+                world, "multiply", [result, constant(number(Fraction(1, len(operands))), (), None)],
+                result.dtype,
+            )
         return result
 
     return meaning
@@ -63,7 +77,9 @@ def _softplus(world: World, operands: Operands, attrs: Attrs) -> Value:
 
 def _leaky(world: World, operands: Operands, attrs: Attrs) -> Value:
     x, alpha = operands[0], as_term(attrs["alpha"])
-    return Tensor(x.shape, x.dtype, lambda index: maximum(x.at(index), ZERO) + minimum(x.at(index), ZERO) * alpha)
+    return Tensor(
+        x.shape, x.dtype, lambda index: maximum(x.at(index), ZERO) + minimum(x.at(index), ZERO) * alpha
+    )
 
 
 def _reduction(kind: str) -> Meaning:
@@ -215,13 +231,42 @@ def _global_average(world: World, operands: Operands, attrs: Attrs) -> Value:
 
 
 ARITHMETIC: dict[str, Meaning] = {
-    "Add": _binary("add"), "Sub": _binary("subtract"), "Mul": _binary("multiply"), "Div": _binary("divide"), "Pow": _binary("power"),
-    "Neg": _unary("negative"), "Sqrt": _unary("sqrt"), "Exp": _unary("exp"), "Log": _unary("log"), "Abs": _unary("abs"), "Relu": _unary("relu"),
-    "Reciprocal": _unary("reciprocal"), "Sigmoid": _unary("sigmoid"), "Swish": _swish, "Softplus": _softplus, "LeakyRelu": _leaky,
-    "Sum": _n_ary("add"), "Max": _n_ary("maximum"), "Min": _n_ary("minimum"), "Mean": _n_ary("add", mean=True), "Clip": _clip,
-    "ReduceSum": _reduction("sum"), "ReduceMean": _reduction("mean"), "ReduceMax": _reduction("max"), "ReduceMin": _reduction("min"),
-    "ReduceProd": _reduction("prod"), "ReduceSumSquare": _reduction("square"), "ReduceL2": _reduction("norm"), "Softmax": lambda w, o, a: softmax(w, o[0], a["axis"]),
-    "LogSoftmax": _log_softmax, "MatMul": _matmul, "Gemm": _gemm, "Conv": _conv, "BatchNormalization": _batch_norm,
-    "InstanceNormalization": _instance_norm, "LayerNormalization": _layer_norm, "RMSNormalization": _rms_norm,
+    "Add": _binary("add"),
+    "Sub": _binary("subtract"),
+    "Mul": _binary("multiply"),
+    "Div": _binary("divide"),
+    "Pow": _binary("power"),
+    "Neg": _unary("negative"),
+    "Sqrt": _unary("sqrt"),
+    "Exp": _unary("exp"),
+    "Log": _unary("log"),
+    "Abs": _unary("abs"),
+    "Relu": _unary("relu"),
+    "Reciprocal": _unary("reciprocal"),
+    "Sigmoid": _unary("sigmoid"),
+    "Swish": _swish,
+    "Softplus": _softplus,
+    "LeakyRelu": _leaky,
+    "Sum": _n_ary("add"),
+    "Max": _n_ary("maximum"),
+    "Min": _n_ary("minimum"),
+    "Mean": _n_ary("add", mean=True),
+    "Clip": _clip,
+    "ReduceSum": _reduction("sum"),
+    "ReduceMean": _reduction("mean"),
+    "ReduceMax": _reduction("max"),
+    "ReduceMin": _reduction("min"),
+    "ReduceProd": _reduction("prod"),
+    "ReduceSumSquare": _reduction("square"),
+    "ReduceL2": _reduction("norm"),
+    "Softmax": lambda w, o, a: softmax(w, o[0], a["axis"]),
+    "LogSoftmax": _log_softmax,
+    "MatMul": _matmul,
+    "Gemm": _gemm,
+    "Conv": _conv,
+    "BatchNormalization": _batch_norm,
+    "InstanceNormalization": _instance_norm,
+    "LayerNormalization": _layer_norm,
+    "RMSNormalization": _rms_norm,
     "GlobalAveragePool": _global_average,
-}  # fmt: skip
+}

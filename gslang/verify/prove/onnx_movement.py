@@ -38,7 +38,9 @@ def _flatten(world: World, operands: Operands, attrs: Attrs) -> Value:
     rank = len(x.shape)
     world.need_true(-rank <= axis <= rank, "the axis of Flatten")
     axis = axis + rank if axis < 0 else axis
-    return reshaped(world, x, (world.facts.normal(product(x.shape[:axis])), world.facts.normal(product(x.shape[axis:]))))
+    return reshaped(
+        world, x, (world.facts.normal(product(x.shape[:axis])), world.facts.normal(product(x.shape[axis:])))
+    )
 
 
 def _squeeze(world: World, operands: Operands, attrs: Attrs) -> Value:
@@ -61,7 +63,9 @@ def _unsqueeze(world: World, operands: Operands, attrs: Attrs) -> Value:
     if new.items is None:
         world.notes.add("at most two axes are inserted at once, named from the front in order")
     subsets = list(combinations(range(rank), count))
-    found = whole_numbers(world, new, f"new of {len(x.shape)}", lambda: subsets[world.facts.choices.choose(len(subsets))])
+    found = whole_numbers(
+        world, new, f"new of {len(x.shape)}", lambda: subsets[world.facts.choices.choose(len(subsets))]
+    )
     world.need_true(len(found) == count, "the number of new axes")
     axes = sorted(plain_axis(world, a, rank) for a in found)
     world.need_true(len(set(axes)) == len(axes), "an axis twice")
@@ -99,7 +103,9 @@ def _dropout(world: World, operands: Operands, attrs: Attrs) -> Value:
     training = operand(operands, 2)
 
     def at(index: Index) -> Term:
-        known = None if training is None else training.leaf.value if training.leaf is not None else training.splat
+        known = (
+            None if training is None else training.leaf.value if training.leaf is not None else training.splat
+        )
         if training is not None and (known is None or known.constant != 0):
             raise NotProved("a dropout in training")
         return x.at(index)
@@ -108,6 +114,14 @@ def _dropout(world: World, operands: Operands, attrs: Attrs) -> Value:
 
 
 MOVEMENT: dict[str, Meaning] = {
-    "Identity": lambda w, o, a: o[0], "Dropout": _dropout, "Transpose": lambda w, o, a: permuted(w, o[0], a["perm"]), "Reshape": _reshape, "Flatten": _flatten,
-    "Squeeze": _squeeze, "Unsqueeze": _unsqueeze, "Concat": _concat, "Split": _split, "Expand": _expand,
-}  # fmt: skip
+    "Identity": lambda w, o, a: o[0],
+    "Dropout": _dropout,
+    "Transpose": lambda w, o, a: permuted(w, o[0], a["perm"]),
+    "Reshape": _reshape,
+    "Flatten": _flatten,
+    "Squeeze": _squeeze,
+    "Unsqueeze": _unsqueeze,
+    "Concat": _concat,
+    "Split": _split,
+    "Expand": _expand,
+}

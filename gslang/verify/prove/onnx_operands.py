@@ -1,7 +1,7 @@
 """Whole-number operands of ONNX calls over symbolic tensors: axes and shapes.
 
-Where an operand says which axes, or which shape, and its value is not known, every value is a case: it is chosen once for each input
-and each shape that it is applied to, so that source and target see the same.
+Where an operand says which axes, or which shape, and its value is not known, every value is a case: it is
+chosen once for each input and each shape that it is applied to, so that source and target see the same.
 """
 
 from __future__ import annotations
@@ -24,7 +24,9 @@ def operand(operands: Operands, k: int) -> Any:
     return operands[k] if k < len(operands) else None
 
 
-def whole_numbers(world: World, tensor: Any, key: str, choose: Callable[[], tuple[Any, ...]]) -> tuple[Any, ...]:
+def whole_numbers(
+    world: World, tensor: Any, key: str, choose: Callable[[], tuple[Any, ...]]
+) -> tuple[Any, ...]:
     """The elements of a vector: known, or chosen for this case under `key`."""
     if tensor.items is not None:
         return tuple(tensor.items)
@@ -39,12 +41,16 @@ def whole_numbers(world: World, tensor: Any, key: str, choose: Callable[[], tupl
 
 
 def axes_operand(world: World, operands: Operands, k: int, attrs: Attrs, rank: int) -> tuple[int, ...] | None:
-    """Axes that operand k (or the attribute, in older versions) says, counted from the front; None where there is none."""
+    """Axes that operand k (or the attribute, in older versions) says, counted from the front; None where
+    there is none.
+    """
     tensor = operand(operands, k)
     if tensor is None:
         return None
     subsets = [s for n in range(rank + 1) for s in combinations(range(rank), n)]
-    found = whole_numbers(world, tensor, f"axes of {rank}", lambda: subsets[world.facts.choices.choose(len(subsets))])
+    found = whole_numbers(
+        world, tensor, f"axes of {rank}", lambda: subsets[world.facts.choices.choose(len(subsets))]
+    )
     if tensor.leaf is not None and len(tensor.shape) == 1:
         world.need_equal(tensor.shape[0], len(found), "the number of axes")
     return tuple(plain_axis(world, a, rank) for a in found)

@@ -21,13 +21,22 @@ from gslang.verify.prove.tensors import Tensor, World
 ONNX: dict[str, Meaning] = {**MOVEMENT, **SLICES, **SHAPES, **ARITHMETIC}
 
 ONNX_RANKS: dict[str, tuple[int | None, ...]] = {
-    "Gemm": (2, 2), "BatchNormalization": (None, 1, 1, 1, 1), "InstanceNormalization": (None, 1, 1), "Conv": (None, None, 1),
-    "Slice": (None, 1, 1, 1, 1), "Pad": (None, 1, 0, 1),
-}  # fmt: skip
-_TRUTHS = frozenset({"keepdims", "transA", "transB", "allowzero", "training_mode", "noop_with_empty_axes", "detect_negative", "detect_positive", "saturate"})
+    "Gemm": (2, 2),
+    "BatchNormalization": (None, 1, 1, 1, 1),
+    "InstanceNormalization": (None, 1, 1),
+    "Conv": (None, None, 1),
+    "Slice": (None, 1, 1, 1, 1),
+    "Pad": (None, 1, 0, 1),
+}
+_TRUTHS = frozenset({
+    "keepdims", "transA", "transB", "allowzero", "training_mode", "noop_with_empty_axes", "detect_negative",
+    "detect_positive", "saturate",
+})
 
 
-def onnx_attribute(world: World, operator: str, spec: AttributeSpec, operands: Operands, attrs: Attributes) -> Any:
+def onnx_attribute(
+    world: World, operator: str, spec: AttributeSpec, operands: Operands, attrs: Attributes
+) -> Any:
     """A value of an attribute that the rule leaves open."""
     name, choices = spec.name, world.facts.choices
     first = next((o for o in operands if isinstance(o, Tensor)), None)

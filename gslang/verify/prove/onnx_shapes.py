@@ -1,4 +1,6 @@
-"""ONNX operators that speak of shapes, over symbolic tensors: their results are vectors of sizes, or one of them."""
+"""ONNX operators that speak of shapes, over symbolic tensors: their results are vectors of sizes, or one of
+them.
+"""
 
 from __future__ import annotations
 
@@ -23,7 +25,10 @@ def _size(world: World, operands: Operands, attrs: Attrs) -> Value:
 def _gather(world: World, operands: Operands, attrs: Attrs) -> Value:
     """One of a vector of sizes, or several: which ones is a case."""
     sizes, places = operands
-    if sizes.items is None or len(places.shape) > 1 or len(places.shape) == 1 and type(places.shape[0]) is not int:
+    if (
+        sizes.items is None or len(places.shape) > 1 or len(places.shape) == 1
+        and type(places.shape[0]) is not int
+    ):
         raise NotProved("a gather of other than sizes")
     world.need_true(plain_axis(world, attrs["axis"], 1) == 0, "the axis of a gather")
     world.need_true(len(sizes.items) > 0, "a gather from nothing")

@@ -1,7 +1,8 @@
 """Slices and paddings of ONNX over symbolic tensors, whose numbers are operands.
 
-Constants of a known length are vectors of numbers of which nothing is known (`Leaf.numbers`); so are those of which `Slice` or `Pad` tells how long they are. What
-stands in other operands is an `OpenSlice`, the same wherever the same operands stand.
+Constants of a known length are vectors of numbers of which nothing is known (`Leaf.numbers`); so are those of
+which `Slice` or `Pad` tells how long they are. What stands in other operands is an `OpenSlice`, the same
+wherever the same operands stand.
 """
 
 from __future__ import annotations
@@ -20,8 +21,12 @@ from gslang.verify.prove.terms import ZERO
 _MOST_NUMBERS = 12  # in a vector
 
 
-def numbers_in(world: World, tensor: Any, make: Callable[[], Any], count: int | None = None) -> tuple[Any, ...] | None:
-    """The numbers of a vector: known, or new ones of a constant whose length is known (`count`: what the operator says of it). None for others."""
+def numbers_in(
+    world: World, tensor: Any, make: Callable[[], Any], count: int | None = None
+) -> tuple[Any, ...] | None:
+    """The numbers of a vector: known, or new ones of a constant whose length is known (`count`: what the
+    operator says of it). None for others.
+    """
     if tensor.items is not None:
         return tuple(tensor.items)
     leaf = tensor.leaf
@@ -91,7 +96,9 @@ def _pad(world: World, operands: Operands, attrs: Attrs) -> Value:
     rank = len(x.shape)
     named = tuple(range(rank))
     if axes is not None:
-        found_axes = numbers_in(world, axes, lambda: world.facts.choices.choose(2 * rank) - rank if rank else 0)
+        found_axes = numbers_in(
+            world, axes, lambda: world.facts.choices.choose(2 * rank) - rank if rank else 0
+        )
         if found_axes is None:
             raise NotProved("axes that are not known")
         named = tuple(plain_axis(world, a, rank) for a in found_axes)

@@ -1,7 +1,7 @@
 """Values of which the prover knows too little to answer every question that a rule may ask.
 
-A question without an answer raises `NotProved`: the error that Python would raise would look like one that the engine meets too, by
-which a condition does not hold, and the case would be lost.
+A question without an answer raises `NotProved`: the error that Python would raise would look like one that
+the engine meets too, by which a condition does not hold, and the case would be lost.
 """
 
 from __future__ import annotations
@@ -29,7 +29,9 @@ for _name in (*_QUESTIONS, *_ARITHMETIC, *(f"r{operation}" for operation in _ARI
 
 
 class AnyCount(Opaque):
-    """A number, or a truth value, of which every comparison may come out either way: a case for each, of which nothing is remembered."""
+    """A number, or a truth value, of which every comparison may come out either way: a case for each, of
+    which nothing is remembered.
+    """
 
     __slots__ = ("choices",)
 

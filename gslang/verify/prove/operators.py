@@ -1,4 +1,6 @@
-"""The meaning of an operator over symbolic tensors, by dialect; declared values of a file's own operators; unknown functions."""
+"""The meaning of an operator over symbolic tensors, by dialect; declared values of a file's own operators;
+unknown functions.
+"""
 
 from __future__ import annotations
 
@@ -22,23 +24,43 @@ from gslang.verify.prove.truths import is_of_truths, truth_function
 
 # The ranks that operators demand of their operands, None for any.
 RANKS_OF_OPERANDS: dict[str, tuple[int | None, ...]] = {
-    "nn.conv1d": (3, 3), "nn.conv2d": (4, 4), "nn.conv3d": (5, 5), "nn.dense": (None, 2), "nn.matmul": (None, 2), "nn.batch_matmul": (3, 3),
-    "nn.bias_add": (None, 1), "nn.batch_norm": (None, 1, 1, 1, 1), "nn.layer_norm": (None, 1, 1), "nn.instance_norm": (None, 1, 1),
-    "nn.group_norm": (None, 1, 1), "matrix_set_diag": (2, 1), "nn.pad": (None, 0), **ONNX_RANKS,
-}  # fmt: skip
-_SAME = frozenset({"copy", "annotation.stop_fusion", "annotation.checkpoint", "device_copy", "annotation.cast_hint"})
+    "nn.conv1d": (3, 3),
+    "nn.conv2d": (4, 4),
+    "nn.conv3d": (5, 5),
+    "nn.dense": (None, 2),
+    "nn.matmul": (None, 2),
+    "nn.batch_matmul": (3, 3),
+    "nn.bias_add": (None, 1),
+    "nn.batch_norm": (None, 1, 1, 1, 1),
+    "nn.layer_norm": (None, 1, 1),
+    "nn.instance_norm": (None, 1, 1),
+    "nn.group_norm": (None, 1, 1),
+    "matrix_set_diag": (2, 1),
+    "nn.pad": (None, 0), **ONNX_RANKS,
+}
+_SAME = frozenset(
+    {"copy", "annotation.stop_fusion", "annotation.checkpoint", "device_copy", "annotation.cast_hint"}
+)
 _BOOLEAN = frozenset({"isnan", "isinf", "isfinite", "IsNaN", "IsInf"})
 
 
-def meaning_of(world: World, dialect: Dialect, operator: str, operands: Sequence[Value], attrs: dict[str, Any]) -> Value:
-    """The result of a call: a tensor or a tuple of them. Raises `NotProved` for operators without a meaning here."""
+def meaning_of(
+    world: World, dialect: Dialect, operator: str, operands: Sequence[Value], attrs: dict[str, Any]
+) -> Value:
+    """The result of a call: a tensor or a tuple of them.
+
+    Raises `NotProved` for operators without a meaning here.
+    """
     signature = dialect.operators[operator]
     if (found := over_instances(world, operator, operands, attrs)) is not None:
         return found
     if dialect.name == "onnx":
         if operator in ONNX:
             return ONNX[operator](world, operands, attrs)
-        if "elementwise" in signature.traits and "stateful" not in signature.traits and operator not in ("Cast", "PRelu"):
+        if (
+            "elementwise" in signature.traits and "stateful" not in signature.traits
+            and operator not in ("Cast", "PRelu")
+        ):
             return unknown_function(world, operator, operands, attrs)
         if operator == "Cast":
             return cast(world, operands[0], attrs["to"], f" {attrs['saturate']} {attrs['round_mode']}")
@@ -75,14 +97,27 @@ def over_instances(world: World, operator: str, operands: Sequence[Value], attrs
         if not sums.inner:
             raise NotProved("a split at its own end")
         return split_family(world, operands[0], sums.sizes, attrs["axis"])
-    if operator == "Split" and len(operands) == 2 and operands[1] is not None and operands[1].items and isinstance(operands[1].items[0], Family):
+    if (
+        operator == "Split" and len(operands) == 2 and operands[1] is not None and operands[1].items
+        and isinstance(operands[1].items[0], Family)
+    ):
         return split_family(world, operands[0], operands[1].items[0], attrs["axis"])
-    if any(isinstance(o, Family) or isinstance(o, tuple) and any(isinstance(p, Family) for p in o) for o in operands):
+    if any(
+        isinstance(o, Family) or isinstance(o, tuple) and any(isinstance(p, Family) for p in o)
+        for o in operands
+    ):
         raise NotProved(f"`{operator}` of all instances")
     return None
 
 
-def open_attribute(world: World, dialect: Dialect, operator: str, spec: AttributeSpec, operands: Sequence[Value], attrs: Attributes) -> Any:
+def open_attribute(
+    world: World,
+    dialect: Dialect,
+    operator: str,
+    spec: AttributeSpec,
+    operands: Sequence[Value],
+    attrs: Attributes,
+) -> Any:
     """A value of an attribute that the rule leaves open: one of several cases, with symbolic numbers."""
     choose = onnx_attribute if dialect.name == "onnx" else attribute
     return choose(world, operator, spec, operands, attrs)
@@ -92,8 +127,12 @@ def open_attribute(world: World, dialect: Dialect, operator: str, spec: Attribut
 _NUMBERS = {"HardSigmoid": ("alpha", "beta"), "com.microsoft.QuickGelu": ("alpha",)}
 
 
-def unknown_function(world: World, operator: str, operands: Sequence[Tensor | None], attrs: dict[str, Any]) -> Tensor:
-    """An element-wise function of which nothing is known but what it is applied to: operands by slot, attributes by name."""
+def unknown_function(
+    world: World, operator: str, operands: Sequence[Tensor | None], attrs: dict[str, Any]
+) -> Tensor:
+    """An element-wise function of which nothing is known but what it is applied to: operands by slot,
+    attributes by name.
+    """
     present = [o for o in operands if o is not None]
     if is_of_truths(operator):
         return truth_function(world, operator, present)
@@ -105,8 +144,14 @@ def unknown_function(world: World, operator: str, operands: Sequence[Tensor | No
         order = _NUMBERS.get(function, ())
         if set(order) != set(attrs):
             raise NotProved(f"the attributes of `{operator}`")
-        return elementwise(world, function, [*present, *[constant(as_term(attrs[name]), (), None) for name in order]], dtype)
-    numbers = {k: attrs[k] for k in sorted(attrs) if isinstance(attrs[k], (int, float, Size, Number)) and not isinstance(attrs[k], bool)}
+        return elementwise(
+            world, function, [*present, *[constant(as_term(attrs[name]), (), None) for name in order]], dtype
+        )
+    numbers = {
+        k: attrs[k]
+        for k in sorted(attrs)
+        if isinstance(attrs[k], (int, float, Size, Number)) and not isinstance(attrs[k], bool)
+    }
     plain = sorted((k, v) for k, v in attrs.items() if k not in numbers)
     if any(isinstance(v, Dtype) for _, v in plain):
         raise NotProved(f"`{operator}` to an element type that is not known")
@@ -115,7 +160,9 @@ def unknown_function(world: World, operator: str, operands: Sequence[Tensor | No
         absent.pop()  # what is left out at the end says nothing
     if plain or numbers or absent:
         function += f" {plain} {list(numbers)} {absent}"
-    return elementwise(world, function, [*present, *[constant(as_term(v), (), None) for v in numbers.values()]], dtype)
+    return elementwise(
+        world, function, [*present, *[constant(as_term(v), (), None) for v in numbers.values()]], dtype
+    )
 
 
 def cast(world: World, x: Tensor, dtype: Any, how: str = "") -> Tensor:
@@ -124,5 +171,7 @@ def cast(world: World, x: Tensor, dtype: Any, how: str = "") -> Tensor:
         return x
     root = dtype.root() if isinstance(dtype, Dtype) else dtype
     source = x.dtype.root() if isinstance(x.dtype, Dtype) else x.dtype
-    name = f"cast {getattr(source, 'name', source) or id(source)} {getattr(root, 'name', root) or id(root)}{how}"
+    name = (
+        f"cast {getattr(source, 'name', source) or id(source)} {getattr(root, 'name', root) or id(root)}{how}"
+    )
     return elementwise(world, name, [x], dtype)

@@ -1,7 +1,7 @@
 """Case distinctions: a computation is run again and again until every combination of choices was taken.
 
-`Choices.choose` answers with one of several possibilities; the run that ends is continued with the next one. So code that
-asks looks like code that knows, and what it finds out holds if every run ends well.
+`Choices.choose` answers with one of several possibilities; the run that ends is continued with the next one.
+So code that asks looks like code that knows, and what it finds out holds if every run ends well.
 """
 
 from __future__ import annotations
@@ -15,7 +15,10 @@ class Impossible(Exception):
 
 
 class NotProved(Exception):
-    """A case in which the proof does not succeed, or something that the prover does not know. The message tells."""
+    """A case in which the proof does not succeed, or something that the prover does not know.
+
+    The message tells.
+    """
 
 
 class TooMuch(NotProved):
@@ -46,7 +49,8 @@ class Choices:
     def __init__(self, given: list[int], budget: Budget) -> None:
         self.given, self.budget = given, budget
         self.taken: list[tuple[int, int]] = []  # (choice, possibilities)
-        self.bounds: list[tuple[Any, bool]] = []  # what conditions on real numbers said: terms that are at least 0, or above it
+        # what conditions on real numbers said: terms that are at least 0, or above it
+        self.bounds: list[tuple[Any, bool]] = []
 
     def choose(self, possibilities: int) -> int:
         """A number below `possibilities`."""
@@ -62,7 +66,10 @@ class Choices:
 
 
 def all_cases(run: Callable[[Choices], None], budget: Budget) -> int:
-    """Run every case; how many there were. Raises `NotProved` from a case, `TooMuch` where the budget does not suffice."""
+    """Run every case; how many there were.
+
+    Raises `NotProved` from a case, `TooMuch` where the budget does not suffice.
+    """
     given: list[int] = []
     count = 0
     while True:

@@ -23,16 +23,19 @@ from gslang.verify.prove.totals import same
 from gslang.verify.prove.uses import is_raw, noting
 from gslang.verify.prove.watched import watched
 
-RANKS = (2, 3, 4, 6)  # the largest rank of open tensors, as far as time allows: a rule that cannot be proved fails early
+# the largest rank of open tensors, as far as time allows: a rule that cannot be proved fails early
+RANKS = (2, 3, 4, 6)
 STEPS = 60_000  # about four seconds
 
 
 @dataclass(frozen=True, slots=True)
 class Proof:
-    """The scope of a proof: for which ranks (`ranks`: the largest, None for all) and element types (`floats`: floating-point types only).
+    """The scope of a proof: for which ranks (`ranks`: the largest, None for all) and element types (`floats`:
+    floating-point types only).
 
-    `limits`: cases that were left out. `cases`: how many were looked at. `laws`: the names of those used (`laws.LAWS`).
-    `suffices`: the largest rank that was looked at where that says everything of larger ones (`ranks.sufficient`).
+    `limits`: cases that were left out. `cases`: how many were looked at. `laws`: the names of those used
+    (`laws.LAWS`). `suffices`: the largest rank that was looked at where that says everything of larger ones
+    (`ranks.sufficient`).
     """
 
     ranks: int | None
@@ -50,14 +53,18 @@ class Proof:
         ranks = "every rank and size" if self.ranks is None else f"ranks up to {self.ranks} and every size"
         suffices = () if self.suffices is None else (f"ranks up to {self.suffices} suffice",)
         types = "floating-point types" if self.floats else "every element type that the operators take"
-        return f"for {ranks}, {types} ({', '.join(('real arithmetic', 'non-empty dimensions', *suffices, *self.limits))})"
+        return (
+            f"for {ranks}, {types} "
+            f"({', '.join(('real arithmetic', 'non-empty dimensions', *suffices, *self.limits))})"
+        )
 
 
 def prove(rule: CheckedRule, steps: int = STEPS, record: bool = False) -> Proof:
-    """A proof that wherever the source of a rule is defined its target is, and equal, in at most so many steps. Raises `NotProved` with the reason.
+    """A proof that wherever the source of a rule is defined its target is, and equal, in at most so many
+    steps. Raises `NotProved` with the reason.
 
-    Bounds of slices stay as they are written at first; where that does not suffice, each is inside its axis, before it or behind it: cases.
-    `record`: the cases are written down for a certificate (`certificate`).
+    Bounds of slices stay as they are written at first; where that does not suffice, each is inside its axis,
+    before it or behind it: cases. `record`: the cases are written down for a certificate (`certificate`).
     """
     found = _Found()
     try:
@@ -99,9 +106,10 @@ def _prove(rule: CheckedRule, steps: int, by_cases: bool, first: _Found, record:
             reason = NotProved(f"no case that was looked at has {left_out[0]}")
         elif found.cases:
             best = Proof(
-                most if found.limited and most != enough else None, found.floats, tuple(sorted(found.notes)), found.cases, perf_counter() - began,
-                tuple(sorted(found.laws)), tuple(found.written or ()), most if found.limited and most == enough else None,
-            )  # fmt: skip
+                most if found.limited and most != enough else None, found.floats, tuple(sorted(found.notes)),
+                found.cases, perf_counter() - began, tuple(sorted(found.laws)), tuple(found.written or ()),
+                most if found.limited and most == enough else None,
+            )
         if not found.limited:
             break
     if best is None:
@@ -125,13 +133,18 @@ class _Found:
 
 
 def _left_out(rule: CheckedRule, wanted: list[Goal], found: _Found) -> list[str]:
-    """Decisions that no case took, where cases were left out: an `or` whose first operands always hold decides nothing by its others."""
+    """Decisions that no case took, where cases were left out: an `or` whose first operands always hold
+    decides nothing by its others.
+    """
     branches = [
         f"alternative {k + 1} of `{node.name or '_'}`"
         for number, node in enumerate(rule.nodes) if isinstance(node, AltNode)
         for k in range(len(node.branches)) if (number, k) not in found.branches
     ]  # fmt: skip
-    return branches + [goal.text for goal in wanted if goal.key not in found.sides and (goal.key[0], not goal.wanted) in found.sides]
+    return branches + [
+        goal.text
+        for goal in wanted if goal.key not in found.sides and (goal.key[0], not goal.wanted) in found.sides
+    ]
 
 
 def _look_at_case(rule: CheckedRule, decisions: dict[int, int], world: World, found: _Found) -> None:

@@ -1,9 +1,11 @@
 """Quantities of one case, and polynomials over them in a normal form.
 
-Besides sizes and positions there are quotients rounded down, common sizes of broadcast dimensions (`join`) and positions in
-dimensions that are broadcast (`within`): named by what they are made of, and simplified where enough is known.
+Besides sizes and positions there are quotients rounded down, common sizes of broadcast dimensions (`join`)
+and positions in dimensions that are broadcast (`within`): named by what they are made of, and simplified
+where enough is known.
 
-Positions that a sum runs over (`bound`) must not be distinguished by cases: `mentions_bound` tells, and `terms` uses guards.
+Positions that a sum runs over (`bound`) must not be distinguished by cases: `mentions_bound` tells, and
+`terms` uses guards.
 """
 
 from __future__ import annotations
@@ -13,11 +15,24 @@ from typing import Any
 
 from gslang.verify.prove.inequalities import Inequalities
 from gslang.verify.prove.paths import Choices, NotProved
-from gslang.verify.prove.sizes import Number, Product, Size, divide, made, multiply, names_in, terms_of, text_of, without
+from gslang.verify.prove.sizes import (
+    Number,
+    Product,
+    Size,
+    divide,
+    made,
+    multiply,
+    names_in,
+    terms_of,
+    text_of,
+    without,
+)
 
 
 class Quantities(Inequalities):
-    """`products`: product of quantities → what it equals; `floors`, `joins`, `withins`, `clips`: quantity → what it is made of."""
+    """`products`: product of quantities → what it equals; `floors`, `joins`, `withins`, `clips`: quantity →
+    what it is made of.
+    """
 
     def __init__(self, choices: Choices) -> None:
         super().__init__(choices)
@@ -48,7 +63,9 @@ class Quantities(Inequalities):
         return self._position(size, f"@{self.count}", bound)
 
     def inner_position(self, size: Number) -> Any:
-        """The same for a sum that the normal form makes: counted apart, so that what operators count does not depend on it."""
+        """The same for a sum that the normal form makes: counted apart, so that what operators count does not
+        depend on it.
+        """
         self.inner_count += 1
         return self._position(size, f"@{self.inner_count}i", True)
 
@@ -71,7 +88,10 @@ class Quantities(Inequalities):
             return 0
         if isinstance(position, Size) and len(position.terms) == 1:
             ((p, c),) = position.terms.items()
-            if c == 1 and len(p) == 1 and p[0] in self.ranges and text_of(self.normal(self.ranges[p[0]])) == text_of(size):
+            if (
+                c == 1 and len(p) == 1 and p[0] in self.ranges
+                and text_of(self.normal(self.ranges[p[0]])) == text_of(size)
+            ):
                 return position
         if self.proves(size - 2):
             return position
@@ -83,7 +103,9 @@ class Quantities(Inequalities):
             and len(inner) == 1
         ):
             below, wide = self.withins[inner[0]]  # where `wide` is 1, so is `size`
-            if position.terms[inner] == 1 and text_of(self.normal(self.join(self.normal(wide), size))) == text_of(self.normal(wide)):
+            if position.terms[inner] == 1 and text_of(
+                self.normal(self.join(self.normal(wide), size))
+            ) == text_of(self.normal(wide)):
                 return self.within(below, size)
         name = f"within({text_of(position)}, {text_of(size)})"
         if name not in self.order:
@@ -128,7 +150,9 @@ class Quantities(Inequalities):
         return quotient + result
 
     def clip(self, value: Number, size: Number, low: int) -> Any:
-        """A bound of a slice: counted from the end where it is negative, then moved between `low` (0, or -1 for steps back) and `size + low`."""
+        """A bound of a slice: counted from the end where it is negative, then moved between `low` (0, or -1
+        for steps back) and `size + low`.
+        """
         value, size = self.normal(value), self.normal(size)
         high = size + low
         if self.proves(value):
@@ -209,7 +233,10 @@ class Quantities(Inequalities):
 
     def parts_of(self, name: str) -> tuple[Any, ...]:
         """The parts of a composed quantity."""
-        return self.floors.get(name) or self.withins.get(name) or self.joins.get(name) or self.clips.get(name, ())[:2]
+        return (
+            self.floors.get(name) or self.withins.get(name) or self.joins.get(name)
+            or self.clips.get(name, ())[:2]
+        )
 
     # ── normal form ──
 

@@ -1,11 +1,15 @@
-"""The number of axes that suffices: a rule that treats axes alike fails at some rank only if it fails with as few axes as are counted here.
+"""The number of axes that suffices: a rule that treats axes alike fails at some rank only if it fails with as
+few axes as are counted here.
 
-Where each operator of both sides works on every axis by itself, a failure needs few axes to be seen: one on which a shape differs or does not fit; for an
-input that is read n times, n − 1 axes that tell apart where it is read; an axis for each one that an attribute names, for each condition that does not hold, and for each
-padding whose filling is read. Axes that are summed over together count as one: they can be merged. Every other axis can be taken away, from all tensors at
-once, and what is left is a match of the same rule that fails too. This is how TensorRight (Arora et al. 2025) bounds ranks.
+Where each operator of both sides works on every axis by itself, a failure needs few axes to be seen: one on
+which a shape differs or does not fit; for an input that is read n times, n − 1 axes that tell apart where it
+is read; an axis for each one that an attribute names, for each condition that does not hold, and for each
+padding whose filling is read. Axes that are summed over together count as one: they can be merged. Every
+other axis can be taken away, from all tensors at once, and what is left is a match of the same rule that
+fails too. This is how TensorRight (Arora et al. 2025) bounds ranks.
 
-`sufficient` looks at the rule alone. It knows the operators that it lists and conditions of few forms; of other rules it says nothing.
+`sufficient` looks at the rule alone. It knows the operators that it lists and conditions of few forms; of
+other rules it says nothing.
 """
 
 from __future__ import annotations
@@ -19,19 +23,29 @@ from gslang.check import checked as ir
 from gslang.dialect.signature import Signature
 from gslang.verify.reads import parts
 
-_ALONG = frozenset({"reverse", "concatenate", "Concat", "nn.softmax", "nn.log_softmax", "Softmax", "LogSoftmax"})  # along one axis
+# along one axis
+_ALONG = frozenset(
+    {"reverse", "concatenate", "Concat", "nn.softmax", "nn.log_softmax", "Softmax", "LogSoftmax"}
+)
 _REDUCED = frozenset({"sum", "mean", "max", "min", "prod"})
 _FILLED = frozenset({"zeros_like", "ones_like", "full_like", "broadcast_to", "broadcast_to_like"})
 _ABOUT_AXES = frozenset({
-    "axis", "axes", "shape", "begin", "end", "strides", "slice_mode", "pad_width", "pad_mode", "keepdims", "exclude", "perm",
-})  # fmt: skip
+    "axis", "axes", "shape", "begin", "end", "strides", "slice_mode", "pad_width", "pad_mode", "keepdims",
+    "exclude", "perm",
+})
 _OPEN = {  # attributes that a rule leaves open or copies
-    "strided_slice": {"begin", "end", "strides", "slice_mode", "axes"}, "nn.pad": {"pad_width"}, "transpose": {"axes"}, "Transpose": {"perm"},
+    "strided_slice": {"begin", "end", "strides", "slice_mode", "axes"},
+    "nn.pad": {"pad_width"},
+    "transpose": {"axes"},
+    "Transpose": {"perm"},
     "broadcast_to": {"shape"},
-}  # fmt: skip
+}
 
 Label = tuple[Any, ...]
-"""The history of the axes of a tensor: what was done with those of the inputs, in order. Equal ones: axes correspond one to one. () stands for the inputs, None for scalars."""
+"""The history of the axes of a tensor: what was done with those of the inputs, in order.
+
+Equal ones: axes correspond one to one. () stands for the inputs, None for scalars.
+"""
 
 
 class _Unlike(Exception):
@@ -70,7 +84,10 @@ class _Sides:
 
     def bound(self) -> int:
         rule = self.rule
-        if rule.blocks or rule.output_block is not None or len(rule.outputs) != 1 or len(rule.target.outputs) != 1:
+        if (
+            rule.blocks or rule.output_block is not None or len(rule.outputs) != 1
+            or len(rule.target.outputs) != 1
+        ):
             raise _Unlike
         before, after = self.of_source(rule.outputs[0]), self.of_target(rule.target.outputs[0])
         if before != after:
@@ -81,11 +98,18 @@ class _Sides:
         if count.mixed and not self.one_rank() or count.sums and count.each:
             raise _Unlike
         told_apart = sum(max(n - 1, 0) for n in self.reads) if count.mixed else 0
-        return told_apart + count.named + count.front + count.conditions + count.paddings + (1 << len(count.sums))
+        return (
+            told_apart + count.named + count.front + count.conditions + count.paddings
+            + (1 << len(count.sums))
+        )
 
     def one_rank(self) -> bool:
         """True if all inputs that are no scalars have one rank by what the rule says."""
-        leaves = [k for k, node in enumerate(self.rule.nodes) if isinstance(node, ir.LeafNode) and self.labels.get(k) is not None]
+        leaves = [
+            k
+            for k, node in enumerate(self.rule.nodes)
+            if isinstance(node, ir.LeafNode) and self.labels.get(k) is not None
+        ]
         groups = {k: {k} for k in leaves}
 
         def join(a: int, b: int) -> None:
@@ -100,7 +124,9 @@ class _Sides:
                         join(k, other)
         for node in self.rule.nodes:
             match node:
-                case ir.CallNode(operators=operators, operands=operands) if set(operators) <= {"concatenate", "Concat"}:
+                case ir.CallNode(operators=operators, operands=operands) if set(operators) <= {
+                    "concatenate", "Concat",
+                }:
                     parts = [f for o in operands if isinstance(o, int) for f in self.fields(o)]
                     for a, b in zip(parts, parts[1:]):
                         join(a, b)
@@ -124,19 +150,26 @@ class _Sides:
                 self.reads[number] += 1
                 self.labels[number] = self.leaf(leaf)
             case ir.CallNode(operators=operators, operands=operands, constraints=constraints):
-                labels = [self.of_source(o) for o in operands if o is not None and not isinstance(o, ir.Splice)]
+                labels = [
+                    self.of_source(o) for o in operands if o is not None and not isinstance(o, ir.Splice)
+                ]
                 if any(isinstance(o, ir.Splice) for o in operands):
                     raise _Unlike
                 tests: dict[str, Any] = {}
                 for constraint in constraints:
                     if isinstance(constraint, ir.SameAttributes):
-                        tests.update({name: ("same", constraint.node) for name in _ABOUT_AXES if name not in constraint.without})
+                        tests.update({
+                            name: ("same", constraint.node)
+                            for name in _ABOUT_AXES if name not in constraint.without
+                        })
                     else:
                         tests[constraint.field] = self.said(constraint.field, constraint.test)
                 self.copies(operators, tests, labels)
                 if operators == ("nn.pad",) and len(operands) > 1 and isinstance(operands[1], int):
                     self.labels[operands[1]] = None  # one element
-                result: list[Label | None] = [self.call(operator, labels, tests, number) for operator in operators]
+                result: list[Label | None] = [
+                    self.call(operator, labels, tests, number) for operator in operators
+                ]
                 if any(label != result[0] for label in result):
                     raise _Unlike
                 self.labels[number] = result[0]
@@ -152,9 +185,14 @@ class _Sides:
         label: Label | None = ()
         for constraint in leaf.constraints:
             match constraint:
-                case ir.Constraint("shape", ir.Equals(ir.Const(()))) | ir.Constraint("shape", ir.TupleTest(())) | ir.Constraint("shape", ir.Equals(ir.TupleValue(()))):
+                case (
+                    ir.Constraint("shape", ir.Equals(ir.Const(()))) | ir.Constraint("shape", ir.TupleTest(()))
+                    | ir.Constraint("shape", ir.Equals(ir.TupleValue(())))
+                ):
                     label = None
-                case ir.Constraint("shape", ir.Equals(ir.NodeAttr(_, other, "shape"))) if isinstance(self.rule.nodes[other], ir.LeafNode):
+                case ir.Constraint("shape", ir.Equals(ir.NodeAttr(_, other, "shape"))) if isinstance(
+                    self.rule.nodes[other], ir.LeafNode
+                ):
                     pass
                 case ir.Constraint("dtype" | "value"):
                     pass
@@ -164,8 +202,12 @@ class _Sides:
 
     # ── calls ──
 
-    def call(self, operator: str, labels: list[Label | None], tests: dict[str, Any], number: int) -> Label | None:
-        """The label of a call; `tests`: what is said of attributes, `number`: which call of the source gives those that are open."""
+    def call(
+        self, operator: str, labels: list[Label | None], tests: dict[str, Any], number: int
+    ) -> Label | None:
+        """The label of a call; `tests`: what is said of attributes, `number`: which call of the source gives
+        those that are open.
+        """
         signature = self.rule.dialect.operators[operator]
         if operator in _FILLED or _is_elementwise(signature):
             if operator == "broadcast_to":
@@ -177,7 +219,10 @@ class _Sides:
             return self.alike(labels)
         if operator in _REDUCED:
             return self.reduced(labels[0], tests, number)
-        if operator == "squeeze" and labels[0] is not None and isinstance(place := _constant(tests.get("axis")), (int, tuple)):
+        if (
+            operator == "squeeze" and labels[0] is not None
+            and isinstance(place := _constant(tests.get("axis")), (int, tuple))
+        ):
             place = place[0] if isinstance(place, tuple) else place
             self.count.front = max(self.count.front, place + 1 if place >= 0 else -place)
             return (*labels[0], ("sum", f"axes {place}"))
@@ -185,7 +230,10 @@ class _Sides:
             self.count.each = True
             origin = self.origin(tests, _OPEN[operator], number)
             if operator == "nn.pad":
-                if _constant(tests.get("pad_mode")) != "constant" and "pad_mode" in tests and tests["pad_mode"] != ("same", origin):
+                if (
+                    _constant(tests.get("pad_mode")) != "constant" and "pad_mode" in tests
+                    and tests["pad_mode"] != ("same", origin)
+                ):
                     raise _Unlike
                 self.count.paddings += 1
                 if labels[0] is None:
@@ -226,12 +274,17 @@ class _Sides:
         """The call of the source whose attributes these are: its own, or another's that are all copied."""
         said = {name: test for name, test in tests.items() if name in names}
         if all(not isinstance(test, tuple) for test in said.values()) and all(
-            name in ("slice_mode", "axes") and isinstance(test, ir.Equals) and _constant(test) in ("end", "size", None) for name, test in said.items()
+            name in ("slice_mode", "axes") and isinstance(test, ir.Equals)
+            and _constant(test) in ("end", "size", None)
+            for name, test in said.items()
         ):
             return number  # the others are open
         if not said:
             return number
-        if any(not isinstance(test, tuple) or test[0] != "same" for test in said.values()) or len({test[1] for test in said.values()}) != 1 or set(said) != names:
+        if (
+            any(not isinstance(test, tuple) or test[0] != "same" for test in said.values())
+            or len({test[1] for test in said.values()}) != 1 or set(said) != names
+        ):
             raise _Unlike
         return int(next(iter(said.values()))[1])
 
@@ -261,7 +314,11 @@ class _Sides:
     def equal_shapes(self) -> bool:
         """True if all inputs that are no scalars have one shape: then summed axes can be merged."""
         leaves = [k for k, node in enumerate(self.rule.nodes) if isinstance(node, ir.LeafNode)]
-        first = [k for k in leaves if self.leaf(self.rule.nodes[k]) is not None and not _has_shape(self.rule.nodes[k])]  # type: ignore[arg-type]
+        first = [
+            k
+            for k in leaves
+            if self.leaf(self.rule.nodes[k]) is not None and not _has_shape(self.rule.nodes[k])  # type: ignore[arg-type]
+        ]
         return len(first) == 1
 
     # ── target ──
@@ -273,27 +330,39 @@ class _Sides:
                 if node not in self.labels:
                     raise _Unlike
                 return self.again(node)
-            case ir.MakeConst(splat_shape=None) as made if not made.as_tuple and not isinstance(made.value, ir.TupleValue):
+            case ir.MakeConst(splat_shape=None) as made if not made.as_tuple and not isinstance(
+                made.value, ir.TupleValue
+            ):
                 return None
             case ir.MakeTuple(fields):
                 return self.alike([self.of_target(f) for f in fields])
             case ir.MakeCall(operator, operands, attributes, spreads):
                 labels = [self.of_target(o) for o in operands]
-                names = [operator] if isinstance(operator, str) else next(v.operators for v in self.rule.variables if v.name == operator[1])
+                names = (
+                    [operator] if isinstance(operator, str)
+                    else next(v.operators for v in self.rule.variables if v.name == operator[1])
+                )
                 tests: dict[str, Any] = {}
                 for spread in spreads:
-                    tests.update({name: ("same", spread.node) for name in _ABOUT_AXES if name not in spread.without})
+                    tests.update(
+                        {name: ("same", spread.node) for name in _ABOUT_AXES if name not in spread.without}
+                    )
                 for name, value in attributes:
                     tests[name] = self.attribute(name, value)
                 for k in names:
                     for name, spec in self.rule.dialect.operators[k].attributes.items():
-                        if name in _ABOUT_AXES and name not in tests and (spec.default is None or isinstance(spec.default, (int, str))):
+                        if (
+                            name in _ABOUT_AXES and name not in tests
+                            and (spec.default is None or isinstance(spec.default, (int, str)))
+                        ):
                             tests[name] = ir.Equals(ir.Const(spec.default))
                 self.copies(names, tests, labels)
                 result = [self.call(name, labels, tests, -1 - number) for name in names]
                 if any(label != result[0] for label in result):
                     raise _Unlike
-                if any(name not in tests and name in _OPEN.get(k, ()) for k in names for name in _OPEN.get(k, ())):
+                if any(
+                    name not in tests and name in _OPEN.get(k, ()) for k in names for name in _OPEN.get(k, ())
+                ):
                     raise _Unlike
                 return result[0]
         raise _Unlike
@@ -316,7 +385,9 @@ class _Sides:
     def said(self, name: str, test: Any) -> Any:
         """A test of an attribute: which call it is copied from, if it is."""
         match test:
-            case ir.Equals(ir.NodeAttr(_, node, other)) if name == other and name in _ABOUT_AXES and isinstance(self.rule.nodes[node], ir.CallNode):
+            case ir.Equals(ir.NodeAttr(_, node, other)) if (
+                name == other and name in _ABOUT_AXES and isinstance(self.rule.nodes[node], ir.CallNode)
+            ):
                 return ("same", node)
         return test
 
@@ -332,7 +403,9 @@ class _Sides:
         if not isinstance(source, ir.CallNode):
             raise _Unlike
         own = [self.labels[o] for o in source.operands if isinstance(o, int)]
-        first, other = (next((label for label in found if label is not None), None) for found in (own, labels))
+        first, other = (
+            next((label for label in found if label is not None), None) for found in (own, labels)
+        )
         if first != other:
             raise _Unlike
 
@@ -341,7 +414,9 @@ class _Sides:
         if name not in _ABOUT_AXES:
             return None
         match value:
-            case ir.NodeAttr(_, node, "shape") if name == "shape" and node in self.labels and self.labels[node] is not None:
+            case ir.NodeAttr(_, node, "shape") if (
+                name == "shape" and node in self.labels and self.labels[node] is not None
+            ):
                 return ("shape of", self.labels[node])
             case ir.NodeAttr():
                 found = self.said(name, ir.Equals(value))
@@ -365,25 +440,37 @@ class _Sides:
                 if self.labels.get(a) != self.labels.get(b) or self.labels.get(a) is None:
                     raise _Unlike
                 self.count.conditions += 1
-            case ir.CompareValue(_, ir.NodeAttr(_, a, "value" | "dtype") as left, right) if not _reads_axes(right):
+            case ir.CompareValue(_, ir.NodeAttr(_, a, "value" | "dtype") as left, right) if not _reads_axes(
+                right
+            ):
                 del left, a
             case ir.CompareValue(">=" | "<", ir.NodeAttr(_, _, "axis"), ir.Const(0)):
                 pass
-            case ir.CompareValue("==" | "!=", ir.ItemValue(ir.NodeAttr(_, _, "shape"), ir.NodeAttr(_, _, "axis")), ir.Const(int())):
+            case ir.CompareValue(
+                "==" | "!=", ir.ItemValue(ir.NodeAttr(_, _, "shape"), ir.NodeAttr(_, _, "axis")),
+                ir.Const(int()),
+            ):
                 self.count.conditions += 1
-            case ir.CompareValue("==" | "!=", ir.ItemValue(ir.NodeAttr(_, _, "shape"), ir.Const(int(place))), ir.Const(int())):
+            case ir.CompareValue(
+                "==" | "!=", ir.ItemValue(ir.NodeAttr(_, _, "shape"), ir.Const(int(place))), ir.Const(int())
+            ):
                 self.count.front = max(self.count.front, place + 1 if place >= 0 else -place)
                 self.count.mixed = True
             case ir.CompareValue("==" | "!=", ir.NodeAttr(_, _, "strides"), ir.Const(None)):
                 self.count.conditions += 1
-            case ir.Builtin("all", (ir.Comprehension(element, _, ir.NodeAttr(_, _, "strides" | "pad_width"), None),)) if _of_items(element):
+            case ir.Builtin(
+                "all", (ir.Comprehension(element, _, ir.NodeAttr(_, _, "strides" | "pad_width"), None),)
+            ) if _of_items(element):
                 self.count.conditions += 1
             case _:
                 raise _Unlike
 
 
 def _is_elementwise(signature: Signature) -> bool:
-    return "elementwise" in signature.traits and not (set(signature.attributes) & _ABOUT_AXES) and signature.name not in ("nn.prelu", "PRelu")
+    return (
+        "elementwise" in signature.traits and not (set(signature.attributes) & _ABOUT_AXES)
+        and signature.name not in ("nn.prelu", "PRelu")
+    )
 
 
 def _has_shape(node: Any) -> bool:

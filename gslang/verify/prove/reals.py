@@ -12,9 +12,11 @@ from gslang.verify.prove.terms import Term, inverse, number, of_size, unknown
 
 
 class Real(Opaque):
-    """A number that may be any. Comparisons are cases, and what they say is known from then on (`Choices.bounds`).
+    """A number that may be any. Comparisons are cases, and what they say is known from then on
+    (`Choices.bounds`).
 
-    `term`: what a constant becomes that is made of it; `exact`: the number that the rule computes with. They differ for whole numbers, which wrap.
+    `term`: what a constant becomes that is made of it; `exact`: the number that the rule computes with. They
+    differ for whole numbers, which wrap.
     """
 
     __slots__ = ("choices", "exact", "term")

@@ -35,16 +35,20 @@ def elementwise(world: World, name: str, operands: Sequence[Tensor], dtype: Any)
     flat = (lambda place: of([world.flat_at(o, place) for o in operands])) if alike else None
     values = [o.splat for o in operands if o.splat is not None]
     splat = of(values) if len(values) == len(operands) and not partial(name, values) else None
-    return Tensor(shape, dtype, lambda index: of([world.element(o, shape, index) for o in operands]), flat, splat)
+    return Tensor(
+        shape, dtype, lambda index: of([world.element(o, shape, index) for o in operands]), flat, splat
+    )
 
 
 # Not for whole numbers.
 _REAL = frozenset({
-    "divide", "sqrt", "rsqrt", "exp", "log", "power", "sigmoid", "reciprocal", "Mish", "HardSigmoid", "HardSwish", "com.microsoft.QuickGelu",
-})  # fmt: skip
+    "divide", "sqrt", "rsqrt", "exp", "log", "power", "sigmoid", "reciprocal", "Mish", "HardSigmoid",
+    "HardSwish", "com.microsoft.QuickGelu",
+})
 _PARTIAL = {
-    **dict.fromkeys(("sqrt",), ">=0"), **dict.fromkeys(("log", "rsqrt", "log2", "log10"), ">0"), "reciprocal": "!=0",
-}  # fmt: skip
+    **dict.fromkeys(("sqrt",), ">=0"), **dict.fromkeys(("log", "rsqrt", "log2", "log10"), ">0"),
+    "reciprocal": "!=0",
+}
 _INVERSES = frozenset({"asin", "acos", "acosh", "atanh", "tan"})  # defined where nobody asks in another way
 
 
@@ -120,7 +124,9 @@ def _axes_of(world: World, attrs: Attrs, rank: int) -> tuple[int, ...]:
 
 def _reduction(kind: str) -> Any:
     def meaning(world: World, operands: Operands, attrs: Attrs) -> Value:
-        return reduced(world, operands[0], _axes_of(world, attrs, len(operands[0].shape)), attrs["keepdims"], kind)
+        return reduced(
+            world, operands[0], _axes_of(world, attrs, len(operands[0].shape)), attrs["keepdims"], kind
+        )
 
     return meaning
 
@@ -142,14 +148,20 @@ def softmax(world: World, x: Tensor, written: Any) -> Tensor:
     axis = plain_axis(world, written, len(x.shape))
     e = elementwise(world, "exp", [x], x.dtype)
     whole = reduced(world, e, (axis,), True)
-    return Tensor(x.shape, x.dtype, lambda index: e.at(index) * inverse(whole.at((*index[:axis], 0, *index[axis + 1 :]))))
+    return Tensor(
+        x.shape, x.dtype,
+        lambda index: e.at(index) * inverse(whole.at((*index[:axis], 0, *index[axis + 1 :]))),
+    )
 
 
 def _log_softmax(world: World, operands: Operands, attrs: Attrs) -> Value:
     x = operands[0]
     axis = plain_axis(world, attrs["axis"], len(x.shape))
     whole = reduced(world, elementwise(world, "exp", [x], x.dtype), (axis,), True)
-    return Tensor(x.shape, x.dtype, lambda index: x.at(index) - apply("log", [whole.at((*index[:axis], 0, *index[axis + 1 :]))]))
+    return Tensor(
+        x.shape, x.dtype,
+        lambda index: x.at(index) - apply("log", [whole.at((*index[:axis], 0, *index[axis + 1 :]))]),
+    )
 
 
 def collapse(world: World, x: Tensor, shape: Sequence[Any]) -> Tensor:
@@ -169,8 +181,9 @@ def collapse(world: World, x: Tensor, shape: Sequence[Any]) -> Tensor:
 
 
 def taken_as(world: World, x: Tensor, dtype: Any) -> Tensor:
-    """The operand of a sum that is taken in another element type. A whole number that wrapped in its own type stays what it is then:
-    of a sum of int8 numbers the sum in int32 is another one."""
+    """The operand of a sum that is taken in another element type. A whole number that wrapped in its own type
+    stays what it is then: of a sum of int8 numbers the sum in int32 is another one.
+    """
     if compared(x.dtype, dtype) is True:
         return x
     name = f"wrapped in {_name_of(x.dtype)} taken as {_name_of(dtype)}"
@@ -252,7 +265,9 @@ def multiplied(world: World, a: Tensor, b: Tensor, dtype: Any) -> Tensor:
 
     def at(index: Index) -> Term:
         def body(k: Any) -> Term:
-            return world.element(a, left, (*index[:-1], k)) * world.element(b, right, (*index[:-2], k, index[-1]))
+            return world.element(a, left, (*index[:-1], k)) * world.element(
+                b, right, (*index[:-2], k, index[-1])
+            )
 
         return contracted(world, a.shape[-1], body)
 
@@ -308,8 +323,11 @@ def _convolution(rank: int) -> Any:
     return meaning
 
 
-def convolved(world: World, x: Tensor, w: Tensor, strides: Any, dilation: Any, pads: Any, groups: Any) -> Tensor:
-    """Data N C …, kernel O I …: a sum over the input channels of a group and the window, of what is inside."""
+def convolved(
+    world: World, x: Tensor, w: Tensor, strides: Any, dilation: Any, pads: Any, groups: Any
+) -> Tensor:
+    """Data N C …, kernel O I …: a sum over the input channels of a group and the window, of what is inside.
+    """
     facts = world.facts
     world.need(groups - 1, "groups")
     world.need_equal(x.shape[1], w.shape[1] * groups, "the channels of a convolution")
@@ -318,7 +336,9 @@ def convolved(world: World, x: Tensor, w: Tensor, strides: Any, dilation: Any, p
         per_group = facts.normal(w.shape[0]) // facts.normal(groups)
         world.need_equal(per_group * groups, w.shape[0], "groups do not divide the output channels")
     shape: list[Any] = [x.shape[0], w.shape[0]]
-    for size, window, stride, spread, (before, after) in zip(x.shape[2:], w.shape[2:], strides, dilation, pads):
+    for size, window, stride, spread, (before, after) in zip(
+        x.shape[2:], w.shape[2:], strides, dilation, pads
+    ):
         room = size + before + after - spread * (window - 1) - 1
         world.need(stride - 1, "a stride")
         world.need(room, "a window does not fit")
@@ -331,16 +351,22 @@ def convolved(world: World, x: Tensor, w: Tensor, strides: Any, dilation: Any, p
         if not (type(groups) is int and groups == 1):
             group = facts.normal(index[1]) // facts.normal(per_group)
         places, conditions = [], []
-        for place, k, size, stride, spread, (before, _) in zip(index[2:], window, x.shape[2:], strides, dilation, pads):
+        for place, k, size, stride, spread, (before, _) in zip(
+            index[2:], window, x.shape[2:], strides, dilation, pads
+        ):
             inner = facts.normal(place * stride + k * spread - before)
             places.append(inner)
             conditions += [inner, facts.normal(size - 1 - inner)]
 
         def body() -> Term:
-            return x.at((index[0], group * w.shape[1] + channel, *places)) * w.at((index[1], channel, *window))
+            return x.at((index[0], group * w.shape[1] + channel, *places)) * w.at(
+                (index[1], channel, *window)
+            )
 
         inside = world.inside(conditions, body, lambda: ZERO)
-        variables = tuple((p.text[2:], facts.normal(d)) for p, d in zip((channel, *window), (w.shape[1], *w.shape[2:])))
+        variables = tuple(
+            (p.text[2:], facts.normal(d)) for p, d in zip((channel, *window), (w.shape[1], *w.shape[2:]))
+        )
         return total("sum", variables, inside, facts)
 
     return Tensor(tuple(shape), x.dtype, at)
@@ -443,16 +469,27 @@ def _l2_normalize(world: World, operands: Operands, attrs: Attrs) -> Value:
 
 
 ARITHMETIC: dict[str, Any] = {
-    **{name: _binary(name) for name in ("add", "subtract", "multiply", "divide", "maximum", "minimum", "power")},
-    "nn.bias_add": _bias_add, "nn.dense": _dense, "nn.matmul": _matmul, "nn.batch_matmul": _batch_matmul,
-    **{f"nn.conv{k}d": _convolution(k) for k in (1, 2, 3)},
-    **{kind: _reduction(kind) for kind in ("sum", "max", "min", "prod")}, "mean": _mean,
-    "nn.softmax": lambda w, o, a: softmax(w, o[0], a["axis"]), "nn.log_softmax": _log_softmax, "nn.batch_norm": _batch_norm, "nn.layer_norm": _layer_norm,
-    "nn.instance_norm": _instance_norm, "nn.group_norm": _group_norm, "nn.l2_normalize": _l2_normalize,
+    **{
+        name: _binary(name)
+        for name in ("add", "subtract", "multiply", "divide", "maximum", "minimum", "power")
+    },
+    "nn.bias_add": _bias_add,
+    "nn.dense": _dense,
+    "nn.matmul": _matmul,
+    "nn.batch_matmul": _batch_matmul, **{f"nn.conv{k}d": _convolution(k) for k in (1, 2, 3)},
+    **{kind: _reduction(kind) for kind in ("sum", "max", "min", "prod")},
+    "mean": _mean,
+    "nn.softmax": lambda w, o, a: softmax(w, o[0], a["axis"]),
+    "nn.log_softmax": _log_softmax,
+    "nn.batch_norm": _batch_norm,
+    "nn.layer_norm": _layer_norm,
+    "nn.instance_norm": _instance_norm,
+    "nn.group_norm": _group_norm,
+    "nn.l2_normalize": _l2_normalize,
     "nn.dropout": lambda w, o, a: (o[0], Tensor(o[0].shape, o[0].dtype, _no_mask)),
     "collapse_sum_like": lambda w, o, a: collapse(w, o[0], o[1].shape),
     "nn.relu": lambda w, o, a: elementwise(w, "relu", o, o[0].dtype),
-}  # fmt: skip
+}
 
 
 def _no_mask(index: Index) -> Term:

@@ -45,10 +45,15 @@ def permuted(world: World, x: Tensor, axes: Sequence[int] | None) -> Tensor:
 def reshaped(world: World, x: Tensor, shape: Sequence[Any]) -> Tensor:
     """The same elements in row-major order."""
     world.need_equal(product(x.shape), product(shape), "a reshape changes the number of elements")
-    return Tensor(tuple(shape), x.dtype, lambda index: world.flat_at(x, world.ravelled(index, shape)), lambda place: world.flat_at(x, place), x.splat)
+    return Tensor(
+        tuple(shape), x.dtype, lambda index: world.flat_at(x, world.ravelled(index, shape)),
+        lambda place: world.flat_at(x, place), x.splat,
+    )
 
 
-def new_shape(world: World, shape: Sequence[Any], wanted: Sequence[Any], allowzero: bool = False) -> tuple[Any, ...]:
+def new_shape(
+    world: World, shape: Sequence[Any], wanted: Sequence[Any], allowzero: bool = False
+) -> tuple[Any, ...]:
     """The sizes that the numbers of `newshape` stand for: 0 copies, -1 is the rest."""
     result: list[Any] = []
     open_at: int | None = None
@@ -83,7 +88,9 @@ def _reshape(world: World, operands: Operands, attrs: Attrs) -> Value:
 
 
 class AnyShape(Opaque):
-    """`newshape` of a reshape in the source about which nothing is said: the result's shape is what is known of it."""
+    """`newshape` of a reshape in the source about which nothing is said: the result's shape is what is known
+    of it.
+    """
 
     def __init__(self, shape: tuple[Any, ...]) -> None:
         self.shape = shape
@@ -177,7 +184,9 @@ def concatenated(world: World, parts: Sequence[Tensor], axis: int) -> Tensor:
     def at(index: Index, k: int = 0) -> Term:
         def own() -> Term:
             begin = ends[k - 1] if k else 0
-            return parts[k].at((*index[:place], world.facts.normal(index[place] - begin), *index[place + 1 :]))
+            return parts[k].at(
+                (*index[:place], world.facts.normal(index[place] - begin), *index[place + 1 :])
+            )
 
         if k == len(parts) - 1:
             return own()
@@ -236,7 +245,10 @@ def _strided_slice(world: World, operands: Operands, attrs: Attrs) -> Value:
         for axis, part in enumerate(begin.of(x.shape)):
             x = taken(world, x, axis, part)
         return x
-    axes = range(len(begin)) if attrs["axes"] is None else [plain_axis(world, a, len(x.shape)) for a in attrs["axes"]]
+    axes = (
+        range(len(begin)) if attrs["axes"] is None
+        else [plain_axis(world, a, len(x.shape)) for a in attrs["axes"]]
+    )
     strides = attrs["strides"] or (1,)
     for k, axis in enumerate(axes):
         world.need_true(axis < len(x.shape), "an axis of a slice")
@@ -269,7 +281,9 @@ def _pad(world: World, operands: Operands, attrs: Attrs) -> Value:
     if fill is not None and world.reading:
         if fill.leaf is not None and fill.splat is None:
             world.notes.add("what padding is filled with is a scalar")
-        world.mostly_alike.append((fill.dtype, x.dtype, "what padding is filled with has the data's element type"))
+        world.mostly_alike.append(
+            (fill.dtype, x.dtype, "what padding is filled with has the data's element type")
+        )
     for before, after in widths:
         for width in (before, after):
             world.need(width, "the width of a padding")
@@ -316,7 +330,10 @@ def broadcast_to_shape(world: World, x: Tensor, shape: Sequence[Any]) -> Tensor:
 def _layout_transform(world: World, operands: Operands, attrs: Attrs) -> Value:
     source, target = parse_layout(attrs["src_layout"]), parse_layout(attrs["dst_layout"])
     letters, wanted = [a for a, _ in source], [a for a, _ in target]
-    if sorted(letters) != sorted(wanted) or len(set(letters)) != len(letters) or any(b for _, b in (*source, *target)):
+    if (
+        sorted(letters) != sorted(wanted) or len(set(letters)) != len(letters)
+        or any(b for _, b in (*source, *target))
+    ):
         raise NotProved("a layout in blocks")
     world.need_true(len(letters) == len(operands[0].shape), "a layout of another rank")
     return transposed(operands[0], [letters.index(a) for a in wanted])
@@ -344,14 +361,27 @@ def _filled(world: World, shape: Sequence[Any], value: Any, dtype: Any) -> Tenso
 
 
 MOVEMENT: dict[str, Any] = {
-    "transpose": lambda w, o, a: permuted(w, o[0], a["axes"]), "reshape": _reshape, "contrib_reverse_reshape": _reverse_reshape, "reshape_like": _reshape_like,
-    "expand_dims": _expand_dims, "squeeze": _squeeze, "concatenate": _concatenate, "stack": _stack, "split": _split,
-    "strided_slice": _strided_slice, "reverse": _reverse, "nn.pad": _pad, "layout_transform": _layout_transform, "matrix_set_diag": _matrix_set_diag,
+    "transpose": lambda w, o, a: permuted(w, o[0], a["axes"]),
+    "reshape": _reshape,
+    "contrib_reverse_reshape": _reverse_reshape,
+    "reshape_like": _reshape_like,
+    "expand_dims": _expand_dims,
+    "squeeze": _squeeze,
+    "concatenate": _concatenate,
+    "stack": _stack,
+    "split": _split,
+    "strided_slice": _strided_slice,
+    "reverse": _reverse,
+    "nn.pad": _pad,
+    "layout_transform": _layout_transform,
+    "matrix_set_diag": _matrix_set_diag,
     "broadcast_to": lambda w, o, a: broadcast_to_shape(w, o[0], a["shape"]),
     "broadcast_to_like": lambda w, o, a: broadcast_to_shape(w, o[0], o[1].shape),
     "nn.batch_flatten": lambda w, o, a: reshaped(w, o[0], (o[0].shape[0], product(o[0].shape[1:]))),
-    "zeros": lambda w, o, a: _filled(w, a["shape"], ZERO, a["dtype"]), "ones": lambda w, o, a: _filled(w, a["shape"], ONE, a["dtype"]),
+    "zeros": lambda w, o, a: _filled(w, a["shape"], ZERO, a["dtype"]),
+    "ones": lambda w, o, a: _filled(w, a["shape"], ONE, a["dtype"]),
     "full": lambda w, o, a: _filled(w, a["shape"], o[0], a["dtype"] or o[0].dtype),
-    "zeros_like": lambda w, o, a: _filled(w, o[0].shape, ZERO, o[0].dtype), "ones_like": lambda w, o, a: _filled(w, o[0].shape, ONE, o[0].dtype),
+    "zeros_like": lambda w, o, a: _filled(w, o[0].shape, ZERO, o[0].dtype),
+    "ones_like": lambda w, o, a: _filled(w, o[0].shape, ONE, o[0].dtype),
     "full_like": lambda w, o, a: _filled(w, o[0].shape, o[1], o[0].dtype),
-}  # fmt: skip
+}

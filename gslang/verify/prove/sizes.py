@@ -1,8 +1,9 @@
 """Sizes and positions as polynomials with whole coefficients over named quantities.
 
-A quantity is a size (`x.0`), a position (`@3`), a quotient rounded down (`floor(…, …)`) or the common size of broadcast
-dimensions (`join(…, …)`); what it stands for is kept by `facts.Facts`, which also decides comparisons: `a == b` between
-sizes is answered from what is known, or by a case distinction. A polynomial without quantities is a plain `int`.
+A quantity is a size (`x.0`), a position (`@3`), a quotient rounded down (`floor(…, …)`) or the common size of
+broadcast dimensions (`join(…, …)`); what it stands for is kept by `facts.Facts`, which also decides
+comparisons: `a == b` between sizes is answered from what is known, or by a case distinction. A polynomial
+without quantities is a plain `int`.
 """
 
 from __future__ import annotations
@@ -51,7 +52,9 @@ class Size:
     def text(self) -> str:
         """The same for equal polynomials."""
         if not self._text:
-            self._text = "+".join(f"{c}*{'*'.join(p)}" if p else str(c) for p, c in sorted(self.terms.items()))
+            self._text = "+".join(
+                f"{c}*{'*'.join(p)}" if p else str(c) for p, c in sorted(self.terms.items())
+            )
         return self._text
 
     def __repr__(self) -> str:

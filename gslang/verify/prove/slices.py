@@ -1,7 +1,9 @@
-"""Slices over symbolic tensors: Python's rules for beginnings, ends and steps, for numbers that are not known.
+"""Slices over symbolic tensors: Python's rules for beginnings, ends and steps, for numbers that are not
+known.
 
-Where the numbers are given, each may lie before, inside or behind the axis: cases. Where nothing is known of them (`OpenSlice`), what they make of an
-axis of a certain size is three new numbers: where it starts, how many elements it takes, and the step between them.
+Where the numbers are given, each may lie before, inside or behind the axis: cases. Where nothing is known of
+them (`OpenSlice`), what they make of an axis of a certain size is three new numbers: where it starts, how
+many elements it takes, and the step between them.
 """
 
 from __future__ import annotations
@@ -55,7 +57,9 @@ def range_of(world: World, begin: Any, end: Any, step: Any, size: Any) -> Range:
     room, stride = (stop - start, step) if forward else (start - stop, -step)
     if not world.facts.at_least(room, 1):
         return Range(0, 0, step)
-    return Range(start, world.facts.normal(world.facts.normal(room + stride - 1) // world.facts.normal(stride)), step)
+    return Range(
+        start, world.facts.normal(world.facts.normal(room + stride - 1) // world.facts.normal(stride)), step
+    )
 
 
 def _moved(world: World, value: Any, size: Any, first: int) -> Any:
@@ -77,7 +81,8 @@ def taken(world: World, x: Tensor, axis: int, part: Range) -> Tensor:
     facts = world.facts
 
     def at(index: tuple[Any, ...]) -> Term:
-        if part.room is not None and facts.proves(facts.normal(part.count - 1)):  # there is an element, so a last one
+        # there is an element, so a last one
+        if part.room is not None and facts.proves(facts.normal(part.count - 1)):
             last = part.start + part.step * (part.count - 1)
             for value in (last, part.room - 1 - last):
                 facts.learn(value)
@@ -87,7 +92,9 @@ def taken(world: World, x: Tensor, axis: int, part: Range) -> Tensor:
 
 
 class OpenSlice(Opaque):
-    """The numbers of a slice of which nothing is said: what they make of an axis is the same wherever it has the same size."""
+    """The numbers of a slice of which nothing is said: what they make of an axis is the same wherever it has
+    the same size.
+    """
 
     def __init__(self, world: World, shape: Sequence[Any]) -> None:
         self.world, self.rank = world, len(shape)
@@ -115,4 +122,7 @@ class OpenSlice(Opaque):
 
     def steps(self) -> tuple[Any, ...]:
         """The step along each axis."""
-        return tuple(self.world.facts.normal(found.step) for _, _, found in sorted(self.ranges, key=lambda item: item[0]))
+        return tuple(
+            self.world.facts.normal(found.step)
+            for _, _, found in sorted(self.ranges, key=lambda item: item[0])
+        )

@@ -1,4 +1,6 @@
-"""The source of a rule in one case: its nodes as symbolic tensors, held to the rule's constraints and conditions."""
+"""The source of a rule in one case: its nodes as symbolic tensors, held to the rule's constraints and
+conditions.
+"""
 
 from __future__ import annotations
 
@@ -25,7 +27,13 @@ from gslang.verify.prove.tensors import Value
 from gslang.verify.reads import parts
 
 # What an input of each kind may be in a graph.
-KINDS = {"any": ("input", "param", "const", "call", "proj"), "var": ("input", "param"), "input": ("input",), "param": ("param",), "fixed": ("param", "const")}
+KINDS = {
+    "any": ("input", "param", "const", "call", "proj"),
+    "var": ("input", "param"),
+    "input": ("input",),
+    "param": ("param",),
+    "fixed": ("param", "const"),
+}
 
 
 def looked_into(rule: ir.CheckedRule) -> dict[int, set[str]]:
@@ -42,11 +50,16 @@ class Source:
     """The source of a case."""
 
     def __init__(self, case: Case) -> None:
-        self.case, self.rule, self.world, self.graph, self.scope = case, case.rule, case.world, case.graph, case.scope
+        self.case, self.rule, self.world, self.graph, self.scope = (
+            case, case.rule, case.world, case.graph, case.scope,
+        )
         self.looked_into = looked_into(case.rule)
 
     def outputs(self) -> list[Value]:
-        """The outputs of the source. Raises `Impossible` where nothing matches in this case, `NotProved` where that cannot be told."""
+        """The outputs of the source.
+
+        Raises `Impossible` where nothing matches in this case, `NotProved` where that cannot be told.
+        """
         outputs = [self.node(number_) for number_ in self.rule.outputs]
         if not self.rule.blocks:
             for condition in self.rule.where:  # these cut cases off before operators make more of them
@@ -57,22 +70,30 @@ class Source:
         for number_, block in enumerate(self.rule.blocks):
             self.instances(number_, block)
         for number_, pattern in enumerate(self.rule.nodes):
-            if pattern.block is None and self.scope.slots[number_] >= 0 and not isinstance(pattern, ir.AltNode):
+            if (
+                pattern.block is None and self.scope.slots[number_] >= 0
+                and not isinstance(pattern, ir.AltNode)
+            ):
                 self.test(number_, pattern)
         for condition in self.rule.where:
             if not self.case.holds(condition):
                 raise Impossible
         if self.rule.output_block is not None:
             root = self.rule.blocks[self.rule.output_block].root
-            first, later = (self.graph.tensor(i.slots[root]) for i in self.scope.instances[self.rule.output_block])
+            first, later = (
+                self.graph.tensor(i.slots[root]) for i in self.scope.instances[self.rule.output_block]
+            )
             return [Family(self.rule.output_block, first, later)]
         return [self.graph.tensor(slot) for slot in outputs]
 
     def asks_for_results(self, condition: ir.Value) -> bool:
-        """True if a condition looks at the type of what a call of the source makes, or at what is around it."""
+        """True if a condition looks at the type of what a call of the source makes, or at what is around it.
+        """
         for part in parts(condition):
             match part:
-                case ir.NodeAttr(_, node, name) if name in ("shape", "dtype", "ndim") and not isinstance(self.rule.nodes[node], ir.LeafNode):
+                case ir.NodeAttr(_, node, name) if name in ("shape", "dtype", "ndim") and not isinstance(
+                    self.rule.nodes[node], ir.LeafNode
+                ):
                     return True
                 case ir.Let(_, number_) if self.asks_for_results(self.rule.lets[number_]):
                     return True
@@ -92,7 +113,9 @@ class Source:
         for instance in scope.instances[number_]:
             scope.current = instance
             for node in block.nodes:
-                if instance.slots.get(node, UNBOUND) >= 0 and not isinstance(self.rule.nodes[node], ir.AltNode):
+                if instance.slots.get(node, UNBOUND) >= 0 and not isinstance(
+                    self.rule.nodes[node], ir.AltNode
+                ):
                     self.test(node, self.rule.nodes[node])
             for condition in block.where:
                 if not self.case.holds(condition):
@@ -115,7 +138,9 @@ class Source:
                     slot = self.call(number_, call)
                 case ir.TupleNode(fields=fields):
                     inner = tuple(self.node(f) for f in fields if isinstance(f, int))
-                    slot = self.graph.add(TUPLE, inner, Attributes(), tuple(self.graph.values[s] for s in inner))
+                    slot = self.graph.add(
+                        TUPLE, inner, Attributes(), tuple(self.graph.values[s] for s in inner)
+                    )
                 case ir.ChainNode() | ir.PreviousNode():
                     raise NotProved("a chain")
                 case ir.ProjNode(base=base) as projection:
@@ -137,7 +162,10 @@ class Source:
             raise NotProved("an operator variable stands as a tensor")
         if pattern.optional and choices.choose(2) == 1:
             return ABSENT
-        leaf = Leaf(self.world, f"{pattern.name or 'x'}{number_}_{'' if pattern.block is None else scope_index(self.scope)}")
+        leaf = Leaf(
+            self.world,
+            f"{pattern.name or 'x'}{number_}_{'' if pattern.block is None else scope_index(self.scope)}",
+        )
         for constraint in pattern.constraints:
             if not isinstance(constraint, ir.Constraint):
                 continue
@@ -146,14 +174,20 @@ class Source:
                 test = test.test
             if constraint.field == "value" and isinstance(test, (ir.ConstantEquals, ir.SplatEquals)):
                 value = self.case.value(test.value)
-                if isinstance(value, tuple) and isinstance(test, ir.ConstantEquals) and all(map(is_number, value)):
+                if (
+                    isinstance(value, tuple) and isinstance(test, ir.ConstantEquals)
+                    and all(map(is_number, value))
+                ):
                     leaf.items, leaf.rank, leaf.known = value, 1, (len(value),)
                 else:
                     leaf.value = as_term(value)
                     leaf.ones = isinstance(test, ir.ConstantEquals)
             elif constraint.field == "value" and not isinstance(test, ir.Anything):
                 raise NotProved("a constant with several elements")
-            elif constraint.field == "shape" and isinstance(test, ir.TupleTest) and not any(isinstance(i, ir.Rest) for i in test.items):
+            elif (
+                constraint.field == "shape" and isinstance(test, ir.TupleTest)
+                and not any(isinstance(i, ir.Rest) for i in test.items)
+            ):
                 leaf.rank = len(test.items)
                 leaf.known = tuple(self.known_item(item) for item in test.items)
             elif constraint.field == "shape" and isinstance(test, ir.Equals):
@@ -170,7 +204,9 @@ class Source:
         kind = kinds[choices.choose(len(kinds))]
         leaf.is_constant = kind == "const"
         op: Any = {"const": CONST, "proj": PROJ, "call": Token("any operator", choices)}.get(kind, INPUT)
-        slot = self.graph.add(op, (), Attributes(index=Token("any index", choices)) if kind == "proj" else Attributes(), leaf)
+        slot = self.graph.add(
+            op, (), Attributes(index=Token("any index", choices)) if kind == "proj" else Attributes(), leaf
+        )
         self.graph.kinds[slot] = (kind,) if kind else KINDS[pattern.kind]
         return slot
 
@@ -212,14 +248,19 @@ class Source:
 
         return self.graph.add(operator, tuple(slots), attrs, Pending(compute))
 
-    def attributes(self, call: ir.CallNode, operator: str, signature: Signature, operands: Sequence[Value]) -> Attributes:
+    def attributes(
+        self, call: ir.CallNode, operator: str, signature: Signature, operands: Sequence[Value]
+    ) -> Attributes:
         """All attributes of a call: copied, proposed by constraints, or open."""
         given: dict[str, Any] = {}
         tests: dict[str, ir.Test] = {}
         for constraint in call.constraints:
             if isinstance(constraint, ir.SameAttributes):
                 other = self.scope.slot(constraint.place, constraint.node)
-                if other < 0 and isinstance(constraint.place, ir.First) and self.scope.current is not None and self.scope.current.index == 0:
+                if (
+                    other < 0 and isinstance(constraint.place, ir.First) and self.scope.current is not None
+                    and self.scope.current.index == 0
+                ):
                     continue  # the first instance and itself
                 if other < 0:
                     raise NotProved("attributes of what comes later")
@@ -228,18 +269,25 @@ class Source:
             else:
                 tests[constraint.field] = constraint.test
         attrs = Attributes()
-        for name, spec in sorted(signature.attributes.items(), key=lambda item: "layout" not in item[0]):  # others read layouts
+        # others read layouts
+        for name, spec in sorted(signature.attributes.items(), key=lambda item: "layout" not in item[0]):
             if name in given:
                 attrs[name] = given[name]
                 continue
             found, chosen = False, None
             test = tests.get(name)
-            if isinstance(test, ir.Equals) and (copied := self.case.as_written(test.value, operator, operands)) is not None:
+            if (
+                isinstance(test, ir.Equals)
+                and (copied := self.case.as_written(test.value, operator, operands)) is not None
+            ):
                 attrs[name] = copied
                 continue
             if test is not None:
                 found, chosen = self.propose(test, operator, name)
-            attrs[name] = chosen if found else open_attribute(self.world, self.rule.dialect, operator, spec, operands, attrs)
+            attrs[name] = (
+                chosen if found
+                else open_attribute(self.world, self.rule.dialect, operator, spec, operands, attrs)
+            )
             if isinstance(test, ir.Capture) and not isinstance(attrs.get(name), Written):
                 self.capture(test.capture, attrs[name])
         for operand in signature.operands:
@@ -255,7 +303,10 @@ class Source:
         (self.scope.captures if self.scope.current is None else self.scope.current.captures)[number_] = value
 
     def propose(self, test: ir.Test, operator: str, name: str, depth: int = 0) -> tuple[bool, Any]:
-        """(True, the value that passes) where the test says enough; what it gives is tested again. `depth`: of lists around the test."""
+        """(True, the value that passes) where the test says enough; what it gives is tested again.
+
+        `depth`: of lists around the test.
+        """
         match test:
             case ir.Equals(value):
                 try:
@@ -276,7 +327,10 @@ class Source:
             case ir.TupleTest(items) if not any(isinstance(i, ir.Rest) for i in items):
                 result = []
                 for item in items:
-                    found, chosen = (False, None) if isinstance(item, ir.Rest) else self.propose(item, operator, name, depth + 1)
+                    found, chosen = (
+                        (False, None) if isinstance(item, ir.Rest)
+                        else self.propose(item, operator, name, depth + 1)
+                    )
                     result.append(chosen if found else fresh(self.world, operator, name, depth + 1))
                 return True, tuple(result)
         return False, None
@@ -311,7 +365,10 @@ class Source:
                 continue  # copied
             if constraint.field == "value":
                 continue  # built in
-            if isinstance(constraint.test, ir.Equals) and isinstance(constraint.test.value, ir.NodeAttr) and isinstance(pattern, ir.CallNode):
+            if (
+                isinstance(constraint.test, ir.Equals) and isinstance(constraint.test.value, ir.NodeAttr)
+                and isinstance(pattern, ir.CallNode)
+            ):
                 other = scope.slot(constraint.test.value.place, constraint.test.value.node)
                 given = self.graph.attrs[other].get(constraint.test.value.name) if other >= 0 else None
                 if isinstance(given, Written) and self.graph.attrs[slot].get(constraint.field) is given:

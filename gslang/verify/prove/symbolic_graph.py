@@ -1,4 +1,6 @@
-"""The source of a rule as a graph of symbolic tensors: as much of a graph as the evaluator of rules' values asks for."""
+"""The source of a rule as a graph of symbolic tensors: as much of a graph as the evaluator of rules' values
+asks for.
+"""
 
 from __future__ import annotations
 
@@ -51,7 +53,10 @@ class Leaf:
                 rank = self.rank if self.rank is not None else world.choose_rank()
                 known = self.known if len(self.known) == rank else (None,) * rank
                 sizes = (1 if self.ones else size for size in known)
-                shape = tuple(world.facts.size(f"{self.name}{k}_") if size is None else size for k, size in enumerate(sizes))
+                shape = tuple(
+                    world.facts.size(f"{self.name}{k}_") if size is None else size
+                    for k, size in enumerate(sizes)
+                )
 
             fraction = None if self.value is None else self.value.constant
             if fraction is not None and fraction.denominator != 1 and not world.is_real(self.dtype):
@@ -68,7 +73,9 @@ class Leaf:
 
 
 class Pending:
-    """The value of a call that is computed when it is asked for, or when the conditions that do not ask for it hold."""
+    """The value of a call that is computed when it is asked for, or when the conditions that do not ask for
+    it hold.
+    """
 
     def __init__(self, compute: Callable[[], Value]) -> None:
         self.compute = compute
@@ -100,7 +107,8 @@ class Operands(Sequence[Value]):
 class ConstantValue(Opaque):
     """`v.value` of a constant of which nothing is known, or its part at position 0 of the first `taken` axes.
 
-    One number can be compared and computed with, like any `Real`; a place that a call chose for this case is that number.
+    One number can be compared and computed with, like any `Real`; a place that a call chose for this case is
+    that number.
     """
 
     def __init__(self, leaf: Leaf, taken: int = 0) -> None:
@@ -165,7 +173,10 @@ class ConstantValue(Opaque):
             raise NotProved("axes of tensors of several ranks are read")
         ((key, axes),) = self.leaf.chosen.items()
         rank = int(key.removeprefix("axes of ")) if key.startswith("axes of ") else None
-        if rank is None or not 0 <= place < len(axes) or not self.leaf.world.facts.equal(self.leaf.resolved().shape[0], len(axes)):
+        if (
+            rank is None or not 0 <= place < len(axes)
+            or not self.leaf.world.facts.equal(self.leaf.resolved().shape[0], len(axes))
+        ):
             raise NotProved("a constant's value is read")
         if place not in self.leaf.written:
             self.leaf.written[place] = axes[place] - rank * self.leaf.world.facts.choices.choose(2)
@@ -277,11 +288,16 @@ class SymbolicGraph:
     def value(self, node: int) -> Any:
         """The value of a constant: known, or a `ConstantValue`."""
         leaf = self.values[node]
-        if isinstance(leaf, Leaf) and leaf.value is not None and leaf.value.constant is not None and leaf.ones:
+        if (
+            isinstance(leaf, Leaf) and leaf.value is not None and leaf.value.constant is not None
+            and leaf.ones
+        ):
             constant_ = leaf.value.constant
             import numpy
 
-            return numpy.asarray(int(constant_) if constant_.denominator == 1 else float(constant_)).reshape((1,) * len(leaf.resolved().shape))
+            return numpy.asarray(int(constant_) if constant_.denominator == 1 else float(constant_)).reshape(
+                (1,) * len(leaf.resolved().shape)
+            )
         return ConstantValue(leaf)
 
     def label(self, node: int) -> str:

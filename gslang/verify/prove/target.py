@@ -30,7 +30,8 @@ def _is_whole(value: Any) -> bool:
     if not isinstance(value, Real):
         return True
     return all(
-        c.denominator == 1 and all(atom.kind == "read" and exponent > 0 for atom, exponent in factors) for factors, c in value.term.parts.items()
+        c.denominator == 1 and all(atom.kind == "read" and exponent > 0 for atom, exponent in factors)
+        for factors, c in value.term.parts.items()
     )
 
 
@@ -38,12 +39,17 @@ class Target:
     """The target of a case whose source was read. `made`: what each of its nodes stands for."""
 
     def __init__(self, case: Case) -> None:
-        self.case, self.rule, self.world, self.graph, self.scope = case, case.rule, case.world, case.graph, case.scope
+        self.case, self.rule, self.world, self.graph, self.scope = (
+            case, case.rule, case.world, case.graph, case.scope,
+        )
         self.made: dict[int, list[Any]] = {}
         self.scope.new_type = self.type_of
 
     def outputs(self) -> list[Value]:
-        """The outputs of the target. Raises `Impossible` where the rule is not applied, `NotProved` where that cannot be told."""
+        """The outputs of the target.
+
+        Raises `Impossible` where the rule is not applied, `NotProved` where that cannot be told.
+        """
         self.world.reading = False
         return [value for output in self.rule.target.outputs for value in self.several(output)]
 
@@ -105,7 +111,9 @@ class Target:
             case ir.SpliceInstances(block, node):
                 first, later = (self.graph.tensor(i.slots[node]) for i in scope.instances[block])
                 yield Family(block, first, later)
-            case ir.Repeat(element, (local,), source, None, renewed) if isinstance(self.case.evaluate, FamilyValues) and instances_of(source) is not None:
+            case ir.Repeat(element, (local,), source, None, renewed) if (
+                isinstance(self.case.evaluate, FamilyValues) and instances_of(source) is not None
+            ):
                 results = []
                 self.case.evaluate.over_instances.add(local)
                 for k in (0, 1):
@@ -153,7 +161,10 @@ class Target:
         return constant(as_term(value), shape, dtype or default_dtype(value))
 
     def new_call(self, call: ir.MakeCall) -> Value:
-        """A call of the target. Constants without an element type take that of the first tensor among the operands."""
+        """A call of the target.
+
+        Constants without an element type take that of the first tensor among the operands.
+        """
         scope = self.scope
         operator = call.operator if isinstance(call.operator, str) else scope.variables[call.operator[1]]
         operands: list[Any] = []
@@ -177,7 +188,9 @@ class Target:
             if slot < 0:
                 raise Impossible
             own = self.case.copied(slot, operator, operands, list(signature.attributes))
-            attrs.update({n: v for n, v in own.items() if n not in spread.without and n in signature.attributes})
+            attrs.update(
+                {n: v for n, v in own.items() if n not in spread.without and n in signature.attributes}
+            )
         for name, value in call.attributes:
             copied = self.case.as_written(value, operator, operands)
             attrs[name] = self.case.value(value) if copied is None else copied

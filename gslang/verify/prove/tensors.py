@@ -23,7 +23,10 @@ At = Callable[[Index], Term]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Tensor:
-    """`at`: the element at an index (one position per axis). `flat`: the element at a position in row-major order."""
+    """`at`: the element at an index (one position per axis).
+
+    `flat`: the element at a position in row-major order.
+    """
 
     shape: tuple[Any, ...]
     dtype: Any
@@ -38,20 +41,24 @@ Value = Any  # a Tensor, a tuple of them, or None for an operand that is absent
 
 
 class World:
-    """One case: its facts, and whether the source is being read (what it needs is assumed) or the target (it must be known)."""
+    """One case: its facts, and whether the source is being read (what it needs is assumed) or the target (it
+    must be known).
+    """
 
     def __init__(self, facts: Facts, most: int) -> None:
         self.facts, self.most = facts, most
         self.reading = True  # the source
         self.notes: set[str] = set()  # assumptions to state
         self.sums: list[tuple[tuple[int, Any, Any], tuple[Any, Any]]] = []  # over instances: see `families`
-        self.mostly_alike: list[tuple[Any, Any, str]] = []  # element types that are the same in every sensible graph, and the words for that
+        # element types that are the same in every sensible graph, and the words for that
+        self.mostly_alike: list[tuple[Any, Any, str]] = []
         self.slices: dict[tuple[int, ...], Any] = {}  # identities of operands → what they take of a tensor
         self.kept: list[Any] = []  # what these identities belong to
         self.clipped = False  # whether a bound of a slice was left as it is written
         self.ranks_limited = False  # whether `most` had a say
         self.whole = False  # whether some open element type holds whole numbers in this case
-        self.defined: dict[str, set[tuple[frozenset[str], str]]] | None = None  # what the source is defined for: condition → (where, term); None while it is not evaluated
+        # what the source is defined for: condition → (where, term); None while it is not evaluated
+        self.defined: dict[str, set[tuple[frozenset[str], str]]] | None = None
         self.under: tuple[str, ...] = ()  # what holds where elements are evaluated: conditions of `where`
         self.record: CaseRecord | None = None  # where a certificate is asked for
         self.comparing = ""  # the side that is evaluated: "source", "target", or none yet
@@ -128,7 +135,8 @@ class World:
     def need_defined(self, condition: str, term: Term) -> None:
         """`term` is `">0"`, `">=0"` or `"!=0"`: what a function asks of its argument.
 
-        The source may ask for anything: where it is not defined, the rule may do what it likes. Whatever the target asks for must follow.
+        The source may ask for anything: where it is not defined, the rule may do what it likes. Whatever the
+        target asks for must follow.
         """
         if is_positive(term) or condition == ">=0" and at_least_0(term):
             return
@@ -137,19 +145,30 @@ class World:
             if self.comparing == "source":
                 self.defined.setdefault(asked, set()).add((frozenset(self.under), key))  # type: ignore[union-attr]
             elif self.comparing == "target" and not self.follows(asked, part, key):
-                raise NotProved(f"the target computes a function where the source may be defined and it is not: {key} {asked}")
+                raise NotProved(
+                    f"the target computes a function where the source may be defined and it is not: {key} "
+                    f"{asked}"
+                )
 
     def follows(self, condition: str, term: Term, key: str) -> bool:
         """True if the source being defined says that a condition on a term holds."""
         here = frozenset(self.under)
-        known = {asked: {text for where, text in found if where <= here} for asked, found in (self.defined or {}).items()}
-        if any(key in known.get(stronger, ()) for stronger in {">0": (">0",), "!=0": ("!=0", ">0"), ">=0": (">=0", ">0")}[condition]):
+        known = {
+            asked: {text for where, text in found if where <= here}
+            for asked, found in (self.defined or {}).items()
+        }
+        if any(
+            key in known.get(stronger, ())
+            for stronger in {">0": (">0",), "!=0": ("!=0", ">0"), ">=0": (">=0", ">0")}[condition]
+        ):
             return True
         if len(term.parts) != 1:
             return False
         ((factors, c),) = term.parts.items()
         signs = (">0", "!=0") if condition == "!=0" else (condition, ">0")
-        return (c > 0 or condition == "!=0") and all(any(self.written(of_atom(atom)) in known.get(s, ()) for s in signs) for atom, _ in factors)
+        return (c > 0 or condition == "!=0") and all(
+            any(self.written(of_atom(atom)) in known.get(s, ()) for s in signs) for atom, _ in factors
+        )
 
     @contextmanager
     def where(self, condition: Term) -> Iterator[None]:
@@ -180,9 +199,15 @@ class World:
         if text_of(a) == text_of(b) or text_of(a) == "1" or text_of(b) == "1":
             return facts.join(a, b)
         pair = (min(text_of(a), text_of(b)), max(text_of(a), text_of(b)))
-        known = any(pair == tuple(sorted((text_of(facts.normal(x)), text_of(facts.normal(y))))) for x, y in facts.fitting_sizes)
+        known = any(
+            pair == tuple(sorted((text_of(facts.normal(x)), text_of(facts.normal(y)))))
+            for x, y in facts.fitting_sizes
+        )
         parts = [facts.joins.get(text_of(x)[2:], (x,)) for x in (a, b)]
-        inside = known or facts.fits(a, b) or facts.fits(b, a) or all(self._fit(x, y) for x in parts[0] for y in parts[1])
+        inside = (
+            known or facts.fits(a, b) or facts.fits(b, a)
+            or all(self._fit(x, y) for x in parts[0] for y in parts[1])
+        )
         if not inside:
             if self.reading:
                 if facts.proves(a - 2) and facts.proves(b - 2):
@@ -198,10 +223,16 @@ class World:
     def _fit(self, a: Any, b: Any) -> bool:
         facts = self.facts
         a, b = facts.normal(a), facts.normal(b)
-        if text_of(a) == text_of(b) or text_of(a) == "1" or text_of(b) == "1" or facts.fits(a, b) or facts.fits(b, a):
+        if (
+            text_of(a) == text_of(b) or text_of(a) == "1" or text_of(b) == "1" or facts.fits(a, b)
+            or facts.fits(b, a)
+        ):
             return True
         pair = sorted((text_of(a), text_of(b)))
-        return any(pair == sorted((text_of(facts.normal(x)), text_of(facts.normal(y)))) for x, y in facts.fitting_sizes)
+        return any(
+            pair == sorted((text_of(facts.normal(x)), text_of(facts.normal(y))))
+            for x, y in facts.fitting_sizes
+        )
 
     def broadcast(self, *shapes: Sequence[Any]) -> tuple[Any, ...]:
         """The shape that several shapes broadcast to."""
@@ -227,12 +258,16 @@ class World:
 
     def same_shape(self, a: Sequence[Any], b: Sequence[Any]) -> bool:
         """True if two shapes are known to be equal, without asking."""
-        return len(a) == len(b) and all(text_of(self.facts.normal(x)) == text_of(self.facts.normal(y)) for x, y in zip(a, b))
+        return len(a) == len(b) and all(
+            text_of(self.facts.normal(x)) == text_of(self.facts.normal(y)) for x, y in zip(a, b)
+        )
 
     # ── cases over positions ──
 
     def select(self, value: Number, then: Callable[[], Term], otherwise: Callable[[], Term]) -> Term:
-        """`then` where `value` is at least 0, else `otherwise`: as a case, or with guards where a sum runs over it."""
+        """`then` where `value` is at least 0, else `otherwise`: as a case, or with guards where a sum runs
+        over it.
+        """
         facts = self.facts
         known = facts.decided(value)
         if known is None and not facts.mentions_bound(facts.normal(value)):
@@ -246,7 +281,9 @@ class World:
             second = otherwise()
         return guard(value) * first + (guard(-1 - value) * second if second.parts else ZERO)
 
-    def inside(self, conditions: Sequence[Number], then: Callable[[], Term], otherwise: Callable[[], Term]) -> Term:
+    def inside(
+        self, conditions: Sequence[Number], then: Callable[[], Term], otherwise: Callable[[], Term]
+    ) -> Term:
         """`then` where all conditions are at least 0, else `otherwise`."""
         if not conditions:
             return then()
@@ -280,7 +317,8 @@ class World:
 
 
 def _factors(term: Term, condition: str) -> Iterator[tuple[Term, str]]:
-    """Conditions on parts of a term that say the same: a product is not 0 if no factor is, √x > 0 if x > 0."""
+    """Conditions on parts of a term that say the same: a product is not 0 if no factor is, √x > 0 if x > 0.
+    """
     if len(term.parts) == 1:
         ((factors, c),) = term.parts.items()
         if condition == "!=0" and (len(factors) > 1 or factors and factors[0][1] != 1):
@@ -288,7 +326,10 @@ def _factors(term: Term, condition: str) -> Iterator[tuple[Term, str]]:
                 if exponent > 0:
                     yield from _factors(of_atom(atom), condition)
             return
-        if len(factors) == 1 and c > 0 and factors[0][1] == 1 and factors[0][0].kind == "fn" and factors[0][0].name == "sqrt":
+        if (
+            len(factors) == 1 and c > 0 and factors[0][1] == 1 and factors[0][0].kind == "fn"
+            and factors[0][0].name == "sqrt"
+        ):
             if condition != ">=0":
                 yield from _factors(factors[0][0].args[0], ">0")
             return

@@ -1,8 +1,9 @@
 """Real numbers as sums of products: the values of tensor elements, in normal form.
 
-A factor (`Atom`) is an element of an input at a position, a size as a number, an unknown function of terms, a reciprocal of a
-sum, a guard (1 where a size is at least 0, else 0), or a sum (maximum, …) over positions. Equal factors have equal `key`s.
-What functions do (`exp`, `max`, …) is in `axioms`, sums are in `totals`; terms only add and multiply.
+A factor (`Atom`) is an element of an input at a position, a size as a number, an unknown function of terms, a
+reciprocal of a sum, a guard (1 where a size is at least 0, else 0), or a sum (maximum, …) over positions.
+Equal factors have equal `key`s. What functions do (`exp`, `max`, …) is in `axioms`, sums are in `totals`;
+terms only add and multiply.
 """
 
 from __future__ import annotations
@@ -19,7 +20,8 @@ from gslang.verify.prove.sizes import Number, Size, text_of
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Atom:
-    """`kind`: read num fn group guard total. `args`: sizes (read, num, guard) or terms (fn, group, total: the body).
+    """`kind`: read num fn group guard total. `args`: sizes (read, num, guard) or terms (fn, group, total: the
+    body).
 
     `level`: how deep sums are nested in it. `variables`: of a total, (position, size) each.
     """
@@ -194,7 +196,8 @@ def inverse(value: Term) -> Term:
     return term({((group, -1),): 1 / first})
 
 
-# Called with a function's factors that meet in a product: (exp, [(argument, exponent)]) → what they are together.
+# Called with a function's factors that meet in a product: (exp, [(argument, exponent)]) → what they are
+# together.
 SIMPLIFY: dict[str, Callable[[list[tuple[Atom, int]]], Term | None]] = {}
 
 

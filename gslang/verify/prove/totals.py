@@ -1,9 +1,10 @@
 """Sums (and maxima, …) over positions in normal form, and terms brought up to date with what is known.
 
-A sum over several positions is taken apart into addends; in each, guards that bound a position shorten its range (that is how
-joined tensors, padding and unit matrices dissolve), positions that do not occur become a factor, factors without a position go
-in front, inner sums are merged, and what does not share positions becomes sums of their own. Names of positions do not
-count: the key of a sum is the least one over all ways to number its positions.
+A sum over several positions is taken apart into addends; in each, guards that bound a position shorten its
+range (that is how joined tensors, padding and unit matrices dissolve), positions that do not occur become a
+factor, factors without a position go in front, inner sums are merged, and what does not share positions
+becomes sums of their own. Names of positions do not count: the key of a sum is the least one over all ways to
+number its positions.
 """
 
 from __future__ import annotations
@@ -19,7 +20,22 @@ from gslang.verify.prove.cases import vanishes
 from gslang.verify.prove.facts import Facts
 from gslang.verify.prove.paths import NotProved
 from gslang.verify.prove.sizes import Knowledge, Number, Size, divide, linear, names_in, text_of
-from gslang.verify.prove.terms import FUNCTION_OF, ONE, ZERO, Atom, Factors, Term, guard, of_atom, of_size, read, rebuilt, sizes_of, term, unknown
+from gslang.verify.prove.terms import (
+    FUNCTION_OF,
+    ONE,
+    ZERO,
+    Atom,
+    Factors,
+    Term,
+    guard,
+    of_atom,
+    of_size,
+    read,
+    rebuilt,
+    sizes_of,
+    term,
+    unknown,
+)
 from gslang.verify.prove.uses import is_raw, rewrite, use
 
 Variables = tuple[tuple[str, Any], ...]  # (position, size)
@@ -60,7 +76,8 @@ def _guarded(guards: Sequence[Any]) -> Term:
 
 
 def needed_guards(guards: Sequence[Any], facts: Facts) -> list[Any] | None:
-    """Those guards that do not follow from the others and from what is known; None where they contradict it."""
+    """Those guards that do not follow from the others and from what is known; None where they contradict it.
+    """
     kept = {text_of(g): g for g in guards}
     for key in sorted(kept, key=lambda k: (-len(k), k)):
         g = kept[key]
@@ -104,7 +121,9 @@ def replace(value: Term, what: Mapping[str, Any], facts: Facts) -> Term:
             case "group":
                 return replace(atom.args[0], what, facts)
             case "fn":
-                return apply(FUNCTION_OF.get(atom.name, atom.name), [replace(a, what, facts) for a in atom.args])
+                return apply(
+                    FUNCTION_OF.get(atom.name, atom.name), [replace(a, what, facts) for a in atom.args]
+                )
             case "total":
                 variables = tuple((name, facts.replaced(size, what)) for name, size in atom.variables)
                 return _keyed(atom.name, variables, replace(atom.args[0], what, facts), facts)
@@ -118,7 +137,8 @@ def total(kind: str, variables: Variables, body: Term, facts: Facts) -> Term:
     if is_raw():
         return _keyed(kind, variables, body, facts)
     if kind != "sum":
-        first: dict[str, Any] = {name: 0 for name, size in variables if type(size) is int and size == 1}  # the only position
+        # the only position
+        first: dict[str, Any] = {name: 0 for name, size in variables if type(size) is int and size == 1}
         rest = tuple(v for v in variables if v[0] not in first)
         inner = replace(body, first, facts) if first else body
         result = _keyed(kind, rest, inner, facts) if rest else inner
@@ -127,7 +147,11 @@ def total(kind: str, variables: Variables, body: Term, facts: Facts) -> Term:
         return result
     parts = list(body.parts.items())
     if len(parts) != 1 or parts[0][1] != 1:
-        rewrite("sum of sums", lambda: _keyed("sum", variables, body, facts), lambda: _by_addend(variables, body, facts))
+        rewrite(
+            "sum of sums",
+            lambda: _keyed("sum", variables, body, facts),
+            lambda: _by_addend(variables, body, facts),
+        )
     result = ZERO
     for factors, c in parts:
         result = result + _sum(variables, factors, facts).scaled(c)
@@ -158,7 +182,9 @@ def _sum(variables: Variables, factors: Factors, facts: Facts) -> Term:
             renamed = {name: facts.inner_position(size) for name, size in atom.variables}
             inner = replace(atom.args[0], renamed, facts)
             body = term({(*factors[:k], *factors[k + 1 :]): Fraction(1)}) * inner
-            more = tuple((text_of_name(renamed[name]), facts.replaced(size, renamed)) for name, size in atom.variables)
+            more = tuple(
+                (text_of_name(renamed[name]), facts.replaced(size, renamed)) for name, size in atom.variables
+            )
             _rewritten("inner sum", variables, factors, variables + more, body, facts)
             return total("sum", variables + more, body, facts)
     shorter = _shortened(variables, factors, facts)
@@ -167,26 +193,44 @@ def _sum(variables: Variables, factors: Factors, facts: Facts) -> Term:
     return _separated(variables, factors, facts)
 
 
-def _rewritten(law: str, variables: Variables, factors: Factors, rest: Variables, body: Term, facts: Facts) -> None:
+def _rewritten(
+    law: str, variables: Variables, factors: Factors, rest: Variables, body: Term, facts: Facts
+) -> None:
     """The sum of a product became a sum of `body`, or `body` itself."""
     rewrite(
-        law, lambda: _keyed("sum", variables, term({factors: Fraction(1)}), facts), lambda: _keyed("sum", rest, body, facts) if rest else body
-    )  # fmt: skip
+        law,
+        lambda: _keyed("sum", variables, term({factors: Fraction(1)}), facts),
+        lambda: _keyed("sum", rest, body, facts) if rest else body,
+    )
 
 
 def _split(variables: Variables, factors: Factors, facts: Facts) -> Term | None:
-    """A sum over a position below a·b of which ⌊p / b⌋ is read, as a sum over two positions; None where there is none."""
+    """A sum over a position below a·b of which ⌊p / b⌋ is read, as a sum over two positions; None where there
+    is none.
+    """
     read_names = {name for atom, _ in factors for size in sizes_of(atom) for name in all_names(size, facts)}
     for name, size in variables:
-        divisors = {text_of(b): b for floor in read_names & facts.floors.keys() for a, b in (facts.floors[floor],) if text_of(a) == f"1*{name}"}
+        divisors = {
+            text_of(b): b
+            for floor in read_names & facts.floors.keys()
+            for a, b in (facts.floors[floor],) if text_of(a) == f"1*{name}"
+        }
         for key in sorted(divisors, key=lambda text: (-text.count("*"), text)):
             inner = divisors[key]
             outer, rest = divide(size, inner, facts)
-            if type(rest) is not int or rest or names_in(size) & {n for n, _ in variables} or not (facts.proves(outer - 1) and facts.proves(inner - 1)):
+            if (
+                type(rest) is not int or rest or names_in(size) & {n for n, _ in variables}
+                or not (facts.proves(outer - 1) and facts.proves(inner - 1))
+            ):
                 continue
             first, second = (facts.inner_position(part) for part in (outer, inner))
-            body = up_to_date(replace(term({factors: Fraction(1)}), {name: first * inner + second}, facts), facts)
-            kept = (*(v for v in variables if v[0] != name), (text_of_name(first), outer), (text_of_name(second), inner))
+            body = up_to_date(
+                replace(term({factors: Fraction(1)}), {name: first * inner + second}, facts), facts
+            )
+            kept = (
+                *(v for v in variables if v[0] != name), (text_of_name(first), outer),
+                (text_of_name(second), inner),
+            )
             _rewritten("position taken apart", variables, factors, kept, body, facts)
             return total("sum", kept, body, facts)
     return None
@@ -219,7 +263,10 @@ def _shortened(variables: Variables, factors: Factors, facts: Facts) -> Term | N
             kept = tuple(v for v in variables if v[0] != name)
             if isinstance(position, Size):
                 kept = (*kept, (text_of_name(position), length))
-            _rewritten(f"range {'cut' if parts[0] == 1 else 'ended'} by a guard", variables, factors, kept, body, facts)
+            _rewritten(
+                f"range {'cut' if parts[0] == 1 else 'ended'} by a guard", variables, factors, kept, body,
+                facts,
+            )
             return total("sum", kept, body, facts) if kept else body
     return None
 
@@ -302,14 +349,18 @@ def _keyed(kind: str, variables: Variables, body: Term, facts: Facts) -> Term:
     return of_atom(Atom("total", kind, (body,), key, level, variables))
 
 
-def _written_total(kind: str, variables: Variables, body: Term, names: Mapping[str, str], level: int, facts: Facts) -> str:
+def _written_total(
+    kind: str, variables: Variables, body: Term, names: Mapping[str, str], level: int, facts: Facts
+) -> str:
     """The text of a sum: the least one over all ways to number its positions."""
     signatures: dict[str, list[tuple[str, str]]] = {}
     blank = {**names, **{name: "@" for name, _ in variables}}
     for name, size in variables:
         marked = {**blank, name: "@@"}
         uses = sorted(_written_atom(atom, marked, facts) for atom in body.atoms() if name in names_of(atom))
-        signatures.setdefault(f"{_written_size(size, names, facts)} {uses}", []).append((name, _written_size(size, names, facts)))
+        signatures.setdefault(f"{_written_size(size, names, facts)} {uses}", []).append(
+            (name, _written_size(size, names, facts))
+        )
     classes = [signatures[key] for key in sorted(signatures)]
     if prod(factorial(len(group)) for group in classes) > _MOST_ORDERS:
         raise NotProved("a sum over too many positions alike")
@@ -327,21 +378,32 @@ def _written(value: Term, names: Mapping[str, str], facts: Facts) -> str:
     """The text of a term under other names of positions."""
     parts = []
     for factors, c in value.parts.items():
-        parts.append(f"{c}·" + "·".join(sorted(f"{_written_atom(atom, names, facts)}^{exponent}" for atom, exponent in factors)))
+        parts.append(
+            f"{c}·"
+            + "·".join(
+                sorted(f"{_written_atom(atom, names, facts)}^{exponent}" for atom, exponent in factors)
+            )
+        )
     return " + ".join(sorted(parts)) or "0"
 
 
 def _written_atom(atom: Atom, names: Mapping[str, str], facts: Facts) -> str:
     if atom.kind == "total":
         return _written_total(atom.name, atom.variables, atom.args[0], names, atom.level, facts)
-    arguments = [_written(a, names, facts) if isinstance(a, Term) else _written_size(a, names, facts) for a in atom.args]
+    arguments = [
+        _written(a, names, facts) if isinstance(a, Term) else _written_size(a, names, facts)
+        for a in atom.args
+    ]
     return f"{atom.kind} {'' if atom.kind == 'num' else atom.name}({', '.join(arguments)})"
 
 
 def _written_size(value: Number, names: Mapping[str, str], facts: Facts) -> str:
     if not isinstance(value, Size):
         return str(value)
-    return "+".join(sorted(f"{c}*{'*'.join(sorted(_written_name(name, names, facts) for name in p))}" for p, c in value.terms.items()))
+    return "+".join(sorted(
+        f"{c}*{'*'.join(sorted(_written_name(name, names, facts) for name in p))}"
+        for p, c in value.terms.items()
+    ))
 
 
 def _written_name(name: str, names: Mapping[str, str], facts: Facts) -> str:
@@ -361,11 +423,17 @@ def same(a: Term, b: Term, facts: Facts) -> bool:
         if (absolute := _absolute_logarithms(difference)) is not None:
             difference = up_to_date(absolute, facts)
             continue
-        groups = {atom for factors in difference.parts for atom, exponent in factors if atom.kind == "group" and exponent < 0}
+        groups = {
+            atom
+            for factors in difference.parts
+            for atom, exponent in factors if atom.kind == "group" and exponent < 0
+        }
         if not groups:
             if not vanishes(difference, facts.choices.budget, tuple(facts.choices.bounds)):
                 return False
-            whole = any(atom.name in ("order", "whole maximum", "whole minimum") for atom in difference.atoms())
+            whole = any(
+                atom.name in ("order", "whole maximum", "whole minimum") for atom in difference.atoms()
+            )
             rewrite("cases of whole numbers" if whole else "cases of order", lambda: difference, ZERO)
             return True
         group = min(groups, key=lambda g: (-g.level, g.key))

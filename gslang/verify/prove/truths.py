@@ -1,8 +1,9 @@
 """Truth values as numbers: 1 and 0, so that logic is arithmetic.
 
-A comparison of real numbers is `positive(b − a)`: 1 where its argument is above 0. For whole numbers, which wrap, it compares `order(x)`, the number
-that x stands for. p and q is p·q, not p is 1 − p, `where(p, x, y)` is p·x + (1 − p)·y; p·p is p (`terms.is_truth`). Whatever
-follows by propositional logic from comparisons as they stand is then equal as polynomials; what follows from the order of numbers, `cases` decides.
+A comparison of real numbers is `positive(b − a)`: 1 where its argument is above 0. For whole numbers, which
+wrap, it compares `order(x)`, the number that x stands for. p and q is p·q, not p is 1 − p, `where(p, x, y)`
+is p·x + (1 − p)·y; p·p is p (`terms.is_truth`). Whatever follows by propositional logic from comparisons as
+they stand is then equal as polynomials; what follows from the order of numbers, `cases` decides.
 """
 
 from __future__ import annotations
@@ -76,23 +77,33 @@ def _unequal(a: Term, b: Term) -> Term:
 
 
 _COMPARISONS: dict[str, Of] = {
-    "less": _less, "greater": lambda a, b: _less(b, a), "lessequal": lambda a, b: _not(_less(b, a)), "greaterequal": lambda a, b: _not(_less(a, b)),
-    "notequal": _unequal, "equal": lambda a, b: _not(_unequal(a, b)), "lessorequal": lambda a, b: _not(_less(b, a)),
+    "less": _less,
+    "greater": lambda a, b: _less(b, a),
+    "lessequal": lambda a, b: _not(_less(b, a)),
+    "greaterequal": lambda a, b: _not(_less(a, b)),
+    "notequal": _unequal,
+    "equal": lambda a, b: _not(_unequal(a, b)),
+    "lessorequal": lambda a, b: _not(_less(b, a)),
     "greaterorequal": lambda a, b: _not(_less(a, b)),
-}  # fmt: skip
+}
 _LOGIC: dict[str, Callable[..., Term]] = {
     "and": lambda p, q: p * q, "or": lambda p, q: p + q - p * q, "xor": _differ, "not": _not,
 }  # fmt: skip
 
 
 def plain_name(operator: str) -> str:
-    """The name of a function of truth values in both dialects: `less_equal`, `logical_and`, `LessOrEqual`, `And`."""
+    """The name of a function of truth values in both dialects: `less_equal`, `logical_and`, `LessOrEqual`,
+    `And`.
+    """
     return operator.removeprefix("logical_").replace("_", "").lower()
 
 
 def is_of_truths(operator: str) -> bool:
     """True if an operator computes with truth values or makes them by comparing."""
-    return plain_name(operator) in _COMPARISONS or plain_name(operator) in _LOGIC or operator in ("where", "Where")
+    return (
+        plain_name(operator) in _COMPARISONS or plain_name(operator) in _LOGIC
+        or operator in ("where", "Where")
+    )
 
 
 def truth_function(world: World, operator: str, operands: Sequence[Tensor]) -> Tensor:
@@ -111,7 +122,9 @@ def truth_function(world: World, operator: str, operands: Sequence[Tensor]) -> T
             raise NotProved("an order of truth values")
         return _each(world, _differ if name == "notequal" else lambda p, q: _not(_differ(p, q)), operands)
     of = _COMPARISONS[name]
-    return _each(world, of if world.is_real(operands[0].dtype) else lambda a, b: of(order(a), order(b)), operands)
+    return _each(
+        world, of if world.is_real(operands[0].dtype) else lambda a, b: of(order(a), order(b)), operands
+    )
 
 
 def _each(world: World, of: Callable[..., Term], operands: Sequence[Tensor]) -> Tensor:

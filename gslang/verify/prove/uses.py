@@ -1,8 +1,9 @@
 """The laws that a proof uses: their names, and for a certificate each use with what its letters stand for.
 
-Terms are made in normal form, so a law is used in the moment in which a term is made; `use` is called there. Steps are only written down
-inside `recording`, which a certificate asks for: otherwise a use costs the addition of a name to a set. Inside `untouched`, terms
-are made as they are written, without laws: that is what the steps of a certificate begin with.
+Terms are made in normal form, so a law is used in the moment in which a term is made; `use` is called there.
+Steps are only written down inside `recording`, which a certificate asks for: otherwise a use costs the
+addition of a name to a set. Inside `untouched`, terms are made as they are written, without laws: that is
+what the steps of a certificate begin with.
 """
 
 from __future__ import annotations
@@ -17,7 +18,8 @@ from gslang.base.quick_dataclass import dataclass
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Use:
-    """`binding`: letter → term, of a law that is used as it is stated. Otherwise `before` and `after` say what was done.
+    """`binding`: letter → term, of a law that is used as it is stated. Otherwise `before` and `after` say
+    what was done.
 
     `assumed`: sizes that are at least 0 where it was used."""
 
@@ -30,7 +32,10 @@ class Use:
 
 @dataclass(slots=True)
 class Uses:
-    """`names` of all laws used; `steps`: each use, None where nobody asks. `assumed` tells what is assumed at the moment."""
+    """`names` of all laws used; `steps`: each use, None where nobody asks.
+
+    `assumed` tells what is assumed at the moment.
+    """
 
     names: set[str] = field(default_factory=set)
     steps: list[Use] | None = None
@@ -87,7 +92,9 @@ def use(law: str, **binding: Any) -> None:
 
 
 def rewrite(law: str, before: Callable[[], Any], after: Any) -> None:
-    """A law is used of which the statement is the simplest case: `before()` becomes `after`, which may be made by a call, too."""
+    """A law is used of which the statement is the simplest case: `before()` becomes `after`, which may be
+    made by a call, too.
+    """
     uses = _now[-1]
     uses.names.add(law)
     if uses.steps is not None:

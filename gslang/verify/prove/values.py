@@ -1,6 +1,7 @@
 """Values of a rule with `each` blocks, evaluated where sequences over instances are families.
 
-Everything else is left to the engine's evaluator, node by node. Not here: rules without blocks, which it evaluates alone.
+Everything else is left to the engine's evaluator, node by node. Not here: rules without blocks, which it
+evaluates alone.
 """
 
 from __future__ import annotations
@@ -36,7 +37,9 @@ class FamilyValues:
 
     def __call__(self, value: ir.Value) -> Any:
         match value:
-            case ir.Comprehension(element, (local,), source, None) if (block := instances_of(source)) is not None:
+            case ir.Comprehension(element, (local,), source, None) if (
+                block := instances_of(source)
+            ) is not None:
                 return Family(block, *self.of_each(local, element))
             case ir.Comprehension(element, names, source, condition):
                 result = []
@@ -57,7 +60,9 @@ class FamilyValues:
                 whole_value = self(base)
                 if isinstance(whole_value, Sums) and self(upper) == -1:
                     return Sums(whole_value.sizes, True)
-                return self.plain(ir.SliceValue(ir.Const(whole_value), None, ir.Const(self(upper)), None), whole_value)
+                return self.plain(
+                    ir.SliceValue(ir.Const(whole_value), None, ir.Const(self(upper)), None), whole_value
+                )
             case ir.ItemValue(base, index):
                 found = self(base)
                 if isinstance(found, Family):
@@ -77,7 +82,10 @@ class FamilyValues:
             case ir.UnaryValue():
                 return evaluate(replace(value, operand=self.constant(value.operand)), self.scope)
             case ir.BinaryValue() | ir.CompareValue():
-                return evaluate(replace(value, left=self.constant(value.left), right=self.constant(value.right)), self.scope)
+                return evaluate(
+                    replace(value, left=self.constant(value.left), right=self.constant(value.right)),
+                    self.scope,
+                )
             case ir.RangeValue(lower, upper):
                 return evaluate(ir.RangeValue(self.constant(lower), self.constant(upper)), self.scope)
             case ir.SliceValue(base, lower, upper, step):
@@ -125,7 +133,10 @@ class FamilyValues:
 
     def let(self, place: ir.Place, number: int) -> Any:
         """A named value, in the instance that it belongs to."""
-        before, instance = self.scope.current, self.scope.current if isinstance(place, ir.Own) else self.scope.instance(place)
+        before, instance = (
+            self.scope.current,
+            self.scope.current if isinstance(place, ir.Own) else self.scope.instance(place),
+        )
         self.scope.current = instance
         try:
             result = self(self.scope.rule.lets[number])
@@ -144,7 +155,8 @@ class FamilyValues:
                     return whole(self.world, first)
                 case "cumsum":
                     return Sums(first, False)
-                case "all":  # where it does not hold, it may be another instance than these two that is to blame
+                # where it does not hold, it may be another instance than these two that is to blame
+                case "all":
                     holds = truth(first.first) and truth(first.later)
                     return holds and self.world.facts.choices.choose(2) == 0
         if any(isinstance(a, (Family, Sums)) for a in arguments):

@@ -1,4 +1,6 @@
-"""A rule whose decisions are named values, and a scope that notes how they come out: so the prover knows which sides its cases took."""
+"""A rule whose decisions are named values, and a scope that notes how they come out: so the prover knows
+which sides its cases took.
+"""
 
 from __future__ import annotations
 
@@ -26,7 +28,9 @@ class WatchingScope(Scope):
         return AnyCount(self.graph.world.facts.choices)  # type: ignore[attr-defined]
 
     def let(self, place: ir.Place, number: int) -> Any:
-        """The value of a let; that of a decision is noted, and computed anew each time: it may read what a comprehension runs over."""
+        """The value of a let; that of a decision is noted, and computed anew each time: it may read what a
+        comprehension runs over.
+        """
         if number not in self.watched:
             return super().let(place, number)
         result = evaluate(self.rule.lets[number], self)
@@ -35,7 +39,9 @@ class WatchingScope(Scope):
 
 
 def watched(rule: ir.CheckedRule) -> tuple[ir.CheckedRule, dict[int, int], list[Goal]]:
-    """The rule with each decision as a let, which let is which decision (by `id` in the old rule), and what should be seen."""
+    """The rule with each decision as a let, which let is which decision (by `id` in the old rule), and what
+    should be seen.
+    """
     wanted = goals(rule)
     conditions = {id(goal.condition): goal.condition for goal in wanted}
     numbers = {key: len(rule.lets) + k for k, key in enumerate(conditions)}
@@ -48,14 +54,20 @@ def watched(rule: ir.CheckedRule) -> tuple[ir.CheckedRule, dict[int, int], list[
             return item if all(a is b for a, b in zip(item, new)) else new
         if is_dataclass(item) and not isinstance(item, (type, ir.CheckedRule)):
             parts = {
-                f.name: changed(getattr(item, f.name)) for f in fields(item) if f.init and f.name not in ("span", "spans", "where_spans", "bounds_span")
+                f.name: changed(getattr(item, f.name))
+                for f in fields(item)
+                if f.init and f.name not in ("span", "spans", "where_spans", "bounds_span")
             }
             different = {name: value for name, value in parts.items() if value is not getattr(item, name)}
             return replace(item, **different) if different else item
         return item
 
-    lets = (*(changed(value) for value in rule.lets), *(changed(condition, True) for condition in conditions.values()))
+    lets = (
+        *(changed(value) for value in rule.lets),
+        *(changed(condition, True) for condition in conditions.values()),
+    )
     result = replace(
-        rule, nodes=changed(rule.nodes), blocks=changed(rule.blocks), where=changed(rule.where), target=changed(rule.target), lets=lets,
-    )  # fmt: skip
+        rule, nodes=changed(rule.nodes), blocks=changed(rule.blocks), where=changed(rule.where),
+        target=changed(rule.target), lets=lets,
+    )
     return result, {number: key for key, number in numbers.items()}, wanted

@@ -1,8 +1,9 @@
 """Checks a certificate: nothing of it is believed.
 
 * Its cases are all: the choices that lead to them are the leaves of one tree of which no branch is missing.
-* Each step is an instance of its law, stands where it says, and leads to the term that follows; so the chain leads from the term as it is
-  written to the normal form. Sums and order are tried at numbers, like everything else: every step, both ends of each chain, and both sides of the output.
+* Each step is an instance of its law, stands where it says, and leads to the term that follows; so the chain
+  leads from the term as it is written to the normal form. Sums and order are tried at numbers, like
+  everything else: every step, both ends of each chain, and both sides of the output.
 * Both normal forms are equal, or at least at all numbers that are tried.
 * Every obligation holds at random sizes that fit what is known in its case.
 
@@ -19,7 +20,16 @@ from typing import Any
 from gslang.base.quick_dataclass import dataclass
 from gslang.verify.laws import BY_NAME, REAL, WHOLE, as_product, instance
 from gslang.verify.recheck.evaluate import Point, Undefined, near, value_of
-from gslang.verify.recheck.terms import Malformed, Term, digest_of, replaced, scaled, size_from, stands_at, term_from
+from gslang.verify.recheck.terms import (
+    Malformed,
+    Term,
+    digest_of,
+    replaced,
+    scaled,
+    size_from,
+    stands_at,
+    term_from,
+)
 
 _POINTS = 4  # at which each case is tried
 _ATTEMPTS = 1000  # to find one that fits
@@ -33,7 +43,10 @@ class Refused(Exception):
 
 @dataclass(slots=True)
 class Checked:
-    """The part of a certificate that was looked at. `untried`: cases for which no sizes were found, and steps that were defined at no number."""
+    """The part of a certificate that was looked at.
+
+    `untried`: cases for which no sizes were found, and steps that were defined at no number.
+    """
 
     rule: str = ""
     reason: str = ""
@@ -44,9 +57,15 @@ class Checked:
 
 
 def check(document: Any, content: str | None = None) -> Checked:
-    """The extent to which a certificate was checked. `content`: the digest of the rule that it should be about. Raises `Refused`."""
+    """The extent to which a certificate was checked.
+
+    `content`: the digest of the rule that it should be about. Raises `Refused`.
+    """
     try:
-        if not isinstance(document, dict) or document["format"] != 1 or digest_of(document) != document["sha256"]:
+        if (
+            not isinstance(document, dict) or document["format"] != 1
+            or digest_of(document) != document["sha256"]
+        ):
             raise Refused("it was changed since it was written: its checksum is another one")
         if content is not None and document["content"] != content:
             raise Refused("it is about another rule of that name")
@@ -82,8 +101,13 @@ def _check_tree(leaves: Sequence[Sequence[Sequence[int]]], depth: int = 0) -> No
     ways = [leaf[depth] if len(leaf) > depth else [-1, -1] for leaf in leaves]
     count = ways[0][1]
     order = [way[0] for way in ways]
-    if any(way[1] != count for way in ways) or len(set(order)) != count or order[0] or order[-1] != count - 1 or order != sorted(order):
-        raise Refused(f"a case is missing, or there twice, after the choices {[way[0] for way in leaves[0][:depth]]}")
+    if (
+        any(way[1] != count for way in ways) or len(set(order)) != count or order[0] or order[-1] != count - 1
+        or order != sorted(order)
+    ):
+        raise Refused(
+            f"a case is missing, or there twice, after the choices {[way[0] for way in leaves[0][:depth]]}"
+        )
     for k in range(count):
         _check_tree([leaf for leaf, way in zip(leaves, ways) if way[0] == k], depth + 1)
 
@@ -97,19 +121,28 @@ def _check_case(case: Mapping[str, Any], result: Checked, random: Random, laws: 
     result.untried += not points
     for obligation in case["obligations"]:
         result.obligations += 1
-        assumed, claimed = [size_from(size) for size in obligation["assumed"]], size_from(obligation["at_least_0"])
+        assumed, claimed = (
+            [size_from(size) for size in obligation["assumed"]], size_from(obligation["at_least_0"]),
+        )
         for point in points:
             if all(point.size(size) >= 0 for size in assumed) and point.size(claimed) < 0:
                 raise Refused(f"{claimed} is below 0 at {point.sizes}")
     if case["end"] == "equal":
         for output in case["outputs"]:
-            ends = [_check_chain(output[side], side, case["whole"], points, result, laws) for side in ("source", "target")]
+            ends = [
+                _check_chain(output[side], side, case["whole"], points, result, laws)
+                for side in ("source", "target")
+            ]
             written = [term_from(output[side]["written"]) for side in ("source", "target")]
-            result.untried += not _agree(written[0], written[1], points, case["whole"], "both sides as they are written")
+            result.untried += not _agree(
+                written[0], written[1], points, case["whole"], "both sides as they are written"
+            )
             _agree(ends[0], ends[1], points, case["whole"], "both normal forms")
 
 
-def _check_chain(side: Mapping[str, Any], name: str, whole: bool, points: list[Point], result: Checked, laws: Sequence[str]) -> Term:
+def _check_chain(
+    side: Mapping[str, Any], name: str, whole: bool, points: list[Point], result: Checked, laws: Sequence[str]
+) -> Term:
     current, normal = term_from(side["written"]), term_from(side["normal"])
     for number, step in enumerate(side["steps"]):
         result.steps += 1
@@ -122,7 +155,14 @@ def _check_chain(side: Mapping[str, Any], name: str, whole: bool, points: list[P
     return normal
 
 
-def _check_step(step: Mapping[str, Any], current: Term, following: Term, points: list[Point], where: str, laws: Sequence[str]) -> None:
+def _check_step(
+    step: Mapping[str, Any],
+    current: Term,
+    following: Term,
+    points: list[Point],
+    where: str,
+    laws: Sequence[str],
+) -> None:
     """A step is an instance of its law, stands where it says, and leads to what follows."""
     law = BY_NAME.get(step["law"])
     if law is None or law.name not in laws:
@@ -147,7 +187,9 @@ def _check_step(step: Mapping[str, Any], current: Term, following: Term, points:
 def _agree(a: Term, b: Term, points: list[Point], whole: bool, where: str) -> bool:
     """True if both terms were defined somewhere. Raises `Refused` where they differ."""
     kinds = (REAL, WHOLE) if whole else (REAL,)
-    return a == b or any([_compare(a, b, replace(point, numbers=kind), where) for point in points for kind in kinds])
+    return a == b or any(
+        [_compare(a, b, replace(point, numbers=kind), where) for point in points for kind in kinds]
+    )
 
 
 def _compare(a: Term, b: Term, point: Point, where: str) -> bool:
@@ -173,7 +215,10 @@ def _points(sizes: Mapping[str, Any], random: Random) -> Iterator[Point]:
     positive, different = ([size_from(value) for value in sizes[kind]] for kind in ("at_least_0", "not_0"))
     found = 0
     for attempt in range(_ATTEMPTS):
-        point = Point({name: random.choice(_SIZES) for name in sizes["names"]}, attempt, attempt % 2 == 0, REAL, made, equal)
+        point = Point(
+            {name: random.choice(_SIZES) for name in sizes["names"]}, attempt, attempt % 2 == 0, REAL, made,
+            equal,
+        )
         try:
             for names, value in products:  # the last factor follows from the others
                 rest = product_of(point, names[:-1])
@@ -181,7 +226,9 @@ def _points(sizes: Mapping[str, Any], random: Random) -> Iterator[Point]:
                     point.sizes[names[-1]] = point.size(value) // rest
             for name, size in positions:
                 point.sizes[name] = random.randrange(point.size(size))
-            fits = all(point.size(value) >= 0 for value in positive) and all(point.size(value) for value in different)
+            fits = all(point.size(value) >= 0 for value in positive) and all(
+                point.size(value) for value in different
+            )
             fits = fits and all(point.size(small) in (1, point.size(big)) for small, big in broadcast)
             fits = fits and all(product_of(point, names) == point.size(value) for names, value in products)
         except (Undefined, ValueError):  # an empty range

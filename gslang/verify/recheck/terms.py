@@ -1,11 +1,13 @@
 """Terms of certificates: sums of products of factors, with rational coefficients, as plain tuples.
 
-A size is a tuple of (whole coefficient, sorted names). A term is a tuple of (coefficient, factors), factors a tuple of (atom, exponent). Atoms:
+A size is a tuple of (whole coefficient, sorted names). A term is a tuple of (coefficient, factors), factors a
+tuple of (atom, exponent). Atoms:
 
     ("read", input, size, …)   ("num", size)    ("guard", size): 1 where it is at least 0, else 0
     ("fn", name, term, …)      ("group", term)  ("total", kind, ((position, size), …), body)
 
-Both are kept sorted, so that equal polynomials over the same atoms are equal tuples. In JSON, tuples are lists and coefficients texts.
+Both are kept sorted, so that equal polynomials over the same atoms are equal tuples. In JSON, tuples are
+lists and coefficients texts.
 """
 
 from __future__ import annotations
@@ -32,7 +34,9 @@ def made(parts: Iterable[tuple[Fraction, Factors]]) -> Term:
     found: dict[Factors, Fraction] = {}
     for c, factors in parts:
         found[factors] = found.get(factors, Fraction(0)) + c
-    return tuple(sorted(((c, factors) for factors, c in found.items() if c), key=lambda part: (repr(part[1]), part[0])))
+    return tuple(
+        sorted(((c, factors) for factors, c in found.items() if c), key=lambda part: (repr(part[1]), part[0]))
+    )
 
 
 def constant(value: Fraction | int) -> Term:
@@ -61,7 +65,11 @@ def scaled(term: Term, factor: Fraction | int) -> Term:
 
 
 def multiply(a: Term, b: Term) -> Term:
-    """The product. A sum's inverse times the sum is 1 as soon as their exponents add up to 0; a positive power of it is multiplied out."""
+    """The product.
+
+    A sum's inverse times the sum is 1 as soon as their exponents add up to 0; a positive power of it is
+    multiplied out.
+    """
     result: list[tuple[Fraction, Factors]] = []
     for c, f in a:
         for d, g in b:
@@ -70,7 +78,9 @@ def multiply(a: Term, b: Term) -> Term:
                 exponents[atom] = exponents.get(atom, 0) + exponent
             kept = {atom: 1 if is_truth(atom) else e for atom, e in exponents.items() if e}
             opened = [(atom, e) for atom, e in kept.items() if atom[0] == "group" and e > 0]
-            plain = tuple(sorted(((atom, e) for atom, e in kept.items() if (atom, e) not in opened), key=repr))
+            plain = tuple(
+                sorted(((atom, e) for atom, e in kept.items() if (atom, e) not in opened), key=repr)
+            )
             product: Term = ((c * d, plain),)
             for atom, exponent in opened:
                 product = multiply(product, power(atom[1], exponent))
@@ -126,7 +136,8 @@ def inside(atom: Atom, change: Callable[[Term], Term]) -> Term:
 
 
 def replaced(term: Term, product: Factors, by: Term) -> Term:
-    """Each product of a term that has `product` as a part, with that part replaced, in all terms inside, too."""
+    """Each product of a term that has `product` as a part, with that part replaced, in all terms inside, too.
+    """
     result: list[Term] = []
     for c, factors in rebuilt(term, lambda atom: inside(atom, lambda inner: replaced(inner, product, by))):
         left = dict(factors)
@@ -142,7 +153,10 @@ def replaced(term: Term, product: Factors, by: Term) -> Term:
 
 def divides(product: Factors, factors: Mapping[Atom, int]) -> bool:
     """True if a product is a part of another one."""
-    return all(0 < exponent <= factors.get(atom, 0) or factors.get(atom, 0) <= exponent < 0 for atom, exponent in product)
+    return all(
+        0 < exponent <= factors.get(atom, 0) or factors.get(atom, 0) <= exponent < 0
+        for atom, exponent in product
+    )
 
 
 def stands_at(term: Term, product: Factors, place: list[int]) -> bool:
@@ -168,7 +182,9 @@ def terms_in(atom: Atom) -> Iterator[Term]:
 def digest_of(document: Mapping[str, Any]) -> str:
     """The SHA-256 of a certificate without its own."""
     content = {name: value for name, value in document.items() if name != "sha256"}
-    return sha256(json.dumps(content, sort_keys=True, ensure_ascii=False, separators=(",", ":")).encode()).hexdigest()
+    return sha256(
+        json.dumps(content, sort_keys=True, ensure_ascii=False, separators=(",", ":")).encode()
+    ).hexdigest()
 
 
 def size_from(value: Any) -> Size:
@@ -181,7 +197,10 @@ def size_from(value: Any) -> Size:
 def term_from(value: Any) -> Term:
     """A term out of JSON. Raises `Malformed`."""
     try:
-        return made((Fraction(c), tuple(sorted(((_atom_from(atom), _exponent(e)) for atom, e in factors), key=repr))) for c, factors in value)
+        return made(
+            (Fraction(c), tuple(sorted(((_atom_from(atom), _exponent(e)) for atom, e in factors), key=repr)))
+            for c, factors in value
+        )
     except (TypeError, ValueError, ZeroDivisionError) as error:
         raise error if isinstance(error, Malformed) else Malformed(f"no term: {error}") from error
 
@@ -203,5 +222,8 @@ def _atom_from(value: Any) -> Atom:
         case ["group", term]:
             return ("group", term_from(term))
         case ["total", str(kind), [*variables], body] if variables:
-            return ("total", kind, tuple((str(name), size_from(size)) for name, size in variables), term_from(body))
+            return (
+                "total", kind, tuple((str(name), size_from(size)) for name, size in variables),
+                term_from(body),
+            )
     raise Malformed(f"{value!r} is no factor")
