@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any, Final
 
 _ASSETS: Final = Path(__file__).parent / "assets"
-_SCRIPTS: Final = ("model.js", "canvas.js", "panel.js", "page.js")
+_SCRIPTS: Final = ("model.js", "blocks.js", "canvas.js", "panel.js", "page.js")
 _UNSAFE: Final = re.compile("[<>&\u2028\u2029\ud800-\udfff]")
 
 

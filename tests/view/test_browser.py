@@ -145,6 +145,57 @@ def test_pan_zoom_click_and_weights(opened: Any) -> None:
     assert "nn.dense" in tab.inner_text("#node-title") and "units" in tab.inner_text("#panel")
 
 
+def layers(count: int) -> Graph:
+    """Layers of eight nodes, each of which also reads a mask that is computed in the first."""
+    graph, type_ = Graph("relay"), TensorType((1, 8), "float32")
+    state, mask = graph.add_input("x", type_), graph.add_input("mask", type_)
+    for k in range(count):
+        start = state
+        for operator in ("exp", "tanh", "nn.relu", "sigmoid", "negative"):
+            state = graph.add(operator, [state], {}, type_, f"{operator}{k}")
+        if k == 0:
+            mask = graph.add("floor", [mask], {}, type_, "floor")
+        state = graph.add("multiply", [state, mask], {}, type_, f"multiply{k}")
+        state = graph.add("add", [state, start], {}, type_, f"add{k}")
+        state = graph.add("sqrt", [state], {}, type_, f"sqrt{k}")
+    graph.set_outputs([state])
+    return graph
+
+
+def test_repeated_blocks_are_collapsed_and_expanded(opened: Any) -> None:
+    tab = opened(graph_data(History(layers(12)), "layers"))
+    tab.keyboard.press("b")
+    tab.wait_for_function("document.querySelector('#left h2').textContent === '99 nodes, 12 closed blocks'")
+    at_step(tab, 0)
+    tab.keyboard.press("f")
+    assert drawn_nodes(tab) == 3 + 12  # two inputs, the mask
+    tab.fill("#search", "tanh5")
+    tab.keyboard.press("Enter")
+    tab.wait_for_function("document.querySelector('#left h2').textContent === '99 nodes, 11 closed blocks'")
+    at_step(tab, 0)
+    assert "tanh5" in tab.inner_text("#node-title")
+    tab.keyboard.press("Escape")
+    tab.keyboard.press("f")
+    assert drawn_nodes(tab) == 3 + 11 + 8
+    tab.fill("#search", "sqrt7")  # the last node of a closed block stands for it
+    tab.keyboard.press("Enter")
+    tab.wait_for_selector("#node-title:has-text('Block A · 8 of 12')")
+    assert "8 nodes" in " ".join(tab.inner_text("#panel").split()) and "tanh" in tab.inner_text("#panel")
+    tab.click("#panel button:has-text('Expand')")
+    tab.wait_for_function("document.querySelector('#left h2').textContent === '99 nodes, 10 closed blocks'")
+
+
+def test_what_an_application_changes_is_never_in_a_closed_block(opened: Any) -> None:
+    rules = gslang.parse_rules("dialect relay;\nrule drop(x): nn.relu(tanh(x)) => tanh(x);\n")
+    history, result = recorded(rules, layers(6), limit=1)
+    assert result.applications == 1
+    tab = opened(run_data(history, "layers", rules, result))
+    tab.keyboard.press("b")
+    tab.keyboard.press("]")
+    at_step(tab, 1)
+    assert "5 closed blocks" in tab.inner_text("#left h2")
+
+
 def test_hostile_names_do_not_run(opened: Any) -> None:
     graph = chain([HOSTILE, "a" + HOSTILE, "b"])
     graph.attrs[1] = {HOSTILE: HOSTILE}
@@ -237,12 +288,12 @@ def serious(tab: Any) -> list[str]:
 
 
 @pytest.mark.parametrize("theme", ["light", "dark"])
-@pytest.mark.parametrize("what", ["graph", "run", "step", "miss", "gallery"])
+@pytest.mark.parametrize("what", ["graph", "run", "step", "miss", "gallery", "blocks"])
 def test_accessibility(opened: Any, what: str, theme: str) -> None:
     rules = gslang.parse_rules(NEAR)
     history, result = recorded(rules, chain(["x", "a", "b", "c"]))
     data = run_data(history, "chain", rules, result)
-    pages = {"graph": graph_data(History(chain(["x", "a", "b"])), "g"), "gallery": gallery_of(NEAR)}
+    pages = {"graph": graph_data(History(chain(["x", "a", "b"])), "g"), "gallery": gallery_of(NEAR), "blocks": graph_data(History(layers(4)), "g")}
     tab = opened(pages.get(what, data), color_scheme=theme)
     if what == "step":
         tab.keyboard.press("]")

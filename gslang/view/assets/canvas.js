@@ -154,14 +154,14 @@ class View {
     }
     this.drawRegions(seen);
     this.drawEdges(sight);
-    if (scale < 0.22) this.drawBlocks(seen); else this.drawBoxes(seen);
+    if (scale < 0.22) this.drawFar(seen); else this.drawBoxes(seen);
     this.section.dataset.drawn = String(seen.length);
   }
 
   drawRegions(seen) {
     const { context: c, picture: p } = this, pad = Math.max(7, 3 / this.scale);
     for (const i of seen) {
-      const region = this.marked.get(p.nodes[i]);
+      const block = p.blocks.get(p.nodes[i]), region = block ? this.marked.get(block.members.find((node) => this.marked.has(node))) : this.marked.get(p.nodes[i]);
       if (region === undefined) continue;
       c.fillStyle = regionColour(region, this.isDark);
       c.globalAlpha = 0.32;
@@ -194,7 +194,7 @@ class View {
   }
 
   /* Far away: rectangles by family, one path for each colour. */
-  drawBlocks(seen) {
+  drawFar(seen) {
     const { context: c, picture: p, colours } = this, groups = new Map();
     for (const i of seen) { const family = FAMILY(p.nodes[i]); if (!groups.has(family)) groups.set(family, []); groups.get(family).push(i); }
     for (const [family, members] of groups) {
@@ -211,18 +211,20 @@ class View {
   }
 
   drawBoxes(seen) {
-    const { context: c, picture: p, colours, scale } = this;
+    const { context: c, picture: p, colours, scale } = this, selected = this.selected >= 0 ? p.index.get(this.selected) : undefined;
     c.textBaseline = "middle"; c.textAlign = "center";
     for (const i of seen) {
-      const node = p.nodes[i], x = p.x[i] - p.widths[i] / 2, y = p.y[i] - p.heights[i] / 2, w = p.widths[i], h = p.heights[i], lines = p.lines[i], isLeaf = KIND(node) !== "call";
+      const node = p.nodes[i], x = p.x[i] - p.widths[i] / 2, y = p.y[i] - p.heights[i] / 2, w = p.widths[i], h = p.heights[i], lines = p.lines[i], isBlock = p.blocks.has(node), isLeaf = !isBlock && KIND(node) !== "call", isSelected = i === selected;
+      const colour = isBlock ? colours.dim : colours[FAMILY(node)];
+      if (isBlock) for (const shift of [8, 4]) { c.beginPath(); c.roundRect(x + shift, y - shift, w, h, 6); c.fillStyle = colours.box; c.fill(); c.strokeStyle = colour; c.lineWidth = 1.2; c.stroke(); }
       c.beginPath(); c.roundRect(x, y, w, h, isLeaf ? 12 : 6);
-      c.fillStyle = isLeaf || lines.length ? colours.box : colours[FAMILY(node)]; c.fill();
-      if (!isLeaf && lines.length) { c.fillStyle = colours[FAMILY(node)]; c.beginPath(); c.roundRect(x, y, w, 24, [6, 6, 0, 0]); c.fill(); }
+      c.fillStyle = isLeaf || lines.length ? colours.box : colour; c.fill();
+      if (!isLeaf && lines.length) { c.fillStyle = colour; c.beginPath(); c.roundRect(x, y, w, 24, [6, 6, 0, 0]); c.fill(); }
       c.beginPath(); c.roundRect(x, y, w, h, isLeaf ? 12 : 6);
-      c.strokeStyle = node === this.selected ? colours.accent : colours[FAMILY(node)];
-      c.lineWidth = node === this.selected ? 4 : this.outputs && this.outputs.has(node) ? 3 : 1.2; c.stroke();
-      c.font = TITLE_FONT; c.fillStyle = isLeaf ? colours.ink : "#ffffff";
-      c.fillText(titleOf(node), x + w / 2, y + 12.5);
+      c.strokeStyle = isSelected ? colours.accent : colour;
+      c.lineWidth = isSelected ? 4 : this.outputs && this.outputs.has(node) ? 3 : 1.2; c.stroke();
+      c.font = TITLE_FONT; c.fillStyle = isLeaf ? colours.ink : isBlock ? colours.canvas : "#ffffff";
+      c.fillText(p.titles[i], x + w / 2, y + 12.5);
       if (scale >= 0.4) {
         c.font = TEXT_FONT; c.fillStyle = colours.ink; c.textAlign = "left";
         lines.forEach((line, k) => c.fillText(line, x + 9, y + 35 + 15 * k));

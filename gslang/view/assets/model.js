@@ -47,31 +47,38 @@ function weightOnly({ alive, operandsOf }) {
 }
 
 /* The drawn graph of a state: boxes with lines of text, and edges between them. Weights, and what depends on them only, stand inside of
-   their users, unless `weights` or the node is one of `always`. */
-function drawn(state, weights, always, measure) {
+   their users, unless `weights` or the node is one of `always`. With a function `isOpen`, other repeated blocks are one box each. */
+function drawn(state, weights, always, isOpen, measure) {
   const { alive, operandsOf } = state, nodes = [], index = new Map(), used = new Uint8Array(alive.length);
   for (let node = 0; node < alive.length; node++) if (alive[node]) for (const operand of operandsOf(node)) if (operand >= 0) used[operand] = 1;
   const isWeight = weightOnly(state), isInside = (node) => !weights && isWeight(node) && used[node] && !state.outputs.has(node) && !always.has(node);
-  for (let node = 0; node < alive.length; node++) {
-    if (alive[node] && !isInside(node)) { index.set(node, nodes.length); nodes.push(node); }
+  const visible = [], blocks = new Map(), hidden = new Set();
+  for (let node = 0; node < alive.length; node++) if (alive[node] && !isInside(node)) visible.push(node);
+  if (isOpen) for (const block of closedBlocks(visible, operandsOf, (one) => isOpen(one) || one.members.some((node) => always.has(node)))) {
+    blocks.set(block.key, block);
+    for (const node of block.members) if (node !== block.key) hidden.add(node);
   }
-  const edges = [], lines = [], widths = [], heights = [], spaces = [];
+  for (const node of visible) if (!hidden.has(node)) { index.set(node, nodes.length); nodes.push(node); }
+  for (const block of blocks.values()) for (const node of block.members) index.set(node, index.get(block.key));
+  const edges = [], lines = [], titles = [], widths = [], heights = [], spaces = [];
   for (const node of nodes) {
-    const inside = [], seen = new Set();
-    for (const operand of operandsOf(node)) {
-      if (operand < 0 || seen.has(operand)) continue;
-      seen.add(operand);
-      if (index.has(operand)) edges.push([index.get(operand), index.get(node)]);
-      else inside.push(weightText(operand));
+    const block = blocks.get(node), inside = [], seen = new Set([index.get(node)]);
+    for (const operand of block ? block.members.flatMap(operandsOf) : operandsOf(node)) {
+      const from = index.get(operand), key = from === undefined ? `inside ${operand}` : from;
+      if (operand < 0 || seen.has(key)) continue;
+      seen.add(key);
+      if (from !== undefined) edges.push([from, index.get(node)]);
+      else if (!block) inside.push(weightText(operand));
     }
-    const text = inside.length > 5 ? [...inside.slice(0, 4), `… ${inside.length - 4} more`] : inside;
-    const title = titleOf(node);
+    const text = block ? contentsOf(block, 4) : inside.length > 5 ? [...inside.slice(0, 4), `… ${inside.length - 4} more`] : inside;
+    const title = block ? block.title : titleOf(node);
     lines.push(text);
+    titles.push(title);
     widths.push(Math.max(KIND(node) === "small" ? 34 : 72, measure(title, true) + 22, ...text.map((line) => measure(line, false) + 18)));
     spaces.push(Math.max(widths[widths.length - 1], Math.min(210, measure(clip(TYPE(node), 40), false) - 10)));
     heights.push(24 + (text.length ? 15 * text.length + 7 : 0));
   }
-  return { nodes, index, edges, lines, widths, heights, spaces };
+  return { nodes, index, blocks, edges, lines, titles, widths, heights, spaces };
 }
 
 function titleOf(node) {

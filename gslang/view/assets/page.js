@@ -4,9 +4,9 @@
 const $ = (id) => document.getElementById(id);
 const MOST_FOR_DAGRE = 800, DAGRE_MILLISECONDS = 3000, KEPT_LAYOUTS = 40;
 
-const page = { step: 0, weights: false, selected: -1, wanted: 0 };
+const page = { step: 0, weights: false, blocks: false, open: new Set(), selected: -1, wanted: 0 };
 const views = { left: new View($("left"), select), right: new View($("right"), select) };
-const panel = new Panel($("panel"), { goToNode, goToStep, operandsNow });
+const panel = new Panel($("panel"), { goToNode, goToStep, operandsNow, blockNow, openBlocks });
 const current = {};  // side → {state, graph}
 const layouts = new Map();
 
@@ -47,11 +47,11 @@ async function show(move) {
   describeStep();
   panel.render(page.step, page.selected);
   await Promise.all(Object.entries(sides).map(async ([side, moment]) => {
-    const view = views[side], busy = view.section.querySelector(".busy"), state = stateAfter(moment), always = page.step ? regions(page.step, side) : new Map(), graph = drawn(state, page.weights, always, textWidth);
+    const view = views[side], busy = view.section.querySelector(".busy"), state = stateAfter(moment), always = page.step ? regions(page.step, side) : new Map(), graph = drawn(state, page.weights, always, page.blocks ? (block) => page.open.has(block.key) : null, textWidth);
     current[side] = { state, graph };
-    view.section.querySelector("h2").textContent = `${titles[side]}${count(state.alive)} nodes`;
+    view.section.querySelector("h2").textContent = `${titles[side]}${count(state.alive)} nodes${page.blocks ? `, ${graph.blocks.size} closed blocks` : ""}`;
     const timer = setTimeout(() => { busy.hidden = false; }, 150);
-    const layout = await layoutOf(`${moment}/${page.weights}/${page.step ? side : ""}`, graph);
+    const layout = await layoutOf(`${moment}/${page.weights}/${page.blocks ? [...page.open].sort().join(" ") : "-"}/${page.step ? side : ""}`, graph);
     clearTimeout(timer); busy.hidden = true;
     if (turn !== page.wanted) return;
     view.marked = regions(page.step, side);
@@ -61,6 +61,7 @@ async function show(move) {
     view.canvas.setAttribute("aria-label", `${view.section.querySelector("h2").textContent || "Graph"}: ${graph.nodes.length} nodes; the panel has the details of the selected one`);
     if (page.step > 0 && move) view.fit([...view.marked.keys()]); else if (move) view.start();
   }));
+  if (turn === page.wanted && page.blocks) panel.render(page.step, page.selected);
   if (turn === page.wanted) requestAnimationFrame(() => { document.body.dataset.ready = String(page.step); });
 }
 
@@ -91,6 +92,8 @@ async function goToNode(node) {
   select(node);
   const sides = Object.keys(stepsOf(page.step)), living = sides.filter((side) => current[side].state.alive[node]);
   if (living.length && !living.some((side) => current[side].graph.index.has(node))) await toggleWeights();
+  const closed = living.map((side) => blockOf(side, node)).filter((block) => block && block.key !== node);
+  if (closed.length) await openBlocks(...closed);
   for (const side of living) if (current[side].graph.index.has(node)) views[side].fit([node]);
 }
 
@@ -98,6 +101,28 @@ function operandsNow(node) {
   const sides = Object.values(current), { state } = sides.find((side) => side.state.alive[node]) || sides[0], users = [];
   for (let user = 0; user < state.alive.length; user++) if (state.alive[user] && state.operandsOf(user).includes(node)) users.push(user);
   return { operands: state.operandsOf(node), users };
+}
+
+/* The closed block that a node is in, on a side. */
+function blockOf(side, node) {
+  const { graph } = current[side];
+  return graph.blocks.get(graph.nodes[graph.index.get(node)]);
+}
+
+function blockNow(node) {
+  return Object.keys(stepsOf(page.step)).map((side) => current[side] && blockOf(side, node)).find(Boolean);
+}
+
+function openBlocks(...blocks) {
+  for (const block of blocks) page.open.add(block.key);
+  return show(false);
+}
+
+function toggleBlocks() {
+  page.blocks = !page.blocks;
+  page.open.clear();
+  $("blocks").setAttribute("aria-pressed", String(page.blocks));
+  return show(true);
 }
 
 function toggleWeights() {
@@ -144,7 +169,7 @@ const each = (action) => () => shownViews().forEach(action);
 const fit = each((view) => view.fit()), closer = each((view) => view.zoom(1.25)), farther = each((view) => view.zoom(0.8));
 const KEYS = {
   ArrowLeft: each((view) => view.pan(-80, 0)), ArrowRight: each((view) => view.pan(80, 0)), ArrowUp: each((view) => view.pan(0, -80)), ArrowDown: each((view) => view.pan(0, 80)),
-  "+": closer, "=": closer, "-": farther, f: fit, w: toggleWeights, t: switchTheme, "/": () => { $("search").focus(); $("search").select(); },
+  "+": closer, "=": closer, "-": farther, f: fit, w: toggleWeights, b: toggleBlocks, t: switchTheme, "/": () => { $("search").focus(); $("search").select(); },
   "[": () => goToStep(page.step - 1), "]": () => goToStep(page.step + 1), Escape: () => select(-1),
 };
 
@@ -155,7 +180,7 @@ document.addEventListener("keydown", (event) => {
   if (!inField && KEYS[event.key]) { event.preventDefault(); KEYS[event.key](); }
 });
 $("fit").onclick = fit; $("in").onclick = closer; $("out").onclick = farther;
-$("weights").onclick = toggleWeights; $("theme").onclick = switchTheme;
+$("weights").onclick = toggleWeights; $("blocks").onclick = toggleBlocks; $("theme").onclick = switchTheme;
 $("previous").onclick = () => goToStep(page.step - 1); $("next").onclick = () => goToStep(page.step + 1);
 $("step").oninput = () => goToStep(Number($("step").value));
 $("search").oninput = find;

@@ -23,8 +23,8 @@ function table(heads, rows) {
 const pairs = (rows) => element("table", {}, element("tbody", {}, ...rows.map(([name, value]) => row(name, value))));
 
 class Panel {
-  constructor(root, { goToNode, goToStep, operandsNow }) {
-    this.root = root; this.miss = null; this.goToNode = goToNode; this.goToStep = goToStep; this.operandsNow = operandsNow;
+  constructor(root, { goToNode, goToStep, operandsNow, blockNow, openBlocks }) {
+    this.root = root; this.miss = null; this.goToNode = goToNode; this.goToStep = goToStep; this.operandsNow = operandsNow; this.blockNow = blockNow; this.openBlocks = openBlocks;
   }
 
   render(step, selected) {
@@ -47,7 +47,14 @@ class Panel {
     return element("button", { type: "button", className: "link", onclick: () => this.goToStep(step) }, text);
   }
 
+  block(block) {
+    const open = element("button", { type: "button", onclick: () => this.openBlocks(block) }, "Expand");
+    return [element("h2", { id: "node-title" }, block.title), pairs(contentsOf(block, Infinity).map((line) => { const [count, ...rest] = line.split(" "); return [count, rest.join(" ")]; })), element("p", {}, open), element("h3", {}, "Result"), pairs([["", this.withType(block.key)]])];
+  }
+
   node(node) {
+    const block = this.blockNow(node);
+    if (block) return this.block(block);
     const title = element("h2", { id: "node-title" }, `${OPERATOR(node)}  ${DATA.label[node]}`);
     const facts = [["family", FAMILY(node)], ["type", TYPE(node) || "unknown"], ...(DATA.values[node] === undefined ? [] : [["value", DATA.values[node]]])];
     const attributes = ATTRIBUTES(node), { operands, users } = this.operandsNow(node), parts = [title, pairs(facts)];
