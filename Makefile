@@ -46,7 +46,7 @@ docs: $(STAMP)  ## the documentation site, in build/site/index.html
 	@NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --quiet --strict
 
 check: $(STAMP)  ## lint, types, tests
-	@$(BIN)/ruff check gslang tests examples
+	@$(BIN)/ruff check gslang tests examples benchmarks docs
 	@$(BIN)/mypy
 	@$(BIN)/python -m pytest -q -n auto --dist loadfile
 

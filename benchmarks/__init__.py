@@ -1,1 +1,4 @@
-"""Measurements of gslang beside other graph rewriters. Run them by `make bench`; docs/performance.md says how to read them."""
+"""Measurements of gslang beside other graph rewriters.
+
+Run them by `make bench`; docs/performance.md says how to read them.
+"""

@@ -1,8 +1,8 @@
 """The whole comparison: `python -m benchmarks.bench` (`make bench`, `make bench-large`).
 
-For each job and size all tools in turn, each in fresh processes; first steps inside the process, then whole processes. A tool
-that fails on a job is not tried on its larger sizes. Results go to `benchmarks/work/results/`: JSON lines as they come,
-then `tables.md` and `time_per_node.svg`.
+For each job and size all tools in turn, each in fresh processes; first steps inside the process, then whole
+processes. A tool that fails on a job is not tried on its larger sizes. Results go to
+`benchmarks/work/results/`: JSON lines as they come, then `tables.md` and `time_per_node.svg`.
 """
 
 from __future__ import annotations
@@ -24,7 +24,10 @@ from benchmarks.tools import TOOLS
 JOBS = tuple(FAMILY_OF_JOB)
 SIZES = (1000, 10_000, 100_000)
 LARGE = 1_000_000
-PACKAGES = ("gslang", "tinygrad", "xdsl", "onnx", "onnxscript", "onnxoptimizer", "onnxsim", "onnxruntime", "torch", "apache-tvm")
+PACKAGES = (
+    "gslang", "tinygrad", "xdsl", "onnx", "onnxscript", "onnxoptimizer", "onnxsim", "onnxruntime", "torch",
+    "apache-tvm",
+)
 
 
 def versions() -> dict[str, str]:
@@ -39,7 +42,13 @@ def versions() -> dict[str, str]:
 
 
 def run(
-    jobs: Sequence[str], sizes: Sequence[int], tools: Sequence[str], modes: Sequence[bool], rounds: int, limits: Limits, out: Path
+    jobs: Sequence[str],
+    sizes: Sequence[int],
+    tools: Sequence[str],
+    modes: Sequence[bool],
+    rounds: int,
+    limits: Limits,
+    out: Path,
 ) -> list[dict[str, object]]:
     """All cells; rows are written to `out` as they come."""
     failed: set[tuple[str, str, bool]] = set()
@@ -48,8 +57,12 @@ def run(
         for job in jobs:
             for nodes in sizes:
                 for whole in modes:
-                    cells = [Cell(tool, job, nodes, whole) for tool in tools if (tool, job, whole) not in failed]
-                    for row in run_cells(cells, rounds, limits, lambda line: print(line, file=sys.stderr, flush=True)):
+                    cells = [
+                        Cell(tool, job, nodes, whole) for tool in tools if (tool, job, whole) not in failed
+                    ]
+                    for row in run_cells(
+                        cells, rounds, limits, lambda line: print(line, file=sys.stderr, flush=True)
+                    ):
                         rows.append(record(row, failed))
                         file.write(json.dumps(rows[-1]) + "\n")
                         file.flush()
@@ -65,7 +78,9 @@ def record(row: Row, failed: set[tuple[str, str, bool]]) -> dict[str, object]:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--jobs", nargs="+", default=list(JOBS), choices=JOBS)
-    parser.add_argument("--tools", nargs="+", default=[name for name in TOOLS if name != "hand"], choices=TOOLS)
+    parser.add_argument(
+        "--tools", nargs="+", default=[name for name in TOOLS if name != "hand"], choices=TOOLS
+    )
     parser.add_argument("--nodes", type=int, nargs="+", default=list(SIZES))
     parser.add_argument("--large", action="store_true", help=f"{LARGE:,} nodes as well")
     parser.add_argument("--mode", choices=("inside", "whole", "both"), default="both")
@@ -73,7 +88,9 @@ def main() -> None:
     parser.add_argument("--timeout", type=float, default=60.0, help="seconds for each process")
     parser.add_argument("--memory-mb", type=int, default=16_000, help="address space of each process")
     parser.add_argument("--out", type=Path, default=WORK / "results")
-    parser.add_argument("--only-report", action="store_true", help="tables and plot from results that are there")
+    parser.add_argument(
+        "--only-report", action="store_true", help="tables and plot from results that are there"
+    )
     a = parser.parse_args()
     a.out.mkdir(parents=True, exist_ok=True)
     lines = a.out / "results.jsonl"

@@ -1,8 +1,10 @@
-"""One measurement in a process of its own: `python -m benchmarks.cell TOOL JOB NODES …` prints one line of JSON.
+"""One measurement in a process of its own: `python -m benchmarks.cell TOOL JOB NODES …` prints one line of
+JSON.
 
-Two modes. `inside`: rules and graph are made, the rules are run once on a small graph (so that nothing is loaded or compiled
-for the first time on the clock), then each step is timed, and the result is counted. `whole`: the steps and no others;
-whoever starts the process times it. The process ends without tearing down its graph.
+Two modes. `inside`: rules and graph are made, the rules are run once on a small graph (so that nothing is
+loaded or compiled for the first time on the clock), then each step is timed, and the result is counted.
+`whole`: the steps and no others; whoever starts the process times it. The process ends without tearing down
+its graph.
 """
 
 from __future__ import annotations
@@ -22,7 +24,9 @@ WARM_UP_NODES = 24
 DEEP = 100_000  # levels of recursion: some tools walk their graphs recursively
 
 
-def measure(name: str, job: str, nodes: int, path: str, small: str, out: str, inside: bool) -> dict[str, object]:
+def measure(
+    name: str, job: str, nodes: int, path: str, small: str, out: str, inside: bool
+) -> dict[str, object]:
     """Seconds per step, what was found, peak memory in MB before and after rewriting."""
     clock = perf_counter
     tool = make_tool(name)
@@ -48,9 +52,15 @@ def measure(name: str, job: str, nodes: int, path: str, small: str, out: str, in
     tool.save(result, out)
     t8 = clock()
     found: dict[str, object] = {
-        "import_s": t1 - t0, "rules_s": t2 - t1, "load_s": t4 - t3, "rewrite_s": t6 - t5, "save_s": t8 - t7, "rewrite_cpu_s": cpu,
-        "memory_loaded_mb": before, "memory_rewritten_mb": after,
-    }  # fmt: skip
+        "import_s": t1 - t0,
+        "rules_s": t2 - t1,
+        "load_s": t4 - t3,
+        "rewrite_s": t6 - t5,
+        "save_s": t8 - t7,
+        "rewrite_cpu_s": cpu,
+        "memory_loaded_mb": before,
+        "memory_rewritten_mb": after,
+    }
     if inside:
         family = family_of(job)
         counts = tool.operators(result)

@@ -1,7 +1,9 @@
-"""What other tools leave of a folder of exported models: its `table.tsv`, which `benchmarks.exports` compares with.
+"""What other tools leave of a folder of exported models: its `table.tsv`, which `benchmarks.exports` compares
+with.
 
-`python -m benchmarks.export_tools FOLDER` runs seven tools on each model, each in a process of its own, and writes a row for each: nodes without `Constant`,
-seconds, fused operators, and the largest relative difference of the results (onnxruntime's optimizations off), or why there is none.
+`python -m benchmarks.export_tools FOLDER` runs seven tools on each model, each in a process of its own, and
+writes a row for each: nodes without `Constant`, seconds, fused operators, and the largest relative difference
+of the results (onnxruntime's optimizations off), or why there is none.
 """
 
 from __future__ import annotations
@@ -51,7 +53,9 @@ def _onnxruntime(level: str) -> Callable[[str, str], None]:
 
 
 def _onnxruntime_transformers(source: str, target: str) -> None:
-    """Its script for transformers, with the type of model that the file's name tells, or several: the one that leaves least."""
+    """Its script for transformers, with the type of model that the file's name tells, or several: the one
+    that leaves least.
+    """
     import onnx
     from onnxruntime.transformers import optimizer
 
@@ -137,13 +141,16 @@ def _quietly(tool: str, source: str, target: str) -> None:
 
 def _fused(nodes: Counter[str]) -> str:
     known = {name for names in KINDS.values() for name in names}
-    return " ".join(f"{name}:{count}" for name, count in sorted(nodes.items()) if name.removeprefix("ms.") in known)
+    return " ".join(
+        f"{name}:{count}" for name, count in sorted(nodes.items()) if name.removeprefix("ms.") in known
+    )
 
 
 def _numbers(target: Path, given: list[dict[str, Any]], expected: list[list[Any]]) -> str:
     try:
         made = session(str(target), optimized=False)
-        return f"{max((difference(a, made.run(None, inputs)) for inputs, a in zip(given, expected)), default=0.0):.1e}"
+        differences = (difference(a, made.run(None, inputs)) for inputs, a in zip(given, expected))
+        return f"{max(differences, default=0.0):.1e}"
     except Exception as error:
         return f"FAILS {str(error).splitlines()[0][:100]}"
 
@@ -151,7 +158,9 @@ def _numbers(target: Path, given: list[dict[str, Any]], expected: list[list[Any]
 def main() -> int:
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("folder", type=Path)
-    parser.add_argument("--only", nargs="*", default=[], help="models whose names contain one of these; rows of others stay")
+    parser.add_argument(
+        "--only", nargs="*", default=[], help="models whose names contain one of these; rows of others stay"
+    )
     given = parser.parse_args()
     path = given.folder / "table.tsv"
     rows: dict[str, dict[str, str]] = {}

@@ -1,10 +1,13 @@
-"""What a pass leaves of a folder of exported models, beside what other tools leave, and whether the numbers stay.
+"""What a pass leaves of a folder of exported models, beside what other tools leave, and whether the numbers
+stay.
 
-`python -m benchmarks.exports FOLDER` prints a line for each model of the folder: nodes before, nodes left, the fewest that another tool
-leaves (`table.tsv` of the folder, if it has one), the largest relative difference of the results, and what kinds of operators another tool
-fused more of. Numbers are compared in onnxruntime, its optimizations off and on, with inputs made by the folder's `make_inputs.py` from
-`inputs/NAME.json`; models with dynamic dimensions run with two sets of sizes. `--page FILE` writes the same as a page (`make onnx-table`), with the time
-that models take in onnxruntime at its default level, as `gslc bench` measures it.
+`python -m benchmarks.exports FOLDER` prints a line for each model of the folder: nodes before, nodes left,
+the fewest that another tool leaves (`table.tsv` of the folder, if it has one), the largest relative
+difference of the results, and what kinds of operators another tool fused more of. Numbers are compared in
+onnxruntime, its optimizations off and on, with inputs made by the folder's `make_inputs.py` from
+`inputs/NAME.json`; models with dynamic dimensions run with two sets of sizes. `--page FILE` writes the same
+as a page (`make onnx-table`), with the time that models take in onnxruntime at its default level, as `gslc
+bench` measures it.
 """
 
 from __future__ import annotations
@@ -32,12 +35,13 @@ OTHERS: Final = ("onnxslim", "onnxsim", "ort1", "ort2", "ort.transformers", "onn
 KINDS: Final[Mapping[str, tuple[str, ...]]] = {
     "attention": ("Attention", "MultiHeadAttention", "GroupQueryAttention", "QAttention"),
     "norm": (
-        "LayerNormalization", "RMSNormalization", "GroupNormalization", "SimplifiedLayerNormalization", "SkipLayerNormalization",
-        "SkipSimplifiedLayerNormalization", "GroupNorm", "SkipGroupNorm", "EmbedLayerNormalization",
+        "LayerNormalization", "RMSNormalization", "GroupNormalization", "SimplifiedLayerNormalization",
+        "SkipLayerNormalization", "SkipSimplifiedLayerNormalization", "GroupNorm", "SkipGroupNorm",
+        "EmbedLayerNormalization",
     ),
     "activation": ("Gelu", "BiasGelu", "FastGelu", "QuickGelu", "HardSwish", "Mish", "Swish"),
     "rotary": ("RotaryEmbedding",),
-}  # fmt: skip
+}
 """Operators that do the same work, under the name of what they do."""
 
 
@@ -46,7 +50,10 @@ LETTERS: Final = {"attention": "a", "norm": "n", "activation": "f", "rotary": "r
 
 @dataclass(frozen=True)
 class Outcome:
-    """What the pass made of a model. `differences`: by set of inputs and level of onnxruntime; `failure` says why there is none."""
+    """What the pass made of a model.
+
+    `differences`: by set of inputs and level of onnxruntime; `failure` says why there is none.
+    """
 
     before: int
     nodes: int
@@ -65,7 +72,11 @@ class Outcome:
 
 def named(node: Any) -> str:
     """An operator as `table.tsv` spells it."""
-    return node.op_type if node.domain in ("", "ai.onnx") else f"ms.{node.op_type}" if node.domain == "com.microsoft" else f"{node.domain}.{node.op_type}"
+    return (
+        node.op_type if node.domain in ("", "ai.onnx")
+        else f"ms.{node.op_type}" if node.domain == "com.microsoft"
+        else f"{node.domain}.{node.op_type}"
+    )
 
 
 def operators(model: Any) -> Counter[str]:
@@ -75,7 +86,10 @@ def operators(model: Any) -> Counter[str]:
 
 def fused(found: Mapping[str, int]) -> Counter[str]:
     """How many operators of each kind there are."""
-    return Counter({kind: sum(found.get(name, 0) + found.get(f"ms.{name}", 0) for name in names) for kind, names in KINDS.items()})
+    return Counter({
+        kind: sum(found.get(name, 0) + found.get(f"ms.{name}", 0) for name in names)
+        for kind, names in KINDS.items()
+    })
 
 
 def session(source: Any, optimized: bool) -> Any:
@@ -129,7 +143,9 @@ def rewrite(path: Path, target: Path, pass_name: str, module: str) -> None:
 
 
 def measure(folder: Path, out: Path, pass_name: str, module: str, name: str, timed: float = 0.0) -> Outcome:
-    """Run the pass over a model, and both models over its inputs; for as many seconds as `timed` says to see how long they take."""
+    """Run the pass over a model, and both models over its inputs; for as many seconds as `timed` says to see
+    how long they take.
+    """
     import onnx
 
     source, target = folder / f"{name}.onnx", out / f"{name}.onnx"
@@ -138,20 +154,24 @@ def measure(folder: Path, out: Path, pass_name: str, module: str, name: str, tim
     try:
         rewrite(source, target, pass_name, module)
     except Exception as error:  # whatever goes wrong is shown beside the model's name
-        return Outcome(before.total(), 0, (0, 0), perf_counter() - began, {}, {}, f"{type(error).__name__}: {error}")
+        return Outcome(
+            before.total(), 0, (0, 0), perf_counter() - began, {}, {}, f"{type(error).__name__}: {error}"
+        )
     seconds = perf_counter() - began
     model = onnx.load(target)
     after = operators(model)
     floats = {v.type.tensor_type.elem_type for v in model.graph.output}
     rough = bool(floats & {10, 16}) or any(o in before for o in ("QuantizeLinear", "DynamicQuantizeLinear"))
     made = Outcome(
-        before.total(), after.total(), (source.stat().st_size, target.stat().st_size), seconds, dict(after), {},
-        tolerance=HALF_TOLERANCE if rough else TOLERANCE,
-    )  # fmt: skip
+        before.total(), after.total(), (source.stat().st_size, target.stat().st_size), seconds, dict(after),
+        {}, tolerance=HALF_TOLERANCE if rough else TOLERANCE,
+    )
     differences: dict[str, float] = {}
     said = ""
     try:
-        first, quick = session(str(source), optimized=False), session(str(source), optimized=True) if rough else None
+        first, quick = (
+            session(str(source), optimized=False), session(str(source), optimized=True) if rough else None,
+        )
     except Exception as error:
         return Outcome(**{**vars(made), "failure": f"not run: {str(error).splitlines()[0][:90]}"})
     try:
@@ -163,7 +183,8 @@ def measure(folder: Path, out: Path, pass_name: str, module: str, name: str, tim
                 continue
             differences[f"{which}@0"] = difference(expected, plain.run(None, given))
             found = best.run(None, given)
-            # Quantized layers round differently in onnxruntime's own fused operators: what it makes of the model before counts too.
+            # Quantized layers round differently in onnxruntime's own fused operators: what it makes of the
+            # model before counts too.
             others = [] if quick is None else [difference(quick.run(None, given), found)]
             differences[f"{which}@99"] = min([difference(expected, found), *others])
             if timed and not said:
@@ -174,11 +195,15 @@ def measure(folder: Path, out: Path, pass_name: str, module: str, name: str, tim
 
 
 def latency(source: Path, target: Path, given: dict[str, Any], seconds: float) -> str:
-    """How much longer (`+`) or shorter the model takes than before, in per cent, or `=` where that is no more than noise."""
+    """How much longer (`+`) or shorter the model takes than before, in per cent, or `=` where that is no more
+    than noise.
+    """
     import gslang
     from gslang.formats.onnx.latency import Setting, measure_latency
 
-    found = measure_latency(gslang.read(source), gslang.read(target), given, Setting(threads=1, seconds=seconds)).change
+    found = measure_latency(
+        gslang.read(source), gslang.read(target), given, Setting(threads=1, seconds=seconds)
+    ).change
     if found is None or not found.more_than_noise:
         return "="
     return f"{(found.ratio - 1) * 100:+.0f} %"
@@ -195,7 +220,11 @@ def table(folder: Path) -> dict[str, dict[str, str]]:
 def best_of_others(row: Mapping[str, str]) -> tuple[int, str] | None:
     """The fewest nodes that another tool leaves, and which, among those whose result runs."""
     counted = [tool for tool in OTHERS if row.get(tool, "").isdigit()]
-    ran = [tool for tool in counted if row.get(f"{tool} numbers", "") not in ("", "-") and not row[f"{tool} numbers"].startswith("FAILS")]
+    ran = [
+        tool
+        for tool in counted
+        if row.get(f"{tool} numbers", "") not in ("", "-") and not row[f"{tool} numbers"].startswith("FAILS")
+    ]
     return min(((int(row[tool]), tool) for tool in ran or counted), default=None)
 
 
@@ -205,7 +234,12 @@ def fused_elsewhere(row: Mapping[str, str]) -> Counter[str]:
     for tool in OTHERS:
         if row.get(f"{tool} numbers", "").startswith("FAILS"):
             continue
-        found = {name: int(count) for name, _, count in (part.rpartition(":") for part in row.get(f"{tool} fused", "").split() if ":" in part)}
+        found = {
+            name: int(count)
+            for name, _, count in (
+                part.rpartition(":") for part in row.get(f"{tool} fused", "").split() if ":" in part
+            )
+        }
         most |= fused(found)
     return most
 
@@ -237,28 +271,64 @@ def page(found: Mapping[str, Outcome], rows: Mapping[str, Mapping[str, str]]) ->
     """A row for each model; the same in numbers."""
     from importlib.metadata import version
 
-    tools = {"onnxslim": "onnxslim", "onnxsim": "onnxsim", "ort1": "onnxruntime basic", "ort2": "extended", "ort.transformers": "transformers",
-             "onnxscript": "onnxscript", "onnxscript.ort": "for onnxruntime"}  # fmt: skip
+    tools = {
+        "onnxslim": "onnxslim",
+        "onnxsim": "onnxsim",
+        "ort1": "onnxruntime basic",
+        "ort2": "extended",
+        "ort.transformers": "transformers",
+        "onnxscript": "onnxscript",
+        "onnxscript.ort": "for onnxruntime",
+    }
     rank = [(o, best_of_others(rows.get(name, {}))) for name, o in found.items()]
     fewest = sum(best is None or o.nodes <= best[0] for o, best in rank)
     ran = [o for o in found.values() if not o.failure]
-    lacking: Counter[str] = sum((fused_elsewhere(rows.get(name, {})) - fused(o.operators) for name, o in found.items()), Counter())
+    lacking: Counter[str] = sum(
+        (fused_elsewhere(rows.get(name, {})) - fused(o.operators) for name, o in found.items()), Counter()
+    )
     faster = sum(o.latency.startswith("-") for o in ran)
     slower = sum(o.latency.startswith("+") for o in ran)
     lines = [
-        "# Nodes left of exported models", "",
-        "Written by `make onnx-table` from small models that PyTorch's exporters wrote (`examples/exports` makes such files; `ts`: TorchScript, `dy`: the newer one,",
-        "then the operator set). Nodes without `Constant`s that each tool leaves, and the seconds that it took; **bold**: no tool leaves fewer; `–`: the tool or",
-        "onnxruntime fails on it. gslang: the pass `onnxruntime` of `std.onnxruntime`. Fused: its operators for attention (a), norms (n), activations (f) and",
-        "rotary positions (r). Largest difference of results, relative to the largest number, over several inputs, with onnxruntime's",
-        "optimizations off and on. Seconds of gslang: rules loaded, model read, rewritten and written; the other tools were timed in another run. Latency: how much longer (`+`) or shorter the model takes in",
-        "onnxruntime at its default level, which fuses much of this itself; `=`: no more than noise (`gslc bench`).", "",
-        f"onnxruntime {version('onnxruntime')}, onnx {version('onnx')}.", "",
-        f"No tool leaves fewer nodes on {fewest} of {len(found)}; numbers are equal on {sum(o.equal for o in ran)} of {len(ran)} that run here; faster on {faster}, slower on {slower}.",
-        f"Fused by another tool and not here: {', '.join(f'{kind} {n}' for kind, n in lacking.items()) or 'nothing'}.", "",
-        "| model | before | gslang | fused | " + " | ".join(tools.values()) + " | difference | latency |",
+        "# Nodes left of exported models",
+        "",
+        (
+            "Written by `make onnx-table` from small models that PyTorch's exporters wrote "
+            "(`examples/exports` makes such files; `ts`: TorchScript, `dy`: the newer one,"
+        ),
+        (
+            "then the operator set). Nodes without `Constant`s that each tool leaves, and the seconds that "
+            "it took; **bold**: no tool leaves fewer; `–`: the tool or"
+        ),
+        (
+            "onnxruntime fails on it. gslang: the pass `onnxruntime` of `std.onnxruntime`. Fused: its "
+            "operators for attention (a), norms (n), activations (f) and"
+        ),
+        (
+            "rotary positions (r). Largest difference of results, relative to the largest number, over "
+            "several inputs, with onnxruntime's"
+        ),
+        (
+            "optimizations off and on. Seconds of gslang: rules loaded, model read, rewritten and written; "
+            "the other tools were timed in another run. Latency: how much longer (`+`) or shorter the model "
+            "takes in"
+        ),
+        (
+            "onnxruntime at its default level, which fuses much of this itself; `=`: no more than noise "
+            "(`gslc bench`)."
+        ),
+        "", f"onnxruntime {version('onnxruntime')}, onnx {version('onnx')}.", "",
+        (
+            f"No tool leaves fewer nodes on {fewest} of {len(found)}; numbers are equal on "
+            f"{sum(o.equal for o in ran)} of {len(ran)} that run here; faster on {faster}, slower on "
+            f"{slower}."
+        ),
+        (
+            "Fused by another tool and not here: "
+            f"{', '.join(f'{kind} {n}' for kind, n in lacking.items()) or 'nothing'}."
+        ),
+        "", "| model | before | gslang | fused | " + " | ".join(tools.values()) + " | difference | latency |",
         "|---|---|---|---|" + "---|" * (len(tools) + 2),
-    ]  # fmt: skip
+    ]
     for name, o in found.items():
         row, best = rows.get(name, {}), best_of_others(rows.get(name, {}))
         least = min(o.nodes, best[0]) if best else o.nodes
@@ -269,7 +339,10 @@ def page(found: Mapping[str, Outcome], rows: Mapping[str, Mapping[str, str]]) ->
             failed = not row.get(tool, "").isdigit() or row.get(f"{tool} numbers", "").startswith("FAILS")
             cells.append("–" if failed else timed_count(row[tool], row.get(f"{tool} s", ""), least))
         worst = max((d for d in o.differences.values() if d == d), default=None)
-        lines.append(f"| {name} | " + " | ".join([*cells, "not run" if worst is None else f"{worst:.0e}", o.latency or "–"]) + " |")
+        lines.append(
+            f"| {name} | "
+            + " | ".join([*cells, "not run" if worst is None else f"{worst:.0e}", o.latency or "–"]) + " |"
+        )
     return "\n".join(lines) + "\n"
 
 
@@ -282,12 +355,21 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--out", type=Path, required=True, help="a folder for the models that are made")
     parser.add_argument("--jobs", type=int, default=1)
     parser.add_argument("--page", type=Path, help="write the table there, with latencies")
-    parser.add_argument("--timed", type=float, default=2.0, help="seconds to measure the latency of a model, for --page")
+    parser.add_argument(
+        "--timed", type=float, default=2.0, help="seconds to measure the latency of a model, for --page"
+    )
     given = parser.parse_args(arguments)
     given.out.mkdir(parents=True, exist_ok=True)
     rows = table(given.folder)
-    names = [p.stem for p in sorted(given.folder.glob("*.onnx")) if not given.only or any(part in p.name for part in given.only)]
-    work = partial(measure, given.folder, given.out, given.pass_name, given.rules, timed=given.timed if given.page else 0.0)
+    names = [
+        p.stem
+        for p in sorted(given.folder.glob("*.onnx"))
+        if not given.only or any(part in p.name for part in given.only)
+    ]
+    work = partial(
+        measure, given.folder, given.out, given.pass_name, given.rules,
+        timed=given.timed if given.page else 0.0,
+    )
     more = wrong = 0
     lacking: Counter[str] = Counter()
     outcomes: dict[str, Outcome] = {}
@@ -302,7 +384,10 @@ def main(arguments: list[str] | None = None) -> int:
             lacking += fused_elsewhere(row) - fused(outcome.operators)
     if given.page:
         given.page.write_text(page(outcomes, rows), encoding="utf-8")
-    print(f"{len(names)} models; another tool leaves fewer nodes on {more}; numbers differ on {wrong}; fused elsewhere alone: {dict(lacking)}")
+    print(
+        f"{len(names)} models; another tool leaves fewer nodes on {more}; numbers differ on {wrong}; fused "
+        f"elsewhere alone: {dict(lacking)}"
+    )
     return 1 if wrong else 0
 
 

@@ -1,7 +1,7 @@
 """The benchmark graphs, once for all tools: chains of equal blocks, written through a `Writer`.
 
-A family does not know whether it becomes ONNX or a gslang graph, so both have the same topology, sizes and number of
-operator calls. Not here: files (`models`), what is done with the graphs (`tools`).
+A family does not know whether it becomes ONNX or a gslang graph, so both have the same topology, sizes and
+number of operator calls. Not here: files (`models`), what is done with the graphs (`tools`).
 """
 
 from __future__ import annotations
@@ -28,8 +28,9 @@ class Writer(Protocol):
 
 @dataclass(frozen=True)
 class Family:
-    """`block`: operator calls per block; `matches`: of the rules meant for the family, per block. `target`: the (ONNX)
-    operators that the rules remove, per block before and after."""
+    """`block`: operator calls per block; `matches`: of the rules meant for the family, per block. `target`:
+    the (ONNX) operators that the rules remove, per block before and after.
+    """
 
     build: Callable[[Writer, int], Any]
     block: int
@@ -57,7 +58,9 @@ def conv_batch_norm(w: Writer, blocks: int) -> Any:
     x = w.input((1, 4, 8, 8))
     for k in range(blocks):
         x = w.conv(x, w.param(f"w{k}", CONV_WEIGHT))
-        statistics = [w.param(f"{name}{k}", (4,), name in ("gamma", "var")) for name in ("gamma", "beta", "mean", "var")]
+        statistics = [
+            w.param(f"{name}{k}", (4,), name in ("gamma", "var")) for name in ("gamma", "beta", "mean", "var")
+        ]
         x = w.unary("relu", w.batch_norm(x, *statistics))
     return x
 
@@ -72,7 +75,8 @@ def parallel_conv(w: Writer, blocks: int) -> Any:
 
 
 def parallel_matmul(w: Writer, blocks: int) -> Any:
-    """Three matrix products of one tensor (query, key, value), joined; the same three weights in all blocks."""
+    """Three matrix products of one tensor (query, key, value), joined; the same three weights in all blocks.
+    """
     x = w.input((4, 6))
     weights = [w.param(f"w{k}", (6, 2)) for k in range(3)]
     for _ in range(blocks):
@@ -114,7 +118,8 @@ FAMILIES = {
     "none": Family(nothing, 3, 0, (), 0, 0),
 }
 
-# A job is rules for a family. `…_fold` computes the new weights, `…_root` starts at the concatenation (see docs/performance.md).
+# A job is rules for a family. `…_fold` computes the new weights, `…_root` starts at the concatenation (see
+# docs/performance.md).
 FAMILY_OF_JOB = {
     "convbn": "cbr", "convbn_fold": "cbr", "tt": "tt", "ident": "id", "parmm": "mm", "parmm_root": "mm",
     "parconv": "par", "parconv_root": "par", "none": "none",

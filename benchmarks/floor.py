@@ -1,8 +1,8 @@
 """PASS or FAIL for each promise about speed: `python -m benchmarks.floor [--nodes N] [--large]`.
 
-Ratios against tinygrad (at least 3) and onnxscript (at least 10) on each job, the distance to a loop written by hand (at most
-4), time per node from 10,000 nodes on (flat), and memory per node beyond the graph. All in one run, tools in turn; absolute
-times mean little. Not a test: a busy machine may fail it.
+Ratios against tinygrad (at least 3) and onnxscript (at least 10) on each job, the distance to a loop written
+by hand (at most 4), time per node from 10,000 nodes on (flat), and memory per node beyond the graph. All in
+one run, tools in turn; absolute times mean little. Not a test: a busy machine may fail it.
 """
 
 from __future__ import annotations
@@ -19,10 +19,14 @@ FLAT_AT_MOST = 1.3
 BYTES_AT_MOST = 1000.0
 # job → peers, each with the job of gslang that does the same work as it does
 COMPARED = {
-    "convbn": ["tinygrad"], "convbn_fold": ["onnxscript"], "tt": ["tinygrad", "onnxscript", "hand"],
-    "ident": ["tinygrad", "onnxscript"], "parmm": ["tinygrad", "onnxscript"], "parconv": ["tinygrad", "onnxscript"],
+    "convbn": ["tinygrad"],
+    "convbn_fold": ["onnxscript"],
+    "tt": ["tinygrad", "onnxscript", "hand"],
+    "ident": ["tinygrad", "onnxscript"],
+    "parmm": ["tinygrad", "onnxscript"],
+    "parconv": ["tinygrad", "onnxscript"],
     "none": ["tinygrad", "onnxscript"],
-}  # fmt: skip
+}
 
 
 def say(ok: bool, what: str) -> bool:
@@ -31,7 +35,9 @@ def say(ok: bool, what: str) -> bool:
 
 
 def seconds(row: Row) -> float | None:
-    """Processor time: other processes disturb it less than the clock on the wall, and all these tools use one thread."""
+    """Processor time: other processes disturb it less than the clock on the wall, and all these tools use one
+    thread.
+    """
     return row.median("rewrite_cpu_s")
 
 
@@ -49,8 +55,14 @@ def ratio_line(ours: Row, theirs: Row, limits: Limits) -> bool:
     times = f"{mine * 1e3:.1f} ms, {tool} {'>' if at_least else ''}{(other or limits.seconds) * 1e3:.1f} ms"
     doubt = "" if theirs.complete or at_least else f"; {tool} did not rewrite everything"
     if tool == "hand":
-        return say(1 / ratio <= HAND_AT_MOST, f"{job} {nodes}: {1 / ratio:.2f}× the loop by hand, at most {HAND_AT_MOST:g} ({times})")
-    return say(ratio >= LEAST[tool], f"{job} {nodes}: {ratio:.1f}× faster than {tool}, at least {LEAST[tool]:g} ({times}{doubt})")
+        return say(
+            1 / ratio <= HAND_AT_MOST,
+            f"{job} {nodes}: {1 / ratio:.2f}× the loop by hand, at most {HAND_AT_MOST:g} ({times})",
+        )
+    return say(
+        ratio >= LEAST[tool],
+        f"{job} {nodes}: {ratio:.1f}× faster than {tool}, at least {LEAST[tool]:g} ({times}{doubt})",
+    )
 
 
 def compare(jobs: list[str], nodes: int, rounds: int, limits: Limits) -> bool:
@@ -62,7 +74,9 @@ def compare(jobs: list[str], nodes: int, rounds: int, limits: Limits) -> bool:
         for theirs in rows[1:]:
             ok &= ratio_line(ours, theirs, limits)
         if job in ("parmm", "parconv"):  # what tinygrad does: one output, no split
-            rooted, peer = run_cells([Cell("gslang", f"{job}_root", nodes), Cell("tinygrad", job, nodes)], rounds, limits)
+            rooted, peer = run_cells(
+                [Cell("gslang", f"{job}_root", nodes), Cell("tinygrad", job, nodes)], rounds, limits
+            )
             ok &= ratio_line(rooted, peer, limits)
     return ok
 
@@ -80,7 +94,11 @@ def flat(jobs: list[str], sizes: list[int], rounds: int, limits: Limits) -> bool
                 continue
             growth = (mine / nodes) / (first / sizes[0])
             per_node = f"{first / sizes[0] * 1e6:.2f} → {mine / nodes * 1e6:.2f} µs"
-            ok &= say(growth <= FLAT_AT_MOST, f"{job}: time per node ×{growth:.2f} from {sizes[0]} to {nodes}, at most {FLAT_AT_MOST:g} ({per_node})")
+            ok &= say(
+                growth <= FLAT_AT_MOST,
+                f"{job}: time per node ×{growth:.2f} from {sizes[0]} to {nodes}, at most {FLAT_AT_MOST:g} "
+                f"({per_node})",
+            )
     return ok
 
 
@@ -94,7 +112,10 @@ def memory(jobs: list[str], nodes: int) -> bool:
             ok &= say(False, f"{job} {nodes}: memory: {run.stderr.strip().splitlines()[-1:]}")
             continue
         graph, beyond = map(float, run.stdout.split())
-        what = f"{job} {nodes}: {beyond:.0f} bytes per node beyond the graph's {graph:.0f}, at most {BYTES_AT_MOST:g}"
+        what = (
+            f"{job} {nodes}: {beyond:.0f} bytes per node beyond the graph's {graph:.0f}, at most "
+            f"{BYTES_AT_MOST:g}"
+        )
         ok &= say(beyond <= BYTES_AT_MOST, what)
     return ok
 
@@ -114,7 +135,10 @@ def main() -> int:
         for nodes in a.nodes:
             ok &= compare(a.jobs, nodes, a.rounds, limits)
     if a.only in (None, "flat"):
-        ok &= flat(a.jobs, [10_000, 100_000, *([1_000_000] if a.large else [])], min(a.rounds, 3), Limits(600.0 if a.large else 120.0, patience=120.0))
+        ok &= flat(
+            a.jobs, [10_000, 100_000, *([1_000_000] if a.large else [])], min(a.rounds, 3),
+            Limits(600.0 if a.large else 120.0, patience=120.0),
+        )
     if a.only in (None, "memory"):
         ok &= memory(a.jobs, 10_000)
     return 0 if ok else 1

@@ -1,7 +1,8 @@
 """Instructions per node, free of noise: `python -m benchmarks.instructions` (needs valgrind).
 
-Callgrind counts the instructions of a process that reads a graph, with rewriting and without, for two sizes. Differences of
-differences leave what each further node costs: reading, and rewriting (copying included). Start-up cancels out.
+Callgrind counts the instructions of a process that reads a graph, with rewriting and without, for two sizes.
+Differences of differences leave what each further node costs: reading, and rewriting (copying included).
+Start-up cancels out.
 """
 
 from __future__ import annotations
@@ -39,10 +40,14 @@ def instructions(job: str, nodes: int, rewrite: bool) -> int:
     model_file(FAMILY_OF_JOB[job], nodes, "json")
     model_file(FAMILY_OF_JOB[job], 24, "json")
     with tempfile.TemporaryDirectory() as folder:
-        counted = [sys.executable, "-m", "benchmarks.instructions", "--job", job, "--work", str(nodes), *(["--rewrite"] if rewrite else [])]
+        counted = [
+            sys.executable, "-m", "benchmarks.instructions", "--job", job, "--work", str(nodes),
+            *(["--rewrite"] if rewrite else []),
+        ]
         command = ["valgrind", "--tool=callgrind", f"--callgrind-out-file={Path(folder) / 'out'}", *counted]
         environment = {**os.environ, "PYTHONHASHSEED": "0", "OMP_NUM_THREADS": "1"}
-        # Checked rules and compiled modules are cached: a first run that is not counted, so that each counted one finds them.
+        # Checked rules and compiled modules are cached: a first run that is not counted, so that each counted
+        # one finds them.
         subprocess.run(counted, cwd=ROOT, env=environment, capture_output=True)
         run = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True)
     found = re.search(r"Collected : (\d+)", run.stderr)
@@ -67,11 +72,16 @@ def main() -> int:
     counts = {(n, r): instructions(a.job, n, r) for n in a.nodes for r in (False, True)}
     more = family_of(a.job).calls(large) - family_of(a.job).calls(small)
     reading = (counts[large, False] - counts[small, False]) / more
-    rewriting = (counts[large, True] - counts[large, False] - counts[small, True] + counts[small, False]) / more
+    rewriting = (
+        counts[large, True] - counts[large, False] - counts[small, True] + counts[small, False]
+    ) / more
     if min(reading, rewriting) < 0:
         print("start-up did not cancel out: was gslang edited meanwhile? Run it again", file=sys.stderr)
         return 1
-    print(f"{a.job}: instructions per node: {reading:,.0f} reading, {rewriting:,.0f} rewriting (between {small} and {large} nodes)")
+    print(
+        f"{a.job}: instructions per node: {reading:,.0f} reading, {rewriting:,.0f} rewriting (between "
+        f"{small} and {large} nodes)"
+    )
     return 0
 
 

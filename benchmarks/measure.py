@@ -1,7 +1,8 @@
-"""Cells run side by side: each a fresh process with a limit of time and memory, tool by tool in turn, median of n rounds.
+"""Cells run side by side: each a fresh process with a limit of time and memory, tool by tool in turn, median
+of n rounds.
 
-Tools take turns within a round so that a busy machine hits all alike: only ratios within one run mean anything. Not here:
-what a cell does (`cell`), tables (`report`).
+Tools take turns within a round so that a busy machine hits all alike: only ratios within one run mean
+anything. Not here: what a cell does (`cell`), tables (`report`).
 """
 
 from __future__ import annotations
@@ -25,13 +26,17 @@ from benchmarks.tools import make_tool
 
 ROOT = Path(__file__).parent.parent
 STEPS = (
-    "import_s", "rules_s", "load_s", "rewrite_s", "rewrite_cpu_s", "save_s", "memory_loaded_mb", "memory_rewritten_mb", "process_s", "process_mb",
+    "import_s", "rules_s", "load_s", "rewrite_s", "rewrite_cpu_s", "save_s", "memory_loaded_mb",
+    "memory_rewritten_mb", "process_s", "process_mb",
 )
 
 
 @dataclass(frozen=True)
 class Limits:
-    """Of one process: seconds, and MB of address space (0: none). `patience`: a cell that has taken so many seconds is not repeated."""
+    """Of one process: seconds, and MB of address space (0: none).
+
+    `patience`: a cell that has taken so many seconds is not repeated.
+    """
 
     seconds: float = 60.0
     memory_mb: int = 0
@@ -72,9 +77,15 @@ class Row:
         steps = {step: round(value, 6) for step in STEPS if (value := self.median(step)) is not None}
         kind = "whole" if cell.whole else "inside"
         return {
-            "tool": cell.tool, "job": cell.job, "nodes": cell.nodes, "mode": kind, "runs": len(self.runs), **steps,
-            "rewrite_cpu_range_s": self.spread("rewrite_cpu_s"), "complete": self.complete, "failure": self.failure,
-        }  # fmt: skip
+            "tool": cell.tool,
+            "job": cell.job,
+            "nodes": cell.nodes,
+            "mode": kind,
+            "runs": len(self.runs), **steps,
+            "rewrite_cpu_range_s": self.spread("rewrite_cpu_s"),
+            "complete": self.complete,
+            "failure": self.failure,
+        }
 
 
 def run_cells(
@@ -95,18 +106,26 @@ def run_cells(
 
 def line_of(row: Row) -> str:
     cell, last = row.cell, row.runs[-1] if row.runs else {}
-    what = row.failure or f"rewrite {last.get('rewrite_s', 0) * 1e3:.1f} ms, process {last.get('process_s', 0) * 1e3:.0f} ms"
+    what = (
+        row.failure
+        or f"rewrite {last.get('rewrite_s', 0) * 1e3:.1f} ms, process {last.get('process_s', 0) * 1e3:.0f} ms"
+    )
     return f"{cell.job} {cell.nodes} {cell.tool}{' (whole)' if cell.whole else ''}: {what}"
 
 
 def prepare_models(cell: Cell) -> tuple[Path, Path]:
-    """The model of a cell and the small one of its warm-up. They are written by another process: this one stays small."""
+    """The model of a cell and the small one of its warm-up.
+
+    They are written by another process: this one stays small.
+    """
     family, suffix = FAMILY_OF_JOB[cell.job], make_tool(cell.tool).suffix
     paths = []
     for nodes in (cell.nodes, WARM_UP_NODES):
         path = ROOT / "benchmarks" / "work" / "models" / f"{family}_{nodes}.{suffix}"
         if not path.exists():
-            subprocess.run([sys.executable, "-m", "benchmarks.models", family, str(nodes), suffix], cwd=ROOT, check=True)
+            subprocess.run(
+                [sys.executable, "-m", "benchmarks.models", family, str(nodes), suffix], cwd=ROOT, check=True
+            )
         assert path == model_file(family, nodes, suffix)
         paths.append(path)
     return paths[0], paths[1]
@@ -118,10 +137,14 @@ def run_once(row: Row, limits: Limits) -> None:
     path, small = prepare_models(cell)
     with tempfile.TemporaryDirectory(dir=path.parent.parent) as folder:
         out = Path(folder) / "out.onnx"
-        command = whole_gslc(cell.job, path, out) if cell.whole and cell.tool == "gslang" else [
-            sys.executable, "-m", "benchmarks.cell", cell.tool, cell.job, str(cell.nodes), str(path), str(small), str(out),
-            "--memory-mb", str(limits.memory_mb), *(["--whole"] if cell.whole else []),
-        ]  # fmt: skip
+        command = (
+            whole_gslc(cell.job, path, out) if cell.whole and cell.tool == "gslang"
+            else [
+                sys.executable, "-m", "benchmarks.cell", cell.tool, cell.job, str(cell.nodes), str(path),
+                str(small), str(out), "--memory-mb", str(limits.memory_mb),
+                *(["--whole"] if cell.whole else []),
+            ]
+        )
         found = Path(f"{out}.found")
         status, seconds, megabytes, errors = spawn(command, limits.seconds)
         if status == 0:
@@ -144,13 +167,17 @@ def whole_gslc(job: str, path: Path, out: Path) -> list[str]:
 
 
 def spawn(command: Sequence[str], seconds: float) -> tuple[int, float, float, str]:
-    """Run a command: its status (-9 if it was stopped), seconds, peak MB, and the end of what it wrote to standard error."""
+    """Run a command: its status (-9 if it was stopped), seconds, peak MB, and the end of what it wrote to
+    standard error.
+    """
     environment = {**os.environ, "OMP_NUM_THREADS": "1", "PYTHONHASHSEED": "0", "PYTHONPATH": str(ROOT)}
-    environment.pop("PYTHONDONTWRITEBYTECODE", None)  # installed packages have their bytecode, so the checkout shall too
+    # installed packages have their bytecode, so the checkout shall too
+    environment.pop("PYTHONDONTWRITEBYTECODE", None)
     with tempfile.TemporaryFile() as errors:
         began = perf_counter()
         process = subprocess.Popen(
-            command, cwd=ROOT, env=environment, stdout=subprocess.DEVNULL, stderr=errors, start_new_session=True
+            command, cwd=ROOT, env=environment, stdout=subprocess.DEVNULL, stderr=errors,
+            start_new_session=True,
         )
 
         def stop(*_: object) -> None:
@@ -166,4 +193,7 @@ def spawn(command: Sequence[str], seconds: float) -> tuple[int, float, float, st
         elapsed = perf_counter() - began
         process.returncode = os.waitstatus_to_exitcode(status)
         errors.seek(0)
-        return process.returncode, elapsed, usage.ru_maxrss / 1024, errors.read()[-4000:].decode(errors="replace")
+        return (
+            process.returncode, elapsed, usage.ru_maxrss / 1024,
+            errors.read()[-4000:].decode(errors="replace"),
+        )

@@ -1,5 +1,7 @@
-"""Memory of one rewriting as Python allocates it: `python -m benchmarks.memory JOB NODES` prints two numbers, bytes per
-node of the graph (parameters are nodes too), and of what rewriting takes at its peak beyond it (the copy that it works on included)."""
+"""Memory of one rewriting as Python allocates it: `python -m benchmarks.memory JOB NODES` prints two numbers,
+bytes per node of the graph (parameters are nodes too), and of what rewriting takes at its peak beyond it (the
+copy that it works on included).
+"""
 
 from __future__ import annotations
 

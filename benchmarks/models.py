@@ -104,7 +104,9 @@ class OnnxWriter:
 
     def _call(self, op: str, *operands: str, **attributes: Any) -> str:
         result = f"v{len(self.nodes)}"
-        self.nodes.append(self.helper.make_node(op, list(operands), [result], name=f"n{len(self.nodes)}", **attributes))
+        self.nodes.append(
+            self.helper.make_node(op, list(operands), [result], name=f"n{len(self.nodes)}", **attributes)
+        )
         return result
 
     def conv(self, x: str, weight: str) -> str:

@@ -1,4 +1,7 @@
-"""Results as tables in Markdown and a plot in SVG. Pure text and arithmetic on rows of `Row.as_json`; nothing is measured here."""
+"""Results as tables in Markdown and a plot in SVG.
+
+Pure text and arithmetic on rows of `Row.as_json`; nothing is measured here.
+"""
 
 from __future__ import annotations
 
@@ -13,14 +16,20 @@ Rows = Sequence[Mapping[str, Any]]
 def tables(rows: Rows, versions: Mapping[str, str]) -> str:
     """All tables, one after the other."""
     parts = [
-        "# Results", ", ".join(f"{name} {number}" for name, number in versions.items()) + ".",
-        "Only ratios within one run mean anything. `†`: the tool did not rewrite everything that matches. Columns: operator calls.",
-        "## Rewriting, ms of processor time inside the process (× gslang)", comparison(rows, "inside", "rewrite_cpu_s"),
-        "## Whole process, ms (× gslang)", comparison(rows, "whole", "process_s"),
-        "## Growth: time ~ nodes^e, e by least squares over all sizes", growth(rows),
-        "## Peak memory of the process, MB", per_cell(rows, "inside", "process_mb", "{:.0f}"),
-        "## gslang, step by step, ms", steps_of_gslang(rows),
-    ]  # fmt: skip
+        "# Results",
+        ", ".join(f"{name} {number}" for name, number in versions.items()) + ".",
+        (
+            "Only ratios within one run mean anything. `†`: the tool did not rewrite everything that "
+            "matches. Columns: operator calls."
+        ),
+        "## Rewriting, ms of processor time inside the process (× gslang)",
+        comparison(rows, "inside", "rewrite_cpu_s"), "## Whole process, ms (× gslang)",
+        comparison(rows, "whole", "process_s"),
+        "## Growth: time ~ nodes^e, e by least squares over all sizes",
+        growth(rows), "## Peak memory of the process, MB",
+        per_cell(rows, "inside", "process_mb", "{:.0f}"), "## gslang, step by step, ms",
+        steps_of_gslang(rows),
+    ]
     return "\n\n".join(parts) + "\n"
 
 
@@ -56,7 +65,9 @@ def per_cell(rows: Rows, mode: str, step: str, form: str) -> str:
 
 def _table(rows: Rows, mode: str, cell: Callable[[Mapping[str, Any]], str], step: str) -> str:
     sizes = sizes_of(rows)
-    lines = ["| job | tool | " + " | ".join(f"{n:,}" for n in sizes) + " |", "|---|---|" + "---|" * len(sizes)]
+    lines = [
+        "| job | tool | " + " | ".join(f"{n:,}" for n in sizes) + " |", "|---|---|" + "---|" * len(sizes),
+    ]
     for job in dict.fromkeys(row["job"] for row in rows):
         found: dict[str, dict[int, Mapping[str, Any]]] = {}
         for row in rows:
@@ -89,7 +100,9 @@ def growth(rows: Rows) -> str:
         cells = []
         for job in jobs:
             points = [
-                (n, time) for n in sizes_of(rows) if (time := value(rows, tool, job, n, "inside", "rewrite_cpu_s")) is not None and time > 0
+                (n, time)
+                for n in sizes_of(rows)
+                if (time := value(rows, tool, job, n, "inside", "rewrite_cpu_s")) is not None and time > 0
             ]
             e = exponent(points)
             cells.append("" if e is None else f"{e:.2f}")
@@ -99,7 +112,10 @@ def growth(rows: Rows) -> str:
 
 def steps_of_gslang(rows: Rows) -> str:
     """Read, compile, rewrite, write; and the command as a whole process."""
-    lines = ["| job | nodes | compile rules | read | rewrite | write | `gslc` as a process |", "|---|---|---|---|---|---|---|"]
+    lines = [
+        "| job | nodes | compile rules | read | rewrite | write | `gslc` as a process |",
+        "|---|---|---|---|---|---|---|",
+    ]
     for row in rows:
         if row["tool"] == "gslang" and row["mode"] == "inside" and row.get("rewrite_s") is not None:
             whole = value(rows, "gslang", row["job"], row["nodes"], "whole", "process_s")
@@ -110,17 +126,25 @@ def steps_of_gslang(rows: Rows) -> str:
 
 
 def plot(rows: Rows, path: Path) -> None:
-    """Time per node against nodes, a panel per job, both axes logarithmic; the higher, the slower; level is linear time."""
+    """Time per node against nodes, a panel per job, both axes logarithmic; the higher, the slower; level is
+    linear time.
+    """
     curves: dict[str, dict[str, list[tuple[int, float]]]] = {}
     for row in rows:
         if row["mode"] == "inside" and row.get("rewrite_cpu_s"):
-            curves.setdefault(row["job"], {}).setdefault(row["tool"], []).append((row["nodes"], row["rewrite_cpu_s"] / row["nodes"] * 1e6))
+            curves.setdefault(row["job"], {}).setdefault(row["tool"], []).append(
+                (row["nodes"], row["rewrite_cpu_s"] / row["nodes"] * 1e6)
+            )
     if curves:
         draw_panels(curves, "operator calls", "µs per operator call", path)
 
 
 def draw_panels(
-    panels: Mapping[str, Mapping[str, Sequence[tuple[float, float]]]], x_label: str, y_label: str, path: Path, logarithmic: bool = True
+    panels: Mapping[str, Mapping[str, Sequence[tuple[float, float]]]],
+    x_label: str,
+    y_label: str,
+    path: Path,
+    logarithmic: bool = True,
 ) -> None:
     """A figure of several panels that share their legend: panel → curve → points."""
     import matplotlib
@@ -131,13 +155,18 @@ def draw_panels(
 
     columns = min(3, len(panels))
     lines = math.ceil(len(panels) / columns)
-    figure, axes = pyplot.subplots(lines, columns, figsize=(4.2 * columns, 3.4 * lines), squeeze=False, layout="constrained")
+    figure, axes = pyplot.subplots(
+        lines, columns, figsize=(4.2 * columns, 3.4 * lines), squeeze=False, layout="constrained"
+    )
     names = list(dict.fromkeys(name for curves in panels.values() for name in curves))
     shown: dict[str, Any] = {}
     for axis, (title, curves) in zip(axes.flat, panels.items()):
         for name, points in curves.items():
             i = names.index(name)
-            (line,) = axis.plot(*zip(*sorted(points)), marker="o", markersize=3, color=f"C{i % 10}", linewidth=2.2 if name == "gslang" else 1.2)
+            (line,) = axis.plot(
+                *zip(*sorted(points)), marker="o", markersize=3, color=f"C{i % 10}",
+                linewidth=2.2 if name == "gslang" else 1.2,
+            )
             shown.setdefault(name, line)
         axis.set_title(title)
         axis.set_xlabel(x_label)
@@ -151,7 +180,9 @@ def draw_panels(
         axis.grid(alpha=0.3)
     for axis in list(axes.flat)[len(panels) :]:
         axis.axis("off")
-    figure.legend(shown.values(), shown.keys(), loc="outside lower center", ncols=min(5, len(shown)), frameon=False)
+    figure.legend(
+        shown.values(), shown.keys(), loc="outside lower center", ncols=min(5, len(shown)), frameon=False
+    )
     path.parent.mkdir(parents=True, exist_ok=True)
     figure.savefig(path, metadata={"Date": None})
     pyplot.close(figure)

@@ -1,7 +1,9 @@
-"""The benchmark graphs of TASO and Tensat as graphs of Relay operators: python -m benchmarks.search_graphs bert bert.json
+"""The benchmark graphs of TASO and Tensat as graphs of Relay operators: python -m benchmarks.search_graphs
+bert bert.json
 
-`graphs/graphs.json` has each node as [operator, operands, attributes, shape]; `graphs/taso_gpu_costs.tsv` has what TASO's authors
-measured on a GPU. float32, NCHW, OIHW; a convolution may carry a relu; "same" padding has its odd row before, as TASO has it.
+`graphs/graphs.json` has each node as [operator, operands, attributes, shape]; `graphs/taso_gpu_costs.tsv` has
+what TASO's authors measured on a GPU. float32, NCHW, OIHW; a convolution may carry a relu; "same" padding has
+its odd row before, as TASO has it.
 """
 
 from __future__ import annotations
@@ -17,7 +19,9 @@ from gslang.graph.builder import Builder
 from gslang.graph.graph import Graph
 
 FOLDER = Path(__file__).parent / "graphs"
-NAMES = ("nasrnn", "bert", "resnext50", "nasneta", "squeezenet", "vgg", "inceptionv3", "resnet50", "mobilenetv2")
+NAMES = (
+    "nasrnn", "bert", "resnext50", "nasneta", "squeezenet", "vgg", "inceptionv3", "resnet50", "mobilenetv2",
+)
 _PLAIN = {"add": "add", "mul": "multiply", "relu": "nn.relu", "sigmoid": "sigmoid", "tanh": "tanh"}
 
 
@@ -34,7 +38,9 @@ def graph_of(name: str) -> Graph:
     return b.finish(*(made[k] for k in data["outputs"]))
 
 
-def _node(b: Builder, name: str, op: str, operands: list[int], attrs: dict[str, Any], shape: list[int]) -> int:
+def _node(
+    b: Builder, name: str, op: str, operands: list[int], attrs: dict[str, Any], shape: list[int]
+) -> int:
     match op:
         case "input":
             return b.input(name, shape)
@@ -47,9 +53,10 @@ def _node(b: Builder, name: str, op: str, operands: list[int], attrs: dict[str, 
         case "conv2d":
             weight = b.shape(operands[1])
             node = b.call(
-                "nn.conv2d", *operands, strides=attrs["stride"], padding=_padding(attrs, b.shape(operands[0]), weight[2:]),
-                groups=attrs["groups"], channels=weight[0], kernel_size=weight[2:],
-            )  # fmt: skip
+                "nn.conv2d", *operands, strides=attrs["stride"],
+                padding=_padding(attrs, b.shape(operands[0]), weight[2:]), groups=attrs["groups"],
+                channels=weight[0], kernel_size=weight[2:],
+            )
             return b.call("nn.relu", node) if attrs["act"] == "relu" else node
         case "matmul" if len(shape) == 2:
             return b.call("nn.matmul", *operands)

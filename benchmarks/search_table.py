@@ -1,9 +1,12 @@
 """Search on the graphs of Tensat's table: costs by method, and how well `ort-cpu` predicts onnxruntime.
 
-    python -m benchmarks.search_table methods flops,bytes,ort-cpu [GRAPH …]    lines for docs/search.md, one for each graph and table
-    python -m benchmarks.search_table latency [GRAPH …]                        rank correlation over variants; chosen against original
+    python -m benchmarks.search_table methods flops,bytes,ort-cpu [GRAPH …]
+        lines for docs/search.md, one for each graph and table
+    python -m benchmarks.search_table latency [GRAPH …]
+        rank correlation over variants; chosen against original
 
-Rules: `std.taso`, whatever their verdict (`--require any`), so that no verifying is timed. Seconds are of processor time.
+Rules: `std.taso`, whatever their verdict (`--require any`), so that no verifying is timed. Seconds are of
+processor time.
 """
 
 from __future__ import annotations
@@ -48,7 +51,9 @@ def rules_of() -> tuple[Dialect, list[CheckedRule]]:
 
 def methods(tables: Sequence[str], names: Sequence[str]) -> None:
     dialect, rules = rules_of()
-    print(f"| graph | table | original | {' | '.join(SETTINGS)} | e-nodes | seconds ({', '.join(SETTINGS)}) |")
+    print(
+        f"| graph | table | original | {' | '.join(SETTINGS)} | e-nodes | seconds ({', '.join(SETTINGS)}) |"
+    )
     for name in names:
         graph = graph_of(name)
         for table_name in tables:
@@ -62,9 +67,10 @@ def methods(tables: Sequence[str], names: Sequence[str]) -> None:
                 costs.append(found.cost)
                 nodes = found.nodes
             print(
-                f"| {name} | {table_name} | {found.before:.6g} | {' | '.join(f'{cost / found.before:.5f}' for cost in costs)} | {nodes} |"
+                f"| {name} | {table_name} | {found.before:.6g} | "
+                f"{' | '.join(f'{cost / found.before:.5f}' for cost in costs)} | {nodes} |"
                 f" {', '.join(f'{s:.1f}' for s in seconds)} |", flush=True,
-            )  # fmt: skip
+            )
 
 
 def variants(graph: Graph, dialect: Dialect, rules: list[CheckedRule], count: int) -> list[Graph]:
@@ -99,7 +105,9 @@ def ranks(values: Sequence[float]) -> np.ndarray:
 def latency(names: Sequence[str]) -> None:
     dialect, rules = rules_of()
     table = table_of("ort-cpu")
-    print("| graph | variants | predicted ms | measured ms | rank correlation | chosen / original, measured |")
+    print(
+        "| graph | variants | predicted ms | measured ms | rank correlation | chosen / original, measured |"
+    )
     for name in names:
         graph = graph_of(name)
         prices = Prices(dialect, table, None)
@@ -111,8 +119,10 @@ def latency(names: Sequence[str]) -> None:
         correlation = float(np.corrcoef(ranks(predicted), ranks(measured))[0, 1])
         print(
             f"| {name} | {len(found)} | {min(predicted) / 1e3:.2f} to {max(predicted) / 1e3:.2f} |"
-            f" {min(measured) / 1e3:.2f} to {max(measured) / 1e3:.2f} | {correlation:.2f} | {pair[0] / pair[1]:.3f} |", flush=True,
-        )  # fmt: skip
+            f" {min(measured) / 1e3:.2f} to {max(measured) / 1e3:.2f} | {correlation:.2f} | "
+            f"{pair[0] / pair[1]:.3f} |",
+            flush=True,
+        )
 
 
 def main() -> None:

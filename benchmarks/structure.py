@@ -2,9 +2,9 @@
 
     python benchmarks/structure.py [CHECKOUT …]
 
-prints one row per checkout (default: this one): functions that take apart the representation of rules, import cycles between modules,
-lines, uses of `Any`, functions over 60 lines, and how many files know about one kind of thing a match demands. Counted from the
-sources with `ast`; nothing is imported.
+prints one row per checkout (default: this one): functions that take apart the representation of rules, import
+cycles between modules, lines, uses of `Any`, functions over 60 lines, and how many files know about one kind
+of thing a match demands. Counted from the sources with `ast`; nothing is imported.
 """
 
 from __future__ import annotations
@@ -35,9 +35,20 @@ def measure(package: Path) -> dict[str, int]:
     """Property → number."""
     files = {path: path.read_text(encoding="utf-8") for path in sorted(package.rglob("*.py"))}
     trees = {path: ast.parse(text) for path, text in files.items()}
-    classes = {name for file in REPRESENTATION if (package / file) in trees for name in dataclasses_of(trees[package / file])}
-    representation = {module_name(package, package / file): set(dataclasses_of(trees[package / file])) for file in REPRESENTATION if package / file in trees}
-    functions = [(path, node) for path, tree in trees.items() for node in ast.walk(tree) if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef))]
+    classes = {
+        name
+        for file in REPRESENTATION if (package / file) in trees
+        for name in dataclasses_of(trees[package / file])
+    }
+    representation = {
+        module_name(package, package / file): set(dataclasses_of(trees[package / file]))
+        for file in REPRESENTATION if package / file in trees
+    }
+    functions = [
+        (path, node)
+        for path, tree in trees.items()
+        for node in ast.walk(tree) if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef))
+    ]
     names = {path: names_of(tree, representation) for path, tree in trees.items()}
     dispatching = [node for path, node in functions if len(told_apart(node) & names[path]) >= MANY]
     row = {
@@ -47,8 +58,14 @@ def measure(package: Path) -> dict[str, int]:
         "modules in such cycles": sum(map(len, cycles(imports(package, trees)))),
         "lines of Python": sum(text.count("\n") for text in files.values()),
         "files": len(files),
-        "mentions of `Any`": sum(isinstance(node, ast.Name) and node.id == "Any" for tree in trees.values() for node in ast.walk(tree)),
-        f"functions over {LONG} lines": sum((node.end_lineno or 0) - node.lineno >= LONG for _, node in functions),
+        "mentions of `Any`": sum(
+            isinstance(node, ast.Name) and node.id == "Any"
+            for tree in trees.values()
+            for node in ast.walk(tree)
+        ),
+        f"functions over {LONG} lines": sum(
+            (node.end_lineno or 0) - node.lineno >= LONG for _, node in functions
+        ),
     }
     for sample in SAMPLES:
         row[f"files that know of `{sample}`"] = sum(mentions(tree, sample) for tree in trees.values())
@@ -58,12 +75,15 @@ def measure(package: Path) -> dict[str, int]:
 def dataclasses_of(tree: ast.Module) -> Iterator[str]:
     """Names of the dataclasses of a module."""
     for node in tree.body:
-        if isinstance(node, ast.ClassDef) and any("dataclass" in ast.unparse(decorator) for decorator in node.decorator_list):
+        if isinstance(node, ast.ClassDef) and any(
+            "dataclass" in ast.unparse(decorator) for decorator in node.decorator_list
+        ):
             yield node.name
 
 
 def names_of(tree: ast.Module, representation: dict[str, set[str]]) -> set[str]:
-    """How a module writes the classes of the representation: `ir.Splice`, or `Splice` where it imports that."""
+    """How a module writes the classes of the representation: `ir.Splice`, or `Splice` where it imports that.
+    """
     every = set().union(*representation.values())
     found: set[str] = set()
     for node in ast.walk(tree):
@@ -77,7 +97,9 @@ def names_of(tree: ast.Module, representation: dict[str, set[str]]) -> set[str]:
 
 
 def told_apart(function: ast.AST) -> set[str]:
-    """Classes that a function matches against or asks `isinstance` of, as it writes them; those of functions inside it aside."""
+    """Classes that a function matches against or asks `isinstance` of, as it writes them; those of functions
+    inside it aside.
+    """
     found: set[str] = set()
     stack = list(ast.iter_child_nodes(function))
     while stack:
@@ -86,7 +108,10 @@ def told_apart(function: ast.AST) -> set[str]:
             continue
         if isinstance(node, ast.MatchClass):
             found.add(ast.unparse(node.cls))
-        elif isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "isinstance" and len(node.args) == 2:
+        elif (
+            isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "isinstance"
+            and len(node.args) == 2
+        ):
             kinds = node.args[1].elts if isinstance(node.args[1], ast.Tuple) else [node.args[1]]
             found.update(map(ast.unparse, kinds))
         stack.extend(ast.iter_child_nodes(node))
@@ -100,7 +125,9 @@ def last_name(node: ast.expr) -> str:
 
 def mentions(tree: ast.AST, name: str) -> bool:
     """Whether a module uses a name, as itself or as an attribute of a module."""
-    return any(isinstance(node, (ast.Name, ast.Attribute)) and last_name(node) == name for node in ast.walk(tree))
+    return any(
+        isinstance(node, (ast.Name, ast.Attribute)) and last_name(node) == name for node in ast.walk(tree)
+    )
 
 
 def imports(package: Path, trees: dict[Path, ast.Module]) -> dict[str, set[str]]:
@@ -139,7 +166,9 @@ def module_name(package: Path, path: Path) -> str:
 
 
 def cycles(graph: dict[str, set[str]]) -> list[list[str]]:
-    """Sets of modules that import each other, directly or over others (strongly connected components; Tarjan 1972)."""
+    """Sets of modules that import each other, directly or over others (strongly connected components; Tarjan
+    1972).
+    """
     index: dict[str, int] = {}
     low: dict[str, int] = {}
     stack: list[str] = []

@@ -1,5 +1,5 @@
-"""Time against nodes for rules with 2, 3 and n outputs and 1, 2, 3 operators per branch, and against the number of rules that
-do not apply: `python -m benchmarks.thesis`.
+"""Time against nodes for rules with 2, 3 and n outputs and 1, 2, 3 operators per branch, and against the
+number of rules that do not apply: `python -m benchmarks.thesis`.
 
 All in this process, gslang alone: the median of n applications of compiled rules to the same graph. Writes
 `thesis_time.svg` and `thesis.jsonl` to `benchmarks/work/results/`, and prints growth exponents (1: linear).
@@ -25,7 +25,9 @@ DOUBLED = 2.0
 
 
 def rewriting_seconds(rules: RuleSet, graph: Graph, rounds: int) -> tuple[float, int]:
-    """The median processor time of `apply`, and how many applications there were; one round before is not counted."""
+    """The median processor time of `apply`, and how many applications there were; one round before is not
+    counted.
+    """
     times = []
     applications = 0
     for number in range(rounds + 1):
@@ -53,18 +55,29 @@ def outputs_and_operators(steps: int, rounds: int, out: Path) -> bool:
                         seconds, applications = rewriting_seconds(rules, graph, rounds)
                         ok &= applications > 0
                         points.append((len(graph), seconds * 1e3))
-                        row = {"network": network, "operators": operators, "outputs": name, "nodes": len(graph)}
-                        file.write(json.dumps({**row, "applications": applications, "seconds": seconds}) + "\n")
+                        row = {
+                            "network": network,
+                            "operators": operators,
+                            "outputs": name,
+                            "nodes": len(graph),
+                        }
+                        file.write(
+                            json.dumps({**row, "applications": applications, "seconds": seconds}) + "\n"
+                        )
                     e = exponent(points) or 0.0
                     last = f"{points[-1][1]:.1f} ms at {points[-1][0]} nodes"
-                    print(f"{network}, {operators} per branch, {name}: {last}, time ~ nodes^{e:.2f}", flush=True)
+                    print(
+                        f"{network}, {operators} per branch, {name}: {last}, time ~ nodes^{e:.2f}", flush=True
+                    )
                     panels.setdefault(f"{network}, {operators} per branch", {})[name] = points
     draw_panels(panels, "nodes", "ms", out / "thesis_time.svg", logarithmic=False)
     return ok
 
 
 def rules_not_applying(nodes: int, rounds: int) -> bool:
-    """Time against the number of rules that never match; the goal is that a thousand of them at most double it."""
+    """Time against the number of rules that never match; the goal is that a thousand of them at most double
+    it.
+    """
     graph = relay_graph("tt", nodes)
     sets = {count: parse_rules(rules_that_do_not_apply(count)) for count in RULE_COUNTS}
     times = dict.fromkeys(sets, 0.0)
@@ -73,7 +86,10 @@ def rules_not_applying(nodes: int, rounds: int) -> bool:
         assert applications == 0
     first = times[RULE_COUNTS[0]]
     for count, seconds in times.items():
-        print(f"{count:5d} rules that do not apply, {nodes} nodes: {seconds * 1e3:.1f} ms, ×{seconds / first:.2f}")
+        print(
+            f"{count:5d} rules that do not apply, {nodes} nodes: {seconds * 1e3:.1f} ms, "
+            f"×{seconds / first:.2f}"
+        )
     ok = times[RULE_COUNTS[-1]] <= DOUBLED * first
     print(f"{'PASS' if ok else 'FAIL'}  {RULE_COUNTS[-1]} rules take at most {DOUBLED:g}× the time of one")
     return ok

@@ -1,4 +1,6 @@
-"""Stages the sources of the documentation site in build/docs: the manual, generated reference pages and the top-level pages."""
+"""Stages the sources of the documentation site in build/docs: the manual, generated reference pages and the
+top-level pages.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +16,12 @@ from gslang.lint.codes import LINTS
 
 ROOT = Path(__file__).resolve().parent.parent
 STAGED = ROOT / "build" / "docs"
-TOP = {"ARCHITECTURE.md": "architecture.md", "CONTRIBUTING.md": "contributing.md", "CHANGELOG.md": "changelog.md", "README.md": "index.md"}
+TOP = {
+    "ARCHITECTURE.md": "architecture.md",
+    "CONTRIBUTING.md": "contributing.md",
+    "CHANGELOG.md": "changelog.md",
+    "README.md": "index.md",
+}
 
 
 def main() -> None:
@@ -27,12 +34,16 @@ def main() -> None:
         if name != "README.md":
             text = (ROOT / name).read_text(encoding="utf-8")
             (STAGED / staged).write_text(_relinked(text.replace("](docs/", "]("), ""), encoding="utf-8")
-    for name, text in (("operators.md", operators()), ("api.md", interface()), ("diagnostics.md", diagnostics())):
+    for name, text in (
+        ("operators.md", operators()), ("api.md", interface()), ("diagnostics.md", diagnostics()),
+    ):
         (STAGED / name).write_text(text, encoding="utf-8")
 
 
 def _relinked(text: str, prefix: str) -> str:
-    """Links to top-level pages lead to their staged names; links to other files of the repository become plain text."""
+    """Links to top-level pages lead to their staged names; links to other files of the repository become
+    plain text.
+    """
     for name, staged in TOP.items():
         text = text.replace(f"]({prefix}{name}", f"]({staged}")
     return re.sub(r"\[([^\]]+)\]\((?:\.\./|(?=[\w-]+/))(?!images/)[^):]+\)", r"\1", text)
@@ -55,11 +66,18 @@ def interface() -> str:
         value = getattr(gslang, name)
         if inspect.ismodule(value):
             parts.append(f"## gslang.{name}\n\n{inspect.getdoc(value)}\n")
-            parts += [_entry(f"{name}.{k}", v, "###") for k, v in vars(value).items() if inspect.isfunction(v) and v.__module__ == value.__name__]
+            parts += [
+                _entry(f"{name}.{k}", v, "###")
+                for k, v in vars(value).items() if inspect.isfunction(v) and v.__module__ == value.__name__
+            ]
             continue
         parts.append(_entry(name, value, "##"))
         if inspect.isclass(value):
-            members = [(k, v) for k, v in vars(value).items() if not k.startswith("_") and (inspect.isfunction(v) or isinstance(v, property))]
+            members = [
+                (k, v)
+                for k, v in vars(value).items()
+                if not k.startswith("_") and (inspect.isfunction(v) or isinstance(v, property))
+            ]
             parts += [_entry(f"{name}.{k}", v, "###") for k, v in members]
     return "\n".join(parts)
 
@@ -89,7 +107,10 @@ def diagnostics() -> str:
 def _deeper(text: str) -> str:
     """A page's headings one level down; lines of code stay."""
     pieces = re.split(r"(^```.*?^```)", text, flags=re.DOTALL | re.MULTILINE)
-    return "".join(piece if piece.startswith("```") else re.sub(r"^#", "##", piece, flags=re.MULTILINE) for piece in pieces)
+    return "".join(
+        piece if piece.startswith("```") else re.sub(r"^#", "##", piece, flags=re.MULTILINE)
+        for piece in pieces
+    )
 
 
 if __name__ == "__main__":

@@ -1,4 +1,6 @@
-"""The demo: Inception-v3 as Relay text, rewritten by the shipped inference pass, with equal numbers before and after."""
+"""The demo: Inception-v3 as Relay text, rewritten by the shipped inference pass, with equal numbers before
+and after.
+"""
 
 from __future__ import annotations
 

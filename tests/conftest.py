@@ -10,13 +10,17 @@ from hypothesis import settings
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_auto_num_workers(config: pytest.Config) -> int:
-    """As many as there are processors for this process, hyperthreads included; at most eight, for the sake of memory."""
+    """As many as there are processors for this process, hyperthreads included; at most eight, for the sake of
+    memory.
+    """
     return min(8, len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1)
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--bless", action="store_true", help="rewrite golden files")
-    parser.addoption("--other-examples", action="store_true", help="examples of Hypothesis that differ from run to run")
+    parser.addoption(
+        "--other-examples", action="store_true", help="examples of Hypothesis that differ from run to run"
+    )
 
 
 def pytest_configure(config: pytest.Config) -> None:

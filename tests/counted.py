@@ -1,4 +1,7 @@
-"""Effort as a number of calls, which no other process on the machine disturbs. Tests hold it to growth, never to seconds."""
+"""Effort as a number of calls, which no other process on the machine disturbs.
+
+Tests hold it to growth, never to seconds.
+"""
 
 from __future__ import annotations
 

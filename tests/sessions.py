@@ -1,4 +1,6 @@
-"""Pages of the manual as sessions: files are written as they are shown, commands run, and print what is shown."""
+"""Pages of the manual as sessions: files are written as they are shown, commands run, and print what is
+shown.
+"""
 
 from __future__ import annotations
 
@@ -23,7 +25,9 @@ _VARIES = [  # what differs between machines and versions, and what stands for i
 
 @dataclass(frozen=True)
 class Command:
-    """A command line and the lines that it prints; a line that ends in `…` goes on somehow, `…` alone stands for any lines."""
+    """A command line and the lines that it prints; a line that ends in `…` goes on somehow, `…` alone stands
+    for any lines.
+    """
 
     line: str
     shown: tuple[str, ...]
@@ -84,7 +88,9 @@ def play(page: Path) -> None:
     for step in steps(page):
         if isinstance(step, Command):
             lines = printed(step.line)
-            assert agrees(step.shown, lines), "\n".join([f"$ {step.line}", "— shown:", *step.shown, "— printed:", *lines])
+            assert agrees(step.shown, lines), "\n".join(
+                [f"$ {step.line}", "— shown:", *step.shown, "— printed:", *lines]
+            )
         else:
             name, text = step
             Path(name).parent.mkdir(parents=True, exist_ok=True)

@@ -27,4 +27,8 @@ def rules_in(*paths: Path) -> dict[str, CheckedRule]:
 
 def rule_names(*paths: Path) -> list[str]:
     """Names of the rules that files define, read from the text: enough to name test cases."""
-    return [name for path in paths for name in re.findall(r"^rule (\w+)", path.read_text(encoding="utf-8"), re.MULTILINE)]
+    return [
+        name
+        for path in paths
+        for name in re.findall(r"^rule (\w+)", path.read_text(encoding="utf-8"), re.MULTILINE)
+    ]

@@ -25,7 +25,13 @@ rule to_npu(x): tanh(x) => exp(negative(x));
 
 def graph(*nodes: dict[str, object], outputs: tuple[str, ...]) -> str:
     x = {"id": "x", "kind": "input", "shape": [2, 3], "dtype": "float32"}
-    return json.dumps({"format": "gsl-graph", "version": 1, "dialect": "relay", "nodes": [x, *nodes], "outputs": list(outputs)})
+    return json.dumps({
+        "format": "gsl-graph",
+        "version": 1,
+        "dialect": "relay",
+        "nodes": [x, *nodes],
+        "outputs": list(outputs),
+    })
 
 
 def call(name: str, op: str, *inputs: str, **more: object) -> dict[str, object]:
@@ -51,16 +57,25 @@ def test_new_operators_carry_it(readable: bool) -> None:
 def test_several_outputs_and_stamps() -> None:
     """Each of many applications attaches, also those that are laid down from what the first one made."""
     nodes = [call(f"y{k}", "tanh", "x") for k in range(5)]
-    after = api.parse_rules(RULE).apply(read_json(graph(*nodes, outputs=tuple(f"y{k}" for k in range(5))))).graph
+    after = (
+        api.parse_rules(RULE).apply(read_json(graph(*nodes, outputs=tuple(f"y{k}" for k in range(5))))).graph
+    )
     assert [dict(annotations_of(after, n)) for n in after.nodes() if after.is_call(n)] == [ATTACHED] * 10
-    two = '@attach(part = "both")\nrule two(x) { exp(x), tanh(x) => both = negative(x); sin(both), cos(both) }'
-    after = api.parse_rules(two).apply(read_json(graph(call("a", "exp", "x"), call("b", "tanh", "x"), outputs=("a", "b")))).graph
+    two = (
+        '@attach(part = "both")\nrule two(x) { exp(x), tanh(x) => both = negative(x); sin(both), cos(both) }'
+    )
+    after = (
+        api.parse_rules(two)
+        .apply(read_json(graph(call("a", "exp", "x"), call("b", "tanh", "x"), outputs=("a", "b"))))
+        .graph
+    )
     assert [annotations_of(after, n).get("part") for n in after.nodes() if after.is_call(n)] == ["both"] * 3
 
 
 def test_equal_calls_with_other_annotations_stay_apart() -> None:
     text = graph(
-        call("a", "exp", "x", annotations={"backend": "npu"}), call("b", "exp", "x"), call("c", "exp", "x", annotations={"backend": "npu"}), outputs=("a", "b", "c")
+        call("a", "exp", "x", annotations={"backend": "npu"}), call("b", "exp", "x"),
+        call("c", "exp", "x", annotations={"backend": "npu"}), outputs=("a", "b", "c"),
     )
     read = read_json(text)
     assert merge_equal_calls(read, load_dialect("relay")) == 1 and len({*read.outputs}) == 2
@@ -69,18 +84,32 @@ def test_equal_calls_with_other_annotations_stay_apart() -> None:
 def test_diff_and_view_show_it(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (tmp_path / "r.gsl").write_text(RULE)
     (tmp_path / "g.json").write_text(SMALL)
-    assert main(["apply", str(tmp_path / "r.gsl"), str(tmp_path / "g.json"), "-o", str(tmp_path / "a.json"), "--html", str(tmp_path / "a.html")]) == 0
+    assert (
+        main([
+            "apply", str(tmp_path / "r.gsl"), str(tmp_path / "g.json"), "-o", str(tmp_path / "a.json"),
+            "--html", str(tmp_path / "a.html"),
+        ])
+        == 0
+    )
     (tmp_path / "b.json").write_text((tmp_path / "a.json").read_text().replace('"stage": 2', '"stage": 3'))
     capsys.readouterr()
     assert main(["diff", str(tmp_path / "a.json"), str(tmp_path / "b.json")]) == 1
     assert "annotation `stage` of exp `y`: 2 against 3" in capsys.readouterr().out
-    assert not differences(read_json((tmp_path / "a.json").read_text()), read_json((tmp_path / "b.json").read_text()))
+    assert not differences(
+        read_json((tmp_path / "a.json").read_text()), read_json((tmp_path / "b.json").read_text())
+    )
     assert "@backend" in (tmp_path / "a.html").read_text()
-    assert main(["view", str(tmp_path / "a.json"), "-o", str(tmp_path / "v.html")]) == 0 and "@backend" in (tmp_path / "v.html").read_text()
+    assert (
+        main(["view", str(tmp_path / "a.json"), "-o", str(tmp_path / "v.html")]) == 0
+        and "@backend" in (tmp_path / "v.html").read_text()
+    )
     capsys.readouterr()
 
 
-@pytest.mark.parametrize(("given", "place"), [("npu", "annotations"), ({"a": [1]}, "annotations/a"), ({"a": None}, "annotations/a")])
+@pytest.mark.parametrize(
+    ("given", "place"),
+    [("npu", "annotations"), ({"a": [1]}, "annotations/a"), ({"a": None}, "annotations/a")],
+)
 def test_wrong_annotations_in_json(given: object, place: str) -> None:
     with pytest.raises(InputError, match=f"/nodes/1/{place}: expected"):
         read_json(graph(call("y", "tanh", "x", annotations=given), outputs=("y",)))
@@ -92,14 +121,28 @@ def test_onnx_keeps_it_in_metadata_props(tmp_path: Path, capsys: pytest.CaptureF
     value = [helper.make_tensor_value_info(name, 1, [2]) for name in ("x", "z")]
     nodes = [helper.make_node("Tanh", ["x"], ["y"], name="first"), helper.make_node("Relu", ["y"], ["z"])]
     nodes[1].metadata_props.add(key="exporter", value="kept")
-    model = helper.make_model(helper.make_graph(nodes, "g", value[:1], value[1:]), opset_imports=[helper.make_opsetid("", 20)], ir_version=10)
+    model = helper.make_model(
+        helper.make_graph(nodes, "g", value[:1], value[1:]), opset_imports=[helper.make_opsetid("", 20)],
+        ir_version=10,
+    )
     onnx.save(model, tmp_path / "m.onnx")
     rule = RULE.replace("tanh(x) => exp(negative(x))", "Tanh(x) => Exp(Neg(x))")
     (tmp_path / "r.gsl").write_text(f"dialect onnx;\n{rule}")
-    assert main(["apply", str(tmp_path / "r.gsl"), str(tmp_path / "m.onnx"), "-o", str(tmp_path / "o.onnx")]) == 0
-    written = {node.op_type: {p.key: p.value for p in node.metadata_props} for node in onnx.load(tmp_path / "o.onnx").graph.node}
+    assert (
+        main(["apply", str(tmp_path / "r.gsl"), str(tmp_path / "m.onnx"), "-o", str(tmp_path / "o.onnx")])
+        == 0
+    )
+    written = {
+        node.op_type: {p.key: p.value for p in node.metadata_props}
+        for node in onnx.load(tmp_path / "o.onnx").graph.node
+    }
     assert written["Relu"] == {"exporter": "kept"} and written["Exp"] == written["Neg"]
-    assert {k: v for k, v in written["Exp"].items() if "." not in k} == {"backend": "npu", "stage": "2", "weight": "-0.5", "fast": "true"}
+    assert {k: v for k, v in written["Exp"].items() if "." not in k} == {
+        "backend": "npu",
+        "stage": "2",
+        "weight": "-0.5",
+        "fast": "true",
+    }
     for way in (("o.onnx", "c.json"), ("c.json", "c.onnx"), ("c.onnx", "d.json")):
         assert main(["convert", str(tmp_path / way[0]), "-o", str(tmp_path / way[1])]) == 0
         assert main(["diff", str(tmp_path / "o.onnx"), str(tmp_path / way[1])]) == 0
@@ -118,16 +161,21 @@ NAMED = "op my.named(x: tensor, tag: str) -> tensor { shape = x.shape, dtype = x
 
 def test_names_decide() -> None:
     rules = api.parse_rules(NAMED)
-    applied = {name: rules.apply(read_json(SMALL), rules=[name]).applications for name in ("one", "part", "nameless")}
+    applied = {
+        name: rules.apply(read_json(SMALL), rules=[name]).applications for name in ("one", "part", "nameless")
+    }
     assert applied == {"one": 1, "part": 1, "nameless": 0}
     both = rules.apply(read_json(SMALL), rules=["one", "nameless"])
-    assert both.applications == 1 and any(both.graph.op[n] == "negative" for n in both.graph.nodes())  # it has the name of what it replaces
+    # it has the name of what it replaces
+    assert both.applications == 1 and any(both.graph.op[n] == "negative" for n in both.graph.nodes())
 
 
 def test_a_name_as_an_attribute_of_the_target() -> None:
     """Not taken from the first application: names differ where types and attributes do not."""
     rules = api.parse_rules(NAMED.replace(' where y.name == "e"', ""))
-    after = rules.apply(read_json(graph(call("e", "exp", "x"), call("f", "exp", "x"), outputs=("e", "f"))), rules=["told"]).graph
+    after = rules.apply(
+        read_json(graph(call("e", "exp", "x"), call("f", "exp", "x"), outputs=("e", "f"))), rules=["told"]
+    ).graph
     assert [after.attrs[n]["tag"] for n in after.outputs] == ["e", "f"]
 
 
@@ -140,5 +188,7 @@ test "otherwise" for r { x: input float32[2]; mlp = tanh(-x); mlp => unchanged }
     (tmp_path / "r.gsl").write_text(text)
     assert main(["test", str(tmp_path / "r.gsl")]) == 0
     rules = api.parse_rules(text)
-    assert [verify_now(rules.own[name], Settings(seconds=3, proof_steps=0)).verdict for name in ("r", "s")] == ["tested", "refuted"]
+    assert [
+        verify_now(rules.own[name], Settings(seconds=3, proof_steps=0)).verdict for name in ("r", "s")
+    ] == ["tested", "refuted"]
     capsys.readouterr()

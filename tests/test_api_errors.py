@@ -1,4 +1,6 @@
-"""What goes wrong in Python is an exception that a user can catch, and that says how to mend it; the interface has types."""
+"""What goes wrong in Python is an exception that a user can catch, and that says how to mend it; the
+interface has types.
+"""
 
 from __future__ import annotations
 
@@ -28,8 +30,13 @@ def graph() -> gslang.Graph:
 
 
 CASES: dict[str, tuple[Callable[[], object], type[Exception], str]] = {
-    "a rule": (lambda: rules().apply(graph(), rules=["twise"]), gslang.UnknownNameError, "there is no rule `twise`; did you mean `twice`?"),
-    "a skipped rule": (lambda: rules().apply(graph(), skip=["zz"]), KeyError, "there is no rule `zz`; known: twice"),
+    "a rule": (
+        lambda: rules().apply(graph(), rules=["twise"]), gslang.UnknownNameError,
+        "there is no rule `twise`; did you mean `twice`?",
+    ),
+    "a skipped rule": (
+        lambda: rules().apply(graph(), skip=["zz"]), KeyError, "there is no rule `zz`; known: twice",
+    ),
     "a pass": (lambda: rules().apply(graph(), pass_name="zz"), KeyError, "there is no pass `zz`; known: all"),
     "a handle": (lambda: rules()["zz"], KeyError, "there is no rule `zz`"),
     "a limit": (lambda: rules().apply(graph(), limit=0), ValueError, "`limit` is a number from 1, not 0"),
@@ -40,7 +47,9 @@ CASES: dict[str, tuple[Callable[[], object], type[Exception], str]] = {
     "no graph": (lambda: gslang.read("/no/such.json"), gslang.InputError, "there is no such file"),
     "no format": (lambda: gslang.write(graph(), "x.foo"), gslang.InputError, "use .json or .relay"),
     "no place": (lambda: gslang.write(graph(), "/no/such/x.json"), gslang.InputError, "cannot be written"),
-    "a wrong rule": (lambda: gslang.parse_rules("rule r(x): relu(x) => x;"), gslang.RuleError, "did you mean `nn.relu`?"),
+    "a wrong rule": (
+        lambda: gslang.parse_rules("rule r(x): relu(x) => x;"), gslang.RuleError, "did you mean `nn.relu`?",
+    ),
 }
 
 
@@ -84,5 +93,8 @@ def test_a_users_script_is_checked_strictly(tmp_path: Path) -> None:
     (tmp_path / "wrong.py").write_text(SCRIPT.replace("limit=10", 'limit="10"'))
     for name, expected in (("script.py", 0), ("wrong.py", 1)):
         command = [sys.executable, "-m", "mypy", "--strict", "--follow-imports=silent", name]
-        ran = subprocess.run(command, cwd=tmp_path, env={"MYPYPATH": str(ROOT), "PATH": "/usr/bin:/bin"}, capture_output=True, text=True)
+        ran = subprocess.run(
+            command, cwd=tmp_path, env={"MYPYPATH": str(ROOT), "PATH": "/usr/bin:/bin"}, capture_output=True,
+            text=True,
+        )
         assert ran.returncode == expected, ran.stdout

@@ -7,8 +7,17 @@ import re
 from pathlib import Path
 
 ROOT = Path(__file__).parent.parent / "gslang"
-LAYERS = ["base", "syntax", "dialect", "graph", "check", "engine", "evaluate", "formats", "testing", "highlight", "verify", "search", "notebook", "api", "onnx", "taso", "fmt", "generalize", "hosts", "discover", "lint", "view", "lsp", "cli"]
-FILES = sorted(p for p in ROOT.rglob("*.py") if p.name not in ("__main__.py",) and p.parent != ROOT or p.name in ("api.py", "notebook.py", "onnx.py", "testing.py"))
+LAYERS = [
+    "base", "syntax", "dialect", "graph", "check", "engine", "evaluate", "formats", "testing", "highlight",
+    "verify", "search", "notebook", "api", "onnx", "taso", "fmt", "generalize", "hosts", "discover", "lint",
+    "view", "lsp", "cli",
+]
+FILES = sorted(
+    p
+    for p in ROOT.rglob("*.py")
+    if p.name not in ("__main__.py",) and p.parent != ROOT
+    or p.name in ("api.py", "notebook.py", "onnx.py", "testing.py")
+)
 
 
 def layer(module: str) -> int | None:
@@ -39,7 +48,12 @@ def test_the_core_is_light() -> None:
     import sys
 
     code = "import gslang, sys; import gslang.cli.main; print(sorted({'numpy', 'lark'} & set(sys.modules)))"
-    assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.strip() == "[]"
+    assert (
+        subprocess.run(
+            [sys.executable, "-c", code], capture_output=True, text=True, check=True
+        ).stdout.strip()
+        == "[]"
+    )
 
 
 def test_modules_import_in_one_direction() -> None:

@@ -1,4 +1,5 @@
-"""The benchmark's generators make what they say, the rules find every match, and the reports compute what they print.
+"""The benchmark's generators make what they say, the rules find every match, and the reports compute what
+they print.
 
 Times are measured by `make bench`, never here.
 """
@@ -28,8 +29,18 @@ from gslang.graph.graph import DEAD, Graph
 from gslang.graph.invariants import check_invariants
 
 NODES = 240
-ONNX_OF = {"nn.conv2d": "Conv", "nn.batch_norm": "BatchNormalization", "nn.matmul": "MatMul", "concatenate": "Concat", "transpose": "Transpose",
-           "add": "Add", "multiply": "Mul", "nn.relu": "Relu", "tanh": "Tanh", "sigmoid": "Sigmoid"}  # fmt: skip
+ONNX_OF = {
+    "nn.conv2d": "Conv",
+    "nn.batch_norm": "BatchNormalization",
+    "nn.matmul": "MatMul",
+    "concatenate": "Concat",
+    "transpose": "Transpose",
+    "add": "Add",
+    "multiply": "Mul",
+    "nn.relu": "Relu",
+    "tanh": "Tanh",
+    "sigmoid": "Sigmoid",
+}
 
 
 def calls(graph: Graph) -> Counter[str]:
@@ -58,7 +69,11 @@ def test_both_kinds_of_model_have_the_same_edges(family: str) -> None:
             continue
         if graph.is_call(node):
             place[node] = len(ours)
-            flat = [inner for n in graph.operands[node] for inner in (graph.operands[n] if graph.op[n] in ("%tuple", "%proj") else (n,))]
+            flat = [
+                inner
+                for n in graph.operands[node]
+                for inner in (graph.operands[n] if graph.op[n] in ("%tuple", "%proj") else (n,))
+            ]
             ours.append([place[n] for n in flat])
         else:
             place[node] = graph.names[node] or {0.0: "zero", 1.0: "one"}[float(graph.value(node))]
@@ -143,13 +158,24 @@ def test_growth_exponents() -> None:
 
 
 def _row(tool: str, nodes: int, seconds: float, complete: bool = True) -> dict[str, object]:
-    run = {"import_s": 0.0, "rules_s": 0.0, "load_s": 0.0, "save_s": 0.0, "rewrite_s": seconds, "rewrite_cpu_s": seconds, "process_mb": 50.0}
+    run = {
+        "import_s": 0.0,
+        "rules_s": 0.0,
+        "load_s": 0.0,
+        "save_s": 0.0,
+        "rewrite_s": seconds,
+        "rewrite_cpu_s": seconds,
+        "process_mb": 50.0,
+    }
     return Row(Cell(tool, "tt", nodes), [run], complete=complete).as_json()
 
 
 def test_tables_show_ratios_failures_and_doubts() -> None:
     failed = Row(Cell("fx", "tt", 1000), failure="> 60 s").as_json()
-    rows = [_row("gslang", 1000, 0.002), _row("gslang", 10_000, 0.02), _row("tinygrad", 1000, 0.01, complete=False), failed]
+    rows = [
+        _row("gslang", 1000, 0.002), _row("gslang", 10_000, 0.02),
+        _row("tinygrad", 1000, 0.01, complete=False), failed,
+    ]
     text = tables(rows, {"python": "3"})
     assert "| tt | tinygrad | 10 (5.0×)† |  |" in text
     assert "| tt | gslang | 2 | 20 |" in text

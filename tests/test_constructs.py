@@ -1,4 +1,6 @@
-"""Every construct of the language at work: each rule below is applied by its own `test` items, positive and negative."""
+"""Every construct of the language at work: each rule below is applied by its own `test` items, positive and
+negative.
+"""
 
 from __future__ import annotations
 
@@ -162,7 +164,7 @@ CONSTRUCTS = {
         test "same" for r { c: input bool[2]; x: input float32[2]; where(c, x, x) => x }""",
     "operator named like a built-in": """rule r(x): sum(x, axis = []) => x;
         test "dialect in front" for r { x: input float32[2]; relay.sum(x) => unchanged }""",
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("name", CONSTRUCTS)

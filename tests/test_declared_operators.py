@@ -19,9 +19,11 @@ from gslang.graph.inference import infer_node, infer_types
 
 DECLARED = """
 ## x times by, element by element.
-op my.scale(x: tensor, by: float) -> tensor { shape = x.shape, dtype = x.dtype, value = x * by } is elementwise;
+op my.scale(x: tensor, by: float) -> tensor
+    { shape = x.shape, dtype = x.dtype, value = x * by } is elementwise;
 op my.twice(x: tensor) -> tensor { value = my.scale(x, by = 2.0) };
-op my.pair(*xs: tensor, axis: int = 0) -> tuple { value = (concatenate((*xs,), axis = axis), nn.relu(xs[0])) };
+op my.pair(*xs: tensor, axis: int = 0) -> tuple
+    { value = (concatenate((*xs,), axis = axis), nn.relu(xs[0])) };
 op my.stack(x: tensor, n: int) -> tensor { shape = (n, *x.shape), dtype = "int32" };
 op my.odd(x: tensor) -> tensor { shape = (1, *x.shape), value = nn.relu(x) };
 
@@ -96,7 +98,9 @@ def test_on_the_command_line_cold_and_warm(tmp_path: Path) -> None:
     path = tmp_path / "mine.gsl"
     path.write_text(DECLARED, encoding="utf-8")
     for _ in range(2):
-        ran = subprocess.run([sys.executable, "-m", "gslang", "test", str(path)], capture_output=True, text=True, check=False)
+        ran = subprocess.run(
+            [sys.executable, "-m", "gslang", "test", str(path)], capture_output=True, text=True, check=False
+        )
         assert (ran.returncode, "2 passed" in ran.stderr + ran.stdout) == (0, True), ran.stderr
 
 

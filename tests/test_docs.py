@@ -1,4 +1,7 @@
-"""Every ```gsl block of the README and the manual parses; complete ones check without findings. Python blocks run."""
+"""Every ```gsl block of the README and the manual parses; complete ones check without findings.
+
+Python blocks run.
+"""
 
 from __future__ import annotations
 
@@ -18,7 +21,10 @@ ROOT = Path(__file__).parent.parent
 BLOCKS = [
     (f"{path.name}-{k}", textwrap.dedent(block))
     for path in [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
-    for k, block in enumerate(re.findall(r"^ *```gsl(?: title=\"[^\"]+\")?\n(.*?)^ *```", path.read_text(encoding="utf-8"), re.DOTALL | re.MULTILINE))
+    for k, block in enumerate(re.findall(
+        r"^ *```gsl(?: title=\"[^\"]+\")?\n(.*?)^ *```", path.read_text(encoding="utf-8"),
+        re.DOTALL | re.MULTILINE,
+    ))
 ]
 
 
@@ -37,18 +43,25 @@ def test_there_are_blocks() -> None:
     assert len(BLOCKS) >= 6
 
 
-PYTHON = [path for path in sorted((ROOT / "docs").glob("*.md")) if "```python" in path.read_text(encoding="utf-8")]
+PYTHON = [
+    path for path in sorted((ROOT / "docs").glob("*.md")) if "```python" in path.read_text(encoding="utf-8")
+]
 
 
 @pytest.mark.parametrize("page", PYTHON, ids=[page.name for page in PYTHON])
 def test_python_blocks_run(page: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """The blocks of a page, one after the other, as a reader would type them."""
     names: dict[str, object] = {}
-    for block in re.findall(r"^```python\n(.*?)^```", page.read_text(encoding="utf-8"), re.DOTALL | re.MULTILINE):
+    for block in re.findall(
+        r"^```python\n(.*?)^```", page.read_text(encoding="utf-8"), re.DOTALL | re.MULTILINE
+    ):
         exec(compile(block, page.name, "exec"), names)
     assert capsys.readouterr().out
 
 
 def test_the_specification_has_the_version_of_the_language() -> None:
-    (version,) = re.findall(r"^Version (\S+) of the language", (ROOT / "docs" / "language.md").read_text(encoding="utf-8"), re.MULTILINE)
+    (version,) = re.findall(
+        r"^Version (\S+) of the language", (ROOT / "docs" / "language.md").read_text(encoding="utf-8"),
+        re.MULTILINE,
+    )
     assert version == LANGUAGE_VERSION

@@ -1,4 +1,6 @@
-"""Commands in the README and the manual do what the text says: their options exist, examples run, and show what they show."""
+"""Commands in the README and the manual do what the text says: their options exist, examples run, and show
+what they show.
+"""
 
 from __future__ import annotations
 
@@ -16,7 +18,8 @@ from gslang.cli.main import VERBS, main, verb_parser
 ROOT = Path(__file__).parent.parent
 PAGES = [ROOT / "README.md", *sorted(p for p in (ROOT / "docs").glob("*.md") if p.name != "rules.md")]
 RELAY = """#[version = "0.0.5"]
-def @main(%x: Tensor[(1, 3, 8, 8), float32], %w: Tensor[(4, 3, 3, 3), float32], %v: Tensor[(4, 3, 3, 3), float32]) {
+def @main(%x: Tensor[(1, 3, 8, 8), float32], %w: Tensor[(4, 3, 3, 3), float32],
+    %v: Tensor[(4, 3, 3, 3), float32]) {
   nn.relu(nn.relu(nn.conv2d(%x, %w, padding=[1, 1, 1, 1]) + nn.conv2d(%x, %v, padding=[1, 1, 1, 1])))
 }
 """
@@ -40,7 +43,10 @@ def written_commands() -> list[tuple[str, str]]:
         blocks = "\n".join(re.findall(r"^```(?:sh|text|console)?\n(.*?)^```", text, re.DOTALL | re.MULTILINE))
         lines = [line.strip().removeprefix("$ ") for line in blocks.splitlines()]
         spans = re.findall(r"`(gslc [^`]+)`", text)
-        found += [(page.name, line.partition("#")[0].partition("   ")[0]) for line in [*lines, *spans] if line.startswith("gslc ")]
+        found += [
+            (page.name, line.partition("#")[0].partition("   ")[0])
+            for line in [*lines, *spans] if line.startswith("gslc ")
+        ]
     return found
 
 
@@ -59,10 +65,19 @@ def test_the_manual_has_every_verb(verb: str) -> None:
 @pytest.mark.parametrize("verb", VERBS)
 def test_the_manual_has_every_option(verb: str) -> None:
     """Options stand in docs/cli.md or on the page of their verb."""
-    text = "".join((ROOT / "docs" / f"{name}.md").read_text(encoding="utf-8") for name in ("cli", "lint", "fmt", "verify", "onnx", "lsp", "relay-text", "search", "view", "discover", "generalize", "hosts"))
+    text = "".join(
+        (ROOT / "docs" / f"{name}.md").read_text(encoding="utf-8")
+        for name in (
+            "cli", "lint", "fmt", "verify", "onnx", "lsp", "relay-text", "search", "view", "discover",
+            "generalize", "hosts",
+        )
+    )
     _, parser = verb_parser(verb)
     options = [[o for o in action.option_strings if o.startswith("--")] for action in parser._actions]
-    assert [names for names in options if names and names != ["--help"] and not any(name in text for name in names)] == []
+    assert [
+        names
+        for names in options if names and names != ["--help"] and not any(name in text for name in names)
+    ] == []
 
 
 @pytest.mark.parametrize(("page", "command"), COMMANDS, ids=lambda part: re.sub(r"\W+", "-", str(part))[:60])
@@ -79,7 +94,10 @@ def test_documented_options_exist(page: str, command: str) -> None:
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Rules and graphs under the names that the examples use."""
     monkeypatch.chdir(tmp_path)
-    Path("rules.gsl").write_text("## A sum of convolutions.\nrule sum(x, w: var, v: var(shape = w.shape)): nn.conv2d(x, w) + nn.conv2d(x, v) => nn.conv2d(x, w + v);\n")
+    Path("rules.gsl").write_text(
+        "## A sum of convolutions.\nrule sum(x, w: var, v: var(shape = w.shape)): nn.conv2d(x, w) + "
+        "nn.conv2d(x, v) => nn.conv2d(x, w + v);\n"
+    )
     Path("mine.gsl").write_text(MINE)
     Path("rules").mkdir()
     shutil.copy("mine.gsl", "rules/mine.gsl")
@@ -92,14 +110,17 @@ SHELL_PAGES = ("ci.md", "fmt.md", "lint.md")
 SHELL = [
     (name, line.partition("#")[0].strip())
     for name in SHELL_PAGES
-    for block in re.findall(r"^```sh\n(.*?)^```", (ROOT / "docs" / name).read_text(encoding="utf-8"), re.DOTALL | re.MULTILINE)
-    for line in block.splitlines()
-    if line.startswith("gslc ") and "<" not in line
+    for block in re.findall(
+        r"^```sh\n(.*?)^```", (ROOT / "docs" / name).read_text(encoding="utf-8"), re.DOTALL | re.MULTILINE
+    )
+    for line in block.splitlines() if line.startswith("gslc ") and "<" not in line
 ]
 
 
 @pytest.mark.parametrize(("page", "command"), SHELL, ids=lambda part: re.sub(r"\W+", "-", str(part))[:60])
-def test_shell_examples_run(page: str, command: str, folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_shell_examples_run(
+    page: str, command: str, folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     for name in ("a.gsl", "folder"):
         if name in command:
             shutil.copytree("rules", "folder", dirs_exist_ok=True)
@@ -125,12 +146,16 @@ def readers_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     ]  # fmt: skip
     value = [helper.make_tensor_value_info(name, 1, ["batch", 8]) for name in "xy"]
     graph = helper.make_graph(nodes, "g", value[:1], value[1:], [helper.make_tensor("one", 1, (), [1.0])])
-    onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8), "model.onnx")
+    onnx.save(
+        helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8), "model.onnx"
+    )
     return tmp_path
 
 
 @pytest.mark.parametrize("session", SESSIONS, ids=lambda text: re.sub(r"\W+", "-", text.splitlines()[0])[2:])
-def test_sessions_of_the_readme(session: str, readers_folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_sessions_of_the_readme(
+    session: str, readers_folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     """Each line that is shown is printed, in this order; what is left out stands between or behind them."""
     for part in re.split(r"^\$ ", session, flags=re.MULTILINE)[1:]:
         command, *shown = part.splitlines()
@@ -148,9 +173,13 @@ def test_python_of_the_readme(readers_folder: Path, capsys: pytest.CaptureFixtur
     assert [node.op_type for node in onnx.load("out.onnx").graph.node] == ["Sigmoid", "Mul"]
 
 
-def test_the_relay_rule_of_the_readme(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_relay_rule_of_the_readme(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
     monkeypatch.chdir(tmp_path)
-    Path("merge.gsl").write_text(re.findall(r"^```gsl\n(.*?)^```", README, re.DOTALL | re.MULTILINE)[1], encoding="utf-8")
+    Path("merge.gsl").write_text(
+        re.findall(r"^```gsl\n(.*?)^```", README, re.DOTALL | re.MULTILINE)[1], encoding="utf-8"
+    )
     Path("model.relay").write_text(RELAY)
     assert main(["merge.gsl", "model.relay", "-o", "out.relay", "--check-numbers"]) == 0
     assert Path("out.relay").read_text().count("nn.conv2d") == 1

@@ -1,4 +1,6 @@
-"""Rule families: each rule has a verdict, a test and a name of its own; passes, options and the Python interface name it or all of them."""
+"""Rule families: each rule has a verdict, a test and a name of its own; passes, options and the Python
+interface name it or all of them.
+"""
 
 from __future__ import annotations
 
@@ -41,7 +43,11 @@ def test_rules_by_name(file: Path) -> None:
 
 def test_verdicts(file: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["verify", str(file), "--rule", "neutral"]) == 1
-    lines = [line.split(": ")[0].split(None, 1) for line in capsys.readouterr().out.splitlines() if "neutral[" in line and ": " in line and line[0] != " "]
+    lines = [
+        line.split(": ")[0].split(None, 1)
+        for line in capsys.readouterr().out.splitlines()
+        if "neutral[" in line and ": " in line and line[0] != " "
+    ]
     assert [name for _, name in lines] == NAMES
     assert lines[2][0] == "refuted" and "refuted" not in (lines[0][0], lines[1][0])
 

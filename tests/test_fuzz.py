@@ -12,13 +12,17 @@ from gslang.base.source import Source
 from gslang.check.check import check_source
 
 FILES = sorted((Path(__file__).parent.parent / "stdlib_rules" / "relay").glob("*.gsl"))
-SIGNS = list("(){}[];,=>.*:|?@#\"'_ \n") + [" rule ", " each ", " where ", "..", "=>", ":=", " 3 ", "é", "\0", "none", " match "]
+SIGNS = list("(){}[];,=>.*:|?@#\"'_ \n") + [
+    " rule ", " each ", " where ", "..", "=>", ":=", " 3 ", "é", "\0", "none", " match ",
+]
 
 
 @pytest.mark.parametrize("seed", range(40))
 def test_mutated_rules(seed: int) -> None:
     random = Random(seed)
-    text = random.choice([f for f in FILES if f.name not in ("ops.gsl", "passes.gsl")]).read_text(encoding="utf-8")
+    text = random.choice([f for f in FILES if f.name not in ("ops.gsl", "passes.gsl")]).read_text(
+        encoding="utf-8"
+    )
     start = random.randrange(max(1, len(text) - 1500))
     text = text[start : start + 1500]
     for _ in range(random.randint(1, 6)):

@@ -18,7 +18,8 @@ from tests.sessions import Command, play, steps
 ROOT = Path(__file__).parent.parent
 DOCS = ROOT / "docs"
 TUTORIAL = DOCS / "tutorial-onnx.md"
-GENERATED = {"operators.md", "api.md", "diagnostics.md", "architecture.md", "contributing.md", "changelog.md"}  # by docs/site.py
+# by docs/site.py
+GENERATED = {"operators.md", "api.md", "diagnostics.md", "architecture.md", "contributing.md", "changelog.md"}
 HOW_TO = (DOCS / "how-to.md").read_text(encoding="utf-8")
 
 
@@ -47,14 +48,22 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-COMMANDS = [line.partition("#")[0].strip() for block in re.findall(r"^```sh\n(.*?)^```", HOW_TO, re.DOTALL | re.MULTILINE) for line in block.splitlines()]
+COMMANDS = [
+    line.partition("#")[0].strip()
+    for block in re.findall(r"^```sh\n(.*?)^```", HOW_TO, re.DOTALL | re.MULTILINE)
+    for line in block.splitlines()
+]
 
 
 SLOW = ("from-example", "generalize", "discover")  # seconds each
 
 
-@pytest.mark.parametrize("command", [pytest.param(c, marks=pytest.mark.long) if c.split()[1] in SLOW else c for c in COMMANDS])
-def test_commands_of_the_how_to(command: str, folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+@pytest.mark.parametrize(
+    "command", [pytest.param(c, marks=pytest.mark.long) if c.split()[1] in SLOW else c for c in COMMANDS]
+)
+def test_commands_of_the_how_to(
+    command: str, folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
     monkeypatch.chdir(folder)
     program, *words = shlex.split(command)
     assert program == "gslc" and main(words) == 0, capsys.readouterr().err
@@ -62,10 +71,15 @@ def test_commands_of_the_how_to(command: str, folder: Path, monkeypatch: pytest.
 
 def test_the_calibration_table_of_the_how_to(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(folder)
-    assert main(["quantize.gsl", "model.onnx", "--define", "scales=@scales.json", "-o", "quantized.onnx"]) == 0
+    assert (
+        main(["quantize.gsl", "model.onnx", "--define", "scales=@scales.json", "-o", "quantized.onnx"]) == 0
+    )
     model = onnx.load("quantized.onnx")
     values = {tensor.name: onnx.numpy_helper.to_array(tensor) for tensor in model.graph.initializer}
-    quantized = {node.input[0]: values[node.input[1]].item() for node in model.graph.node if node.op_type == "QuantizeLinear"}
+    quantized = {
+        node.input[0]: values[node.input[1]].item()
+        for node in model.graph.node if node.op_type == "QuantizeLinear"
+    }
     assert quantized == {"x": pytest.approx(0.02), "copy": pytest.approx(0.04)}
 
 
@@ -81,14 +95,18 @@ def nav_pages() -> list[str]:
 
 def test_the_site_has_every_page() -> None:
     assert set(nav_pages()) <= {path.name for path in DOCS.glob("*.md")} | GENERATED
-    assert {"index.md", "tutorial-onnx.md", "how-to.md", "language.md", "comparison.md", "operators.md"} <= set(nav_pages())
+    assert {
+        "index.md", "tutorial-onnx.md", "how-to.md", "language.md", "comparison.md", "operators.md",
+    } <= set(nav_pages())
 
 
 def test_the_site_is_built(tmp_path: Path) -> None:
     """By MkDocs, where it is installed: no warnings, and pages that work without a network."""
     pytest.importorskip("material")
     subprocess.run([sys.executable, "docs/site.py"], cwd=ROOT, check=True)
-    build = [sys.executable, "-m", "mkdocs", "build", "--quiet", "--strict", "--site-dir", str(tmp_path / "site")]
+    build = [
+        sys.executable, "-m", "mkdocs", "build", "--quiet", "--strict", "--site-dir", str(tmp_path / "site"),
+    ]
     done = subprocess.run(build, cwd=ROOT, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
     home = (tmp_path / "site" / "index.html").read_text(encoding="utf-8")

@@ -8,7 +8,10 @@ from pathlib import Path
 
 TESTS = Path(__file__).parent
 FILES = sorted(path for path in TESTS.rglob("*.py") if path.name != "shipped.py")
-LOADERS = {"load", "load_module", "check_file", "check_source", "shipped_rules", "rules_in", "verify", "verify_now", "prove", "apply"}
+LOADERS = {
+    "load", "load_module", "check_file", "check_source", "shipped_rules", "rules_in", "verify", "verify_now",
+    "prove", "apply",
+}
 CLOCKS = {"monotonic", "perf_counter", "time_ns", "perf_counter_ns", "monotonic_ns"}
 
 
@@ -34,7 +37,11 @@ def called(expression: ast.expr) -> Iterator[str]:
             function = node.func
             owner = function.value if isinstance(function, ast.Attribute) else None
             if not (isinstance(owner, ast.Name) and owner.id in ("json", "np", "yaml")):
-                yield function.attr if isinstance(function, ast.Attribute) else function.id if isinstance(function, ast.Name) else ""
+                yield (
+                    function.attr if isinstance(function, ast.Attribute)
+                    else function.id if isinstance(function, ast.Name)
+                    else ""
+                )
         pending += ast.iter_child_nodes(node)
 
 

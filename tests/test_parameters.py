@@ -1,4 +1,6 @@
-"""`param` items: defaults, values from the command line, from JSON and from Python; what they decide, and what is wrong with them."""
+"""`param` items: defaults, values from the command line, from JSON and from Python; what they decide, and
+what is wrong with them.
+"""
 
 from __future__ import annotations
 
@@ -46,17 +48,25 @@ def test_tables_from_json(file: Path, tmp_path: Path, capsys: pytest.CaptureFixt
     table = tmp_path / "scales.json"
     table.write_text(json.dumps({"a": 0.5}))
     test = tmp_path / "test.gsl"
-    test.write_text('use "./rules.gsl";\ntest "s" for scaled { x: input float32[2]; nn.relu(nn.softmax(x)) => nn.softmax(x) * 0.5 }\n')
-    assert main(["test", str(test), "--define", f"scales=@{table}"]) == 1  # the numbers differ, but it was applied
+    test.write_text(
+        'use "./rules.gsl";\ntest "s" for scaled { x: input float32[2]; nn.relu(nn.softmax(x)) => '
+        'nn.softmax(x) * 0.5 }\n'
+    )
+    # the numbers differ, but it was applied
+    assert main(["test", str(test), "--define", f"scales=@{table}"]) == 1
     assert "numbers differ" in capsys.readouterr().out
     assert main(["test", str(test)]) == 1
     assert "not applied" in capsys.readouterr().out
 
 
-@pytest.mark.parametrize(("given", "told"), [
-    ("threshold=0", "does not fit its type"), ("threshold=many", "does not fit its type"), ("treshold=1", "did you mean `threshold`?"),
-    ("threshold", "a name and a value"), ("scales=@nowhere.json", "nowhere.json"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("given", "told"),
+    [
+        ("threshold=0", "does not fit its type"), ("threshold=many", "does not fit its type"),
+        ("treshold=1", "did you mean `threshold`?"), ("threshold", "a name and a value"),
+        ("scales=@nowhere.json", "nowhere.json"),
+    ],
+)
 def test_mistakes(given: str, told: str, file: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["check", str(file), "--define", given]) != 0
     assert told in capsys.readouterr().err

@@ -1,4 +1,5 @@
-"""The Python interface as people expect it: what `dir` lists, what `apply` takes, how things show themselves."""
+"""The Python interface as people expect it: what `dir` lists, what `apply` takes, how things show themselves.
+"""
 
 from __future__ import annotations
 
@@ -31,7 +32,9 @@ def model() -> onnx.ModelProto:
         helper.make_node("Add", ["e", "one"], ["s"]), helper.make_node("Div", ["x", "s"], ["y"]),
     ]  # fmt: skip
     value = [helper.make_tensor_value_info(name, 1, ["batch", 8]) for name in "xy"]
-    graph = helper.make_graph(nodes, "g", value[:1], value[1:], [numpy_helper.from_array(np.float32(1.0).reshape(()), "one")])
+    graph = helper.make_graph(
+        nodes, "g", value[:1], value[1:], [numpy_helper.from_array(np.float32(1.0).reshape(()), "one")]
+    )
     return helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8)
 
 
@@ -41,7 +44,9 @@ def operators(model: onnx.ModelProto) -> list[str]:
 
 def test_dir_lists_the_interface() -> None:
     code = "import gslang; print(*dir(gslang))"
-    listed = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.split()
+    listed = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True
+    ).stdout.split()
     assert set(gslang.__all__) <= set(listed) and "TYPE_CHECKING" not in listed
     assert all(getattr(gslang, name) is not None for name in gslang.__all__)
 

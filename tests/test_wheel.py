@@ -38,20 +38,36 @@ def test_each_package_is_in_the_wheel() -> None:
 
 
 def test_each_data_file_is_in_the_wheel() -> None:
-    folders = {name: ROOT / SETUPTOOLS["package-dir"].get(name, name.replace(".", "/")) for name in SETUPTOOLS["packages"]}
+    folders = {
+        name: ROOT / SETUPTOOLS["package-dir"].get(name, name.replace(".", "/"))
+        for name in SETUPTOOLS["packages"]
+    }
     left = []
     for name, folder in folders.items():
         globs = SETUPTOOLS["package-data"].get(name, [])
         below = [path for path in folder.rglob("*") if path.is_file() and path.suffix not in (".py", ".pyc")]
-        nearest = [path for path in below if not any(other != folder and other.is_relative_to(folder) and path.is_relative_to(other) for other in folders.values())]
-        left += [str(path.relative_to(ROOT)) for path in nearest if not any(fnmatch(str(path.relative_to(folder)), glob) for glob in globs)]
+        nearest = [
+            path
+            for path in below
+            if not any(
+                other != folder and other.is_relative_to(folder) and path.is_relative_to(other)
+                for other in folders.values()
+            )
+        ]
+        left += [
+            str(path.relative_to(ROOT))
+            for path in nearest if not any(fnmatch(str(path.relative_to(folder)), glob) for glob in globs)
+        ]
     assert [path for path in left if not path.startswith("stdlib_rules/README")] == []
 
 
 @pytest.fixture(scope="module")
 def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("dist")
-    subprocess.run([sys.executable, "-m", "pip", "wheel", "--quiet", "--no-deps", "-w", str(folder), str(ROOT)], check=True)
+    subprocess.run(
+        [sys.executable, "-m", "pip", "wheel", "--quiet", "--no-deps", "-w", str(folder), str(ROOT)],
+        check=True,
+    )
     return next(folder.glob("*.whl"))
 
 
@@ -68,7 +84,9 @@ def test_wheel(wheel: Path, tmp_path: Path) -> None:
     programs = installed(wheel, tmp_path / "venv")
 
     def run(*command: str) -> str:
-        return subprocess.run([str(programs / "gslc"), *command], check=True, capture_output=True, text=True, cwd=tmp_path).stdout
+        return subprocess.run(
+            [str(programs / "gslc"), *command], check=True, capture_output=True, text=True, cwd=tmp_path
+        ).stdout
 
     assert "0 failed" in run("test", "std.relay")
     for verb in ("check", "lint", "fmt"):  # of rules over ONNX, without its package

@@ -10,7 +10,9 @@ import pytest
 ROOT = Path(__file__).parent.parent
 FILES = [
     path
-    for folder, ending in (("gslang", "py"), ("gslang", "md"), ("gslang", "gsl"), ("docs", "md"), ("stdlib_rules", "gsl"))
+    for folder, ending in (
+        ("gslang", "py"), ("gslang", "md"), ("gslang", "gsl"), ("docs", "md"), ("stdlib_rules", "gsl"),
+    )
     for path in sorted((ROOT / folder).rglob(f"*.{ending}"))
 ] + [ROOT / name for name in ("README.md", "ARCHITECTURE.md", "CONTRIBUTING.md")]
 

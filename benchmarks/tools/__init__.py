@@ -1,4 +1,5 @@
-"""The tools measured, each behind the same five steps; a tool's own package is imported in `prepare`, not before.
+"""The tools measured, each behind the same five steps; a tool's own package is imported in `prepare`, not
+before.
 
 Not here: clocks and processes (`cell`, `measure`).
 """
@@ -11,8 +12,9 @@ from typing import Any, Protocol
 
 
 class Tool(Protocol):
-    """`jobs`: what it can do. `suffix`: the model file that it reads. The methods are the steps, in order; all
-    but the last are timed."""
+    """`jobs`: what it can do. `suffix`: the model file that it reads. The methods are the steps, in order;
+    all but the last are timed.
+    """
 
     jobs: tuple[str, ...]
     suffix: str

@@ -1,7 +1,8 @@
-"""The limit: transpose pairs removed by a straight loop over the columns of a gslang graph, written for nothing else.
+"""The limit: transpose pairs removed by a straight loop over the columns of a gslang graph, written for
+nothing else.
 
-It copies the graph and keeps users and order right, as gslang has to; it knows one rule, looks at each node once and tests
-no types, aliases or conditions other than that rule's.
+It copies the graph and keeps users and order right, as gslang has to; it knows one rule, looks at each node
+once and tests no types, aliases or conditions other than that rule's.
 """
 
 from __future__ import annotations

@@ -10,8 +10,13 @@ from benchmarks.families import FAMILY_OF_JOB
 
 RULES = Path(__file__).parent.parent / "rules"
 ONNX_NAMES = {
-    "nn.batch_norm": "BatchNormalization", "nn.conv2d": "Conv", "nn.matmul": "MatMul", "transpose": "Transpose", "add": "Add", "multiply": "Mul",
-}  # fmt: skip
+    "nn.batch_norm": "BatchNormalization",
+    "nn.conv2d": "Conv",
+    "nn.matmul": "MatMul",
+    "transpose": "Transpose",
+    "add": "Add",
+    "multiply": "Mul",
+}
 
 
 class Gslang:

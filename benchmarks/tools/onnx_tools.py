@@ -1,7 +1,9 @@
-"""The tools that take an ONNX model and give one back: onnxscript's rewriter, onnxoptimizer, onnxsim, onnxruntime.
+"""The tools that take an ONNX model and give one back: onnxscript's rewriter, onnxoptimizer, onnxsim,
+onnxruntime.
 
-What `rewrite` contains differs: onnxoptimizer and onnxsim turn the model into bytes and back; onnxruntime makes a session and
-writes the model, and offers no finer split; onnxsim and onnxruntime run all that they have.
+What `rewrite` contains differs: onnxoptimizer and onnxsim turn the model into bytes and back; onnxruntime
+makes a session and writes the model, and offers no finer split; onnxsim and onnxruntime run all that they
+have.
 """
 
 from __future__ import annotations
@@ -18,8 +20,9 @@ def counted(path: str) -> Counter[str]:
 
 
 class OnnxScript:
-    """Rules that come with the package where there are any; parallel operators are a pattern with three outputs, written
-    here. It computes folded weights."""
+    """Rules that come with the package where there are any; parallel operators are a pattern with three
+    outputs, written here. It computes folded weights.
+    """
 
     jobs = ("convbn_fold", "tt", "ident", "parmm", "parconv", "none")
     suffix = "onnx"

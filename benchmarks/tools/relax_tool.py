@@ -1,6 +1,8 @@
-"""TVM Relax: its ONNX importer, then its pattern language (`rewrite_call`, `rewrite_bindings`) or the pass that it ships.
+"""TVM Relax: its ONNX importer, then its pattern language (`rewrite_call`, `rewrite_bindings`) or the pass
+that it ships.
 
-It writes no file. Graph patterns bind variables only, so the weights of the parallel jobs are parameters there.
+It writes no file. Graph patterns bind variables only, so the weights of the parallel jobs are parameters
+there.
 """
 
 from __future__ import annotations
@@ -71,10 +73,18 @@ class Relax:
                 outputs = [dpl.is_op(op)(x, w) for w in weights]
 
                 def merge(matched: Any, _bindings: Any) -> Any:
-                    joined = relax.op.concat([matched[w] for w in weights], axis=1 if op == "relax.matmul" else 0)
-                    new = relax.op.matmul(matched[x], joined) if op == "relax.matmul" else relax.op.nn.conv2d(matched[x], joined)
+                    joined = relax.op.concat(
+                        [matched[w] for w in weights], axis=1 if op == "relax.matmul" else 0
+                    )
+                    new = (
+                        relax.op.matmul(matched[x], joined) if op == "relax.matmul"
+                        else relax.op.nn.conv2d(matched[x], joined)
+                    )
                     parts = [
-                        relax.op.strided_slice(new, axes=[1], begin=[2 * i], end=[2 * i + 2], assume_inbound=True) for i in range(3)
+                        relax.op.strided_slice(
+                            new, axes=[1], begin=[2 * i], end=[2 * i + 2], assume_inbound=True
+                        )
+                        for i in range(3)
                     ]
                     return {matched[o]: part for o, part in zip(outputs, parts)}
 
@@ -90,7 +100,14 @@ class Relax:
         """There is no file to write."""
 
     def operators(self, graph: Any) -> Counter[str]:
-        names = {"permute_dims": "Transpose", "matmul": "MatMul", "conv2d": "Conv", "batch_norm": "BatchNormalization", "add": "Add", "multiply": "Mul"}
+        names = {
+            "permute_dims": "Transpose",
+            "matmul": "MatMul",
+            "conv2d": "Conv",
+            "batch_norm": "BatchNormalization",
+            "add": "Add",
+            "multiply": "Mul",
+        }
         counts: Counter[str] = Counter()
         for block in graph["main"].body.blocks:
             for binding in block.bindings:

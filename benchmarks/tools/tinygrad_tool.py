@@ -1,6 +1,8 @@
-"""tinygrad's pattern matcher on its own graph: transposes, sums and products are its operators, all else is `CUSTOM`.
+"""tinygrad's pattern matcher on its own graph: transposes, sums and products are its operators, all else is
+`CUSTOM`.
 
-It rewrites one root at a time: parallel operators are found from the concatenation that joins them, and no split is made.
+It rewrites one root at a time: parallel operators are found from the concatenation that joins them, and no
+split is made.
 """
 
 from __future__ import annotations
@@ -30,12 +32,17 @@ class Tinygrad:
             case "ident":
                 rules = [(pattern.var("x") + 0, lambda x: x), (pattern.var("x") * 1, lambda x: x)]
             case "convbn":
-                rules = [(pattern(kind.CUSTOM, src=(pattern(kind.CUSTOM, name="c"),), allow_any_len=True, name="n"), fold_batch_norm)]
+                rules = [(
+                    pattern(kind.CUSTOM, src=(pattern(kind.CUSTOM, name="c"),), allow_any_len=True, name="n"),
+                    fold_batch_norm,
+                )]
             case "parmm" | "parconv":
                 branches = tuple(pattern(kind.CUSTOM, name=name) for name in "abc")
                 rules = [(pattern(kind.CUSTOM, src=branches, name="joined"), merge_parallel)]
             case _:
-                rules = [(pattern(kind.PERMUTE, src=(pattern(kind.PERMUTE, name="a"),), name="b"), drop_transposes)]
+                rules = [
+                    (pattern(kind.PERMUTE, src=(pattern(kind.PERMUTE, name="a"),), name="b"), drop_transposes)
+                ]
         return self.ops.PatternMatcher(rules)
 
     def load(self, path: str, job: str) -> Any:
@@ -45,7 +52,8 @@ class Tinygrad:
         for weight in graph.initializer:
             array = self.onnx.numpy_helper.to_array(weight)
             made[weight.name] = (
-                node.const(float(array), float_type) if array.shape == () else node(kind.CUSTOM, float_type, (), ("param", weight.name))
+                node.const(float(array), float_type) if array.shape == ()
+                else node(kind.CUSTOM, float_type, (), ("param", weight.name))
             )
         for value in graph.input:
             made[value.name] = node(kind.CUSTOM, float_type, (), ("input", value.name))
@@ -70,7 +78,10 @@ class Tinygrad:
 
     def operators(self, graph: Any) -> Counter[str]:
         names = {"PERMUTE": "Transpose", "ADD": "Add", "MUL": "Mul"}
-        return Counter(n.arg[0] if n.op is self.ops.Ops.CUSTOM else names.get(n.op.name, n.op.name) for n in graph.toposort())
+        return Counter(
+            n.arg[0] if n.op is self.ops.Ops.CUSTOM else names.get(n.op.name, n.op.name)
+            for n in graph.toposort()
+        )
 
 
 def drop_transposes(a: Any, b: Any) -> Any:

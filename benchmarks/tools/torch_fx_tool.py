@@ -1,4 +1,7 @@
-"""torch.fx's subgraph rewriter, on an fx graph of torch functions made from the ONNX model. It has no file to write."""
+"""torch.fx's subgraph rewriter, on an fx graph of torch functions made from the ONNX model.
+
+It has no file to write.
+"""
 
 from __future__ import annotations
 
@@ -34,7 +37,9 @@ class TorchFx:
 
                 return [(source, target)]
             case "ident":
-                return [(lambda x: torch.add(x, 0.0), lambda x: x), (lambda x: torch.mul(x, 1.0), lambda x: x)]
+                return [
+                    (lambda x: torch.add(x, 0.0), lambda x: x), (lambda x: torch.mul(x, 1.0), lambda x: x),
+                ]
         return [(lambda x: torch.permute(torch.permute(x, (0, 2, 3, 1)), (0, 3, 1, 2)), lambda x: x)]
 
     def load(self, path: str, job: str) -> Any:
@@ -50,7 +55,13 @@ class TorchFx:
                 root.register_buffer(weight.name, torch.from_numpy(array.copy()))
         for value in model.input:
             made[value.name] = graph.placeholder(value.name)
-        functions = {"Relu": torch.relu, "Sigmoid": torch.sigmoid, "Tanh": torch.tanh, "Add": torch.add, "Mul": torch.mul}
+        functions = {
+            "Relu": torch.relu,
+            "Sigmoid": torch.sigmoid,
+            "Tanh": torch.tanh,
+            "Add": torch.add,
+            "Mul": torch.mul,
+        }
         for call in model.node:
             x = []
             for name in call.input:
@@ -61,7 +72,8 @@ class TorchFx:
                 case "Conv":
                     result = graph.call_function(F.conv2d, (x[0], x[1], None, (1, 1), (0, 0)))
                 case "BatchNormalization":
-                    # Positional and keyword arguments as tracing of F.batch_norm gives them: patterns compare that too.
+                    # Positional and keyword arguments as tracing of F.batch_norm gives them: patterns compare
+                    # that too.
                     more = {"weight": x[1], "bias": x[2], "training": False, "momentum": 0.1, "eps": 1e-5}
                     result = graph.call_function(F.batch_norm, (x[0], x[3], x[4]), more)
                 case "Transpose":
@@ -81,8 +93,16 @@ class TorchFx:
         """There is no file to write."""
 
     def operators(self, graph: Any) -> Counter[str]:
-        names = {"conv2d": "Conv", "batch_norm": "BatchNormalization", "permute": "Transpose", "add": "Add", "mul": "Mul"}
+        names = {
+            "conv2d": "Conv",
+            "batch_norm": "BatchNormalization",
+            "permute": "Transpose",
+            "add": "Add",
+            "mul": "Mul",
+        }
         if any("conv2d" in str(n.target) for n in graph.graph.nodes):
             names.pop("mul"), names.pop("add")  # arithmetic on the new weights
-        found = (getattr(n.target, "__name__", str(n.target)) for n in graph.graph.nodes if n.op == "call_function")
+        found = (
+            getattr(n.target, "__name__", str(n.target)) for n in graph.graph.nodes if n.op == "call_function"
+        )
         return Counter(names.get(name, name) for name in found)

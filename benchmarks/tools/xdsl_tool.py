@@ -29,12 +29,19 @@ class Xdsl:
         from xdsl.irdl import AnyAttr, IRDLOperation, irdl_op_definition, result_def, var_operand_def
 
         if name not in self.classes:
-            body = {"name": f"gx.{name}", "ins": var_operand_def(AnyAttr()), "out": result_def(AnyAttr()), "__annotations__": {}}
+            body = {
+                "name": f"gx.{name}",
+                "ins": var_operand_def(AnyAttr()),
+                "out": result_def(AnyAttr()),
+                "__annotations__": {},
+            }
             self.classes[name] = irdl_op_definition(type(name, (IRDLOperation,), body))
         return self.classes[name]
 
     def make(self, name: str, operands: Any, attributes: Any = None) -> Any:
-        return self.operation(name).create(operands=list(operands), result_types=[self.type], attributes=attributes or {})
+        return self.operation(name).create(
+            operands=list(operands), result_types=[self.type], attributes=attributes or {}
+        )
 
     def load(self, path: str, job: str) -> Any:
         builtin = self.builtin
@@ -48,7 +55,8 @@ class Xdsl:
             made[weight.name] = operation.results[0]
         for call in graph.node:
             attributes = {
-                a.name: builtin.ArrayAttr([builtin.IntegerAttr(int(k), 64) for k in a.ints]) if a.ints else builtin.IntegerAttr(a.i, 64)
+                a.name: builtin.ArrayAttr([builtin.IntegerAttr(int(k), 64) for k in a.ints]) if a.ints
+                else builtin.IntegerAttr(a.i, 64)
                 for a in call.attribute
             }
             operation = self.make(call.op_type, [made[name] for name in call.input], attributes)
@@ -60,8 +68,11 @@ class Xdsl:
 
     def rules(self, job: str) -> Any:
         rewrite = {
-            "convbn": self._fold, "ident": self._identity, "parmm": self._merge("MatMul"), "parconv": self._merge("Conv"),
-        }.get(job, self._transposes)  # fmt: skip
+            "convbn": self._fold,
+            "ident": self._identity,
+            "parmm": self._merge("MatMul"),
+            "parconv": self._merge("Conv"),
+        }.get(job, self._transposes)
 
         class Rule(self.rewriter.RewritePattern):  # type: ignore[misc,name-defined,unused-ignore]
             def match_and_rewrite(self, op: Any, rewriter: Any) -> None:
@@ -83,7 +94,10 @@ class Xdsl:
         for name, neutral in (("Add", "zero"), ("Mul", "one")):
             if isinstance(op, self.operation(name)):
                 constant = op.operands[1].owner
-                if isinstance(constant, self.operation("Param")) and constant.attributes["name"].data == neutral:
+                if (
+                    isinstance(constant, self.operation("Param"))
+                    and constant.attributes["name"].data == neutral
+                ):
                     rewriter.replace_op(op, [], [op.operands[0]])
                     return
 
@@ -93,7 +107,10 @@ class Xdsl:
         conv = op.operands[0].owner
         if not isinstance(conv, self.operation("Conv")) or not conv.results[0].has_one_use():
             return
-        weight, bias = self.make("FoldedWeight", [conv.operands[1], *op.operands[1:]]), self.make("FoldedBias", op.operands[1:])
+        weight, bias = (
+            self.make("FoldedWeight", [conv.operands[1], *op.operands[1:]]),
+            self.make("FoldedBias", op.operands[1:]),
+        )
         new = self.make("Conv", [conv.operands[0], weight.results[0], bias.results[0]], dict(conv.attributes))
         rewriter.replace_op(op, [weight, bias, new], [new.results[0]])
         rewriter.erase_op(conv)
@@ -103,14 +120,22 @@ class Xdsl:
             kind = self.operation(name)
             if not isinstance(op, kind) or "merged" in op.attributes:
                 return
-            siblings = [use.operation for use in op.operands[0].uses if isinstance(use.operation, kind) and use.index == 0]
+            siblings = [
+                use.operation
+                for use in op.operands[0].uses if isinstance(use.operation, kind) and use.index == 0
+            ]
             if len(siblings) != 3 or siblings[0] is not op:
                 return
             weight = self.make("JoinedWeight", [s.operands[1] for s in siblings])
-            new = self.make(name, [op.operands[0], weight.results[0]], {**op.attributes, "merged": self.builtin.UnitAttr()})
+            new = self.make(
+                name, [op.operands[0], weight.results[0]],
+                {**op.attributes, "merged": self.builtin.UnitAttr()},
+            )
             rewriter.insert_op([weight, new], self.rewriter.InsertPoint.before(op))
             for i, sibling in enumerate(siblings):
-                rewriter.replace_op(sibling, [self.make("Slice", [new.results[0]], {"i": self.builtin.IntegerAttr(i, 64)})])
+                rewriter.replace_op(
+                    sibling, [self.make("Slice", [new.results[0]], {"i": self.builtin.IntegerAttr(i, 64)})]
+                )
 
         return merge
 

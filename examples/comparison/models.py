@@ -1,4 +1,6 @@
-"""A small ONNX model for each rule of the comparison, and the operators that are left once the rule has been applied."""
+"""A small ONNX model for each rule of the comparison, and the operators that are left once the rule has been
+applied.
+"""
 
 from __future__ import annotations
 
@@ -20,8 +22,13 @@ def model(name: str) -> ModelProto:
     rng = np.random.default_rng(0)
     weights = {key: rng.uniform(0.5, 1.5, shape).astype(np.float32) for key, shape in _WEIGHTS[name].items()}
     weights |= {"one": np.ones((), np.float32)} if name == "silu" else {}
-    nodes = [helper.make_node(op, inputs.split(), [output], **attributes) for op, inputs, output, attributes in _NODES[name]]
-    made = {output for node in nodes for output in node.output} - {operand for node in nodes for operand in node.input}
+    nodes = [
+        helper.make_node(op, inputs.split(), [output], **attributes)
+        for op, inputs, output, attributes in _NODES[name]
+    ]
+    made = {output for node in nodes for output in node.output} - {
+        operand for node in nodes for operand in node.input
+    }
     shape = _INPUT[name]
     graph = helper.make_graph(
         nodes, name, [helper.make_tensor_value_info("x", onnx.TensorProto.FLOAT, shape)],
@@ -32,7 +39,13 @@ def model(name: str) -> ModelProto:
     return onnx.shape_inference.infer_shapes(whole)
 
 
-_INPUT = {"silu": [2, 3], "conv_bn": [1, 3, 8, 8], "merge_products": [5, 4], "transposes": [2, 3, 4], "gemm_bias": [2, 3]}
+_INPUT = {
+    "silu": [2, 3],
+    "conv_bn": [1, 3, 8, 8],
+    "merge_products": [5, 4],
+    "transposes": [2, 3, 4],
+    "gemm_bias": [2, 3],
+}
 _WEIGHTS: dict[str, dict[str, tuple[int, ...]]] = {
     "silu": {},
     "conv_bn": {"w": (4, 3, 3, 3), "scale": (4,), "shift": (4,), "mean": (4,), "variance": (4,)},
@@ -41,19 +54,20 @@ _WEIGHTS: dict[str, dict[str, tuple[int, ...]]] = {
     "gemm_bias": {"w": (3, 4), "b": (4,), "k": (4,), "w2": (4, 2), "k2": (2,)},
 }
 _NODES: dict[str, list[tuple[str, str, str, dict[str, object]]]] = {
-    "silu": [("Neg", "x", "n", {}), ("Exp", "n", "e", {}), ("Add", "one e", "s", {}), ("Div", "x s", "y", {})],
+    "silu": [
+        ("Neg", "x", "n", {}), ("Exp", "n", "e", {}), ("Add", "one e", "s", {}), ("Div", "x s", "y", {}),
+    ],
     "conv_bn": [
         ("Conv", "x w", "c", {"kernel_shape": [3, 3], "pads": [1, 1, 1, 1]}),
         ("BatchNormalization", "c scale shift mean variance", "y", {"epsilon": 1e-3}),
     ],
     "merge_products": [("MatMul", "x q", "y1", {}), ("MatMul", "x k", "y2", {}), ("MatMul", "x v", "y3", {})],
     "transposes": [
-        ("Relu", "x", "r", {}),
-        ("Transpose", "r", "t", {"perm": [1, 2, 0]}), ("Transpose", "t", "u", {"perm": [2, 0, 1]}),
-        ("Relu", "u", "y", {}),
+        ("Relu", "x", "r", {}), ("Transpose", "r", "t", {"perm": [1, 2, 0]}),
+        ("Transpose", "t", "u", {"perm": [2, 0, 1]}), ("Relu", "u", "y", {}),
     ],
     "gemm_bias": [
         ("Gemm", "x w b", "g", {}), ("Add", "g k", "h", {}), ("Relu", "h", "r", {}),
         ("Gemm", "r w2", "g2", {}), ("Add", "g2 k2", "y", {}),
     ],
-}  # fmt: skip
+}

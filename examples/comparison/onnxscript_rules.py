@@ -36,22 +36,28 @@ def conv_bn() -> Any:
     def known(_: Any, w: Any, scale: Any, shift: Any, mean: Any, variance: Any, **__: Any) -> bool:
         return all(_value(value) is not None for value in (w, scale, shift, mean, variance))
 
-    def target(op: Any, x: Any, w: Any, scale: Any, shift: Any, mean: Any, variance: Any, c: Any, y: Any) -> Any:
+    def target(
+        op: Any, x: Any, w: Any, scale: Any, shift: Any, mean: Any, variance: Any, c: Any, y: Any
+    ) -> Any:
         conv, norm = c.producer(), y.producer()
         epsilon = norm.attributes.get_float("epsilon", 1e-5)
         factor = _value(scale) / np.sqrt(_value(variance) + np.float32(epsilon))
         weights = _value(w) * factor.reshape(-1, *[1] * (_value(w).ndim - 1))
         bias = _value(conv.inputs[2]) if len(conv.inputs) > 2 else 0
         bias = _value(shift) + (bias - _value(mean)) * factor
-        new = [_initializer(op, array.astype(np.float32), f"{y.name}_{k}") for k, array in enumerate((weights, bias))]
+        new = [
+            _initializer(op, array.astype(np.float32), f"{y.name}_{k}")
+            for k, array in enumerate((weights, bias))
+        ]
         return op.Conv(x, *new, **conv.attributes)
 
     return pattern.RewriteRuleSet([pattern.RewriteRule(source, target, known)])
 
 
 def merge_products(count: int = 3) -> Any:
-    """For one number of products: a pattern has a fixed number of outputs. The rule does not apply: the matcher returns the
-    first nodes that fit, the same product three times, and tries no others when `known` rejects these (onnxscript 0.7).
+    """For one number of products: a pattern has a fixed number of outputs. The rule does not apply: the
+    matcher returns the first nodes that fit, the same product three times, and tries no others when `known`
+    rejects these (onnxscript 0.7).
     """
 
     def source(op: Any, x: Any, w0: Any, w1: Any, w2: Any) -> Any:
@@ -96,13 +102,18 @@ def gemm_bias() -> Any:
     def known(_: Any, g: Any, k: Any, b: Any = None, **__: Any) -> bool:
         row = _value(k)
         beta = g.producer().attributes.get_float("beta", 1.0)
-        return row is not None and row.ndim == 1 and beta == 1.0 and (b is None or (_value(b) is not None and _value(b).shape == row.shape))
+        return (
+            row is not None and row.ndim == 1 and beta == 1.0
+            and (b is None or (_value(b) is not None and _value(b).shape == row.shape))
+        )
 
     def target(op: Any, a: Any, w: Any, k: Any, g: Any, b: Any = None) -> Any:
         bias = _value(k) if b is None else _value(b) + _value(k)
         return op.Gemm(a, w, _initializer(op, bias, f"{k.name}_bias"), **g.producer().attributes)
 
-    return pattern.RewriteRuleSet([pattern.RewriteRule(source, target, known) for source in (with_bias, without)], commute=True)
+    return pattern.RewriteRuleSet(
+        [pattern.RewriteRule(source, target, known) for source in (with_bias, without)], commute=True
+    )
 
 
 RULES = {rule.__name__: rule for rule in (silu, conv_bn, merge_products, transposes, gemm_bias)}

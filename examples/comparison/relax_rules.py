@@ -1,4 +1,5 @@
-"""Rules of `rules.gsl` for TVM Relax: functions from a module to a module. Relax has no Gemm, so `gemm_bias` has no counterpart.
+"""Rules of `rules.gsl` for TVM Relax: functions from a module to a module. Relax has no Gemm, so `gemm_bias`
+has no counterpart.
 
 Graph patterns bind variables only, so the weights of `merge_products` have to be parameters.
 """
@@ -33,7 +34,10 @@ def silu(module: Any) -> Any:
 
 
 def conv_bn(module: Any) -> Any:
-    """A pass that TVM ships, written in C++ style with the same pattern language. It leaves symbolic weights."""
+    """A pass that TVM ships, written in C++ style with the same pattern language.
+
+    It leaves symbolic weights.
+    """
     return FoldBatchnormToConv2D()(module)
 
 
@@ -47,7 +51,10 @@ def merge_products(module: Any, count: int = 3) -> Any:
             sizes = [int(matched[w].ty.shape[1]) for w in weights]
             both = relax.op.matmul(matched[x], relax.op.concat([matched[w] for w in weights], axis=1))
             ends = [sum(sizes[: k + 1]) for k in range(count)]
-            parts = [relax.op.strided_slice(both, axes=[1], begin=[end - size], end=[end]) for size, end in zip(sizes, ends, strict=True)]
+            parts = [
+                relax.op.strided_slice(both, axes=[1], begin=[end - size], end=[end])
+                for size, end in zip(sizes, ends, strict=True)
+            ]
             return dict(zip([matched[output] for output in outputs], parts, strict=True))
 
         module["main"] = dpl.rewrite_bindings(context, rewrite, module["main"])

@@ -12,7 +12,10 @@ OTHER_SIZES = {"b": 3, "s": 9, "p": 5, "t": 6, "d": 4}
 
 
 def make_inputs(spec: dict[str, Any], seed: int = 0, sizes: dict[str, int] | None = None) -> dict[str, Any]:
-    """An array for each input. Kinds: `id` (token ids), `mask` (1: real, 0: padding behind it), `f` (normal numbers)."""
+    """An array for each input.
+
+    Kinds: `id` (token ids), `mask` (1: real, 0: padding behind it), `f` (normal numbers).
+    """
     random, result, sizes = np.random.RandomState(seed), {}, sizes or spec["sizes"]
     for name, kind, shape in spec["inputs"]:
         dims = [sizes[d] if isinstance(d, str) else d for d in shape]

@@ -1,9 +1,10 @@
-"""Inception-v3 (Szegedy et al., "Rethinking the Inception Architecture for Computer Vision", 2016), for inference.
+"""Inception-v3 (Szegedy et al., "Rethinking the Inception Architecture for Computer Vision", 2016), for
+inference.
 
     python examples/models/inception_v3.py OUT.relay --params OUT.npz
 
-Every convolution is followed by batch normalisation and relu. `size` may be anything from 75 up; `width` scales all
-channel counts; `repeat` multiplies the blocks that keep their shape, for growth curves.
+Every convolution is followed by batch normalisation and relu. `size` may be anything from 75 up; `width`
+scales all channel counts; `repeat` multiplies the blocks that keep their shape, for growth curves.
 """
 
 from __future__ import annotations
@@ -43,16 +44,22 @@ class _Network:
         self.b, self.width = builder, width
 
     def unit(
-        self, x: int, name: str, channels: int, kernel: tuple[int, int] = (1, 1), stride: int = 1, same: bool = True
+        self,
+        x: int,
+        name: str,
+        channels: int,
+        kernel: tuple[int, int] = (1, 1),
+        stride: int = 1,
+        same: bool = True,
     ) -> int:
         """Convolution, batch normalisation, relu. `same` pads such that stride 1 keeps the extent."""
         b, channels = self.b, max(1, int(channels * self.width))
         vertical, horizontal = (kernel[0] // 2, kernel[1] // 2) if same else (0, 0)
         weight = b.param(f"{name}_weight", (channels, b.shape(x)[1], *kernel))
         x = b.call(
-            "nn.conv2d", x, weight, strides=(stride, stride), padding=(vertical, horizontal, vertical, horizontal),
-            channels=channels, kernel_size=kernel,
-        )  # fmt: skip
+            "nn.conv2d", x, weight, strides=(stride, stride),
+            padding=(vertical, horizontal, vertical, horizontal), channels=channels, kernel_size=kernel,
+        )
         statistics = [b.param(f"{name}_bn_{part}", (channels,)) for part in ("gamma", "beta", "mean", "var")]
         return b.call("nn.relu", b.field(b.call("nn.batch_norm", x, *statistics, epsilon=0.001), 0))
 
@@ -105,7 +112,10 @@ class _Network:
         return self.concat(
             self.unit(x, f"{name}_one", 192),
             self.chain(x, f"{name}_seven", (inner, (1, 1)), (inner, row), (192, column)),
-            self.chain(x, f"{name}_double", (inner, (1, 1)), (inner, column), (inner, row), (inner, column), (192, row)),
+            self.chain(
+                x, f"{name}_double", (inner, (1, 1)), (inner, column), (inner, row), (inner, column),
+                (192, row),
+            ),
             self.unit(self.average(x), f"{name}_pool", 192),
         )
 

@@ -1,7 +1,8 @@
-"""NASNet-A cells (Zoph et al., "Learning Transferable Architectures for Scalable Image Recognition", 2018), for inference.
+"""NASNet-A cells (Zoph et al., "Learning Transferable Architectures for Scalable Image Recognition", 2018),
+for inference.
 
-Every separable convolution and every squeeze starts with its own relu of a shared tensor: many equal calls with one
-operand.
+Every separable convolution and every squeeze starts with its own relu of a shared tensor: many equal calls
+with one operand.
 """
 
 from __future__ import annotations
@@ -17,8 +18,8 @@ def build(
 ) -> Graph:  # fmt: skip
     """From the image `data` [batch, 3, size, size] to probabilities [batch, classes].
 
-    `cells` normal cells, then `reductions` times a reduction cell (half the extent, twice the filters) and `cells`
-    normal ones.
+    `cells` normal cells, then `reductions` times a reduction cell (half the extent, twice the filters) and
+    `cells` normal ones.
     """
     b = Builder(load_dialect("relay"), fill=initial_values(seed) if values else None)
     x = _normalised(b, _convolution(b, b.input("data", (batch, 3, size, size)), "stem", stem, 3), "stem")
@@ -63,7 +64,9 @@ def _squeezed(b: Builder, x: int, name: str, channels: int) -> int:
 
 
 def _fitted(b: Builder, before: int, now: int, name: str, channels: int) -> int:
-    """The output of the cell before the last, brought to the extent and number of channels that this cell works with."""
+    """The output of the cell before the last, brought to the extent and number of channels that this cell
+    works with.
+    """
     if b.shape(before)[2] == b.shape(now)[2]:
         return _squeezed(b, before, name, channels)
     x = b.call("nn.relu", before)
@@ -83,10 +86,16 @@ def _normal(b: Builder, before: int, now: int, name: str, channels: int) -> int:
     x = _squeezed(b, now, f"{name}_squeeze", channels)
     blocks = [
         b.call("add", _separable(b, x, f"{name}_a", channels, 3), x),
-        b.call("add", _separable(b, fitted, f"{name}_b0", channels, 3), _separable(b, x, f"{name}_b1", channels, 5)),
+        b.call(
+            "add", _separable(b, fitted, f"{name}_b0", channels, 3),
+            _separable(b, x, f"{name}_b1", channels, 5),
+        ),
         b.call("add", _pool(b, "avg", x), fitted),
         b.call("add", _pool(b, "avg", fitted), _pool(b, "avg", fitted)),
-        b.call("add", _separable(b, fitted, f"{name}_c0", channels, 5), _separable(b, fitted, f"{name}_c1", channels, 3)),
+        b.call(
+            "add", _separable(b, fitted, f"{name}_c0", channels, 5),
+            _separable(b, fitted, f"{name}_c1", channels, 3),
+        ),
     ]
     return b.call("concatenate", b.pack(fitted, *blocks), axis=1)
 

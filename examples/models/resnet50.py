@@ -1,4 +1,5 @@
-"""ResNet-50 (He et al., "Deep Residual Learning for Image Recognition", 2016) and its deeper relatives, for inference.
+"""ResNet-50 (He et al., "Deep Residual Learning for Image Recognition", 2016) and its deeper relatives, for
+inference.
 
 `layers` is 50, 101 or 152. The stride of a block is in its 3×3 convolution.
 """
@@ -27,7 +28,9 @@ def build(
     x = b.call("nn.max_pool2d", x, pool_size=(3, 3), strides=(2, 2), padding=(1, 1, 1, 1))
     for stage, blocks in enumerate(BLOCKS[layers]):
         for k in range(blocks):
-            x = _bottleneck(b, x, f"stage{stage}_block{k}", width << stage, stride=2 if k == 0 and stage > 0 else 1)
+            x = _bottleneck(
+                b, x, f"stage{stage}_block{k}", width << stage, stride=2 if k == 0 and stage > 0 else 1
+            )
     x = b.call("nn.batch_flatten", b.call("nn.global_avg_pool2d", x))
     x = b.call("nn.dense", x, b.param("fc_weight", (classes, b.shape(x)[1])), units=classes)
     return b.finish(b.call("nn.softmax", b.call("nn.bias_add", x, b.param("fc_bias", (classes,)))))

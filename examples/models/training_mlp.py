@@ -1,7 +1,7 @@
 """One training step of a small network: forward and backward pass in one graph with several outputs.
 
-Outputs: the loss, then the gradient of every parameter, last layer first. The forward activations are shared by both
-passes, so patterns meet tensors that other parts of the graph still need.
+Outputs: the loss, then the gradient of every parameter, last layer first. The forward activations are shared
+by both passes, so patterns meet tensors that other parts of the graph still need.
 """
 
 from __future__ import annotations
@@ -26,7 +26,10 @@ def build(
         x, last = activations[-1], k == layers - 1
         units = classes if last else hidden
         weights.append(b.param(f"layer{k}_weight", (units, b.shape(x)[1])))
-        y = b.call("nn.bias_add", b.call("nn.dense", x, weights[-1], units=units), b.param(f"layer{k}_bias", (units,)))
+        y = b.call(
+            "nn.bias_add", b.call("nn.dense", x, weights[-1], units=units),
+            b.param(f"layer{k}_bias", (units,)),
+        )
         activations.append(y if last else b.call("tanh", y))
     logits = activations[-1]
     log_probabilities = b.call("nn.log_softmax", logits)

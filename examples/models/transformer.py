@@ -1,4 +1,5 @@
-"""A Transformer encoder (Vaswani et al., "Attention Is All You Need", 2017), after the embedding, for inference.
+"""A Transformer encoder (Vaswani et al., "Attention Is All You Need", 2017), after the embedding, for
+inference.
 
 Query, key and value are three dense calls of one tensor: what rules that combine parallel operators look for.
 """
@@ -16,7 +17,10 @@ def build(
     layers: int = 6, d_model: int = 512, heads: int = 8, d_ff: int = 2048, length: int = 64, batch: int = 1,
     seed: int = 0, values: bool = True,
 ) -> Graph:  # fmt: skip
-    """The encoder from `tokens` [batch, length, d_model] to the same shape. Raises `ValueError` if the heads do not divide it."""
+    """The encoder from `tokens` [batch, length, d_model] to the same shape.
+
+    Raises `ValueError` if the heads do not divide it.
+    """
     if d_model % heads:
         raise ValueError(f"{heads} heads do not divide d_model = {d_model}")
     b = Builder(load_dialect("relay"), fill=initial_values(seed) if values else None)

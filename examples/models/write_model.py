@@ -1,4 +1,6 @@
-"""What the model scripts share, their command line: `python examples/models/NAME.py OUT.relay --params OUT.npz`."""
+"""What the model scripts share, their command line: `python examples/models/NAME.py OUT.relay --params
+OUT.npz`.
+"""
 
 from __future__ import annotations
 

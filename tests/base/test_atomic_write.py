@@ -1,4 +1,5 @@
-"""Files appear whole, links stay links, permissions stay, and what is not a file is written to, not replaced."""
+"""Files appear whole, links stay links, permissions stay, and what is not a file is written to, not replaced.
+"""
 
 from __future__ import annotations
 

@@ -54,7 +54,9 @@ def test_dataclasses_of_all_kinds(folder: Path) -> None:
     found = cache.cached("test", ["key"], lambda: pytest.fail("computed again"))
     assert found == value
     first, again, _ = found
-    assert first.parts[0] is first.parts[1] and first.place is first.parts[0].place, "what was one object is one again"
+    assert first.parts[0] is first.parts[1] and first.place is first.parts[0].place, (
+        "what was one object is one again"
+    )
     assert first.parts[0].types[0] is inner.types[0], "types stay unique"
     assert again.now == 9
 
@@ -85,7 +87,7 @@ def test_a_pipe_or_a_folder_in_its_place_is_no_trap(folder: Path) -> None:
             file.rmdir()
 
 
-# ── which folder ──────────────────────────────────────────────────────────────────────────────────────────────
+# ── which folder ────────────────────────────────────────────────────────────────────────────────────────────
 
 
 @pytest.fixture
@@ -114,14 +116,18 @@ def test_the_usual_folders(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.parametrize("name", ["GSLANG_CACHE", "XDG_CACHE_HOME"])
 @pytest.mark.parametrize("value", [".", "cache", "../cache", "~/cache", ""])
-def test_relative_folders_are_ignored(home: Path, monkeypatch: pytest.MonkeyPatch, name: str, value: str) -> None:
+def test_relative_folders_are_ignored(
+    home: Path, monkeypatch: pytest.MonkeyPatch, name: str, value: str
+) -> None:
     monkeypatch.setenv(name, value)
     assert chosen() == home / ".cache" / "gslang"
     assert [p.name for p in home.iterdir()] == [".cache"]
 
 
 @pytest.mark.parametrize("mode", [0o777, 0o770, 0o757])
-def test_a_folder_that_others_can_write_is_not_used(home: Path, monkeypatch: pytest.MonkeyPatch, mode: int) -> None:
+def test_a_folder_that_others_can_write_is_not_used(
+    home: Path, monkeypatch: pytest.MonkeyPatch, mode: int
+) -> None:
     (home / "own").mkdir()
     (home / "own").chmod(mode)
     monkeypatch.setenv("GSLANG_CACHE", str(home / "own"))
@@ -145,13 +151,16 @@ def test_what_is_no_folder_is_not_used(home: Path, monkeypatch: pytest.MonkeyPat
     assert chosen() is None
 
 
-# ── plain data ────────────────────────────────────────────────────────────────────────────────────────────────
+# ── plain data ──────────────────────────────────────────────────────────────────────────────────────────────
 
 
-@pytest.mark.parametrize("value", [
-    None, True, 1, 1.0, -0.0, 2**70, float("inf"), "é\ud800", b"\x00\xff", (), [], {}, {"a": (1, 1.0, True)}, frozenset({1, "a"}), {3},
-    Severity.ERROR, UNKNOWN, TensorType(None, None),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    "value",
+    [
+        None, True, 1, 1.0, -0.0, 2**70, float("inf"), "é\ud800", b"\x00\xff", (), [], {},
+        {"a": (1, 1.0, True)}, frozenset({1, "a"}), {3}, Severity.ERROR, UNKNOWN, TensorType(None, None),
+    ],
+)
 def test_plain_data_comes_back(value: object) -> None:
     again = plain_data.from_bytes(plain_data.to_bytes(value))
     assert again == value or again is value
@@ -173,10 +182,15 @@ def test_code_is_no_data() -> None:
             plain_data.to_bytes(value)
 
 
-@pytest.mark.parametrize("name", [
-    "os:system", "builtins:eval", "subprocess:Popen", "gslang.base.cache:os.system", "gslang.cli.main:main", "gslang.cli.main:Parser",
-    "gslang.base.cache:Path", "gslang.base.cache:_write", "gslang.nothing:Here", "gslang.__main__:x", "", ":", "type", "object", "gslang",
-])  # fmt: skip
+@pytest.mark.parametrize(
+    "name",
+    [
+        "os:system", "builtins:eval", "subprocess:Popen", "gslang.base.cache:os.system",
+        "gslang.cli.main:main", "gslang.cli.main:Parser", "gslang.base.cache:Path",
+        "gslang.base.cache:_write", "gslang.nothing:Here", "gslang.__main__:x", "", ":", "type", "object",
+        "gslang",
+    ],
+)
 def test_a_file_cannot_name_code(name: str) -> None:
     data = json.dumps({"kinds": [name], "scalars": ["touch x"], "objects": [[0, 0]], "root": 1}).encode()
     with pytest.raises((plain_data.NotPlain, ImportError)):
@@ -185,5 +199,11 @@ def test_a_file_cannot_name_code(name: str) -> None:
 
 def test_no_part_of_the_program_reads_pickles_from_files() -> None:
     package = Path(cache.__file__).parent.parent
-    users = {p.relative_to(package).as_posix() for p in package.rglob("*.py") if re.search(r"\b(import|from) (pickle|marshal|shelve)\b", p.read_text(encoding="utf-8"))}
-    assert users <= {"lsp/lint_process.py", "lsp/lint_worker.py"}, "those two speak to each other, and to nobody else"
+    users = {
+        p.relative_to(package).as_posix()
+        for p in package.rglob("*.py")
+        if re.search(r"\b(import|from) (pickle|marshal|shelve)\b", p.read_text(encoding="utf-8"))
+    }
+    assert users <= {"lsp/lint_process.py", "lsp/lint_worker.py"}, (
+        "those two speak to each other, and to nobody else"
+    )

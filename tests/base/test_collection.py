@@ -1,4 +1,6 @@
-"""The pause of the search for cycles: it ends, however the block ends, and what was made inside is searched later."""
+"""The pause of the search for cycles: it ends, however the block ends, and what was made inside is searched
+later.
+"""
 
 from __future__ import annotations
 
@@ -28,7 +30,9 @@ def test_cycles_that_were_made_meanwhile_are_found_later(count: int) -> None:
             del node
         paused = list(searched)
         more = [[] for _ in range(100)]  # type: ignore[var-annotated]
-        assert paused == [] and (count == 10 or searched == []), "nothing was searched, and many objects not right behind either"
+        assert paused == [] and (count == 10 or searched == []), (
+            "nothing was searched, and many objects not right behind either"
+        )
     finally:
         gc.callbacks.remove(watch)
     assert gone() is not None and len(kept) == count and len(more) == 100

@@ -24,7 +24,10 @@ def test_not_utf8(name: str) -> None:
         decoded(data, "file")
     assert caught.value.place == place and help in caught.value.help and "is not UTF-8" in str(caught.value)
     found = source_of("file", data)
-    assert isinstance(found, Diagnostic) and str(found.primary.span) == f"file:{place}" and help in (found.help or "")
+    assert (
+        isinstance(found, Diagnostic) and str(found.primary.span) == f"file:{place}"
+        and help in (found.help or "")
+    )
 
 
 @pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])

@@ -13,7 +13,10 @@ import pytest
 
 from gslang.base.quick_dataclass import _dataclass, dataclass
 
-SHAPES = [{}, {"frozen": True}, {"slots": True}, {"frozen": True, "slots": True}, {"frozen": True, "slots": True, "eq": False}, {"kw_only": True}]
+SHAPES = [
+    {}, {"frozen": True}, {"slots": True}, {"frozen": True, "slots": True},
+    {"frozen": True, "slots": True, "eq": False}, {"kw_only": True},
+]
 
 
 def classes(make: Callable[..., Any], given: dict[str, bool]) -> tuple[Any, Any]:
@@ -41,9 +44,13 @@ def test_as_the_library(given: dict[str, bool]) -> None:
     for ours, theirs in zip(classes(_dataclass, given), classes(dataclasses.dataclass, given)):
         assert [f.name for f in fields(ours)] == [f.name for f in fields(theirs)]
         assert ours.__match_args__ == theirs.__match_args__ and is_dataclass(ours)
-        (a, b, c), (p, q, r) = [[kind(x=1), kind(x=1, y=2, seen=[9]), kind(x=3, hidden="i")] for kind in (ours, theirs)]
+        (a, b, c), (p, q, r) = [
+            [kind(x=1), kind(x=1, y=2, seen=[9]), kind(x=3, hidden="i")] for kind in (ours, theirs)
+        ]
         assert list(map(repr, (a, b, c))) == list(map(repr, (p, q, r)))
-        assert [(s == t, s != t) for s in (a, b, c) for t in (a, b, c)] == [(s == t, s != t) for s in (p, q, r) for t in (p, q, r)]
+        assert [(s == t, s != t) for s in (a, b, c) for t in (a, b, c)] == [
+            (s == t, s != t) for s in (p, q, r) for t in (p, q, r)
+        ]
         assert a != 1 and hasattr(a, "__dict__") == hasattr(p, "__dict__")
         assert repr(replace(c, y=7)) == repr(replace(r, y=7))
         assert repr(copy.copy(c)) == repr(c) == repr(copy.deepcopy(c))

@@ -20,4 +20,7 @@ def test_hidden_files_are_no_rules(tmp_path: Path) -> None:
     assert len(load_module(str(tmp_path))) == 2
     for verb in ("check", "lint", "fmt"):
         done = gslc(verb, str(tmp_path), cwd=tmp_path)
-        assert "Traceback" not in done.stderr and "internal error" not in done.stderr and done.returncode in (0, 1), done.stderr
+        assert (
+            "Traceback" not in done.stderr and "internal error" not in done.stderr
+            and done.returncode in (0, 1)
+        ), done.stderr

@@ -1,7 +1,9 @@
-"""Runs `gslc` over and over, killed at the n-th of its steps on files: `python kill_points.py FOLDER SIGNAL… -- ARGUMENTS`.
+"""Runs `gslc` over and over, killed at the n-th of its steps on files: `python kill_points.py FOLDER SIGNAL…
+-- ARGUMENTS`.
 
-Each run is a fork of this process, which has done it once. Before each run the files of `FOLDER.start` are laid down anew;
-after it a line of JSON tells the signal, the step, how the process ended and what is in the folder. The last run of a signal has no such step.
+Each run is a fork of this process, which has done it once. Before each run the files of `FOLDER.start` are
+laid down anew; after it a line of JSON tells the signal, the step, how the process ended and what is in the
+folder. The last run of a signal has no such step.
 """
 
 from __future__ import annotations
@@ -20,7 +22,10 @@ STEPS = ("open", "os.rename", "os.remove", "os.chmod", "os.mkdir")
 
 
 def content(folder: Path) -> dict[str, str]:
-    return {str(p.relative_to(folder)): hashlib.sha256(p.read_bytes()).hexdigest() for p in sorted(folder.rglob("*")) if p.is_file()}
+    return {
+        str(p.relative_to(folder)): hashlib.sha256(p.read_bytes()).hexdigest()
+        for p in sorted(folder.rglob("*")) if p.is_file()
+    }
 
 
 def lay_down(folder: Path) -> None:
@@ -42,7 +47,10 @@ def run(folder: Path, number: int, step: int, arguments: Sequence[str]) -> int:
 
     def watch(event: str, values: tuple[object, ...]) -> None:
         nonlocal count
-        if event not in STEPS or event == "open" and not (isinstance(values[2], int) and values[2] & (os.O_WRONLY | os.O_RDWR)):
+        if (
+            event not in STEPS or event == "open"
+            and not (isinstance(values[2], int) and values[2] & (os.O_WRONLY | os.O_RDWR))
+        ):
             return
         count += 1
         if count == step:
@@ -66,7 +74,9 @@ def every_step(folder: Path, number: int, arguments: Sequence[str]) -> None:
         ended = "signal" if os.WIFSIGNALED(status) else os.WEXITSTATUS(status)
         if ended == 0:
             ended = "whole"
-        print(json.dumps({"signal": number, "step": step, "ended": ended, "files": content(folder)}), flush=True)
+        print(
+            json.dumps({"signal": number, "step": step, "ended": ended, "files": content(folder)}), flush=True
+        )
 
 
 def main_loop() -> None:
@@ -74,10 +84,14 @@ def main_loop() -> None:
     folder, names, arguments = Path(sys.argv[1]), sys.argv[2:split], sys.argv[split + 1 :]
     from gslang.cli.main import main
 
-    signal.signal(signal.SIGINT, signal.default_int_handler)  # a background job of a shell starts with it ignored
+    # a background job of a shell starts with it ignored
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     lay_down(folder)
     os.chdir(folder)
-    with open(os.devnull, "w") as nowhere, contextlib.redirect_stderr(nowhere), contextlib.redirect_stdout(nowhere):
+    with (
+        open(os.devnull, "w") as nowhere, contextlib.redirect_stderr(nowhere),
+        contextlib.redirect_stdout(nowhere),
+    ):
         main(arguments)  # what is loaded now is loaded in each fork
     os.chdir("/")
     for name in names:

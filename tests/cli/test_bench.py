@@ -1,4 +1,7 @@
-"""`gslc bench`: a model before and after rules in onnxruntime. What the clock says is tested in `tests/evaluate/test_times.py`."""
+"""`gslc bench`: a model before and after rules in onnxruntime.
+
+What the clock says is tested in `tests/evaluate/test_times.py`.
+"""
 
 from __future__ import annotations
 
@@ -37,18 +40,28 @@ def test_without_rules_the_model_alone(capsys: pytest.CaptureFixture[str]) -> No
 
 def test_too_few_rounds_say_nothing(capsys: pytest.CaptureFixture[str]) -> None:
     assert bench(MODEL, *FULL, "--rounds", 3, "--dim", "b=2") == 0
-    assert capsys.readouterr().out.splitlines()[-1] == "too few rounds to tell the difference from noise (at least 6)"
+    assert (
+        capsys.readouterr().out.splitlines()[-1]
+        == "too few rounds to tell the difference from noise (at least 6)"
+    )
 
 
 def test_json(capsys: pytest.CaptureFixture[str]) -> None:
     assert bench(MODEL, *FULL, *QUICK, "--format", "json", "--level", "basic") == 0
     found = json.loads(capsys.readouterr().out)
-    assert (found["provider"], found["level"], found["threads"], found["measured"]) == ("CPUExecutionProvider", "basic", 1, True)
+    assert (found["provider"], found["level"], found["threads"], found["measured"]) == (
+        "CPUExecutionProvider", "basic", 1, True,
+    )
     for which in ("before", "after"):
         low, high = found[which]["quartiles"]
-        assert 0 < found[which]["least"] <= low <= found[which]["median"] <= high and found[which]["runs"] == 7
+        assert (
+            0 < found[which]["least"] <= low <= found[which]["median"] <= high and found[which]["runs"] == 7
+        )
     assert found["interval"][0] <= found["ratio"] <= found["interval"][1]
-    assert found["noise"][0] <= found["noise"][1] and found["confidence"] == 0.95 and found["more_than_noise"] in (True, False)
+    assert (
+        found["noise"][0] <= found["noise"][1] and found["confidence"] == 0.95
+        and found["more_than_noise"] in (True, False)
+    )
 
 
 def test_the_report_takes_it_up(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -64,12 +77,17 @@ def test_the_report_of_a_model_alone(tmp_path: Path) -> None:
     assert set(json.loads(report.read_text(encoding="utf-8"))) == {"latency"}
 
 
-def test_apply_measures_too(tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_apply_measures_too(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
     from gslang.formats.onnx import latency
 
     monkeypatch.setattr(latency, "MOST_ROUNDS", 11)
     report = tmp_path / "report.json"
-    arguments = ["std.onnx", str(MODEL), "--pass", "basic", "-o", str(tmp_path / "out.onnx"), "--report", str(report), "--bench"]
+    arguments = [
+        "std.onnx", str(MODEL), "--pass", "basic", "-o", str(tmp_path / "out.onnx"), "--report", str(report),
+        "--bench",
+    ]
     assert main(arguments) == 0
     assert "11 rounds" in capsys.readouterr().err
     assert json.loads(report.read_text(encoding="utf-8"))["latency"]["before"]["runs"] == 11
@@ -113,7 +131,8 @@ def test_a_model_that_does_not_run(tmp_path: Path, capsys: pytest.CaptureFixture
     x, y = (helper.make_tensor_value_info(name, 1, [2]) for name in "xy")
     node = helper.make_node("Nothing", ["x"], ["y"], domain="of.nobody")
     model = helper.make_model(
-        helper.make_graph([node], "g", [x], [y]), opset_imports=[helper.make_opsetid("", 17), helper.make_opsetid("of.nobody", 1)]
+        helper.make_graph([node], "g", [x], [y]),
+        opset_imports=[helper.make_opsetid("", 17), helper.make_opsetid("of.nobody", 1)],
     )
     onnx.save(model, tmp_path / "m.onnx")
     assert bench(tmp_path / "m.onnx") == 3

@@ -45,7 +45,10 @@ def first_wrong(folder: Path) -> int:
     """Found the slow way: which application of the run is the wrong rule's."""
     applied: list[str] = []
     rules = gslang.load(folder / "rules.gsl")
-    rules.apply(gslang.read(folder / "graph.json"), watch=lambda *_: lambda _, what: applied.append(what if isinstance(what, str) else what.rule))
+    rules.apply(
+        gslang.read(folder / "graph.json"),
+        watch=lambda *_: lambda _, what: applied.append(what if isinstance(what, str) else what.rule),
+    )
     return applied.index("wrong") + 1
 
 
@@ -53,7 +56,9 @@ def first_wrong(folder: Path) -> int:
 def test_it_names_the_application(files: Path, capsys: pytest.CaptureFixture[str], check: str) -> None:
     assert bisect(files, check) == 1
     told = capsys.readouterr().out
-    assert told.startswith(f"application {first_wrong(files)} is the first after which the check fails: rule `wrong` (")
+    assert told.startswith(
+        f"application {first_wrong(files)} is the first after which the check fails: rule `wrong` ("
+    )
     assert "rules.gsl:3:6)" in told and f"--stop-after {first_wrong(files)}" in told
 
 
@@ -70,8 +75,12 @@ pass all { lower_batch_norm; fold; conv_mul; fold; repeat { bias_add_add; wrong;
 
 
 @pytest.mark.parametrize("check", ["numbers", "test $(grep -c nn.dense {}) -gt 10"])
-def test_a_shipped_rule_that_somebody_broke(tmp_path: Path, capsys: pytest.CaptureFixture[str], check: str) -> None:
-    """Kernels joined in another order than their results are taken apart, in a transformer of two layers (12 of `nn.dense`, with q, k, v joined 8)."""
+def test_a_shipped_rule_that_somebody_broke(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], check: str
+) -> None:
+    """Kernels joined in another order than their results are taken apart, in a transformer of two layers (12
+    of `nn.dense`, with q, k, v joined 8).
+    """
     text = (stdlib_path() / "relay" / "dense.gsl").read_text(encoding="utf-8")
     right, wrong = "[d.w for d in ds]", "[ds[len(ds) - 1 - i].w for i in range(len(ds))]"
     assert right in text
@@ -79,7 +88,9 @@ def test_a_shipped_rule_that_somebody_broke(tmp_path: Path, capsys: pytest.Captu
     gslang.write(transformer.build(layers=2, d_model=16, heads=2, d_ff=32, length=4), tmp_path / "graph.json")
     assert bisect(tmp_path, check, "--rule", "parallel_dense_variadic") == 1
     told = capsys.readouterr().out
-    assert "rule `parallel_dense_variadic` (" in told and told.startswith("application 1 is the first after which the check fails"), told
+    assert "rule `parallel_dense_variadic` (" in told and told.startswith(
+        "application 1 is the first after which the check fails"
+    ), told
 
 
 def test_a_check_that_holds_to_the_end(files: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -117,11 +128,16 @@ def test_a_built_in_step_may_be_the_culprit(files: Path, capsys: pytest.CaptureF
     build = Builder(load_dialect("relay"))
     x = build.input("x", (2, 3))
     build.call("nn.relu", x)
-    both = [build.call("tanh", build.call("negative", build.call("nn.relu", build.call("nn.relu", x)))) for _ in range(2)]
+    both = [
+        build.call("tanh", build.call("negative", build.call("nn.relu", build.call("nn.relu", x))))
+        for _ in range(2)
+    ]
     gslang.write(build.finish(*both), files / "graph.json")
     assert bisect(files, "test 2 = $(grep -c tanh {})", "--pass", "all") == 1
     told = capsys.readouterr().out
-    assert told.startswith("the built-in step `cse` after application 2 is the first after which the check fails\n")
+    assert told.startswith(
+        "the built-in step `cse` after application 2 is the first after which the check fails\n"
+    )
 
 
 def test_what_a_command_says_is_told(files: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -131,7 +147,13 @@ def test_what_a_command_says_is_told(files: Path, capsys: pytest.CaptureFixture[
 
 def test_a_command_gets_the_format_of_the_input(files: Path, capsys: pytest.CaptureFixture[str]) -> None:
     gslang.write(gslang.read(files / "graph.json"), files / "graph.relay")
-    assert main(["bisect", str(files / "rules.gsl"), str(files / "graph.relay"), "--check", "case {} in *.relay) grep -q 'abs(' {};; esac"]) == 1
+    assert (
+        main([
+            "bisect", str(files / "rules.gsl"), str(files / "graph.relay"), "--check",
+            "case {} in *.relay) grep -q 'abs(' {};; esac",
+        ])
+        == 1
+    )
     assert "rule `wrong`" in capsys.readouterr().out
 
 

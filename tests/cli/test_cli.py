@@ -42,11 +42,17 @@ def folder(tmp_path: Path) -> Path:
 
 
 def test_apply(folder: Path) -> None:
-    done = gslc("r.gsl", "g.json", "-o", "out.json", "--check-numbers", "--report", "report.json", "--trace", "trace", cwd=folder)
+    done = gslc(
+        "r.gsl", "g.json", "-o", "out.json", "--check-numbers", "--report", "report.json", "--trace", "trace",
+        cwd=folder,
+    )
     assert done.returncode == 0, done.stderr
     assert [n["id"] for n in json.loads((folder / "out.json").read_text())["nodes"]] == ["x", "y"]
     report = json.loads((folder / "report.json").read_text())
-    assert report["applications"] == 1 and report["stop_reason"] == "fixed_point" and report["numbers"]["max_abs"] == 0
+    assert (
+        report["applications"] == 1 and report["stop_reason"] == "fixed_point"
+        and report["numbers"]["max_abs"] == 0
+    )
     assert report["rules"]["tt"]["applications"] == 1 and report["calls"]["after"] == {"exp": 1}
     (line,) = (folder / "trace").read_text().splitlines()
     assert json.loads(line)["rule"] == "tt" and json.loads(line)["replaced"] == {"b": "x"}
@@ -75,7 +81,9 @@ def test_check_formats(folder: Path, format: str) -> None:
 
 def test_match_lists_and_changes_nothing(folder: Path) -> None:
     done = gslc("match", "r.gsl", "g.json", "--format", "json", cwd=folder)
-    assert json.loads(done.stdout)["matches"] == [{"rule": "tt", "outputs": ["b"], "nodes": {"x": "x"}, "instances": {}}]
+    assert json.loads(done.stdout)["matches"] == [
+        {"rule": "tt", "outputs": ["b"], "nodes": {"x": "x"}, "instances": {}}
+    ]
 
 
 def test_convert_run_and_diff(folder: Path) -> None:
@@ -97,21 +105,22 @@ def test_test_verb(folder: Path) -> None:
 @pytest.mark.parametrize(
     ("arguments", "code", "words"),
     [
-        (["chek", "r.gsl"], 2, ["did you mean `check`"]),
-        (["r.gsl", "g.json", "--rul", "x"], 2, []),
+        (["chek", "r.gsl"], 2, ["did you mean `check`"]), (["r.gsl", "g.json", "--rul", "x"], 2, []),
         (["r.gsl", "g.json", "--rule", "t"], 2, ["there is no rule `t`"]),
-        (["r.gsl", "none.json"], 3, ["none.json"]),
-        (["none.gsl", "g.json"], 3, ["none.gsl"]),
-        (["std.relai", "g.json"], 3, ["std.relay"]),
-        (["r.gsl", "cut.json"], 3, ["cut.json"]),
-        (["r.gsl", "latin.gsl"], 3, ["latin.gsl"]),
-        (["latin.gsl", "g.json"], 1, ["E0101", "UTF-8"]),
+        (["r.gsl", "none.json"], 3, ["none.json"]), (["none.gsl", "g.json"], 3, ["none.gsl"]),
+        (["std.relai", "g.json"], 3, ["std.relay"]), (["r.gsl", "cut.json"], 3, ["cut.json"]),
+        (["r.gsl", "latin.gsl"], 3, ["latin.gsl"]), (["latin.gsl", "g.json"], 1, ["E0101", "UTF-8"]),
     ],
 )
-def test_bad_input_says_where_and_how_to_mend_it(folder: Path, arguments: list[str], code: int, words: list[str]) -> None:
+def test_bad_input_says_where_and_how_to_mend_it(
+    folder: Path, arguments: list[str], code: int, words: list[str]
+) -> None:
     (folder / "cut.json").write_text(json.dumps(GRAPH)[:200])
     (folder / "latin.gsl").write_bytes(b"# caf\xe9\n")
-    done = gslc(*arguments, "-o", "out.json", cwd=folder) if arguments[0] != "chek" else gslc(*arguments, cwd=folder)
+    done = (
+        gslc(*arguments, "-o", "out.json", cwd=folder) if arguments[0] != "chek"
+        else gslc(*arguments, cwd=folder)
+    )
     assert done.returncode == code, done.stderr
     assert "Traceback" not in done.stderr
     for word in words:
@@ -122,23 +131,39 @@ def test_bad_input_says_where_and_how_to_mend_it(folder: Path, arguments: list[s
 def test_rules_that_do_not_terminate(folder: Path) -> None:
     (folder / "loop.gsl").write_text("rule a(x): exp(x) => tanh(x);\nrule b(x): tanh(x) => exp(x);\n")
     done = gslc("loop.gsl", "g.json", "--limit", "20", "-o", "out.json", cwd=folder)
-    assert done.returncode == 1 and "stopped at the limit of 20 applications that was given" in done.stderr and "a → b → a" in done.stderr
+    assert (
+        done.returncode == 1 and "stopped at the limit of 20 applications that was given" in done.stderr
+        and "a → b → a" in done.stderr
+    )
     done = gslc("loop.gsl", "g.json", "-o", "out.json", cwd=folder)
     assert done.returncode == 1 and "do not terminate" in done.stderr and "→" in done.stderr
 
 
 def test_help_and_version(folder: Path) -> None:
-    assert gslc("--version", cwd=folder).stdout == f"gslc {gslang.__version__} (language {LANGUAGE_VERSION})\n"
+    assert (
+        gslc("--version", cwd=folder).stdout == f"gslc {gslang.__version__} (language {LANGUAGE_VERSION})\n"
+    )
     assert "verbs" in gslc("--help", cwd=folder).stdout
     assert "nn.dense" in gslc("ops", "nn.dense", cwd=folder).stdout
     assert "E0301" in gslc("explain", "E0301", cwd=folder).stdout
     assert "rule conv_mul" in gslc("explain", "conv_mul", cwd=folder).stdout
 
 
-@pytest.mark.parametrize(("settings", "shown"), [({"PYTHONIOENCODING": "cp1252"}, b"\xe9 \\u2192"), ({"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"}, "é →".encode())])
+@pytest.mark.parametrize(
+    ("settings", "shown"),
+    [
+        ({"PYTHONIOENCODING": "cp1252"}, b"\xe9 \\u2192"),
+        ({"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"}, "é →".encode()),
+    ],
+)
 def test_text_that_the_terminal_cannot_show(settings: dict[str, str], shown: bytes, folder: Path) -> None:
     """As on Windows, whose consoles and pipes are not UTF-8: pipes get UTF-8 all the same."""
     (folder / "r.gsl").write_text("## é →\nrule r(x): nn.relu(nn.relu(x)) => nn.relu(x);\n", encoding="utf-8")
-    environment = {**{name: value for name, value in os.environ.items() if name != "PYTHONIOENCODING"}, **settings}
-    done = subprocess.run([sys.executable, "-m", "gslang", "explain", "r", "r.gsl"], cwd=folder, env=environment, capture_output=True, check=False)
+    environment = {
+        **{name: value for name, value in os.environ.items() if name != "PYTHONIOENCODING"}, **settings,
+    }
+    done = subprocess.run(
+        [sys.executable, "-m", "gslang", "explain", "r", "r.gsl"], cwd=folder, env=environment,
+        capture_output=True, check=False,
+    )
     assert (done.returncode, done.stderr) == (0, b"") and b"## " + shown + b"\n" in done.stdout

@@ -1,4 +1,6 @@
-"""Wrong options, places that cannot be written, closed and full streams: each ends with its code and with what to do."""
+"""Wrong options, places that cannot be written, closed and full streams: each ends with its code and with
+what to do.
+"""
 
 from __future__ import annotations
 
@@ -20,7 +22,10 @@ RULE = "rule relu_twice(x): nn.relu(nn.relu(x)) => nn.relu(x);\n"
 
 def graph(length: int = 2) -> str:
     nodes: list[object] = [{"id": "n0", "kind": "input", "shape": ["n", 3], "dtype": "float32"}]
-    nodes += [{"id": f"n{k}", "kind": "call", "op": "nn.relu", "inputs": [f"n{k - 1}"]} for k in range(1, length + 1)]
+    nodes += [
+        {"id": f"n{k}", "kind": "call", "op": "nn.relu", "inputs": [f"n{k - 1}"]}
+        for k in range(1, length + 1)
+    ]
     return json.dumps({"format": "gsl-graph", "version": 1, "nodes": nodes, "outputs": [f"n{length}"]})
 
 
@@ -35,7 +40,9 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 # The words of a command line, its exit code, and what it says.
 CASES = {
-    "no output folder": ("r.gsl g.json -o no/o.json", 3, "no/o.json: cannot be written: there is no folder `no`"),
+    "no output folder": (
+        "r.gsl g.json -o no/o.json", 3, "no/o.json: cannot be written: there is no folder `no`",
+    ),
     "output is a folder": ("r.gsl g.json -o d", 3, "d: cannot be written: is a directory"),
     "unknown suffix": ("r.gsl g.json -o o.xyz", 3, "use .json or .relay"),
     "unknown output format": ("r.gsl g.json --output-format yaml", 3, "there is no format `yaml`"),
@@ -47,18 +54,27 @@ CASES = {
     "report into no folder": ("r.gsl g.json --report no/r", 3, "no/r: cannot be written"),
     "both from stdin": ("- -", 3, "cannot both come from standard input"),
     "match, both from stdin": ("match - -", 3, "cannot both come from standard input"),
-    "a graph for rules": ("g.json r.gsl", 3, "this is a graph, not a rule file\n  help: the rules come first"),
+    "a graph for rules": (
+        "g.json r.gsl", 3, "this is a graph, not a rule file\n  help: the rules come first",
+    ),
     "no such verb": ("frob r.gsl", 3, "`gslc --help` lists the verbs"),
     "nothing left": ("r.gsl g.json --rule relu_twice --skip relu_twice", 2, "no rule is left"),
-    "negative seed": ("r.gsl g.json --check-numbers --seed -1", 2, "--seed: expected a number from 0, not `-1`"),
+    "negative seed": (
+        "r.gsl g.json --check-numbers --seed -1", 2, "--seed: expected a number from 0, not `-1`",
+    ),
     "no sweeps": ("r.gsl g.json --passes 0", 2, "--passes: expected a number from 1, not `0`"),
     "no size": ("r.gsl g.json --fold-limit KK", 2, "expected a size such as 1M"),
-    "unknown dimension": ("r.gsl g.json --check-numbers --dim m=3", 3, "the graph has no dimension `m`\n  help: symbolic dimensions: n"),
+    "unknown dimension": (
+        "r.gsl g.json --check-numbers --dim m=3", 3,
+        "the graph has no dimension `m`\n  help: symbolic dimensions: n",
+    ),
     "no number": ("run g.json --dim n=x", 2, "expected NAME=N, N a number from 0"),
     "weights by another name": ("run g.json -o o.txt", 3, "use .npz or .safetensors"),
     "run into no folder": ("run g.json -o no/o.npz", 3, "no/o.npz: cannot be written"),
     "empty check": ("bisect r.gsl g.json --check ' '", 2, "the check is empty"),
-    "unknown command": ("bisect r.gsl g.json --check 'no-such-command-here {}'", 3, "the check cannot be run"),
+    "unknown command": (
+        "bisect r.gsl g.json --check 'no-such-command-here {}'", 3, "the check cannot be run",
+    ),
     "unknown code": ("explain E9999", 2, "docs/rules.md lists the shipped rules"),
 }
 
@@ -86,7 +102,10 @@ def test_explain_knows_the_rules_of_every_dialect(capsys: pytest.CaptureFixture[
 def _shell(command: str, cwd: Path) -> subprocess.CompletedProcess[str]:
     gslc = f"{sys.executable} -m gslang"
     environment = {**os.environ, "PYTHONPATH": str(ROOT)}
-    return subprocess.run(["bash", "-c", command.replace("gslc", gslc)], cwd=cwd, capture_output=True, text=True, env=environment)
+    return subprocess.run(
+        ["bash", "-c", command.replace("gslc", gslc)], cwd=cwd, capture_output=True, text=True,
+        env=environment,
+    )
 
 
 @pytest.mark.parametrize(
@@ -105,7 +124,9 @@ def _shell(command: str, cwd: Path) -> subprocess.CompletedProcess[str]:
 def test_streams(command: str, code: int, said: str, folder: Path) -> None:
     done = _shell(command, folder)
     assert done.returncode == code, done.stderr
-    assert said in done.stderr and "internal error" not in done.stderr and "Exception ignored" not in done.stderr
+    assert (
+        said in done.stderr and "internal error" not in done.stderr and "Exception ignored" not in done.stderr
+    )
 
 
 def test_interrupted(folder: Path) -> None:
@@ -129,7 +150,8 @@ def test_interrupted(folder: Path) -> None:
     assert {p.suffix for p in folder.iterdir()} <= {"", ".json", ".gsl"}
 
 
-WEIGHTED = """def @main(%x: Tensor[(2, 3), float32], %w: Tensor[(?, ?), float32]) { nn.relu(nn.dense(%x, %w)) }
+WEIGHTED = """def @main(%x: Tensor[(2, 3), float32], %w: Tensor[(?, ?), float32])
+    { nn.relu(nn.dense(%x, %w)) }
 def @odd[A](%f: fn(A) -> A) { %f }
 """
 
@@ -144,7 +166,10 @@ def test_converting_to_relay_text_keeps_the_weights(folder: Path, capsys: pytest
     assert main(["convert", "g.relay", "--skip-unsupported", "--params", "w.npz", "-o", "o.json"]) == 0
     types = {node["id"]: node["shape"] for node in json.loads(Path("o.json").read_text())["nodes"]}
     assert types["w"] == [4, 3] and types["n0"] == [2, 4]  # the file says what the graph leaves open
-    assert main(["convert", "o.json", "-o", "o.relay"]) == 0 and "value of 1 parameter is in o.npz" in capsys.readouterr().err
+    assert (
+        main(["convert", "o.json", "-o", "o.relay"]) == 0
+        and "value of 1 parameter is in o.npz" in capsys.readouterr().err
+    )
     assert np.load("o.npz")["w"].shape == (4, 3)
     assert main(["convert", "o.json", "-o", "-"]) == 0
     captured = capsys.readouterr()

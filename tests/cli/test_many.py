@@ -38,7 +38,13 @@ def operators(path: Path) -> list[str]:
 
 @pytest.mark.parametrize("jobs", ["1", "2"])
 def test_a_folder_of_graphs(folder: Path, jobs: str, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main([str(folder / "r.gsl"), str(folder / "models"), "-o", str(folder / "out"), "--check-numbers", "--jobs", jobs]) == 3
+    assert (
+        main([
+            str(folder / "r.gsl"), str(folder / "models"), "-o", str(folder / "out"), "--check-numbers",
+            "--jobs", jobs,
+        ])
+        == 3
+    )
     lines = capsys.readouterr().out.splitlines()
     assert [line.split()[0] for line in lines] == ["a.json", "bad.json", "c.json"]
     assert "1 application" in lines[0] and "not JSON" in lines[1] and "1 application" in lines[2]
@@ -61,9 +67,17 @@ def test_options_for_one_file_are_refused(folder: Path, capsys: pytest.CaptureFi
 
 def test_a_cluster(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     distributed = pytest.importorskip("distributed")
-    with distributed.LocalCluster(n_workers=1, threads_per_worker=1, processes=True, dashboard_address=None) as cluster:
+    with distributed.LocalCluster(
+        n_workers=1, threads_per_worker=1, processes=True, dashboard_address=None
+    ) as cluster:
         address = cluster.scheduler_address
-        assert main([str(folder / "r.gsl"), str(folder / "models"), "-o", str(folder / "out"), "--cluster", address]) == 3
+        assert (
+            main([
+                str(folder / "r.gsl"), str(folder / "models"), "-o", str(folder / "out"), "--cluster",
+                address,
+            ])
+            == 3
+        )
         assert sorted(path.name for path in (folder / "out").iterdir()) == ["a.json", "c.json"]
         (folder / "two.gsl").write_text(RULES + "rule wrong(x): nn.relu(x) => x;\n")
         assert main(["verify", str(folder / "two.gsl"), "--cluster", address]) == 1
@@ -71,9 +85,16 @@ def test_a_cluster(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
         assert "proved" in told and "refuted" in told
 
 
-def test_no_cluster(folder: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_no_cluster(
+    folder: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
     pytest.importorskip("distributed")
-    assert main([str(folder / "r.gsl"), str(folder / "models"), "-o", str(folder / "out"), "--cluster", "nonsense"]) == 3
+    assert (
+        main([
+            str(folder / "r.gsl"), str(folder / "models"), "-o", str(folder / "out"), "--cluster", "nonsense",
+        ])
+        == 3
+    )
     assert "no Dask scheduler answers" in capsys.readouterr().err
     assert main(["verify", str(folder / "r.gsl"), "--cluster", "nonsense"]) == 3
     assert "no Dask scheduler answers" in capsys.readouterr().err
@@ -82,5 +103,7 @@ def test_no_cluster(folder: Path, capsys: pytest.CaptureFixture[str], monkeypatc
 def test_a_cluster_is_never_ignored(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     one = str(folder / "models" / "a.json")
     for verb in ("apply", "search"):
-        assert main([verb, str(folder / "r.gsl"), one, "-o", str(folder / "o.json"), "--cluster", "here:1"]) == 3
+        assert (
+            main([verb, str(folder / "r.gsl"), one, "-o", str(folder / "o.json"), "--cluster", "here:1"]) == 3
+        )
         assert "--cluster is for several graphs" in capsys.readouterr().err

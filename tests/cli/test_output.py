@@ -1,4 +1,6 @@
-"""Output only when the run is good; nothing that was there is replaced by mistake; what numbers are compared on."""
+"""Output only when the run is good; nothing that was there is replaced by mistake; what numbers are compared
+on.
+"""
 
 from __future__ import annotations
 
@@ -52,7 +54,9 @@ FAILING = [
 
 @pytest.mark.parametrize("options", FAILING)
 @pytest.mark.parametrize("output", ["g.json", "old.json", "new.json", "old.relay"])
-def test_a_bad_run_writes_no_graph(folder: Path, options: list[str], output: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_bad_run_writes_no_graph(
+    folder: Path, options: list[str], output: str, capsys: pytest.CaptureFixture[str]
+) -> None:
     (folder / "old.json").write_text("old")
     (folder / "old.relay").write_text("old")
     before = {name: (folder / name).read_bytes() for name in names(folder)}
@@ -69,7 +73,10 @@ def test_nothing_goes_to_stdout_either(folder: Path, capsys: pytest.CaptureFixtu
 
 
 def test_the_report_of_a_bad_run_is_written(folder: Path) -> None:
-    assert main(["rules.gsl", "g.json", "-o", "o.json", "--report", "r.json", "--trace", "t.jsonl", *FAILING[0]]) == 1
+    assert (
+        main(["rules.gsl", "g.json", "-o", "o.json", "--report", "r.json", "--trace", "t.jsonl", *FAILING[0]])
+        == 1
+    )
     assert json.loads((folder / "r.json").read_text())["numbers"]["first_difference"] == "b"
     assert (folder / "t.jsonl").read_text() and not (folder / "o.json").exists()
 
@@ -104,7 +111,9 @@ PLACES = [
 
 @pytest.mark.parametrize("options", PLACES)
 @pytest.mark.parametrize("verb", ["apply", "convert"])
-def test_two_contents_for_one_file_are_refused(folder: Path, verb: str, options: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+def test_two_contents_for_one_file_are_refused(
+    folder: Path, verb: str, options: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
     (folder / "sub").mkdir()
     (folder / "there").symlink_to(folder)
     (folder / "link.npz").symlink_to("x.npz")
@@ -113,7 +122,9 @@ def test_two_contents_for_one_file_are_refused(folder: Path, verb: str, options:
     before = {name: (folder / name).read_bytes() for name in names(folder) if (folder / name).is_file()}
     given = [verb, *(["rules.gsl"] if verb == "apply" else []), "g.json", *options]
     assert main([*given, *(["--rule", "right"] if verb == "apply" else [])]) in (2, 3)
-    assert {name: (folder / name).read_bytes() for name in names(folder) if (folder / name).is_file()} == before
+    assert {
+        name: (folder / name).read_bytes() for name in names(folder) if (folder / name).is_file()
+    } == before
     assert "help: " in capsys.readouterr().err
 
 
@@ -124,7 +135,9 @@ def test_parameters_may_be_replaced_with_their_graph(folder: Path) -> None:
     assert (folder / "m.npz").read_bytes() == first
 
 
-def test_a_graph_appears_with_all_that_belongs_to_it_or_not_at_all(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_graph_appears_with_all_that_belongs_to_it_or_not_at_all(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """The report cannot be written after the graph has been: no file is replaced."""
     import gslang.cli.apply as apply
 
@@ -140,10 +153,12 @@ def test_a_graph_appears_with_all_that_belongs_to_it_or_not_at_all(folder: Path,
     assert not [name for name in names(folder) if name.endswith(".tmp")]
 
 
-# ── what numbers are compared on ─────────────────────────────────────────────────────────────────────────────────────
+# ── what numbers are compared on ────────────────────────────────────────────────────────────────────────────
 
 
-def write_graph(folder: Path, inputs: dict[str, TensorType], op: str, attrs: dict[str, Any], dialect: str = "relay") -> None:
+def write_graph(
+    folder: Path, inputs: dict[str, TensorType], op: str, attrs: dict[str, Any], dialect: str = "relay"
+) -> None:
     graph = Graph(dialect, "one")
     nodes = [graph.add_input(name, type_) for name, type_ in inputs.items()]
     graph.set_outputs([graph.add(op, nodes, attrs, None, "y")])
@@ -176,11 +191,16 @@ def test_sizes_with_which_the_graph_runs(folder: Path, capsys: pytest.CaptureFix
     """A convolution whose window is larger than the default size."""
     size = Symbol("size")
     write_graph(
-        folder, {"x": TensorType((Symbol("n"), 3, size, size), "float32"), "w": TensorType((4, 3, 7, 7), "float32")}, "nn.conv2d", {}
+        folder,
+        {"x": TensorType((Symbol("n"), 3, size, size), "float32"), "w": TensorType((4, 3, 7, 7), "float32")},
+        "nn.conv2d", {},
     )
     assert main(["run", "one.json", "-o", "out.npz"]) == 0
     assert np.load(folder / "out.npz")["out0"].shape == (2, 4, 2, 2)
-    write_graph(folder, {"x": TensorType((2, Symbol("k")), "float32"), "w": TensorType((4, 7), "float32")}, "nn.dense", {})
+    write_graph(
+        folder, {"x": TensorType((2, Symbol("k")), "float32"), "w": TensorType((4, 7), "float32")},
+        "nn.dense", {},
+    )
     capsys.readouterr()
     assert main(["run", "one.json"]) == 3
     assert "--dim NAME=N" in capsys.readouterr().err

@@ -67,7 +67,9 @@ def names_in(text: str) -> list[str]:
 def test_ops_searches_all_dialects(capsys: pytest.CaptureFixture[str]) -> None:
     text = printed(capsys, "ops", "conv")
     found = names_in(text)
-    assert {"nn.conv2d", "Conv", "ConvTranspose"} <= set(found) and all("conv" in name.lower() for name in found)
+    assert {"nn.conv2d", "Conv", "ConvTranspose"} <= set(found) and all(
+        "conv" in name.lower() for name in found
+    )
     assert "# dialect onnx" in text and "# dialect relay" in text
     assert names_in(printed(capsys, "ops", "conv", "--dialect", "onnx"))[0] == "Conv"
 
@@ -136,12 +138,16 @@ def test_a_symmetric_match_is_listed_once(folder: Path, capsys: pytest.CaptureFi
     assert len(printed(capsys, "match", "r.gsl", "two.json", "--rule", "both").splitlines()) == 1
 
 
-def test_a_failing_test_says_why_the_rule_did_not_apply(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_failing_test_says_why_the_rule_did_not_apply(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     text = printed(capsys, "test", "r.gsl", code=1)
     assert "the rule was not applied" in text and "expected `nn.relu`" in text and "found    `tanh`" in text
     (outcome,) = json.loads(printed(capsys, "test", "r.gsl", "--format", "json", code=1))["tests"]
     assert outcome["why_not"]["reason"] == "operator" and outcome["why_not"]["line"] == 6
-    failure = ElementTree.fromstring(printed(capsys, "test", "r.gsl", "--format", "junit", code=1)).find("testcase/failure")
+    failure = ElementTree.fromstring(printed(capsys, "test", "r.gsl", "--format", "junit", code=1)).find(
+        "testcase/failure"
+    )
     assert failure is not None and "expected `nn.relu`" in failure.attrib["message"]
 
 
@@ -149,7 +155,9 @@ def test_convert_draws(folder: Path, capsys: pytest.CaptureFixture[str]) -> None
     assert main(["convert", "a.json", "-o", "a.svg"]) == 0
     picture = ElementTree.parse("a.svg").getroot()
     assert "".join(picture.itertext()).count("nn.relu") >= 2
-    assert main(["convert", "a.json", "-o", "a.html"]) == 0 and Path("a.html").read_text().startswith("<!doctype html>")
+    assert main(["convert", "a.json", "-o", "a.html"]) == 0 and Path("a.html").read_text().startswith(
+        "<!doctype html>"
+    )
     assert main(["convert", "a.json", "-o", "none/a.html"]) == ExitCode.BAD_INPUT
     assert main(["convert", "a.svg", "-o", "b.json"]) == ExitCode.BAD_INPUT
 
@@ -167,7 +175,9 @@ def test_hostile_names_in_pictures(folder: Path) -> None:
     assert "</text><script>&" in "".join(picture.itertext())
 
 
-@pytest.mark.parametrize("words", [["r.gsl", "a.json", "-o", "o.json"], ["cost", "a.json"], ["test", "r.gsl"]], ids=" ".join)
+@pytest.mark.parametrize(
+    "words", [["r.gsl", "a.json", "-o", "o.json"], ["cost", "a.json"], ["test", "r.gsl"]], ids=" ".join
+)
 def test_colours_on_request_only(folder: Path, capsys: pytest.CaptureFixture[str], words: list[str]) -> None:
     main(words)
     plain = "".join(capsys.readouterr())

@@ -1,4 +1,6 @@
-"""Traces: what they say, that they can be applied again, where they part from another graph; provenance; the report."""
+"""Traces: what they say, that they can be applied again, where they part from another graph; provenance; the
+report.
+"""
 
 from __future__ import annotations
 
@@ -51,9 +53,16 @@ def test_a_line_is_an_application(files: Path) -> None:
     assert gslc(files, "-o", str(files / "a.json"), "--trace", str(files / "t.jsonl")) == 0
     first = json.loads((files / "t.jsonl").read_text().splitlines()[0])
     assert first == {
-        "application": 1, "rule": "twice", "outputs": ["n1"], "removed": ["n1", "n0"], "added": [{"id": "%25", "op": "nn.relu"}],
-        "replaced": {"n1": "%25"}, "bindings": {"x": "x"}, "written": {"%25": "n1"}, "lines": 12,
-    }  # fmt: skip
+        "application": 1,
+        "rule": "twice",
+        "outputs": ["n1"],
+        "removed": ["n1", "n0"],
+        "added": [{"id": "%25", "op": "nn.relu"}],
+        "replaced": {"n1": "%25"},
+        "bindings": {"x": "x"},
+        "written": {"%25": "n1"},
+        "lines": 12,
+    }
 
 
 @pytest.mark.parametrize("chosen", [(), ("--pass", "both")], ids=["rules", "pass"])
@@ -61,7 +70,13 @@ def test_tracing_and_replaying_give_the_same_bytes(files: Path, chosen: tuple[st
     outputs = [files / f"{k}.json" for k in range(3)]
     assert gslc(files, "-o", str(outputs[0]), *chosen) == 0
     assert gslc(files, "-o", str(outputs[1]), "--trace", str(files / "t.jsonl"), *chosen) == 0
-    assert gslc(files, "-o", str(outputs[2]), "--replay", str(files / "t.jsonl"), "--trace", str(files / "u.jsonl")) == 0
+    assert (
+        gslc(
+            files, "-o", str(outputs[2]), "--replay", str(files / "t.jsonl"), "--trace",
+            str(files / "u.jsonl"),
+        )
+        == 0
+    )
     assert len({path.read_bytes() for path in outputs}) == 1
     assert (files / "t.jsonl").read_bytes() == (files / "u.jsonl").read_bytes()
     assert ('"step": "cse"' in (files / "t.jsonl").read_text()) == bool(chosen)
@@ -71,7 +86,10 @@ def test_a_real_network_is_replayed(tmp_path: Path) -> None:
     """Several outputs, templates, and constants in targets."""
     gslang.write(inception_v3.build(75, width=0.1, values=False), tmp_path / "net.json")
     run = ["std.relay", str(tmp_path / "net.json"), "-o"]
-    assert main([*run, str(tmp_path / "a.json"), "--pass", "inference", "--trace", str(tmp_path / "t.jsonl")]) == 0
+    assert (
+        main([*run, str(tmp_path / "a.json"), "--pass", "inference", "--trace", str(tmp_path / "t.jsonl")])
+        == 0
+    )
     assert main([*run, str(tmp_path / "b.json"), "--replay", str(tmp_path / "t.jsonl")]) == 0
     assert (tmp_path / "a.json").read_bytes() == (tmp_path / "b.json").read_bytes()
 
@@ -80,10 +98,13 @@ TESTS = Path(__file__).parents[1]
 
 
 @pytest.mark.parametrize(
-    ("cases", "rule_file", "at_least"), [("cases.json", "std.relay", 40), ("adversarial.json", TESTS / "stdlib" / "adversarial.gsl", 400)]
+    ("cases", "rule_file", "at_least"),
+    [("cases.json", "std.relay", 40), ("adversarial.json", TESTS / "stdlib" / "adversarial.gsl", 400)],
 )
 def test_all_cases_are_replayed(cases: str, rule_file: str | Path, at_least: int) -> None:
-    """Blocks, several outputs, constraints, rules that never end: all rules at once on each of the known cases."""
+    """Blocks, several outputs, constraints, rules that never end: all rules at once on each of the known
+    cases.
+    """
     rules, applied = gslang.load(rule_file), 0
     for case in json.loads((TESTS / "cases" / cases).read_text()):
         before = read_json(json.dumps(case["graph"]), case["name"], rules.dialect)
@@ -95,10 +116,14 @@ def test_all_cases_are_replayed(cases: str, rule_file: str | Path, at_least: int
             entries.append(TraceEntry(number, None, json.loads(json.dumps(told(number, what, ids)))))
 
         untraced = write_json(rules.apply(before, limit=50).graph)
-        assert write_json(rules.apply(before, limit=50, watch=lambda _, graph: observe).graph) == untraced, case["name"]
+        assert write_json(rules.apply(before, limit=50, watch=lambda _, graph: observe).graph) == untraced, (
+            case["name"]
+        )
         assert write_json(rules.replay(before, entries).graph) == untraced, case["name"]
         half = rules.apply(before, limit=50, stop_after=len(entries) // 2)
-        assert write_json(rules.replay(before, entries[: len(entries) // 2]).graph) == write_json(half.graph), case["name"]
+        assert write_json(rules.replay(before, entries[: len(entries) // 2]).graph) == write_json(
+            half.graph
+        ), case["name"]
         applied += len(entries)
     assert applied > at_least, applied
 
@@ -126,22 +151,48 @@ def test_ids_are_unique_whatever_names_there_are() -> None:
 @pytest.mark.parametrize(
     ("damage", "expected"),
     [
-        (lambda lines: [*lines[:2], lines[2][:40]], "t.jsonl:3:1: not a line of a trace: no JSON\n  help: is the file cut off?"),
+        (
+            lambda lines: [*lines[:2], lines[2][:40]],
+            "t.jsonl:3:1: not a line of a trace: no JSON\n  help: is the file cut off?",
+        ),
         (lambda lines: [lines[0], "[1]"], "t.jsonl:2:1: not a line of a trace: an object is expected"),
-        (lambda lines: [lines[0], '{"rule": "twice"}'], "t.jsonl:2:1: not a line of a trace: `lines` is the number"),
-        (lambda lines: [line.replace('"twice"', '"thrice"') for line in lines], "t.jsonl:1:1: there is no rule `thrice`"),
+        (
+            lambda lines: [lines[0], '{"rule": "twice"}'],
+            "t.jsonl:2:1: not a line of a trace: `lines` is the number",
+        ),
+        (
+            lambda lines: [line.replace('"twice"', '"thrice"') for line in lines],
+            "t.jsonl:1:1: there is no rule `thrice`",
+        ),
         (lambda lines: lines[1:], "t.jsonl:1:1: `odd` has other `application` here: 1, and not 2"),
         (lambda lines: [lines[0], lines[0]], "t.jsonl:2:1: the node `n1` is gone already"),
         (lambda lines: [lines[0].replace('"n1"', '"n99"')], "t.jsonl:1:1: there is no node `n99`"),
-        (lambda lines: [lines[0].replace('"%25"', '"%26"')], "t.jsonl:1:1: `twice` has other `added` here: [{\"id\": \"%25\""),
-        (lambda lines: [lines[0].replace('"x": "x"', '"x": "n0"')], "t.jsonl:1:1: `twice` has other `bindings` here"),
+        (
+            lambda lines: [lines[0].replace('"%25"', '"%26"')],
+            't.jsonl:1:1: `twice` has other `added` here: [{"id": "%25"',
+        ),
+        (
+            lambda lines: [lines[0].replace('"x": "x"', '"x": "n0"')],
+            "t.jsonl:1:1: `twice` has other `bindings` here",
+        ),
         (lambda lines: [lines[0].replace('["n1"]', '["n4"]')], "t.jsonl:1:1: `twice` does not match at `n4`"),
-        (lambda lines: lines[:5], "t.jsonl:5:1: this is the last line, but the trace has 12\n  help: is the file cut off?"),
-        (lambda lines: [lines[0].replace('"bindings"', '"bound"')], "t.jsonl:1:1: not a line of a trace: `bindings` is missing"),
-        (lambda lines: [lines[0].replace('["n1"]', "[]")], "t.jsonl:1:1: not a line of a trace: `rule` is a name"),
+        (
+            lambda lines: lines[:5],
+            "t.jsonl:5:1: this is the last line, but the trace has 12\n  help: is the file cut off?",
+        ),
+        (
+            lambda lines: [lines[0].replace('"bindings"', '"bound"')],
+            "t.jsonl:1:1: not a line of a trace: `bindings` is missing",
+        ),
+        (
+            lambda lines: [lines[0].replace('["n1"]', "[]")],
+            "t.jsonl:1:1: not a line of a trace: `rule` is a name",
+        ),
     ],
 )
-def test_a_trace_that_does_not_fit(files: Path, capsys: pytest.CaptureFixture[str], damage, expected: str) -> None:  # type: ignore[no-untyped-def]
+def test_a_trace_that_does_not_fit(
+    files: Path, capsys: pytest.CaptureFixture[str], damage, expected: str
+) -> None:  # type: ignore[no-untyped-def]
     gslc(files, "-o", str(files / "a.json"), "--trace", str(files / "t.jsonl"))
     lines = (files / "t.jsonl").read_text().splitlines()
     (files / "t.jsonl").write_text("\n".join(damage(lines)))
@@ -155,7 +206,13 @@ def test_a_trace_that_does_not_fit(files: Path, capsys: pytest.CaptureFixture[st
 def test_stopping_after_some_applications(files: Path, capsys: pytest.CaptureFixture[str]) -> None:
     traces = []
     for count in (0, 1, 5):
-        assert gslc(files, "-o", str(files / "a.json"), "--trace", str(files / "t.jsonl"), "--stop-after", str(count)) == 0
+        assert (
+            gslc(
+                files, "-o", str(files / "a.json"), "--trace", str(files / "t.jsonl"), "--stop-after",
+                str(count),
+            )
+            == 0
+        )
         assert f"{count} application" in (told := capsys.readouterr().err) and "(stopped)" in told
         traces.append((files / "t.jsonl").read_text())
     assert [text.count("\n") for text in traces] == [0, 1, 5]
@@ -167,8 +224,16 @@ def test_stopping_within_a_pass(files: Path) -> None:
     """Right after the application: built-in steps that would follow do not run."""
     traces = {}
     for count in (6, 7):
-        assert gslc(files, "-o", str(files / "a.json"), "--pass", "both", "--trace", str(files / "t.jsonl"), "--stop-after", str(count)) == 0
-        traces[count] = [json.loads(line).get("step") for line in (files / "t.jsonl").read_text().splitlines()]
+        assert (
+            gslc(
+                files, "-o", str(files / "a.json"), "--pass", "both", "--trace", str(files / "t.jsonl"),
+                "--stop-after", str(count),
+            )
+            == 0
+        )
+        traces[count] = [
+            json.loads(line).get("step") for line in (files / "t.jsonl").read_text().splitlines()
+        ]
     assert traces[6] == [None] * 6
     assert traces[7] == [None] * 6 + ["fold", None]
 
@@ -191,20 +256,30 @@ def test_new_nodes_tell_where_they_come_from(files: Path) -> None:
 def test_where_there_is_no_place_for_it(files: Path, capsys: pytest.CaptureFixture[str]) -> None:
     for name, warned in (("a.relay", True), ("a.json", False)):
         assert gslc(files, "-o", str(files / name), "--provenance") == 0
-        assert ("warning: Relay text has no place for what `--provenance` says" in capsys.readouterr().err) == warned
+        assert (
+            "warning: Relay text has no place for what `--provenance` says" in capsys.readouterr().err
+        ) == warned
 
 
 @pytest.mark.parametrize(
     ("origin", "expected"),
     [
         ("twice", "/nodes/1/origin: expected an object with rule, application, from"),
-        ({"rule": "twice", "application": 0, "from": []}, "/nodes/1/origin/application: `application` is a number from 1, not 0"),
+        (
+            {"rule": "twice", "application": 0, "from": []},
+            "/nodes/1/origin/application: `application` is a number from 1, not 0",
+        ),
         ({"rule": "twice", "application": 1, "from": [1]}, "/nodes/1/origin/from: `from` is a list of ids"),
         ({"application": 1, "from": []}, "/nodes/1/origin: `rule` is a rule's name"),
-        ({"rule": "twice", "application": 1, "from": [], "form": 1}, "/nodes/1/origin/form: unknown key `form`"),
+        (
+            {"rule": "twice", "application": 1, "from": [], "form": 1},
+            "/nodes/1/origin/form: unknown key `form`",
+        ),
     ],
 )
-def test_a_wrong_origin(files: Path, capsys: pytest.CaptureFixture[str], origin: object, expected: str) -> None:
+def test_a_wrong_origin(
+    files: Path, capsys: pytest.CaptureFixture[str], origin: object, expected: str
+) -> None:
     graph = json.loads((files / "graph.json").read_text())
     graph["nodes"][1]["origin"] = origin
     (files / "graph.json").write_text(json.dumps(graph))
@@ -212,7 +287,9 @@ def test_a_wrong_origin(files: Path, capsys: pytest.CaptureFixture[str], origin:
     assert expected in capsys.readouterr().err
 
 
-def test_the_report_goes_to_stdout_beside_a_graph_in_a_file(files: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_report_goes_to_stdout_beside_a_graph_in_a_file(
+    files: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     assert gslc(files, "--report", "-") == 2
     assert "cannot both go to stdout" in capsys.readouterr().err
     assert gslc(files, "-o", str(files / "a.json"), "--report", "-") == 0
@@ -235,20 +312,35 @@ def test_a_trace_that_cannot_be_written_or_read(files: Path, capsys: pytest.Capt
     ("options", "expected"),
     [
         (("-o", "a.json", "--trace", "./a.json"), "./a.json: the trace would take the place of the graph\n"),
-        (("-o", "a.json", "--trace", "t", "--report", "t"), "t: the trace would take the place of the report\n"),
-        (("-o", "a.json", "--report", "graph.json"), "graph.json: the report would take the place of the graph that is read\n"),
-        (("-o", "a.json", "--trace", "rules.gsl"), "rules.gsl: the trace would take the place of the rules\n"),
+        (
+            ("-o", "a.json", "--trace", "t", "--report", "t"),
+            "t: the trace would take the place of the report\n",
+        ),
+        (
+            ("-o", "a.json", "--report", "graph.json"),
+            "graph.json: the report would take the place of the graph that is read\n",
+        ),
+        (
+            ("-o", "a.json", "--trace", "rules.gsl"),
+            "rules.gsl: the trace would take the place of the rules\n",
+        ),
         (("-o", "a.json", "--replay", "-"), "a trace is read from a file\n"),
     ],
 )
 def test_one_file_for_two_things(
-    files: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], options: tuple[str, ...], expected: str
+    files: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    options: tuple[str, ...],
+    expected: str,
 ) -> None:
     monkeypatch.chdir(files)
     before = [(files / name).read_bytes() for name in ("graph.json", "rules.gsl")]
     assert gslc(files, *options) == 2
     assert f"gslc: {expected}  help: " in capsys.readouterr().err
-    assert not (files / "a.json").exists() and before == [(files / name).read_bytes() for name in ("graph.json", "rules.gsl")]
+    assert not (files / "a.json").exists() and before == [
+        (files / name).read_bytes() for name in ("graph.json", "rules.gsl")
+    ]
 
 
 def test_a_graph_may_be_written_over_itself(files: Path) -> None:
@@ -291,16 +383,32 @@ def test_a_short_run_shows_no_progress(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_the_report_counts(files: Path) -> None:
     assert gslc(files, "-o", str(files / "a.json"), "--report", str(files / "r.json")) == 0
     report = json.loads((files / "r.json").read_text())
-    assert report["rules"]["twice"] | {"seconds": 0} == {"applications": 6, "matches": 6, "candidates": 18, "seconds": 0}
+    assert report["rules"]["twice"] | {"seconds": 0} == {
+        "applications": 6,
+        "matches": 6,
+        "candidates": 18,
+        "seconds": 0,
+    }
     assert report["never_fired"] == ["never"]
 
 
 def test_a_match_that_cannot_be_applied_is_a_match(files: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (files / "rules.gsl").write_text("rule grow(x): tanh(x) => concatenate((x, x));", encoding="utf-8")
-    assert gslc(files, "-o", str(files / "a.json"), "--report", str(files / "r.json"), "--trace", str(files / "t.jsonl")) == 1
+    assert (
+        gslc(
+            files, "-o", str(files / "a.json"), "--report", str(files / "r.json"), "--trace",
+            str(files / "t.jsonl"),
+        )
+        == 1
+    )
     assert capsys.readouterr().err.count("rule `grow` was not applied at n3") == 1
     report = json.loads((files / "r.json").read_text())
-    assert report["rules"]["grow"] | {"seconds": 0} == {"applications": 0, "matches": 6, "candidates": 6, "seconds": 0}
+    assert report["rules"]["grow"] | {"seconds": 0} == {
+        "applications": 0,
+        "matches": 6,
+        "candidates": 6,
+        "seconds": 0,
+    }
     assert report["never_fired"] == ["grow"]
     assert (files / "t.jsonl").read_text() == ""
 
@@ -308,7 +416,10 @@ def test_a_match_that_cannot_be_applied_is_a_match(files: Path, capsys: pytest.C
 def run_with_hash_seed(folder: Path, seed: int) -> tuple[bytes, bytes]:
     out, trace = folder / f"out{seed}.json", folder / f"trace{seed}.jsonl"
     environment = {**os.environ, "PYTHONHASHSEED": str(seed)}
-    command = [sys.executable, "-m", "gslang", "std.relay", str(folder / "net.json"), "--pass", "inference", "-o", str(out), "--trace", str(trace)]
+    command = [
+        sys.executable, "-m", "gslang", "std.relay", str(folder / "net.json"), "--pass", "inference", "-o",
+        str(out), "--trace", str(trace),
+    ]
     subprocess.run(command, env=environment, check=True, capture_output=True, cwd=Path(__file__).parents[2])
     return out.read_bytes(), trace.read_bytes()
 

@@ -15,7 +15,8 @@ from gslang.graph.builder import Builder
 from tests.engine.test_why_not import REASONS
 
 GOLDEN = Path(__file__).parent / "golden" / "why_not"
-IN_FILES = [k for k, case in enumerate(REASONS) if case[2] != "operand-missing"]  # no operator of this dialect may be given fewer tensors
+# no operator of this dialect may be given fewer tensors
+IN_FILES = [k for k, case in enumerate(REASONS) if case[2] != "operand-missing"]
 
 RULES = """rule conv_scale(x, w: param, g: const) {
     c = nn.conv2d(x, w, groups = 1);
@@ -82,13 +83,25 @@ def test_text(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
 
 
 def test_json(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["match", "rules.gsl", "graph.json", "--why-not", "--format", "json", "--rule", "conv_scale"]) == 0
+    assert (
+        main(["match", "rules.gsl", "graph.json", "--why-not", "--format", "json", "--rule", "conv_scale"])
+        == 0
+    )
     miss = json.loads(capsys.readouterr().out)["misses"][0]
     assert miss == {
-        "rule": "conv_scale", "start": "scaled", "node": "conv", "matched": 7, "of": 8, "reason": "used-outside", "file": "rules.gsl", "line": 2,
-        "column": 9, "expected": "a node that only the pattern uses", "found": "`nn.conv2d` conv is also used by `add` sum",
+        "rule": "conv_scale",
+        "start": "scaled",
+        "node": "conv",
+        "matched": 7,
+        "of": 8,
+        "reason": "used-outside",
+        "file": "rules.gsl",
+        "line": 2,
+        "column": 9,
+        "expected": "a node that only the pattern uses",
+        "found": "`nn.conv2d` conv is also used by `add` sum",
         "help": "mark it `keep` in the source if it may stay in the graph",
-    }  # fmt: skip
+    }
 
 
 def test_about_a_node(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -106,8 +119,13 @@ def test_a_node_that_is_not_there(folder: Path, capsys: pytest.CaptureFixture[st
 
 
 @pytest.mark.parametrize("number", IN_FILES, ids=lambda k: f"{k:02}-{REASONS[k][2]}")
-def test_each_reason_as_text(number: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
-    """Whole texts, as they are printed for a rule and a graph from files. `GOLDEN=write` in the environment writes them anew."""
+def test_each_reason_as_text(
+    number: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Whole texts, as they are printed for a rule and a graph from files.
+
+    `GOLDEN=write` in the environment writes them anew.
+    """
     text, make, reason = REASONS[number][:3]
     build = Builder(load_dialect("relay"))
     graph = build.finish(*make(build))
@@ -134,14 +152,20 @@ def test_a_graph_in_the_place_of_the_node(folder: Path, capsys: pytest.CaptureFi
     assert main(["match", "rules.gsl", "--why-not", "graph.json"]) == 0
     assert capsys.readouterr().out == TOLD
     assert main(["match", "rules.gsl", "--why-not", "sum"]) == 2
-    assert capsys.readouterr().err == "gslc match: the graph is missing\n  help: gslc match RULES GRAPH --why-not [NODE]\n"
+    assert (
+        capsys.readouterr().err
+        == "gslc match: the graph is missing\n  help: gslc match RULES GRAPH --why-not [NODE]\n"
+    )
     assert main(["match", "rules.gsl", "graph.json", "--why-not", "--limit", "0"]) == 2
 
 
 def test_where_the_option_is(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["rules.gsl", "graph.json", "--why-not"]) == 2
-    assert capsys.readouterr().err.endswith("gslc apply: unrecognized arguments: --why-not\n  help: `gslc match` has `--why-not`\n")
-    assert main(["match", "rules.gsl", "graph.json", "--why-no"]) == 0  # as argparse has it: a beginning will do
+    assert capsys.readouterr().err.endswith(
+        "gslc apply: unrecognized arguments: --why-not\n  help: `gslc match` has `--why-not`\n"
+    )
+    # as argparse has it: a beginning will do
+    assert main(["match", "rules.gsl", "graph.json", "--why-no"]) == 0
     capsys.readouterr()
     assert main(["rules.gsl", "graph.json", "--stop-afte2"]) == 2
     assert "did you mean `--stop-after`?" in capsys.readouterr().err

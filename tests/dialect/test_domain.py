@@ -18,7 +18,9 @@ SHAPED = Call({"data": (2, 3, 4)}, {"groups": 2, "axes": (0, 1)}, {"fields": 3})
 
 
 def declared(type: str) -> tuple[Domain, list[str]]:
-    """The domain of a type as an attribute of an operator with `data`, `fields`, `groups` and `axes`, and what is wrong with it."""
+    """The domain of a type as an attribute of an operator with `data`, `fields`, `groups` and `axes`, and
+    what is wrong with it.
+    """
     text = f"op t(data: tensor, fields: tuple, a: {type}, groups: int = 1, axes: int[] = ()) -> tensor;"
     parsed = parse(Source("t.gsl", text))
     assert not parsed.diagnostics, parsed.diagnostics
@@ -36,34 +38,26 @@ def domain(type: str) -> Domain:
 
 MEMBERS: list[tuple[str, list[Any], list[Any]]] = [
     ('"constant" | "edge"', ["constant", "edge"], ["constnt", "", None, 1]),
-    ("0 | 1 | -1", [0, 1, -1], [2, True, "0", 0.0]),
-    ("int >= 1", [1, 100], [0, -1, 1.0, True]),
-    ("int > 1", [2], [1]),
-    ("int < 1", [0, -9], [1]),
-    ("int in 0..3", [0, 3], [4, -1]),
-    ("int in 0 ..< 3", [0, 2], [3]),
-    ("int in -rank(data) ..< rank(data)", [-3, 0, 2], [3, -4]),
-    ("int in -rank(data) - 1 .. rank(data)", [-4, 3], [4, -5]),
-    ("int in 1..data.shape[-1]", [1, 4], [5, 0]),
-    ("int in 0 ..< len(fields) * groups", [0, 5], [6]),
-    ("float > 0", [0.5, 2], [0.0, -1.0, "x", True]),
-    ("float in 0 ..< 1", [0.0, 0.5], [1.0, 1]),
-    ("bool", [True, False], [0, None]),
+    ("0 | 1 | -1", [0, 1, -1], [2, True, "0", 0.0]), ("int >= 1", [1, 100], [0, -1, 1.0, True]),
+    ("int > 1", [2], [1]), ("int < 1", [0, -9], [1]), ("int in 0..3", [0, 3], [4, -1]),
+    ("int in 0 ..< 3", [0, 2], [3]), ("int in -rank(data) ..< rank(data)", [-3, 0, 2], [3, -4]),
+    ("int in -rank(data) - 1 .. rank(data)", [-4, 3], [4, -5]), ("int in 1..data.shape[-1]", [1, 4], [5, 0]),
+    ("int in 0 ..< len(fields) * groups", [0, 5], [6]), ("float > 0", [0.5, 2], [0.0, -1.0, "x", True]),
+    ("float in 0 ..< 1", [0.0, 0.5], [1.0, 1]), ("bool", [True, False], [0, None]),
     ("dtype", ["float32", "int4"], ["", "flot32", 1]),
-    ("dtype(float | int8)", ["float16", "int8"], ["int32", "bool"]),
-    ("int?", [None, 3], ["x"]),
-    ("(int >= 1)?", [None, 1], [0]),
-    ("int >= 1 | none", [None, 1], [0]),
+    ("dtype(float | int8)", ["float16", "int8"], ["int32", "bool"]), ("int?", [None, 3], ["x"]),
+    ("(int >= 1)?", [None, 1], [0]), ("int >= 1 | none", [None, 1], [0]),
     ("(int >= 0)[2]", [(0, 1)], [(0,), (0, -1), 0]),
-    ("(int >= 0)[1 | len(axes)]", [(0,), (0, 1)], [(), (0, 1, 2)]),
-    ("int[1..]", [(1,), (1, 2, 3)], [()]),
+    ("(int >= 0)[1 | len(axes)]", [(0,), (0, 1)], [(), (0, 1, 2)]), ("int[1..]", [(1,), (1, 2, 3)], [()]),
     ("int[1..2]", [(1,)], [(), (1, 2, 3)]),
-    ("(int >= 0, int >= 0)[rank(data)]", [((0, 1), (0, 0), (2, 2))], [((0, 1),), ((0, -1),) * 3, ((0,),) * 3]),
+    (
+        "(int >= 0, int >= 0)[rank(data)]", [((0, 1), (0, 0), (2, 2))],
+        [((0, 1),), ((0, -1),) * 3, ((0,),) * 3],
+    ),
     ("distinct(int in -rank(data) ..< rank(data))[]", [(), (0, -1), (1, 0, 2)], [(0, 0), (2, -1), (3,)]),
     ("distinct(int in -rank(data) ..< rank(data))[rank(data)]", [(0, -1, 1)], [(0, 1), (0, 1, -2)]),
     ('layout("NCHW" | "NHWC")', ["NCHW", "CHWN", "NCHW4c"], ["NCH", "NCHWW", "nchw", "", "NCHW0c", "NCHWc"]),
-    ('"" | layout("NCHW")', ["", "NHWC"], ["NCW"]),
-    ('int | "all"', [1, "all"], ["some"]),
+    ('"" | layout("NCHW")', ["", "NHWC"], ["NCW"]), ('int | "all"', [1, "all"], ["some"]),
     ("int | int[]", [1, (1, 2)], ["x", (1.0,)]),
 ]
 
@@ -127,10 +121,11 @@ def test_ends_and_literals_are_listed() -> None:
 @pytest.mark.parametrize(
     ("type", "expected"),
     [
-        ("int", False), ("str", False), ("int[]", False), ("array", False), ("int?", False), ("float", True), ("bool", True),
-        ("dtype", True), ("int >= 0", True), ('"a"', True), ('"a" | str', True), ("int[] | float", True),
+        ("int", False), ("str", False), ("int[]", False), ("array", False), ("int?", False), ("float", True),
+        ("bool", True), ("dtype", True), ("int >= 0", True), ('"a"', True), ('"a" | str', True),
+        ("int[] | float", True),
     ],
-)  # fmt: skip
+)
 def test_declared(type: str, expected: bool) -> None:
     assert is_declared(domain(type)) is expected
 
@@ -181,7 +176,8 @@ def test_wrong_parameters(parameter: str, message: str) -> None:
 
 def test_signatures_print_as_declarations() -> None:
     text = (
-        "op nn.pad(data: tensor(float | int8), pad_value: tensor | float = 0.0, pad_width: (int >= 0, int >= 0)[rank(data)], "
+        "op nn.pad(data: tensor(float | int8), pad_value: tensor | float = 0.0, pad_width: (int >= 0, int >= "
+        "0)[rank(data)], "
         'pad_mode: "constant" | "edge" | "reflect" = "constant") -> tensor(bool);'
     )
     (item,) = parse(Source("t.gsl", text)).program.items

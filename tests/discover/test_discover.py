@@ -1,4 +1,6 @@
-"""Rules found over operators: which, in which form, the same with any number of jobs, and going on from a state."""
+"""Rules found over operators: which, in which form, the same with any number of jobs, and going on from a
+state.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +15,16 @@ from gslang.cli.main import main
 from gslang.dialect.load import load_dialect
 from gslang.discover.conditions import size_conditions
 from gslang.discover.discover import Question, plan_of
-from gslang.discover.enumerate import Equation, Evaluator, Found, enumerate_terms, fingerprint, key_of, match, replaced
+from gslang.discover.enumerate import (
+    Equation,
+    Evaluator,
+    Found,
+    enumerate_terms,
+    fingerprint,
+    key_of,
+    match,
+    replaced,
+)
 from gslang.discover.equations import Candidate, candidates
 from gslang.discover.formers import SIZES, Former, Symbol, read_operators, types_at
 from gslang.discover.forms import forms
@@ -25,11 +36,16 @@ ADD, MUL, RELU = (
     Former("add", 2, commutative=True), Former("multiply", 2, commutative=True), Former("nn.relu", 1),
 )  # fmt: skip
 JOIN = tuple(Former("concatenate", 2, (("axis", axis),), packed=True) for axis in (0, 1))
-SPLIT = tuple(Former("split", 1, (("axis", 0), ("indices_or_sections", (Symbol("n"),))), index=index) for index in (0, 1))
+SPLIT = tuple(
+    Former("split", 1, (("axis", 0), ("indices_or_sections", (Symbol("n"),))), index=index)
+    for index in (0, 1)
+)
 PRODUCT = Former("nn.matmul", 2, (("transpose_a", False), ("transpose_b", False)))
 
 
-def found(formers: tuple[Former, ...], size: int, shape: tuple[str, ...] = ("n", "n"), variables: int = 3) -> Found:
+def found(
+    formers: tuple[Former, ...], size: int, shape: tuple[str, ...] = ("n", "n"), variables: int = 3
+) -> Found:
     return enumerate_terms(formers, [types_at(shape)] * variables, load_dialect("relay"), size)
 
 
@@ -62,7 +78,10 @@ def test_every_term_that_is_left_out_equals_one_that_is_kept() -> None:
                 for operands in product_of([trees[p] for p in parts]):
                     tree = (number, *operands)
                     got = [
-                        evaluator.compute(number, at, tuple(types_of(types, at) for _ in operands), [computed[o][at] for o in operands])
+                        evaluator.compute(
+                            number, at, tuple(types_of(types, at) for _ in operands),
+                            [computed[o][at] for o in operands],
+                        )
                         for at in range(2)
                     ]
                     computed[tree] = got
@@ -112,11 +131,13 @@ def test_chance_equalities_are_not_taken() -> None:
 def test_sizes_that_must_be_equal() -> None:
     formers = (ADD, *JOIN)
     types = (types_at(("n", "m")),) * 4
-    candidate = Candidate((0, (2, 0, 1), (2, 2, 3)), (2, (0, 0, 2), (0, 1, 3)), types)  # (x ‖₁ y) + (z ‖₁ w) = (x + z) ‖₁ (y + w)
+    # (x ‖₁ y) + (z ‖₁ w) = (x + z) ‖₁ (y + w)
+    candidate = Candidate((0, (2, 0, 1), (2, 2, 3)), (2, (0, 0, 2), (0, 1, 3)), types)
     conditions = list(size_conditions(candidate, formers, load_dialect("relay"), []))
     assert {((2, 1), (0, 1))} <= set(conditions[0].equal) or {((3, 1), (1, 1))} <= set(conditions[0].equal)
     product = Candidate((0, (0, 0, 1), 2), (0, 0, (0, 1, 2)), (types_at(("n", "n")),) * 3)
-    assert next(size_conditions(product, (PRODUCT,), load_dialect("relay"), [])).equal == ()  # the source's own types say it all
+    # the source's own types say it all
+    assert next(size_conditions(product, (PRODUCT,), load_dialect("relay"), [])).equal == ()
 
 
 def test_a_size_among_attributes_is_read_from_an_input() -> None:
@@ -129,9 +150,15 @@ def test_a_size_among_attributes_is_read_from_an_input() -> None:
 
 def test_operators_are_read_with_attributes() -> None:
     dialect = load_dialect("relay")
-    asked = read_operators('add, concatenate(axis = 0 | 1), split(indices_or_sections = (n,), axis = 0), nn.conv2d(data_layout = "NCHW")', dialect)
+    asked = read_operators(
+        'add, concatenate(axis = 0 | 1), split(indices_or_sections = (n,), axis = 0), nn.conv2d(data_layout '
+        '= "NCHW")',
+        dialect,
+    )
     assert [one.op for one in asked] == ["add", "concatenate", "split", "nn.conv2d"]
-    assert asked[1].settled == (("axis", (0, 1)),) and asked[2].settled[0] == ("indices_or_sections", ((Symbol("n"),),))
+    assert asked[1].settled == (("axis", (0, 1)),) and asked[2].settled[0] == (
+        "indices_or_sections", ((Symbol("n"),),),
+    )
 
 
 def test_inputs_follow_from_operators() -> None:
@@ -171,7 +198,8 @@ def test_found_rules_are_whole(tmp_path: Path) -> None:
 
 def test_operators_of_a_file(tmp_path: Path) -> None:
     (tmp_path / "mine.gsl").write_text(
-        "dialect relay;\nop my.twice(x: tensor) -> tensor { value = x + x };\nop my.back(x: tensor) -> tensor { value = negative(x) };\n",
+        "dialect relay;\nop my.twice(x: tensor) -> tensor { value = x + x };\n"
+        "op my.back(x: tensor) -> tensor { value = negative(x) };\n",
         encoding="utf-8",
     )
     code, text = run(tmp_path, str(tmp_path / "mine.gsl"))
@@ -180,7 +208,9 @@ def test_operators_of_a_file(tmp_path: Path) -> None:
 
 
 def test_known_rules_are_not_found_again(tmp_path: Path) -> None:
-    (tmp_path / "known.gsl").write_text("dialect relay;\nrule twice(x): nn.relu(nn.relu(x)) => nn.relu(x);\n", encoding="utf-8")
+    (tmp_path / "known.gsl").write_text(
+        "dialect relay;\nrule twice(x): nn.relu(nn.relu(x)) => nn.relu(x);\n", encoding="utf-8"
+    )
     code, text = run(tmp_path, str(tmp_path / "known.gsl"), "--ops", "nn.relu,negative")
     assert code == 0 and "negative(negative(x))" in text and "nn.relu(nn.relu(x))" not in text
 
@@ -209,10 +239,14 @@ def test_the_most_useful_rule_comes_first(tmp_path: Path) -> None:
     built = Builder(load_dialect("relay"))
     x = built.input("x", (2, 3))
     graph = tmp_path / "graph.json"
-    graph.write_text(write_json(built.finish(built.call("abs", built.call("abs", built.call("abs", x))))), encoding="utf-8")
+    graph.write_text(
+        write_json(built.finish(built.call("abs", built.call("abs", built.call("abs", x))))), encoding="utf-8"
+    )
     _, text = run(tmp_path, "--ops", "negative,abs", "--variables", "1", "--on", str(graph))
     rules = [line for line in text.splitlines() if line.startswith("rule ")]
-    assert rules[0].startswith("rule abs_abs(") and "Fires 2 times on 1 graph, saving" in text.replace("\n## ", " ")
+    assert rules[0].startswith("rule abs_abs(") and "Fires 2 times on 1 graph, saving" in text.replace(
+        "\n## ", " "
+    )
 
 
 @pytest.mark.parametrize(

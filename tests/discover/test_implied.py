@@ -22,7 +22,8 @@ rule big(x, y, z, w): (x * y + x * z) + x * w => x * (y + (z + w));
 rule twice(x): nn.relu(nn.relu(x)) => nn.relu(x);
 rule thrice(x): nn.relu(nn.relu(nn.relu(x))) => nn.relu(x);
 rule same_shape(x, y: any(shape = x.shape)): nn.relu(x + y) => nn.relu(nn.relu(y + x));
-rule one_axis(x): sum(x, axis = 0, keepdims = false, exclude = false) => negative(sum(negative(x), axis = 0, keepdims = false, exclude = false));
+rule one_axis(x): sum(x, axis = 0, keepdims = false, exclude = false)
+    => negative(sum(negative(x), axis = 0, keepdims = false, exclude = false));
 """
 
 
@@ -31,7 +32,8 @@ def ask(rules: RuleSet, name: str, *by: str) -> Implied:
 
 
 def is_chain(answer: Implied) -> bool:
-    """Whether each step begins where the one before ended, up to the order of operands of sums and products."""
+    """Whether each step begins where the one before ended, up to the order of operands of sums and products.
+    """
     return all(
         normal(a) == normal(b)
         for d in answer.derivations
@@ -43,13 +45,18 @@ def normal(term: Term | None) -> object:
     if term is None:
         return None
     operands = [normal(o) for o in term.operands]
-    return term.op, term.attrs, term.name, tuple(sorted(operands, key=repr)) if term.op in ("add", "multiply") else tuple(operands)
+    return (
+        term.op, term.attrs, term.name,
+        tuple(sorted(operands, key=repr)) if term.op in ("add", "multiply") else tuple(operands),
+    )
 
 
 def test_a_rule_of_several_steps() -> None:
     rules = parse_rules(SUMS)
     answer = ask(rules, "big")
-    assert (answer.implied, answer.instances, answer.rules, answer.forward) == (True, 6, ("assoc", "dist"), False)
+    assert (answer.implied, answer.instances, answer.rules, answer.forward) == (
+        True, 6, ("assoc", "dist"), False,
+    )
     assert is_chain(answer)
     assert not ask(rules, "big", "dist", "twice").implied
     assert not ask(rules, "assoc").implied
@@ -65,7 +72,10 @@ def test_steps_forward_and_backward_are_told_apart() -> None:
 
 
 def test_conditions_of_rules_count() -> None:
-    text = "dialect relay;\nrule any_shape(x, y): nn.relu(x + y) => tanh(x + y);\nrule equal_shapes(x, y: any(shape = x.shape)): nn.relu(x + y) => tanh(x + y);\n"
+    text = (
+        "dialect relay;\nrule any_shape(x, y): nn.relu(x + y) => tanh(x + y);\n"
+        "rule equal_shapes(x, y: any(shape = x.shape)): nn.relu(x + y) => tanh(x + y);\n"
+    )
     rules = parse_rules(text)
     assert ask(rules, "equal_shapes").implied
     answer = ask(rules, "any_shape")
@@ -81,7 +91,10 @@ def test_several_outputs_and_projections() -> None:
 
 def test_chains_of_all_shipped_rules_hold_together() -> None:
     rules = load("std.relay")
-    answers = [implied(rules.known[name], list(rules.known.values()), Settings(instances=2, nodes=500)) for name in rules.own]
+    answers = [
+        implied(rules.known[name], list(rules.known.values()), Settings(instances=2, nodes=500))
+        for name in rules.own
+    ]
     found = [answer for answer in answers if answer.implied]
     assert len(found) >= 5 and all(map(is_chain, found))
 
@@ -107,15 +120,22 @@ def file(tmp_path: Path) -> str:
 def test_the_command(file: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["implied", f"{file}#thrice", "--by", file]) == 0
     out = capsys.readouterr().out
-    assert out.startswith("thrice: implied, derived on 6 instances\n    nn.relu(nn.relu(nn.relu(x_0)))\n  = nn.relu(nn.relu(x_0))    by `twice`\n")
-    assert main(["implied", file, "--by", file, "--rule", "thrice", "--rule", "assoc", "--format", "json"]) == 1
+    assert out.startswith(
+        "thrice: implied, derived on 6 instances\n    nn.relu(nn.relu(nn.relu(x_0)))\n"
+        "  = nn.relu(nn.relu(x_0))    by `twice`\n"
+    )
+    assert (
+        main(["implied", file, "--by", file, "--rule", "thrice", "--rule", "assoc", "--format", "json"]) == 1
+    )
     data = json.loads(capsys.readouterr().out)["rules"]
     assert [(entry["rule"], entry["implied"]) for entry in data] == [("assoc", False), ("thrice", True)]
     assert set(data[1]) == {"rule", "implied", "reason", "instances", "by", "forward", "derivations"}
     assert [step["rule"] for step in data[1]["derivations"][0]["steps"]] == ["twice", "twice"]
 
 
-def test_names_and_files_that_there_are_not(file: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_names_and_files_that_there_are_not(
+    file: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     assert main(["implied", f"{file}#trice", "--by", file]) == 2
     assert "did you mean `thrice`?" in capsys.readouterr().err
     assert main(["implied", file, "--by", file, "--rule", "trice"]) == 2
@@ -130,9 +150,11 @@ def test_names_and_files_that_there_are_not(file: str, tmp_path: Path, capsys: p
 def test_rules_are_read_backwards() -> None:
     """The outer relu has to go inside, against the rule's direction, before two relus can become one."""
     rules = parse_rules(
-        "dialect relay;\nrule inside(x, y) { c = concatenate((nn.relu(x), nn.relu(y))); c => nn.relu(concatenate((x, y), c.*)) }\n"
+        "dialect relay;\nrule inside(x, y) { c = concatenate((nn.relu(x), nn.relu(y))); c => "
+        "nn.relu(concatenate((x, y), c.*)) }\n"
         "rule twice(x): nn.relu(nn.relu(x)) => nn.relu(x);\n"
-        "rule both(x, y) { c = concatenate((nn.relu(x), y)); nn.relu(c) => nn.relu(concatenate((x, y), c.*)) }\n"
+        "rule both(x, y) { c = concatenate((nn.relu(x), y)); nn.relu(c) => nn.relu(concatenate((x, y), c.*)) "
+        "}\n"
     )
     answer = ask(rules, "both", "inside", "twice")
     assert answer.implied and not answer.forward and is_chain(answer)
@@ -141,7 +163,8 @@ def test_rules_are_read_backwards() -> None:
 
 def test_declared_operators_are_what_they_mean() -> None:
     text = (
-        "dialect relay;\nop my.twice(x: tensor) -> tensor { value = x + x };\nrule relus(x): nn.relu(nn.relu(x)) => nn.relu(x);\n"
+        "dialect relay;\nop my.twice(x: tensor) -> tensor { value = x + x };\n"
+        "rule relus(x): nn.relu(nn.relu(x)) => nn.relu(x);\n"
         "rule r(x): my.twice(nn.relu(nn.relu(x))) => nn.relu(x) + nn.relu(x);\n"
     )
     assert ask(parse_rules(text), "r", "relus").implied

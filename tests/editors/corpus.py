@@ -1,7 +1,8 @@
-"""The one corpus of all highlighters, and what the compiler itself says about it: `python -m tests.editors.corpus` prints both as JSON.
+"""The one corpus of all highlighters, and what the compiler itself says about it: `python -m
+tests.editors.corpus` prints both as JSON.
 
-The corpus: every `.gsl` file of the repository that the parser reads without a finding. The tokens are those of the parser's own
-lexer; comments, which it skips, are what is left between them.
+The corpus: every `.gsl` file of the repository that the parser reads without a finding. The tokens are those
+of the parser's own lexer; comments, which it skips, are what is left between them.
 """
 
 from __future__ import annotations
@@ -25,7 +26,10 @@ FOLDERS = ("stdlib_rules", "examples", "benchmarks", "tests")
 
 
 class Token(NamedTuple):
-    """`line` from 1, `column` from 0 and `length` in code points. `kind`: comment string number keyword constant field name sign."""
+    """`line` from 1, `column` from 0 and `length` in code points.
+
+    `kind`: comment string number keyword constant field name sign.
+    """
 
     line: int
     column: int
@@ -58,7 +62,9 @@ def tokens(text: str) -> list[Token]:
         result += _comments(text, starts, end, token.start_pos)
         before = found[k - 1].value if k else ""
         after = found[k + 1].value if k + 1 < len(found) else ""
-        result.append(_token(starts, token.start_pos, str(token.value), _kind(str(token.value), token.type, before, after)))
+        result.append(_token(
+            starts, token.start_pos, str(token.value), _kind(str(token.value), token.type, before, after)
+        ))
         end = token.start_pos + len(token.value)
     return [*result, *_comments(text, starts, end, len(text))]
 
@@ -90,5 +96,8 @@ def _token(starts: list[int], at: int, value: str, kind: str) -> Token:
 
 
 if __name__ == "__main__":
-    table = {str(path.relative_to(ROOT)): {"text": text_of(path), "tokens": tokens(text_of(path))} for path in corpus()}
+    table = {
+        str(path.relative_to(ROOT)): {"text": text_of(path), "tokens": tokens(text_of(path))}
+        for path in corpus()
+    }
     json.dump(table, sys.stdout)

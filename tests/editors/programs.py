@@ -1,4 +1,6 @@
-"""The programs that the tests marked `editors` need: `python -m tests.editors.programs` says which are missing, and how to get them."""
+"""The programs that the tests marked `editors` need: `python -m tests.editors.programs` says which are
+missing, and how to get them.
+"""
 
 from __future__ import annotations
 
@@ -25,7 +27,10 @@ NODE = 20  # the packager of the VS Code extension runs on nothing older
 
 def is_there(program: str) -> bool:
     if program == "eglot":  # a part of Emacs from 29 on, a package before
-        return is_there("emacs") and subprocess.run(["emacs", "-q", "--batch", "-l", "eglot"], capture_output=True).returncode == 0
+        return (
+            is_there("emacs")
+            and subprocess.run(["emacs", "-q", "--batch", "-l", "eglot"], capture_output=True).returncode == 0
+        )
     if shutil.which(program) is None:
         return False
     if program == "node":
@@ -38,8 +43,15 @@ def main() -> int:
     absent = [program for program in PROGRAMS if not is_there(program)]
     if absent:
         packages = " ".join(PROGRAMS[program] for program in absent)
-        note = f"\n  node must be {NODE} or newer; where Debian's is older, https://nodejs.org has it" if "node" in absent else ""
-        sys.stderr.write(f"make test-editors: missing: {', '.join(absent)}\n  on Debian: apt-get install --no-install-recommends {packages}{note}\n")
+        note = (
+            f"\n  node must be {NODE} or newer; where Debian's is older, https://nodejs.org has it"
+            if "node" in absent
+            else ""
+        )
+        sys.stderr.write(
+            f"make test-editors: missing: {', '.join(absent)}\n"
+            f"  on Debian: apt-get install --no-install-recommends {packages}{note}\n"
+        )
     return 1 if absent else 0
 
 

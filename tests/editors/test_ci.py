@@ -27,7 +27,9 @@ test "two become one" for twice {
 """
 BAD = {
     "fmt": GOOD.replace("rule twice(x)", "rule  twice( x )"),
-    "lint": GOOD.replace("{\n    x", "{\n    y: input float32[2];\n    x").replace("## A relu of a relu is one.\n", ""),
+    "lint": GOOD.replace("{\n    x", "{\n    y: input float32[2];\n    x").replace(
+        "## A relu of a relu is one.\n", ""
+    ),
     "test": GOOD.replace("=> nn.relu(x)\n}", "=> x\n}"),
 }
 
@@ -41,7 +43,10 @@ def yaml(name: str) -> Any:
 def shell(script: str, folder: Path, **environment: str) -> subprocess.CompletedProcess[str]:
     path = f"{ROOT / '.venv' / 'bin'}:{os.environ['PATH']}"
     command = ["bash", "--noprofile", "--norc", "-eo", "pipefail", "-c", script]
-    return subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=60, env={**os.environ, "PATH": path, **environment})
+    return subprocess.run(
+        command, cwd=folder, capture_output=True, text=True, timeout=60,
+        env={**os.environ, "PATH": path, **environment},
+    )
 
 
 def ruled(folder: Path, text: str) -> Path:
@@ -88,7 +93,9 @@ def test_the_action_fails_where_it_should(name: str, tmp_path: Path) -> None:
     ruled(tmp_path, BAD[name])
     done = shell(steps()[f"gslc {name}"], tmp_path, **environment)
     assert done.returncode == 1
-    shown = {"fmt": "+rule twice(x): nn.relu", "lint": "file=rules.gsl,line=", "test": "FAILED rules.gsl"}[name]
+    shown = {"fmt": "+rule twice(x): nn.relu", "lint": "file=rules.gsl,line=", "test": "FAILED rules.gsl"}[
+        name
+    ]
     assert shown in done.stdout
 
 
@@ -97,7 +104,10 @@ def test_the_action_writes_reports(tmp_path: Path) -> None:
     done = shell(steps()["gslc lint (SARIF)"], tmp_path, PATHS="rules.gsl", SELECT="L01", SARIF="out.sarif")
     assert done.returncode == 0, done.stderr
     found = json.loads((tmp_path / "out.sarif").read_text(encoding="utf-8"))["runs"][0]["results"]
-    assert found and all(result["locations"][0]["physicalLocation"]["artifactLocation"]["uri"] == "rules.gsl" for result in found)
+    assert found and all(
+        result["locations"][0]["physicalLocation"]["artifactLocation"]["uri"] == "rules.gsl"
+        for result in found
+    )
     ruled(tmp_path, GOOD)
     done = shell(steps()["gslc test"], tmp_path, PATHS="rules.gsl", JUNIT="out.xml")
     assert done.returncode == 0 and 'tests="1"' in (tmp_path / "out.xml").read_text(encoding="utf-8")
@@ -118,7 +128,10 @@ def test_recipes_run(command: str, tmp_path: Path) -> None:
     assert done.returncode == 0, done.stdout + done.stderr
     for report in (*tmp_path.glob("*.json"), *tmp_path.glob("*.xml")):
         text = report.read_text(encoding="utf-8")
-        assert json.loads(text) == [] if report.suffix == ".json" else ElementTree.fromstring(text).tag in ("testsuite", "testsuites")
+        assert (
+            json.loads(text) == [] if report.suffix == ".json"
+            else ElementTree.fromstring(text).tag in ("testsuite", "testsuites")
+        )
 
 
 def test_examples_of_files_can_be_read() -> None:
@@ -130,15 +143,26 @@ def test_examples_of_files_can_be_read() -> None:
     assert len(read) == 5
     hooks = {hook["id"] for hook in read[0]["repos"][0]["hooks"]}
     assert hooks == {hook["id"] for hook in yaml(".pre-commit-hooks.yaml")}
-    given = {name for block in read[1:3] for step in block["jobs"]["rules"]["steps"] if "gslang@" in step.get("uses", "") for name in step["with"]}
+    given = {
+        name
+        for block in read[1:3]
+        for step in block["jobs"]["rules"]["steps"] if "gslang@" in step.get("uses", "")
+        for name in step["with"]
+    }
     assert given <= set(yaml("action.yml")["inputs"])
     listed = re.findall(r"^\| ((?:`[a-z-]+`(?:, )?)+) \|", text, flags=re.MULTILINE)
-    assert {name for row in listed for name in re.findall("`(.*?)`", row)} == set(yaml("action.yml")["inputs"])
+    assert {name for row in listed for name in re.findall("`(.*?)`", row)} == set(
+        yaml("action.yml")["inputs"]
+    )
 
 
 def test_the_problem_matcher_of_the_editor_reads_findings(tmp_path: Path) -> None:
-    matcher = json.loads((ROOT / "editors" / "vscode" / "package.json").read_text(encoding="utf-8"))["contributes"]["problemMatchers"][0]["pattern"]
+    matcher = json.loads((ROOT / "editors" / "vscode" / "package.json").read_text(encoding="utf-8"))[
+        "contributes"
+    ]["problemMatchers"][0]["pattern"]
     ruled(tmp_path, "rule r(x): nn.rellu(x) => x;\n")
-    found = re.match(matcher["regexp"], shell("gslc lint --format concise rules.gsl", tmp_path).stdout, flags=re.MULTILINE)
+    found = re.match(
+        matcher["regexp"], shell("gslc lint --format concise rules.gsl", tmp_path).stdout, flags=re.MULTILINE
+    )
     assert found and found[matcher["file"]] == "rules.gsl" and found[matcher["code"]] == "E0301"
     assert (found[matcher["line"]], found[matcher["column"]]) == ("1", "12")

@@ -1,4 +1,6 @@
-"""Vim, Neovim, Emacs and Sublime Text's files colour each token of the corpus as what the compiler takes it for."""
+"""Vim, Neovim, Emacs and Sublime Text's files colour each token of the corpus as what the compiler takes it
+for.
+"""
 
 from __future__ import annotations
 
@@ -59,7 +61,9 @@ def everything() -> dict[Path, list[Token]]:
 def compare(path: Path, found: list[tuple[Token, Any]], allowed: dict[str, str]) -> None:
     for token, name in found:
         place = f"{path.name}:{token.line}:{token.column + 1}"
-        assert re.match(rf"(?:{allowed[token.kind]})", str(name)), f"{place}: {token.kind} `{token.text}` is {name}"
+        assert re.match(rf"(?:{allowed[token.kind]})", str(name)), (
+            f"{place}: {token.kind} `{token.text}` is {name}"
+        )
 
 
 @pytest.mark.parametrize("editor", ["vim", "nvim"])
@@ -68,23 +72,34 @@ def test_vim(editor: str, tmp_path: Path) -> None:
     for path, listed in everything().items():
         lines = text_of(path).split("\n")
         asked[str(path)] = [
-            [t.line, len(lines[t.line - 1][: t.column].encode()), len(lines[t.line - 1][t.column :][: t.length].encode())] for t in listed
+            [
+                t.line, len(lines[t.line - 1][: t.column].encode()),
+                len(lines[t.line - 1][t.column :][: t.length].encode()),
+            ]
+            for t in listed
         ]
     groups = in_vim(editor, "dump_groups.vim", asked, tmp_path)
     for path, listed in everything().items():
         pairs = groups[str(path)]
-        compare(path, [(token, group) for token, pair in zip(listed, pairs, strict=True) for group in pair], VIM)
+        compare(
+            path, [(token, group) for token, pair in zip(listed, pairs, strict=True) for group in pair], VIM
+        )
 
 
 def in_vim(editor: str, script: str, asked: Any, folder: Path) -> Any:
     """What a script answers, in an editor with only the shipped files."""
     (folder / "asked.json").write_text(json.dumps(asked), encoding="utf-8")
-    start = ["-u", "NONE", "-i", "NONE", "-n", "--cmd", f"set runtimepath^={EDITORS / 'vim'}", "--cmd", "filetype plugin indent on | syntax on"]
+    start = [
+        "-u", "NONE", "-i", "NONE", "-n", "--cmd", f"set runtimepath^={EDITORS / 'vim'}", "--cmd",
+        "filetype plugin indent on | syntax on",
+    ]
     names = ["--cmd", f"let g:input = '{folder}/asked.json' | let g:output = '{folder}/answer.json'"]
     mode = ["--headless"] if editor == "nvim" else ["-N", "-es", "--not-a-term"]
     command = [editor, *mode, *start, *names, "-S", str(Path(__file__).parent / script), "-c", "qa!"]
     environment = {**os.environ, "PATH": f"{ROOT / '.venv' / 'bin'}:{os.environ['PATH']}"}
-    done = subprocess.run(command, capture_output=True, text=True, timeout=240, stdin=subprocess.DEVNULL, env=environment)
+    done = subprocess.run(
+        command, capture_output=True, text=True, timeout=240, stdin=subprocess.DEVNULL, env=environment
+    )
     assert (folder / "answer.json").is_file(), done.stderr + done.stdout
     return json.loads((folder / "answer.json").read_text(encoding="utf-8"))
 
@@ -92,7 +107,10 @@ def in_vim(editor: str, script: str, asked: Any, folder: Path) -> Any:
 def test_vim_shows_what_is_unknown(tmp_path: Path) -> None:
     rules = tmp_path / "wrong.gsl"
     rules.write_text("rule r(x): § => x;\n", encoding="utf-8")
-    assert in_vim("vim", "dump_groups.vim", {str(rules): [[1, 11, 2]]}, tmp_path)[str(rules)][0][0] == "gslangError"
+    assert (
+        in_vim("vim", "dump_groups.vim", {str(rules): [[1, 11, 2]]}, tmp_path)[str(rules)][0][0]
+        == "gslangError"
+    )
 
 
 def test_vim_make_fills_the_quickfix_list(tmp_path: Path) -> None:
@@ -118,31 +136,50 @@ def test_files_of_the_other_language_can_be_kept_out(tmp_path: Path) -> None:
     autocommand = re.search(r"`(autocmd [^`]+old/[^`]+)`", page)
     setup, answer = tmp_path / "vimrc", tmp_path / "answer"
     assert autocommand
-    setup.write_text(f"{autocommand[1]}\nset runtimepath^={EDITORS / 'vim'}\nfiletype plugin indent on\n", encoding="utf-8")
+    setup.write_text(
+        f"{autocommand[1]}\nset runtimepath^={EDITORS / 'vim'}\nfiletype plugin indent on\n", encoding="utf-8"
+    )
     show = f"call writefile([&filetype], '{answer}', 'a')"
-    command = ["vim", "-N", "-es", "--not-a-term", "-u", setup, "-i", "NONE", other, "-c", show, "-c", f"edit {own}", "-c", show, "-c", "qa!"]
+    command = [
+        "vim", "-N", "-es", "--not-a-term", "-u", setup, "-i", "NONE", other, "-c", show, "-c", f"edit {own}",
+        "-c", show, "-c", "qa!",
+    ]
     subprocess.run(command, capture_output=True, timeout=60, stdin=subprocess.DEVNULL)
     assert answer.read_text(encoding="utf-8").split() == ["text", "gslang"]
 
     form = re.search(r"`(\(add-to-list 'auto-mode-alist [^`]+)`", page)
     assert form
-    show = f'(princ (mapcar (lambda (file) (with-current-buffer (find-file file) major-mode)) (list "{other}" "{own}")))'
-    command = ["emacs", "-Q", "--batch", "-l", EDITORS / "emacs" / "gsl-mode.el", "--eval", form[1], "--eval", show]
-    assert subprocess.run(command, capture_output=True, text=True, timeout=60, check=True).stdout == "(text-mode gsl-mode)"
+    show = (
+        f'(princ (mapcar (lambda (file) (with-current-buffer (find-file file) major-mode)) (list "{other}" '
+        f'"{own}")))'
+    )
+    command = [
+        "emacs", "-Q", "--batch", "-l", EDITORS / "emacs" / "gsl-mode.el", "--eval", form[1], "--eval", show,
+    ]
+    assert (
+        subprocess.run(command, capture_output=True, text=True, timeout=60, check=True).stdout
+        == "(text-mode gsl-mode)"
+    )
 
 
 def test_emacs(tmp_path: Path) -> None:
     asked = {str(path): [token[:3] for token in listed] for path, listed in everything().items()}
     faces = in_emacs("gsl-dump", asked, tmp_path)
     for path, listed in everything().items():
-        compare(path, [(token, face) for token, pair in zip(listed, faces[str(path)], strict=True) for face in pair], EMACS)
+        compare(
+            path,
+            [(token, face) for token, pair in zip(listed, faces[str(path)], strict=True) for face in pair],
+            EMACS,
+        )
 
 
 def in_emacs(function: str, asked: Any, folder: Path) -> Any:
     (folder / "asked.json").write_text(json.dumps(asked), encoding="utf-8")
     load = ["-l", str(EDITORS / "emacs" / "gsl-mode.el"), "-l", str(Path(__file__).parent / "dump_faces.el")]
     call = f'({function} "{folder}/asked.json" "{folder}/answer.json")'
-    done = subprocess.run(["emacs", "-Q", "--batch", *load, "--eval", call], capture_output=True, text=True, timeout=240)
+    done = subprocess.run(
+        ["emacs", "-Q", "--batch", *load, "--eval", call], capture_output=True, text=True, timeout=240
+    )
     assert done.returncode == 0, done.stderr
     return json.loads((folder / "answer.json").read_text(encoding="utf-8"))
 
@@ -150,15 +187,26 @@ def in_emacs(function: str, asked: Any, folder: Path) -> Any:
 def test_emacs_mode_compiles_without_a_warning(tmp_path: Path) -> None:
     mode = tmp_path / "gsl-mode.el"
     mode.write_text((EDITORS / "emacs" / "gsl-mode.el").read_text(encoding="utf-8"), encoding="utf-8")
-    done = subprocess.run(["emacs", "-Q", "--batch", "-f", "batch-byte-compile", str(mode)], capture_output=True, text=True, timeout=60)
+    done = subprocess.run(
+        ["emacs", "-Q", "--batch", "-f", "batch-byte-compile", str(mode)], capture_output=True, text=True,
+        timeout=60,
+    )
     assert done.returncode == 0 and "Warning" not in done.stderr, done.stderr
 
 
 def test_emacs_lists_items(tmp_path: Path) -> None:
     rules = tmp_path / "a.gsl"
-    rules.write_text('fn f(x) = x;\n## r\nrule one(x): x => x;\ntest "a title" for one {\n}\npass both { one; }\n', encoding="utf-8")
-    show = '(progn (require \'imenu) (princ (mapcar (lambda (group) (mapcar #\'car (cdr group))) (cdr (imenu--make-index-alist)))))'
-    command = ["emacs", "-Q", "--batch", "-l", str(EDITORS / "emacs" / "gsl-mode.el"), str(rules), "--eval", show]
+    rules.write_text(
+        'fn f(x) = x;\n## r\nrule one(x): x => x;\ntest "a title" for one {\n}\npass both { one; }\n',
+        encoding="utf-8",
+    )
+    show = (
+        "(progn (require 'imenu) (princ (mapcar (lambda (group) (mapcar #'car (cdr group))) (cdr "
+        "(imenu--make-index-alist)))))"
+    )
+    command = [
+        "emacs", "-Q", "--batch", "-l", str(EDITORS / "emacs" / "gsl-mode.el"), str(rules), "--eval", show,
+    ]
     done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=True)
     assert set(re.findall(r"[a-z ]+", done.stdout)) >= {"one", "f", "both", "a title"}
 
@@ -166,9 +214,14 @@ def test_emacs_lists_items(tmp_path: Path) -> None:
 def test_emacs_formats(tmp_path: Path) -> None:
     rules = tmp_path / "a.gsl"
     rules.write_text("rule one( x ):x=>x;\n", encoding="utf-8")
-    command = ["emacs", "-Q", "--batch", "-l", str(EDITORS / "emacs" / "gsl-mode.el"), str(rules), "-f", "gsl-format-buffer", "-f", "save-buffer"]
+    command = [
+        "emacs", "-Q", "--batch", "-l", str(EDITORS / "emacs" / "gsl-mode.el"), str(rules), "-f",
+        "gsl-format-buffer", "-f", "save-buffer",
+    ]
     path = f"{ROOT / '.venv' / 'bin'}:{os.environ['PATH']}"
-    subprocess.run(command, capture_output=True, text=True, timeout=60, check=True, env={**os.environ, "PATH": path})
+    subprocess.run(
+        command, capture_output=True, text=True, timeout=60, check=True, env={**os.environ, "PATH": path}
+    )
     assert rules.read_text(encoding="utf-8") == "rule one(x): x => x;\n"
 
 
@@ -199,7 +252,9 @@ def sublime_scopes(definition: dict[str, Any], text: str) -> Iterator[list[str]]
             scopes[found.start() : found.end()] = [rule.get("scope", inner)] * (found.end() - found.start())
             for group, scope in rule.get("captures", {}).items():
                 if found[group] is not None:
-                    scopes[found.start(group) : found.end(group)] = [scope] * (found.end(group) - found.start(group))
+                    scopes[found.start(group) : found.end(group)] = [scope] * (
+                        found.end(group) - found.start(group)
+                    )
             if "push" in rule:
                 stack.append([entry for entry in rule["push"] if "meta_scope" not in entry])
                 metas.append(inner)
@@ -228,7 +283,11 @@ def test_sublime() -> None:
     assert definition["scope"] == "source.gslang" and definition["file_extensions"] == ["gsl"]
     for path, listed in everything().items():
         scopes = list(sublime_scopes(definition, text_of(path)))
-        compare(path, [(t, scope) for t in listed for scope in scopes[t.line - 1][t.column : t.column + t.length]], SCOPES)
+        compare(
+            path,
+            [(t, scope) for t in listed for scope in scopes[t.line - 1][t.column : t.column + t.length]],
+            SCOPES,
+        )
     assert "invalid.illegal.gslang" in next(sublime_scopes(definition, "a § b"))
 
 
@@ -237,12 +296,19 @@ def in_vim_indented(paths: list[str], folder: Path) -> dict[str, list[str]]:
 
 
 def in_emacs_indented(paths: list[str], folder: Path) -> dict[str, list[str]]:
-    return {path: text.split("\n")[:-1] for path, text in in_emacs("gsl-dump-indentation", paths, folder).items()}
+    return {
+        path: text.split("\n")[:-1] for path, text in in_emacs("gsl-dump-indentation", paths, folder).items()
+    }
 
 
 @pytest.mark.parametrize("indented", [in_vim_indented, in_emacs_indented])
-def test_indentation_is_that_of_the_formatter(indented: Callable[[list[str], Path], dict[str, list[str]]], tmp_path: Path) -> None:
-    """The shipped rules are formatted. Editors see lines, not trees: what differs is inside of broken conditions."""
+def test_indentation_is_that_of_the_formatter(
+    indented: Callable[[list[str], Path], dict[str, list[str]]], tmp_path: Path
+) -> None:
+    """The shipped rules are formatted.
+
+    Editors see lines, not trees: what differs is inside of broken conditions.
+    """
     paths = [str(path) for path in sorted((ROOT / "stdlib_rules").rglob("*.gsl"))]
     lines = different = 0
     for path, found in indented(paths, tmp_path).items():

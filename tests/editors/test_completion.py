@@ -47,15 +47,19 @@ def folder(tmp_path: Path) -> Path:
 def in_bash(folder: Path) -> Complete:
     script = folder / "sub" / "gslc.bash"
     script.write_text(bash(verbs(), names()), encoding="utf-8")
-    # As readline does it: words end at spaces, and `=` is a word of its own. `compopt` has no line to act upon here.
+    # As readline does it: words end at spaces, and `=` is a word of its own. `compopt` has no line to act
+    # upon here.
     ask = r"""
         source "$1"; compopt() { :; }
-        IFS=' ' read -r -a COMP_WORDS <<< "${2//=/ = }"; [[ $2 == *" " || $2 == *= ]] && [[ $2 != *= ]] && COMP_WORDS+=('')
+        IFS=' ' read -r -a COMP_WORDS <<< "${2//=/ = }"
+        [[ $2 == *" " || $2 == *= ]] && [[ $2 != *= ]] && COMP_WORDS+=('')
         COMP_CWORD=$((${#COMP_WORDS[@]} - 1)); _gslc; printf '%s\n' "${COMPREPLY[@]}"
     """
 
     def complete(line: str) -> list[str]:
-        done = subprocess.run(["bash", "-c", ask, "bash", script, line], cwd=folder, capture_output=True, text=True, check=True)
+        done = subprocess.run(
+            ["bash", "-c", ask, "bash", script, line], cwd=folder, capture_output=True, text=True, check=True
+        )
         assert done.stderr == ""
         return sorted(done.stdout.split("\n")[:-1])
 
@@ -67,11 +71,19 @@ def in_fish(folder: Path) -> Complete:
     script.write_text(fish(verbs(), names()), encoding="utf-8")
 
     def complete(line: str) -> list[str]:
-        command = ["fish", "--no-config", "-c", "source $argv[1]; complete --do-complete $argv[2]", str(script), line]
-        done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=True, env={**os.environ, "HOME": str(folder)})
+        command = [
+            "fish", "--no-config", "-c", "source $argv[1]; complete --do-complete $argv[2]", str(script),
+            line,
+        ]
+        done = subprocess.run(
+            command, cwd=folder, capture_output=True, text=True, check=True,
+            env={**os.environ, "HOME": str(folder)},
+        )
         assert done.stderr == ""
         found = [offered.split("\t")[0] for offered in done.stdout.splitlines()]
-        return sorted(word.rpartition("=")[2] if word.startswith("-") and "=" in word else word for word in found)
+        return sorted(
+            word.rpartition("=")[2] if word.startswith("-") and "=" in word else word for word in found
+        )
 
     return complete
 
@@ -79,7 +91,8 @@ def in_fish(folder: Path) -> Complete:
 def in_zsh(folder: Path) -> Complete:
     script = folder / "sub" / "_gslc"
     script.write_text(zsh(verbs(), names()), encoding="utf-8")
-    # A zsh at a terminal of its own; what would be inserted or listed goes through `compadd`, which notes it here.
+    # A zsh at a terminal of its own; what would be inserted or listed goes through `compadd`, which notes it
+    # here.
     ask = r"""
         zmodload zsh/zpty
         zpty inner zsh -f -i
@@ -90,7 +103,8 @@ def in_zsh(folder: Path) -> Complete:
             (($#found)) && print -rl -- ${IPREFIX}${^found} >> $OFFERED
             builtin compadd "$@"
         }'
-        zpty -w inner "OFFERED=$PWD/sub/offered; bindkey '^I' complete-word; setopt no_beep; LISTMAX=100000; print -r 'rea''dy'"
+        zpty -w inner "OFFERED=$PWD/sub/offered; bindkey '^I' complete-word; setopt no_beep; LISTMAX=100000"
+        zpty -w inner "print -r 'rea''dy'"
         zpty -m inner out '*ready*'
         zpty -w -n inner "$2"$'\t'
         integer k; for ((k = 0; k < 100; k++)); do sleep 0.05; [[ -s sub/offered ]] && break; done; sleep 0.3
@@ -100,8 +114,14 @@ def in_zsh(folder: Path) -> Complete:
 
     def complete(line: str) -> list[str]:
         (folder / "sub" / "offered").unlink(missing_ok=True)
-        done = subprocess.run(["zsh", "-f", "-c", ask, "zsh", script, line], cwd=folder, capture_output=True, text=True, check=True, timeout=60)
-        return sorted(word.rpartition("=")[2] if word.startswith("-") and "=" in word else word for word in done.stdout.splitlines())
+        done = subprocess.run(
+            ["zsh", "-f", "-c", ask, "zsh", script, line], cwd=folder, capture_output=True, text=True,
+            check=True, timeout=60,
+        )
+        return sorted(
+            word.rpartition("=")[2] if word.startswith("-") and "=" in word else word
+            for word in done.stdout.splitlines()
+        )
 
     return complete
 
@@ -150,7 +170,9 @@ def test_names_of_rules_are_those_of_the_files(complete: Complete) -> None:
 def test_codes(complete: Complete) -> None:
     assert complete("gslc explain L011") == [code for code in LINTS if code.startswith("L011")]
     assert complete("gslc explain diamond_c") == ["diamond_conv_add"]
-    assert set(complete("gslc lint --select L0101,L020")) == {f"L0101,{code}" for code in LINTS if code.startswith("L020")}
+    assert set(complete("gslc lint --select L0101,L020")) == {
+        f"L0101,{code}" for code in LINTS if code.startswith("L020")
+    }
 
 
 def test_second_arguments_are_graphs(complete: Complete) -> None:
@@ -170,9 +192,14 @@ def test_every_option_is_in_every_script() -> None:
     for verb in table:
         assert {"-h", "--help", "--color"} <= {name for option in verb.options for name in option.names}
         for option in verb.options:
-            assert option.names[-1] in texts[0] and option.names[-1] in texts[1] and f"-l {option.names[-1][2:]} " in texts[2]
+            assert (
+                option.names[-1] in texts[0] and option.names[-1] in texts[1]
+                and f"-l {option.names[-1][2:]} " in texts[2]
+            )
     assert [verb.name for verb in table] == list(VERBS)
-    assert not any(verb.name in ("lint", "match") and Kind.RULES is not verb.arguments[0].kind for verb in table)
+    assert not any(
+        verb.name in ("lint", "match") and Kind.RULES is not verb.arguments[0].kind for verb in table
+    )
 
 
 def test_the_verb_prints_the_script(capsys: pytest.CaptureFixture[str]) -> None:

@@ -21,10 +21,20 @@ def session(tmp_path_factory: pytest.TempPathFactory) -> Any:
     folder = tmp_path_factory.mktemp("emacs")
     rules = folder / "mine.gsl"
     rules.write_text(RULES, encoding="utf-8")
-    environment = {**os.environ, "PATH": f"{ROOT / '.venv' / 'bin'}:{os.environ['PATH']}", "RULES": str(rules), "HOME": str(folder)}
-    load = ["-l", str(ROOT / "editors" / "emacs" / "gsl-mode.el"), "-l", str(Path(__file__).parent / "eglot_session.el")]
+    environment = {
+        **os.environ,
+        "PATH": f"{ROOT / '.venv' / 'bin'}:{os.environ['PATH']}",
+        "RULES": str(rules),
+        "HOME": str(folder),
+    }
+    load = [
+        "-l", str(ROOT / "editors" / "emacs" / "gsl-mode.el"), "-l",
+        str(Path(__file__).parent / "eglot_session.el"),
+    ]
     # Not -Q: before Emacs 29 eglot is a package, which Debian puts on the load path in its start files.
-    done = subprocess.run(["emacs", "-q", "--batch", *load], capture_output=True, text=True, timeout=120, env=environment)
+    done = subprocess.run(
+        ["emacs", "-q", "--batch", *load], capture_output=True, text=True, timeout=120, env=environment
+    )
     assert done.returncode == 0, done.stderr
     return json.loads(done.stdout)
 
@@ -40,4 +50,6 @@ def test_hover_shows_the_operator(session: Any) -> None:
 
 
 def test_formatting_by_the_server(session: Any) -> None:
-    assert session["formatted"] == "dialect relay;\n\n## One of two.\nrule once(x): nn.relu(x) => nn.rellu(x);\n"
+    assert (
+        session["formatted"] == "dialect relay;\n\n## One of two.\nrule once(x): nn.relu(x) => nn.rellu(x);\n"
+    )

@@ -30,12 +30,27 @@ test "no change" for sum_of_two { x: input float32[2]; x => unchanged }
 def in_neovim(folder: Path, script: Path, rules: Path, *before: str) -> Any:
     """What a script answers, where a person has only put the shipped folder on the runtime path."""
     setup = folder / "init.vim"
-    setup.write_text(f"set runtimepath^={ROOT / 'editors' / 'vim'}\nfiletype plugin indent on\nsyntax on\n", encoding="utf-8")
+    setup.write_text(
+        f"set runtimepath^={ROOT / 'editors' / 'vim'}\nfiletype plugin indent on\nsyntax on\n",
+        encoding="utf-8",
+    )
     answer = folder / "answer.json"
-    homes = {name: str(folder / name.lower()) for name in ("XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_STATE_HOME", "XDG_CACHE_HOME")}
-    environment = {**os.environ, **homes, "PATH": f"{ROOT / '.venv' / 'bin'}:{os.environ['PATH']}", "ANSWER": str(answer)}
-    command = ["nvim", "--headless", "-n", "-i", "NONE", "-u", str(setup), *before, str(rules), "-S", str(script)]
-    done = subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=180, env=environment, stdin=subprocess.DEVNULL)
+    homes = {
+        name: str(folder / name.lower())
+        for name in ("XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_STATE_HOME", "XDG_CACHE_HOME")
+    }
+    environment = {
+        **os.environ, **homes,
+        "PATH": f"{ROOT / '.venv' / 'bin'}:{os.environ['PATH']}",
+        "ANSWER": str(answer),
+    }
+    command = [
+        "nvim", "--headless", "-n", "-i", "NONE", "-u", str(setup), *before, str(rules), "-S", str(script),
+    ]
+    done = subprocess.run(
+        command, cwd=folder, capture_output=True, text=True, timeout=180, env=environment,
+        stdin=subprocess.DEVNULL,
+    )
     assert answer.is_file(), done.stderr
     return json.loads(answer.read_text(encoding="utf-8"))
 
@@ -83,7 +98,10 @@ def test_completion_knows_operators(session: Any) -> None:
 
 def test_formatting_is_that_of_gslc_fmt(session: Any) -> None:
     mended = RULES.replace("stride =", "strides =")
-    done = subprocess.run([ROOT / ".venv" / "bin" / "gslc", "fmt", "-"], input=mended, capture_output=True, text=True, check=True, timeout=60)
+    done = subprocess.run(
+        [ROOT / ".venv" / "bin" / "gslc", "fmt", "-"], input=mended, capture_output=True, text=True,
+        check=True, timeout=60,
+    )
     assert session["formatted"] == done.stdout.splitlines()
     assert "    c1 + c2" in session["formatted"]
 
@@ -92,7 +110,9 @@ def test_the_formatting_command_needs_no_server(tmp_path: Path) -> None:
     rules = tmp_path / "mine.gsl"
     rules.write_text("rule one( x ):x=>x;\n\n\n\n## two\nrule two( x ):x=>x;\n", encoding="utf-8")
     script = tmp_path / "script.vim"
-    script.write_text("GslangFormat\ncall writefile([json_encode(getline(1, '$'))], $ANSWER)\nqa!\n", encoding="utf-8")
+    script.write_text(
+        "GslangFormat\ncall writefile([json_encode(getline(1, '$'))], $ANSWER)\nqa!\n", encoding="utf-8"
+    )
     found = in_neovim(tmp_path, script, rules, "--cmd", "let g:gslang_lsp = v:false")
     assert found == ["rule one(x): x => x;", "", "## two", "rule two(x): x => x;"]
 
@@ -101,6 +121,8 @@ def test_format_on_save(tmp_path: Path) -> None:
     rules = tmp_path / "mine.gsl"
     rules.write_text("rule one( x ):x=>x;\n", encoding="utf-8")
     script = tmp_path / "script.vim"
-    script.write_text("let g:gslang_format_on_save = v:true\nwrite\ncall writefile(['0'], $ANSWER)\nqa!\n", encoding="utf-8")
+    script.write_text(
+        "let g:gslang_format_on_save = v:true\nwrite\ncall writefile(['0'], $ANSWER)\nqa!\n", encoding="utf-8"
+    )
     in_neovim(tmp_path, script, rules, "--cmd", "let g:gslang_lsp = v:false")
     assert rules.read_text(encoding="utf-8") == "rule one(x): x => x;\n"

@@ -1,4 +1,6 @@
-"""The tree-sitter grammar: it reads the corpus as the compiler does, its queries fit it, and its generated files are fresh."""
+"""The tree-sitter grammar: it reads the corpus as the compiler does, its queries fit it, and its generated
+files are fresh.
+"""
 
 from __future__ import annotations
 
@@ -38,7 +40,10 @@ def language(tmp_path_factory: pytest.TempPathFactory) -> Any:
     from tree_sitter import Language
 
     library = tmp_path_factory.mktemp("tree-sitter") / "gslang.so"
-    subprocess.run(["cc", "-shared", "-fPIC", "-O1", "-I", FOLDER / "src", FOLDER / "src" / "parser.c", "-o", library], check=True, timeout=120)
+    subprocess.run(
+        ["cc", "-shared", "-fPIC", "-O1", "-I", FOLDER / "src", FOLDER / "src" / "parser.c", "-o", library],
+        check=True, timeout=120,
+    )
     loaded = ctypes.CDLL(str(library))
     loaded.tree_sitter_gslang.restype = ctypes.c_void_p
     new = ctypes.pythonapi.PyCapsule_New
@@ -75,7 +80,9 @@ def test_it_refuses_what_is_broken(language: Any) -> None:
     assert sum(found.values()) >= len(found) - 2, found  # it takes a little more than the compiler
 
 
-@pytest.mark.parametrize("broken", ["c = nn.relu(x, ;\n  c => x", "c =\n  c => x", "c = [1, 2;\n  c\n  => x", "c where => x"])
+@pytest.mark.parametrize(
+    "broken", ["c = nn.relu(x, ;\n  c => x", "c =\n  c => x", "c = [1, 2;\n  c\n  => x", "c where => x"]
+)
 def test_a_broken_item_leaves_the_others(language: Any, broken: str) -> None:
     root = parsed(language, f"rule one(x): x => x;\nrule two(x) {{\n  {broken}\n}}\nrule three(x): x => x;\n")
     names = [node.child_by_field_name("name").text for node in root.children if node.type == "rule_item"]
@@ -89,7 +96,8 @@ def test_each_token_has_its_colour(language: Any) -> None:
     for path in corpus():
         text = text_of(path)
         root, offsets, lines = parsed(language, text), byte_offsets(text), text.split("\n")
-        colours: dict[int, tuple[int, int, str]] = {}  # start → the smallest node, the later pattern, its capture
+        # start → the smallest node, the later pattern, its capture
+        colours: dict[int, tuple[int, int, str]] = {}
         for index, captures in QueryCursor(query).matches(root):
             for capture, nodes in captures.items():
                 for node in nodes:
@@ -100,8 +108,11 @@ def test_each_token_has_its_colour(language: Any) -> None:
         for token in tokens(text):
             at = offsets[token.line - 1] + len(lines[token.line - 1][: token.column].encode())
             capture = colours.get(at, (0, 0, "nothing"))[2]
-            allowed = CAPTURES[token.kind] + ("|function" if token.text == "where" else "")  # it is also an operator
-            assert re.match(allowed, capture), f"{path.name}:{token.line}:{token.column + 1}: {token.kind} `{token.text}` is {capture}"
+            # it is also an operator
+            allowed = CAPTURES[token.kind] + ("|function" if token.text == "where" else "")
+            assert re.match(allowed, capture), (
+                f"{path.name}:{token.line}:{token.column + 1}: {token.kind} `{token.text}` is {capture}"
+            )
 
 
 @pytest.mark.parametrize("name", sorted(path.name for path in (FOLDER / "queries").glob("*.scm")))
@@ -137,11 +148,14 @@ def grammar_json() -> dict[str, Any]:
 def test_the_parser_is_fresh() -> None:
     """After a change of grammar.js: `tree-sitter generate`."""
     done = subprocess.run(
-        ["node", Path(__file__).parent / "grammar_json.mjs", FOLDER / "grammar.js"], capture_output=True, text=True, check=True, timeout=60
+        ["node", Path(__file__).parent / "grammar_json.mjs", FOLDER / "grammar.js"], capture_output=True,
+        text=True, check=True, timeout=60,
     )
     for part, value in json.loads(done.stdout).items():
         assert grammar_json()[part] == value, part
-    words_in_parser = set(re.findall(r'\[(?:anon_)?sym_\w+\] = "(\w+)",', (FOLDER / "src" / "parser.c").read_text(encoding="utf-8")))
+    words_in_parser = set(re.findall(
+        r'\[(?:anon_)?sym_\w+\] = "(\w+)",', (FOLDER / "src" / "parser.c").read_text(encoding="utf-8")
+    ))
     assert set(words.words()) - {"none"} <= words_in_parser
 
 

@@ -1,4 +1,6 @@
-"""The extension for VS Code fits together: what its manifest names is there, snippets are rules, no address of a registry is written down."""
+"""The extension for VS Code fits together: what its manifest names is there, snippets are rules, no address
+of a registry is written down.
+"""
 
 from __future__ import annotations
 
@@ -21,7 +23,9 @@ def manifest() -> dict[str, Any]:
 
 
 def test_files_of_the_manifest_are_there() -> None:
-    named = re.findall(r'"(?:\./)?((?:images|syntaxes|snippets)/[^"]+|language-configuration\.json)"', json.dumps(manifest()))
+    named = re.findall(
+        r'"(?:\./)?((?:images|syntaxes|snippets)/[^"]+|language-configuration\.json)"', json.dumps(manifest())
+    )
     assert len(named) >= 5
     assert all((FOLDER / name).is_file() for name in named)
     assert {language["id"] for language in manifest()["contributes"]["languages"]} == {"gslang"}
@@ -42,7 +46,10 @@ def test_the_version_is_that_of_gslang() -> None:
     import gslang
 
     lock = json.loads((FOLDER / "package-lock.json").read_text(encoding="utf-8"))
-    assert manifest()["version"] == lock["version"] == lock["packages"][""]["version"] == re.match(r"[\d.]*\d", gslang.__version__)[0]  # type: ignore[index]
+    assert (
+        manifest()["version"] == lock["version"] == lock["packages"][""]["version"]
+        == re.match(r"[\d.]*\d", gslang.__version__)[0]
+    )  # type: ignore[index]
 
 
 def test_the_lock_names_no_registry() -> None:
@@ -63,7 +70,9 @@ def expanded(body: list[str]) -> str:
     return re.sub(r"\$\{(\d+):((?:[^{}\\]|\\.)*)\}", place, written)
 
 
-@pytest.mark.parametrize("name", sorted(json.loads((FOLDER / "snippets" / "gslang.json").read_text(encoding="utf-8"))))
+@pytest.mark.parametrize(
+    "name", sorted(json.loads((FOLDER / "snippets" / "gslang.json").read_text(encoding="utf-8")))
+)
 def test_snippets_are_rules(name: str) -> None:
     snippet = json.loads((FOLDER / "snippets" / "gslang.json").read_text(encoding="utf-8"))[name]
     text = expanded(snippet["body"])
@@ -83,10 +92,16 @@ def test_brackets_and_words_are_those_of_the_language() -> None:
     found = json.loads((FOLDER / "language-configuration.json").read_text(encoding="utf-8"))
     word = re.compile(found["wordPattern"])
     text = (ROOT / "stdlib_rules" / "relay" / "conv.gsl").read_text(encoding="utf-8")
-    assert all(word.fullmatch(token.text) for token in code(text) if token.kind in ("name", "keyword", "field", "number"))
+    assert all(
+        word.fullmatch(token.text)
+        for token in code(text) if token.kind in ("name", "keyword", "field", "number")
+    )
     opening = re.compile(found["indentationRules"]["increaseIndentPattern"])
     closing = re.compile(found["indentationRules"]["decreaseIndentPattern"])
-    assert opening.match("rule r(x) {  # why") and opening.match("    c = f(") and not opening.match("rule r(x): x => x;")
+    assert (
+        opening.match("rule r(x) {  # why")
+        and opening.match("    c = f(") and not opening.match("rule r(x): x => x;")
+    )
     assert closing.match("    );") and not closing.match("  => x")
 
 

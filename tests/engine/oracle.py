@@ -1,9 +1,10 @@
 """A brute-force matcher, written from semantics.md §2 and §10 and nothing of the engine.
 
-`is_match` states the five conditions of a given assignment. `all_matches` tries every assignment: every branch of every
-alternation, every graph node for every pattern node whose place is not forced, every order of commutative operands.
-(Forced is a node whose user is placed: condition 2 says where it must be.) `each` in operands is no construct of its own
-here: the template is spelled out as often as instances may be (`spell_out`).
+`is_match` states the five conditions of a given assignment. `all_matches` tries every assignment: every
+branch of every alternation, every graph node for every pattern node whose place is not forced, every order of
+commutative operands. (Forced is a node whose user is placed: condition 2 says where it must be.) `each` in
+operands is no construct of its own here: the template is spelled out as often as instances may be
+(`spell_out`).
 """
 
 from __future__ import annotations
@@ -39,18 +40,28 @@ def has_match(rule: Rule, graph: Data, ends: list[int], start: int) -> bool:
     """Whether a match exists whose first output is `start`."""
     if rule.varying is not None:
         return any(True for _ in greedy_matches(rule, graph, ends, start))
-    return any(next(all_matches(plain, graph, ends, {plain.outputs[0]: start}), None) is not None for _, plain in spelled_out(rule, graph))
+    return any(
+        next(all_matches(plain, graph, ends, {plain.outputs[0]: start}), None) is not None
+        for _, plain in spelled_out(rule, graph)
+    )
 
 
 def spelled_out(rule: Rule, graph: Data) -> list[tuple[tuple[int, ...], Rule]]:
-    """All rules without `each` that a rule (whose instances are operands) stands for on this graph, with numbers of instances."""
+    """All rules without `each` that a rule (whose instances are operands) stands for on this graph, with
+    numbers of instances.
+    """
     if not rule.templates:
         return [((), rule)]
-    return [(counts, spell_out(rule, counts)) for counts in product(*[_counts(rule, template, graph) for template in rule.templates])]
+    return [
+        (counts, spell_out(rule, counts))
+        for counts in product(*[_counts(rule, template, graph) for template in rule.templates])
+    ]
 
 
 def _counts(rule: Rule, template: Template, graph: Data) -> list[int]:
-    """The numbers of instances that sequences of the graph leave for a template; 0 where it may be in a branch that is not chosen."""
+    """The numbers of instances that sequences of the graph leave for a template; 0 where it may be in a
+    branch that is not chosen.
+    """
     if template.outputs:
         return [1]
     counts = {0}
@@ -59,7 +70,10 @@ def _counts(rule: Rule, template: Template, graph: Data) -> list[int]:
         if any(isinstance(part, Spread) and part.node in template.nodes for part in parts):
             wanted = ("tuple",) if isinstance(node, Tuple) else node.operators  # type: ignore[union-attr]
             fixed = sum(not isinstance(part, Spread) for part in parts)
-            counts |= {len(operands) - fixed for operator, operands, _ in graph if operator in wanted and len(operands) >= fixed}
+            counts |= {
+                len(operands) - fixed
+                for operator, operands, _ in graph if operator in wanted and len(operands) >= fixed
+            }
     return sorted(counts)
 
 
@@ -71,12 +85,17 @@ def all_matches(rule: Rule, graph: Data, ends: list[int], known: Assignment) -> 
         active = reachable(rule.nodes, rule.outputs, choice)
         if any(branch and k not in active for k, branch in choice.items()):
             continue  # the same as with its first branch
-        for f in _assignments(rule, graph, choice, dict(known), [k for k in reversed(active) if not isinstance(rule.nodes[k], Leaf)]):
+        for f in _assignments(
+            rule, graph, choice, dict(known),
+            [k for k in reversed(active) if not isinstance(rule.nodes[k], Leaf)],
+        ):
             if is_match(rule, graph, ends, choice, f):
                 yield f
 
 
-def _assignments(rule: Rule, graph: Data, choice: dict[int, int], f: Assignment, todo: list[int]) -> Iterator[Assignment]:
+def _assignments(
+    rule: Rule, graph: Data, choice: dict[int, int], f: Assignment, todo: list[int]
+) -> Iterator[Assignment]:
     if not todo:
         yield f
         return
@@ -98,7 +117,10 @@ def _assignments(rule: Rule, graph: Data, choice: dict[int, int], f: Assignment,
             extended = {**f, k: slot}
             if len(nodes) != len(slots) or any(extended.setdefault(n, s) != s for n, s in zip(nodes, slots)):
                 continue
-            if all(_leaf_fits(leaf, s, graph) for n, s in zip(nodes, slots) if isinstance(leaf := rule.nodes[n], Leaf)):
+            if all(
+                _leaf_fits(leaf, s, graph)
+                for n, s in zip(nodes, slots) if isinstance(leaf := rule.nodes[n], Leaf)
+            ):
                 yield from _assignments(rule, graph, choice, extended, rest)
 
 
@@ -114,7 +136,9 @@ def _operator_fits(node: Any, operator: str) -> bool:
 
 
 def _orders(node: Any, entry: tuple[str, tuple[int, ...], Any]) -> list[tuple[int, ...]]:
-    """The ways to read the operands: those left out at the end are absent, a commutative operator's may be swapped."""
+    """The ways to read the operands: those left out at the end are absent, a commutative operator's may be
+    swapped.
+    """
     operator, operands, _ = entry
     if isinstance(node, Call):
         while len(operands) > len(node.operands) and operands[-1] < 0:
@@ -141,21 +165,28 @@ def is_match(rule: Rule, graph: Data, ends: list[int], choice: dict[int, int], f
     # 1. kinds, operators, attributes, `where`
     for k in active:
         node = nodes[k]
-        if isinstance(node, Leaf) and not (_leaf_fits(node, f[k], graph) and _shape_fits(node.shape, f, f[k], graph)):
+        if isinstance(node, Leaf) and not (
+            _leaf_fits(node, f[k], graph) and _shape_fits(node.shape, f, f[k], graph)
+        ):
             return False
         if isinstance(node, Projection) and node.index is not None and graph[f[k]][2]["index"] != node.index:
             return False
         if isinstance(node, Call) and not _axis_fits(node.axis, f, f[k], graph, choice):
             return False
     for variable in VARIABLES:
-        if len({graph[f[k]][0] for k in inner if isinstance(n := nodes[k], Call) and n.variable == variable}) > 1:
+        if (
+            len({graph[f[k]][0] for k in inner if isinstance(n := nodes[k], Call) and n.variable == variable})
+            > 1
+        ):
             return False
     if not all(_holds(c, f, graph, choice, ends) for c in rule.where):
         return False
     # 2. operands in order
     for k in inner:
         node = nodes[k]
-        if not _operator_fits(node, graph[f[k]][0]) or tuple(f[o] for o in below(node)) not in _orders(node, graph[f[k]]):
+        if not _operator_fits(node, graph[f[k]][0]) or tuple(f[o] for o in below(node)) not in _orders(
+            node, graph[f[k]]
+        ):
             return False
     if any(f[k] != f[node.branches[choice[k]]] for k in active if isinstance(node := nodes[k], Choice)):
         return False
@@ -171,7 +202,9 @@ def is_match(rule: Rule, graph: Data, ends: list[int], choice: dict[int, int], f
     for k in interior:
         if k in rule.growing:
             continue
-        if f[k] in ends or any(f[k] in operands and g not in matched for g, (_, operands, _) in enumerate(graph)):
+        if f[k] in ends or any(
+            f[k] in operands and g not in matched for g, (_, operands, _) in enumerate(graph)
+        ):
             return False
     # 5. no input is, or depends on, an output
     targets = {f[k] for k in outputs}
@@ -189,8 +222,14 @@ def _leaf_fits(leaf: Leaf, slot: int, graph: Data) -> bool:
     if leaf.value is not None:
         elements = attributes["value"] if operator == "const" else ()
         elements = elements if isinstance(elements, tuple) else (elements,)
-        return (len(elements) == 1 or leaf.splat) and len(elements) > 0 and all(e == leaf.value for e in elements)
-    return leaf.kind == "any" or operator == leaf.kind or operator in {"var": ("input", "param"), "fixed": ("param", "const")}.get(leaf.kind, ())
+        return (
+            (len(elements) == 1 or leaf.splat) and len(elements) > 0
+            and all(e == leaf.value for e in elements)
+        )
+    return (
+        leaf.kind == "any" or operator == leaf.kind
+        or operator in {"var": ("input", "param"), "fixed": ("param", "const")}.get(leaf.kind, ())
+    )
 
 
 def _axis(slot: int, graph: Data) -> int:
@@ -199,7 +238,9 @@ def _axis(slot: int, graph: Data) -> int:
     return value
 
 
-def _axis_fits(axis: tuple[Any, ...] | None, f: Assignment, slot: int, graph: Data, choice: dict[int, int]) -> bool:
+def _axis_fits(
+    axis: tuple[Any, ...] | None, f: Assignment, slot: int, graph: Data, choice: dict[int, int]
+) -> bool:
     match axis:
         case None:
             return True
@@ -211,7 +252,9 @@ def _axis_fits(axis: tuple[Any, ...] | None, f: Assignment, slot: int, graph: Da
             if alternation not in f:
                 return False
             arm = arms[choice[alternation]]
-            return bool(arm == "_" or _axis(slot, graph) == (arm if isinstance(arm, int) else _axis(f[arm[1]], graph)))
+            return bool(
+                arm == "_" or _axis(slot, graph) == (arm if isinstance(arm, int) else _axis(f[arm[1]], graph))
+            )
         case ("if", other, value, then, otherwise):
             if other not in f:
                 return False
@@ -260,10 +303,30 @@ def _same_shape(a: tuple[int | None, ...] | None, b: tuple[int | None, ...] | No
     return None if any(x is None or y is None for x, y in zip(a, b)) else True
 
 
-def _holds(condition: tuple[Any, ...], f: Assignment, graph: Data, choice: dict[int, int], ends: list[int]) -> bool:
-    """Only what is known to hold: a node below a template without instances is not matched, and nothing is known of it."""
-    count = {"equal": 2, "is": 1, "not": 1, "match": 1, "absent": 1, "there": 1, "dim": 1, "users": 1, "all users": 2, "output": 1, "no output": 1}.get(condition[0], 0)
-    nodes = condition[1:] if condition[0] == "distinct" else (condition[1], condition[3]) if condition[0] == "shapes" else condition[1 : 1 + count]
+def _holds(
+    condition: tuple[Any, ...], f: Assignment, graph: Data, choice: dict[int, int], ends: list[int]
+) -> bool:
+    """Only what is known to hold: a node below a template without instances is not matched, and nothing is
+    known of it.
+    """
+    count = {
+        "equal": 2,
+        "is": 1,
+        "not": 1,
+        "match": 1,
+        "absent": 1,
+        "there": 1,
+        "dim": 1,
+        "users": 1,
+        "all users": 2,
+        "output": 1,
+        "no output": 1,
+    }.get(condition[0], 0)
+    nodes = (
+        condition[1:] if condition[0] == "distinct"
+        else (condition[1], condition[3]) if condition[0] == "shapes"
+        else condition[1 : 1 + count]
+    )
     if any(k not in f for k in nodes):
         return False
     match condition:
@@ -292,7 +355,10 @@ def _holds(condition: tuple[Any, ...], f: Assignment, graph: Data, choice: dict[
         case ("no output", a):
             return f[a] >= 0 and f[a] not in ends
         case ("all users", a, b):
-            return f[a] >= 0 and f[b] >= 0 and _users(f[a], graph[f[b]][0], None, graph) == _users(f[a], None, None, graph)
+            return (
+                f[a] >= 0 and f[b] >= 0
+                and _users(f[a], graph[f[b]][0], None, graph) == _users(f[a], None, None, graph)
+            )
         case ("dim", a, index, sign, d):
             dims = _dims(f[a], graph)
             found = None if dims is None or not 0 <= index < len(dims) else dims[index]
@@ -309,7 +375,11 @@ def _holds(condition: tuple[Any, ...], f: Assignment, graph: Data, choice: dict[
 def _users(slot: int, operator: str | None, axis: int | None, graph: Data) -> int:
     users = [(name, attributes) for name, operands, attributes in graph if slot in operands]
     if axis is not None:
-        users = [(name, attributes) for name, attributes in users if name in DEFAULT_AXIS and attributes.get("axis", DEFAULT_AXIS[name]) == axis]
+        users = [
+            (name, attributes)
+            for name, attributes in users
+            if name in DEFAULT_AXIS and attributes.get("axis", DEFAULT_AXIS[name]) == axis
+        ]
     return len([name for name, _ in users if operator is None or name == operator])
 
 
@@ -330,7 +400,7 @@ def _depends(graph: Data, start: int, targets: set[int]) -> bool:
     return False
 
 
-# ── `each` as outputs ─────────────────────────────────────────────────────────────────────────────────────────
+# ── `each` as outputs ───────────────────────────────────────────────────────────────────────────────────────
 
 
 def reverse_post_order(graph: Data, ends: list[int]) -> list[int]:
@@ -347,13 +417,15 @@ def reverse_post_order(graph: Data, ends: list[int]) -> list[int]:
     return result
 
 
-def greedy_matches(rule: Rule, graph: Data, ends: list[int], start: int) -> Iterator[tuple[tuple[int, ...], Assignment]]:
+def greedy_matches(
+    rule: Rule, graph: Data, ends: list[int], start: int
+) -> Iterator[tuple[tuple[int, ...], Assignment]]:
     """§10: numbers of instances and assignment of each match that greedy growth from `start` may end with.
 
-    The first instance is matched in any way, and templates of operands with it. Then every further node, in the order of the
-    graph, becomes an instance if it can with the match so far valid: conditions 1 to 5, of which 4 for what is inside the
-    template, and the block's `where`. In which way it becomes one is left open (all are followed). At the end the whole match
-    must be one, with the outer `where`.
+    The first instance is matched in any way, and templates of operands with it. Then every further node, in
+    the order of the graph, becomes an instance if it can with the match so far valid: conditions 1 to 5, of
+    which 4 for what is inside the template, and the block's `where`. In which way it becomes one is left open
+    (all are followed). At the end the whole match must be one, with the outer `where`.
     """
     varying = rule.varying
     assert varying is not None
@@ -371,7 +443,9 @@ def greedy_matches(rule: Rule, graph: Data, ends: list[int], start: int) -> Iter
         found = all_matches(grown, graph, ends, {**f, grown.outputs[-1]: root})
         return [way for way in found if _keeps_to_itself(rule, varying, grown, count, way, graph)]
 
-    def grow(others: tuple[int, ...], count: int, f: Assignment, position: int) -> Iterator[tuple[tuple[int, ...], Assignment]]:
+    def grow(
+        others: tuple[int, ...], count: int, f: Assignment, position: int
+    ) -> Iterator[tuple[tuple[int, ...], Assignment]]:
         for at in range(position, len(order)):
             if (maximum := most(f)) is not None and count >= maximum:
                 break
@@ -388,9 +462,20 @@ def greedy_matches(rule: Rule, graph: Data, ends: list[int], start: int) -> Iter
             yield from grow(others, 1, f, 0)
 
 
-def _keeps_to_itself(rule: Rule, varying: Template, grown: Rule, count: int, f: Assignment, graph: Data) -> bool:
-    """Stricter than §10, as the engine is: what goes away with the newest instance is used by this instance only."""
+def _keeps_to_itself(
+    rule: Rule, varying: Template, grown: Rule, count: int, f: Assignment, graph: Data
+) -> bool:
+    """Stricter than §10, as the engine is: what goes away with the newest instance is used by this instance
+    only.
+    """
     newest = [place_of(rule, k, count) for k in varying.nodes]
     around = {f[k] for k in f if k in newest or k < len(rule.nodes)}
-    gone = [f[k] for k in newest if k in f and not isinstance(grown.nodes[k], (Leaf, Choice)) and k not in grown.keep | stands_for(grown.nodes, grown.uses) and f[k] != f[newest[-1]]]
-    return not any(slot in operands and g not in around for slot in gone for g, (_, operands, _) in enumerate(graph))
+    gone = [
+        f[k]
+        for k in newest
+        if k in f and not isinstance(grown.nodes[k], (Leaf, Choice))
+        and k not in grown.keep | stands_for(grown.nodes, grown.uses) and f[k] != f[newest[-1]]
+    ]
+    return not any(
+        slot in operands and g not in around for slot in gone for g, (_, operands, _) in enumerate(graph)
+    )

@@ -1,6 +1,8 @@
-"""Random patterns of plain calls and graphs that nearly match them: small, so that rules often match what other rules made.
+"""Random patterns of plain calls and graphs that nearly match them: small, so that rules often match what
+other rules made.
 
-A pattern is a list of `("input",)` or `(operator, operands)`, a graph too. `random_rules` has the whole language.
+A pattern is a list of `("input",)` or `(operator, operands)`, a graph too. `random_rules` has the whole
+language.
 """
 
 from __future__ import annotations
@@ -22,10 +24,14 @@ def random_pattern(random: Random) -> tuple[list[tuple], list[int], set[int]]:
             if random.random() < 0.5:
                 pattern.append((random.choice(UNARY), (random.randrange(len(pattern)),)))
             else:
-                pattern.append((random.choice(BINARY), (random.randrange(len(pattern)), random.randrange(len(pattern)))))
+                pattern.append(
+                    (random.choice(BINARY), (random.randrange(len(pattern)), random.randrange(len(pattern))))
+                )
         used = {o for node in pattern if node[0] != "input" for o in node[1]}
         inner = [k for k, node in enumerate(pattern) if node[0] != "input"]
-        outputs = [k for k in inner if k not in used] + [k for k in inner if k in used and random.random() < 0.15]
+        outputs = [k for k in inner if k not in used] + [
+            k for k in inner if k in used and random.random() < 0.15
+        ]
         random.shuffle(outputs)
         if len(outputs) > 4 or any(k not in used for k, node in enumerate(pattern) if node[0] == "input"):
             continue
@@ -53,7 +59,10 @@ def rule_text(pattern: list[tuple], outputs: list[int], keep: set[int]) -> str:
             call = f"{node[0]}({', '.join(f'p{o}' for o in node[1])})"
             lines.append(f"p{k} = {'keep ' if k in keep else ''}{call};")
     targets = ", ".join(f"negative({inputs[0]})" for _ in outputs)
-    return f"rule r({', '.join(inputs)}) {{ {' '.join(lines)} {', '.join(f'p{k}' for k in outputs)} => {targets} }}"
+    return (
+        f"rule r({', '.join(inputs)}) {{ {' '.join(lines)} {', '.join(f'p{k}' for k in outputs)} => "
+        f"{targets} }}"
+    )
 
 
 def random_graph(random: Random, pattern: list[tuple], outputs: list[int]) -> tuple[list[tuple], list[int]]:

@@ -1,8 +1,9 @@
-"""Random graphs that nearly match a given random rule: copies of its source, permuted, damaged, with other users.
+"""Random graphs that nearly match a given random rule: copies of its source, permuted, damaged, with other
+users.
 
-A graph is a list of `(operator, operands, attributes)`; leaves are "input", "param" and "const" (attribute `value`), tuples
-"tuple", projections "proj" (attribute `index`); an operand left out is -1. Some nodes have dimensions (`DIMS`): a tuple with None for
-what is unknown, or None; all others are 2 × 2.
+A graph is a list of `(operator, operands, attributes)`; leaves are "input", "param" and "const" (attribute
+`value`), tuples "tuple", projections "proj" (attribute `index`); an operand left out is -1. Some nodes have
+dimensions (`DIMS`): a tuple with None for what is unknown, or None; all others are 2 × 2.
 """
 
 from __future__ import annotations
@@ -42,34 +43,54 @@ COMMON = 5  # the leaves that every graph begins with
 
 def random_graph(random: Random, rule: Rule) -> tuple[Data, list[int]]:
     """Nodes and outputs."""
-    graph: Data = [("input", (), {}), ("input", (), {}), ("param", (), {}), ("const", (), {"value": 1.0}), ("const", (), {"value": 2.0})]
+    graph: Data = [
+        ("input", (), {}), ("input", (), {}), ("param", (), {}), ("const", (), {"value": 1.0}),
+        ("const", (), {"value": 2.0}),
+    ]
     assert len(graph) == COMMON
     for _ in range(1 if len(rule.nodes) > 7 or random.random() < 0.5 else 2):
         counts = tuple(random.choice((0, 1, 1, 2, 2, 2, 3, 3)) for _ in rule.templates)
         _copy(random, spell_out(rule, counts) if counts else rule, graph)
-    if any(isinstance(n, Leaf) and n.shape is not None for n in rule.nodes) or any(c[0] in ("dim", "shapes") for c in rule.where):
+    if any(isinstance(n, Leaf) and n.shape is not None for n in rule.nodes) or any(
+        c[0] in ("dim", "shapes") for c in rule.where
+    ):
         graph = [_with_dims(random, entry) for entry in graph]
     used = {o for _, operands, _ in graph for o in operands}
     ends = [g for g, node in enumerate(graph) if node[0] not in LEAVES and g not in used]
-    ends += [g for g, node in enumerate(graph) if node[0] not in LEAVES and g in used and random.random() < 0.05]
+    ends += [
+        g for g, node in enumerate(graph) if node[0] not in LEAVES and g in used and random.random() < 0.05
+    ]
     random.shuffle(ends)
     return graph, ends
 
 
-def _with_dims(random: Random, entry: tuple[str, tuple[int, ...], dict[str, Any]]) -> tuple[str, tuple[int, ...], dict[str, Any]]:
+def _with_dims(
+    random: Random, entry: tuple[str, tuple[int, ...], dict[str, Any]]
+) -> tuple[str, tuple[int, ...], dict[str, Any]]:
     operator, operands, attributes = entry
     if operator in ("const", "tuple", "split") or random.random() < 0.6:
         return entry
-    return operator, operands, {**attributes, DIMS: random.choice(((3, 2), (2,), (2, None), (None, 2), (None, None), None, ()))}
+    return (
+        operator, operands,
+        {**attributes, DIMS: random.choice(((3, 2), (2,), (2, None), (None, 2), (None, None), None, ()))},
+    )
 
 
 def _copy(random: Random, plain: Rule, graph: Data) -> None:
-    choice = {k: random.randrange(len(n.branches)) for k, n in enumerate(plain.nodes) if isinstance(n, Choice)}
-    operators, axis = {name: random.choice(all_of) for name, all_of in VARIABLES.items()}, random.choice((-1, -1, 0, 1))
+    choice = {
+        k: random.randrange(len(n.branches)) for k, n in enumerate(plain.nodes) if isinstance(n, Choice)
+    }
+    operators, axis = (
+        {name: random.choice(all_of) for name, all_of in VARIABLES.items()}, random.choice((-1, -1, 0, 1)),
+    )
     place: dict[int, int] = {}
     todo = reachable(plain.nodes, plain.outputs, choice)
     while todo:
-        ready = [k for k in todo if isinstance(plain.nodes[k], Leaf) or all(o in place for o in _chosen(plain, k, choice))]
+        ready = [
+            k
+            for k in todo
+            if isinstance(plain.nodes[k], Leaf) or all(o in place for o in _chosen(plain, k, choice))
+        ]
         k = random.choice(ready)
         todo.remove(k)
         node = plain.nodes[k]
@@ -96,9 +117,15 @@ def _leaf(random: Random, leaf: Leaf, graph: Data) -> int:
         return _tensor(random, graph)
     wanted = {"var": ("input", "param"), "fixed": ("param", "const")}.get(leaf.kind, (leaf.kind,))
     if leaf.splat and random.random() < 0.6:
-        graph.append(("const", (), {"value": random.choice(((leaf.value,), (leaf.value,) * 2, (leaf.value, 1.5)))}))
+        graph.append(
+            ("const", (), {"value": random.choice(((leaf.value,), (leaf.value,) * 2, (leaf.value, 1.5)))})
+        )
         return len(graph) - 1
-    fits = [g for g, node in enumerate(graph) if node[0] in wanted and (leaf.value is None or node[2].get("value") == leaf.value)]
+    fits = [
+        g
+        for g, node in enumerate(graph)
+        if node[0] in wanted and (leaf.value is None or node[2].get("value") == leaf.value)
+    ]
     return random.choice(fits)
 
 
@@ -108,7 +135,9 @@ def _tensor(random: Random, graph: Data) -> int:
     return random.choice(tensors[:3] if random.random() < 0.5 else tensors)
 
 
-def _damaged_node(random: Random, node: Any, slots: list[int], operators: dict[str, str], axis: int) -> tuple[str, tuple[int, ...], dict[str, Any]]:
+def _damaged_node(
+    random: Random, node: Any, slots: list[int], operators: dict[str, str], axis: int
+) -> tuple[str, tuple[int, ...], dict[str, Any]]:
     """The graph node that a pattern node asks for, most of the time."""
     match node:
         case Tuple():
@@ -116,12 +145,17 @@ def _damaged_node(random: Random, node: Any, slots: list[int], operators: dict[s
                 slots.reverse()
             return "tuple", tuple(slots), {}
         case Projection(index=index):
-            return "proj", tuple(slots), {"index": random.choice((0, 1)) if index is None or random.random() < 0.1 else index}
+            return (
+                "proj", tuple(slots),
+                {"index": random.choice((0, 1)) if index is None or random.random() < 0.1 else index},
+            )
     assert isinstance(node, Call)
     name = operators[node.variable] if node.variable else node.operators[0]
     attributes: dict[str, Any] = {}
     if name in DEFAULT_AXIS:
-        value = node.axis[1] if node.axis is not None and node.axis[0] == "is" and random.random() < 0.9 else axis
+        value = (
+            node.axis[1] if node.axis is not None and node.axis[0] == "is" and random.random() < 0.9 else axis
+        )
         if name in WITH_AXIS and random.random() < 0.1:
             value = random.choice((-1, 0, 1))
         if name not in WITH_AXIS and (node.axis is None or value < 0):
@@ -144,12 +178,19 @@ def _damaged_node(random: Random, node: Any, slots: list[int], operators: dict[s
 
 
 def as_graph(data: Data, ends: list[int], type_of_all: TensorType | None = None) -> Graph:
-    """The engine's graph: node k of the data is node k. Every tensor but constants is said to be of this type, without one of the data's."""
+    """The engine's graph: node k of the data is node k.
+
+    Every tensor but constants is said to be of this type, without one of the data's.
+    """
     import numpy
 
     graph = Graph()
     for k, (operator, operands, given) in enumerate(data):
-        type = type_of_all or TensorType(given.get(DIMS, TYPE.shape) and tuple(UNKNOWN if d is None else d for d in given.get(DIMS, TYPE.shape)), "float32")
+        type = type_of_all or TensorType(
+            given.get(DIMS, TYPE.shape)
+            and tuple(UNKNOWN if d is None else d for d in given.get(DIMS, TYPE.shape)),
+            "float32",
+        )
         attributes = {name: value for name, value in given.items() if name != DIMS}
         match operator:
             case "input":
@@ -165,13 +206,16 @@ def as_graph(data: Data, ends: list[int], type_of_all: TensorType | None = None)
                 graph.add_proj(operands[0], attributes["index"])
                 graph.types[k] = type
             case _:
-                graph.add(operator, operands, attributes, TupleType((type, type)) if operator == "split" else type)
+                graph.add(
+                    operator, operands, attributes, TupleType((type, type)) if operator == "split" else type
+                )
     graph.set_outputs(ends)
     return graph
 
 
 def infer_all(graph: Graph, dialect: Dialect) -> bool:
-    """Give every node the type that follows from the leaves'; False if some operands contradict each other."""
+    """Give every node the type that follows from the leaves'; False if some operands contradict each other.
+    """
     try:
         for node in graph.in_order():
             graph.types[node] = infer_node(graph, dialect, node)
@@ -182,5 +226,8 @@ def infer_all(graph: Graph, dialect: Dialect) -> bool:
 
 def show(data: Data, ends: list[int]) -> str:
     """The graph as text, for a failing case."""
-    lines = [f"  %{k} = {operator}({', '.join(f'%{o}' for o in operands)}){attributes or ''}" for k, (operator, operands, attributes) in enumerate(data)]
+    lines = [
+        f"  %{k} = {operator}({', '.join(f'%{o}' for o in operands)}){attributes or ''}"
+        for k, (operator, operands, attributes) in enumerate(data)
+    ]
     return "\n".join([*lines, f"  outputs {', '.join(f'%{g}' for g in ends)}"])

@@ -32,7 +32,10 @@ KINDS = ("any", "any", "any", "any", "any", "var", "input", "param", "const", "f
 
 
 def random_rule(random: Random) -> Rule:
-    """A rule of up to about eight nodes. A few break the order of definition (§4 of the language): the checker says so."""
+    """A rule of up to about eight nodes.
+
+    A few break the order of definition (§4 of the language): the checker says so.
+    """
     while True:
         rule = _attempt(random)
         if rule is not None:
@@ -41,7 +44,9 @@ def random_rule(random: Random) -> Rule:
 
 def branch_axes(nodes: Sequence[Node], branch: int) -> list[tuple[str, int]]:
     """The axis of a branch, if it has one."""
-    return [("of", branch)] * 2 if isinstance(n := nodes[branch], Call) and n.operators[0] in WITH_AXIS else []
+    return (
+        [("of", branch)] * 2 if isinstance(n := nodes[branch], Call) and n.operators[0] in WITH_AXIS else []
+    )
 
 
 class _Growing:
@@ -64,7 +69,11 @@ class _Growing:
         return self.random.choice(recent if self.random.random() < 0.6 else self.free)
 
     def axis(self) -> tuple[Any, ...] | None:
-        others = [k for k, n in enumerate(self.nodes) if isinstance(n, Call) and n.operators[0] in WITH_AXIS and k not in self.inside]
+        others = [
+            k
+            for k, n in enumerate(self.nodes)
+            if isinstance(n, Call) and n.operators[0] in WITH_AXIS and k not in self.inside
+        ]
         roll = self.random.random()
         if others and roll < 0.5:
             return ("same", self.random.choice(others))
@@ -73,11 +82,24 @@ class _Growing:
         if others and roll < 0.8:
             return ("spread", self.random.choice(others))
         if others and roll < 0.85:
-            return ("if", self.random.choice(others), self.random.choice((-1, 0, 1)), *self.random.sample(("_", 0, -1), 2))
-        choices = [k for k, n in enumerate(self.nodes) if isinstance(n, Choice) and not n.optional and k not in self.inside]
+            return (
+                "if", self.random.choice(others), self.random.choice((-1, 0, 1)),
+                *self.random.sample(("_", 0, -1), 2),
+            )
+        choices = [
+            k
+            for k, n in enumerate(self.nodes)
+            if isinstance(n, Choice) and not n.optional and k not in self.inside
+        ]
         if choices and roll < 0.95:
             k = self.random.choice(choices)
-            return ("match", k, *[self.random.choice((*branch_axes(self.nodes, b), "_", 0, -1)) for b in below(self.nodes[k])])
+            return (
+                "match", k,
+                *[
+                    self.random.choice((*branch_axes(self.nodes, b), "_", 0, -1))
+                    for b in below(self.nodes[k])
+                ],
+            )
         return None
 
 
@@ -86,7 +108,10 @@ def _attempt(random: Random) -> Rule | None:
     for k in range(random.randint(1, 3)):
         shape: tuple[Any, ...] | None = None
         if random.random() < 0.1:
-            shape = random.choice((("dims", "_", 2), ("dims", 2, 2), ("last", 2), ("ndim", 2), *[("like", other) for other in range(k)]))
+            shape = random.choice((
+                ("dims", "_", 2), ("dims", 2, 2), ("last", 2), ("ndim", 2),
+                *[("like", other) for other in range(k)],
+            ))
         grow.add(Leaf(random.choice(KINDS), shape=shape))
     for _ in range(random.randint(1, 5)):
         _grow(grow)
@@ -106,7 +131,12 @@ def _sequences(grow: _Growing, template: Template) -> None:
     for _ in range(random.choice((0, 0, 0, 1, 1, 2))):
         fields.insert(random.randint(0, len(fields)), grow.pick())
     _pack(grow, fields, random.choice((None, ("is", 0), ("is", 1))))
-    apart = [k for k in template.nodes[:-1] if not any(k in below(grow.nodes[user]) for user in template.nodes) and not isinstance(grow.nodes[k], Leaf)]
+    apart = [
+        k
+        for k in template.nodes[:-1]
+        if not any(k in below(grow.nodes[user]) for user in template.nodes)
+        and not isinstance(grow.nodes[k], Leaf)
+    ]
     if apart:  # a second sequence of the same instances
         _pack(grow, [Spread(apart[0])], None)
         if random.random() < 0.7:
@@ -129,18 +159,26 @@ def _grow(grow: _Growing) -> None:
         case 0:
             grow.add(Call((random.choice(UNARY),), (grow.pick(),)))
         case 1:
-            grow.add(Call((random.choice(BINARY),), (grow.pick(), grow.pick()), ordered=random.random() < 0.1))
+            grow.add(
+                Call((random.choice(BINARY),), (grow.pick(), grow.pick()), ordered=random.random() < 0.1)
+            )
         case 2:
             grow.add(Call((random.choice(WITH_AXIS),), (grow.pick(),), grow.axis()))
         case 3:
             if random.random() < 0.7:
                 grow.add(Call(UNARY, (grow.pick(),), variable="f1"))
             else:
-                same = [k for k, n in enumerate(grow.nodes) if isinstance(n, Call) and n.variable == "f2" and k not in grow.inside]
+                same = [
+                    k
+                    for k, n in enumerate(grow.nodes)
+                    if isinstance(n, Call) and n.variable == "f2" and k not in grow.inside
+                ]
                 axis = ("spread", random.choice(same)) if same and random.random() < 0.5 else grow.axis()
                 grow.add(Call(WITH_AXIS, (grow.pick(),), axis, variable="f2"))
         case 4:
-            literal = grow.add(Leaf("const", value=random.choice((1.0, 2.0)), splat=random.random() < 0.3), free=False)
+            literal = grow.add(
+                Leaf("const", value=random.choice((1.0, 2.0)), splat=random.random() < 0.3), free=False
+            )
             pair = [grow.pick(), literal]
             random.shuffle(pair)
             grow.add(Call((random.choice(BINARY),), tuple(pair)))
@@ -158,7 +196,10 @@ def _grow(grow: _Growing) -> None:
             if random.random() < 0.5 and inner in grow.free and len(grow.free) > 1:
                 grow.free.remove(inner)
         case 8 if random.random() < 0.3:  # of anything, a choice itself among it
-            branches = [grow.add(Call((random.choice(UNARY),), (grow.pick(),)), free=False) for _ in range(random.randint(1, 2))]
+            branches = [
+                grow.add(Call((random.choice(UNARY),), (grow.pick(),)), free=False)
+                for _ in range(random.randint(1, 2))
+            ]
             branches.insert(random.randint(0, len(branches)), grow.pick())
             grow.add(Choice(tuple(dict.fromkeys(branches))))
         case 8:
@@ -166,15 +207,21 @@ def _grow(grow: _Growing) -> None:
             found = random.sample(UNARY if random.random() < 0.6 else (*UNARY, *WITH_AXIS), 2)
             axes = [grow.axis() if o in WITH_AXIS else None for o in found]
             branches = [
-                grow.add(Call((o,), operands if random.random() < 0.8 else (grow.pick(),), axis), free=False) for o, axis in zip(found, axes)
+                grow.add(Call((o,), operands if random.random() < 0.8 else (grow.pick(),), axis), free=False)
+                for o, axis in zip(found, axes)
             ]
             grow.add(Choice(tuple(branches)))
         case 9:
             known = [k for k, node in enumerate(grow.nodes) if isinstance(node, Leaf) and node.optional]
-            absent = random.choice(known) if known and random.random() < 0.6 else grow.add(Leaf("any", optional=True), free=False)
+            absent = (
+                random.choice(known) if known and random.random() < 0.6
+                else grow.add(Leaf("any", optional=True), free=False)
+            )
             grow.add(Call(("nn.pad",), (grow.pick(), absent)))
         case 10:
-            grow.add(Call(("my.pick",), (grow.pick(), *[_optional(grow) for _ in range(random.randint(1, 2))])))
+            grow.add(
+                Call(("my.pick",), (grow.pick(), *[_optional(grow) for _ in range(random.randint(1, 2))]))
+            )
 
 
 def _optional(grow: _Growing) -> int:
@@ -186,10 +233,15 @@ def _optional(grow: _Growing) -> int:
         return grow.add(Leaf("none"), free=False)
     if roll < 0.4:
         return grow.pick()
-    leaf = random.choice(known) if known and roll < 0.65 else grow.add(Leaf(random.choice(("any", "any", "const", "var")), optional=True), free=False)
+    leaf = (
+        random.choice(known) if known and roll < 0.65
+        else grow.add(Leaf(random.choice(("any", "any", "const", "var")), optional=True), free=False)
+    )
     if random.random() < 0.15:
         operator = random.choice(UNARY)
-        return grow.add(Choice((grow.add(Call((operator,), (leaf,)), free=False), leaf), optional=operator), free=False)
+        return grow.add(
+            Choice((grow.add(Call((operator,), (leaf,)), free=False), leaf), optional=operator), free=False
+        )
     return leaf
 
 
@@ -198,7 +250,10 @@ def _template(grow: _Growing, name: str, outputs: bool) -> Template:
     parts = None
     if random.random() < 0.2:
         known = [k for k, node in enumerate(grow.nodes) if makes_tuple(node) and k not in grow.inside]
-        parts = random.choice(known) if known and random.random() < 0.3 else grow.add(Call(("split",), (grow.pick(),)), free=False)
+        parts = (
+            random.choice(known) if known and random.random() < 0.3
+            else grow.add(Call(("split",), (grow.pick(),)), free=False)
+        )
     first = len(grow.nodes)
     outside = list(grow.free)
     mine: list[int] = []
@@ -221,21 +276,35 @@ def _template(grow: _Growing, name: str, outputs: bool) -> Template:
             node: Node = Call((random.choice(BINARY),), tuple(pair), ordered=random.random() < 0.3)
         elif roll < 0.6:
             same = () if aside is None else (("same", aside), ("first", aside))
-            axis = random.choice((None, ("index",), ("is", 0), ("first", len(grow.nodes)), grow.axis(), *same))
+            axis = random.choice(
+                (None, ("index",), ("is", 0), ("first", len(grow.nodes)), grow.axis(), *same)
+            )
             node = Call((random.choice(WITH_AXIS),), (last,), axis)
         elif roll < 0.7:
-            node = Call(UNARY, (last,), variable="f1") if random.random() < 0.6 else Call(WITH_AXIS, (last,), grow.axis(), variable="f2")
+            node = (
+                Call(UNARY, (last,), variable="f1") if random.random() < 0.6
+                else Call(WITH_AXIS, (last,), grow.axis(), variable="f2")
+            )
         elif roll < 0.78:
             operator = random.choice(UNARY)
             node = Choice((grow.add(Call((operator,), (last,)), free=False), last), optional=operator)
         elif roll < 0.84:
             operators = random.sample(UNARY, 2)
-            node = Choice(tuple(grow.add(Call((o,), (last if k == 0 else random.choice((last, *outside)),)), free=False) for k, o in enumerate(operators)))
+            node = Choice(tuple(
+                grow.add(Call((o,), (last if k == 0 else random.choice((last, *outside)),)), free=False)
+                for k, o in enumerate(operators)
+            ))
         elif roll < 0.9:
             literal = grow.add(Leaf("const", value=random.choice((1.0, 2.0))), free=False)
             node = Call((random.choice(BINARY),), random.choice(((last, literal), (literal, last))))
         elif roll < 0.94:
-            pack = grow.add(Tuple((last, random.choice(outside)) if random.random() < 0.5 else (random.choice(outside), last)), free=False)
+            pack = grow.add(
+                Tuple(
+                    (last, random.choice(outside)) if random.random() < 0.5
+                    else (random.choice(outside), last)
+                ),
+                free=False,
+            )
             node = Call(("concatenate",), (pack,))
         else:
             node = Call((random.choice(UNARY),), (last,))
@@ -244,15 +313,32 @@ def _template(grow: _Growing, name: str, outputs: bool) -> Template:
     axes = [k for k in inside if isinstance(n := grow.nodes[k], Call) and n.operators[0] in WITH_AXIS]
     where: list[tuple[Any, ...]] = []
     if axes and random.random() < 0.4:
-        others = [k for k in range(first) if isinstance(n := grow.nodes[k], Call) and n.operators[0] in WITH_AXIS and k not in grow.inside]
-        equal = [("equal", axes[0], random.choice([*axes[1:], *others]))] if len(axes) > 1 or others else []  # others may be matched only later
-        where.append(random.choice((("same as first", axes[-1]), ("or", ("positive index",), ("is", axes[0], 0)), ("not", axes[0], 1), *equal)))
+        others = [
+            k
+            for k in range(first)
+            if isinstance(n := grow.nodes[k], Call) and n.operators[0] in WITH_AXIS and k not in grow.inside
+        ]
+        # others may be matched only later
+        equal = [("equal", axes[0], random.choice([*axes[1:], *others]))] if len(axes) > 1 or others else []
+        where.append(random.choice((
+            ("same as first", axes[-1]), ("or", ("positive index",), ("is", axes[0], 0)), ("not", axes[0], 1),
+            *equal,
+        )))
     if random.random() < 0.15 and isinstance(leaf := grow.nodes[first], Leaf) and leaf.value is None:
-        shared = [o for k in inside for o in below(grow.nodes[k]) if o not in inside and not makes_tuple(grow.nodes[o])]  # others may be matched only later
+        # others may be matched only later
+        shared = [
+            o
+            for k in inside
+            for o in below(grow.nodes[k]) if o not in inside and not makes_tuple(grow.nodes[o])
+        ]
         where += [("distinct", first, random.choice(shared))] if shared else []
     minimum = random.choice((1, 1, 2, 2, 3)) if outputs else random.choice((0, 1, 2, 2))
     maximum = random.choice((None, None, None, max(minimum, 2)))
-    counting = [k for k in range(first) if isinstance(n := grow.nodes[k], Call) and n.operators[0] in WITH_AXIS and k not in grow.inside]
+    counting = [
+        k
+        for k in range(first)
+        if isinstance(n := grow.nodes[k], Call) and n.operators[0] in WITH_AXIS and k not in grow.inside
+    ]
     exact = random.choice(counting) if counting and random.random() < 0.15 else None
     grow.inside |= set(inside)
     return Template(name, tuple(inside), minimum, maximum, tuple(where), outputs, exact)
@@ -262,7 +348,11 @@ def _finish(random: Random, nodes: tuple[Node, ...], templates: tuple[Template, 
     inside = {k for template in templates for k in template.nodes}
     varying = next((t for t in templates if t.outputs), None)
     used = {o for node in nodes for o in below(node)}
-    tensor = [k for k, n in enumerate(nodes) if k not in inside and not isinstance(n, (Leaf, Tuple)) and not makes_tuple(n)]
+    tensor = [
+        k
+        for k, n in enumerate(nodes)
+        if k not in inside and not isinstance(n, (Leaf, Tuple)) and not makes_tuple(n)
+    ]
     outputs = [k for k in tensor if k not in used]
     if varying is not None:
         if outputs:
@@ -272,7 +362,12 @@ def _finish(random: Random, nodes: tuple[Node, ...], templates: tuple[Template, 
     else:
         sure = set(reachable(nodes, tuple(outputs), through=False))
         outputs += [k for k in tensor if k in used and k in sure and random.random() < 0.15]
-        whole = [k for k, n in enumerate(nodes) if k in sure and k not in inside and (makes_tuple(n) or isinstance(n, Tuple)) and not any(isinstance(f, Spread) for f in parts_of(n))]
+        whole = [
+            k
+            for k, n in enumerate(nodes)
+            if k in sure and k not in inside and (makes_tuple(n) or isinstance(n, Tuple))
+            and not any(isinstance(f, Spread) for f in parts_of(n))
+        ]
         outputs += [k for k in whole if random.random() < 0.1]
         random.shuffle(outputs)
         starts = tuple(outputs)
@@ -284,7 +379,11 @@ def _finish(random: Random, nodes: tuple[Node, ...], templates: tuple[Template, 
         return None
     sure = set(reachable(nodes, starts, through=False))
     unnamed = {n.branches[0] for n in nodes if isinstance(n, Choice) and n.optional}
-    inner = [k for k, n in enumerate(nodes) if not isinstance(n, (Leaf, Choice)) and k not in starts and k not in unnamed]
+    inner = [
+        k
+        for k, n in enumerate(nodes)
+        if not isinstance(n, (Leaf, Choice)) and k not in starts and k not in unnamed
+    ]
     keep = frozenset(k for k in inner if random.random() < 0.1)
     whole = [k for k, n in enumerate(nodes) if k in inner or isinstance(n, Choice) and k not in starts]
     uses = frozenset(k for k in whole if k in sure and k in tensor and random.random() < 0.08)
@@ -295,21 +394,34 @@ def _finish(random: Random, nodes: tuple[Node, ...], templates: tuple[Template, 
     if axes and random.random() < 0.4:
         a, b = random.choice(axes), random.choice(axes)
         where.append(random.choice((("equal", a, b), ("not", a, 1), ("or", ("is", a, 0), ("is", b, 1)))))
-    named = sorted(k for k in sure - inside if not (isinstance(n := nodes[k], Leaf) and (n.value is not None or n.kind == "none")))
+    named = sorted(
+        k
+        for k in sure - inside
+        if not (isinstance(n := nodes[k], Leaf) and (n.value is not None or n.kind == "none"))
+    )
     choices = [k for k in sure - inside if isinstance(n := nodes[k], Choice) and not n.optional]
     if choices and random.random() < 0.2:
         k = random.choice(choices)
         arms: list[tuple[Any, ...]] = []
         for b in below(nodes[k]):
             mine = [b] if branch_axes(nodes, b) else axes
-            arms.append(random.choice((("is", random.choice(mine), 1), ("not", random.choice(mine), 0))) if mine else ("is", k, 0))
+            arms.append(
+                random.choice((("is", random.choice(mine), 1), ("not", random.choice(mine), 0))) if mine
+                else ("is", k, 0)
+            )
         if axes or all(branch_axes(nodes, b) for b in below(nodes[k])):
             where.append(("match", k, *arms))
     leaves = [k for k in sorted(sure - inside) if isinstance(n := nodes[k], Leaf) and n.optional]
     if leaves and random.random() < 0.3:
         how = random.choice(("absent", "there")), random.choice(leaves)
-        where.append(how if not axes or random.random() < 0.5 else ("or", how, ("is", random.choice(axes), 0)))
-    plain = [k for k in sorted(sure - inside) if isinstance(n := nodes[k], Leaf) and n.value is None and not n.optional and n.kind != "none"]
+        where.append(
+            how if not axes or random.random() < 0.5 else ("or", how, ("is", random.choice(axes), 0))
+        )
+    plain = [
+        k
+        for k in sorted(sure - inside)
+        if isinstance(n := nodes[k], Leaf) and n.value is None and not n.optional and n.kind != "none"
+    ]
     if plain and random.random() < 0.08:
         a, b = random.choice(plain), random.choice(plain)
         sign = random.choice(("==", "!="))
@@ -319,20 +431,36 @@ def _finish(random: Random, nodes: tuple[Node, ...], templates: tuple[Template, 
     if named and random.random() < 0.3:
         k, operator = random.choice(named), random.choice((None, None, *UNARY, *WITH_AXIS))
         axis = random.choice((None, 0, -1)) if operator in WITH_AXIS else None
-        where.append(("users", k, operator, axis, *random.choice((("==", 0), ("==", 1), (">=", 1), (">=", 2)))))
+        where.append(
+            ("users", k, operator, axis, *random.choice((("==", 0), ("==", 1), (">=", 1), (">=", 2))))
+        )
     if named and random.random() < 0.15:
         where.append((random.choice(("output", "no output", "no output")), random.choice(named)))
-    read = [(o, k) for k in sorted(sure - inside) if isinstance(n := nodes[k], Call) for o in below(n) if o in named]
+    read = [
+        (o, k)
+        for k in sorted(sure - inside) if isinstance(n := nodes[k], Call)
+        for o in below(n) if o in named
+    ]
     if read and random.random() < 0.1:
         where.append(("all users", *random.choice(read)))
     for template in templates:
-        theirs = [k for k in template.nodes if isinstance(n := nodes[k], Call) and n.operators[0] in WITH_AXIS]
+        theirs = [
+            k for k in template.nodes if isinstance(n := nodes[k], Call) and n.operators[0] in WITH_AXIS
+        ]
         if theirs and random.random() < 0.4:
-            where.append(random.choice((("all equal", theirs[0]), ("some is", theirs[0], 0), ("nth", theirs[0], random.choice((0, 1, -1)), random.choice((0, -1))))))
+            where.append(random.choice((
+                ("all equal", theirs[0]), ("some is", theirs[0], 0),
+                ("nth", theirs[0], random.choice((0, 1, -1)), random.choice((0, -1))),
+            )))
         elif random.random() < 0.1:
             where.append(("even length", template.name))
-    calls = [(k, n) for k in reachable(nodes, starts) if isinstance(n := nodes[k], Call) and n.operators[0] in WITH_AXIS]
-    captured = frozenset(k for k, n in calls if random.random() < 0.6 and not (n.axis is not None and n.axis[0] == "spread"))
+    calls = [
+        (k, n)
+        for k in reachable(nodes, starts) if isinstance(n := nodes[k], Call) and n.operators[0] in WITH_AXIS
+    ]
+    captured = frozenset(
+        k for k, n in calls if random.random() < 0.6 and not (n.axis is not None and n.axis[0] == "spread")
+    )
     return Rule(nodes, tuple(outputs), keep, uses, templates, tuple(where), captured=captured)
 
 
@@ -343,8 +471,14 @@ def _connected(nodes: tuple[Node, ...], outputs: list[int], choice: dict[int, in
 
 def surely_connected(rule: Rule) -> bool:
     """Whether every output shares a node with those before it, whichever alternatives are chosen."""
-    choices = {k: range(len(below(rule.nodes[k]))) for k in reachable(rule.nodes, rule.outputs) if isinstance(rule.nodes[k], Choice)}
-    return all(_connected(rule.nodes, list(rule.outputs), dict(zip(choices, chosen))) for chosen in product(*choices.values()))
+    choices = {
+        k: range(len(below(rule.nodes[k])))
+        for k in reachable(rule.nodes, rule.outputs) if isinstance(rule.nodes[k], Choice)
+    }
+    return all(
+        _connected(rule.nodes, list(rule.outputs), dict(zip(choices, chosen)))
+        for chosen in product(*choices.values())
+    )
 
 
 def random_targets(random: Random, rule: Rule) -> tuple[str, ...]:
@@ -352,18 +486,28 @@ def random_targets(random: Random, rule: Rule) -> tuple[str, ...]:
     inside = rule.inside
     sure = [k for k in reachable(rule.nodes, rule.outputs, through=False) if k not in inside]
     inputs = [f"p{k}" for k in sure if is_plain_input(rule, k)]
-    inner = [k for k in sure if not isinstance(rule.nodes[k], (Leaf, Tuple, Choice)) and not makes_tuple(rule.nodes[k])]
+    inner = [
+        k
+        for k in sure
+        if not isinstance(rule.nodes[k], (Leaf, Tuple, Choice)) and not makes_tuple(rule.nodes[k])
+    ]
     matched = [f"p{k}" for k in inner]
 
     typed: list[str] = []  # names of new nodes, used for their types and here and there as nodes
 
     def expression(depth: int, extra: tuple[str, ...] = ()) -> str:
         if depth and rule.varying is None and random.random() < 0.08:
-            of = random.choice(typed) if typed and random.random() < 0.5 else f"(n{len(typed)} := {random.choice(UNARY)}({expression(0, extra)}))"
+            of = (
+                random.choice(typed) if typed and random.random() < 0.5
+                else f"(n{len(typed)} := {random.choice(UNARY)}({expression(0, extra)}))"
+            )
             if of[0] == "(":
                 typed.append(f"n{len(typed)}")
             inner = expression(depth - 1, (*extra, *typed[:1]))
-            choice = f" if {typed[0]}.ndim == 2 else {of.strip('(').split()[0]}.shape" if random.random() < 0.3 else ""
+            choice = (
+                f" if {typed[0]}.ndim == 2 else {of.strip('(').split()[0]}.shape" if random.random() < 0.3
+                else ""
+            )
             return f"reshape({inner}, newshape = {of}.shape{choice})"
         if depth == 0 or random.random() < 0.2:
             if random.random() < 0.1:
@@ -374,9 +518,16 @@ def random_targets(random: Random, rule: Rule) -> tuple[str, ...]:
         return f"{random.choice(BINARY)}({expression(depth - 1, extra)}, {expression(depth - 1, extra)})"
 
     if (varying := rule.varying) is not None:
-        shared = [f"p{o}" for k in varying.nodes for o in below(rule.nodes[k]) if o not in inside and is_plain_input(rule, o)]
+        shared = [
+            f"p{o}"
+            for k in varying.nodes
+            for o in below(rule.nodes[k]) if o not in inside and is_plain_input(rule, o)
+        ]
         return (f"*[{expression(2, (*shared, f'i.p{varying.nodes[0]}'))} for i in {varying.name}]",)
-    extra = tuple(f"sqrt(concatenate([i.p{t.nodes[0]} for i in {t.name}], axis = 0))" for t in rule.templates if t.minimum and t.exact is None)
+    extra = tuple(
+        f"sqrt(concatenate([i.p{t.nodes[0]} for i in {t.name}], axis = 0))"
+        for t in rule.templates if t.minimum and t.exact is None
+    )
     again = expression(1, extra)
 
     def output(k: int) -> str:

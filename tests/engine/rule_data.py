@@ -1,8 +1,8 @@
 """Rules as plain data, and their text: what the oracle and the engine are compared on.
 
-Nothing of the engine is used. A rule is a numbered list of pattern nodes, operands before users; `written.rule_text` writes it
-as the language has it. Templates' instances are spelled out by `spell_out`: a rule with `each` and n instances is a rule
-without, in which the template stands n times.
+Nothing of the engine is used. A rule is a numbered list of pattern nodes, operands before users;
+`written.rule_text` writes it as the language has it. Templates' instances are spelled out by `spell_out`: a
+rule with `each` and n instances is a rule without, in which the template stands n times.
 """
 
 from __future__ import annotations
@@ -19,7 +19,8 @@ DEFAULT_AXIS = {"nn.softmax": -1, "nn.log_softmax": -1, "concatenate": 0, "split
 
 @dataclass(frozen=True)
 class Leaf:
-    """An input vertex, or (with `value`) a constant written in the source, `splat` of any size. `optional`: `any?`. Kind "none": an operand that is absent.
+    """An input vertex, or (with `value`) a constant written in the source, `splat` of any size. `optional`:
+    `any?`. Kind "none": an operand that is absent.
 
     `shape`: what its shape must be, ("dims", …) with "_" for any, ("last", d), ("ndim", n) or ("like", node).
     """
@@ -40,7 +41,10 @@ class Spread:
 
 @dataclass(frozen=True)
 class Call:
-    """A call of one of `operators`; `axis` is what the attribute must be. `variable`: all calls with this one have one operator."""
+    """A call of one of `operators`; `axis` is what the attribute must be.
+
+    `variable`: all calls with this one have one operator.
+    """
 
     operators: tuple[str, ...]
     operands: tuple[int | Spread, ...]
@@ -75,7 +79,8 @@ Node = Union[Leaf, Call, Tuple, Projection, Choice]
 
 @dataclass(frozen=True)
 class Template:
-    """`nodes` are consecutive, the last one is the root. `outputs`: the instances' roots are the rule's outputs.
+    """`nodes` are consecutive, the last one is the root. `outputs`: the instances' roots are the rule's
+    outputs.
 
     `exact`: a call whose axis says how many instances there are; then the bounds say nothing.
     """
@@ -91,10 +96,12 @@ class Template:
 
 @dataclass(frozen=True)
 class Rule:
-    """`uses`: nodes that the target has as nodes; of an alternation all that it may stand for. Conditions are tuples; `written.condition_text` shows all there are. `captured`: calls
-    whose axis has a name of its own (`c3 := …`), which then stands for `p3.axis`.
+    """`uses`: nodes that the target has as nodes; of an alternation all that it may stand for. Conditions are
+    tuples; `written.condition_text` shows all there are. `captured`: calls whose axis has a name of its own
+    (`c3 := …`), which then stands for `p3.axis`.
 
-    `growing`: nodes that may have users which are yet to become part of the match, while a variadic output is matched.
+    `growing`: nodes that may have users which are yet to become part of the match, while a variadic output is
+    matched.
     """
 
     nodes: tuple[Node, ...]
@@ -120,7 +127,7 @@ class Rule:
         return next(t for t in self.templates if node in t.nodes)
 
 
-# ── reading ───────────────────────────────────────────────────────────────────────────────────────────────────
+# ── reading ─────────────────────────────────────────────────────────────────────────────────────────────────
 
 
 def below(node: Node) -> tuple[int, ...]:
@@ -135,8 +142,15 @@ def below(node: Node) -> tuple[int, ...]:
     return ()
 
 
-def reachable(nodes: tuple[Node, ...], starts: tuple[int, ...], choice: dict[int, int] | None = None, through: bool = True) -> list[int]:
-    """Nodes at or below `starts`, of an alternation only the chosen branch; without `through` no branch at all."""
+def reachable(
+    nodes: tuple[Node, ...],
+    starts: tuple[int, ...],
+    choice: dict[int, int] | None = None,
+    through: bool = True,
+) -> list[int]:
+    """Nodes at or below `starts`, of an alternation only the chosen branch; without `through` no branch at
+    all.
+    """
     found: dict[int, None] = {}
     stack = list(starts)
     while stack:
@@ -147,7 +161,9 @@ def reachable(nodes: tuple[Node, ...], starts: tuple[int, ...], choice: dict[int
         node = nodes[k]
         if isinstance(node, Choice) and not through:
             continue
-        stack.extend((node.branches[choice[k]],) if isinstance(node, Choice) and choice is not None else below(node))
+        stack.extend(
+            (node.branches[choice[k]],) if isinstance(node, Choice) and choice is not None else below(node)
+        )
     return sorted(found)
 
 
@@ -164,9 +180,11 @@ def stands_for(nodes: tuple[Node, ...], names: Iterable[int]) -> set[int]:
 
 
 def spell_out(rule: Rule, counts: tuple[int, ...], growing: bool = False) -> Rule:
-    """The rule without `each` that templates with so many instances stand for. Instance i of a template node: see `place_of`.
+    """The rule without `each` that templates with so many instances stand for. Instance i of a template node:
+    see `place_of`.
 
-    `growing`: the rule as far as it says something before all outputs are there: without outer `where` and bounds.
+    `growing`: the rule as far as it says something before all outputs are there: without outer `where` and
+    bounds.
     """
     nodes: list[Node] = []
     for node in rule.nodes:
@@ -181,28 +199,53 @@ def spell_out(rule: Rule, counts: tuple[int, ...], growing: bool = False) -> Rul
     for i in range(max(counts)):
         here = {k: place_of(rule, k, i) for k in rule.inside}
         for template in rule.templates:
-            nodes += [_instance_node(rule.nodes[k], here, {k: place_of(rule, k, 0) for k in template.nodes}, i) for k in template.nodes]
+            nodes += [
+                _instance_node(rule.nodes[k], here, {k: place_of(rule, k, 0) for k in template.nodes}, i)
+                for k in template.nodes
+            ]
         keep |= {here[k] for k in rule.keep & rule.inside}
         uses |= {here[k] for k in rule.uses & rule.inside}
     for template, count in zip(rule.templates, counts):
         if not (growing and template.outputs):
-            counted: tuple[Any, ...] = ("known", template.minimum <= count and (template.maximum is None or count <= template.maximum))
+            counted: tuple[Any, ...] = (
+                "known",
+                template.minimum <= count and (template.maximum is None or count <= template.maximum),
+            )
             if template.exact is not None:
                 counted = ("is", template.exact, count)
-            users = [k for k, node in enumerate(rule.nodes) if any(isinstance(p, Spread) and p.node in template.nodes for p in parts_of(node))]
+            users = [
+                k
+                for k, node in enumerate(rule.nodes)
+                if any(isinstance(p, Spread) and p.node in template.nodes for p in parts_of(node))
+            ]
             where += [("instance", user, counted) for user in users] if users else [counted]
         for i in range(count):
             here, first = ({k: place_of(rule, k, n) for k in template.nodes} for n in (i, 0))
-            where += [("instance", here[template.nodes[-1]], _in_instance(c, here, first, i)) for c in template.where]
+            where += [
+                ("instance", here[template.nodes[-1]], _in_instance(c, here, first, i))
+                for c in template.where
+            ]
     varying = rule.varying
-    outputs = rule.outputs if varying is None else tuple(place_of(rule, varying.nodes[-1], i) for i in range(counts[rule.templates.index(varying)]))
-    theirs = {place_of(rule, k, i) for k in (varying.nodes if varying is not None else ()) for i in range(max(counts))}
+    outputs = (
+        rule.outputs if varying is None
+        else tuple(place_of(rule, varying.nodes[-1], i) for i in range(counts[rule.templates.index(varying)]))
+    )
+    theirs = {
+        place_of(rule, k, i)
+        for k in (varying.nodes if varying is not None else ())
+        for i in range(max(counts))
+    }
     outside = frozenset(range(len(nodes))) - theirs if growing else frozenset()
-    return replace(rule, nodes=tuple(nodes), outputs=outputs, keep=frozenset(keep), uses=frozenset(uses), templates=(), where=tuple(where), growing=outside)
+    return replace(
+        rule, nodes=tuple(nodes), outputs=outputs, keep=frozenset(keep), uses=frozenset(uses), templates=(),
+        where=tuple(where), growing=outside,
+    )
 
 
 def place_of(rule: Rule, node: int, instance: int) -> int:
-    """The number that a template node's instance has in the spelled-out rule; the same whatever the number of instances."""
+    """The number that a template node's instance has in the spelled-out rule; the same whatever the number of
+    instances.
+    """
     inside = [k for template in rule.templates for k in template.nodes]
     return len(rule.nodes) + instance * len(inside) + inside.index(node)
 
@@ -214,7 +257,9 @@ def parts_of(node: Node) -> tuple[int | Spread, ...]:
     return ()
 
 
-def _spliced(rule: Rule, fields: tuple[int | Spread, ...], counts: tuple[int, ...]) -> tuple[int | Spread, ...]:
+def _spliced(
+    rule: Rule, fields: tuple[int | Spread, ...], counts: tuple[int, ...]
+) -> tuple[int | Spread, ...]:
     result: list[int | Spread] = []
     for f in fields:
         if isinstance(f, Spread):
@@ -237,7 +282,10 @@ def _instance_node(node: Node, here: dict[int, int], first: dict[int, int], inde
                     axis = ("is", index)
                 case ("match" | "if" as how, other, *rest):
                     axis = (how, here.get(other, other), *rest)
-            return replace(node, operands=tuple(o if isinstance(o, Spread) else here.get(o, o) for o in operands), axis=axis)
+            return replace(
+                node, operands=tuple(o if isinstance(o, Spread) else here.get(o, o) for o in operands),
+                axis=axis,
+            )
         case Tuple(fields):
             return Tuple(tuple(f if isinstance(f, Spread) else here.get(f, f) for f in fields))
         case Projection(base, number):
@@ -247,7 +295,9 @@ def _instance_node(node: Node, here: dict[int, int], first: dict[int, int], inde
     return node
 
 
-def _in_instance(condition: tuple[Any, ...], here: dict[int, int], first: dict[int, int], index: int) -> tuple[Any, ...]:
+def _in_instance(
+    condition: tuple[Any, ...], here: dict[int, int], first: dict[int, int], index: int
+) -> tuple[Any, ...]:
     match condition:
         case ("or", a, b):
             return ("or", _in_instance(a, here, first, index), _in_instance(b, here, first, index))
@@ -256,7 +306,13 @@ def _in_instance(condition: tuple[Any, ...], here: dict[int, int], first: dict[i
         case ("same as first", a):
             return ("equal", here[a], first[a])
         case (name, *rest):
-            return (name, *[here.get(r, r) if name in ("distinct", "equal") or k == 0 else r for k, r in enumerate(rest)])
+            return (
+                name,
+                *[
+                    here.get(r, r) if name in ("distinct", "equal") or k == 0 else r
+                    for k, r in enumerate(rest)
+                ],
+            )
     raise AssertionError
 
 
@@ -269,7 +325,9 @@ def _of_instances(rule: Rule, condition: tuple[Any, ...], counts: tuple[int, ...
             return ("and", *[("equal", place_of(rule, node, 0), k) for k in everywhere(node)])
         case ("nth", node, at, value):
             count = len(everywhere(node))
-            return ("is", place_of(rule, node, at % count), value) if -count <= at < count else ("known", False)
+            return (
+                ("is", place_of(rule, node, at % count), value) if -count <= at < count else ("known", False)
+            )
         case ("even length", name):
             return ("known", next(c for t, c in zip(rule.templates, counts) if t.name == name) % 2 == 0)
         case ("some is", node, value):
@@ -279,7 +337,10 @@ def _of_instances(rule: Rule, condition: tuple[Any, ...], counts: tuple[int, ...
 
 def is_plain_input(rule: Rule, k: int) -> bool:
     node = rule.nodes[k]
-    return isinstance(node, Leaf) and node.value is None and not node.optional and node.kind != "none" and k not in rule.inside
+    return (
+        isinstance(node, Leaf) and node.value is None and not node.optional and node.kind != "none"
+        and k not in rule.inside
+    )
 
 
 def makes_tuple(node: Node) -> bool:

@@ -1,4 +1,6 @@
-"""Chains against a brute-force reference, written from semantics.md §11 and nothing of the engine, on random rules and graphs."""
+"""Chains against a brute-force reference, written from semantics.md §11 and nothing of the engine, on random
+rules and graphs.
+"""
 
 from __future__ import annotations
 
@@ -26,7 +28,11 @@ Pattern = tuple[Any, ...]
 
 @dataclass(frozen=True)
 class ChainRule:
-    """`block`: what `y` is. `shared`: the leaf `b` is one of the rule. `start`: operators of a call that the chain starts from, or none."""
+    """`block`: what `y` is.
+
+    `shared`: the leaf `b` is one of the rule. `start`: operators of a call that the chain starts from, or
+    none.
+    """
 
     block: Pattern
     shared: bool
@@ -60,7 +66,10 @@ class ChainRule:
         bounds = f"{self.minimum}..{'' if self.maximum is None else self.maximum}"
         kind = next((leaf[2] for call in self.calls() for leaf in call[2] if leaf[0] == "leaf"), "any")
         inputs = f"x, b: {kind}" if self.shared else "x"
-        return f"rule r({inputs}) {{ chain c in {bounds} from {start} {{ {own}y = {keep};{where} }} {end} => nn.relu(x) }}"
+        return (
+            f"rule r({inputs}) {{ chain c in {bounds} from {start} {{ {own}y = {keep};{where} }} {end} => "
+            f"nn.relu(x) }}"
+        )
 
     def calls(self) -> Iterator[Pattern]:
         stack = [self.block]
@@ -77,22 +86,34 @@ def random_chain(random: Random) -> ChainRule:
     unary = ("call", (random.choice(UNARY),), [("prev",)])
     side = ("leaf", "b", random.choice(("any", "param")))
     blocks = [
-        unary, ("call", UNARY, [("prev",)]), ("call", ("add",), [("prev",), side]), ("call", ("subtract",), [("prev",), side]), ("call", ("add",), [("prev",), unary]),
-        ("call", ("subtract",), [unary, ("prev",)]), ("call", ("exp",), [unary]), ("call", ("add",), [unary, side]), ("either", ("call", ("exp",), [("prev",)]), ("call", ("abs",), [("prev",)])),
-        ("either", ("call", ("add",), [("prev",), ("call", ("exp",), [("prev",)])]), ("call", ("tanh",), [("prev",)])), ("call", AXIS, [("prev",)]),
-    ]  # fmt: skip
+        unary, ("call", UNARY, [("prev",)]), ("call", ("add",), [("prev",), side]),
+        ("call", ("subtract",), [("prev",), side]), ("call", ("add",), [("prev",), unary]),
+        ("call", ("subtract",), [unary, ("prev",)]), ("call", ("exp",), [unary]),
+        ("call", ("add",), [unary, side]),
+        ("either", ("call", ("exp",), [("prev",)]), ("call", ("abs",), [("prev",)])),
+        (
+            "either", ("call", ("add",), [("prev",), ("call", ("exp",), [("prev",)])]),
+            ("call", ("tanh",), [("prev",)]),
+        ),
+        ("call", AXIS, [("prev",)]),
+    ]
     block = random.choice(blocks)
     minimum = random.choice((1, 1, 2, 2, 3))
     return ChainRule(
-        block, "leaf" in str(block) and random.random() < 0.4, random.choice(((), (), UNARY[:1], ("add",))) if "add" not in str(block) else (),
-        random.choice((None, None, "tanh", "nn.relu")), random.random() < 0.25, block[1] == AXIS and random.random() < 0.6, minimum,
+        block, "leaf" in str(block) and random.random() < 0.4,
+        random.choice(((), (), UNARY[:1], ("add",))) if "add" not in str(block) else (),
+        random.choice((None, None, "tanh", "nn.relu")), random.random() < 0.25,
+        block[1] == AXIS and random.random() < 0.6, minimum,
         random.choice((None, None, None, minimum, minimum + 1)),
-    )  # fmt: skip
+    )
 
 
 def random_data(random: Random, rule: ChainRule) -> tuple[Data, list[int]]:
     graph: Data = [("input", (), {}), ("input", (), {}), ("param", (), {}), ("param", (), {})]
-    operators = [name for call in rule.calls() for name in call[1]] * 2 + [random.choice(("exp", "tanh", "add", "nn.relu")), *([rule.around] if rule.around else []), *rule.start]
+    operators = [name for call in rule.calls() for name in call[1]] * 2 + [
+        random.choice(("exp", "tanh", "add", "nn.relu")), *([rule.around] if rule.around else []),
+        *rule.start,
+    ]
     for _ in range(random.randrange(4, 13)):
         operator = random.choice(operators)
         recent = len(graph) - 1 if random.random() < 0.75 else random.randrange(len(graph))
@@ -103,13 +124,15 @@ def random_data(random: Random, rule: ChainRule) -> tuple[Data, list[int]]:
             if before and random.random() < 0.5:
                 operands[1] = random.choice(before)
             random.shuffle(operands)
-        graph.append((operator, tuple(operands), {"axis": random.choice((0, 0, -1))} if operator in AXIS else {}))
+        graph.append(
+            (operator, tuple(operands), {"axis": random.choice((0, 0, -1))} if operator in AXIS else {})
+        )
     used = {o for _, operands, _ in graph for o in operands}
     ends = [g for g, node in enumerate(graph) if node[1] and (g not in used or random.random() < 0.06)]
     return graph, ends
 
 
-# ── the reference ─────────────────────────────────────────────────────────────────────────────────────────────
+# ── the reference ───────────────────────────────────────────────────────────────────────────────────────────
 
 
 @dataclass(frozen=True)
@@ -125,9 +148,13 @@ class Instance:
 class Reference:
     def __init__(self, rule: ChainRule, graph: Data, ends: list[int]) -> None:
         self.rule, self.graph, self.ends = rule, graph, ends
-        self.users = [{g for g, (_, operands, _) in enumerate(graph) if slot in operands} for slot in range(len(graph))]
+        self.users = [
+            {g for g, (_, operands, _) in enumerate(graph) if slot in operands} for slot in range(len(graph))
+        ]
 
-    def lay(self, pattern: Pattern, slot: int, known: dict[str, int]) -> Iterator[tuple[dict[str, int], tuple[int, ...]]]:
+    def lay(
+        self, pattern: Pattern, slot: int, known: dict[str, int]
+    ) -> Iterator[tuple[dict[str, int], tuple[int, ...]]]:
         """All ways to match a pattern at a node: what names stand for, and the calls, the outermost last."""
         operator, operands, _ = self.graph[slot]
         match pattern:
@@ -144,20 +171,35 @@ class Reference:
                 for order in {operands, operands[::-1]} if operator == "add" else (operands,):
                     ways: list[tuple[dict[str, int], tuple[int, ...]]] = [(dict(known), ())]
                     for below, other in zip(inner, order):
-                        ways = [(k, calls + more) for found, calls in ways for k, more in self.lay(below, other, dict(found))]
+                        ways = [
+                            (k, calls + more)
+                            for found, calls in ways
+                            for k, more in self.lay(below, other, dict(found))
+                        ]
                     yield from ((found, (*calls, slot)) for found, calls in ways)
 
-    def instances(self, slot: int, shared: dict[str, int], taken: frozenset[int]) -> Iterator[tuple[Instance, dict[str, int]]]:
+    def instances(
+        self, slot: int, shared: dict[str, int], taken: frozenset[int]
+    ) -> Iterator[tuple[Instance, dict[str, int]]]:
         """What is an instance with this root, by itself."""
         for found, calls in self.lay(self.rule.block, slot, dict(shared)):
             if len(set(calls)) == len(calls) and taken.isdisjoint(calls):
-                if all(self.users[inner] <= {*calls, *found.values()} and inner not in self.ends for inner in calls[:-1]):
-                    yield Instance(slot, found["prev"], calls, frozenset((*calls, *found.values()))), {k: v for k, v in found.items() if self.rule.shared and k == "b"}
+                if all(
+                    self.users[inner] <= {*calls, *found.values()} and inner not in self.ends
+                    for inner in calls[:-1]
+                ):
+                    yield (
+                        Instance(slot, found["prev"], calls, frozenset((*calls, *found.values()))),
+                        {k: v for k, v in found.items() if self.rule.shared and k == "b"},
+                    )
 
     def follow(self, first: Instance, second: Instance) -> bool:
         """Whether the second may follow the first, whose root it uses."""
         one, other = self.graph[first.root][2], self.graph[second.root][2]
-        alone = self.rule.keep or first.root not in self.ends and self.users[first.root] <= first.nodes | second.nodes
+        alone = (
+            self.rule.keep or first.root not in self.ends
+            and self.users[first.root] <= first.nodes | second.nodes
+        )
         return alone and (not self.rule.same_axis or one.get("axis", -1) == other.get("axis", -1))
 
     def goes_on(self, last: Instance, shared: dict[str, int], taken: frozenset[int]) -> bool:
@@ -166,27 +208,42 @@ class Reference:
             for slot in range(len(self.graph)) for new, _ in self.instances(slot, shared, taken)
         )  # fmt: skip
 
-    def runs(self, slot: int, later: tuple[Instance, ...], shared: dict[str, int], taken: frozenset[int]) -> Iterator[tuple[Instance, ...]]:
+    def runs(
+        self, slot: int, later: tuple[Instance, ...], shared: dict[str, int], taken: frozenset[int]
+    ) -> Iterator[tuple[Instance, ...]]:
         """All whole runs before `later`, with what they start from matched."""
         rule, count = self.rule, len(later)
         more = rule.maximum is None or count < rule.maximum
-        found = [
-            (new, known) for new, known in self.instances(slot, shared, taken) if not later or self.follow(new, later[0])
-        ] if more else []  # fmt: skip
+        found = (
+            [
+                (new, known)
+                for new, known in self.instances(slot, shared, taken)
+                if not later or self.follow(new, later[0])
+            ]
+            if more
+            else []
+        )
         for new, known in found:
             around = taken.union(new.calls)
             if later or rule.maximum is not None or not self.goes_on(new, known, around):
                 yield from self.runs(new.previous, (new, *later), known, around)
-        whole = count >= rule.minimum and not (rule.maximum is not None and more and self.goes_on(later[-1], shared, taken))
+        whole = count >= rule.minimum and not (
+            rule.maximum is not None and more and self.goes_on(later[-1], shared, taken)
+        )
         if not found and whole and self.starts(slot, later, taken):
             yield later
 
     def starts(self, slot: int, run: tuple[Instance, ...], taken: frozenset[int]) -> bool:
         if not self.rule.start:
             return True
-        start: Pattern = ("call", self.rule.start, [("leaf", "x", "any")] * (2 if self.rule.start == ("add",) else 1))
+        start: Pattern = (
+            "call", self.rule.start, [("leaf", "x", "any")] * (2 if self.rule.start == ("add",) else 1),
+        )
         matched = {node for instance in run for node in instance.nodes} | taken
-        return any(True for _ in self.lay(start, slot, {})) and slot not in taken and slot not in self.ends and self.users[slot] <= matched
+        return (
+            any(True for _ in self.lay(start, slot, {})) and slot not in taken and slot not in self.ends
+            and self.users[slot] <= matched
+        )
 
     def matches(self, start: int) -> Iterator[tuple[int, ...]]:
         """The roots of each whole run that makes a match with the first output at `start`."""
@@ -194,7 +251,11 @@ class Reference:
         if rule.around is None:
             found = self.runs(start, (), {}, frozenset())
         elif operator == rule.around:
-            found = (run for run in self.runs(operands[0], (), {}, frozenset((start,))) if rule.keep or operands[0] not in self.ends and self._alone(run, start))
+            found = (
+                run
+                for run in self.runs(operands[0], (), {}, frozenset((start,)))
+                if rule.keep or operands[0] not in self.ends and self._alone(run, start)
+            )
         else:
             return
         yield from (tuple(instance.root for instance in run) for run in found)
@@ -203,7 +264,7 @@ class Reference:
         return self.users[run[-1].root] <= {start, *(node for instance in run for node in instance.nodes)}
 
 
-# ── comparison ────────────────────────────────────────────────────────────────────────────────────────────────
+# ── comparison ──────────────────────────────────────────────────────────────────────────────────────────────
 
 
 def checked(rule: ChainRule) -> CheckedRule:
@@ -225,13 +286,20 @@ def compare(seed: int) -> Iterator[bool]:
             if not operands:
                 continue
             expected = set(reference.matches(start))
-            where = f"seed {seed}, first output %{start}\n{rule.text()}\n{show(data, ends)}\nexpected: {expected}"
-            found = {tuple(i.slots[program.rule.blocks[0].root] for i in scope.instances[0]) for scope in machine.matches(program, graph, start)}
+            where = (
+                f"seed {seed}, first output %{start}\n{rule.text()}\n{show(data, ends)}\nexpected: {expected}"
+            )
+            found = {
+                tuple(i.slots[program.rule.blocks[0].root] for i in scope.instances[0])
+                for scope in machine.matches(program, graph, start)
+            }
             assert found == expected, f"the machine finds {found}: {where}"
             assert generated(start, lambda scope: True) is (True if expected else None), where
             yield bool(expected)
         run_to_fixed_point(graph, [program.rule])
-        left = [node for node in graph.nodes() if next(machine.matches(program, graph, node), None) is not None]
+        left = [
+            node for node in graph.nodes() if next(machine.matches(program, graph, node), None) is not None
+        ]
         assert not left, f"seed {seed}: still a match at {left}\n{rule.text()}\n{show(data, ends)}"
 
 

@@ -1,4 +1,6 @@
-"""Multi-output patterns whose exact occurrence in the graph is known: a match must be found, in whatever order users come."""
+"""Multi-output patterns whose exact occurrence in the graph is known: a match must be found, in whatever
+order users come.
+"""
 
 from __future__ import annotations
 
@@ -21,7 +23,9 @@ CASES = json.loads((Path(__file__).parent.parent / "cases" / "completeness.json"
 
 def rule_of(case: dict[str, Any]) -> str:
     inputs = [p["id"] for p in case["pattern"] if p["op"] == "wildcard"]
-    lines = [f"{p['id']} = {p['op']}({', '.join(p['inputs'])});" for p in case["pattern"] if p["op"] != "wildcard"]
+    lines = [
+        f"{p['id']} = {p['op']}({', '.join(p['inputs'])});" for p in case["pattern"] if p["op"] != "wildcard"
+    ]
     outputs = ", ".join(case["pattern_outputs"])
     targets = ", ".join(f"sigmoid({inputs[0]})" for _ in case["pattern_outputs"])
     return f"rule r({', '.join(inputs)}) {{ {' '.join(lines)} {outputs} => {targets} }}"
@@ -33,7 +37,9 @@ def test_found(case: dict[str, Any]) -> None:
     assert program.ok, [d.message for d in program.diagnostics]
     plan = program_of(program.rules["r"])
     graph = read_json(json.dumps(case["graph"]), case["name"], load_dialect("relay"))
-    start = {graph.names[n]: n for n in graph.nodes()}[case["expected"]["embedding"][case["pattern_outputs"][0]]]
+    start = {graph.names[n]: n for n in graph.nodes()}[
+        case["expected"]["embedding"][case["pattern_outputs"][0]]
+    ]
     found = next(matches(plan, graph, start), None)
     assert found is not None
     assert compile_matcher(plan)(graph)(start, lambda scope: list(scope.slots)) == list(found.slots)

@@ -1,4 +1,6 @@
-"""The same input gives the same bytes, whatever Python's hash seed: outputs, reports and traces of a pass of many rules."""
+"""The same input gives the same bytes, whatever Python's hash seed: outputs, reports and traces of a pass of
+many rules.
+"""
 
 from __future__ import annotations
 
@@ -17,7 +19,8 @@ from tests.cli.test_cli import gslc
 RULES = """
 rule pair(x) { exp(x), tanh(x) => y = exp(x); y, y - abs(x) }
 rule branches(x) { each b in 2.. { w = any(); m = ordered (x * w); } *b.m => *[exp(x) + i.w for i in b] }
-rule fields() { each f in 1.. { x = any(); y = abs(x); } c = concatenate((*f.y,)); c => abs(concatenate([i.x for i in f], c.*)) }
+rule fields() { each f in 1.. { x = any(); y = abs(x); } c = concatenate((*f.y,));
+    c => abs(concatenate([i.x for i in f], c.*)) }
 rule any_of(x, f: op(sin | cos | sqrt)): f(negative(x)) | f(abs(x)) => abs(f(x));
 rule sums(x): x + (y := exp(x)) => y + x * 2.0;
 @once
@@ -36,10 +39,14 @@ def graph(seed: int) -> Graph:
             case 0:
                 nodes.append(build.call(random.choice(("multiply", "multiply", "add", "subtract")), a, b))
             case 1:
-                wide = build.call("concatenate", build.pack(build.call("abs", a), build.call("abs", a)), axis=0)
+                wide = build.call(
+                    "concatenate", build.pack(build.call("abs", a), build.call("abs", a)), axis=0
+                )
                 nodes.append(build.call("sum", wide, axis=(0,), keepdims=True))
             case _:
-                nodes.append(build.call(random.choice(("exp", "tanh", "abs", "negative", "sin", "cos", "sigmoid")), a))
+                nodes.append(
+                    build.call(random.choice(("exp", "tanh", "abs", "negative", "sin", "cos", "sigmoid")), a)
+                )
     unused = [n for n in nodes[5:] if not build.graph.users[n]]
     random.shuffle(unused)
     return build.finish(*unused)
@@ -47,9 +54,9 @@ def graph(seed: int) -> Graph:
 
 def results(folder: Path, seed: int) -> tuple[str, ...]:
     done = gslc(
-        "r.gsl", "g.json", "--pass", "all", "--limit", "400", "-o", "out.json", "--report", "report.json", "--trace", "trace",
-        cwd=folder, PYTHONHASHSEED=str(seed),
-    )  # fmt: skip
+        "r.gsl", "g.json", "--pass", "all", "--limit", "400", "-o", "out.json", "--report", "report.json",
+        "--trace", "trace", cwd=folder, PYTHONHASHSEED=str(seed),
+    )
     assert "Traceback" not in done.stderr and (folder / "out.json").exists(), done.stderr
     report = json.loads((folder / "report.json").read_text())
     report_text = json.dumps(without_times(report))

@@ -1,4 +1,5 @@
-"""A fixed point is one: whatever the worklist looked at again, nothing matches anywhere when a run has ended."""
+"""A fixed point is one: whatever the worklist looked at again, nothing matches anywhere when a run has ended.
+"""
 
 from __future__ import annotations
 
@@ -47,7 +48,10 @@ def random_run(seed: int) -> tuple[Graph, list, str]:
     offset = len(data)
     for pattern, outputs in patterns[1:]:
         more, more_ends = random_graph(random, pattern, outputs)
-        data += [entry if entry[0] == "input" else (entry[0], tuple(o + offset for o in entry[1])) for entry in more]
+        data += [
+            entry if entry[0] == "input" else (entry[0], tuple(o + offset for o in entry[1]))
+            for entry in more
+        ]
         ends += [n + offset for n in more_ends]
         offset = len(data)
     return as_graph(data, ends), [program.rules[f"r{k}"] for k in range(len(texts))], "\n".join(texts)
@@ -83,7 +87,9 @@ def test_nothing_matches_at_the_end_long(chunk: int) -> None:
 
 
 def random_case(seed: int) -> tuple[Graph, list[CheckedRule], str]:
-    """One to three rules of the whole language on one graph, in which each of them nearly matches; its leaves are shared."""
+    """One to three rules of the whole language on one graph, in which each of them nearly matches; its leaves
+    are shared.
+    """
     random = Random(seed)
     texts: list[str] = []
     data: Data = []
@@ -136,8 +142,13 @@ def one_rich_run(seed: int) -> int:
             for node in told.in_order():
                 if (rule.name, node) not in done and told.op[node] in program_of(rule).starts:
                     copy = told.copy()
-                    results = [apply_match(scope, edits_of(copy, RELAY), []) for scope in islice(matches(program_of(rule), copy, node), 1)]
-                    assert not results or results[0] is None or isinstance(results[0], Failure), (seed, rule.name, node, where)
+                    results = [
+                        apply_match(scope, edits_of(copy, RELAY), [])
+                        for scope in islice(matches(program_of(rule), copy, node), 1)
+                    ]
+                    assert not results or results[0] is None or isinstance(results[0], Failure), (
+                        seed, rule.name, node, where,
+                    )
     return progress.applications
 
 
@@ -166,33 +177,50 @@ def run_readable_too(text: str, graph: Graph, limits: Limits = Limits()) -> Grap
 
 
 def test_users_of_a_hub_that_get_another_place_in_line() -> None:
-    """`abs` of the target is the other output's node, which moves before the users of the first one; so do candidates that are listed."""
+    """`abs` of the target is the other output's node, which moves before the users of the first one; so do
+    candidates that are listed.
+    """
     build = Builder(RELAY)
     x = build.input("x", (2, 2))
     graph = build.finish(*[build.call("abs", x) for _ in range(3)], build.call("exp", x))
-    text = "rule r(x, f: op(exp | tanh | abs)) { a = f(x); b = abs(x); a, b => b, subtract(add(add(b, x), abs(x)), b) }"
+    text = (
+        "rule r(x, f: op(exp | tanh | abs)) { a = f(x); b = abs(x); a, b => b, subtract(add(add(b, x), "
+        "abs(x)), b) }"
+    )
     run_readable_too(text, graph, Limits(applications=40))
 
 
 def test_a_node_that_moves_stays_before_its_other_users() -> None:
-    """What the target reads stands behind a user of the first output, so it moves behind that output; `two` must stay before `abs`."""
+    """What the target reads stands behind a user of the first output, so it moves behind that output; `two`
+    must stay before `abs`.
+    """
     build = Builder(RELAY)
     x, two = build.input("x", (2, 2)), build.const(2.0)
     first, between = build.call("exp", x), x
     for _ in range(15):
         between = build.call("sigmoid", between)
-    outputs = first, build.call("abs", two), build.call("add", first, between), build.call("subtract", x, build.call("multiply", x, two))
+    outputs = (
+        first, build.call("abs", two), build.call("add", first, between),
+        build.call("subtract", x, build.call("multiply", x, two)),
+    )
     graph = build.finish(*outputs)
-    run_readable_too("rule r(x, y) { a = exp(x); b = subtract(x, y); a, b => tanh(subtract(x, y)), sqrt(x) }", graph)
+    run_readable_too(
+        "rule r(x, y) { a = exp(x); b = subtract(x, y); a, b => tanh(subtract(x, y)), sqrt(x) }", graph
+    )
     assert "tanh" in graph.op and check_invariants(graph) == []
 
 
 def test_an_output_is_found_whichever_alternative_it_is() -> None:
-    """The new `exp` makes the match at `abs` possible: the way there leads over `abs?`, though `x` can be the alternative itself."""
+    """The new `exp` makes the match at `abs` possible: the way there leads over `abs?`, though `x` can be the
+    alternative itself.
+    """
     build = Builder(RELAY)
     x = build.input("x", (2, 2))
     graph = build.finish(build.call("abs", x), build.call("multiply", x, x))
-    text = "rule two(x) { b = exp(x); a = abs?(x); a, b => sigmoid(x), sqrt(x) }\nrule later(x): multiply(x, x) => exp(x);"
+    text = (
+        "rule two(x) { b = exp(x); a = abs?(x); a, b => sigmoid(x), sqrt(x) }\n"
+        "rule later(x): multiply(x, x) => exp(x);"
+    )
     assert "sigmoid" in run_readable_too(text, graph).op
 
 

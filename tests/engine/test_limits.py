@@ -1,4 +1,6 @@
-"""What attribute expressions, functions and tuples may cost: beyond it there is an error that names the limit, at once."""
+"""What attribute expressions, functions and tuples may cost: beyond it there is an error that names the
+limit, at once.
+"""
 
 from __future__ import annotations
 
@@ -21,8 +23,14 @@ GRAPH = """{"format": "gsl-graph", "version": 1, "dialect": "relay", "nodes": [
 
 
 def chain(first: str, step: str, last: str, count: int = 60) -> str:
-    lets = [f"v0 = {first};", *(step.replace("NEW", f"v{k}").replace("OLD", f"v{k - 1}") for k in range(1, count + 1))]
-    return f"rule r(a) {{ x = transpose(a, axes = (p := _)); {' '.join(lets)} nn.relu(x) where {last.replace('LAST', f'v{count}')} => x }}"
+    lets = [
+        f"v0 = {first};",
+        *(step.replace("NEW", f"v{k}").replace("OLD", f"v{k - 1}") for k in range(1, count + 1)),
+    ]
+    return (
+        f"rule r(a) {{ x = transpose(a, axes = (p := _)); {' '.join(lets)} nn.relu(x) where "
+        f"{last.replace('LAST', f'v{count}')} => x }}"
+    )
 
 
 def functions(first: str, step: str, rule: str, count: int = 40) -> str:
@@ -55,14 +63,19 @@ TOO_MUCH = {
     "repetition": (chain("p", "", "len(p * 1000000000) > 3", 0), "more than 1,000,000 items"),
     "range": (chain("p", "", "sum([i for i in 0..1000000000]) > 3", 0), "more than 1,000,000 items"),
     "rounds": (
-        chain("p", "", "sum([sum([sum([1 for i in range(1000)]) for j in range(1000)]) for k in range(1000)]) > len(p)", 0),
+        chain(
+            "p", "",
+            "sum([sum([sum([1 for i in range(1000)]) for j in range(1000)]) for k in range(1000)]) > len(p)",
+            0,
+        ),
         "run through more than 250,000 items",
     ),
     "tuples of the target": (
-        "rule r(a) { nn.relu(a) => t0 = (a, a); " + " ".join(f"t{k} = (t{k - 1}, t{k - 1});" for k in range(1, 41)) + " t40.0 }",
+        "rule r(a) { nn.relu(a) => t0 = (a, a); "
+        + " ".join(f"t{k} = (t{k - 1}, t{k - 1});" for k in range(1, 41)) + " t40.0 }",
         "a tuple has more than 100,000 fields",
     ),
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("readable", [False, True])
@@ -79,13 +92,19 @@ def test_what_is_too_much_is_an_error_that_names_the_limit(name: str, readable: 
 
 ENOUGH = {
     "names used twice": chain("len(p)", "NEW = OLD + OLD;", "LAST > 3"),
-    "a function used twice": functions("x", "OLD(x) + OLD(x)", "rule r(a): nn.relu(a) where LAST(a.ndim) > 3 => a;"),
-    "sixty alternatives": "rule r(a) { " + " ".join(
-        f"v{k} = (nn.relu({f'v{k - 1}' if k else 'a'}) | tanh({f'v{k - 1}' if k else 'a'}));" for k in range(60)
-    ) + " sigmoid(v59) => a }",
-    "250 statements": "rule r(a) { " + " ".join(f"v{k} = nn.relu({f'v{k - 1}' if k else 'a'});" for k in range(250)) + " v249 => a }",
+    "a function used twice": functions(
+        "x", "OLD(x) + OLD(x)", "rule r(a): nn.relu(a) where LAST(a.ndim) > 3 => a;"
+    ),
+    "sixty alternatives": "rule r(a) { "
+    + " ".join(
+        f"v{k} = (nn.relu({f'v{k - 1}' if k else 'a'}) | tanh({f'v{k - 1}' if k else 'a'}));"
+        for k in range(60)
+    )
+    + " sigmoid(v59) => a }",
+    "250 statements": "rule r(a) { "
+    + " ".join(f"v{k} = nn.relu({f'v{k - 1}' if k else 'a'});" for k in range(250)) + " v249 => a }",
     "3,000 functions": functions("x", "OLD(x) + 1", "rule r(a): nn.relu(nn.relu(a)) => nn.relu(a);", 3000),
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("name", ENOUGH)
@@ -100,10 +119,19 @@ def test_targets_share_what_a_function_gives_twice() -> None:
 
 REFUSED = {
     "a pattern that doubles": functions("nn.relu(x)", "OLD(x) + OLD(x)", "rule r(a): LAST(a) => a;"),
-    "other arguments each time": functions("x", "OLD(x + 1) + OLD(x + 2)", "rule r(a): nn.relu(a) where LAST(a.ndim) > 3 => a;"),
-    "arguments used twice": functions("x + 1", "OLD(OLD(x) - OLD(x))", "rule r(a): nn.relu(a) where LAST(a.ndim) > 0 => a;", 30),
-    "one item each time": functions("x", "OLD(x) + OLD(x)", "rule r(a): transpose(a, axes = (p := _)) where sum([LAST(i) for i in p]) > 3 => a;"),
-    "a chain that is used": functions("x", "OLD(x) + 1", "rule r(a): nn.relu(a) where LAST(a.ndim) > 3 => a;", 3000),
+    "other arguments each time": functions(
+        "x", "OLD(x + 1) + OLD(x + 2)", "rule r(a): nn.relu(a) where LAST(a.ndim) > 3 => a;"
+    ),
+    "arguments used twice": functions(
+        "x + 1", "OLD(OLD(x) - OLD(x))", "rule r(a): nn.relu(a) where LAST(a.ndim) > 0 => a;", 30
+    ),
+    "one item each time": functions(
+        "x", "OLD(x) + OLD(x)",
+        "rule r(a): transpose(a, axes = (p := _)) where sum([LAST(i) for i in p]) > 3 => a;",
+    ),
+    "a chain that is used": functions(
+        "x", "OLD(x) + 1", "rule r(a): nn.relu(a) where LAST(a.ndim) > 3 => a;", 3000
+    ),
     "brackets": "rule r(a): " + "(" * 100_000 + "nn.relu(a)" + ")" * 100_000 + " => a;",
     "signs": "rule r(a): nn.relu(a) where a.ndim > " + "-" * 5000 + "1 => a;",
 }
@@ -117,7 +145,12 @@ def test_what_cannot_be_checked_is_told(name: str) -> None:
 
 @pytest.mark.parametrize("readable", [False, True])
 def test_a_limit_is_an_input_error_that_names_the_rule(readable: bool) -> None:
-    (rule,) = checked("rule large(a): nn.relu(a) where sum(range(1000000000000)) > a.ndim => a;").rules.values()
+    (rule,) = checked(
+        "rule large(a): nn.relu(a) where sum(range(1000000000000)) > a.ndim => a;"
+    ).rules.values()
     assert issubclass(LimitExceeded, InputError)
-    with readable_only() if readable else nullcontext(), pytest.raises(LimitExceeded, match="^rule `large`: an attribute expression has more than"):
+    with (
+        readable_only() if readable else nullcontext(),
+        pytest.raises(LimitExceeded, match="^rule `large`: an attribute expression has more than"),
+    ):
         run_to_fixed_point(read_json(GRAPH, "g.json"), [rule])

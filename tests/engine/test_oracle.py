@@ -1,4 +1,5 @@
-"""Both matchers against the brute-force oracle, on random rules of the whole language and graphs rich in near-matches.
+"""Both matchers against the brute-force oracle, on random rules of the whole language and graphs rich in
+near-matches.
 
 `make test` compares 2,000 pairs of rule and graph, `make test-long` 20,000, at every node as first output.
 """
@@ -50,7 +51,9 @@ def checked(seed: int) -> tuple[Random, Rule, str, CheckedRule]:
 
 
 def bound(rule: Rule, checked_rule: CheckedRule, scope: Scope) -> tuple[tuple[int, ...], Assignment]:
-    """Numbers of instances, and what the engine's match says of each named node, numbered as the spelled-out rule has it."""
+    """Numbers of instances, and what the engine's match says of each named node, numbered as the spelled-out
+    rule has it.
+    """
     found: Assignment = {}
     for number, slot in enumerate(scope.slots):
         name = checked_rule.nodes[number].name
@@ -65,23 +68,38 @@ def bound(rule: Rule, checked_rule: CheckedRule, scope: Scope) -> tuple[tuple[in
     return tuple(len(instances) for instances in scope.instances), found
 
 
-def is_confirmed(rule: Rule, data: Data, ends: list[int], start: int, counts: tuple[int, ...], found: Assignment) -> bool:
+def is_confirmed(
+    rule: Rule, data: Data, ends: list[int], start: int, counts: tuple[int, ...], found: Assignment
+) -> bool:
     """Whether what the engine found is a match by the oracle's conditions, and as greedy as it must be."""
     if (varying := rule.varying) is not None:
         at = rule.templates.index(varying)
         places = [place_of(rule, varying.nodes[-1], k) for k in range(counts[at])]
-        if not any(n[at] == counts[at] and all(f[k] == found[k] for k in places) for n, f in greedy_matches(rule, data, ends, start)):
+        if not any(
+            n[at] == counts[at] and all(f[k] == found[k] for k in places)
+            for n, f in greedy_matches(rule, data, ends, start)
+        ):
             return False
         if found[places[0]] != start:
             return False
         plains = [spell_out(rule, counts)]
     else:  # no instance may also mean: in another alternative
-        plains = [p for n, p in spelled_out(rule, data) if all(count in (0, known) for count, known in zip(counts, n))]
-    return any(True for plain in plains for _ in all_matches(plain, data, ends, {plain.outputs[0]: start, **found}))
+        plains = [
+            p
+            for n, p in spelled_out(rule, data) if all(count in (0, known) for count, known in zip(counts, n))
+        ]
+    return any(
+        True for plain in plains for _ in all_matches(plain, data, ends, {plain.outputs[0]: start, **found})
+    )
 
 
-def compare(seed: int, broken: Callable[[MatchProgram], MatchProgram] = lambda program: program) -> list[bool]:
-    """One rule on some graphs. Returns for each start whether a match exists. `broken` changes the program (see the mutations)."""
+def compare(
+    seed: int, broken: Callable[[MatchProgram], MatchProgram] = lambda program: program
+) -> list[bool]:
+    """One rule on some graphs.
+
+    Returns for each start whether a match exists. `broken` changes the program (see the mutations).
+    """
     random, rule, text, checked_rule = checked(seed)
     program = broken(program_of(checked_rule))
     outcomes = []
@@ -94,10 +112,14 @@ def compare(seed: int, broken: Callable[[MatchProgram], MatchProgram] = lambda p
             outcomes.append(expected)
             where = f"seed {seed}, graph {number}, first output %{start}\n{text}\n{show(data, ends)}"
             scope = next(machine.matches(program, graph, start), None)
-            assert (scope is not None) == expected, f"the machine finds {'no' if expected else 'a'} match: {where}"
+            assert (scope is not None) == expected, (
+                f"the machine finds {'no' if expected else 'a'} match: {where}"
+            )
             if scope is not None:
                 found = bound(rule, checked_rule, scope)
-                assert is_confirmed(rule, data, ends, start, *found), f"the machine's match {found} is none: {where}"
+                assert is_confirmed(rule, data, ends, start, *found), (
+                    f"the machine's match {found} is none: {where}"
+                )
             other = generated(start, lambda scope: bound(rule, checked_rule, scope))
             compared = None if scope is None else found
             assert other == compared, f"the generated matcher finds {other}: {where}"
@@ -117,7 +139,7 @@ def test_matchers_agree_with_the_oracle_long(chunk: int) -> None:
         compare(seed)
 
 
-# ── can these tests fail? ─────────────────────────────────────────────────────────────────────────────────────
+# ── can these tests fail? ───────────────────────────────────────────────────────────────────────────────────
 
 
 def rewritten(program: MatchProgram, change: Callable[[Any], Any]) -> MatchProgram:
@@ -135,25 +157,46 @@ def without(kind: type) -> Callable[[MatchProgram], MatchProgram]:
 
 
 def with_fields(kind: type, **fields: Any) -> Callable[[MatchProgram], MatchProgram]:
-    return lambda program: rewritten(program, lambda step: replace(step, **fields) if isinstance(step, kind) else step)
+    return lambda program: rewritten(
+        program, lambda step: replace(step, **fields) if isinstance(step, kind) else step
+    )
 
 
 PROGRAMS: dict[str, Callable[[MatchProgram], MatchProgram]] = {
-    **{kind.__name__: without(kind) for kind in (mp.Distinct, mp.Attr, mp.IsKind, mp.Apart, mp.Private, mp.Convex, mp.Late, mp.Guard, mp.Valid, mp.Bounds, mp.Absent)},
+    **{
+        kind.__name__: without(kind)
+        for kind in (
+            mp.Distinct, mp.Attr, mp.IsKind, mp.Apart, mp.Private, mp.Convex, mp.Late, mp.Guard, mp.Valid,
+            mp.Bounds, mp.Absent,
+        )
+    },
     "no operand orders": with_fields(mp.Operands, swappable=frozenset()),
     "no operator variables": with_fields(mp.IsOp, variable=None),
     "constraints that do not wait": with_fields(mp.Attr, waits=False),
-    "no later branches": lambda program: rewritten(program, lambda step: replace(step, branches=step.branches[:1]) if isinstance(step, mp.Choice) else step),
-    "no block where": lambda program: replace(program, rule=replace(program.rule, blocks=tuple(replace(b, where=()) for b in program.rule.blocks))),
+    "no later branches": lambda program: rewritten(
+        program,
+        lambda step: replace(step, branches=step.branches[:1]) if isinstance(step, mp.Choice) else step,
+    ),
+    "no block where": lambda program: replace(
+        program, rule=replace(program.rule, blocks=tuple(replace(b, where=()) for b in program.rule.blocks))
+    ),
     "interior of templates": lambda program: replace(
-        program, rule=replace(program.rule, interior=frozenset(k for k in program.rule.interior if program.rule.nodes[k].block is None))
+        program,
+        rule=replace(
+            program.rule,
+            interior=frozenset(k for k in program.rule.interior if program.rule.nodes[k].block is None),
+        ),
     ),
 }
 CODE: dict[str, tuple[Any, str, Any]] = {
     "convexity": (conditions, "depends", lambda graph, starts, targets: False),
     "greed": (machine.Machine, "_extend", lambda self, step: None),
-    "order of candidates": (machine.Machine, "candidates", lambda *a, original=machine.Machine.candidates: original(*a)[::-1]),
-    "later candidates": (machine.Machine, "candidates", lambda *a, original=machine.Machine.candidates: original(*a)[:1]),
+    "order of candidates": (
+        machine.Machine, "candidates", lambda *a, original=machine.Machine.candidates: original(*a)[::-1],
+    ),
+    "later candidates": (
+        machine.Machine, "candidates", lambda *a, original=machine.Machine.candidates: original(*a)[:1],
+    ),
 }
 
 
@@ -179,7 +222,7 @@ def test_a_broken_machine_is_seen(name: str, monkeypatch: pytest.MonkeyPatch) ->
     seeds_until_seen()
 
 
-# ── what random rules have found ──────────────────────────────────────────────────────────────────────────────
+# ── what random rules have found ────────────────────────────────────────────────────────────────────────────
 
 
 def starts(text: str, data: Data, ends: list[int]) -> list[int]:
@@ -195,8 +238,14 @@ def starts(text: str, data: Data, ends: list[int]) -> list[int]:
 
 def test_a_second_attempt_is_not_kept_from_the_nodes_of_the_first() -> None:
     """Only with `p` at the second operand of the sum are there two instances."""
-    text = "rule r(x, y, z) { p = multiply(x, z); each f in 2.. { w = any(); q = multiply(w, y); s = add(q, p); } *f.s => *[negative(i.w) for i in f] }"
-    data: Data = [("input", (), {}), ("input", (), {}), ("multiply", (0, 0), {}), ("multiply", (0, 1), {}), ("add", (3, 2), {}), ("multiply", (2, 0), {})]
+    text = (
+        "rule r(x, y, z) { p = multiply(x, z); each f in 2.. { w = any(); q = multiply(w, y); s = add(q, p); "
+        "} *f.s => *[negative(i.w) for i in f] }"
+    )
+    data: Data = [
+        ("input", (), {}), ("input", (), {}), ("multiply", (0, 0), {}), ("multiply", (0, 1), {}),
+        ("add", (3, 2), {}), ("multiply", (2, 0), {}),
+    ]
     data.append(("add", (2, 5), {}))
     assert starts(text, data, [4, 6]) == [4, 6]
     text = text.replace("add(q, p)", "add(p, q)")
@@ -213,21 +262,36 @@ def test_a_kept_node_may_be_an_output_of_another_instance() -> None:
 
 def test_an_operator_variable_that_instances_have_bound() -> None:
     """The second output is matched after the instances, and has their operator."""
-    text = "rule r(x, f: op(exp | tanh)) { each i in 1.. { y = any(); g = f(y); } c = concatenate((x, *i.g)); c, f(x) => x, x }"
+    text = (
+        "rule r(x, f: op(exp | tanh)) { each i in 1.. { y = any(); g = f(y); } c = concatenate((x, *i.g)); "
+        "c, f(x) => x, x }"
+    )
     text = text.replace("=> x, x", "=> negative(x), negative(x)")
     for operator, expected in (("exp", [5]), ("tanh", [])):
-        data: Data = [("input", (), {}), ("input", (), {}), ("exp", (1,), {}), (operator, (0,), {}), ("tuple", (0, 2), {}), ("concatenate", (4,), {})]
+        data: Data = [
+            ("input", (), {}), ("input", (), {}), ("exp", (1,), {}), (operator, (0,), {}),
+            ("tuple", (0, 2), {}), ("concatenate", (4,), {}),
+        ]
         assert starts(text, data, [5, 3]) == expected
 
 
 def test_operands_that_are_said_to_be_absent() -> None:
     """A graph may name them or leave them out."""
     text = "op my.pick(a: tensor, b: tensor?, c: tensor?) -> tensor; rule r(x) { my.pick(x) => x }"
-    data: Data = [("input", (), {}), ("my.pick", (0,), {}), ("my.pick", (0, -1), {}), ("my.pick", (0, -1, -1), {}), ("my.pick", (0, -1, 0), {})]
+    data: Data = [
+        ("input", (), {}), ("my.pick", (0,), {}), ("my.pick", (0, -1), {}), ("my.pick", (0, -1, -1), {}),
+        ("my.pick", (0, -1, 0), {}),
+    ]
     assert starts(text, data, [1, 2, 3, 4]) == [1, 2, 3]
 
 
 def test_an_absent_operand_is_no_output() -> None:
-    text = "op my.pick(a: tensor, b: tensor?, c: tensor?) -> tensor; rule r(x, y: any?) { e = exp?(y); p = my.pick(x, e, y); p, e => negative(x), x }"
-    data: Data = [("input", (), {}), ("input", (), {}), ("exp", (1,), {}), ("my.pick", (0, 2, 1), {}), ("my.pick", (0,), {})]
+    text = (
+        "op my.pick(a: tensor, b: tensor?, c: tensor?) -> tensor; rule r(x, y: any?) { e = exp?(y); p = "
+        "my.pick(x, e, y); p, e => negative(x), x }"
+    )
+    data: Data = [
+        ("input", (), {}), ("input", (), {}), ("exp", (1,), {}), ("my.pick", (0, 2, 1), {}),
+        ("my.pick", (0,), {}),
+    ]
     assert starts(text, data, [3, 4]) == [3]

@@ -1,7 +1,8 @@
 """After every rewrite the graph is whole, and a rewrite that fails leaves no trace.
 
-Random rules with real targets on random graphs: invariants and types after each single application, by the generated and by
-the readable rewriter, which must make the same graph. Then the ways in which an application can fail, one by one.
+Random rules with real targets on random graphs: invariants and types after each single application, by the
+generated and by the readable rewriter, which must make the same graph. Then the ways in which an application
+can fail, one by one.
 """
 
 from __future__ import annotations
@@ -39,15 +40,26 @@ RELAY = load_dialect("relay")
 def columns(graph: Graph) -> dict[str, Any]:
     """Everything that a graph says, to compare."""
     return {
-        "op": graph.op[:], "operands": graph.operands[:], "attrs": [dict(a) for a in graph.attrs], "types": graph.types[:],
-        "names": graph.names[:], "users": [list(users) for users in graph.users], "outputs": graph.outputs[:],
-        "output_uses": {k: v[:] for k, v in graph.output_uses.items()}, "values": {k: id(v) for k, v in graph.values.items()},
-        "extras": dict(graph.extras), "dead": graph.dead, "order": list(graph.ordered()),
-    }  # fmt: skip
+        "op": graph.op[:],
+        "operands": graph.operands[:],
+        "attrs": [dict(a) for a in graph.attrs],
+        "types": graph.types[:],
+        "names": graph.names[:],
+        "users": [list(users) for users in graph.users],
+        "outputs": graph.outputs[:],
+        "output_uses": {k: v[:] for k, v in graph.output_uses.items()},
+        "values": {k: id(v) for k, v in graph.values.items()},
+        "extras": dict(graph.extras),
+        "dead": graph.dead,
+        "order": list(graph.ordered()),
+    }
 
 
 def by_inference(graph: Graph) -> set[int]:
-    """Nodes whose type is not what inference says. The random graphs have some: scalars joined along an axis, say."""
+    """Nodes whose type is not what inference says.
+
+    The random graphs have some: scalars joined along an axis, say.
+    """
 
     def is_wrong(node: int) -> bool:
         try:
@@ -59,10 +71,14 @@ def by_inference(graph: Graph) -> set[int]:
 
 
 def may_be_wrong(before: Graph, after: Graph, node: int) -> bool:
-    """A target may be of one rank where the source's was not known; what reads it then may want another one. Nobody can tell from
-    the source's type that the rule is wrong there."""
+    """A target may be of one rank where the source's was not known; what reads it then may want another one.
+    Nobody can tell from the source's type that the rule is wrong there.
+    """
     new = [o for o in after.operands[node] if o >= len(before.op)]
-    return bool(new) and any(getattr(before.types[o], "shape", None) is None for o in before.operands[node] if o not in after.operands[node])
+    return bool(new) and any(
+        getattr(before.types[o], "shape", None) is None
+        for o in before.operands[node] if o not in after.operands[node]
+    )
 
 
 def random_case(seed: int) -> tuple[CheckedRule, str, Graph, str]:
@@ -104,7 +120,9 @@ def one_case(seed: int) -> Counter[str]:
         result = readable(rule, other, start)
         assert check_invariants(other) == [], where
         if result is True:
-            assert all(may_be_wrong(original, other, node) for node in by_inference(other) - wrong_before), where
+            assert all(may_be_wrong(original, other, node) for node in by_inference(other) - wrong_before), (
+                where
+            )
         else:
             assert columns(other) == before, where
         outcomes["rewritten" if result is True else "failed" if isinstance(result, Failure) else "none"] += 1
@@ -112,7 +130,9 @@ def one_case(seed: int) -> Counter[str]:
         assert (result is True, type(result)) == (again is True, type(again)), where
         assert check_invariants(graph) == [], where
         if result is True:
-            assert all(may_be_wrong(original, graph, node) for node in by_inference(graph) - wrong_before) and as_written(graph) == as_written(other), where
+            assert all(
+                may_be_wrong(original, graph, node) for node in by_inference(graph) - wrong_before
+            ) and as_written(graph) == as_written(other), where
         else:
             assert columns(graph) == before and seeds == [], where
     return outcomes
@@ -122,7 +142,10 @@ def as_written(graph: Graph) -> list[tuple[Any, ...]]:
     """The graph from its outputs, free of node numbers."""
     number = {node: k for k, node in enumerate(graph.reverse_post_order())}
     nodes = [
-        (graph.op[n], tuple(number[o] if o >= 0 else o for o in graph.operands[n]), sorted(graph.attrs[n].items()), str(graph.types[n]))
+        (
+            graph.op[n], tuple(number[o] if o >= 0 else o for o in graph.operands[n]),
+            sorted(graph.attrs[n].items()), str(graph.types[n]),
+        )
         for n in number
     ]
     return [*nodes, tuple(number[n] for n in graph.outputs)]
@@ -156,17 +179,19 @@ def test_runs_leave_whole_graphs() -> None:
     assert stopped > 0
 
 
-# ── the ways to fail ──────────────────────────────────────────────────────────────────────────────────────────
+# ── the ways to fail ────────────────────────────────────────────────────────────────────────────────────────
 
-# The first target of each is built before the second one fails. What is expected: an application that is reported as failed
-# (its message has these words), or None: no match.
+# The first target of each is built before the second one fails. What is expected: an application that is
+# reported as failed (its message has these words), or None: no match.
 FAILURES = {
     "type contradiction": ("e => concatenate((negative(x), x), axis = 0)", "shape"),
     "type error": ("e => e2 = negative(x); concatenate((e2, sum(x, axis = [0])), axis = 0)", "concatenate"),
     "axis out of range": ("e => transpose(negative(x), axes = [0, 7])", "transpose"),
     "failing expression": ("e => nn.softmax(negative(x), axis = x.shape[5])", None),
     "division by zero": ("e => nn.softmax(negative(x), axis = 1 // (x.ndim - 2))", None),
-    "unknown dimension": ("e => transpose(negative(x), axes = [0, (u.shape[0] if x.ndim == 2 else 1)])", None),
+    "unknown dimension": (
+        "e => transpose(negative(x), axes = [0, (u.shape[0] if x.ndim == 2 else 1)])", None,
+    ),
     "attribute that is not given": ("e => nn.softmax(negative(x), axis = c.axis)", None),
 }
 
@@ -206,9 +231,14 @@ def test_a_failure_leaves_no_trace(name: str, generated: bool) -> None:
     rule, graph, start = failing_case(name)
     before = columns(graph)
     assert next(matches(program_of(rule), graph, start), None) is not None  # the source does match
-    result = compile_rewriter(program_of(rule))(edits_of(graph, rule.dialect))(start, []) if generated else readable(rule, graph, start)
+    result = (
+        compile_rewriter(program_of(rule))(edits_of(graph, rule.dialect))(start, []) if generated
+        else readable(rule, graph, start)
+    )
     words = FAILURES[name][1]
-    assert (result is None) if words is None else (isinstance(result, Failure) and words in result.message), result
+    assert (result is None) if words is None else (isinstance(result, Failure) and words in result.message), (
+        result
+    )
     assert columns(graph) == before and check_invariants(graph) == []
 
 
@@ -219,7 +249,9 @@ def test_the_run_goes_on_after_a_failure(name: str) -> None:
     after = only_rule("rule r(x): tanh(x) => abs(x);")
     progress = run_to_fixed_point(graph, [rule, replace(after, name="after")])
     assert {f.rule for f in progress.failures} == {"r"} and progress.applications == 1
-    assert sorted(graph.op[n] for n in graph.nodes()) == sorted("abs" if op == "tanh" else op for op in before["op"])
+    assert sorted(graph.op[n] for n in graph.nodes()) == sorted(
+        "abs" if op == "tanh" else op for op in before["op"]
+    )
 
 
 @pytest.mark.parametrize("applications", range(1, 8))
@@ -240,7 +272,7 @@ def test_the_application_limit_stops_between_two_applications(applications: int)
     assert as_written(limited) == as_written(by_hand)
 
 
-# ── what random rules have found ──────────────────────────────────────────────────────────────────────────────
+# ── what random rules have found ────────────────────────────────────────────────────────────────────────────
 
 
 @pytest.mark.parametrize("text, first", [
@@ -260,7 +292,8 @@ def test_a_node_that_stays_keeps_what_it_reads(text: str, first: str) -> None:
 @pytest.mark.parametrize("target", ["y", "exp(y)", "exp(x)", "tanh(add(y, y))"])
 @pytest.mark.parametrize("read", [True, False], ids=["read", "output"])
 def test_an_input_may_be_an_interior_node(target: str, read: bool) -> None:
-    """`y` is the `tanh` that the source has as an interior node too; it stays as long as something reads it."""
+    """`y` is the `tanh` that the source has as an interior node too; it stays as long as something reads it.
+    """
     rule = only_rule(f"rule r(x, y) {{ add(tanh(x), y) => {target} }}")
     build = Builder(RELAY)
     t = build.call("tanh", build.input("x", (2, 2)))
@@ -274,7 +307,10 @@ def test_an_input_may_be_an_interior_node(target: str, read: bool) -> None:
 
 
 def test_an_output_is_no_node_of_an_instance() -> None:
-    rule = only_rule("rule r(x) { each f in 1.. { y = any(); t = tanh(y); } c = concatenate((x, *f.t)); c, tanh(x) => abs(x), abs(x) }")
+    rule = only_rule(
+        "rule r(x) { each f in 1.. { y = any(); t = tanh(y); } c = concatenate((x, *f.t)); c, tanh(x) => "
+        "abs(x), abs(x) }"
+    )
     build = Builder(RELAY)
     x = build.input("x", (2, 2))
     c = build.call("concatenate", build.pack(x, build.call("tanh", x)), axis=0)

@@ -10,7 +10,14 @@ import gslang
 from gslang.base.source import Source
 from gslang.check.check import check_source
 from gslang.dialect.load import load_dialect
-from gslang.engine.fixed_point import Limits, Progress, StopReason, firing_loop, limit_message, run_to_fixed_point
+from gslang.engine.fixed_point import (
+    Limits,
+    Progress,
+    StopReason,
+    firing_loop,
+    limit_message,
+    run_to_fixed_point,
+)
 from gslang.formats.json_graph import write_json
 from gslang.graph.builder import Builder
 from gslang.graph.graph import Graph
@@ -24,7 +31,9 @@ GROWS = "rule grows(x): exp(x) => exp(negative(x));\n"
 SWAPS = "rule swaps(x, y): ordered (x - y) => negative(ordered (y - x));\n"
 
 
-def run(text: str, applications: int | None = None, operator: str = "exp", count: int = 1) -> tuple[Progress, Graph]:
+def run(
+    text: str, applications: int | None = None, operator: str = "exp", count: int = 1
+) -> tuple[Progress, Graph]:
     program = check_source(Source("rules.gsl", text))
     assert program.ok, [d.message for d in program.diagnostics]
     build = Builder(RELAY)
@@ -32,7 +41,9 @@ def run(text: str, applications: int | None = None, operator: str = "exp", count
     for _ in range(count):
         node = build.call(operator, node, node) if operator == "subtract" else build.call(operator, node)
     graph = build.finish(node)
-    progress = run_to_fixed_point(graph, [program.rules[name] for name in program.own_rules], Limits(applications=applications))
+    progress = run_to_fixed_point(
+        graph, [program.rules[name] for name in program.own_rules], Limits(applications=applications)
+    )
     assert check_invariants(graph) == []
     return progress, graph
 
@@ -72,7 +83,13 @@ def test_what_ends_is_not_stopped() -> None:
 def test_operands_that_are_swapped_for_ever() -> None:
     progress, _ = run(SWAPS, 50, "subtract")
     assert progress.stop_reason is StopReason.APPLICATION_LIMIT
-    assert limit_message(progress) == "stopped at the limit of 50 applications that was given; there may be more to do; the latest: swaps → swaps"
+    assert (
+        limit_message(progress)
+        == (
+            "stopped at the limit of 50 applications that was given; there may be more to do; the latest: "
+            "swaps → swaps"
+        )
+    )
     progress, _ = run(SWAPS, None, "subtract")
     assert "`swaps` (256 of the last 256)" in limit_message(progress)
 
@@ -82,26 +99,41 @@ def test_once_ends_what_grows() -> None:
     assert progress.stop_reason is StopReason.FIXED_POINT and progress.applications == 1
 
 
-@pytest.mark.parametrize("recent, loop", [
-    (["a"] * 9, ["a", "a"]), (["a", "b"] * 9, ["a", "b", "a"]), (["x", *["a", "b", "b"] * 60], ["a", "b", "b", "a"]),
-    (list("abcdefghij"), list("cdefghij")), ([], []),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    "recent, loop",
+    [
+        (["a"] * 9, ["a", "a"]), (["a", "b"] * 9, ["a", "b", "a"]),
+        (["x", *["a", "b", "b"] * 60], ["a", "b", "b", "a"]), (list("abcdefghij"), list("cdefghij")),
+        ([], []),
+    ],
+)
 def test_the_loop(recent: list[str], loop: list[str]) -> None:
     assert firing_loop(recent) == loop
 
 
-@pytest.mark.parametrize("text, loop", [
-    (BACK, {"there → back → there", "back → there → back"}),
-    (ROUND, {"a → b → c → a", "b → c → a → b", "c → a → b → c"}),
-    (GROWS, {"grows → grows"}),
-    ("rule two(x): exp(x) => tanh(tanh(x));\nrule one(x): tanh(x) => exp(x);", {"two → one → two", "one → two → one"}),
-    ("rule other(x): abs(abs(x)) => abs(x);\npass p { repeat { other; there; back; } }\n" + BACK, {"there → back → there", "back → there → back"}),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    "text, loop",
+    [
+        (BACK, {"there → back → there", "back → there → back"}),
+        (ROUND, {"a → b → c → a", "b → c → a → b", "c → a → b → c"}), (GROWS, {"grows → grows"}),
+        (
+            "rule two(x): exp(x) => tanh(tanh(x));\nrule one(x): tanh(x) => exp(x);",
+            {"two → one → two", "one → two → one"},
+        ),
+        (
+            "rule other(x): abs(abs(x)) => abs(x);\npass p { repeat { other; there; back; } }\n" + BACK,
+            {"there → back → there", "back → there → back"},
+        ),
+    ],
+)
 @pytest.mark.parametrize("count", [1, 2, 3, 50])
 def test_the_loop_of_one_place_among_many(text: str, loop: set[str], count: int) -> None:
     """Where a graph has many places they take turns; the loop is that of each."""
     build = Builder(RELAY)
-    outputs = [build.call("exp", build.call("abs", build.call("abs", build.input(f"x{k}", (2, 2))))) for k in range(count)]
+    outputs = [
+        build.call("exp", build.call("abs", build.call("abs", build.input(f"x{k}", (2, 2)))))
+        for k in range(count)
+    ]
     graph = build.finish(*outputs)
     result = gslang.parse_rules(text).apply(graph, pass_name="p" if "pass p" in text else None)
     assert result.problem is not None and result.problem.split("the loop: ")[1] in loop
@@ -113,7 +145,9 @@ def test_the_loop_is_looked_for_in_a_copy() -> None:
     graph = build.finish(*[build.call("exp", build.input(f"x{k}", (2, 2))) for k in range(3)])
     rules = gslang.parse_rules(BACK)
     assert rules.apply(graph).problem != rules.apply(graph, limit=rules.apply(graph).applications).problem
-    assert write_json(rules.apply(graph).graph) == write_json(rules.apply(graph, limit=rules.apply(graph).applications).graph)
+    assert write_json(rules.apply(graph).graph) == write_json(
+        rules.apply(graph, limit=rules.apply(graph).applications).graph
+    )
 
 
 def test_the_command_says_so_and_fails(tmp_path: Path) -> None:

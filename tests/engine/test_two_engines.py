@@ -1,4 +1,5 @@
-"""The generated engine does what the readable one does: the same applications, the same graph, byte for byte."""
+"""The generated engine does what the readable one does: the same applications, the same graph, byte for byte.
+"""
 
 from __future__ import annotations
 
@@ -25,8 +26,10 @@ from tests.shipped import rules_in, shipped_rules
 
 CASES = Path(__file__).parent.parent / "cases"
 GRAPHS = {
-    c["name"]: json.dumps(c["graph"]) for name in ("cases", "adversarial") for c in json.loads((CASES / f"{name}.json").read_text())
-}  # fmt: skip
+    c["name"]: json.dumps(c["graph"])
+    for name in ("cases", "adversarial")
+    for c in json.loads((CASES / f"{name}.json").read_text())
+}
 
 
 def shipped() -> list[CheckedRule]:
@@ -75,7 +78,8 @@ def test_on_random_rules(chunk: int) -> None:
 
 
 def as_told(graph: Graph, rules: list, limits: Limits) -> Graph:
-    """The graph after a run that is watched: what each application tells is what has happened to the graph."""
+    """The graph after a run that is watched: what each application tells is what has happened to the graph.
+    """
     alive, copy = set(graph.nodes()), graph.copy()
 
     def observe(number: int, done: Application | str) -> None:
@@ -103,7 +107,9 @@ def test_a_run_that_is_watched_does_what_any_run_does(chunk: int) -> None:
         told = as_told(graph, rules, Limits(applications=200))
         with readable_only():
             as_told(graph, rules, Limits(applications=200))
-        assert (told.op, told.operands, told.types, told.outputs) == (plain.op, plain.operands, plain.types, plain.outputs), seed
+        assert (told.op, told.operands, told.types, told.outputs) == (
+            plain.op, plain.operands, plain.types, plain.outputs,
+        ), seed
 
 
 def test_a_network_that_is_watched() -> None:
@@ -155,7 +161,8 @@ test "another axis" for same {
 def test_an_operand_that_outputs_share_and_that_is_absent(tmp_path: Path) -> None:
     """It has no users, so the other outputs are looked for above what is there."""
     (tmp_path / "r.gsl").write_text("""dialect relay;
-rule two(p: any?, x) { a = nn.pad(x, p, pad_width = ((0, 0), (0, 1))); b = nn.pad(x, p, pad_width = ((0, 0), (0, 2))); a, b => exp(x), tanh(x) }
+rule two(p: any?, x) { a = nn.pad(x, p, pad_width = ((0, 0), (0, 1)));
+    b = nn.pad(x, p, pad_width = ((0, 0), (0, 2))); a, b => exp(x), tanh(x) }
 rule each_pad(p: any?, x) { each f in 2.. { a = nn.pad(x, p); } *f.a => *[exp(x) for i in f] }
 test "without" for two {
     x: input float32[2, 2];
@@ -176,7 +183,9 @@ test "without" for two {
 
 
 def test_instances_that_can_be_judged_only_as_a_whole(tmp_path: Path) -> None:
-    """What a template's `where`, or a constraint with `first`, reads may be matched after the instance: by a second sequence, or above."""
+    """What a template's `where`, or a constraint with `first`, reads may be matched after the instance: by a
+    second sequence, or above.
+    """
     (tmp_path / "r.gsl").write_text("""dialect relay;
 rule second(x, z) {
     each b in 1.. { y = nn.softmax(x); w = nn.log_softmax(z); where w.axis == y.axis; }
@@ -239,7 +248,8 @@ test "two" for r { x: input float32[4]; nn.relu(exp(x)), abs(exp(x)) => unchange
 def test_outputs_that_one_new_node_replaces(tmp_path: Path) -> None:
     (tmp_path / "r.gsl").write_text("""dialect relay;
 rule two(x) { a = nn.relu(x); b = nn.relu(x); a, b => s = maximum(x, const(value = 0.0)); s, s }
-rule any_number(x) { each f in 2.. { a = nn.relu(x); } *f.a => s = maximum(x, const(value = 0.0)); *[s for i in f] }
+rule any_number(x) { each f in 2.. { a = nn.relu(x); }
+    *f.a => s = maximum(x, const(value = 0.0)); *[s for i in f] }
 test "shared" for two {
     x: input float32[4];
     exp(nn.relu(x)), tanh(nn.relu(x)) + nn.relu(x), nn.relu(x)
@@ -250,4 +260,7 @@ test "shared" for two {
     program = check_file(tmp_path / "r.gsl")
     assert program.ok, [d.message for d in program.diagnostics]
     for rule, applications in zip(program.rules.values(), (2, 1)):
-        assert both_ways(build_graph(program, program.tests[0], program.tests[0].source), [rule])[1][0][3] == applications
+        assert (
+            both_ways(build_graph(program, program.tests[0], program.tests[0].source), [rule])[1][0][3]
+            == applications
+        )

@@ -1,4 +1,6 @@
-"""Targets that depend on which optional inputs are there: laid down at once, and as the readable engine builds them."""
+"""Targets that depend on which optional inputs are there: laid down at once, and as the readable engine
+builds them.
+"""
 
 from __future__ import annotations
 
@@ -67,8 +69,12 @@ def network(with_bias: bool, with_limit: bool) -> Graph:
     weights = {"w": np.ones((2, 2, 1, 1)), "b": np.ones(2), "half": np.full((), 0.5), "low": np.zeros(())}
     tensors = [onnx.numpy_helper.from_array(v.astype(np.float32), name) for name, v in weights.items()]
     value = onnx.helper.make_tensor_value_info
-    graph = onnx.helper.make_graph(nodes, "g", [value("x", 1, [1, 2, 4, 4])], [value(before, 1, [1, 2, 4, 4])], tensors)
-    return gslang.from_onnx(onnx.helper.make_model(graph, opset_imports=[onnx.helper.make_opsetid("", 17)], ir_version=8))
+    graph = onnx.helper.make_graph(
+        nodes, "g", [value("x", 1, [1, 2, 4, 4])], [value(before, 1, [1, 2, 4, 4])], tensors
+    )
+    return gslang.from_onnx(
+        onnx.helper.make_model(graph, opset_imports=[onnx.helper.make_opsetid("", 17)], ir_version=8)
+    )
 
 
 @pytest.mark.parametrize(("with_bias", "with_limit"), list(product((False, True), repeat=2)))
@@ -82,7 +88,9 @@ def test_optional_inputs(rule: CheckedRule, with_bias: bool, with_limit: bool) -
 def test_what_is_shared_is_made_once(with_bias: bool, tmp_path: Path) -> None:
     path = tmp_path / "rules.gsl"
     path.write_text(SHARED)
-    _, counts = both_ways(network(with_bias, False), [gslang.load(path).known["squares"]], Limits(applications=3))
+    _, counts = both_ways(
+        network(with_bias, False), [gslang.load(path).known["squares"]], Limits(applications=3)
+    )
     assert counts[0][3] == 3
 
 

@@ -1,4 +1,5 @@
-"""Why a rule did not match: one small graph for each reason, and agreement with the matcher on random ones."""
+"""Why a rule did not match: one small graph for each reason, and agreement with the matcher on random ones.
+"""
 
 from __future__ import annotations
 
@@ -64,70 +65,222 @@ def dependent(b: Builder) -> tuple[int, ...]:
 
 
 REASONS = [
-    ("rule r(x): tanh(nn.relu(x)) => x;", lambda b: (b.call("tanh", b.call("exp", x_of(b))),), "operator", "`nn.relu`", "`exp` n1"),
-    ("rule r(x): tanh(x) => x;", lambda b: (b.call("exp", x_of(b)),), "no-candidate", "`tanh`", "it has `exp`"),
-    ("rule r(x, w): nn.conv2d(x, w) => x;", lambda b: (b.graph.add("nn.conv2d", [x_of(b), -1]),), "operand-missing", "an operand", "left out"),
-    ("rule r(x, y): concatenate((x, y)) => x;", lambda b: (b.call("concatenate", b.pack(x_of(b)), axis=0),), "operand-count", "2 fields", "has 1"),
-    ("rule r(x): transpose(x, axes = [1, 0]) => x;", lambda b: (b.call("transpose", x_of(b), axes=[0, 1]),), "attribute", "`axes` = (1, 0)", "(0, 1)"),
+    (
+        "rule r(x): tanh(nn.relu(x)) => x;",
+        lambda b: (b.call("tanh", b.call("exp", x_of(b))),),
+        "operator",
+        "`nn.relu`",
+        "`exp` n1",
+    ),
+    (
+        "rule r(x): tanh(x) => x;",
+        lambda b: (b.call("exp", x_of(b)),),
+        "no-candidate",
+        "`tanh`",
+        "it has `exp`",
+    ),
+    (
+        "rule r(x, w): nn.conv2d(x, w) => x;",
+        lambda b: (b.graph.add("nn.conv2d", [x_of(b), -1]),),
+        "operand-missing",
+        "an operand",
+        "left out",
+    ),
+    (
+        "rule r(x, y): concatenate((x, y)) => x;",
+        lambda b: (b.call("concatenate", b.pack(x_of(b)), axis=0),),
+        "operand-count",
+        "2 fields",
+        "has 1",
+    ),
+    (
+        "rule r(x): transpose(x, axes = [1, 0]) => x;",
+        lambda b: (b.call("transpose", x_of(b), axes=[0, 1]),),
+        "attribute",
+        "`axes` = (1, 0)",
+        "(0, 1)",
+    ),
     (
         "rule r(x) { a = split(x); split(a.0, axis = a.axis) => a }",
-        lambda b: (b.call("split", b.field(b.call("split", x_of(b), indices_or_sections=2, axis=1), 0), indices_or_sections=2, axis=0),),
-        "attribute", "`axis` = 1", "`axis` = 0",
+        lambda b: (
+            b.call(
+                "split",
+                b.field(b.call("split", x_of(b), indices_or_sections=2, axis=1), 0),
+                indices_or_sections=2,
+                axis=0,
+            ),
+        ),
+        "attribute",
+        "`axis` = 1",
+        "`axis` = 0",
     ),
-    ("rule r(x: any(shape = (2, 3))): tanh(x) => x;", lambda b: (b.call("tanh", x_of(b)),), "shape", "shape", "(2, 4)"),
-    ('rule r(x: any(dtype = "float16")): tanh(x) => x;', lambda b: (b.call("tanh", x_of(b)),), "dtype", '"float16"', '"float32"'),
-    ("rule r(x: any(ndim = 3)): tanh(x) => x;", lambda b: (b.call("tanh", x_of(b)),), "rank", "`ndim` = 3", "`ndim` = 2"),
+    (
+        "rule r(x: any(shape = (2, 3))): tanh(x) => x;",
+        lambda b: (b.call("tanh", x_of(b)),),
+        "shape",
+        "shape",
+        "(2, 4)",
+    ),
+    (
+        'rule r(x: any(dtype = "float16")): tanh(x) => x;',
+        lambda b: (b.call("tanh", x_of(b)),),
+        "dtype",
+        '"float16"',
+        '"float32"',
+    ),
+    (
+        "rule r(x: any(ndim = 3)): tanh(x) => x;",
+        lambda b: (b.call("tanh", x_of(b)),),
+        "rank",
+        "`ndim` = 3",
+        "`ndim` = 2",
+    ),
     ("rule r(x: any(shape = (2, 4))): tanh(x) => x;", unknown_shape, "unknown-shape", "shape", "(2, ?)"),
-    ("rule r(x: any(ndim = 2)): tanh(x) => x;", unknown_rank, "unknown-rank", "`ndim` = 2", "the rank of input `x` is not known|the rank of x is not known"),
-    ("rule r(x): x * 2.0 => x;", lambda b: (b.call("multiply", x_of(b), b.const(3.0)),), "constant-value", "2.0", "3.0"),
-    ("rule r(x, c: const): x * c => x;", lambda b: (b.call("multiply", x_of(b), b.input("y", (2, 4))),), "kind", "`const`", "input"),
-    ("rule r(x): x + x => x;", lambda b: (b.call("add", x_of(b), b.input("y", (2, 4))),), "another-node", "`x` once more", "input"),
-    ("rule r(x): tanh(nn.relu(x)) => x;", two_users, "used-outside", "only the pattern", "also used by `exp` n3"),
+    (
+        "rule r(x: any(ndim = 2)): tanh(x) => x;",
+        unknown_rank,
+        "unknown-rank",
+        "`ndim` = 2",
+        "the rank of input `x` is not known|the rank of x is not known",
+    ),
+    (
+        "rule r(x): x * 2.0 => x;",
+        lambda b: (b.call("multiply", x_of(b), b.const(3.0)),),
+        "constant-value",
+        "2.0",
+        "3.0",
+    ),
+    (
+        "rule r(x, c: const): x * c => x;",
+        lambda b: (b.call("multiply", x_of(b), b.input("y", (2, 4))),),
+        "kind",
+        "`const`",
+        "input",
+    ),
+    (
+        "rule r(x): x + x => x;",
+        lambda b: (b.call("add", x_of(b), b.input("y", (2, 4))),),
+        "another-node",
+        "`x` once more",
+        "input",
+    ),
+    (
+        "rule r(x): tanh(nn.relu(x)) => x;",
+        two_users,
+        "used-outside",
+        "only the pattern",
+        "also used by `exp` n3",
+    ),
     (
         "rule r(x): tanh(nn.relu(x)) => x;",
         lambda b: ((inner := b.call("nn.relu", x_of(b))), b.call("tanh", inner)),
-        "graph-output", "only the pattern", "is an output of the graph",
+        "graph-output",
+        "only the pattern",
+        "is an output of the graph",
     ),
     ("rule r(x, y) { exp(x), x + y => x, x }", dependent, "not-convex", "do not depend", "n1 → n2 → n3"),
-    ("rule r(x) { a = tanh(x); a where x.ndim == 3 => x }", lambda b: (b.call("tanh", x_of(b)),), "where", "true", "false: x.ndim = 2"),
+    (
+        "rule r(x) { a = tanh(x); a where x.ndim == 3 => x }",
+        lambda b: (b.call("tanh", x_of(b)),),
+        "where",
+        "true",
+        "false: x.ndim = 2",
+    ),
     (
         "rule r(x) { a = tanh(x); a where x.ndim == 2 and x.shape[0] == x.shape[1] => x }",
-        lambda b: (b.call("tanh", x_of(b)),), "where", "true", "x.shape = (2, 4)",
+        lambda b: (b.call("tanh", x_of(b)),),
+        "where",
+        "true",
+        "x.shape = (2, 4)",
     ),
-    ("rule r(x) { a = tanh(x); a where x.shape[1] > 1 => x }", unknown_shape, "where-unknown", "true", "x.shape = (2, ?)"),
+    (
+        "rule r(x) { a = tanh(x); a where x.shape[1] > 1 => x }",
+        unknown_shape,
+        "where-unknown",
+        "true",
+        "x.shape = (2, ?)",
+    ),
     (
         "rule r(x, y) { a = tanh(x); b = tanh(y); z = a + b; z where distinct(x, y) => x }",
-        lambda b: (b.call("add", b.call("tanh", (x := x_of(b))), b.call("tanh", x)),), "where", "true", "x",
+        lambda b: (b.call("add", b.call("tanh", (x := x_of(b))), b.call("tanh", x)),),
+        "where",
+        "true",
+        "x",
     ),
-    ("rule r(x) { exp(x), tanh(x) => x, x }", lambda b: (b.call("exp", x_of(b)),), "no-further-output", "`tanh`", "is used by `exp`"),
+    (
+        "rule r(x) { exp(x), tanh(x) => x, x }",
+        lambda b: (b.call("exp", x_of(b)),),
+        "no-further-output",
+        "`tanh`",
+        "is used by `exp`",
+    ),
     (
         "rule r(x) { each b in 2.. { y = tanh(x); } *b.y => *[x for i in range(len(b))] }",
-        lambda b: (b.call("tanh", x_of(b)),), "too-few-instances", "`b`", "there is 1",
+        lambda b: (b.call("tanh", x_of(b)),),
+        "too-few-instances",
+        "`b`",
+        "there is 1",
     ),
     (
         "rule r() { each f in 2.. { y = tanh(any); } concatenate((*f.y,), axis = 0) => f[0].y }",
-        lambda b: (b.call("concatenate", b.pack(b.call("tanh", x_of(b))), axis=0),), "too-few-instances", "`f`", "leaves 1",
+        lambda b: (b.call("concatenate", b.pack(b.call("tanh", x_of(b))), axis=0),),
+        "too-few-instances",
+        "`f`",
+        "leaves 1",
     ),
     (
         "rule r(f: op(elementwise), x, y) { a = f(x); b = f(y); a + b => x }",
-        lambda b: (b.call("add", b.call("tanh", x_of(b)), b.call("exp", b.input("y", (2, 4)))),), "operator-variable", "`tanh`", "`exp`",
+        lambda b: (b.call("add", b.call("tanh", x_of(b)), b.call("exp", b.input("y", (2, 4)))),),
+        "operator-variable",
+        "`tanh`",
+        "`exp`",
     ),
     (
         "rule r(x): tanh(x) => reshape(x, newshape = (x.shape[0] * 2,));",
-        unknown_rank, "target-value", "known values", "rank",
+        unknown_rank,
+        "target-value",
+        "known values",
+        "rank",
     ),
-    ("rule r(x): tanh(x) => reshape(x, newshape = (8,));", lambda b: (b.call("tanh", x_of(b)),), "target-type", "type", "shape [2, 4] against [8]"),
     (
-        "rule r(x, y): exp(x) + exp(y) => x;", lambda b: (b.call("add", (e := b.call("exp", x_of(b))), e),),
-        "not-distinct", "nothing else", "`exp` n1 is matched already",
+        "rule r(x): tanh(x) => reshape(x, newshape = (8,));",
+        lambda b: (b.call("tanh", x_of(b)),),
+        "target-type",
+        "type",
+        "shape [2, 4] against [8]",
     ),
-    ("rule r(x) { exp(x), exp(x) => x, x }", lambda b: (b.call("exp", x_of(b)),), "no-further-output", "one more user", "is used by `exp`"),
-    ('rule r(x: any(dtype = "float16")): tanh(x) => x;', unknown_dtype, "unknown-dtype", '"float16"', "not known"),
-]  # fmt: skip
+    (
+        "rule r(x, y): exp(x) + exp(y) => x;",
+        lambda b: (b.call("add", (e := b.call("exp", x_of(b))), e),),
+        "not-distinct",
+        "nothing else",
+        "`exp` n1 is matched already",
+    ),
+    (
+        "rule r(x) { exp(x), exp(x) => x, x }",
+        lambda b: (b.call("exp", x_of(b)),),
+        "no-further-output",
+        "one more user",
+        "is used by `exp`",
+    ),
+    (
+        'rule r(x: any(dtype = "float16")): tanh(x) => x;',
+        unknown_dtype,
+        "unknown-dtype",
+        '"float16"',
+        "not known",
+    ),
+]
 
 
-@pytest.mark.parametrize(("text", "make", "reason", "expected", "found"), REASONS, ids=[f"{k}-{case[2]}" for k, case in enumerate(REASONS)])
-def test_reason(text: str, make: Callable[[Builder], tuple[int, ...]], reason: str, expected: str, found: str) -> None:
+@pytest.mark.parametrize(
+    ("text", "make", "reason", "expected", "found"),
+    REASONS,
+    ids=[f"{k}-{case[2]}" for k, case in enumerate(REASONS)],
+)
+def test_reason(
+    text: str, make: Callable[[Builder], tuple[int, ...]], reason: str, expected: str, found: str
+) -> None:
     _, miss = nearest(text, make)
     assert miss.reason == reason, miss
     assert expected in miss.expected, miss
@@ -149,7 +302,9 @@ def test_nearer_misses_come_first() -> None:
     rules = gslang.parse_rules("rule r(x): tanh(nn.relu(abs(x))) => x;")
     assert [m.start for m in rules["r"].why_not(graph)] == [near, far]
     assert [m.start for m in rules["r"].why_not(graph, far)] == [far]
-    assert rules["r"].why_not(graph, x)[0].reason == "no-candidate" or {m.start for m in rules["r"].why_not(graph, x)} <= {near, far}
+    assert rules["r"].why_not(graph, x)[0].reason == "no-candidate" or {
+        m.start for m in rules["r"].why_not(graph, x)
+    } <= {near, far}
 
 
 def test_the_graph_stays_as_it_is() -> None:
@@ -184,7 +339,9 @@ def disagreements(seeds: range) -> int:
 
 @pytest.mark.parametrize("chunk", range(4))
 def test_it_agrees_with_the_matcher(chunk: int) -> None:
-    """A place is told to match exactly where the machine finds a match (that the target may not fit is told too)."""
+    """A place is told to match exactly where the machine finds a match (that the target may not fit is told
+    too).
+    """
     assert disagreements(range(chunk * 60, chunk * 60 + 60)) > 20
 
 
@@ -198,7 +355,8 @@ def test_it_agrees_with_the_matcher_long() -> None:
 
 
 def test_a_match_behind_many_others_is_found() -> None:
-    """One start, thousands of users to try: more than either look is worth, so the matcher itself is asked."""
+    """One start, thousands of users to try: more than either look is worth, so the matcher itself is asked.
+    """
     build = Builder(RELAY)
     x, y, c = x_of(build), build.input("y", (2, 4)), build.param("c", (2, 4))
     start = build.call("exp", x)
@@ -208,13 +366,19 @@ def test_a_match_behind_many_others_is_found() -> None:
 
 
 def test_many_places_above_one_node() -> None:
-    """Each of 3,000 places could go together with each of 3,000 others; the best are told all the same, and for sure."""
+    """Each of 3,000 places could go together with each of 3,000 others; the best are told all the same, and
+    for sure.
+    """
     build = Builder(RELAY)
     x = x_of(build)
     firsts = [build.call("exp", x) for _ in range(3000)]
     graph = build.finish(*firsts, *[build.call("tanh", x) for _ in range(3000)])
-    rules = gslang.parse_rules("rule r(x) { exp(x), tanh(x) where x.ndim == 3 => x, x }\nrule s(x) { exp(x), tanh(x) => x, x }")
-    assert [(m.start, m.reason) for m in rules["r"].why_not(graph, limit=3)] == [(first, "where") for first in firsts[:3]]
+    rules = gslang.parse_rules(
+        "rule r(x) { exp(x), tanh(x) where x.ndim == 3 => x, x }\nrule s(x) { exp(x), tanh(x) => x, x }"
+    )
+    assert [(m.start, m.reason) for m in rules["r"].why_not(graph, limit=3)] == [
+        (first, "where") for first in firsts[:3]
+    ]
     assert rules["s"].why_not(graph)[0].reason == "matches"
 
 
@@ -224,7 +388,9 @@ def test_the_nearest_of_thousands(where: int) -> None:
     build = Builder(RELAY)
     node = x_of(build)
     for k in range(10_000):
-        node = build.call({0: "abs", 1: "nn.relu", 2: "tanh"}.get(k - where, ("tanh", "nn.relu", "exp")[k % 3]), node)
+        node = build.call(
+            {0: "abs", 1: "nn.relu", 2: "tanh"}.get(k - where, ("tanh", "nn.relu", "exp")[k % 3]), node
+        )
         if k == where:
             odd = node
     graph = build.finish(node)
@@ -242,13 +408,21 @@ def test_the_first_outputs_own_operator() -> None:
 
 
 def test_what_is_in_the_way_of_one_more_instance() -> None:
-    text = "rule r(x) { each b in 2.. { w = param; y = nn.dense(x, w); } *b.y => *[x for i in range(len(b))] }"
+    text = (
+        "rule r(x) { each b in 2.. { w = param; y = nn.dense(x, w); } *b.y => *[x for i in range(len(b))] }"
+    )
     build = Builder(RELAY)
     x = x_of(build)
-    outputs = build.call("nn.dense", x, build.param("w", (3, 4))), build.call("nn.dense", x, build.input("v", (5, 4)))
+    outputs = (
+        build.call("nn.dense", x, build.param("w", (3, 4))),
+        build.call("nn.dense", x, build.input("v", (5, 4))),
+    )
     miss = gslang.parse_rules(text)["r"].why_not(graph := build.finish(*outputs))[0]
     assert miss.reason == "too-few-instances" and graph.label(miss.node) == "v"
-    assert "there is 1; `nn.dense`" in miss.found and "is none: expected a node of kind `param`, found input v" in miss.found
+    assert (
+        "there is 1; `nn.dense`" in miss.found
+        and "is none: expected a node of kind `param`, found input v" in miss.found
+    )
 
 
 def test_the_node_that_a_condition_reads() -> None:
@@ -261,8 +435,13 @@ rule r(x, w) { d = nn.dense(x, w); tanh(d) where x.ndim == 2 and w.kind == "para
 rule s(x, w) { d = nn.dense(x, w); tanh(d) where x.shape[0] == w.shape[0] => tanh(d) }
 """)
     one, two = rules["r"].why_not(graph)[0], rules["s"].why_not(graph)[0]
-    assert (graph.label(one.node), one.found) == ("kernel", 'it is false: w.kind = "input"; w is input kernel')
-    assert two.node == two.start and two.found.endswith("x.shape = (1, 4), w.shape = (3, 4); x is input data, w is input kernel")
+    assert (graph.label(one.node), one.found) == (
+        "kernel",
+        'it is false: w.kind = "input"; w is input kernel',
+    )
+    assert two.node == two.start and two.found.endswith(
+        "x.shape = (1, 4), w.shape = (3, 4); x is input data, w is input kernel"
+    )
 
 
 def test_an_instance_that_depends_on_another() -> None:
@@ -275,7 +454,14 @@ def test_an_instance_that_depends_on_another() -> None:
     misses = gslang.parse_rules(text)["r"].why_not(graph)
     assert {miss.reason for miss in misses} == {"too-few-instances"}
     path = " → ".join(map(graph.label, (first, *graph.users[first])))
-    assert any(f"is none: expected inputs that do not depend on outputs, found a path leads from an output back to an input: {path}" in miss.found for miss in misses), misses
+    assert any(
+        (
+            "is none: expected inputs that do not depend on outputs, found a path leads from an output back "
+            f"to an input: {path}"
+        )
+        in miss.found
+        for miss in misses
+    ), misses
 
 
 @pytest.mark.parametrize(("text", "help"), [
@@ -286,13 +472,22 @@ def test_an_instance_that_depends_on_another() -> None:
 def test_how_to_keep_a_node(text: str, help: str) -> None:
     build = Builder(RELAY)
     x = x_of(build)
-    inner = {"n": build.call("nn.relu", x), "x": build.call("add", x, x), "s": build.call("split", x, indices_or_sections=2, axis=1)}[text[4]]
+    inner = {
+        "n": build.call("nn.relu", x),
+        "x": build.call("add", x, x),
+        "s": build.call("split", x, indices_or_sections=2, axis=1),
+    }[text[4]]
     shared = build.field(inner, 0) if text[4] == "s" else inner
-    graph = build.finish(build.call("exp", shared), build.call("tanh", shared) if text[4] != "s" else build.field(inner, 1))
+    graph = build.finish(
+        build.call("exp", shared), build.call("tanh", shared) if text[4] != "s" else build.field(inner, 1)
+    )
     miss = gslang.parse_rules(f"rule r(x): {text};")["r"].why_not(graph)[0]
     assert miss.reason == "used-outside" and miss.help.endswith(help), miss
 
 
 def test_shown_arrays_do_not_flood() -> None:
-    graph, miss = nearest("rule r(x, c: const(value = 1.0)): x * c => x;", lambda b: (b.call("multiply", x_of(b), b.const(np.ones((2, 4)))),))
+    graph, miss = nearest(
+        "rule r(x, c: const(value = 1.0)): x * c => x;",
+        lambda b: (b.call("multiply", x_of(b), b.const(np.ones((2, 4)))),),
+    )
     assert miss.reason == "constant-value" and "an array [2, 4] of float32" in miss.found

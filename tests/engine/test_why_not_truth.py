@@ -1,7 +1,8 @@
-"""The nearest miss is the truth: graphs that shipped rules match are broken in one place, and the first miss names that place.
+"""The nearest miss is the truth: graphs that shipped rules match are broken in one place, and the first miss
+names that place.
 
-The graphs are those of the rules' own tests. A hint that is a change of the rule is carried out on its text; then the rule
-matches.
+The graphs are those of the rules' own tests. A hint that is a change of the rule is carried out on its text;
+then the rule matches.
 """
 
 from __future__ import annotations
@@ -35,8 +36,10 @@ from gslang.graph.graph import Graph
 from gslang.testing import build_graph
 
 MODULES = ("std.relay", "std.onnx", "std.onnxruntime")
-EACH = {"operator": 5, "used-outside": 15, "graph-output": 17, "kind": 7}  # every how many cases a hint is carried out
-OTHERS = {"relay": {1: "erf", 2: "maximum"}, "onnx": {1: "Erf", 2: "PRelu"}}  # by number of operands: seldom in a pattern
+# every how many cases a hint is carried out
+EACH = {"operator": 5, "used-outside": 15, "graph-output": 17, "kind": 7}
+# by number of operands: seldom in a pattern
+OTHERS = {"relay": {1: "erf", 2: "maximum"}, "onnx": {1: "Erf", 2: "PRelu"}}
 Json = dict[str, Any]
 
 
@@ -70,7 +73,10 @@ def changes(whole: Json, rule: CheckedRule, scope: Scope, dialect: str) -> Itera
     """What is changed, at which node, and the graph then."""
     ids, outputs, seen = ids_of_nodes(scope.graph), set(output_slots(scope)), set()
     for number, slot in bound_slots(scope):
-        if slot < 0 or slot in seen or (isinstance(rule.nodes[number], LeafNode) and scope.graph.is_call(slot)):
+        if (
+            slot < 0 or slot in seen
+            or (isinstance(rule.nodes[number], LeafNode) and scope.graph.is_call(slot))
+        ):
             continue
         seen.add(slot)
         id, kind = ids[slot], entry(whole, ids[slot])["kind"]
@@ -106,7 +112,12 @@ def changes(whole: Json, rule: CheckedRule, scope: Scope, dialect: str) -> Itera
 @cache
 def broken(module: str) -> list[Broken]:
     rules = gslang.load(module)
-    return [found for program in rules.programs for name in program.rules for found in broken_for(rules, program, name)]
+    return [
+        found
+        for program in rules.programs
+        for name in program.rules
+        for found in broken_for(rules, program, name)
+    ]
 
 
 def broken_for(rules: RuleSet, program: Any, name: str) -> Iterator[Broken]:
@@ -117,7 +128,11 @@ def broken_for(rules: RuleSet, program: Any, name: str) -> Iterator[Broken]:
     plan = program_of(program.rules[name])
     text = write_json(build_graph(program, test, test.source))
     graph = read_json(text, name, rules.dialect)
-    scope = next(scope for node in graph.in_order() if graph.op[node] in plan.starts for scope in matches(plan, graph, node))
+    scope = next(
+        scope
+        for node in graph.in_order() if graph.op[node] in plan.starts
+        for scope in matches(plan, graph, node)
+    )
     whole = json.loads(text)
     for node in whole["nodes"]:
         if node["kind"] in ("call", "tuple", "proj"):  # types are inferred anew
@@ -133,7 +148,10 @@ def broken_for(rules: RuleSet, program: Any, name: str) -> Iterator[Broken]:
 
 
 def matches_somewhere(plan: MatchProgram, graph: Graph) -> bool:
-    return any(next(matches(plan, graph, node), None) is not None for node in graph.nodes() if graph.op[node] in plan.starts)
+    return any(
+        next(matches(plan, graph, node), None) is not None
+        for node in graph.nodes() if graph.op[node] in plan.starts
+    )
 
 
 def names(miss: Miss, case: Broken) -> bool:
@@ -143,10 +161,15 @@ def names(miss: Miss, case: Broken) -> bool:
 
 
 def first_misses(change: str) -> Iterator[tuple[Broken, Miss]]:
-    """Without those where nothing is left of the pattern, or where a condition of the rule reads what was changed."""
+    """Without those where nothing is left of the pattern, or where a condition of the rule reads what was
+    changed.
+    """
     for case in (case for module in MODULES for case in broken(module) if case.change == change):
         miss = why_not(case.plan, case.graph)[0]
-        if miss.reason != "no-candidate" and not miss.reason.startswith("where") and "this condition" not in miss.found:
+        if (
+            miss.reason != "no-candidate" and not miss.reason.startswith("where")
+            and "this condition" not in miss.found
+        ):
             yield case, miss
 
 
@@ -165,13 +188,20 @@ def first_misses(change: str) -> Iterator[tuple[Broken, Miss]]:
 def test_the_first_miss_is_where_the_graph_was_broken(change: str, reasons: set[str], cases: int) -> None:
     told = list(first_misses(change))
     assert len(told) > cases
-    wrong = [(case.rule, case.id, miss.reason, miss.found) for case, miss in told if miss.reason not in reasons or not names(miss, case)]
+    wrong = [
+        (case.rule, case.id, miss.reason, miss.found)
+        for case, miss in told if miss.reason not in reasons or not names(miss, case)
+    ]
     assert len(wrong) <= len(told) // 80, wrong  # several obstacles may be as near
 
 
 def test_conditions_that_read_what_was_changed_name_it() -> None:
     """Or what they read is computed from it."""
-    told = [(case, why_not(case.plan, case.graph)[0]) for module in MODULES for case in broken(module) if case.change in ("kind", "attribute", "constant-value")]
+    told = [
+        (case, why_not(case.plan, case.graph)[0])
+        for module in MODULES
+        for case in broken(module) if case.change in ("kind", "attribute", "constant-value")
+    ]
     conditions = [(case, miss) for case, miss in told if miss.reason.startswith("where")]
     named = sum(names(miss, case) for case, miss in conditions)
     assert len(conditions) > 80 and named > len(conditions) * 0.5, (named, len(conditions))
@@ -181,19 +211,27 @@ def changed_rule(case: Broken, miss: Miss) -> CheckedRule | None:
     """The rule with the miss's hint carried out on its text, if the hint is such a change."""
     text, source = miss.span.text, miss.span.source
     match miss.reason:
-        case "operator" if (call := re.fullmatch(r"([\w.]+)(\([^=]*\))", text)) and f"`({call[1]}(…) | " in miss.help:
+        case "operator" if (
+            call := re.fullmatch(r"([\w.]+)(\([^=]*\))", text)
+        ) and f"`({call[1]}(…) | " in miss.help:
             new = f"({text} | {case.graph.op[miss.node]}{call[2]})"
-        case "used-outside" | "graph-output" if "keep" in miss.help and not source.text[: miss.span.start].endswith("keep "):
+        case "used-outside" | "graph-output" if "keep" in miss.help and not source.text[
+            : miss.span.start
+        ].endswith("keep "):
             new = f"(keep ({text}))" if "`keep (…)`" in miss.help else f"keep {text}"
         case "kind" if "any" in miss.help:
             new = re.sub(r": ?\w+\??", ": any", text) if ":" in text else "any"
         case _:
             return None
-    program = check_source(Source(source.name, source.text[: miss.span.start] + new + source.text[miss.span.end :]))
+    program = check_source(
+        Source(source.name, source.text[: miss.span.start] + new + source.text[miss.span.end :])
+    )
     return program.rules[case.rule] if program.ok else None
 
 
-@pytest.mark.parametrize(("change", "cases"), [("operator", 12), ("used-outside", 14), ("graph-output", 12), ("kind", 8)])
+@pytest.mark.parametrize(
+    ("change", "cases"), [("operator", 12), ("used-outside", 14), ("graph-output", 12), ("kind", 8)]
+)
 def test_the_hint_mends_it(change: str, cases: int) -> None:
     mended: list[str] = []
     not_mended: list[object] = []
@@ -206,15 +244,21 @@ def test_the_hint_mends_it(change: str, cases: int) -> None:
         else:
             not_mended.append((case.rule, case.id, miss.reason, miss.span.text, miss.found))
     assert len(mended) > cases
-    assert len(not_mended) <= len(mended) // 9, not_mended  # the other operator may have its operands in another order
+    # the other operator may have its operands in another order
+    assert len(not_mended) <= len(mended) // 9, not_mended
 
 
-BLOCK = "rule block(x, w, g, b, m, v) { c = nn.conv2d(x, w); n = nn.batch_norm(c, g, b, m, v, epsilon = 0.001); nn.relu(n.0) => nn.relu(nn.conv2d(x, w, c.*)) }"
+BLOCK = (
+    "rule block(x, w, g, b, m, v) { c = nn.conv2d(x, w); n = nn.batch_norm(c, g, b, m, v, epsilon = 0.001); "
+    "nn.relu(n.0) => nn.relu(nn.conv2d(x, w, c.*)) }"
+)
 
 
 @pytest.mark.parametrize("change", ["operator", "root", "attribute", "used-outside", "graph-output"])
 def test_one_of_ninety_places_is_broken(change: str) -> None:
-    """In Inception-v3 the rule matches at all others, which is said first; then comes the broken one, wherever it is."""
+    """In Inception-v3 the rule matches at all others, which is said first; then comes the broken one,
+    wherever it is.
+    """
     whole = json.loads(write_json(inception_v3.build(75, width=0.1, values=False)))
     (rule,) = gslang.parse_rules(BLOCK)
     found = list(rule.matches(read_json(json.dumps(whole), "whole", rule.rule.dialect)))
@@ -237,5 +281,7 @@ def test_one_of_ninety_places_is_broken(change: str) -> None:
         broken_one = read_json(json.dumps(graph), "broken", rule.rule.dialect)
         first, miss = rule.why_not(broken_one)[:2]
         assert first.reason == "matches"
-        assert (miss.reason, broken_one.label(miss.node)) == ("operator" if change == "root" else change, place)
+        assert (miss.reason, broken_one.label(miss.node)) == (
+            "operator" if change == "root" else change, place,
+        )
         assert miss.matched == miss.of - 1

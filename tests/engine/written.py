@@ -43,7 +43,9 @@ def rule_text(rule: Rule, name: str = "r", targets: tuple[str, ...] | None = Non
             elif shape:
                 header.append(f"p{k}: {node.kind}({shape})")
             else:
-                header.append(f"p{k}" if node == Leaf() else f"p{k}: {node.kind}{'?' if node.optional else ''}")
+                header.append(
+                    f"p{k}" if node == Leaf() else f"p{k}: {node.kind}{'?' if node.optional else ''}"
+                )
             continue
         if k in unnamed:
             continue
@@ -59,13 +61,24 @@ def rule_text(rule: Rule, name: str = "r", targets: tuple[str, ...] | None = Non
             block.clear()
     for variable, operators in VARIABLES.items():
         if any(isinstance(n, Call) and n.variable == variable for n in rule.nodes):
-            by_trait = variable == "f1" and len(rule.nodes) % 2  # of those with the trait, the ones with one operand
+            # of those with the trait, the ones with one operand
+            by_trait = variable == "f1" and len(rule.nodes) % 2
             header.append(f"{variable}: op({'elementwise' if by_trait else ' | '.join(operators)})")
     varying = rule.varying
-    outputs = f"*{varying.name}.p{varying.nodes[-1]}" if varying is not None else ", ".join(f"p{k}" for k in rule.outputs)
+    outputs = (
+        f"*{varying.name}.p{varying.nodes[-1]}" if varying is not None
+        else ", ".join(f"p{k}" for k in rule.outputs)
+    )
     where = f" where {', '.join(condition_text(rule, c) for c in rule.where)}" if rule.where else ""
-    declared = "".join(text for operator, text in DECLARED.items() if any(isinstance(n, Call) and operator in n.operators for n in rule.nodes))
-    return f"{declared}rule {name}({', '.join(header)}) {{ {' '.join(lines)} {outputs}{where} => {', '.join(targets or harmless_targets(rule))} }}"
+    declared = "".join(
+        text
+        for operator, text in DECLARED.items()
+        if any(isinstance(n, Call) and operator in n.operators for n in rule.nodes)
+    )
+    return (
+        f"{declared}rule {name}({', '.join(header)}) {{ {' '.join(lines)} {outputs}{where} => "
+        f"{', '.join(targets or harmless_targets(rule))} }}"
+    )
 
 
 def harmless_targets(rule: Rule) -> tuple[str, ...]:
@@ -128,7 +141,10 @@ def _axis_text(rule: Rule, axis: tuple[Any, ...]) -> str:
         case ("is", *values):
             return " | ".join(str(v) for v in values)
         case ("match", choice, *arms):
-            return _match_text(rule, choice, [str(arm) if isinstance(arm, (int, str)) else _axis_of(rule, arm[1]) for arm in arms])
+            return _match_text(
+                rule, choice,
+                [str(arm) if isinstance(arm, (int, str)) else _axis_of(rule, arm[1]) for arm in arms],
+            )
         case ("if", other, value, then, otherwise):
             return f"({then} if {_axis_of(rule, other)} == {value} else {otherwise})"
     raise AssertionError(axis)
@@ -137,7 +153,10 @@ def _axis_text(rule: Rule, axis: tuple[Any, ...]) -> str:
 def _match_text(rule: Rule, choice: int, arms: list[str]) -> str:
     node = rule.nodes[choice]
     assert isinstance(node, Choice)
-    return f"match p{choice} {{ {', '.join(f'p{b} => {arm}' for b, arm in zip(node.branches[:-1], arms))}, _ => {arms[-1]} }}"
+    return (
+        f"match p{choice} {{ {', '.join(f'p{b} => {arm}' for b, arm in zip(node.branches[:-1], arms))}, _ => "
+        f"{arms[-1]} }}"
+    )
 
 
 def _shape_text(shape: tuple[Any, ...]) -> str:
@@ -180,7 +199,8 @@ def condition_text(rule: Rule, condition: tuple[Any, ...]) -> str:
         case ("shapes", a, sign, b):
             return f"p{a}.shape {sign} p{b}.shape"
         case ("users", a, operator, axis, sign, count):
-            return f"users(p{a}{f', {operator}' if operator else ''}{f', axis = {axis}' if axis is not None else ''}) {sign} {count}"
+            more = (f", {operator}" if operator else "") + (f", axis = {axis}" if axis is not None else "")
+            return f"users(p{a}{more}) {sign} {count}"
         case ("output", a):
             return f"is_output(p{a})"
         case ("no output", a):

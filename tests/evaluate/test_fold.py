@@ -67,14 +67,18 @@ def test_large_results_stay() -> None:
 
 
 def test_what_follows_from_large_values_is_computed() -> None:
-    """The sum of 4096 × 4096 zeros is one number; the zeros are never kept, and another large value made of them stays too."""
+    """The sum of 4096 × 4096 zeros is one number; the zeros are never kept, and another large value made of
+    them stays too.
+    """
     graph = Graph()
     zeros = graph.add("zeros", (), {"shape": (4096, 4096), "dtype": F32})
     large = graph.add("exp", (zeros,))
     graph.set_outputs([graph.add("sum", (large,)), graph.add("tanh", (large,))])
     infer_types(graph, RELAY)
     assert fold(graph, RELAY) == 1 and check_invariants(graph) == []
-    assert [graph.op[n] for n in graph.outputs] == [CONST, "tanh"] and graph.value(graph.outputs[0]) == 4096 * 4096
+    assert [graph.op[n] for n in graph.outputs] == [CONST, "tanh"] and graph.value(
+        graph.outputs[0]
+    ) == 4096 * 4096
     assert graph.op[zeros] == "zeros" and graph.op[large] == "exp"
 
 
@@ -94,13 +98,16 @@ def test_a_result_as_large_as_its_operands_is_computed() -> None:
     graph.set_outputs([half, wide])
     infer_types(graph, RELAY)
     assert fold(graph, RELAY) == 1 and [graph.op[n] for n in graph.outputs] == [CONST, "concatenate"]
-    assert fold(graph, RELAY, limit_bytes=4 << 20) == 0  # the half is an output and stays: nothing goes for the eight
+    # the half is an output and stays: nothing goes for the eight
+    assert fold(graph, RELAY, limit_bytes=4 << 20) == 0
     assert fold(graph, RELAY, limit_bytes=8 << 20) == 1
 
 
 @pytest.mark.parametrize("shared", [True, False])
 def test_a_large_constant_is_not_stored_twice(shared: bool) -> None:
-    """An embedding that the last product reads transposed stays one constant; what nothing else reads is transposed."""
+    """An embedding that the last product reads transposed stays one constant; what nothing else reads is
+    transposed.
+    """
     graph = Graph()
     x, y = (graph.add_input(name, TensorType((2, 1024), F32)) for name in "xy")
     w = graph.add_const(np.ones((1024, 1024), F32), TensorType((1024, 1024), F32))
@@ -185,7 +192,10 @@ def test_weights_that_wait_in_a_file(tmp_path: Path, limit: int | None) -> None:
     graph = Graph()
     x = graph.add_input("x", TensorType((600,), F32))
     w, v = (graph.add_param(name, TensorType((600, 600), F32)) for name in weights)
-    graph.set_outputs([graph.add("nn.dense", (x, graph.add("add", (w, v)))), graph.add("concatenate", (graph.add_tuple((w, v)),), {"axis": 0})])
+    graph.set_outputs([
+        graph.add("nn.dense", (x, graph.add("add", (w, v)))),
+        graph.add("concatenate", (graph.add_tuple((w, v)),), {"axis": 0}),
+    ])
     infer_types(graph, RELAY)
     attach_params(graph, tmp_path / "w.npz")
     assert fold(graph, RELAY, limit_bytes=limit) == 2
@@ -201,7 +211,9 @@ def test_weights_that_wait_in_a_file(tmp_path: Path, limit: int | None) -> None:
         ("add", [(4, 5), (5,)], {}, 45),
     ],
 )
-def test_the_work_of_a_call(operator: str, shapes: list[tuple[int, ...]], attrs: dict[str, Any], work: int) -> None:
+def test_the_work_of_a_call(
+    operator: str, shapes: list[tuple[int, ...]], attrs: dict[str, Any], work: int
+) -> None:
     build = Builder(RELAY)
     node = build.call(operator, *(build.input(f"x{k}", shape) for k, shape in enumerate(shapes)), **attrs)
     assert work_of(build.finish(node), node) == work
@@ -212,7 +224,9 @@ def test_what_would_take_too_long_is_left_and_named() -> None:
     ones = [build.call("zeros", shape=(7_000, 7_000), dtype="float32") for _ in range(2)]
     product = build.call("nn.dense", *ones)
     small = build.call("add", *(build.const(np.ones(3, np.float32)) for _ in range(2)))
-    graph = build.finish(build.call("sum", product), build.call("nn.relu", build.call("add", small, build.input("x", (3,)))))
+    graph = build.finish(
+        build.call("sum", product), build.call("nn.relu", build.call("add", small, build.input("x", (3,))))
+    )
     assert fold(graph, RELAY) == 1
     (warning,) = graph.meta["warnings"]
     assert warning.startswith("not folded: `nn.dense`") and "100,000,000,000" in warning

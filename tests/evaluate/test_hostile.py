@@ -31,7 +31,9 @@ def test_tuples_in_tuples() -> None:
     graph = build.finish(node)
     assert len(str(graph.types[node])) < 400 and write_dot(graph).count("->") == 5000
     inputs = random_inputs(graph)
-    assert compare_values(evaluate(graph, build.dialect, inputs), evaluate(graph, build.dialect, inputs)).equal
+    assert compare_values(
+        evaluate(graph, build.dialect, inputs), evaluate(graph, build.dialect, inputs)
+    ).equal
 
 
 def test_an_operand_that_is_absent() -> None:
@@ -53,5 +55,7 @@ def test_sizes_that_contradict_an_attribute() -> None:
     graph = Graph()
     x = graph.add_input("x", TensorType((Symbol("n"), 3), "float32"))
     graph.set_outputs([graph.add("reshape", (x,), {"newshape": (7, 3)})])
-    with pytest.raises(EvaluationError, match=r"`reshape` of .* cannot be computed: \(2, 3\) cannot be reshaped"):
+    with pytest.raises(
+        EvaluationError, match=r"`reshape` of .* cannot be computed: \(2, 3\) cannot be reshaped"
+    ):
         evaluate(graph, load_dialect("relay"), {"x": np.ones((2, 3), "float32")})

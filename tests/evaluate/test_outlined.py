@@ -1,4 +1,6 @@
-"""What is laid down as outlines and computed together is what is built call by call and computed one by one, bit by bit."""
+"""What is laid down as outlines and computed together is what is built call by call and computed one by one,
+bit by bit.
+"""
 
 from __future__ import annotations
 
@@ -28,8 +30,15 @@ def rules_of(text: str, folder: Path) -> RuleSet:
     return load(folder / "r.gsl")
 
 
-def chain(random: Random, length: int, dtype: str = F32, shapes: tuple[tuple[int, ...], ...] = ((), (3,), (2, 3), (1, 3))) -> Graph:
-    """max(min(x, a), b), again and again; a and b are parameters and constants of several shapes, some of them shared."""
+def chain(
+    random: Random,
+    length: int,
+    dtype: str = F32,
+    shapes: tuple[tuple[int, ...], ...] = ((), (3,), (2, 3), (1, 3)),
+) -> Graph:
+    """max(min(x, a), b), again and again; a and b are parameters and constants of several shapes, some of
+    them shared.
+    """
     rng = np.random.default_rng(random.randrange(1 << 30))
     graph = Graph()
     x = graph.add_input("x", TensorType((2, 3), dtype))
@@ -43,7 +52,10 @@ def chain(random: Random, length: int, dtype: str = F32, shapes: tuple[tuple[int
             shape = random.choice(shapes)
             value = np.asarray(rng.uniform(0.25, 4, shape), dtype)
             type_ = TensorType(shape, dtype)
-            leaves.append(graph.add_param(f"{name}{k}", type_, value) if random.random() < 0.8 else graph.add_const(value, type_))
+            leaves.append(
+                graph.add_param(f"{name}{k}", type_, value) if random.random() < 0.8
+                else graph.add_const(value, type_)
+            )
             pair.append(leaves[-1])
         x = graph.add("maximum", (graph.add("minimum", (x, pair[0])), pair[1]))
     graph.set_outputs([x])
@@ -63,13 +75,19 @@ def expression(random: Random, depth: int, *more: str) -> str:
         return random.choice(("a", "b", "const(value = 1.5)", *more * 2))
     if random.random() < 0.35:
         return f"{random.choice(('sqrt', 'negative'))}({expression(random, depth - 1, *more)})"
-    return f"{random.choice(('add', 'subtract', 'multiply', 'divide'))}({expression(random, depth - 1, *more)}, {expression(random, depth - 1, *more)})"
+    return (
+        f"{random.choice(('add', 'subtract', 'multiply', 'divide'))}({expression(random, depth - 1, *more)}, "
+        f"{expression(random, depth - 1, *more)})"
+    )
 
 
 @pytest.mark.parametrize("seed", range(60))
 def test_random_targets(seed: int, tmp_path: Path) -> None:
     random = Random(seed)
-    text = f"rule r(x, a, b) {{ maximum(minimum(x, a), b) => s = {expression(random, 2)}; power(power(x, {expression(random, 3, 's')}), {expression(random, 3, 's')}) }}"
+    text = (
+        f"rule r(x, a, b) {{ maximum(minimum(x, a), b) => s = {expression(random, 2)}; power(power(x, "
+        f"{expression(random, 3, 's')}), {expression(random, 3, 's')}) }}"
+    )
     rules, graph = rules_of(text, tmp_path), chain(random, 25)
     plain, watched = both(rules, graph)
     assert check_invariants(plain) == []
@@ -111,9 +129,9 @@ def test_targets_are_outlined(tmp_path: Path) -> None:
     "more",
     [
         "rule other(x) { sqrt(x + 0.5) => x }",  # it could look at the calls
-        "rule other(x, y) { power(x, negative(y)) => x }",
-        "rule kinds(x, y) { p = nn.relu?(y); power(x, p) where p.op == \"multiply\", false => maximum(x, y) }",  # it may be the input
-        "rule kinds(x, y) { power(x, y) where y.kind == \"call\", false => maximum(x, y) }",  # it could tell
+        "rule other(x, y) { power(x, negative(y)) => x }", # it may be the input
+        'rule kinds(x, y) { p = nn.relu?(y); power(x, p) where p.op == "multiply", false => maximum(x, y) }',
+        'rule kinds(x, y) { power(x, y) where y.kind == "call", false => maximum(x, y) }',  # it could tell
     ],
 )
 def test_nobody_who_looks_sees_outlines(more: str, tmp_path: Path) -> None:
@@ -121,7 +139,13 @@ def test_nobody_who_looks_sees_outlines(more: str, tmp_path: Path) -> None:
     assert outlines_of(outlined(rules, graph)) == []
 
 
-@pytest.mark.parametrize("more", ["rule other(x) { sqrt(nn.relu(x)) => x }", "rule other(x, y) { negative(power(x, y)) => x }", "rule other(x) { x * nn.relu(x) => x }"])
+@pytest.mark.parametrize(
+    "more",
+    [
+        "rule other(x) { sqrt(nn.relu(x)) => x }", "rule other(x, y) { negative(power(x, y)) => x }",
+        "rule other(x) { x * nn.relu(x) => x }",
+    ],
+)
 def test_patterns_that_cannot_match_them_do_no_harm(more: str, tmp_path: Path) -> None:
     rules, graph = rules_of(NORM + more, tmp_path), chain(Random(2), 10, shapes=((3,),))
     assert outlines_of(outlined(rules, graph)) != []
@@ -130,12 +154,21 @@ def test_patterns_that_cannot_match_them_do_no_harm(more: str, tmp_path: Path) -
 
 
 def test_no_outline_outlives_the_steps(tmp_path: Path) -> None:
-    rules = rules_of(NORM + "\npass between { norm; cse; fold; }\npass before { norm; fold; }\npass again { repeat { norm; fold; } }", tmp_path)
+    rules = rules_of(
+        NORM
+        + (
+            "\npass between { norm; cse; fold; }\npass before { norm; fold; }\n"
+            "pass again { repeat { norm; fold; } }"
+        ),
+        tmp_path,
+    )
     graph = chain(Random(3), 40, shapes=((3,),))
     for name in ("between", "before", "again"):
         plain = rules.apply(graph, pass_name=name).graph
         assert outlines_of(plain) == []
-        assert write_json(plain) == write_json(rules.apply(graph, pass_name=name, watch=lambda *_: None).graph)
+        assert write_json(plain) == write_json(
+            rules.apply(graph, pass_name=name, watch=lambda *_: None).graph
+        )
     for limit in ({"limit": 7}, {"stop_after": 7}):
         result = rules.apply(graph, fold=True, **limit)  # type: ignore[arg-type]
         assert outlines_of(result.graph) == [] and result.progress.applications == 7
@@ -174,7 +207,13 @@ def test_large_values_and_unknown_shapes_are_not_outlined(tmp_path: Path) -> Non
         graph = Graph()
         x = graph.add_input("x", TensorType(shape, F32))
         for k in range(3):
-            g, b = (graph.add_param(f"{name}{k}", TensorType(shape, F32), np.ones([3 if d is UNKNOWN else d for d in shape], F32)) for name in "gb")
+            g, b = (
+                graph.add_param(
+                    f"{name}{k}", TensorType(shape, F32),
+                    np.ones([3 if d is UNKNOWN else d for d in shape], F32),
+                )
+                for name in "gb"
+            )
             x = graph.add("maximum", (graph.add("minimum", (x, g)), b))
         graph.set_outputs([x])
         infer_types(graph, RELAY)
@@ -191,7 +230,8 @@ def test_kinds(tmp_path: Path) -> None:
         x = graph.add("maximum", (graph.add("minimum", (x, g)), b))
     graph.set_outputs([x])
     infer_types(graph, RELAY)
-    assert outlined(rules, graph).op.count(OUTLINE) >= 4  # but the first application's, which is built call by call
+    # but the first application's, which is built call by call
+    assert outlined(rules, graph).op.count(OUTLINE) >= 4
     result = rules.apply(graph, fold=True).graph
     assert {result.op[node] for node in result.values} == {CONST}
 

@@ -1,4 +1,6 @@
-"""Models that are not evaluated: endless loops, divisions that end the process; and what a signal does to a run in onnxruntime."""
+"""Models that are not evaluated: endless loops, divisions that end the process; and what a signal does to a
+run in onnxruntime.
+"""
 
 from __future__ import annotations
 
@@ -21,7 +23,10 @@ def loop(trips: int | None, goes_on: bool, condition: bool = True) -> Any:
     nodes = [helper.make_node("Identity", [first], ["more"]), helper.make_node("Relu", ["v"], ["w"])]
     if not goes_on:
         nodes.insert(0, helper.make_node("Less", ["i", "i"], ["stop"]))
-    body = helper.make_graph(nodes, "body", [value("i", (), 7), value("cond", (), 9), value("v", (2,))], [value("more", (), 9), value("w", (2,))])
+    body = helper.make_graph(
+        nodes, "body", [value("i", (), 7), value("cond", (), 9), value("v", (2,))],
+        [value("more", (), 9), value("w", (2,))],
+    )
     weights = {"true": np.array(condition)}
     if trips is not None:
         weights["trips"] = np.array(trips, np.int64)
@@ -31,10 +36,15 @@ def loop(trips: int | None, goes_on: bool, condition: bool = True) -> Any:
 
 @pytest.mark.parametrize(
     ("trips", "goes_on", "condition", "refused"),
-    [(2**62, True, True, True), (None, True, True, True), (2**62, False, True, False), (2**62, True, False, False), (100, True, True, False)],
+    [
+        (2**62, True, True, True), (None, True, True, True), (2**62, False, True, False),
+        (2**62, True, False, False), (100, True, True, False),
+    ],
 )
 def test_loops_without_an_end(trips: int | None, goes_on: bool, condition: bool, refused: bool) -> None:
-    """Those that PyTorch writes for `while`, of the largest number of rounds and a condition that is computed, are run."""
+    """Those that PyTorch writes for `while`, of the largest number of rounds and a condition that is
+    computed, are run.
+    """
     found = loop(trips, goes_on, condition)
     if refused:
         with pytest.raises(EvaluationError, match="rounds"):
@@ -43,11 +53,19 @@ def test_loops_without_an_end(trips: int | None, goes_on: bool, condition: bool,
         refuse(found, {})
 
 
-@pytest.mark.parametrize(("left", "right", "refused"), [(LEAST, -1, True), (LEAST, None, True), (LEAST, 2, False), (7, -1, False)])
+@pytest.mark.parametrize(
+    ("left", "right", "refused"), [(LEAST, -1, True), (LEAST, None, True), (LEAST, 2, False), (7, -1, False)]
+)
 @pytest.mark.parametrize("operator", ["Div", "Mod"])
 def test_the_least_integer_by_minus_one(operator: str, left: int, right: int | None, refused: bool) -> None:
-    weights = {name: np.array([number], np.int64) for name, number in (("a", left), ("b", right)) if number is not None}
-    found = model([helper.make_node(operator, ["a", "b"], ["y"])], [] if right is not None else [value("b", (1,), 7)], [value("y", (1,), 7)], weights)
+    weights = {
+        name: np.array([number], np.int64)
+        for name, number in (("a", left), ("b", right)) if number is not None
+    }
+    found = model(
+        [helper.make_node(operator, ["a", "b"], ["y"])], [] if right is not None else [value("b", (1,), 7)],
+        [value("y", (1,), 7)], weights,
+    )
     if refused:
         with pytest.raises(EvaluationError, match="least int64"):
             refuse(found, {})
@@ -55,9 +73,15 @@ def test_the_least_integer_by_minus_one(operator: str, left: int, right: int | N
         refuse(found, {"b": np.array([3])})
 
 
-@pytest.mark.parametrize(("operator", "name", "number"), [("GatherND", "batch_dims", -3), ("LayerNormalization", "axis", 2**40), ("Split", "num_outputs", 2**40)])
-def test_nodes_that_shape_inference_does_not_survive(operator: str, name: str, number: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The package is not asked about them, by the reader or where a type is inferred anew, in bodies neither."""
+@pytest.mark.parametrize(
+    ("operator", "name", "number"),
+    [("GatherND", "batch_dims", -3), ("LayerNormalization", "axis", 2**40), ("Split", "num_outputs", 2**40)],
+)
+def test_nodes_that_shape_inference_does_not_survive(
+    operator: str, name: str, number: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The package is not asked about them, by the reader or where a type is inferred anew, in bodies neither.
+    """
     operands = {"GatherND": ["x", "i"], "Split": ["x"]}.get(operator, ["x", "x"])
     node = helper.make_node(operator, operands, ["y"], **{name: number})
     found = model([node], [value("x", (2, 3)), value("i", (1,), 7)], [value("y", None)])

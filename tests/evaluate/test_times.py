@@ -26,7 +26,8 @@ def test_median_and_quartiles() -> None:
 def test_the_interval_of_the_median_has_the_ranks_of_the_sign_test() -> None:
     assert median_interval([float(n) for n in range(5)]) is None
     assert median_interval([float(n) for n in range(6)]) == (0.0, 5.0)
-    assert median_interval([float(n) for n in range(1, 21)]) == (6.0, 15.0)  # ranks in every table for n = 20, 95 %
+    # ranks in every table for n = 20, 95 %
+    assert median_interval([float(n) for n in range(1, 21)]) == (6.0, 15.0)
     low, high = median_interval([float(n) for n in range(10_000)]) or (0, 0)
     assert 4890 < low < 4910 and 5090 < high < 5110
 
@@ -67,7 +68,9 @@ def test_runs_take_turns_and_each_begins_a_round() -> None:
     def one(name: str) -> Any:
         return lambda: told.append(name)
 
-    found = _take_turns([one("a"), one("b"), one("c")], Setting(warm_up=1, rounds=3), lambda: float(next(ticks)))
+    found = _take_turns(
+        [one("a"), one("b"), one("c")], Setting(warm_up=1, rounds=3), lambda: float(next(ticks))
+    )
     assert "".join(told) == "abc" + "abc" + "bca" + "cab"
     assert [len(times.seconds) for times in found] == [3, 3, 3]
 

@@ -33,7 +33,12 @@ MODELS = module("models")
 def same_numbers(before: onnx.ModelProto, after: onnx.ModelProto) -> bool:
     shape = [dim.dim_value for dim in before.graph.input[0].type.tensor_type.shape.dim]
     x = np.random.default_rng(1).normal(size=shape).astype(np.float32)
-    return all(np.allclose(a, b, rtol=1e-4, atol=1e-4) for a, b in zip(*(ReferenceEvaluator(model).run(None, {"x": x}) for model in (before, after)), strict=True))
+    return all(
+        np.allclose(a, b, rtol=1e-4, atol=1e-4)
+        for a, b in zip(
+            *(ReferenceEvaluator(model).run(None, {"x": x}) for model in (before, after)), strict=True
+        )
+    )
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -41,7 +46,9 @@ def test_gslang(name: str) -> None:
     before = MODELS.model(name)
     rules = gslang.load(FOLDER / "rules.gsl")
     after = rules.apply(before, rules=[name], fold=True).model
-    assert Counter(node.op_type for node in after.graph.node if node.op_type != "Constant") == MODELS.LEFT[name]
+    assert (
+        Counter(node.op_type for node in after.graph.node if node.op_type != "Constant") == MODELS.LEFT[name]
+    )
     assert same_numbers(before, after)
 
 
@@ -52,9 +59,13 @@ def test_onnxscript(name: str) -> None:
 
     before = MODELS.model(name)
     after = ir.to_proto(rewriter.rewrite(ir.from_proto(before), module("onnxscript_rules").RULES[name]()))
-    # The first nodes that fit the pattern are those of a match: one product three times. Others are not tried when its condition fails.
+    # The first nodes that fit the pattern are those of a match: one product three times. Others are not tried
+    # when its condition fails.
     left = {"MatMul": 3} if name == "merge_products" else MODELS.LEFT[name]
-    assert Counter(node.op_type for node in after.graph.node if node.op_type not in ("Constant", "Identity")) == left
+    assert (
+        Counter(node.op_type for node in after.graph.node if node.op_type not in ("Constant", "Identity"))
+        == left
+    )
     assert same_numbers(before, after)
 
 
@@ -75,6 +86,7 @@ def test_relax(name: str) -> None:
     after = module("relax_rules").RULES[name](imported)
     operators = Counter(
         binding.value.op.name.rpartition(".")[2]
-        for block in after["main"].body.blocks for binding in block.bindings if hasattr(getattr(binding.value, "op", None), "name")
-    )  # fmt: skip
+        for block in after["main"].body.blocks
+        for binding in block.bindings if hasattr(getattr(binding.value, "op", None), "name")
+    )
     assert {operator: operators[operator] for operator in RELAX[name]} == RELAX[name]

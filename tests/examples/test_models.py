@@ -1,4 +1,6 @@
-"""The example networks are what they say: sizes, sharing, invariants, values, and gradients that are gradients."""
+"""The example networks are what they say: sizes, sharing, invariants, values, and gradients that are
+gradients.
+"""
 
 from __future__ import annotations
 
@@ -53,12 +55,17 @@ def test_sizes_are_those_of_the_papers() -> None:
 
 
 def test_growth() -> None:
-    calls = [count_calls(inception_v3.build(repeat=n, size=75, width=0.1, values=False))["nn.conv2d"] for n in (1, 2, 3)]
+    calls = [
+        count_calls(inception_v3.build(repeat=n, size=75, width=0.1, values=False))["nn.conv2d"]
+        for n in (1, 2, 3)
+    ]
     assert calls[2] - calls[1] == calls[1] - calls[0] == 3 * 7 + 4 * 10 + 2 * 9
 
 
 def test_values_are_those_of_the_seed() -> None:
-    one, same, other = transformer.build(1, 8, 2, 8), transformer.build(1, 8, 2, 8), transformer.build(1, 8, 2, 8, seed=1)
+    one, same, other = (
+        transformer.build(1, 8, 2, 8), transformer.build(1, 8, 2, 8), transformer.build(1, 8, 2, 8, seed=1),
+    )
     weight = one.names.index("layer0_query_weight")
     assert same_array(one.value(weight), same.value(weight))
     assert not same_array(one.value(weight), other.value(weight))
@@ -77,7 +84,9 @@ def test_values_are_those_of_the_seed() -> None:
 def test_classifiers_give_probabilities(build: Callable[[], Graph]) -> None:
     graph = build()
     shape = graph.types[graph.names.index("data")].shape  # type: ignore[union-attr]
-    (result,) = evaluate(graph, DIALECT, {"data": np.random.default_rng(0).standard_normal(shape).astype("float32")})
+    (result,) = evaluate(
+        graph, DIALECT, {"data": np.random.default_rng(0).standard_normal(shape).astype("float32")}
+    )
     assert np.isfinite(result).all()
     assert result.sum() == pytest.approx(1, abs=1e-5)
     assert result.max() < 0.999  # neither dead nor saturated
@@ -86,7 +95,10 @@ def test_classifiers_give_probabilities(build: Callable[[], Graph]) -> None:
 def test_gradients_are_those_of_finite_differences() -> None:
     graph = training_mlp.build(layers=3, features=3, hidden=4, classes=3, batch=5)
     random = np.random.default_rng(0)
-    inputs = {"data": random.standard_normal((5, 3)).astype("float32"), "target": np.eye(3, dtype="float32")[[0, 1, 2, 1, 0]]}
+    inputs = {
+        "data": random.standard_normal((5, 3)).astype("float32"),
+        "target": np.eye(3, dtype="float32")[[0, 1, 2, 1, 0]],
+    }
     _, *gradients = evaluate(graph, DIALECT, inputs)
     names = [f"layer{k}_{part}" for k in (2, 1, 0) for part in ("weight", "bias")]
     for name, gradient in zip(names, gradients, strict=True):
@@ -99,13 +111,18 @@ def test_gradients_are_those_of_finite_differences() -> None:
             graph.values[node] = value + sign * step * direction
             losses.append(float(evaluate(graph, DIALECT, inputs)[0]))
         graph.values[node] = value
-        assert float((gradient * direction).sum()) == pytest.approx((losses[0] - losses[1]) / (2 * float(step)), rel=0.01, abs=1e-3)
+        assert float((gradient * direction).sum()) == pytest.approx(
+            (losses[0] - losses[1]) / (2 * float(step)), rel=0.01, abs=1e-3
+        )
 
 
 def test_a_script_writes_text_and_weights(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = Path(transformer.__file__)
     graph, params = tmp_path / "t.relay", tmp_path / "t.npz"
-    arguments = [str(path), str(graph), "--params", str(params), "--layers", "1", "--d-model", "8", "--heads", "2", "--d-ff", "16"]
+    arguments = [
+        str(path), str(graph), "--params", str(params), "--layers", "1", "--d-model", "8", "--heads", "2",
+        "--d-ff", "16",
+    ]
     monkeypatch.setattr(sys, "argv", arguments)
     monkeypatch.syspath_prepend(str(path.parent))
     runpy.run_path(str(path), run_name="__main__")

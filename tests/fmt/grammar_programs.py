@@ -1,4 +1,6 @@
-"""Random programs: derivations of the grammar itself, as lists of tokens, so that no construct can be forgotten."""
+"""Random programs: derivations of the grammar itself, as lists of tokens, so that no construct can be
+forgotten.
+"""
 
 from __future__ import annotations
 
@@ -23,11 +25,14 @@ _MOST_TOKENS = 220
 
 @cache
 def _rules() -> dict[str, list[tuple[tuple[str, bool], ...]]]:
-    """Non-terminal → expansions, each a sequence of (symbol, is it a terminal); what is reserved is left out."""
+    """Non-terminal → expansions, each a sequence of (symbol, is it a terminal); what is reserved is left out.
+    """
     found: dict[str, list[tuple[tuple[str, bool], ...]]] = {}
     for rule in grammar().rules:
         if not str(rule.alias or "").startswith("reserved"):
-            found.setdefault(str(rule.origin.name), []).append(tuple((str(s.name), s.is_term) for s in rule.expansion))
+            found.setdefault(str(rule.origin.name), []).append(
+                tuple((str(s.name), s.is_term) for s in rule.expansion)
+            )
     return found
 
 
@@ -69,7 +74,8 @@ def random_tokens(random: Random, start: str = "item") -> list[str]:
         if name == "optype" and result[-1:] == ["->"]:
             expansions = [e for e in expansions if len(e) == 1]
         if name == "onetype" and result[-1:] != ["->"]:
-            expansions = [e for e in expansions if e[0][0] != "LPAR"]  # several results: only as the whole type of an operator
+            # several results: only as the whole type of an operator
+            expansions = [e for e in expansions if e[0][0] != "LPAR"]
         if depth > _DEEP or len(result) > _MOST_TOKENS:
             least = _heights()[name]
             expansions = [e for e in expansions if _height(e, _heights()) == least]

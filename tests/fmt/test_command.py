@@ -43,18 +43,25 @@ def test_bad_files_and_usage(tmp_path: Path, capsys: pytest.CaptureFixture[str])
     assert main(["fmt", str(tmp_path / "none.gsl")]) == 3
     (tmp_path / "b.gsl").write_bytes(b"\xff")
     assert main(["fmt", str(tmp_path / "b.gsl")]) == 1
-    assert "b.gsl:1:1" in (said := capsys.readouterr().err) and "E0101" in said and "save the file as UTF-8" in said
+    assert (
+        "b.gsl:1:1" in (said := capsys.readouterr().err) and "E0101" in said
+        and "save the file as UTF-8" in said
+    )
     assert main(["fmt", "--range", "3:1", str(tmp_path)]) == 2
 
 
-def test_broken_standard_input_gives_nothing(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+def test_broken_standard_input_gives_nothing(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
     monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(b"rule r(x) x=>x;")))
     assert main(["fmt", "-"]) == 1
     out, err = capsys.readouterr()
     assert out == "" and "<stdin>:1:" in err
 
 
-def test_check_and_diff_of_standard_input(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+def test_check_and_diff_of_standard_input(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
     monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(b"rule r(x):x=>x;")))
     assert main(["fmt", "--check", "--diff", "-"]) == 1
     out = capsys.readouterr().out
@@ -76,7 +83,9 @@ def test_ranges(tmp_path: Path) -> None:
     assert path.read_text(encoding="utf-8") == "fn a(x) = x;\n\n\n\nfn b( x )=x;\n"
 
 
-def test_a_bug_leaves_the_file_as_it_is(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_bug_leaves_the_file_as_it_is(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
     """Were the formatter to lose something, its proof would fail, and nothing would be written."""
     path = tmp_path / "a.gsl"
     path.write_text("fn a( x )=x;  # kept\n", encoding="utf-8")

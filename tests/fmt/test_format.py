@@ -21,12 +21,18 @@ from tests.counted import calls_of
 
 ROOT = Path(__file__).parent.parent.parent
 GOLDEN = sorted((Path(__file__).parent / "golden").glob("*.gsl"))
-SHIPPED = sorted(path for folder in ("stdlib_rules", "gslang", "examples", "benchmarks/rules") for path in (ROOT / folder).rglob("*.gsl"))
+SHIPPED = sorted(
+    path
+    for folder in ("stdlib_rules", "gslang", "examples", "benchmarks/rules")
+    for path in (ROOT / folder).rglob("*.gsl")
+)
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
 BLOCKS = [
     textwrap.dedent(block)
     for page in PAGES
-    for block in re.findall(r"^ *```gsl\n(.*?)^ *```", page.read_text(encoding="utf-8"), re.DOTALL | re.MULTILINE)
+    for block in re.findall(
+        r"^ *```gsl\n(.*?)^ *```", page.read_text(encoding="utf-8"), re.DOTALL | re.MULTILINE
+    )
 ]
 
 
@@ -62,7 +68,12 @@ def respaced(text: str, gap: Callable[[], str]) -> str:
     return "".join(gap() + token.text for token in found[:-1]) + gap()
 
 
-GAPS = st.sampled_from([" ", " ", " ", " ", "\n", "\n\n\n", "  # note\n", "\n# own line\n", "\n\n  # far\n\n", "\t", "\n  # a\n  # b\n"])
+GAPS = st.sampled_from([
+    " ", " ", " ", " ", "\n", "\n\n\n", "  # note\n",
+    "\n# own line\n",
+    "\n\n  # far\n\n",
+    "\t", "\n  # a\n  # b\n",
+])
 
 
 @settings(max_examples=40, deadline=None)
@@ -83,10 +94,17 @@ PROGRAMS = [item + "\n" for text in PROGRAMS for item in re.split(r"\n(?=(?:op|f
 
 
 def expressions() -> st.SearchStrategy[str]:
-    atoms = st.sampled_from(["x", "_", "1", "1.5e-3", '"s # t"', "none", "a.shape", "p.0", "()", "keep y", "-x", "nn.conv2d", "p.where"])
+    atoms = st.sampled_from([
+        "x", "_", "1", "1.5e-3", '"s # t"',
+        "none", "a.shape", "p.0", "()", "keep y", "-x", "nn.conv2d", "p.where",
+    ])
 
     def wider(inner: st.SearchStrategy[str]) -> st.SearchStrategy[str]:
-        joined = st.tuples(inner, st.sampled_from(["+", "-", "*", "//", "%", "**", "|", "and", "or", "==", "<", "in", "not in"]), inner)
+        joined = st.tuples(
+            inner,
+            st.sampled_from(["+", "-", "*", "//", "%", "**", "|", "and", "or", "==", "<", "in", "not in"]),
+            inner,
+        )
         return st.one_of(
             joined.map(lambda t: f"({t[0]}) {t[1]} ({t[2]})"),
             st.lists(inner, max_size=4).map(lambda xs: f"f({', '.join(xs)})"),
@@ -112,9 +130,9 @@ def test_random_rules(left: str, right: str) -> None:
     text = f"rule r(x) {{ y = {left}; y, {right} where {left}, {right} => {right}, {left} }}"
     once = formatted(text)
     assert formatted(once) == once
-    assert formatted(respaced(text, lambda: "\n")).replace(" ", "").replace("\n", "").replace(",", "") == once.replace(" ", "").replace(
-        "\n", ""
-    ).replace(",", "")
+    assert formatted(respaced(text, lambda: "\n")).replace(" ", "").replace("\n", "").replace(
+        ",", ""
+    ) == once.replace(" ", "").replace("\n", "").replace(",", "")
 
 
 def test_byte_order_mark_and_line_ends() -> None:
@@ -154,25 +172,40 @@ def test_a_comment_at_the_end_of_an_expression_does_not_break_it() -> None:
 
 def test_numbers_are_not_joined() -> None:
     assert formatted("fn f(x) = 1 . 0;") == "fn f(x) = 1 .0;\n"
-    assert formatted("op a(x: int | (tensor) = f(1)) -> tensor;") == "op a(x: int | (tensor) = f(1)) -> tensor;\n"
+    assert (
+        formatted("op a(x: int | (tensor) = f(1)) -> tensor;")
+        == "op a(x: int | (tensor) = f(1)) -> tensor;\n"
+    )
 
 
 def test_long_files_take_the_quick_way_and_say_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Beyond a length another parser tells whether the text parses: the result and the errors are those of short files."""
-    wrong = ("rule s(x) x => x;\n", "fn f(x) { x }\n", "rule r(x): x <=> x;", 'fn f(x) = "\\x";\n', f"fn f(x) = {'not ' * 210}x;\n")
+    """Beyond a length another parser tells whether the text parses: the result and the errors are those of
+    short files.
+    """
+    wrong = (
+        "rule s(x) x => x;\n", "fn f(x) { x }\n", "rule r(x): x <=> x;", 'fn f(x) = "\\x";\n',
+        f"fn f(x) = {'not ' * 210}x;\n",
+    )
     texts = [case.read_text(encoding="utf-8") for case in GOLDEN] + [f"fn f(x) = {'not ' * 120}x;\n"]
     short = [format_source(Source("t.gsl", text)) for text in (*texts, *wrong)]
     monkeypatch.setattr("gslang.fmt.syntax_check._LONG", -1)
     for text, before in zip((*texts, *wrong), short):
         after = format_source(Source("t.gsl", text))
-        assert (after.text, [d.message for d in after.diagnostics]) == (before.text, [d.message for d in before.diagnostics])
+        assert (after.text, [d.message for d in after.diagnostics]) == (
+            before.text, [d.message for d in before.diagnostics],
+        )
         assert (after.text is None) == (text in wrong)
 
 
 def test_effort_grows_with_the_text_alone() -> None:
-    rule = "## Two branches.\nrule r{k}(x, w: var) {{\n  c = nn.conv2d(x, w, groups = {k},data_layout=\"NCHW\");\n    nn.relu(exp(c)+tanh(x)*2)\n  =>\n    nn.relu(x)\n}}\n\n"
+    rule = (
+        '## Two branches.\nrule r{k}(x, w: var) {{\n  c = nn.conv2d(x, w, groups = {k},data_layout="NCHW");\n'
+        '    nn.relu(exp(c)+tanh(x)*2)\n  =>\n    nn.relu(x)\n}}\n\n'
+    )
     formatted(rule.format(k=0))  # the parsers' tables are made
-    few, many = (calls_of(lambda: formatted("".join(rule.format(k=k) for k in range(count)))) for count in (25, 200))
+    few, many = (
+        calls_of(lambda: formatted("".join(rule.format(k=k) for k in range(count)))) for count in (25, 200)
+    )
     assert many < 8.5 * few
 
 
@@ -182,19 +215,32 @@ def test_range_formats_only_what_it_touches() -> None:
     assert result.text == "fn a( x )=x;\nfn b(x) = x;\nfn c( x )=x;\n"
 
 
-@pytest.mark.parametrize("text", ["dialect p ## x\n; # c\n", "## doc\nuse std.relay # x\n; # c\n", "## doc\ndialect p ## x\n; # c\n", "rule r(x # a\n) # b\n: x => x;\n"])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "dialect p ## x\n; # c\n",
+        "## doc\nuse std.relay # x\n; # c\n",
+        "## doc\ndialect p ## x\n; # c\n",
+        "rule r(x # a\n) # b\n: x => x;\n",
+    ],
+)
 def test_a_comment_inside_of_an_item_is_not_its_documentation(text: str) -> None:
     """Two comments on what becomes one line, and nothing above that line but the documentation."""
     shown = format_source(Source("t.gsl", text)).text
     before, after = parse(Source("t.gsl", text)), parse(Source("t.gsl", shown or ""))
     assert [c.text for c in after.comments] == [c.text for c in before.comments]
-    assert [getattr(i, "doc", None) for i in after.program.items] == [getattr(i, "doc", None) for i in before.program.items]
+    assert [getattr(i, "doc", None) for i in after.program.items] == [
+        getattr(i, "doc", None) for i in before.program.items
+    ]
     assert shown == format_source(Source("t.gsl", shown or "")).text
 
 
 def test_documentation_is_that_of_the_item_that_begins_below_it() -> None:
     """Not of one that begins on the last line of another, whose inner comments these are."""
-    text = "## a\nrule a(x) {\n    ## inside\n    x => x } rule b(x): x => x;\n## c\nrule c(x): x => x; rule d(x): x => x;\n## e\n@allow(L0101) rule e(x): x => x;\n"
+    text = (
+        "## a\nrule a(x) {\n    ## inside\n    x => x } rule b(x): x => x;\n## c\n"
+        "rule c(x): x => x; rule d(x): x => x;\n## e\n@allow(L0101) rule e(x): x => x;\n"
+    )
     for one in (text, format_source(Source("t.gsl", text)).text or ""):
         items = parse(Source("t.gsl", one)).program.items
         assert [getattr(i, "doc", None) for i in items] == ["a", None, "c", None, "e"]

@@ -1,4 +1,6 @@
-"""The laws of the formatter on random derivations of the grammar, with random space and comments between any two tokens."""
+"""The laws of the formatter on random derivations of the grammar, with random space and comments between any
+two tokens.
+"""
 
 from __future__ import annotations
 
@@ -17,7 +19,15 @@ from gslang.syntax.parser import Parsed, parse
 from tests.fmt.grammar_programs import random_tokens, spaced
 
 _PLAIN = [" ", " ", "\n", "\t", "   "]
-_NOTES = [*_PLAIN, "  # note\n", "\n# own line\n", "\n\n  # far\n\n", "\n  # a\n  # b\n", "\n## doc\n", "\n#! file\n", "\n\n\n"]
+_NOTES = [
+    *_PLAIN, "  # note\n",
+    "\n# own line\n",
+    "\n\n  # far\n\n",
+    "\n  # a\n  # b\n",
+    "\n## doc\n",
+    "\n#! file\n",
+    "\n\n\n",
+]
 
 
 def read(text: str) -> Parsed:
@@ -29,7 +39,8 @@ _BEHIND = ["\n\n", "\n", " "]  # an item; one may begin on the last line of anot
 
 
 def keeps_the_laws(text: str) -> bool:
-    """Formatted, a program means the same, has all its comments in their order, rests, and has no space at ends of lines.
+    """Formatted, a program means the same, has all its comments in their order, rests, and has no space at
+    ends of lines.
 
     False for a text with errors: of what the grammar derives, some is refused when the tree is read.
     """
@@ -47,7 +58,10 @@ def keeps_the_laws(text: str) -> bool:
 
 
 def random_module(random: Random, gaps: list[str]) -> str:
-    return "".join(spaced(random_tokens(random), lambda: random.choice(gaps)) + random.choice(_BEHIND) for _ in range(random.randint(1, 3)))
+    return "".join(
+        spaced(random_tokens(random), lambda: random.choice(gaps)) + random.choice(_BEHIND)
+        for _ in range(random.randint(1, 3))
+    )
 
 
 @settings(max_examples=50, deadline=None)
@@ -70,7 +84,9 @@ def test_every_construct_is_made() -> None:
     """All expansions of the grammar turn up, but for those that are reserved."""
     random = Random(1)
     made = Counter(token for _ in range(300) for token in random_tokens(random))
-    words = {t.pattern.value for t in grammar().terminals if type(t.pattern).__name__ == "PatternStr"} - {"<=>"}
+    words = {t.pattern.value for t in grammar().terminals if type(t.pattern).__name__ == "PatternStr"} - {
+        "<=>"
+    }
     assert words - {'"'} <= set(made)
 
 
@@ -93,7 +109,9 @@ def test_the_proof_is_one(random: Random, noise: str) -> None:
     changed = " ".join(tokens)
     after = read(changed)
     comments = [c.text for c in after.comments] == [c.text for c in before.comments]
-    assert says_the_same(text, changed) == (comments and not after.diagnostics and same(before.program, after.program))
+    assert says_the_same(text, changed) == (
+        comments and not after.diagnostics and same(before.program, after.program)
+    )
 
 
 @pytest.mark.parametrize(
@@ -101,21 +119,35 @@ def test_the_proof_is_one(random: Random, noise: str) -> None:
     [
         ("rule r(x): f(x, y) => x;", "rule r(x): f(\n x, y,\n) => x;", True),
         ("rule r(x) { x; => x; }", "rule r(x) { x => x }", True),
-        ("rule r(x) { each a in 2 { b = x; where b; } x => x }", "rule r(x) { each a in 2 { b = x; where b } x => x }", True),
+        (
+            "rule r(x) { each a in 2 { b = x; where b; } x => x }",
+            "rule r(x) { each a in 2 { b = x; where b } x => x }", True,
+        ),
         ("rule r(x): (x,) => x;", "rule r(x): (x) => x;", False),
         ("rule r(x): (x,) => x;", "rule r(x): (x,,) => x;", False),
         ("rule r(x): x[a] => x;", "rule r(x): x[a,] => x;", False),
         ("rule r(x): [a for a, b in x] => x;", "rule r(x): [a for a, b in x,] => x;", False),
         ("rule r(x) { each a in 2 { b = x; } x => x }", "rule r(x) { each a in 2 { b = x } x => x }", False),
-        ("rule r(x) { each a in 2 { b = where(); } x => x }", "rule r(x) { each a in 2 { b = where() } x => x }", False),
+        (
+            "rule r(x) { each a in 2 { b = where(); } x => x }",
+            "rule r(x) { each a in 2 { b = where() } x => x }", False,
+        ),
         ("fn f(x) = match x { a => 1, b => 2 };", "fn f(x) = match x { a => 1, b => 2; };", False),
         ("rule r(x): f(c.{in, where}) => x;", "rule r(x): f(c.{in, where;}) => x;", False),
         ('test "t" for r { a, b => unchanged; }', 'test "t" for r { a, b => unchanged, }', False),
         ("pass p { a; }", "pass p { a }", False),
         ("## d\nrule r(x): x => x;", "## d\n\nrule r(x): x => x;", False),
         ("## d\nrule r(x): x => x; rule s(x): x => x;", "## d\nrule r(x): x => x;\nrule s(x): x => x;", True),
-        ("## d\nrule r(x): x => x; rule s(x): x => x;", "## d\nrule r(x): x => x;\n## d\nrule s(x): x => x;", False),
-        ("rule r(x) { x\n## d\n=> x } rule s(x): x => x;", "rule r(x) { x\n=> x }\n## d\nrule s(x): x => x;", False),
+        (
+            "## d\nrule r(x): x => x; rule s(x): x => x;",
+            "## d\nrule r(x): x => x;\n## d\nrule s(x): x => x;",
+            False,
+        ),
+        (
+            "rule r(x) { x\n## d\n=> x } rule s(x): x => x;",
+            "rule r(x) { x\n=> x }\n## d\nrule s(x): x => x;",
+            False,
+        ),
         ("#! d\nrule r(x): x => x;", "rule r(x): x => x;  #! d", False),
     ],
 )

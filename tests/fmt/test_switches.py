@@ -18,7 +18,10 @@ UGLY = "fn a( x )=x;\n\n\n\nfn  b( x )  =x;   # why\n# fmt: on\nfn c( x )=x;\n"
 
 
 def test_off_and_on() -> None:
-    assert formatted("fn z( x )=x;\n# fmt: off\n" + UGLY) == "fn z(x) = x;\n# fmt: off\nfn a( x )=x;\n\n\n\nfn  b( x )  =x;   # why\n# fmt: on\nfn c(x) = x;\n"
+    assert (
+        formatted("fn z( x )=x;\n# fmt: off\n" + UGLY)
+        == "fn z(x) = x;\n# fmt: off\nfn a( x )=x;\n\n\n\nfn  b( x )  =x;   # why\n# fmt: on\nfn c(x) = x;\n"
+    )
 
 
 def test_off_to_the_end() -> None:
@@ -27,7 +30,10 @@ def test_off_to_the_end() -> None:
 
 
 def test_skip_and_off_inside() -> None:
-    text = "fn a( x )=x;  # fmt: skip\nrule r(x) {\n    y=x;\n    # fmt: off\n    exp( y )\n  =>\n    y }\nfn c( x )=x;\n"
+    text = (
+        "fn a( x )=x;  # fmt: skip\nrule r(x) {\n    y=x;\n    # fmt: off\n    exp( y )\n  =>\n    y }\n"
+        "fn c( x )=x;\n"
+    )
     assert formatted(text) == text.replace("fn c( x )=x;", "fn c(x) = x;")
 
 

@@ -1,4 +1,7 @@
-"""All conversions: what is written is read again, and a second round trip gives what the first one gave. Graphs: cases, mutated files, ONNX's backend suite."""
+"""All conversions: what is written is read again, and a second round trip gives what the first one gave.
+
+Graphs: cases, mutated files, ONNX's backend suite.
+"""
 
 from __future__ import annotations
 
@@ -26,7 +29,10 @@ def written(graph: Graph, format: str) -> bytes | None:
     if format == "onnx":
         from gslang.formats.onnx import onnx_model
 
-        return bytes(onnx_model(graph).SerializeToString(deterministic=True)) if graph.dialect == "onnx" else None
+        return (
+            bytes(onnx_model(graph).SerializeToString(deterministic=True)) if graph.dialect == "onnx"
+            else None
+        )
     try:
         return graph_text(graph, format).encode("utf-8", "surrogatepass")
     except InputError:
@@ -34,7 +40,9 @@ def written(graph: Graph, format: str) -> bytes | None:
 
 
 def round_trips(graph: Graph, formats: tuple[str, ...]) -> list[str]:
-    """Ways from one format to another and back after which a graph cannot be read, or that give another file the second time."""
+    """Ways from one format to another and back after which a graph cannot be read, or that give another file
+    the second time.
+    """
     faults = []
     for way in [(a, b) for a in formats for b in formats]:
         texts: list[bytes] = []
@@ -55,7 +63,9 @@ def round_trips(graph: Graph, formats: tuple[str, ...]) -> list[str]:
 
 
 def _renumbered(data: bytes) -> bytes:
-    """Sizes that ONNX's shape inference makes up are numbered by the model's order of nodes, which JSON does not keep."""
+    """Sizes that ONNX's shape inference makes up are numbered by the model's order of nodes, which JSON does
+    not keep.
+    """
     known: dict[bytes, bytes] = {}
     return re.sub(rb"\bunk__\d+\b", lambda found: known.setdefault(found[0], b"unk__%d" % len(known)), data)
 
@@ -71,7 +81,12 @@ def mutants(data: bytes, format: str, count: int) -> Iterator[Graph]:
 @pytest.mark.parametrize("name", ["cases", "adversarial", "completeness"])
 def test_cases(name: str) -> None:
     for case in json.loads((CASES / f"{name}.json").read_text()):
-        assert round_trips(graph_from_bytes(json.dumps(case["graph"]).encode(), "g.json", "json"), ("json", "relay")) == [], case["name"]
+        assert (
+            round_trips(
+                graph_from_bytes(json.dumps(case["graph"]).encode(), "g.json", "json"), ("json", "relay")
+            )
+            == []
+        ), case["name"]
 
 
 @pytest.mark.parametrize(["data", "format"], [(GRAPH, "json"), (RELAY, "relay")], ids=["json", "relay"])
@@ -99,4 +114,6 @@ def test_a_sample_of_onnx_models() -> None:
 @pytest.mark.long
 def test_all_onnx_models_of_the_suite() -> None:
     pytest.importorskip("onnx")
-    assert [(name, found) for name, graph in of_the_suite(1) if (found := round_trips(graph, ("json", "onnx")))] == []
+    assert [
+        (name, found) for name, graph in of_the_suite(1) if (found := round_trips(graph, ("json", "onnx")))
+    ] == []

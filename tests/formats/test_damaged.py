@@ -30,9 +30,15 @@ def @main(%x: Tensor[(1, 3, 8, 8), float32], %w: Tensor[(4, 3, 3, 3), float32], 
   (%y, max(%4, axis=[2, 3]), meta[relay.Constant][0])
 }
 """
-SIGNS = [*'(){}[];,=>.:"\n%/-', "/*", "*/", "null", "-1", "1e999", "NaN", '"\\ud800"', "?", "int64", ".0", "let %z = ", "meta[a][0]"]
+SIGNS = [
+    *'(){}[];,=>.:"\n%/-', "/*", "*/", "null", "-1", "1e999", "NaN", '"\\ud800"', "?", "int64", ".0",
+    "let %z = ", "meta[a][0]",
+]
 NUMBERS = ["0", "-1", "7", "2.5", "99999999999999999999", "9223372036854775807", "null", "1e400"]
-VALUES: list[Any] = [None, True, 0, -1, 3, 0.5, -(2**31), 2**63, "", "x", "float32", [], {}, [1], [[1]], "NHWC", [None], ["n"], 1e30]
+VALUES: list[Any] = [
+    None, True, 0, -1, 3, 0.5, -(2**31), 2**63, "", "x", "float32", [], {}, [1], [[1]], "NHWC", [None], ["n"],
+    1e30,
+]
 
 
 def dialect() -> Any:
@@ -71,7 +77,11 @@ def misshapen(random: Random, text: str) -> str:
         stack: list[Any] = [document]
         while stack:
             holder = stack.pop()
-            inside = list(holder) if isinstance(holder, dict) else range(len(holder)) if isinstance(holder, list) else ()
+            inside = (
+                list(holder) if isinstance(holder, dict)
+                else range(len(holder)) if isinstance(holder, list)
+                else ()
+            )
             places += [(holder, key) for key in inside]
             stack += [holder[key] for key in inside]
         holder, key = random.choice(places)
@@ -82,7 +92,9 @@ def misshapen(random: Random, text: str) -> str:
                 holder[key] = random.choice(VALUES)
             case _:
                 other, its = random.choice(places)
-                holder[key] = json.loads(json.dumps(other[its])) if other is not holder or its != key else None
+                holder[key] = (
+                    json.loads(json.dumps(other[its])) if other is not holder or its != key else None
+                )
     return json.dumps(document)
 
 
@@ -99,7 +111,10 @@ def read_and_written(text: str, format: str) -> None:
             written = graph_text(graph, other)
         except InputError:
             continue
-        assert len(graph_from_bytes(written.encode(), f"again.{other}", other, dialect=dialect())) <= len(graph) + 1
+        assert (
+            len(graph_from_bytes(written.encode(), f"again.{other}", other, dialect=dialect()))
+            <= len(graph) + 1
+        )
 
 
 @pytest.mark.parametrize("seed", range(8))
@@ -159,7 +174,10 @@ def test_an_archive_of_a_later_version(tmp_path: Path) -> None:
         ("a_max=6f", "b_max=6f", "`clip` is declared without an attribute `b_max`"),
         ("padding=[1, 1, 1, 1]", "padding=[1, 1, 1, 99999999999999999999]", "the result would be float32"),
         ('dtype="int64"', 'dtype="inv64"', "there is no data type `inv64`"),
-        ("nn.bias_add(%0, %b)", "nn.bias_add(%0, %b, %b)", "`nn.bias_add` has 2 operands (data, bias), not 3"),
+        (
+            "nn.bias_add(%0, %b)", "nn.bias_add(%0, %b, %b)",
+            "`nn.bias_add` has 2 operands (data, bias), not 3",
+        ),
     ],
 )
 def test_calls_that_fit_no_declaration_are_warned_of(before: str, after: str, warning: str) -> None:
@@ -174,7 +192,13 @@ def test_an_empty_data_type_is_that_of_the_operands() -> None:
     read_and_written(text, "relay")
 
 
-@pytest.mark.parametrize("type", ["Tensor[(99999999999999999999, 3), float32]", "Tensor[(-1, 3), float32]", "Tensor[(1), float33]", "float0"])
+@pytest.mark.parametrize(
+    "type",
+    [
+        "Tensor[(99999999999999999999, 3), float32]", "Tensor[(-1, 3), float32]", "Tensor[(1), float33]",
+        "float0",
+    ],
+)
 def test_types_that_nothing_has(type: str) -> None:
     with pytest.raises(InputError, match="f:1:15: expected .*type|f:1:15: .*the type"):
         graph_from_bytes(f"def @main(%x: {type}) {{ %x }}".encode(), "f", "relay")
@@ -190,7 +214,17 @@ def test_types_that_nothing_has(type: str) -> None:
     ],
 )
 def test_what_only_relay_text_means(node: dict[str, Any], message: str) -> None:
-    nodes = [{"id": "x", "kind": "input", "shape": [], "dtype": "float32"}, {"id": "y", "kind": "call", **node}]
-    graph = graph_from_bytes(json.dumps({"format": "gsl-graph", "version": 1, "nodes": [*nodes, {"id": "t", "kind": "tuple", "inputs": ["x", "y"]}], "outputs": ["t"]}).encode(), "f", "json")
+    nodes = [
+        {"id": "x", "kind": "input", "shape": [], "dtype": "float32"}, {"id": "y", "kind": "call", **node},
+    ]
+    graph = graph_from_bytes(
+        json.dumps({
+            "format": "gsl-graph",
+            "version": 1,
+            "nodes": [*nodes, {"id": "t", "kind": "tuple", "inputs": ["x", "y"]}],
+            "outputs": ["t"],
+        }).encode(),
+        "f", "json",
+    )
     with pytest.raises(InputError, match=message):
         graph_text(graph, "relay")

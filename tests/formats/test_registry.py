@@ -70,7 +70,9 @@ def test_formats_that_cannot_be_read(tmp_path: Path, name: str, message: str, he
     (tmp_path / name).write_text("")
     with pytest.raises(InputError) as caught:
         read_graph(tmp_path / name)
-    assert (caught.value.message, caught.value.help, caught.value.path) == (message, help, str(tmp_path / name))
+    assert (caught.value.message, caught.value.help, caught.value.path) == (
+        message, help, str(tmp_path / name),
+    )
 
 
 def test_files_that_cannot_be_read(tmp_path: Path) -> None:
@@ -148,7 +150,10 @@ def test_weights_come_with_the_graph(tmp_path: Path) -> None:
 
 def test_weights_whose_shapes_the_operators_refuse(tmp_path: Path) -> None:
     graph = Graph()
-    x, w = graph.add_input("x", TensorType((2, 3), "float32")), graph.add_param("w", TensorType(None, "float32"))
+    x, w = (
+        graph.add_input("x", TensorType((2, 3), "float32")),
+        graph.add_param("w", TensorType(None, "float32")),
+    )
     graph.set_outputs([graph.add("nn.dense", [x, w], name="d")])
     write_graph(graph, tmp_path / "g.json")
     write_weights(tmp_path / "p.npz", {"w": np.ones((5, 4), "float32")})

@@ -21,7 +21,10 @@ W = np.arange(6, dtype="float32").reshape(2, 3)
 
 def graph() -> Graph:
     result = Graph()
-    x, w = result.add_input("x", TensorType((1, 3), "float32")), result.add_param("w", TensorType((2, UNKNOWN), "float32"))
+    x, w = (
+        result.add_input("x", TensorType((1, 3), "float32")),
+        result.add_param("w", TensorType((2, UNKNOWN), "float32")),
+    )
     result.set_outputs([result.add("nn.dense", [x, w])])
     return result
 

@@ -24,7 +24,13 @@ def example(folder: Path, before: str, after: str, *more: str) -> int:
 
 def test_a_difference_inside(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     out = tmp_path / "rule.gsl"
-    assert example(tmp_path, "tanh(add(%x, nn.relu(nn.relu(%y))))", "tanh(add(%x, nn.relu(%y)))", "-o", str(out), "--name", "twice") == 0
+    assert (
+        example(
+            tmp_path, "tanh(add(%x, nn.relu(nn.relu(%y))))", "tanh(add(%x, nn.relu(%y)))", "-o", str(out),
+            "--name", "twice",
+        )
+        == 0
+    )
     assert main(["verify", str(out), "--require", "proved"]) == 0
     assert "twice" in capsys.readouterr().out
     assert "tanh" not in out.read_text()
@@ -57,7 +63,9 @@ def test_a_selection(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None
     path, out = tmp_path / "own.gsl", tmp_path / "g2.json"
     source = graph(tmp_path, "g", "nn.relu(tanh(exp(%x)))")
     assert main(["convert", source, "-o", str(out)]) == 0
-    ids = [node["id"] for node in json.loads(out.read_text())["nodes"] if node.get("op") in ("tanh", "nn.relu")]
+    ids = [
+        node["id"] for node in json.loads(out.read_text())["nodes"] if node.get("op") in ("tanh", "nn.relu")
+    ]
     capsys.readouterr()
     assert main(["from-example", str(out), "--select", ",".join(ids)]) == 0
     text = capsys.readouterr().out

@@ -39,7 +39,8 @@ def test_division_is_for_floats() -> None:
 
 def test_joined_sums_need_equal_parts() -> None:
     g = found(
-        "rule r(a, b, c, d): concatenate((a, b), axis = 1) + concatenate((c, d), axis = 1) => concatenate((a + c, b + d), axis = 1);"
+        "rule r(a, b, c, d): concatenate((a, b), axis = 1) + concatenate((c, d), axis = 1) => concatenate((a "
+        "+ c, b + d), axis = 1);"
     )
     assert g.verdict is not None and g.verdict.verdict in ("exact", "proved")
     assert "c.shape == a.shape" in g.conditions
@@ -62,18 +63,25 @@ def test_nothing_helps() -> None:
 
 
 def test_drafts_name_calls_and_put_conditions_at_nodes() -> None:
-    source = Source("<test>", "dialect relay;\nrule r(x, a, b): nn.conv2d(x, a) + nn.conv2d(x, b) => nn.conv2d(x, a + b);")
+    source = Source(
+        "<test>", "dialect relay;\nrule r(x, a, b): nn.conv2d(x, a) + nn.conv2d(x, b) => nn.conv2d(x, a + b);"
+    )
     text, rule = draft_of(source, "r").with_best_places([
-        Condition("b.shape == a.shape", 1, "b", "shape", "a.shape"), Condition("c2.strides == c1.strides", 1, "c2", "strides", "c1.strides"),
+        Condition("b.shape == a.shape", 1, "b", "shape", "a.shape"),
+        Condition("c2.strides == c1.strides", 1, "c2", "strides", "c1.strides"),
         Condition("c2.groups == c1.groups", 1, "c2", "groups", "c1.groups"), Condition("a.ndim == 4"),
-    ])  # fmt: skip
-    assert "b: any(shape = a.shape)" in text and "c1.{strides, groups}" in text and "where a.ndim == 4" in text
+    ])
+    assert (
+        "b: any(shape = a.shape)" in text and "c1.{strides, groups}" in text and "where a.ndim == 4" in text
+    )
     assert rule.name == "r"
 
 
 def test_a_constraint_that_comes_too_early_is_a_condition() -> None:
     source = Source("<test>", "dialect relay;\nrule r(x, a): nn.relu(x) + a => nn.relu(x) + a;")
-    text, _ = draft_of(source, "r").with_best_places([Condition("x.shape == a.shape", 1, "x", "shape", "a.shape")])
+    text, _ = draft_of(source, "r").with_best_places(
+        [Condition("x.shape == a.shape", 1, "x", "shape", "a.shape")]
+    )
     assert "where x.shape == a.shape" in text
 
 
@@ -98,7 +106,9 @@ def test_a_checked_rule_is_enough() -> None:
 
 def test_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     rules, out = tmp_path / "rules.gsl", tmp_path / "out.gsl"
-    rules.write_text("dialect relay;\nrule zero(x, z: const): x + z => x;\nrule wrong(x): nn.relu(x) => tanh(x);\n")
+    rules.write_text(
+        "dialect relay;\nrule zero(x, z: const): x + z => x;\nrule wrong(x): nn.relu(x) => tanh(x);\n"
+    )
     assert main(["generalize", str(rules), "zero", "-o", str(out)]) == 0
     assert "# needs: z.value == 0" in capsys.readouterr().out
     assert main(["check", str(out)]) == 0

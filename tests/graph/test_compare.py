@@ -56,9 +56,15 @@ def test_numbers_and_names_of_nodes_do_not_count() -> None:
 @pytest.mark.parametrize(
     ("a", "b", "expected"),
     [
-        (relu_of(), graph(lambda g: [g.add("exp", [g.add_input("x", F22)])]), "output 0: nn.relu `%1` against exp `%1`"),
+        (
+            relu_of(), graph(lambda g: [g.add("exp", [g.add_input("x", F22)])]),
+            "output 0: nn.relu `%1` against exp `%1`",
+        ),
         (relu_of("x"), relu_of("y"), "output 0 / nn.relu %1, operand 0: input `x` against `y`"),
-        (relu_of("x", "param"), relu_of("y", "param"), "output 0 / nn.relu %1, operand 0: param `x` against `y`"),
+        (
+            relu_of("x", "param"), relu_of("y", "param"),
+            "output 0 / nn.relu %1, operand 0: param `x` against `y`",
+        ),
         (relu_of(), relu_of(kind="param"), "output 0 / nn.relu %1, operand 0: input `x` against param `x`"),
         (
             relu_of(), relu_of(type=TensorType((2, 3), "float32")),
@@ -68,15 +74,30 @@ def test_numbers_and_names_of_nodes_do_not_count() -> None:
             relu_of(), relu_of(type=TensorType((2, UNKNOWN), "float32")),
             "output 0 / nn.relu %1, operand 0: type of input `x`: float32[2, 2] against float32[2, ?]",
         ),
-        (with_attrs({"axis": 1}), with_attrs({"axis": 0}), "output 0: attribute `axis` of nn.softmax `%1`: 1 against 0"),
-        (with_attrs({"axis": 1}), with_attrs({}), "output 0: attribute `axis` of nn.softmax `%1`: 1 against nothing"),
-        (with_attrs({"axis": 1}), with_attrs({"axis": True}), "output 0: attribute `axis` of nn.softmax `%1`: 1 against True"),
+        (
+            with_attrs({"axis": 1}), with_attrs({"axis": 0}),
+            "output 0: attribute `axis` of nn.softmax `%1`: 1 against 0",
+        ),
+        (
+            with_attrs({"axis": 1}), with_attrs({}),
+            "output 0: attribute `axis` of nn.softmax `%1`: 1 against nothing",
+        ),
+        (
+            with_attrs({"axis": 1}), with_attrs({"axis": True}),
+            "output 0: attribute `axis` of nn.softmax `%1`: 1 against True",
+        ),
         (with_const(1.0), with_const(1.5), "output 0 / add %2, operand 1: the values of %1 and %1 differ"),
         (with_const(0.0), with_const(-0.0), "output 0 / add %2, operand 1: the values of %1 and %1 differ"),
-        (with_const(1.0), with_const(None), "output 0 / add %2, operand 1: the value of %1 is known, that of %1 is not"),
-        (relu_of(), graph(lambda g: [g.add("nn.relu", [g.add_input("x", F22), 0])]), "output 0: nn.relu `%1` has 1 operands against 2"),
+        (
+            with_const(1.0), with_const(None),
+            "output 0 / add %2, operand 1: the value of %1 is known, that of %1 is not",
+        ),
+        (
+            relu_of(), graph(lambda g: [g.add("nn.relu", [g.add_input("x", F22), 0])]),
+            "output 0: nn.relu `%1` has 1 operands against 2",
+        ),
     ],
-)  # fmt: skip
+)
 def test_a_difference_is_told_once_with_its_place(a: Graph, b: Graph, expected: str) -> None:
     assert differences(a, b) == [expected]
     assert len(differences(b, a)) == 1
@@ -105,8 +126,12 @@ def test_sharing_counts_both_ways() -> None:
         x = g.add_input("x", F22)
         return [g.add("add", [g.add("exp", [x]), g.add("exp", [x])])]
 
-    assert differences(shared, graph(twice)) == ["output 0 / add %2, operand 1: %1 is one node, but %1 and %2 are two"]
-    assert differences(graph(twice), shared) == ["output 0 / add %3, operand 1: %1 and %2 are two nodes, but %1 is one"]
+    assert differences(shared, graph(twice)) == [
+        "output 0 / add %2, operand 1: %1 is one node, but %1 and %2 are two"
+    ]
+    assert differences(graph(twice), shared) == [
+        "output 0 / add %3, operand 1: %1 and %2 are two nodes, but %1 is one"
+    ]
 
 
 def test_outputs_count_and_have_an_order() -> None:

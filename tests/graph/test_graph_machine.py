@@ -45,7 +45,9 @@ class GraphMachine(RuleBasedStateMachine):
     @rule(data=st.data())
     def add(self, data: st.DataObject) -> None:
         """Many operands, so that some node gets more users than a list holds."""
-        operands = data.draw(st.lists(st.sampled_from([*self.living()[:3], *self.living(), ABSENT]), max_size=4))
+        operands = data.draw(
+            st.lists(st.sampled_from([*self.living()[:3], *self.living(), ABSENT]), max_size=4)
+        )
         node = self.graph.add("f", operands)
         if self.graph.order is not None:
             self.place(node, max((self.graph.order.label[o] for o in operands if o >= 0), default=0))
@@ -85,7 +87,9 @@ class GraphMachine(RuleBasedStateMachine):
 
     @rule(data=st.data())
     def replace_uses(self, data: st.DataObject) -> None:
-        """`old` by a node that does not depend on it, moved in front of the users where the order asks for it."""
+        """`old` by a node that does not depend on it, moved in front of the users where the order asks for
+        it.
+        """
         old = data.draw(st.sampled_from(self.living()))
         fitting = [n for n in self.living() if n != old and not self.reaches(n, old)]
         if not fitting:
@@ -142,7 +146,10 @@ class GraphMachine(RuleBasedStateMachine):
             del self.model[n]
         while below:
             o = below.pop()
-            unused = o in self.model and o not in self.outputs and not any(o in operands for operands in self.model.values())
+            unused = (
+                o in self.model and o not in self.outputs
+                and not any(o in operands for operands in self.model.values())
+            )
             if unused and self.graph.names[o] is None:
                 below.extend(self.model.pop(o))
 
@@ -150,7 +157,9 @@ class GraphMachine(RuleBasedStateMachine):
     def copy(self, data: st.DataObject) -> None:
         """Go on with the copy; what happens to it must not show in the original."""
         original = self.graph
-        before = (original.op[:], original.operands[:], [list(u) for u in original.users], original.outputs[:])
+        before = (
+            original.op[:], original.operands[:], [list(u) for u in original.users], original.outputs[:],
+        )
         labels = None if original.order is None else list(original.order)
         self.graph = original.copy()
         self.add(data)

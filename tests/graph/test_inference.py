@@ -18,12 +18,13 @@ DIALECT = load_dialect("relay")
     ("op", "shape", "attrs"),
     [
         ("nn.global_avg_pool2d", (1, 2, 3, 3), {"layout": "NCXY"}),
-        ("nn.pad", (2, 2), {"pad_width": ((1,), (1, 2, 3))}),
-        ("nn.batch_flatten", (), {}),
+        ("nn.pad", (2, 2), {"pad_width": ((1,), (1, 2, 3))}), ("nn.batch_flatten", (), {}),
         ("nn.space_to_depth", (1, 4, 4, 4), {"block_size": 0, "layout": "NCHW", "mode": "DCR"}),
     ],
 )
-def test_what_does_not_fit_is_told_at_its_node(op: str, shape: tuple[int, ...], attrs: dict[str, Any]) -> None:
+def test_what_does_not_fit_is_told_at_its_node(
+    op: str, shape: tuple[int, ...], attrs: dict[str, Any]
+) -> None:
     graph = Graph()
     node = graph.add(op, [graph.add_input("x", TensorType(shape, "float32"))], attrs)
     graph.set_outputs([node])

@@ -46,15 +46,22 @@ def test_each_token_is_what_the_compiler_takes_it_for() -> None:
         for token in tokens(text):
             begin = starts[token.line - 1] + token.column
             for kind in kinds[begin : begin + token.length]:
-                assert re.match(KINDS[token.kind], kind), f"{path}:{token.line}:{token.column + 1}: {token.kind} `{token.text}` is {kind}"
+                assert re.match(KINDS[token.kind], kind), (
+                    f"{path}:{token.line}:{token.column + 1}: {token.kind} `{token.text}` is {kind}"
+                )
         assert "Error" not in kinds, path
 
 
 def test_relay_files_have_no_unknown_token() -> None:
-    text = '#[version = "0.0.5"]\ndef @main(%x: Tensor[(1, ?), float32]) {\n  nn.relu(%x) /* a /* b */ c */ // d\n}\n'
+    text = (
+        '#[version = "0.0.5"]\ndef @main(%x: Tensor[(1, ?), float32]) {\n'
+        '  nn.relu(%x) /* a /* b */ c */ // d\n}\n'
+    )
     assert errors(RelayLexer(), text) == []
     for path in RELAY:
-        assert errors(RelayLexer(), path.read_text(encoding="utf-8", errors="replace")[:100_000]) == [], path.name
+        assert errors(RelayLexer(), path.read_text(encoding="utf-8", errors="replace")[:100_000]) == [], (
+            path.name
+        )
 
 
 @pytest.mark.parametrize("alias", ["gslang", "gsl"])
@@ -67,7 +74,10 @@ def test_pygments_finds_the_lexer(alias: str) -> None:
 
 
 def test_colours() -> None:
-    found = [(kind, value) for kind, value in GslangLexer().get_tokens('rule r(x): nn.relu(x) where a.where == "in" => x;')]
+    found = [
+        (kind, value)
+        for kind, value in GslangLexer().get_tokens('rule r(x): nn.relu(x) where a.where == "in" => x;')
+    ]
     assert (Keyword.Declaration, "rule") in found and (Keyword, "where") in found
     assert (Name.Attribute, "where") in found and (String.Double, '"in"') in found
     assert [value for kind, value in GslangLexer().get_tokens("§") if kind in Token.Error] == ["§"]
@@ -75,7 +85,9 @@ def test_colours() -> None:
 
 @pytest.mark.parametrize("name", sorted(files()))
 def test_editor_files_are_fresh(name: str) -> None:
-    """`python -m gslang.highlight.generate` writes them; `npm run snapshots` and `tree-sitter generate` what follows from them."""
+    """`python -m gslang.highlight.generate` writes them; `npm run snapshots` and `tree-sitter generate` what
+    follows from them.
+    """
     assert (EDITORS / name).read_text(encoding="utf-8") == files()[name]
 
 

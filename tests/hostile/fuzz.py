@@ -1,7 +1,8 @@
-"""Mutated inputs for every reader, in one process or several: each is read, or refused with an `InputError`; nothing else.
+"""Mutated inputs for every reader, in one process or several: each is read, or refused with an `InputError`;
+nothing else.
 
-`python -m tests.hostile.fuzz COUNT [JOBS [FIRST]]` runs COUNT inputs, tells what is wrong, and prints how many each reader had. An
-input is known by its number.
+`python -m tests.hostile.fuzz COUNT [JOBS [FIRST]]` runs COUNT inputs, tells what is wrong, and prints how
+many each reader had. An input is known by its number.
 """
 
 from __future__ import annotations
@@ -22,7 +23,10 @@ from tests.hostile.readers import readers
 
 SECONDS = 10  # of processor time that one input may take
 _SIGNS = [*b"(){}[];,=>.:\"%/-*|?@#_\0\xff\xfe\x80", *b"\x08\x12\x1a\x0a\x7f"]
-_WORDS = [b"null", b"-1", b"NaN", b"1e999", b"9223372036854775807", b"99999999999999999999", b"none", b" where ", b" each ", b"/*", b"\\ud800", b"..", b"0"]
+_WORDS = [
+    b"null", b"-1", b"NaN", b"1e999", b"9223372036854775807", b"99999999999999999999", b"none", b" where ",
+    b" each ", b"/*", b"\\ud800", b"..", b"0",
+]
 
 class Hang(BaseException):
     """An input took longer than it may."""
@@ -48,7 +52,11 @@ def mutated(random: Random, data: bytes) -> bytes:
                 numbers = list(re.finditer(rb"\d+", data))
                 if numbers:
                     found = random.choice(numbers)
-                    data = data[: found.start()] + random.choice((b"0", b"-1", b"7", b"4294967296", b"9223372036854775807", b"3.5")) + data[found.end() :]
+                    data = (
+                        data[: found.start()]
+                        + random.choice((b"0", b"-1", b"7", b"4294967296", b"9223372036854775807", b"3.5"))
+                        + data[found.end() :]
+                    )
             case _:
                 data = data[:at] if random.random() < 0.2 else data
     return data
@@ -60,7 +68,10 @@ def _late(*_: object) -> None:
 
 @dataclass
 class Outcome:
-    """`done`: reader → inputs, "reader refused" → those of them that it refused. `wrong`: what ended otherwise, each as a line."""
+    """`done`: reader → inputs, "reader refused" → those of them that it refused.
+
+    `wrong`: what ended otherwise, each as a line.
+    """
 
     done: Counter[str] = field(default_factory=Counter)
     wrong: list[str] = field(default_factory=list)
@@ -118,7 +129,9 @@ def main() -> None:
     print("| reader | inputs | refused |\n|---|--:|--:|")
     for kind in readers():
         print(f"| {kind} | {done[kind]:,} | {done[f'{kind} refused']:,} |")
-    print(f"\n{sum(done[kind] for kind in readers()):,} inputs from number {first:,} on, {wrong} of them wrong.")
+    print(
+        f"\n{sum(done[kind] for kind in readers()):,} inputs from number {first:,} on, {wrong} of them wrong."
+    )
 
 
 if __name__ == "__main__":

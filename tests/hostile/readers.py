@@ -1,4 +1,6 @@
-"""What reads each kind of file, and well-formed and hostile files to begin with: all mistakes of `fuzz` start from these."""
+"""What reads each kind of file, and well-formed and hostile files to begin with: all mistakes of `fuzz` start
+from these.
+"""
 
 from __future__ import annotations
 
@@ -22,22 +24,42 @@ from tests.hostile.corpus import GRAPH, RULES, corpus
 RELAY = b"""#[version = "0.0.5"]
 def @main(%x: Tensor[(1, 3, 8, 8), float32], %w: Tensor[(4, 3, 3, 3), float32]) {
   %0 = nn.conv2d(%x, %w, padding=[1, 1, 1, 1], channels=4, kernel_size=[3, 3]);
-  %1 = split(%0, indices_or_sections=2, axis=1) /* ty=(Tensor[(1, 2, 8, 8), float32], Tensor[(1, 2, 8, 8), float32]) */;
+  %1 = split(%0, indices_or_sections=2, axis=1)
+    /* ty=(Tensor[(1, 2, 8, 8), float32], Tensor[(1, 2, 8, 8), float32]) */;
   let %y = cast(clip(%1.0, a_min=0f, a_max=6f), dtype="int64") + 2i64;
   (%y, max(%1.1, axis=[2, 3]))
 }
 """
-CONFIG = b'[lint]\nselect = ["L01", "all"]\nignore = ["L0108"]\nexclude = ["a/*.gsl"]\n\n[lint.per-file-ignores]\n"b/**" = ["L02"]\n'
+CONFIG = (
+    b'[lint]\nselect = ["L01", "all"]\nignore = ["L0108"]\nexclude = ["a/*.gsl"]\n\n[lint.per-file-ignores]\n'
+    b'"b/**" = ["L02"]\n'
+)
 NPY = b"{'descr': '<f4', 'fortran_order': False, 'shape': (2, 3), }"
-SAFETENSORS = b'{"x": {"dtype": "F32", "shape": [2, 3], "data_offsets": [0, 24]}, "w": {"dtype": "I64", "shape": [], "data_offsets": [24, 32]}}'
-COSTS = b"op\tinput_shapes\tattrs\tcost\nnn.relu\t2x3x4\t\t3.5\nadd\t2x3;2x3\t\t1e-3\ntranspose\t2x3x4\t{\"axes\":[0,2,1]}\t7\n"
+SAFETENSORS = (
+    b'{"x": {"dtype": "F32", "shape": [2, 3], "data_offsets": [0, 24]}, "w": {"dtype": "I64", "shape": [], '
+    b'"data_offsets": [24, 32]}}'
+)
+COSTS = (
+    b'op\tinput_shapes\tattrs\tcost\nnn.relu\t2x3x4\t\t3.5\nadd\t2x3;2x3\t\t1e-3\n'
+    b'transpose\t2x3x4\t{"axes":[0,2,1]}\t7\n'
+)
 SUBSTITUTIONS = json.dumps([{
     "index": 0,
-    "srcOp": [{"type": "OP_RELU", "inputs": [{"opId": -1, "tsId": 0}], "params": []},
-              {"type": "OP_CONCAT", "inputs": [{"opId": 0, "tsId": 0}, {"opId": -2, "tsId": 0}], "params": [{"key": "PM_AXIS", "value": 1}, {"key": "PM_NUMDIM", "value": 3}]}],
-    "dstOp": [{"type": "OP_CONCAT", "inputs": [{"opId": -1, "tsId": 0}, {"opId": -2, "tsId": 0}], "params": [{"key": "PM_AXIS", "value": 1}, {"key": "PM_NUMDIM", "value": 3}]}],
+    "srcOp": [
+        {"type": "OP_RELU", "inputs": [{"opId": -1, "tsId": 0}], "params": []},
+        {
+            "type": "OP_CONCAT",
+            "inputs": [{"opId": 0, "tsId": 0}, {"opId": -2, "tsId": 0}],
+            "params": [{"key": "PM_AXIS", "value": 1}, {"key": "PM_NUMDIM", "value": 3}],
+        },
+    ],
+    "dstOp": [{
+        "type": "OP_CONCAT",
+        "inputs": [{"opId": -1, "tsId": 0}, {"opId": -2, "tsId": 0}],
+        "params": [{"key": "PM_AXIS", "value": 1}, {"key": "PM_NUMDIM", "value": 3}],
+    }],
     "mappedOutputs": [{"srcOpId": 1, "dstOpId": 0, "srcTsId": 0, "dstTsId": 0}],
-}]).encode()  # fmt: skip
+}]).encode()
 
 
 @dataclass(frozen=True)
@@ -49,7 +71,7 @@ class Reader:
     read: Callable[[bytes], None]
 
 
-# ── readers, and what comes behind them ───────────────────────────────────────────────────────────────────────
+# ── readers, and what comes behind them ─────────────────────────────────────────────────────────────────────
 
 
 def _read_rules(data: bytes) -> None:
@@ -78,7 +100,9 @@ def _read_graph(format: str) -> Callable[[bytes], None]:
 
             graph_from_bytes(onnx_model(result).SerializeToString(), "again.onnx", "onnx")
         else:
-            graph_from_bytes(graph_text(result, format).encode("utf-8", "surrogatepass"), f"again.{format}", format)
+            graph_from_bytes(
+                graph_text(result, format).encode("utf-8", "surrogatepass"), f"again.{format}", format
+            )
 
     return read
 
@@ -133,7 +157,9 @@ def _replay(data: bytes) -> None:
     path = _folder() / "t.jsonl"
     path.write_bytes(data)
     try:
-        api.parse_rules(RULES.decode()).replay(graph_from_bytes(GRAPH, "g.json", "json"), list(read_trace(str(path))))
+        api.parse_rules(RULES.decode()).replay(
+            graph_from_bytes(GRAPH, "g.json", "json"), list(read_trace(str(path)))
+        )
     except ReplayError:
         raise InputError("the trace does not fit") from None
 
@@ -216,7 +242,13 @@ def _own() -> tuple[bytes, bytes]:
     with redirect_stderr(io.StringIO()):
         given = [str(folder / "r.gsl"), str(folder / "g.json"), "-o", str(folder / "o.json")]
         assert main([*given, "--fold", "--trace", str(folder / "t.jsonl")]) == 0
-        assert main(["search", *given, "--require", "any", "--extract", "greedy", "--save-egraph", str(folder / "e.json")]) == 0
+        assert (
+            main([
+                "search", *given, "--require", "any", "--extract", "greedy", "--save-egraph",
+                str(folder / "e.json"),
+            ])
+            == 0
+        )
     return (folder / "t.jsonl").read_bytes(), (folder / "e.json").read_bytes()
 
 
@@ -229,7 +261,11 @@ def readers() -> dict[str, Reader]:
     hostile = corpus()
 
     def small(prefix: str, suffix: str = "") -> tuple[bytes, ...]:
-        return tuple(data for name, data in sorted(hostile.items()) if name.startswith(prefix) and name.endswith(suffix) and len(data) <= 3000)
+        return tuple(
+            data
+            for name, data in sorted(hostile.items())
+            if name.startswith(prefix) and name.endswith(suffix) and len(data) <= 3000
+        )
 
     def texts() -> list[bytes]:
         found = []
@@ -241,8 +277,15 @@ def readers() -> dict[str, Reader]:
         return [text for text in found if len(text) <= 6000]
 
     shipped = Path(__file__).parent.parent.parent / "stdlib_rules" / "relay"
-    rules = [path.read_bytes() for path in sorted(shipped.glob("*.gsl")) if path.name not in ("ops.gsl", "passes.gsl")]
-    cut = tuple(b"dialect relay;\n" + item for text in rules for item in re.split(rb"\n(?=rule )", text) if len(item) < 1500)
+    rules = [
+        path.read_bytes()
+        for path in sorted(shipped.glob("*.gsl")) if path.name not in ("ops.gsl", "passes.gsl")
+    ]
+    cut = tuple(
+        b"dialect relay;\n" + item
+        for text in rules
+        for item in re.split(rb"\n(?=rule )", text) if len(item) < 1500
+    )
     trace, egraph = _own()
     return {
         "rules": Reader(6, (RULES, *cut, *small("rules/")), _read_rules),

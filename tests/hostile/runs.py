@@ -1,4 +1,5 @@
-"""Command lines on the hostile corpus, each in a process of its own that may use 1 GB and 10 seconds of processor time.
+"""Command lines on the hostile corpus, each in a process of its own that may use 1 GB and 10 seconds of
+processor time.
 
 `python -m tests.hostile.runs` runs all and prints the table of `docs/reliability.md`.
 """
@@ -17,13 +18,17 @@ from tests.hostile.corpus import GRAPH, RULES, corpus
 
 SECONDS = 10
 MEMORY = 1 << 30
-_SHORT = ["--rounds", "1", "--warm-up", "0", "--seconds", "1", "--threads", "1"]  # of what measures as long as it is told to
+# of what measures as long as it is told to
+_SHORT = ["--rounds", "1", "--warm-up", "0", "--seconds", "1", "--threads", "1"]
 PATIENCE = 120  # seconds by the clock, for what sleeps or waits
 
 
 @dataclass(frozen=True)
 class Outcome:
-    """`code`: the exit code, or minus a signal. `seconds` of processor time, `memory` in bytes at most. `said`: on stderr."""
+    """`code`: the exit code, or minus a signal.
+
+    `seconds` of processor time, `memory` in bytes at most. `said`: on stderr.
+    """
 
     words: tuple[str, ...]
     code: int
@@ -36,7 +41,9 @@ class Outcome:
         """What is not as it must be, or nothing."""
         if not 0 <= self.code <= 3:
             return f"exit code {self.code}"
-        return "too much time" if self.seconds > SECONDS else "too much memory" if self.memory > MEMORY else ""
+        return (
+            "too much time" if self.seconds > SECONDS else "too much memory" if self.memory > MEMORY else ""
+        )
 
 
 def write_corpus(folder: Path) -> list[str]:
@@ -52,7 +59,10 @@ def write_corpus(folder: Path) -> list[str]:
         path.write_bytes(data)
     (folder / "g.json").write_bytes(GRAPH)
     (folder / "r.gsl").write_bytes(RULES)
-    (folder / "parameters.gsl").write_bytes(b"dialect relay;\nparam k: int = 1;\nparam l: (str, int)[] = ();\nrule twice(a): nn.relu(nn.relu(a)) where k > len(l) => nn.relu(a);\n")
+    (folder / "parameters.gsl").write_bytes(
+        b"dialect relay;\nparam k: int = 1;\nparam l: (str, int)[] = ();\n"
+        b"rule twice(a): nn.relu(nn.relu(a)) where k > len(l) => nn.relu(a);\n"
+    )
     (folder / "fine.onnx").write_bytes(files["onnx/squares.onnx"])
     (folder / "onnx.gsl").write_bytes(b"dialect onnx;\nrule twice(a): Relu(Relu(a)) => Relu(a);\n")
     with (folder / "onnx" / "external_sparse.onnx.data").open("wb") as file:
@@ -70,7 +80,10 @@ def commands(name: str, every: bool) -> Iterator[list[str]]:
             if every:
                 yield from _with_rules(name)
         case "json" | "relay" | "onnx" as kind:
-            yield ["onnx.gsl" if kind == "onnx" else "r.gsl", name, "-o", f"out.{kind}", "--fold", *(["--inline"] if kind == "relay" else [])]
+            yield [
+                "onnx.gsl" if kind == "onnx" else "r.gsl", name, "-o", f"out.{kind}", "--fold",
+                *(["--inline"] if kind == "relay" else []),
+            ]
             if every:
                 yield from _with_graph(name, kind)
         case "operators":
@@ -80,8 +93,14 @@ def commands(name: str, every: bool) -> Iterator[list[str]]:
         case "weights":
             yield ["convert", "g.json", *out, "--params", name]
             if every:
-                yield from (["run", "g.json", "--inputs", name], ["run", "g.json", "--params", name], ["r.gsl", "g.json", *out, "--params", name, "--check-numbers"])
-                yield from (["r.gsl", "g.json", *out, "--inputs", name, "--check-numbers"], ["bench", "fine.onnx", *_SHORT, "--inputs", name])
+                yield from (
+                    ["run", "g.json", "--inputs", name], ["run", "g.json", "--params", name],
+                    ["r.gsl", "g.json", *out, "--params", name, "--check-numbers"],
+                )
+                yield from (
+                    ["r.gsl", "g.json", *out, "--inputs", name, "--check-numbers"],
+                    ["bench", "fine.onnx", *_SHORT, "--inputs", name],
+                )
         case "tables":
             match name.partition("/")[2].partition("_")[0]:
                 case "egraph":
@@ -110,29 +129,56 @@ def commands(name: str, every: bool) -> Iterator[list[str]]:
 
 def _with_rules(name: str) -> Iterator[list[str]]:
     out = ["-o", "out.json"]
-    yield from (["check", name], ["lint", name], ["verify", name], ["fmt", "--check", name], ["test", name], ["match", name, "g.json"])
+    yield from (
+        ["check", name], ["lint", name], ["verify", name], ["fmt", "--check", name], ["test", name],
+        ["match", name, "g.json"],
+    )
     yield ["match", name, "g.json", "--why-not"]
     yield [name, "g.json", *out, "--check-numbers", "--fold", "--trace", "out.jsonl", "--html", "out.html"]
     yield ["check", name, "--format", "sarif"]
-    yield from (["lint", "--diff", name], ["search", name, "g.json", *out, "--require", "any"], ["view", "g.json", name, "-o", "out.html"])
+    yield from (
+        ["lint", "--diff", name], ["search", name, "g.json", *out, "--require", "any"],
+        ["view", "g.json", name, "-o", "out.html"],
+    )
     yield ["search", name, "g.json", *out, "--require", "any", "--method", "backtrack"]
-    yield from (["bisect", name, "g.json", "--check", "numbers"], ["view", name, "-o", "out.html"], ["explain", "r", name], ["ops", "nn.relu", name])
-    yield from (["generalize", name, "-o", "out.gsl"], ["implied", name, "--by", "r.gsl"], ["implied", "r.gsl", "--by", name])
+    yield from (
+        ["bisect", name, "g.json", "--check", "numbers"], ["view", name, "-o", "out.html"],
+        ["explain", "r", name], ["ops", "nn.relu", name],
+    )
+    yield from (
+        ["generalize", name, "-o", "out.gsl"], ["implied", name, "--by", "r.gsl"],
+        ["implied", "r.gsl", "--by", name],
+    )
     yield ["discover", name, "--ops", "nn.relu", "--size", "2", "--quiet", "-o", "out.gsl"]
 
 
 def _with_graph(name: str, kind: str) -> Iterator[list[str]]:
     rules, shipped = ("onnx.gsl", "std.onnx") if kind == "onnx" else ("r.gsl", "std.relay")
     yield [shipped, name, "-o", f"out.{kind}"]
-    yield from (["convert", name, "-o", "out.json"], ["convert", name, "-o", "out.dot"], ["convert", name, "-o", "out.html"], ["run", name], ["diff", name, name])
-    yield from (["cost", name], ["view", name, "-o", "out.html"], ["match", shipped, name], ["match", rules, name, "--why-not"])
+    yield from (
+        ["convert", name, "-o", "out.json"], ["convert", name, "-o", "out.dot"],
+        ["convert", name, "-o", "out.html"], ["run", name], ["diff", name, name],
+    )
+    yield from (
+        ["cost", name], ["view", name, "-o", "out.html"], ["match", shipped, name],
+        ["match", rules, name, "--why-not"],
+    )
     yield ["search", rules, name, "-o", f"out.{kind}", "--require", "any"]
-    yield from (["from-example", name, name], ["discover", "--ops", "nn.relu", "--size", "1", "--quiet", "-o", "out.gsl", "--on", name])
+    yield from (
+        ["from-example", name, name],
+        ["discover", "--ops", "nn.relu", "--size", "1", "--quiet", "-o", "out.gsl", "--on", name],
+    )
     yield [rules, name, "-o", f"out.{kind}", "--check-numbers", "--html", "out.html"]
     if kind == "relay":
-        yield from (["convert", name, "-o", "out.relay", "--inline"], ["convert", name, "-o", "out.json", "--skip-unsupported"])
+        yield from (
+            ["convert", name, "-o", "out.relay", "--inline"],
+            ["convert", name, "-o", "out.json", "--skip-unsupported"],
+        )
     if kind == "onnx":
-        yield from (["std.onnxruntime", name, "-o", "out.onnx", "--pass", "onnxruntime", "--opset", "23"], ["bench", name, *_SHORT], ["bisect", rules, name, "--check", "numbers"])
+        yield from (
+            ["std.onnxruntime", name, "-o", "out.onnx", "--pass", "onnxruntime", "--opset", "23"],
+            ["bench", name, *_SHORT], ["bisect", rules, name, "--check", "numbers"],
+        )
 
 
 def run_all(folder: Path, names: Iterable[str], every: bool) -> Iterator[Outcome]:
@@ -156,10 +202,16 @@ def run(folder: Path, words: list[str], cache: Path | None = None) -> Outcome:
         try:
             _limit()
             os.chdir(folder)
-            streams = (os.open(os.devnull, os.O_RDONLY), os.open(os.devnull, os.O_WRONLY), os.open(said, os.O_WRONLY | os.O_CREAT | os.O_TRUNC))
+            streams = (
+                os.open(os.devnull, os.O_RDONLY), os.open(os.devnull, os.O_WRONLY),
+                os.open(said, os.O_WRONLY | os.O_CREAT | os.O_TRUNC),
+            )
             for number, stream in enumerate(streams):
                 os.dup2(stream, number)
-            sys.stdin, sys.stdout, sys.stderr = (open(k, mode, closefd=False, encoding="utf-8", errors="surrogateescape") for k, mode in enumerate("rww"))
+            sys.stdin, sys.stdout, sys.stderr = (
+                open(k, mode, closefd=False, encoding="utf-8", errors="surrogateescape")
+                for k, mode in enumerate("rww")
+            )
             _cache_in(folder, cache)
             from gslang.cli.main import main
 
@@ -206,10 +258,15 @@ def _end_of(child: int, words: list[str], said: Path) -> Outcome:
 
 def table(outcomes: list[Outcome]) -> str:
     """Rows of Markdown: verb, runs, exit codes, most time, most memory."""
-    rows = ["| verb | runs | exit 0 | 1 | 2 | 3 | other | seconds at most | MB at most |", "|---|--:|--:|--:|--:|--:|--:|--:|--:|"]
+    rows = [
+        "| verb | runs | exit 0 | 1 | 2 | 3 | other | seconds at most | MB at most |",
+        "|---|--:|--:|--:|--:|--:|--:|--:|--:|",
+    ]
     verbs: dict[str, list[Outcome]] = {}
     for one in outcomes:
-        verbs.setdefault("apply" if "/" in one.words[0] or "." in one.words[0] else one.words[0], []).append(one)
+        verbs.setdefault("apply" if "/" in one.words[0] or "." in one.words[0] else one.words[0], []).append(
+            one
+        )
     for verb, found in sorted(verbs.items()):
         codes = [sum(one.code == code for one in found) for code in range(4)]
         rows.append(
@@ -232,7 +289,10 @@ def main() -> None:
             found.append(outcome)
             if outcome.wrong:
                 last = outcome.said.strip().splitlines()
-                sys.stderr.write(f"{outcome.wrong}: gslc {' '.join(outcome.words)} ({outcome.seconds:.1f} s, {outcome.memory >> 20} MB): {last[-3:][:1]}\n")
+                sys.stderr.write(
+                    f"{outcome.wrong}: gslc {' '.join(outcome.words)} ({outcome.seconds:.1f} s, "
+                    f"{outcome.memory >> 20} MB): {last[-3:][:1]}\n"
+                )
                 sys.stderr.flush()
         sys.stderr.write(f"{len(found)} runs on {len(names)} files\n")
     print(table(found))

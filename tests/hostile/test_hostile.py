@@ -23,10 +23,15 @@ def test_the_corpus_is_large_and_always_the_same() -> None:
     assert len({hashlib.sha256(data).digest() for data in first.values()}) >= 1000
 
 
-@pytest.mark.parametrize("part", ["json", "relay", "traces", "config", "weights", "cache", "tables", "states", "defines"])
+@pytest.mark.parametrize(
+    "part", ["json", "relay", "traces", "config", "weights", "cache", "tables", "states", "defines"]
+)
 def test_what_reads_most_of_each_file(part: str, tmp_path: Path) -> None:
     names = [name for name in write_corpus(tmp_path) if name.startswith(part)]
-    assert not [(one.wrong, one.words, one.said) for one in run_all(tmp_path, names[:: 3 if len(names) > 20 else 1], False) if one.wrong]
+    assert not [
+        (one.wrong, one.words, one.said)
+        for one in run_all(tmp_path, names[:: 3 if len(names) > 20 else 1], False) if one.wrong
+    ]
 
 
 def test_a_sample_of_mutated_files() -> None:
@@ -36,7 +41,10 @@ def test_a_sample_of_mutated_files() -> None:
 
 @pytest.mark.long
 def test_every_verb_on_every_file(tmp_path: Path) -> None:
-    assert not [(one.wrong, one.words, one.said) for one in run_all(tmp_path, write_corpus(tmp_path), True) if one.wrong]
+    assert not [
+        (one.wrong, one.words, one.said)
+        for one in run_all(tmp_path, write_corpus(tmp_path), True) if one.wrong
+    ]
 
 
 @pytest.mark.long

@@ -1,4 +1,5 @@
-"""Rules for other tools: what they can say is written, and means the same there; what they cannot is refused."""
+"""Rules for other tools: what they can say is written, and means the same there; what they cannot is refused.
+"""
 
 from __future__ import annotations
 
@@ -35,8 +36,14 @@ def file(tmp_path: Path) -> str:
 def test_pairs_come_back(file: str, tmp_path: Path) -> None:
     """Text and protobuf say the same, and are read as rules that are implied by those that were written."""
     text, model = tmp_path / "pairs.txt", tmp_path / "pairs.onnx"
-    assert main(["export", "onnxsim", file, "-o", str(text)]) == 0 == main(["export", "onnxsim", file, "-o", str(model)])
-    assert [p.name for p in read_pairs(text)] == [p.name for p in read_pairs(model)] == ["relu_relu", "leaky", "turned", "sums"]
+    assert (
+        main(["export", "onnxsim", file, "-o", str(text)]) == 0
+        == main(["export", "onnxsim", file, "-o", str(model)])
+    )
+    assert (
+        [p.name for p in read_pairs(text)] == [p.name for p in read_pairs(model)]
+        == ["relu_relu", "leaky", "turned", "sums"]
+    )
     back = tmp_path / "back.gsl"
     assert main(["import", "onnxsim", str(model), "--as-written", "-o", str(back)]) == 0
     assert list(load(back).own) == ["relu_relu", "leaky", "turned", "sums"]
@@ -49,8 +56,14 @@ def test_pairs_come_back(file: str, tmp_path: Path) -> None:
         ("rule r(x, y: any(shape = x.shape)): x + y => y + x;", "`y` has a condition on its shape"),
         ("rule r(x, y: const): x + y => y + x;", "`y` has to be of kind const"),
         ("rule r(x): Relu?(x) + x => x;", "alternatives"),
-        ("rule r(x) { t = Transpose(x); Transpose(t) => Transpose(x, perm = [t.perm[i] for i in t.perm]) }", "`perm` of `Transpose` is computed"),
-        ("@changes(\"it rounds\") rule r(x): Relu(x) => x;", "it changes values"),
+        (
+            (
+                "rule r(x) { t = Transpose(x); Transpose(t) => Transpose(x, perm = [t.perm[i] for i in "
+                "t.perm]) }"
+            ),
+            "`perm` of `Transpose` is computed",
+        ),
+        ('@changes("it rounds") rule r(x): Relu(x) => x;', "it changes values"),
         ("rule r(x) { n = Relu(x); Tanh(keep n) => n }", "keep"),
     ],
 )
@@ -94,10 +107,13 @@ def test_the_module_runs(file: str, tmp_path: Path) -> None:
     spec.loader.exec_module(module)
     model = onnx.parser.parse_model(
         '<ir_version: 9, opset_import: ["" : 18]> g (float[2, 3] x) => (float[2, 3] y) <float c = {2.0}> '
-        "{ a = Relu(x) b = Relu(a) d = LeakyRelu<alpha: float = 0.3>(b) e = Mul(d, c) f = Transpose<perm = [1, 0]>(e) y = Transpose<perm = [1, 0]>(f) }"
+        "{ a = Relu(x) b = Relu(a) d = LeakyRelu<alpha: float = 0.3>(b) e = Mul(d, c) f = Transpose<perm = "
+        "[1, 0]>(e) y = Transpose<perm = [1, 0]>(f) }"
     )
     after = rewrite(model, pattern_rewrite_rules=module.rules)
-    assert [n.op_type for n in after.graph.node].count("Relu") == 1 and "Transpose" not in [n.op_type for n in after.graph.node]
+    assert [n.op_type for n in after.graph.node].count("Relu") == 1 and "Transpose" not in [
+        n.op_type for n in after.graph.node
+    ]
     x = np.asarray([[-1.0, 2.0, 3.0], [0.5, -2.0, 1.0]], np.float32)
     before, now = (ReferenceEvaluator(m).run(None, {"x": x})[0] for m in (model, after))
     assert np.allclose(before, now)

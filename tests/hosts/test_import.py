@@ -17,13 +17,25 @@ from gslang.hosts.pairs import read_pairs
 
 HERE = Path(__file__).parent
 HEAD = '<domain: "r", opset_import: ["" : 18]>\n'
-# Names of the wrong pairs, and a condition that is part of the repair; None: no conditions make a useful rule of it.
+# Names of the wrong pairs, and a condition that is part of the repair; None: no conditions make a useful rule
+# of it.
 REPAIRS: dict[str, str | None] = {
-    "two_transposes": "n2.perm == n1.perm", "add_zero": "c.value == 0", "mul_one": "c.value == 1", "matmul_add": "a.ndim == 2",
-    "cast_cast": "n2.to == n1.to", "relu_clip": "low.value == 0", "softmax_softmax": "x.shape[-1] == 1", "concat_concat": "", "mul_div": "x.dtype in",
-    "sub_swap": "", "conv_conv": "n2.strides == n1.strides", "relu_add": "", "flatten_flatten": "n2.axis == 1", "sqrt_square": None,
+    "two_transposes": "n2.perm == n1.perm",
+    "add_zero": "c.value == 0",
+    "mul_one": "c.value == 1",
+    "matmul_add": "a.ndim == 2",
+    "cast_cast": "n2.to == n1.to",
+    "relu_clip": "low.value == 0",
+    "softmax_softmax": "x.shape[-1] == 1",
+    "concat_concat": "",
+    "mul_div": "x.dtype in",
+    "sub_swap": "",
+    "conv_conv": "n2.strides == n1.strides",
+    "relu_add": "",
+    "flatten_flatten": "n2.axis == 1",
+    "sqrt_square": None,
     "leaky_leaky": None,
-}  # fmt: skip
+}
 
 
 def write(folder: Path, text: str, name: str = "pairs.txt") -> str:
@@ -50,9 +62,12 @@ def test_a_pair_becomes_a_rule(tmp_path: Path, capsys: pytest.CaptureFixture[str
 
 def test_attributes_and_constants(tmp_path: Path) -> None:
     text = pair(
-        "slope", "<alpha> (x) => (z) { c = Constant<value = float {2.0}>() y = LeakyRelu<alpha: float = @alpha>(x) z = Mul(y, c) }",
-        "<alpha> (v) => (z) { c = Constant<value = float {2.0}>() y = Mul(v, c) z = LeakyRelu<alpha: float = @alpha>(y) }",
-    )  # fmt: skip
+        "slope",
+        "<alpha> (x) => (z) { c = Constant<value = float {2.0}>() y = LeakyRelu<alpha: float = @alpha>(x) z "
+        "= Mul(y, c) }",
+        "<alpha> (v) => (z) { c = Constant<value = float {2.0}>() y = Mul(v, c) z = LeakyRelu<alpha: float = "
+        "@alpha>(y) }",
+    )
     (one,) = read_pairs(write(tmp_path, text))
     rule = rule_of(one, load_dialect("onnx"))
     assert "n2 = Mul(n1, 2.0)" in rule and "alpha = n1.alpha" in rule and "Mul(x, 2.0)" in rule
@@ -62,7 +77,9 @@ def test_models_and_text_say_the_same(tmp_path: Path) -> None:
     import onnx
 
     onnx_text = 'ir_version: 9, opset_import: ["" : 18, "r" : 1]'
-    model = onnx.parser.parse_model(f"<{onnx_text}>\nm (float[2] x) => (float[2] y) {{ y = Identity(x) }}\n{RELUS}")
+    model = onnx.parser.parse_model(
+        f"<{onnx_text}>\nm (float[2] x) => (float[2] y) {{ y = Identity(x) }}\n{RELUS}"
+    )
     (tmp_path / "model.onnx").write_bytes(model.SerializeToString())
     text = write(tmp_path, RELUS)
     dialect = load_dialect("onnx")
@@ -81,15 +98,20 @@ def test_without_verdicts(tmp_path: Path, capsys: pytest.CaptureFixture[str]) ->
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ("", "there is no function in it"),
-        (HEAD + "f (x) => (z) { z = Relu(x) }", "`f` has no partner"),
+        ("", "there is no function in it"), (HEAD + "f (x) => (z) { z = Relu(x) }", "`f` has no partner"),
         (HEAD + "f (x) => (z) { z = Relu(x)", "a function without an end"),
         (HEAD + "f (x) => (z) { z = = Relu(x) }\n" + HEAD + "g (x) => (z) { z = Relu(x) }", "pairs.txt:2:"),
-        (HEAD + "f_replacement (x) => (z) { z = Relu(x) }\n" + HEAD + "f_pattern (x) => (z) { z = Relu(x) }", "a pattern is expected"),
+        (
+            HEAD + "f_replacement (x) => (z) { z = Relu(x) }\n" + HEAD
+            + "f_pattern (x) => (z) { z = Relu(x) }",
+            "a pattern is expected",
+        ),
         ("\x00\x01\x02", "neither text nor an ONNX model"),
     ],
 )
-def test_files_that_are_none(text: str, said: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_files_that_are_none(
+    text: str, said: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     assert main(["import", "onnxsim", write(tmp_path, text), "-o", str(tmp_path / "out.gsl")]) == 3
     assert said in capsys.readouterr().err and not (tmp_path / "out.gsl").exists()
 
@@ -99,31 +121,53 @@ def test_files_that_are_none(text: str, said: str, tmp_path: Path, capsys: pytes
     [
         ("(x) => (z) { z = Relu(y) }", "(x) => (z) { z = Relu(x) }", "reads `y`, which is no input"),
         ("(x) => (z) { z = Relu(x) }", "(x, y) => (z) { z = Add(x, y) }", "which the pattern does not have"),
-        ("(x) => (z) { z = Relu(x) }", "(x) => (z, y) { z = Relu(x) y = Relu(z) }", "1 outputs and the replacement 2"),
+        (
+            "(x) => (z) { z = Relu(x) }", "(x) => (z, y) { z = Relu(x) y = Relu(z) }",
+            "1 outputs and the replacement 2",
+        ),
         ("(x) => (z) { z = Relu<alpha = 1>(x) }", "(x) => (z) { z = Relu(x) }", "has no attribute `alpha`"),
         ("(x) => (x) { z = Relu(x) }", "(x) => (x) { z = Relu(x) }", "there is nothing to match"),
-        ("(x) => (z) { z = Relu(x) }", "<a> (x) => (z) { z = LeakyRelu<alpha: float = @a>(x) }", "nothing in the pattern says what `@a` is"),
+        (
+            "(x) => (z) { z = Relu(x) }", "<a> (x) => (z) { z = LeakyRelu<alpha: float = @a>(x) }",
+            "nothing in the pattern says what `@a` is",
+        ),
     ],
 )
-def test_pairs_that_are_no_rules(pattern: str, replacement: str, said: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_pairs_that_are_no_rules(
+    pattern: str, replacement: str, said: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     path = write(tmp_path, pair("p", pattern, replacement))
     assert main(["import", "onnxsim", path, "--as-written", "--format", "json"]) == 1
     assert said in json.loads(capsys.readouterr().out)["rules"][0]["before"]["reason"]
 
 
-@pytest.mark.parametrize("name", [
-    *(["add_zero", "relu_add"]), *(pytest.param(name, marks=pytest.mark.long) for name in REPAIRS if name not in ("add_zero", "relu_add"))
-])  # fmt: skip
+@pytest.mark.parametrize(
+    "name",
+    [
+        *(["add_zero", "relu_add"]),
+        *(
+            pytest.param(name, marks=pytest.mark.long)
+            for name in REPAIRS if name not in ("add_zero", "relu_add")
+        ),
+    ],
+)
 def test_wrong_pairs_are_refuted_and_repaired(name: str) -> None:
-    """Fifteen pairs that are wrong as they stand. Where there is no repair, no conditions that rules have make the sides equal on anything useful."""
+    """Fifteen pairs that are wrong as they stand.
+
+    Where there is no repair, no conditions that rules have make the sides equal on anything useful.
+    """
     one = next(p for p in read_pairs(HERE / "wrong_pairs.txt") if p.name == name)
-    found = judge(Given(name, one.place, rule_of(one, load_dialect("onnx"))), "dialect onnx;\n", Settings(seconds=30))
+    found = judge(
+        Given(name, one.place, rule_of(one, load_dialect("onnx"))), "dialect onnx;\n", Settings(seconds=30)
+    )
     wanted = REPAIRS[name]
     assert found.before == "refuted"
     if wanted is None:
         assert not found.text
     else:
-        assert found.verdict in ("proved", "exact") and any(wanted in condition for condition in found.conditions)
+        assert found.verdict in ("proved", "exact") and any(
+            wanted in condition for condition in found.conditions
+        )
 
 
 def test_there_are_fifteen_wrong_pairs() -> None:
@@ -158,13 +202,13 @@ def test_tensat_rules_of_several_outputs(tmp_path: Path, capsys: pytest.CaptureF
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ("(relu ?a)", "1:1: a rule is two terms"),
-        ("(relu ?a=>(relu ?a)", "1:1: `(` is not closed"),
-        ("(relu ?a))=>(relu ?a)", "1:10: `)` stands behind the term"),
-        ("", "there is no rule in it"),
+        ("(relu ?a)", "1:1: a rule is two terms"), ("(relu ?a=>(relu ?a)", "1:1: `(` is not closed"),
+        ("(relu ?a))=>(relu ?a)", "1:10: `)` stands behind the term"), ("", "there is no rule in it"),
     ],
 )
-def test_lines_that_are_no_terms(text: str, said: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_lines_that_are_no_terms(
+    text: str, said: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     assert main(["import", "tensat", write(tmp_path, text)]) == 3
     assert said in capsys.readouterr().err
 

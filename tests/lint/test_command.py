@@ -71,15 +71,15 @@ def test_text_shows_the_place(bad: Path, capsys: pytest.CaptureFixture[str]) -> 
 @pytest.mark.parametrize(
     "arguments, expected",
     [
-        ((), ["L0103", "L0115", "L0101"]),
-        (("--select", "L0101,L0103"), ["L0103", "L0101"]),
+        ((), ["L0103", "L0115", "L0101"]), (("--select", "L0101,L0103"), ["L0103", "L0101"]),
         (("--select", "unused-import"), ["L0103"]),
-        (("--select", "L01", "--ignore", "L0103"), ["L0115", "L0101"]),
-        (("--ignore", "all"), []),
+        (("--select", "L01", "--ignore", "L0103"), ["L0115", "L0101"]), (("--ignore", "all"), []),
         (("--select", "L0101", "--ignore", "L01"), ["L0101"]),
     ],
 )
-def test_selection(bad: Path, capsys: pytest.CaptureFixture[str], arguments: tuple[str, ...], expected: list[str]) -> None:
+def test_selection(
+    bad: Path, capsys: pytest.CaptureFixture[str], arguments: tuple[str, ...], expected: list[str]
+) -> None:
     code, out = lint(capsys, "bad rules.gsl", "--format", "concise", *arguments)
     assert codes(out) == expected
     assert code == (1 if expected else 0)
@@ -102,7 +102,10 @@ def test_unknown_selector(bad: Path, capsys: pytest.CaptureFixture[str]) -> None
 def test_exit_zero_and_statistics(bad: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert lint(capsys, "bad rules.gsl", "--statistics", "--exit-zero") == (
         0,
-        "     1  L0101  an unused name\n     1  L0103  an unused import\n     1  L0115  an `@allow` that suppresses nothing\n",
+        (
+            "     1  L0101  an unused name\n     1  L0103  an unused import\n"
+            "     1  L0115  an `@allow` that suppresses nothing\n"
+        ),
     )
 
 
@@ -120,7 +123,9 @@ def test_errors_are_shown_instead(bad: Path, capsys: pytest.CaptureFixture[str])
 
 
 def test_configuration(bad: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    (tmp_path / "pyproject.toml").write_text('[tool.gslang.lint]\nignore = ["L0103"]\nper-file-ignores = { "bad*.gsl" = ["L0115"] }\n')
+    (tmp_path / "pyproject.toml").write_text(
+        '[tool.gslang.lint]\nignore = ["L0103"]\nper-file-ignores = { "bad*.gsl" = ["L0115"] }\n'
+    )
     assert codes(lint(capsys, "bad rules.gsl", "--format", "concise")[1]) == ["L0101"]
     (tmp_path / "gslang.toml").write_text('[lint]\nselect = ["unused-import"]\n')
     assert codes(lint(capsys, "bad rules.gsl", "--format", "concise")[1]) == ["L0103"]
@@ -130,20 +135,34 @@ def test_configuration(bad: Path, tmp_path: Path, capsys: pytest.CaptureFixture[
     (tmp_path / "gslang.toml").write_text('[lnt]\nselect = ["L0101"]\n')
     assert main(["lint", "bad rules.gsl"]) == 3
     assert "did you mean `lint`?" in capsys.readouterr().err
-    (tmp_path / "gslang.toml").write_text('model = "net.onnx"\n[other-tool]\nx = 1\n[lint]\nselect = ["L0101"]\n')
+    (tmp_path / "gslang.toml").write_text(
+        'model = "net.onnx"\n[other-tool]\nx = 1\n[lint]\nselect = ["L0101"]\n'
+    )
     assert codes(lint(capsys, "bad rules.gsl", "--format", "concise")[1]) == ["L0101"]
 
 
-@pytest.mark.parametrize("table", [{"lint": {"select": "L0101"}}, {"lint": 3}, {"lint": {"per-file-ignores": []}}, {"lint": {"more": []}},
-    {"lint": {"severity": {"L01": "fatal"}}}, {"lint": {"severity": {"L01": 1}}}, {"lint": {"severity": {"l01!": "note"}}}, {"lint": {"ignore": ["no lint"]}}],
-)  # fmt: skip
+@pytest.mark.parametrize(
+    "table",
+    [
+        {"lint": {"select": "L0101"}}, {"lint": 3}, {"lint": {"per-file-ignores": []}},
+        {"lint": {"more": []}}, {"lint": {"severity": {"L01": "fatal"}}}, {"lint": {"severity": {"L01": 1}}},
+        {"lint": {"severity": {"l01!": "note"}}}, {"lint": {"ignore": ["no lint"]}},
+    ],
+)
 def test_schema_and_reader_refuse_the_same(table: object) -> None:
-    schema = json.loads((Path(configuration.__file__).parent / "configuration.schema.json").read_text(encoding="utf-8"))
+    schema = json.loads(
+        (Path(configuration.__file__).parent / "configuration.schema.json").read_text(encoding="utf-8")
+    )
     with pytest.raises(jsonschema.ValidationError):
         jsonschema.validate(table, schema)
     with pytest.raises(InputError):
         configuration.read_configuration(table, "gslang.toml")
-    good = {"lint": {"select": ["L01", "overlap"], "ignore": ["all"], "per-file-ignores": {"*.gsl": ["L0108"]}, "severity": {"all": "error", "L01": "note"}}}
+    good = {"lint": {
+        "select": ["L01", "overlap"],
+        "ignore": ["all"],
+        "per-file-ignores": {"*.gsl": ["L0108"]},
+        "severity": {"all": "error", "L01": "note"},
+    }}
     jsonschema.validate(good, schema)
     assert configuration.read_configuration(good, "x").select == ("L01", "overlap")
 
@@ -159,7 +178,9 @@ def test_sarif(bad: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert len(set(prints)) == 4
     bad.write_text("# one more line\n" + BAD, encoding="utf-8")
     _, out = lint(capsys, str(bad), "--format", "sarif")
-    assert [result["partialFingerprints"]["gslang/v1"] for result in json.loads(out)["runs"][0]["results"]] == prints
+    assert [
+        result["partialFingerprints"]["gslang/v1"] for result in json.loads(out)["runs"][0]["results"]
+    ] == prints
 
 
 def test_junit_and_gitlab(bad: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -173,13 +194,18 @@ def test_junit_and_gitlab(bad: Path, tmp_path: Path, capsys: pytest.CaptureFixtu
     _, out = lint(capsys, str(bad), "--format", "gitlab")
     entries = json.loads(out)
     assert [entry["check_name"] for entry in entries] == ["L0103", "L0115", "L0101"]
-    assert entries[2]["location"] == {"path": "bad rules.gsl", "positions": {"begin": {"line": 6, "column": 5}, "end": {"line": 6, "column": 9}}}
+    assert entries[2]["location"] == {
+        "path": "bad rules.gsl",
+        "positions": {"begin": {"line": 6, "column": 5}, "end": {"line": 6, "column": 9}},
+    }
     assert len({entry["fingerprint"] for entry in entries}) == 3
 
 
 def test_github_and_json(bad: Path, capsys: pytest.CaptureFixture[str]) -> None:
     _, out = lint(capsys, "bad rules.gsl", "--format", "github", "--select", "L0101")
-    assert out.startswith("::warning file=bad rules.gsl,line=6,col=5,endLine=6,endColumn=9,title=L0101::`dead` is not matched")
+    assert out.startswith(
+        "::warning file=bad rules.gsl,line=6,col=5,endLine=6,endColumn=9,title=L0101::`dead` is not matched"
+    )
     _, out = lint(capsys, "bad rules.gsl", "--format", "json", "--select", "L0101")
     assert json.loads(out)["diagnostics"][0]["code"] == "L0101"
 
@@ -208,7 +234,9 @@ def test_fix_keeps_line_ends_and_mark(bad: Path, capsys: pytest.CaptureFixture[s
 
 
 def test_severities(bad: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    (tmp_path / "gslang.toml").write_text('[lint.severity]\nL01 = "note"\nunused-import = "error"\n', encoding="utf-8")
+    (tmp_path / "gslang.toml").write_text(
+        '[lint.severity]\nL01 = "note"\nunused-import = "error"\n', encoding="utf-8"
+    )
     code, out = lint(capsys, "bad rules.gsl")
     assert code == 1 and out.startswith("error[L0103]") and "note[L0101]" in out
     code, out = lint(capsys, "bad rules.gsl", "--ignore", "L0103", "--format", "github")
@@ -218,7 +246,9 @@ def test_severities(bad: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str
     assert "one of error, warning, note" in capsys.readouterr().err
 
 
-def test_each_file_has_the_configuration_of_its_folder(bad: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_each_file_has_the_configuration_of_its_folder(
+    bad: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     inner = tmp_path / "inner"
     inner.mkdir()
     (inner / "b.gsl").write_text(BAD, encoding="utf-8")
@@ -226,7 +256,9 @@ def test_each_file_has_the_configuration_of_its_folder(bad: Path, tmp_path: Path
     assert codes(lint(capsys, ".", "--format", "concise")[1]) == ["L0103", "L0115", "L0101", "L0101"]
 
 
-def test_several_processes_find_the_same(bad: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_several_processes_find_the_same(
+    bad: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     for k in range(5):
         (tmp_path / f"{k}.gsl").write_text(BAD if k % 2 else FIXED, encoding="utf-8")
     (tmp_path / "wrong.gsl").write_text("rule r(x): nn.rely(x) => x;\n", encoding="utf-8")
@@ -236,9 +268,15 @@ def test_several_processes_find_the_same(bad: Path, tmp_path: Path, capsys: pyte
     assert main(["lint", ".", "--jobs", "0"]) == 2
 
 
-def test_findings_are_kept_until_an_imported_file_changes(bad: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_findings_are_kept_until_an_imported_file_changes(
+    bad: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     (tmp_path / "more.gsl").write_text("fn axis_of(c) = c.axis;\nfn other(c) = 1;\n", encoding="utf-8")
-    bad.write_text('use "./more.gsl";\n\nrule r(x) { s = nn.softmax(x); nn.relu(s) where axis_of(s) > 0, s.axis > 0 => s }\n', encoding="utf-8")
+    bad.write_text(
+        'use "./more.gsl";\n\nrule r(x) { s = nn.softmax(x); nn.relu(s) where axis_of(s) > 0, s.axis > 0 => '
+        's }\n',
+        encoding="utf-8",
+    )
     assert codes(lint(capsys, "bad rules.gsl", "--select", "L0104", "--format", "concise")[1]) == ["L0104"]
     (tmp_path / "more.gsl").write_text("fn axis_of(c) = c.ndim;\nfn other(c) = 1;\n", encoding="utf-8")
     assert lint(capsys, "bad rules.gsl", "--select", "L0104", "--format", "concise") == (0, "")
@@ -249,7 +287,9 @@ def test_colours(bad: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pyt
     assert "\x1b" not in lint(capsys, "bad rules.gsl")[1]
 
 
-def test_standard_input(bad: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_standard_input(
+    bad: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
     import io
 
     monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(BAD.encode())))
@@ -258,11 +298,21 @@ def test_standard_input(bad: Path, capsys: pytest.CaptureFixture[str], monkeypat
 
 
 def test_files_that_run_together(bad: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """Rules of different files are held against each other where asked; `@allow` works there too, in its own file only."""
+    """Rules of different files are held against each other where asked; `@allow` works there too, in its own
+    file only.
+    """
     bad.unlink()
     (tmp_path / "a.gsl").write_text("rule general(x, y): nn.relu(x + y) => x;\n", encoding="utf-8")
-    (tmp_path / "b.gsl").write_text("\nrule special(x, y): nn.relu(exp(x) + y) => y;\nrule back(x): exp(negative(x)) => negative(exp(x));\n", encoding="utf-8")
-    (tmp_path / "c.gsl").write_text("@allow(L0203)\nrule out(x): negative(exp(x)) => exp(negative(x));\nrule again(a, b): nn.relu(b + a) => b;\n", encoding="utf-8")
+    (tmp_path / "b.gsl").write_text(
+        "\nrule special(x, y): nn.relu(exp(x) + y) => y;\nrule back(x): exp(negative(x)) => "
+        "negative(exp(x));\n",
+        encoding="utf-8",
+    )
+    (tmp_path / "c.gsl").write_text(
+        "@allow(L0203)\nrule out(x): negative(exp(x)) => exp(negative(x));\n"
+        "rule again(a, b): nn.relu(b + a) => b;\n",
+        encoding="utf-8",
+    )
     (tmp_path / "d.gsl").write_text("dialect onnx;\nrule other(x, y): Relu(x + y) => x;\n", encoding="utf-8")
     assert lint(capsys, ".", "--select", "L02", "--format", "concise") == (0, "")
     code, out = lint(capsys, ".", "--select", "L02", "--format", "concise", "--together")
@@ -274,8 +324,13 @@ def test_files_that_run_together(bad: Path, tmp_path: Path, capsys: pytest.Captu
 
 
 @pytest.mark.parametrize("more", [(), ("--no-cache",), ("--fix",)])
-def test_each_text_is_parsed_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, more: tuple[str, ...]) -> None:
-    """By the checker; the lints take what it read. `--fix` parses each text that it makes, and what is there."""
+def test_each_text_is_parsed_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, more: tuple[str, ...]
+) -> None:
+    """By the checker; the lints take what it read.
+
+    `--fix` parses each text that it makes, and what is there.
+    """
     from gslang.base.cache import cache_folder
     from gslang.syntax import parser
 
@@ -286,7 +341,9 @@ def test_each_text_is_parsed_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     user.write_text('use "./bad.gsl";\nrule r(x): exp(x) => tanh(x);\n')
     texts: list[str] = []
     attempt = parser._attempt
-    monkeypatch.setattr(parser, "_attempt", lambda source, *rest: (texts.append(source.text), attempt(source, *rest))[1])
+    monkeypatch.setattr(
+        parser, "_attempt", lambda source, *rest: (texts.append(source.text), attempt(source, *rest))[1]
+    )
     main(["lint", str(rules), *more])
     own = [text for text in texts if "twice" in text]
     assert own and sorted(set(own)) == sorted(own)

@@ -1,6 +1,8 @@
-"""Files that state what must be found in them: `#! CODE …` at the end of a line. Nothing else may be found; in the clean ones nothing at all.
+"""Files that state what must be found in them: `#! CODE …` at the end of a line. Nothing else may be found;
+in the clean ones nothing at all.
 
-All lints that run unasked are looked for, but for missing documentation and tests; `# also: CODES` in the first line adds some.
+All lints that run unasked are looked for, but for missing documentation and tests; `# also: CODES` in the
+first line adds some.
 """
 
 from __future__ import annotations
@@ -37,12 +39,16 @@ def found_in(path: Path) -> Counter[tuple[int, str]]:
     program = check_source(source)
     assert [d.message for d in program.diagnostics] == []
     selected = DEFAULT - {"L0108", "L0109"} | also(text)
-    return Counter((d.primary.span.line_column[0], d.code) for d in lint_program(source, program, selected, cache=False))
+    return Counter(
+        (d.primary.span.line_column[0], d.code) for d in lint_program(source, program, selected, cache=False)
+    )
 
 
 def stated_in(path: Path) -> Counter[tuple[int, str]]:
     lines = enumerate(path.read_text(encoding="utf-8").splitlines(), 1)
-    return Counter((k, code) for k, line in lines if "#! L" in line for code in line.partition("#! ")[2].split())
+    return Counter(
+        (k, code) for k, line in lines if "#! L" in line for code in line.partition("#! ")[2].split()
+    )
 
 
 def test_the_corpus_is_large_and_has_every_lint() -> None:

@@ -1,5 +1,6 @@
-"""Safe fixes of the corpus: they converge, mend what they are for, keep comments, and leave what rules match, and what
-they make of it, as it was."""
+"""Safe fixes of the corpus: they converge, mend what they are for, keep comments, and leave what rules match,
+and what they make of it, as it was.
+"""
 
 from __future__ import annotations
 
@@ -43,7 +44,9 @@ def test_fixes(path: Path) -> None:
     file = linted_file(source, parse(source).program, program)
     for name in program.own_rules:
         for graph in graphs_of(file, program.rules[name]):
-            assert set(matching_nodes(program.rules[name], graph)) == set(matching_nodes(after.rules[name], graph))
+            assert set(matching_nodes(program.rules[name], graph)) == set(
+                matching_nodes(after.rules[name], graph)
+            )
             assert _applied(program.rules[name], graph) == _applied(after.rules[name], graph)
 
 

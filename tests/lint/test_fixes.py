@@ -25,7 +25,9 @@ def wish(old: str, new: str, safe: bool = True) -> Diagnostic:
 
 
 def test_all_that_do_not_touch_are_made() -> None:
-    found = [wish("rule a", "rule longer_name"), wish("=> nn.relu(x)", "=> x"), wish("nn.relu(x)) =>", "x) =>")]
+    found = [
+        wish("rule a", "rule longer_name"), wish("=> nn.relu(x)", "=> x"), wish("nn.relu(x)) =>", "x) =>"),
+    ]
     assert apply_fixes(TEXT, found) == ("rule longer_name(x): nn.relu(nn.relu(x)) => x;\n", 2)
 
 
@@ -34,7 +36,9 @@ def test_unsafe_ones_are_not_made() -> None:
 
 
 def test_the_same_mend_is_made_once() -> None:
-    assert apply_fixes(TEXT, [wish("rule a", "rule b"), wish("rule a", "rule b")]) == (TEXT.replace("rule a", "rule b"), 2)
+    assert apply_fixes(TEXT, [wish("rule a", "rule b"), wish("rule a", "rule b")]) == (
+        TEXT.replace("rule a", "rule b"), 2,
+    )
 
 
 def test_what_breaks_the_file_is_left_out() -> None:

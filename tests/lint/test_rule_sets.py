@@ -59,7 +59,10 @@ def test_order_matters_only_if_results_differ() -> None:
 
 
 def test_longer_loops_are_named_once() -> None:
-    text = "rule a(x): exp(x) => tanh(x);\nrule b(x): tanh(x) => sqrt(x);\nrule c(x): sqrt(x) => exp(x);\nrule d(x): nn.relu(x) => exp(x);\n"
+    text = (
+        "rule a(x): exp(x) => tanh(x);\nrule b(x): tanh(x) => sqrt(x);\nrule c(x): sqrt(x) => exp(x);\n"
+        "rule d(x): nn.relu(x) => exp(x);\n"
+    )
     (found,) = lint(text, "L0203")
     assert found.message == "these rules form an infinite loop: a → b → c → a"
     assert lint(text.replace("sqrt(x) => exp(x)", "sqrt(x) => negative(x)"), "L0203") == []
@@ -67,7 +70,10 @@ def test_longer_loops_are_named_once() -> None:
 
 
 def test_conditions_keep_rules_apart() -> None:
-    text = "rule a(x) {{ s = nn.softmax(x); nn.relu(s) where s.axis == {} => x }}\nrule b(x) {{ s = nn.softmax(x); nn.relu(s) where s.axis == 1 => x }}\n"
+    text = (
+        "rule a(x) {{ s = nn.softmax(x); nn.relu(s) where s.axis == {} => x }}\n"
+        "rule b(x) {{ s = nn.softmax(x); nn.relu(s) where s.axis == 1 => x }}\n"
+    )
     assert [d.code for d in lint(text.format(1), "L0202", "L0206")] == ["L0206"]
     assert lint(text.format(2), "L0202", "L0206") == []
 
@@ -97,7 +103,13 @@ def test_long_chains_are_walked_on_both_sides() -> None:
 
 def test_long_chains_are_walked() -> None:
     chain = "".join(f"    a{k + 1} = exp(a{k});\n" for k in range(3000))
-    assert lint(f"rule long(a0) {{\n{chain}    a3000\n  =>\n    a0\n}}\nrule again(x): exp(exp(x)) => x;\n", "L0101", "L0110", "L0202", "L0206") == []
+    assert (
+        lint(
+            f"rule long(a0) {{\n{chain}    a3000\n  =>\n    a0\n}}\nrule again(x): exp(exp(x)) => x;\n",
+            "L0101", "L0110", "L0202", "L0206",
+        )
+        == []
+    )
 
 
 COVERED = """
@@ -118,7 +130,9 @@ rule s5(x, w): nn.dense(x, w) => w;
 
 
 def test_what_is_covered_really_is() -> None:
-    """Where L0202 speaks, the earlier matcher matches wherever the later one does; `s2` and `s5` are not covered."""
+    """Where L0202 speaks, the earlier matcher matches wherever the later one does; `s2` and `s5` are not
+    covered.
+    """
     found = {d.primary.span.text: d.related[0].span.text for d in lint(COVERED, "L0202")}
     assert found == {"s1": "g1", "s3": "g2", "s4": "g4"}
     source = Source("set.gsl", COVERED)
@@ -131,25 +145,45 @@ def test_what_is_covered_really_is() -> None:
 
 
 GROUPS = "".join(
-    f'rule r{k}(x, w) {{ c = nn.conv2d(x, w, groups = {groups}, data_layout = "NHWC"); nn.relu(c) => c }}\n' for k, groups in enumerate((2, 3, 2, 4))
+    f'rule r{k}(x, w) {{ c = nn.conv2d(x, w, groups = {groups}, data_layout = "NHWC"); nn.relu(c) => c }}\n'
+    for k, groups in enumerate((2, 3, 2, 4))
 )
 
 
-@pytest.mark.parametrize("text", [*(p.read_text(encoding="utf-8") for p in sorted(BAD.glob("*.gsl"))), GROUPS])
+@pytest.mark.parametrize(
+    "text", [*(p.read_text(encoding="utf-8") for p in sorted(BAD.glob("*.gsl"))), GROUPS]
+)
 def test_no_pair_is_passed_over(text: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The tables by which pairs of rules are looked for leave out none that a comparison of all with all would find."""
+    """The tables by which pairs of rules are looked for leave out none that a comparison of all with all
+    would find.
+    """
     source = Source("pairs.gsl", text)
     program = check_source(source)
-    found = [(d.message, d.help) for d in lint_program(source, program, frozenset(("L0202", "L0206")), cache=False)]
+    found = [
+        (d.message, d.help) for d in lint_program(source, program, frozenset(("L0202", "L0206")), cache=False)
+    ]
     for module in (unreachable_module, duplicate_module):
-        monkeypatch.setattr(module, "candidate_pairs", lambda file: [(a, b) for k, b in enumerate(file.rules) for a in file.rules[:k]])
-    assert found == [(d.message, d.help) for d in lint_program(source, program, frozenset(("L0202", "L0206")), cache=False)]
+        monkeypatch.setattr(
+            module, "candidate_pairs",
+            lambda file: [(a, b) for k, b in enumerate(file.rules) for a in file.rules[:k]],
+        )
+    assert found == [
+        (d.message, d.help) for d in lint_program(source, program, frozenset(("L0202", "L0206")), cache=False)
+    ]
     assert text is not GROUPS or [message for message, _ in found] == ["`r2` says the same as `r0`"]
 
 
 def test_rules_that_demand_other_values_are_no_pairs() -> None:
-    """Counted: fifty rules on the same operators, each for another number of groups, are not held against each other."""
-    text = "".join(f'rule r{k}(x, w) {{ c = nn.conv2d(x, w, groups = {k + 2}, data_layout = "NHWC"); nn.relu(c) => c }}\n' for k in range(50))
+    """Counted: fifty rules on the same operators, each for another number of groups, are not held against
+    each other.
+    """
+    text = "".join(
+        (
+            f'rule r{k}(x, w) {{ c = nn.conv2d(x, w, groups = {k + 2}, data_layout = "NHWC"); nn.relu(c) => '
+            f'c }}\n'
+        )
+        for k in range(50)
+    )
     source = Source("groups.gsl", text)
     assert list(candidate_pairs(linted_file(source, parse(source).program, check_source(source)))) == []
 
@@ -162,7 +196,8 @@ def test_many_rules(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     names = ["exp", "tanh", "sqrt", "negative", "abs", "nn.relu", "sigmoid", "log", "floor", "ceil"]
     rules = [
         f"rule r{k}(x, y, w: var) {{\n    c = nn.conv2d(x, w, groups = {k + 1});\n"
-        f"    {names[k % 10]}({names[k // 10 % 10]}(c) + {names[k // 100 % 10]}(y))\n  =>\n    {names[k // 10 % 10]}(c)\n}}\n"
+        f"    {names[k % 10]}({names[k // 10 % 10]}(c) + {names[k // 100 % 10]}(y))\n  =>\n"
+        f"    {names[k // 10 % 10]}(c)\n}}\n"
         for k in range(400)
     ]
 
@@ -171,7 +206,9 @@ def test_many_rules(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         program = check_source(source)
         assert program.ok and len(program.own_rules) == count
         found = []
-        cold, warm = (calls_of(lambda: found.append(lint_program(source, program, selected))) for _ in range(2))
+        cold, warm = (
+            calls_of(lambda: found.append(lint_program(source, program, selected))) for _ in range(2)
+        )
         assert found[0] == found[1]
         return cold, warm
 

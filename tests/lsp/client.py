@@ -1,4 +1,6 @@
-"""A JSON-RPC client of `gslc lsp` over its standard input and output, as an editor is one; it knows nothing of pygls."""
+"""A JSON-RPC client of `gslc lsp` over its standard input and output, as an editor is one; it knows nothing
+of pygls.
+"""
 
 from __future__ import annotations
 
@@ -16,10 +18,18 @@ LONG = 600.0  # seconds: only a server that hangs takes so long, however busy th
 
 
 class Client:
-    """One server process. `notices`: notifications from it, in order; `unasked`: answers that nobody waited for; `stderr`: all that it wrote there."""
+    """One server process.
+
+    `notices`: notifications from it, in order; `unasked`: answers that nobody waited for; `stderr`: all that
+    it wrote there.
+    """
 
     def __init__(
-        self, root: Path | None = None, encodings: list[str] | None = None, capabilities: dict[str, Any] | None = None, options: Any = None,
+        self,
+        root: Path | None = None,
+        encodings: list[str] | None = None,
+        capabilities: dict[str, Any] | None = None,
+        options: Any = None,
         command: Sequence[str] = (sys.executable, "-m", "gslang", "lsp"),
     ) -> None:
         self.process = subprocess.Popen(
@@ -36,11 +46,19 @@ class Client:
         threading.Thread(target=self._read, daemon=True).start()
         threading.Thread(target=lambda: self._stderr.extend(self.process.stderr or ()), daemon=True).start()
         general = {"positionEncodings": encodings} if encodings else {}
-        usual = {"documentSymbol": {"hierarchicalDocumentSymbolSupport": True}, "completion": {"completionItem": {"snippetSupport": True}}}
+        usual = {
+            "documentSymbol": {"hierarchicalDocumentSymbolSupport": True},
+            "completion": {"completionItem": {"snippetSupport": True}},
+        }
         given = {"general": general, "textDocument": usual, **(capabilities or {})}
         self.server = self.ask(
             "initialize",
-            {"processId": None, "rootUri": root.as_uri() if root else None, "capabilities": given, "initializationOptions": options},
+            {
+                "processId": None,
+                "rootUri": root.as_uri() if root else None,
+                "capabilities": given,
+                "initializationOptions": options,
+            },
         )
         self.say("initialized", {})
 
@@ -111,12 +129,18 @@ class Client:
     def open(self, uri: str, text: str) -> list[dict[str, Any]]:
         """Open a text; gives its diagnostics."""
         version = self._versions[uri] = self._versions.get(uri, 0) + 1
-        self.say("textDocument/didOpen", {"textDocument": {"uri": uri, "languageId": "gslang", "version": version, "text": text}})
+        self.say(
+            "textDocument/didOpen",
+            {"textDocument": {"uri": uri, "languageId": "gslang", "version": version, "text": text}},
+        )
         return self.diagnostics(uri)
 
     def change(self, uri: str, *changes: dict[str, Any]) -> list[dict[str, Any]]:
         self._versions[uri] += 1
-        self.say("textDocument/didChange", {"textDocument": {"uri": uri, "version": self._versions[uri]}, "contentChanges": list(changes)})
+        self.say(
+            "textDocument/didChange",
+            {"textDocument": {"uri": uri, "version": self._versions[uri]}, "contentChanges": list(changes)},
+        )
         return self.diagnostics(uri)
 
     def diagnostics(self, uri: str) -> list[dict[str, Any]]:
@@ -125,13 +149,19 @@ class Client:
 
         def fits(notice: dict[str, Any]) -> bool:
             params = notice.get("params") or {}
-            return notice["method"] == "textDocument/publishDiagnostics" and params["uri"] == uri and params.get("version") == version
+            return (
+                notice["method"] == "textDocument/publishDiagnostics" and params["uri"] == uri
+                and params.get("version") == version
+            )
 
         found: list[dict[str, Any]] = self.until(fits)["params"]["diagnostics"]
         return found
 
     def at(self, method: str, uri: str, line: int, character: int, **more: Any) -> Any:
-        return self.ask("textDocument/" + method, {"textDocument": {"uri": uri}, "position": {"line": line, "character": character}, **more})
+        return self.ask(
+            "textDocument/" + method,
+            {"textDocument": {"uri": uri}, "position": {"line": line, "character": character}, **more},
+        )
 
     def on(self, method: str, uri: str, **more: Any) -> Any:
         return self.ask("textDocument/" + method, {"textDocument": {"uri": uri}, **more})

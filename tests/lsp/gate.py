@@ -1,6 +1,8 @@
-"""A lint process that stands still at documents named `held…` until it is let through: what happens meanwhile needs no sleep.
+"""A lint process that stands still at documents named `held…` until it is let through: what happens meanwhile
+needs no sleep.
 
-`begun` in the folder of such a document says that its lints have begun; they end when a file `go` lies beside it.
+`begun` in the folder of such a document says that its lints have begun; they end when a file `go` lies beside
+it.
 """
 
 from __future__ import annotations
@@ -22,7 +24,10 @@ SERVER = [sys.executable, "-m", "tests.lsp.gate", "server"]
 
 def command(path: Sequence[str]) -> list[str]:
     """Starts the lint process, in place of `lint_worker.command`."""
-    return [sys.executable, "-c", f"import sys; sys.path[:] = sys.argv[1:]; from {__name__} import work; work()", ROOT, *path]
+    return [
+        sys.executable, "-c", f"import sys; sys.path[:] = sys.argv[1:]; from {__name__} import work; work()",
+        ROOT, *path,
+    ]
 
 
 def work() -> None:

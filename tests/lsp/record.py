@@ -1,6 +1,7 @@
 """Recorded dialogues: what a client said and what the server answered, word for word, in `recorded/*.json`.
 
-`python -m tests.lsp.record` says everything again and writes the new answers; the difference is then to be read before it is kept.
+`python -m tests.lsp.record` says everything again and writes the new answers; the difference is then to be
+read before it is kept.
 """
 
 from __future__ import annotations
@@ -12,11 +13,17 @@ from typing import Any
 from tests.lsp.client import ROOT, Client
 
 FOLDER = Path(__file__).parent / "recorded"
-_PLACES = (((ROOT / "stdlib_rules").as_uri(), "file:///stdlib_rules"), ((ROOT / "gslang").as_uri(), "file:///gslang"))
+_PLACES = (
+    ((ROOT / "stdlib_rules").as_uri(), "file:///stdlib_rules"),
+    ((ROOT / "gslang").as_uri(), "file:///gslang"),
+)
 
 
 def said(dialogue: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """The dialogue with the answers that the server gives now. Texts of documents are lists of lines, for those who read them."""
+    """The dialogue with the answers that the server gives now.
+
+    Texts of documents are lists of lines, for those who read them.
+    """
     client = Client()
     result = []
     for step in dialogue:
@@ -43,4 +50,8 @@ def _portable(text: str) -> str:
 
 if __name__ == "__main__":
     for path in sorted(FOLDER.glob("*.json")):
-        path.write_text(json.dumps(said(json.loads(path.read_text(encoding="utf-8"))), indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+        path.write_text(
+            json.dumps(said(json.loads(path.read_text(encoding="utf-8"))), indent=1, ensure_ascii=False)
+            + "\n",
+            encoding="utf-8",
+        )

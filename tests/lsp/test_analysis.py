@@ -1,4 +1,6 @@
-"""Judging a file piece by piece says what judging it as a whole says; what did not change is not judged again."""
+"""Judging a file piece by piece says what judging it as a whole says; what did not change is not judged
+again.
+"""
 
 from __future__ import annotations
 
@@ -28,19 +30,29 @@ def names(paths: list[Path]) -> list[str]:
     return [str(path.relative_to(ROOT)) for path in paths]
 
 
-def whole(path: Path, text: str, selected: frozenset[str]) -> tuple[list[tuple[object, ...]], list[tuple[object, ...]]]:
+def whole(
+    path: Path, text: str, selected: frozenset[str]
+) -> tuple[list[tuple[object, ...]], list[tuple[object, ...]]]:
     source = Source(str(path), text)
     program = check_source(source)
     own = [d for d in program.diagnostics if d.primary.span.source.name == str(path)]
     found = [(d.primary.span.start, d.primary.span.end, d.code, d.message, d.help) for d in own]
     lints = [d for d in _lint(source, program, selected) if not d.allowed] if program.ok else []
-    return sorted(found, key=repr), sorted([(d.primary.span.start, d.primary.span.end, d.code, d.message, d.help) for d in lints], key=repr)
+    return sorted(found, key=repr), sorted(
+        [(d.primary.span.start, d.primary.span.end, d.code, d.message, d.help) for d in lints], key=repr
+    )
 
 
-def in_pieces(store: Store, path: Path, text: str) -> tuple[list[tuple[object, ...]], list[tuple[object, ...]]]:
+def in_pieces(
+    store: Store, path: Path, text: str
+) -> tuple[list[tuple[object, ...]], list[tuple[object, ...]]]:
     document = store.put(path.as_uri(), text, 1)
-    found = [(*document.range_of(d.primary.span), d.code, d.message, d.help) for d in store.findings(document)]
-    return sorted([f for f in found if str(f[2]).startswith("E")], key=repr), sorted([f for f in found if str(f[2]).startswith("L")], key=repr)
+    found = [
+        (*document.range_of(d.primary.span), d.code, d.message, d.help) for d in store.findings(document)
+    ]
+    return sorted([f for f in found if str(f[2]).startswith("E")], key=repr), sorted(
+        [f for f in found if str(f[2]).startswith("L")], key=repr
+    )
 
 
 @pytest.mark.long
@@ -66,12 +78,18 @@ def test_the_same_findings(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.parametrize("path", [p for p in SHIPPED if p.name == "bias.gsl"], ids=lambda p: p.name)
 def test_the_same_findings_after_each_edit(path: Path) -> None:
-    """Words are swapped for others of the file, back and forth: most of these texts have errors, none are of syntax."""
+    """Words are swapped for others of the file, back and forth: most of these texts have errors, none are of
+    syntax.
+    """
     store, text, chance = Store(), path.read_text(encoding="utf-8"), random.Random(path.name)
     compared = 0
     for _ in range(40):
         words = [t for piece in cut("", text) for t in piece.tokens.all if t.kind == "word"]
-        starts = [m for m in range(len(text)) if text[m].isalpha() and not text[m - 1 : m].isalnum() and text[m - 1 : m] != "_"]
+        starts = [
+            m
+            for m in range(len(text))
+            if text[m].isalpha() and not text[m - 1 : m].isalnum() and text[m - 1 : m] != "_"
+        ]
         at, new = chance.choice(starts), chance.choice(words).text
         end = next((k for k in range(at, len(text)) if not (text[k].isalnum() or text[k] == "_")), len(text))
         changed = text[:at] + new + text[end:]
@@ -96,31 +114,44 @@ def test_only_what_changed_is_judged_again(monkeypatch: pytest.MonkeyPatch) -> N
     checked: list[str] = []
     parsed: list[str] = []
     check_rule, parse_piece = analysis_module.check_rules, Piece.parsed.func  # type: ignore[attr-defined]
-    monkeypatch.setattr(analysis_module, "check_rules", lambda rule, *rest: (checked.append(rule.name.id), check_rule(rule, *rest))[1])
-    monkeypatch.setattr(Piece.parsed, "func", lambda piece: (parsed.append(piece.text), parse_piece(piece))[1])
+    monkeypatch.setattr(
+        analysis_module, "check_rules",
+        lambda rule, *rest: (checked.append(rule.name.id), check_rule(rule, *rest))[1],
+    )
+    monkeypatch.setattr(
+        Piece.parsed, "func", lambda piece: (parsed.append(piece.text), parse_piece(piece))[1]
+    )
     changed = text.replace("(c1 := nn.conv2d(x, w1))", "(c1 := nn.conv2d(x, w1, groups = 1))", 1)
     store.findings(store.put(uri, changed, 2), costly=False)
     assert len(parsed) == 1 and "groups = 1" in parsed[0] and checked == ["diamond_conv_add"]
     checked.clear()
     store.findings(store.put(uri, "# a line above everything\n" + changed, 3), costly=False)
     assert checked == []  # all places have moved, no rule has changed
-    store.findings(store.put(uri, changed.replace("fn plain(c) =", "fn plain(c) = true and"), 4), costly=False)
+    store.findings(
+        store.put(uri, changed.replace("fn plain(c) =", "fn plain(c) = true and"), 4), costly=False
+    )
     assert 0 < len(checked) < 12 and "diamond_conv_add" not in checked  # only the rules that call it
 
 
 def test_a_text_that_did_not_change_is_not_linted_again(monkeypatch: pytest.MonkeyPatch) -> None:
     store = Store()
-    one = store.put("untitled:one", "## Doc.\nrule a(x): exp(x) => tanh(x);\n## Doc.\nrule b(x): tanh(x) => exp(x);\n", 1)
+    one = store.put(
+        "untitled:one", "## Doc.\nrule a(x): exp(x) => tanh(x);\n## Doc.\nrule b(x): tanh(x) => exp(x);\n", 1
+    )
     two = store.put("untitled:two", "## Doc.\nrule c(x): exp(x) => tanh(x);\n", 1)
     runs: list[str] = []
     run = store_module.lint
-    monkeypatch.setattr(store_module, "lint", lambda analysis, *rest: (runs.append(analysis.document.uri), run(analysis, *rest))[1])
+    monkeypatch.setattr(
+        store_module, "lint",
+        lambda analysis, *rest: (runs.append(analysis.document.uri), run(analysis, *rest))[1],
+    )
     before = store.findings(one)
     assert [d.code for d in before].count("L0203") > 0
     store.findings(two)
     assert store.findings(one) == before and runs == ["untitled:one", "untitled:two"]
     changed = store.put("untitled:one", one.text + "fn one(a) = a;\n", 2)
-    assert [d.code for d in store.findings(changed, costly=False)] == [d.code for d in before]  # the loop is still told, without looking for it
+    # the loop is still told, without looking for it
+    assert [d.code for d in store.findings(changed, costly=False)] == [d.code for d in before]
     assert runs == ["untitled:one", "untitled:two", "untitled:one"]
 
 
@@ -141,13 +172,20 @@ def test_a_dialect_that_is_being_typed_stays_what_it_was(typed: str) -> None:
     assert store.findings(store.put("untitled:one", good, 1)) == []
     changed = store.put("untitled:one", good.replace("dialect onnx;", typed), 2)
     assert {d.code for d in store.findings(changed)} <= {"E0206", "E0102", "E0103"}
-    assert store.findings(store.put("untitled:one", good.replace("dialect onnx;", ""), 3)) == []  # its operators are all ONNX's
-    assert store.findings(store.put("untitled:one", good.replace("dialect onnx;", "dialect relay;"), 4))[0].code == "E0301"
+    # its operators are all ONNX's
+    assert store.findings(store.put("untitled:one", good.replace("dialect onnx;", ""), 3)) == []
+    assert (
+        store.findings(store.put("untitled:one", good.replace("dialect onnx;", "dialect relay;"), 4))[0].code
+        == "E0301"
+    )
 
 
 def test_pieces_are_the_text() -> None:
     chance = random.Random(3)
-    signs = ["rule a(x): b => c;", "{", "}", "(", ")", ";", "test \"t\" for a {", "# c\n", "\n", "@once", "fn f(x) = x;", "é", "pass = 1", "op my.a(x: tensor) -> tensor;"]
+    signs = [
+        "rule a(x): b => c;", "{", "}", "(", ")", ";", 'test "t" for a {', "# c\n",
+        "\n", "@once", "fn f(x) = x;", "é", "pass = 1", "op my.a(x: tensor) -> tensor;",
+    ]
     for _ in range(300):
         text = " ".join(chance.choice(signs) for _ in range(chance.randrange(12)))
         assert "".join(piece.text for piece in cut("x", text)) == text
@@ -157,6 +195,8 @@ def test_pieces_are_the_text() -> None:
 def test_each_piece_is_an_item(path: Path) -> None:
     text = path.read_text(encoding="utf-8")
     pieces = cut(str(path), text)
-    assert [item for piece in pieces for item in piece.items] == list(parse(Source(str(path), text)).program.items)
+    assert [item for piece in pieces for item in piece.items] == list(
+        parse(Source(str(path), text)).program.items
+    )
     assert all(len(piece.items) == 1 for piece in pieces)
     assert all(old is new for old, new in zip(pieces, cut(str(path), text, pieces)))

@@ -21,13 +21,21 @@ def test_without_pygls(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFi
 
 
 def test_help_does_not_load_the_server() -> None:
-    code = "import sys; from gslang.cli.main import main; main(['lsp', '--help']); print('pygls' in sys.modules or 'gslang.lsp' in sys.modules)"
-    assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=ROOT).stdout.endswith("False\n")
+    code = (
+        "import sys; from gslang.cli.main import main; main(['lsp', '--help']); print('pygls' in sys.modules "
+        "or 'gslang.lsp' in sys.modules)"
+    )
+    assert subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=ROOT
+    ).stdout.endswith("False\n")
 
 
 def test_a_client_that_goes_away() -> None:
     """Without `shutdown`, its end of the pipe closed: the server ends too."""
-    process = subprocess.Popen([sys.executable, "-m", "gslang", "lsp"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, cwd=ROOT)
+    process = subprocess.Popen(
+        [sys.executable, "-m", "gslang", "lsp"], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE, cwd=ROOT,
+    )
     _, errors = process.communicate(b"", timeout=LONG)
     assert process.returncode == 0 and errors == b""
 
@@ -58,8 +66,13 @@ def test_a_client_without_snippets_and_levels() -> None:
     (symbol,) = client.on("documentSymbol", "untitled:plain")
     assert symbol["location"]["uri"] == "untitled:plain" and "children" not in symbol
     items = {item["label"]: item for item in client.at("completion", "untitled:plain", 1, 0)["items"]}
-    assert items["rule"]["insertText"] == "rule name(x): source => target;" and "insertTextFormat" not in items["rule"]
-    assert items["dialect"]["insertText"] == "dialect relay;" and items["fn"]["insertText"] == "fn name(x) = x;"
+    assert (
+        items["rule"]["insertText"] == "rule name(x): source => target;"
+        and "insertTextFormat" not in items["rule"]
+    )
+    assert (
+        items["dialect"]["insertText"] == "dialect relay;" and items["fn"]["insertText"] == "fn name(x) = x;"
+    )
     assert items["test"]["insertText"].count("input float32[2, 3];") == 1
     assert all("$" not in item.get("insertText", "") for item in items.values())
     assert client.close() == 0 and client.stderr == ""

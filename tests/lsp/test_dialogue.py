@@ -65,25 +65,44 @@ def opened(client: Client) -> None:
 
 
 def test_findings_of_checker_and_linter(client: Client) -> None:
-    found = {d["code"]: d for d in client.open("untitled:1", "rule Bad(x) {\n    a = exp(x);\n    exp(x) => tanh(x)\n}\nrule r(x): exq(x) => x;\n")}
+    found = {
+        d["code"]: d
+        for d in client.open(
+            "untitled:1",
+            "rule Bad(x) {\n    a = exp(x);\n    exp(x) => tanh(x)\n}\nrule r(x): exq(x) => x;\n",
+        )
+    }
     assert set(found) == {"E0301", "L0101", "L0107"}
     error, lint = found["E0301"], found["L0101"]
-    assert error["severity"] == 1 and error["range"] == {"start": {"line": 4, "character": 11}, "end": {"line": 4, "character": 14}}
+    assert error["severity"] == 1 and error["range"] == {
+        "start": {"line": 4, "character": 11},
+        "end": {"line": 4, "character": 14},
+    }
     assert "did you mean `exp`?" in error["message"] and error["codeDescription"]["href"].endswith("E0301.md")
     assert lint["severity"] == 2 and lint["tags"] == [1] and lint["source"] == "gslang"
 
 
 def test_places_that_belong_to_a_finding(client: Client) -> None:
-    (found,) = [d for d in client.open("untitled:2", "rule a(x): exp(x) => tanh(x);\nrule a(x): exp(x) => tanh(x);\n") if d["code"] == "E0208"]
+    (found,) = [
+        d
+        for d in client.open("untitled:2", "rule a(x): exp(x) => tanh(x);\nrule a(x): exp(x) => tanh(x);\n")
+        if d["code"] == "E0208"
+    ]
     (related,) = found["relatedInformation"]
-    assert related["location"] == {"uri": "untitled:2", "range": {"start": {"line": 0, "character": 5}, "end": {"line": 0, "character": 6}}}
+    assert related["location"] == {
+        "uri": "untitled:2",
+        "range": {"start": {"line": 0, "character": 5}, "end": {"line": 0, "character": 6}},
+    }
 
 
 def test_diagnostics_follow_each_edit(client: Client) -> None:
     uri = "file:///nowhere/edited.gsl"
     before = client.open(uri, RULES)
     line, character = place(RULES, "nn.conv2d(x, w1);", 3)
-    where = {"start": {"line": line, "character": character}, "end": {"line": line, "character": character + 6}}
+    where = {
+        "start": {"line": line, "character": character},
+        "end": {"line": line, "character": character + 6},
+    }
     (found,) = [d for d in client.change(uri, {"range": where, "text": "conv3e"}) if d["code"] == "E0301"]
     assert found["range"]["start"]["line"] == line
     assert client.change(uri, {"range": where, "text": "conv2d"}) == before
@@ -95,7 +114,10 @@ def test_several_changes_at_once_apply_in_order(client: Client) -> None:
     start = {"line": 0, "character": 0}
     changes = [
         {"range": {"start": start, "end": start}, "text": "## Doc.\n"},
-        {"range": {"start": {"line": 1, "character": 11}, "end": {"line": 1, "character": 14}}, "text": "tanq"},
+        {
+            "range": {"start": {"line": 1, "character": 11}, "end": {"line": 1, "character": 14}},
+            "text": "tanq",
+        },
     ]
     assert [(d["code"], d["range"]["start"]["line"]) for d in client.change(uri, *changes)] == [("E0301", 1)]
 
@@ -104,7 +126,10 @@ def test_costly_lints_come_when_nobody_types(client: Client, tmp_path: Any) -> N
     (tmp_path / "gslang.toml").write_text('[lint]\nselect = ["L0203", "L0204"]\n')
     uri = (tmp_path / "loop.gsl").as_uri()
     assert client.open(uri, "rule there(x): exp(x) => tanh(x);\nrule back(x): tanh(x) => exp(x);\n") == []
-    late = client.until(lambda n: n["method"].endswith("publishDiagnostics") and n["params"]["uri"] == uri and bool(n["params"]["diagnostics"]))
+    late = client.until(lambda n: (
+        n["method"].endswith("publishDiagnostics") and n["params"]["uri"] == uri
+        and bool(n["params"]["diagnostics"])
+    ))
     assert {d["code"] for d in late["params"]["diagnostics"]} == {"L0203"}
 
 
@@ -112,7 +137,10 @@ def test_closing_takes_the_findings_away(client: Client) -> None:
     uri = "untitled:closing"
     assert client.open(uri, "rule")
     client.say("textDocument/didClose", {"textDocument": {"uri": uri}})
-    client.until(lambda n: n["method"].endswith("publishDiagnostics") and n["params"]["uri"] == uri and not n["params"]["diagnostics"])
+    client.until(lambda n: (
+        n["method"].endswith("publishDiagnostics") and n["params"]["uri"] == uri
+        and not n["params"]["diagnostics"]
+    ))
 
 
 # ── symbols ──
@@ -121,12 +149,15 @@ def test_closing_takes_the_findings_away(client: Client) -> None:
 def test_symbols(client: Client) -> None:
     found = client.on("documentSymbol", URI)
     assert [(s["name"], s["detail"]) for s in found] == [
-        ("relu_twice", "rule"), ("front", "fn"), ("sum_of_two", "rule"), ("many", "rule"), ("my.scale", "op"), ("all_of_it", "pass"),
-        ("two become one", "test for relu_twice"),
-    ]  # fmt: skip
+        ("relu_twice", "rule"), ("front", "fn"), ("sum_of_two", "rule"), ("many", "rule"), ("my.scale", "op"),
+        ("all_of_it", "pass"), ("two become one", "test for relu_twice"),
+    ]
     assert [c["name"] for c in found[2]["children"]] == ["x", "w1", "w2", "c1", "c2", "rank"]
     for symbol in found:
-        assert symbol["range"]["start"]["line"] <= symbol["selectionRange"]["start"]["line"] <= symbol["range"]["end"]["line"]
+        assert (
+            symbol["range"]["start"]["line"] <= symbol["selectionRange"]["start"]["line"]
+            <= symbol["range"]["end"]["line"]
+        )
 
 
 def test_symbols_of_a_broken_file(client: Client) -> None:
@@ -144,7 +175,10 @@ def test_symbols_of_a_broken_file(client: Client) -> None:
 def test_workspace_symbols_reach_the_shipped_library(client: Client) -> None:
     found = client.ask("workspace/symbol", {"query": "sum_of_t"})
     assert ("sum_of_two", URI) in [(s["name"], s["location"]["uri"]) for s in found]
-    assert any(s["location"]["uri"].endswith("relay/conv.gsl") for s in client.ask("workspace/symbol", {"query": "diamond"}))
+    assert any(
+        s["location"]["uri"].endswith("relay/conv.gsl")
+        for s in client.ask("workspace/symbol", {"query": "diamond"})
+    )
 
 
 # ── hover ──
@@ -187,12 +221,17 @@ def test_hover(client: Client, mark: str, skip: int, expected: list[str]) -> Non
     for part in expected:
         assert part in answer["contents"]["value"]
     line, character = place(RULES, mark, skip)
-    assert answer["range"]["start"]["line"] == line and answer["range"]["start"]["character"] <= character <= answer["range"]["end"]["character"]
+    assert (
+        answer["range"]["start"]["line"] == line
+        and answer["range"]["start"]["character"] <= character <= answer["range"]["end"]["character"]
+    )
 
 
 def test_hover_tells_the_verdict_that_is_known(client: Client) -> None:
     before = client.at("hover", URI, *place(RULES, "relu_twice"))["contents"]["value"]
-    answer = client.ask("workspace/executeCommand", {"command": "gslang.verify", "arguments": [URI, "relu_twice"]})
+    answer = client.ask(
+        "workspace/executeCommand", {"command": "gslang.verify", "arguments": [URI, "relu_twice"]}
+    )
     assert answer["verdict"] in ("exact", "tested", "proved")
     after = client.at("hover", URI, *place(RULES, "relu_twice"))["contents"]["value"]
     assert f"verify: {answer['verdict']}" in after and "errors" not in before
@@ -230,41 +269,46 @@ def test_operators_of_the_dialect(client: Client) -> None:
 
 
 def test_attributes_behind_a_dot(client: Client) -> None:
-    found = labels(client, "untitled:c4", "rule r(x, w) {\n    c = nn.conv2d(x, w);\n    c where c.‸ == 1\n  => x\n}")
+    found = labels(
+        client, "untitled:c4", "rule r(x, w) {\n    c = nn.conv2d(x, w);\n    c where c.‸ == 1\n  => x\n}"
+    )
     assert {"strides", "groups", "shape", "ndim"} <= set(found) and "nn.conv2d" not in found
 
 
 def test_names_of_a_template(client: Client) -> None:
-    text = "rule r(x) {\n    each b in 2.. {\n        w = var();\n        c = nn.conv2d(x, w);\n    }\n    *b.‸\n  => x\n}"
+    text = (
+        "rule r(x) {\n    each b in 2.. {\n        w = var();\n        c = nn.conv2d(x, w);\n    }\n"
+        "    *b.‸\n  => x\n}"
+    )
     assert set(labels(client, "untitled:c5", text)) == {"w", "c"}
-    first = labels(client, "untitled:c6", text.replace("var()", "var(shape = first.‸)").replace("*b.‸", "*b.c"))
+    first = labels(
+        client, "untitled:c6", text.replace("var()", "var(shape = first.‸)").replace("*b.‸", "*b.c")
+    )
     assert {"w", "c"} <= set(first)
 
 
 @pytest.mark.parametrize(
     ("text", "some"),
     [
-        ("‸", {"rule", "rule block", "test", "use"}),
-        ("rule a(x): exp(x) => x;\nru‸", {"rule", "fn"}),
-        ("@‸", {"tags", "allow", "once"}),
-        ("@allow(‸) rule a(x): exp(x) => x;", {"L0108", "L0201"}),
-        ("dialect ‸", {"relay", "onnx"}),
-        ("use ‸", {"std.relay", "std.relay.common"}),
+        ("‸", {"rule", "rule block", "test", "use"}), ("rule a(x): exp(x) => x;\nru‸", {"rule", "fn"}),
+        ("@‸", {"tags", "allow", "once"}), ("@allow(‸) rule a(x): exp(x) => x;", {"L0108", "L0201"}),
+        ("dialect ‸", {"relay", "onnx"}), ("use ‸", {"std.relay", "std.relay.common"}),
         ("use std.relay.common (‸", {"front", "same_type"}),
         ("rule a(x): exp(x) => x;\npass p { ‸ }", {"a", "fold", "cse", "repeat"}),
         ('rule a(x): exp(x) => x;\ntest "t" for ‸', {"a"}),
         ('test "t" for a { x: ‸', {"input", "param", "const"}),
         ('test "t" for a { x: input ‸', {"float32", "int64"}),
-        ("rule a(x, w: ‸", {"any", "var", "const", "op"}),
-        ("rule a(x, w: var(‸", {"shape =", "dtype ="}),
-        ("op a(x: ‸", {"tensor", "int"}),
-        ("op a(x: tensor) -> tensor is ‸", {"elementwise", "commutative"}),
+        ("rule a(x, w: ‸", {"any", "var", "const", "op"}), ("rule a(x, w: var(‸", {"shape =", "dtype ="}),
+        ("op a(x: ‸", {"tensor", "int"}), ("op a(x: tensor) -> tensor is ‸", {"elementwise", "commutative"}),
         ("fn f(a) = a;\nrule r(x): exp(x) where ‸", {"f", "x", "len", "not", "exp"}),
         ("rule r(x) {\n    ‸", {"each", "x", "keep"}),
         ("rule r(x) {\n    each b in 2.. { w = var(shape = ‸", {"first", "index", "x"}),
         ("dialect onnx;\nrule r(x): Exp(x) where ‸", {"opset", "Exp"}),
         ("rule r(x): nn.pad(x, pad_width = ((0, 0),), pad_mode = ‸", {'"constant"', '"edge"', '"reflect"'}),
-        ('rule r(x): nn.pad(x, pad_width = ((0, 0),), pad_mode = "edge" | ‸) => x;', {'"constant"', '"reflect"'}),
+        (
+            'rule r(x): nn.pad(x, pad_width = ((0, 0),), pad_mode = "edge" | ‸) => x;',
+            {'"constant"', '"reflect"'},
+        ),
         ("dialect onnx;\nrule r(x): AveragePool(x, auto_pad = ‸", {'"SAME_UPPER"', '"VALID"'}),
         ("@‸", {"changes", "attach", "extern"}),
     ],
@@ -283,7 +327,9 @@ def test_paths_of_imports(client: Client, tmp_path: Any) -> None:
     (tmp_path / "sub").mkdir()
     found = labels(client, (tmp_path / "me.gsl").as_uri(), 'use "./‸";')
     assert set(found) == {"other.gsl", "sub/"}
-    assert set(labels(client, (tmp_path / "me2.gsl").as_uri(), 'use "‸";')) == {"./other.gsl", "./sub/", "../"}
+    assert set(labels(client, (tmp_path / "me2.gsl").as_uri(), 'use "‸";')) == {
+        "./other.gsl", "./sub/", "../",
+    }
 
 
 # ── signatures ──
@@ -294,7 +340,10 @@ def test_paths_of_imports(client: Client, tmp_path: Any) -> None:
     [
         ("rule r(x, w): nn.conv2d(x, ‸", "op nn.conv2d(", "weight: tensor"),
         ("rule r(x, w): nn.conv2d(x, w, groups = ‸", "op nn.conv2d(", "groups: int >= 1 = 1"),
-        ("rule r(x, w): nn.conv2d(x, w, strides = (1, ‸", "op nn.conv2d(", "strides: (int >= 1)[1 | 2] = (1, 1)"),
+        (
+            "rule r(x, w): nn.conv2d(x, w, strides = (1, ‸", "op nn.conv2d(",
+            "strides: (int >= 1)[1 | 2] = (1, 1)",
+        ),
         ("rule r(x, w): nn.conv2d(exp(x), ‸", "op nn.conv2d(", "weight: tensor"),
         ("fn f(a, b: tensor) = a;\nrule r(x): f(x, ‸", "fn f(a, b: tensor)", "b: tensor"),
         ("rule r(x): exp(x) where close(x.ndim, ‸", "close(a, b, rtol)", "b"),

@@ -14,7 +14,9 @@ from tests.lsp.client import Client, place
 from tests.lsp.test_dialogue_view import after
 
 
-def offered(client: Client, uri: str, text: str, only: list[str] | None = None, mark: str | None = None) -> dict[str, str]:
+def offered(
+    client: Client, uri: str, text: str, only: list[str] | None = None, mark: str | None = None
+) -> dict[str, str]:
     """Title → the text after the action, for the finding at `‸` (or all of the text)."""
     at = place(text, "‸") if "‸" in text else (0, 0)
     text = text.replace("‸", "")
@@ -32,23 +34,47 @@ def offered(client: Client, uri: str, text: str, only: list[str] | None = None, 
     ("text", "title", "result"),
     [
         ("rule r(x): nn.re‸llu(x) => exp(x);", "write `nn.relu`", "rule r(x): nn.relu(x) => exp(x);"),
-        ("rule r(x, w): nn.conv2d(x, w, stride‸ = 1) => x;", "write `strides`", "rule r(x, w): nn.conv2d(x, w, strides = 1) => x;"),
-        ("rule r(x, weight) { a = nn.dense(x, weigt‸); exp(a) => a }", "write `weight`", "rule r(x, weight) { a = nn.dense(x, weight); exp(a) => a }"),
+        (
+            "rule r(x, w): nn.conv2d(x, w, stride‸ = 1) => x;", "write `strides`",
+            "rule r(x, w): nn.conv2d(x, w, strides = 1) => x;",
+        ),
+        (
+            "rule r(x, weight) { a = nn.dense(x, weigt‸); exp(a) => a }", "write `weight`",
+            "rule r(x, weight) { a = nn.dense(x, weight); exp(a) => a }",
+        ),
         ("@onc‸ rule r(x): exp(x) => x;", "write `@once`", "@once rule r(x): exp(x) => x;"),
         ("dialect rellay‸;", "write `relay`", "dialect relay;"),
         ("use std.relay.comon‸;", "write `std.relay.common`", "use std.relay.common;"),
-        ("rule r(x): exp(x) where x.ndim == 1 &‸& x.ndim == 2 => x;", "write `and`", "rule r(x): exp(x) where x.ndim == 1 and x.ndim == 2 => x;"),
-        ("rule r(x) {\n    a = exp(x)‸\n    exp(a) => a\n}", "insert `;`", "rule r(x) {\n    a = exp(x);\n    exp(a) => a\n}"),
-        ("pass p { zz‸zz; }\nrule rule1(x): exp(x) => x;", None, ""),
         (
-            "rule r(x, w) {\n    d = nn.conv2d(exp(x), w);\n    c = nn.conv2d(x, w, strides = d.stri‸des);\n    c + d => x\n}",
-            "move the constraint to the definition of `d`",
-            "rule r(x, w) {\n    d = nn.conv2d(exp(x), w, strides = c.strides);\n    c = nn.conv2d(x, w);\n    c + d => x\n}",
+            "rule r(x): exp(x) where x.ndim == 1 &‸& x.ndim == 2 => x;", "write `and`",
+            "rule r(x): exp(x) where x.ndim == 1 and x.ndim == 2 => x;",
         ),
         (
-            "rule r(x, w) {\n    d = nn.conv2d(exp(x), w);\n    c = nn.conv2d(x, w, groups = d.gro‸ups + 1);\n    c + d where x.ndim == 4 => x\n}",
+            "rule r(x) {\n    a = exp(x)‸\n    exp(a) => a\n}", "insert `;`",
+            "rule r(x) {\n    a = exp(x);\n    exp(a) => a\n}",
+        ),
+        ("pass p { zz‸zz; }\nrule rule1(x): exp(x) => x;", None, ""),
+        (
+            (
+                "rule r(x, w) {\n    d = nn.conv2d(exp(x), w);\n"
+                "    c = nn.conv2d(x, w, strides = d.stri‸des);\n    c + d => x\n}"
+            ),
+            "move the constraint to the definition of `d`",
+            (
+                "rule r(x, w) {\n    d = nn.conv2d(exp(x), w, strides = c.strides);\n"
+                "    c = nn.conv2d(x, w);\n    c + d => x\n}"
+            ),
+        ),
+        (
+            (
+                "rule r(x, w) {\n    d = nn.conv2d(exp(x), w);\n"
+                "    c = nn.conv2d(x, w, groups = d.gro‸ups + 1);\n    c + d where x.ndim == 4 => x\n}"
+            ),
             "move the constraint to `where`",
-            "rule r(x, w) {\n    d = nn.conv2d(exp(x), w);\n    c = nn.conv2d(x, w);\n    c + d where x.ndim == 4, c.groups == d.groups + 1 => x\n}",
+            (
+                "rule r(x, w) {\n    d = nn.conv2d(exp(x), w);\n    c = nn.conv2d(x, w);\n"
+                "    c + d where x.ndim == 4, c.groups == d.groups + 1 => x\n}"
+            ),
         ),
         (
             "rule r(w, v: var(shape = w.sha‸pe)): nn.dense(v, w) => w;",
@@ -61,9 +87,19 @@ def offered(client: Client, uri: str, text: str, only: list[str] | None = None, 
             "rule r(w: any?, v: var(ndim = 2)): nn.dense(v, w) where v.dtype == w.dtype => w;",
         ),
         ("rule r(x): e‸xp(front(x, 1)) => x;", None, ""),
-        ("rule r(x): exp(fro‸nt(x, 1)) => x;", "import `front`: use std.relay.common;", "use std.relay.common;\nrule r(x): exp(front(x, 1)) => x;"),
-        ("## Doc.\nrule Ba‸d(x): exp(exp(x)) => x;", "silence L0107 here: @allow(L0107)", "## Doc.\n@allow(L0107)\nrule Bad(x): exp(exp(x)) => x;"),
-        ("## Doc.\n@allow(L0109)\nrule Ba‸d(x): exp(exp(x)) => x;", "silence L0107 here: @allow(L0107)", "## Doc.\n@allow(L0109, L0107)\nrule Bad(x): exp(exp(x)) => x;"),
+        (
+            "rule r(x): exp(fro‸nt(x, 1)) => x;", "import `front`: use std.relay.common;",
+            "use std.relay.common;\nrule r(x): exp(front(x, 1)) => x;",
+        ),
+        (
+            "## Doc.\nrule Ba‸d(x): exp(exp(x)) => x;",
+            "silence L0107 here: @allow(L0107)", "## Doc.\n@allow(L0107)\nrule Bad(x): exp(exp(x)) => x;",
+        ),
+        (
+            "## Doc.\n@allow(L0109)\nrule Ba‸d(x): exp(exp(x)) => x;",
+            "silence L0107 here: @allow(L0107)",
+            "## Doc.\n@allow(L0109, L0107)\nrule Bad(x): exp(exp(x)) => x;",
+        ),
         ("rule b‸(x): exp(exp(x)) => x;", "add a doc comment", "## \nrule b(x): exp(exp(x)) => x;"),
     ],
 )
@@ -77,7 +113,10 @@ def test_mends(client: Client, text: str, title: str | None, result: str) -> Non
 
 
 def test_fixes_of_lints_and_all_of_them(client: Client) -> None:
-    text = "## Doc.\n@allow(L0109)\nrule r(x) {\n    unused‸ = tanh(x);\n    exp(exp(x)) => x\n}\n\n## Doc.\n@allow(L0109)\nrule s(x) {\n    idle = tanh(x);\n    tanh(tanh(x)) => x\n}\n"
+    text = (
+        "## Doc.\n@allow(L0109)\nrule r(x) {\n    unused‸ = tanh(x);\n    exp(exp(x)) => x\n}\n\n## Doc.\n"
+        "@allow(L0109)\nrule s(x) {\n    idle = tanh(x);\n    tanh(tanh(x)) => x\n}\n"
+    )
     found = offered(client, "file:///nowhere/fix.gsl", text)
     assert "unused" not in found["remove the statement"] and "idle" in found["remove the statement"]
     everything = offered(client, "file:///nowhere/fixall.gsl", text.replace("‸", ""), ["source.fixAll"])
@@ -90,7 +129,9 @@ def test_a_mend_says_what_it_mends(client: Client) -> None:
     text = "rule r(x): nn.rellu(x) => exp(x);"
     uri = "file:///nowhere/which.gsl"
     (finding,) = [d for d in client.open(uri, text) if d["code"] == "E0301"]
-    actions = client.on("codeAction", uri, range=finding["range"], context={"diagnostics": [finding], "only": ["quickfix"]})
+    actions = client.on(
+        "codeAction", uri, range=finding["range"], context={"diagnostics": [finding], "only": ["quickfix"]}
+    )
     (action,) = [a for a in actions if a["title"] == "write `nn.relu`"]
     assert action["isPreferred"] and action["kind"] == "quickfix" and action["diagnostics"] == [finding]
 
@@ -122,25 +163,47 @@ def test_a_test_is_written(client: Client, name: str) -> None:
     edit = client.requests[-1]
     assert edit["method"] == "workspace/applyEdit"
     text = after(TESTLESS, edit["params"]["edit"]["changes"][uri])
-    assert check_source(Source("x", text)).ok and f'}}\n\ntest "an instance" for {name}' in text or name == "shared"
+    assert (
+        check_source(Source("x", text)).ok and f'}}\n\ntest "an instance" for {name}' in text
+        or name == "shared"
+    )
     left = client.open(uri, text)
     assert [d["code"] for d in left] == ["L0109"] and left[0]["range"]["start"]["line"] != line
-    assert client.ask("workspace/executeCommand", {"command": "gslang.runTests", "arguments": [uri, name]}) == {"passed": 1, "failed": 0}
+    assert client.ask(
+        "workspace/executeCommand", {"command": "gslang.runTests", "arguments": [uri, name]}
+    ) == {"passed": 1, "failed": 0}
 
 
 def test_conditions_of_a_refuted_rule_are_found(client: Client) -> None:
-    uri, text = "file:///nowhere/refuted.gsl", "dialect relay;\n\n## A sum with nothing.\nrule zero(x, z: const): x + z => x;\n"
+    uri, text = (
+        "file:///nowhere/refuted.gsl",
+        "dialect relay;\n\n## A sum with nothing.\nrule zero(x, z: const): x + z => x;\n",
+    )
     client.open(uri, text)
     line, character = place(text, "rule zero", 6)
     spot = {"line": line, "character": character}
 
     def offered() -> list[Any]:
-        return [a for a in client.on("codeAction", uri, range={"start": spot, "end": spot}, context={"diagnostics": []}) if "find the conditions" in a["title"]]
+        return [
+            a
+            for a in client.on(
+                "codeAction", uri, range={"start": spot, "end": spot}, context={"diagnostics": []}
+            )
+            if "find the conditions" in a["title"]
+        ]
 
     assert offered() == []
-    assert client.ask("workspace/executeCommand", {"command": "gslang.verify", "arguments": [uri, "zero"]})["verdict"] == "refuted"
+    assert (
+        client.ask("workspace/executeCommand", {"command": "gslang.verify", "arguments": [uri, "zero"]})[
+            "verdict"
+        ]
+        == "refuted"
+    )
     (action,) = offered()
-    made = client.ask("workspace/executeCommand", {"command": action["command"]["command"], "arguments": action["command"]["arguments"]})
+    made = client.ask(
+        "workspace/executeCommand",
+        {"command": action["command"]["command"], "arguments": action["command"]["arguments"]},
+    )
     now = after(text, client.requests[-1]["params"]["edit"]["changes"][uri])
     assert "z.value == 0" in made and now == text.replace("rule zero(x, z: const): x + z => x;", made)
     assert check_source(Source("x", now)).ok
@@ -148,7 +211,13 @@ def test_conditions_of_a_refuted_rule_are_found(client: Client) -> None:
 
 def test_no_test_for_what_has_no_instance(client: Client) -> None:
     client.open("untitled:none", "## Doc.\nrule none_such(x): exp(x) where 1 == 2 => x;\n")
-    assert client.ask("workspace/executeCommand", {"command": "gslang.addTest", "arguments": ["untitled:none", "none_such"]}) == ""
+    assert (
+        client.ask(
+            "workspace/executeCommand",
+            {"command": "gslang.addTest", "arguments": ["untitled:none", "none_such"]},
+        )
+        == ""
+    )
     assert any("no graph was found" in n["params"].get("message", "") for n in client.notices)
 
 
@@ -173,7 +242,10 @@ test "bad" for wrong {
 
 
 def lenses(client: Client, uri: str) -> list[dict[str, Any]]:
-    return [found if "command" in found else client.ask("codeLens/resolve", found) for found in client.on("codeLens", uri)]
+    return [
+        found if "command" in found else client.ask("codeLens/resolve", found)
+        for found in client.on("codeLens", uri)
+    ]
 
 
 def titles(client: Client, uri: str) -> list[str]:
@@ -185,16 +257,26 @@ def test_tests_are_run(client: Client) -> None:
     client.open(uri, RULES)
     assert titles(client, uri)[0] == "run 1 test" and titles(client, uri).count("run test") == 2
     lens = [found for found in lenses(client, uri) if found["command"]["title"] == "run test"]
-    results = [client.ask("workspace/executeCommand", {"command": found["command"]["command"], "arguments": found["command"]["arguments"]}) for found in lens]
+    results = [
+        client.ask(
+            "workspace/executeCommand",
+            {"command": found["command"]["command"], "arguments": found["command"]["arguments"]},
+        )
+        for found in lens
+    ]
     assert results == [{"passed": 1, "failed": 0}, {"passed": 0, "failed": 1}]
     assert titles(client, uri)[4] == "✓ passed" and titles(client, uri)[-1].startswith("✗ the numbers differ")
-    assert any("1 failed" in n["params"]["message"] for n in client.notices if n["method"] == "window/showMessage")
+    assert any(
+        "1 failed" in n["params"]["message"] for n in client.notices if n["method"] == "window/showMessage"
+    )
 
 
 def test_an_edit_makes_results_old(client: Client) -> None:
     uri = "file:///nowhere/old.gsl"
     client.open(uri, RULES)
-    client.ask("workspace/executeCommand", {"command": "gslang.runTests", "arguments": [uri, "relu_twice", "good"]})
+    client.ask(
+        "workspace/executeCommand", {"command": "gslang.runTests", "arguments": [uri, "relu_twice", "good"]}
+    )
     assert "✓ passed" in titles(client, uri)
     line, character = place(RULES, "=> nn.relu(x);", 3)
     start = {"line": line, "character": character}
@@ -205,7 +287,10 @@ def test_an_edit_makes_results_old(client: Client) -> None:
 def test_the_client_is_asked_to_look_again() -> None:
     client = Client(capabilities={"workspace": {"codeLens": {"refreshSupport": True}}})
     client.open("untitled:refresh", RULES)
-    client.ask("workspace/executeCommand", {"command": "gslang.runTests", "arguments": ["untitled:refresh", "relu_twice"]})
+    client.ask(
+        "workspace/executeCommand",
+        {"command": "gslang.runTests", "arguments": ["untitled:refresh", "relu_twice"]},
+    )
     client.ask("workspace/symbol", {"query": "no such name"})
     assert [r["method"] for r in client.requests] == ["workspace/codeLens/refresh"]
     assert client.close() == 0 and client.stderr == ""
@@ -217,34 +302,52 @@ def test_rules_are_verified(client: Client) -> None:
     answer = client.ask("workspace/executeCommand", {"command": "gslang.verify", "arguments": [uri, "wrong"]})
     assert answer["verdict"] == "refuted"
     assert "verify: refuted" in titles(client, uri)
-    assert any("wrong: refuted" in n["params"]["message"] and n["params"]["type"] == 1 for n in client.notices if n["method"] == "window/showMessage")
+    assert any(
+        "wrong: refuted" in n["params"]["message"] and n["params"]["type"] == 1
+        for n in client.notices if n["method"] == "window/showMessage"
+    )
 
 
 def test_a_verdict_is_remembered_where_no_cache_can_be_written(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("GSLANG_CACHE", "off")
     client = Client()
     client.open("untitled:verdict", RULES)
-    client.ask("workspace/executeCommand", {"command": "gslang.verify", "arguments": ["untitled:verdict", "wrong"]})
+    client.ask(
+        "workspace/executeCommand", {"command": "gslang.verify", "arguments": ["untitled:verdict", "wrong"]}
+    )
     assert "verify: refuted" in titles(client, "untitled:verdict")
     assert client.close() == 0 and client.stderr == ""
 
 
 @pytest.mark.parametrize("where", ["gslang.toml", "pyproject.toml"])
 def test_matches_in_the_model_of_the_project(client: Client, tmp_path: Path, where: str) -> None:
-    relay = 'def @main(%x: Tensor[(2, 3), float32]) {\n  %0 = nn.relu(%x);\n  %1 = nn.relu(%0);\n  nn.relu(%1)\n}\n'
+    relay = (
+        "def @main(%x: Tensor[(2, 3), float32]) {\n  %0 = nn.relu(%x);\n  %1 = nn.relu(%0);\n  nn.relu(%1)\n"
+        "}\n"
+    )
     (tmp_path / "net.relay").write_text('#[version = "0.0.5"]\n' + relay)
-    (tmp_path / where).write_text(("[tool.gslang]\n" if where == "pyproject.toml" else "") + 'model = ["net.relay", "missing.json"]\n')
+    (tmp_path / where).write_text(
+        ("[tool.gslang]\n" if where == "pyproject.toml" else "") + 'model = ["net.relay", "missing.json"]\n'
+    )
     uri = (tmp_path / "rules.gsl").as_uri()
     client.open(uri, RULES)
     found = titles(client, uri)
     assert "2 matches in net.relay" in found and "0 matches in net.relay" in found
     assert any(title.startswith("missing.json cannot be read") for title in found)
-    answer = client.ask("workspace/executeCommand", {"command": "gslang.countMatches", "arguments": [uri, "relu_twice", str(tmp_path / "net.relay")]})
+    answer = client.ask(
+        "workspace/executeCommand",
+        {"command": "gslang.countMatches", "arguments": [uri, "relu_twice", str(tmp_path / "net.relay")]},
+    )
     assert answer == "2 matches in net.relay"
 
 
-@pytest.mark.parametrize("command", ["gslang.runTests", "gslang.verify", "gslang.countMatches", "gslang.addTest", "gslang.findConditions"])
-@pytest.mark.parametrize("arguments", [[], ["file:///no/such.gsl"], ["file:///no/such.gsl", "x", "y", "z"], [1, None], None])
+@pytest.mark.parametrize(
+    "command",
+    ["gslang.runTests", "gslang.verify", "gslang.countMatches", "gslang.addTest", "gslang.findConditions"],
+)
+@pytest.mark.parametrize(
+    "arguments", [[], ["file:///no/such.gsl"], ["file:///no/such.gsl", "x", "y", "z"], [1, None], None]
+)
 def test_commands_with_wrong_arguments(client: Client, command: str, arguments: Any) -> None:
     client.ask("workspace/executeCommand", {"command": command, "arguments": arguments})
     assert json.dumps(arguments) is not None

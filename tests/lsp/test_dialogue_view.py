@@ -44,7 +44,9 @@ def opened(client: Client) -> None:
 
 def test_folding(client: Client) -> None:
     found = {(f["startLine"], f["endLine"]): f["kind"] for f in client.on("foldingRange", URI)}
-    assert found == {(0, 1): "comment", (2, 3): "imports", (6, 14): "region", (7, 10): "region", (16, 20): "region"}
+    assert found == {
+        (0, 1): "comment", (2, 3): "imports", (6, 14): "region", (7, 10): "region", (16, 20): "region",
+    }
 
 
 def test_selection_grows_outwards(client: Client) -> None:
@@ -53,13 +55,19 @@ def test_selection_grows_outwards(client: Client) -> None:
     texts: list[str] = []
     lines = TEXT.splitlines(keepends=True)
     while chain:
-        start, end = ("".join(lines[: p["line"]]) + "".join(lines[p["line"] : p["line"] + 1])[: p["character"]] for p in (chain["range"]["start"], chain["range"]["end"]))
+        start, end = (
+            "".join(lines[: p["line"]]) + "".join(lines[p["line"] : p["line"] + 1])[: p["character"]]
+            for p in (chain["range"]["start"], chain["range"]["end"])
+        )
         texts.append(TEXT[len(start) : len(end)])
         chain = chain.get("parent")
     assert texts[0] == "groups" and texts[1] == "groups = 1" and texts[-1] == TEXT
     assert all(a in b and len(a) < len(b) for a, b in zip(texts, texts[1:]))
     begins = [t.strip() for t in texts]
-    assert any(t.startswith("nn.conv2d(") for t in begins) and any(t.startswith("c = nn") for t in begins) and any(t.startswith("rule branches") for t in begins)
+    assert (
+        any(t.startswith("nn.conv2d(") for t in begins) and any(t.startswith("c = nn") for t in begins)
+        and any(t.startswith("rule branches") for t in begins)
+    )
 
 
 def colours(client: Client, data: list[int], text: str) -> dict[str, set[tuple[str, tuple[str, ...]]]]:
@@ -72,7 +80,9 @@ def colours(client: Client, data: list[int], text: str) -> dict[str, set[tuple[s
         ahead, across, width, kind, bits = data[k : k + 5]
         line, character = line + ahead, across if ahead else character + across
         modifiers = tuple(name for bit, name in enumerate(legend["tokenModifiers"]) if bits >> bit & 1)
-        found.setdefault(lines[line][character : character + width], set()).add((legend["tokenTypes"][kind], modifiers))
+        found.setdefault(lines[line][character : character + width], set()).add(
+            (legend["tokenTypes"][kind], modifiers)
+        )
     return found
 
 
@@ -82,7 +92,10 @@ def test_colours(client: Client) -> None:
     assert found["conv2d"] == {("method", ())} and found["front"] == {("function", ())}
     assert found["c"] == {("variable", ("declaration",)), ("variable", ())}
     assert found["x"] == {("parameter", ("declaration",)), ("parameter", ())}
-    assert found["groups"] == {("property", ())} and found["var"] == {("type", ())} and found["float32"] == {("type", ())}
+    assert (
+        found["groups"] == {("property", ())} and found["var"] == {("type", ())}
+        and found["float32"] == {("type", ())}
+    )
     assert found["where"] == {("keyword", ())} and found['"a test"'] == {("string", ())}
     assert found["## What the rule does."] == {("comment", ("documentation",))}
 
@@ -120,7 +133,10 @@ def test_colours_follow_what_is_declared(client: Client) -> None:
 
 
 def hints(client: Client, uri: str, **more: Any) -> list[tuple[int, int, str]]:
-    return [(h["position"]["line"], h["position"]["character"], h["label"]) for h in client.on("inlayHint", uri, **more)]
+    return [
+        (h["position"]["line"], h["position"]["character"], h["label"])
+        for h in client.on("inlayHint", uri, **more)
+    ]
 
 
 def test_hints_of_order_and_types(client: Client) -> None:
@@ -134,7 +150,12 @@ def test_hints_of_order_and_types(client: Client) -> None:
 
 
 def test_hints_of_a_part(client: Client) -> None:
-    assert {line for line, _, _ in hints(client, URI, range={"start": {"line": 12, "character": 0}, "end": {"line": 13, "character": 0}})} == {12}
+    assert {
+        line
+        for line, _, _ in hints(
+            client, URI, range={"start": {"line": 12, "character": 0}, "end": {"line": 13, "character": 0}}
+        )
+    } == {12}
 
 
 # ── formatting ──
@@ -143,8 +164,12 @@ def test_hints_of_a_part(client: Client) -> None:
 def after(text: str, edits: list[dict[str, Any]]) -> str:
     lines = text.splitlines(keepends=True) + [""]
     offset = [sum(map(len, lines[:k])) for k in range(len(lines) + 1)]
-    for edit in sorted(edits, key=lambda e: (e["range"]["start"]["line"], e["range"]["start"]["character"]), reverse=True):
-        start, end = (offset[p["line"]] + p["character"] for p in (edit["range"]["start"], edit["range"]["end"]))
+    for edit in sorted(
+        edits, key=lambda e: (e["range"]["start"]["line"], e["range"]["start"]["character"]), reverse=True
+    ):
+        start, end = (
+            offset[p["line"]] + p["character"] for p in (edit["range"]["start"], edit["range"]["end"])
+        )
         text = text[:start] + edit["newText"] + text[end:]
     return text
 
@@ -166,7 +191,10 @@ def test_formatting_a_part(client: Client) -> None:
     uri = "file:///nowhere/part.gsl"
     client.open(uri, UGLY)
     line, _ = place(UGLY, "size=")
-    edits = client.on("rangeFormatting", uri, options=OPTIONS, range={"start": {"line": line, "character": 0}, "end": {"line": line, "character": 3}})
+    edits = client.on(
+        "rangeFormatting", uri, options=OPTIONS,
+        range={"start": {"line": line, "character": 0}, "end": {"line": line, "character": 3}},
+    )
     result = after(UGLY, edits)
     assert "size = c.ndim" in result and '"a test"   for' in result
 
@@ -175,7 +203,10 @@ def test_formatting_what_can_be_read(client: Client) -> None:
     uri, text = "file:///nowhere/half.gsl", UGLY + "\nrule broken(x { exp(x\n"
     client.open(uri, text)
     result = after(text, client.on("formatting", uri, options=OPTIONS))
-    assert "size = c.ndim" in result and '"a test" for' in result and result.endswith("\nrule broken(x { exp(x\n")
+    assert (
+        "size = c.ndim" in result and '"a test" for' in result
+        and result.endswith("\nrule broken(x { exp(x\n")
+    )
 
 
 def test_nothing_to_format(client: Client) -> None:

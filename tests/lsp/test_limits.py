@@ -1,4 +1,6 @@
-"""Files beyond a limit: the server says so where they are, answers questions about them, and serves the others as before."""
+"""Files beyond a limit: the server says so where they are, answers questions about them, and serves the
+others as before.
+"""
 
 from __future__ import annotations
 
@@ -12,9 +14,14 @@ from tests.hostile.corpus import corpus
 GOOD = "## Doc.\nrule twice(x): exp(log(x)) => x;\nrule broken(x): exp(y) => x;\n"
 # Some that are beyond a limit, with what is said.
 LIMITS = {
-    "functions_chain.gsl": "E0107", "functions_unshared.gsl": "E0107", "parentheses.gsl": "E0107", "lists.gsl": "E0107", "digits_5000.gsl": "E01",
-    "lets_deep.gsl": "E0107", "choices_deep.gsl": "E0107",
-}  # fmt: skip
+    "functions_chain.gsl": "E0107",
+    "functions_unshared.gsl": "E0107",
+    "parentheses.gsl": "E0107",
+    "lists.gsl": "E0107",
+    "digits_5000.gsl": "E01",
+    "lets_deep.gsl": "E0107",
+    "choices_deep.gsl": "E0107",
+}
 
 
 def served(store: Store, name: str, text: str) -> list[str]:
@@ -33,7 +40,9 @@ def served(store: Store, name: str, text: str) -> list[str]:
     return codes
 
 
-@pytest.mark.parametrize("names", [tuple(LIMITS), pytest.param((), marks=pytest.mark.long)], ids=["limits", "all"])
+@pytest.mark.parametrize(
+    "names", [tuple(LIMITS), pytest.param((), marks=pytest.mark.long)], ids=["limits", "all"]
+)
 def test_limits_are_said_and_other_files_served(names: tuple[str, ...]) -> None:
     store = Store()
     expected = served(store, "good.gsl", GOOD)

@@ -1,4 +1,6 @@
-"""Replacing the lines that differ makes the new text of the old one, and large texts take no longer than they are long."""
+"""Replacing the lines that differ makes the new text of the old one, and large texts take no longer than they
+are long.
+"""
 
 from __future__ import annotations
 
@@ -29,17 +31,28 @@ def test_the_new_text_comes_of_the_old_one(old: list[str], new: list[str]) -> No
 
 
 def test_what_stays_is_not_replaced() -> None:
-    old = [f"rule r{k}\n" if j == 0 else "    same\n" if j < 3 else f"  bad{k % 2}\n" for k in range(50) for j in range(4)]
+    old = [
+        f"rule r{k}\n" if j == 0 else "    same\n" if j < 3 else f"  bad{k % 2}\n"
+        for k in range(50)
+        for j in range(4)
+    ]
     new = ["  good\n" if line.startswith("  bad") else line for line in old]
-    assert [(i1, i2) for i1, i2, _, _ in changed_lines(old, new)] == [(4 * k + 3, 4 * k + 4) for k in range(50)]
+    assert [(i1, i2) for i1, i2, _, _ in changed_lines(old, new)] == [
+        (4 * k + 3, 4 * k + 4) for k in range(50)
+    ]
 
 
 def test_long_texts() -> None:
-    """Lines that are much alike, every fourth of them another one; and as many without a line that stands once. Counted: effort
-    grows with the lines."""
+    """Lines that are much alike, every fourth of them another one; and as many without a line that stands
+    once. Counted: effort grows with the lines.
+    """
 
     def compare(rules: int) -> None:
-        old = [f"rule r{k}(x) {{\n" if j == 0 else "  a\n" if j == 1 else "" if j == 2 else "}\n" for k in range(rules) for j in range(4)]
+        old = [
+            f"rule r{k}(x) {{\n" if j == 0 else "  a\n" if j == 1 else "" if j == 2 else "}\n"
+            for k in range(rules)
+            for j in range(4)
+        ]
         assert replaced(old, [line.replace("  a", "    a") for line in old])[1] == "    a\n"
         assert replaced(["x\n", "}\n"] * 2 * rules, ["y\n", "}\n"] * 2 * rules) == ["y\n", "}\n"] * 2 * rules
 

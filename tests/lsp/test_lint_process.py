@@ -1,4 +1,6 @@
-"""Costly lints run beside the server: they say what they would say in place, stale ones are left, and nobody waits for them."""
+"""Costly lints run beside the server: they say what they would say in place, stale ones are left, and nobody
+waits for them.
+"""
 
 from __future__ import annotations
 
@@ -52,8 +54,14 @@ def talk(store: Store, scenario: Callable[[Talk], Awaitable[None]]) -> None:
 
 
 def test_the_same_findings_as_in_place(store: Store, tmp_path: Path) -> None:
-    """With spans in the very texts of the document, also where an item stands twice in the file, and in one that is imported and open."""
-    texts = {"loop.gsl": LOOP, "twice.gsl": LOOP + "# end\n# end\n", "user.gsl": 'use "./loop.gsl";\n' + LOOP.replace("there", "over").replace("back", "again")}
+    """With spans in the very texts of the document, also where an item stands twice in the file, and in one
+    that is imported and open.
+    """
+    texts = {
+        "loop.gsl": LOOP,
+        "twice.gsl": LOOP + "# end\n# end\n",
+        "user.gsl": 'use "./loop.gsl";\n' + LOOP.replace("there", "over").replace("back", "again"),
+    }
     for name, text in texts.items():
         (tmp_path / name).write_text(text)
     documents = [store.put((tmp_path / name).as_uri(), text, 1) for name, text in texts.items()]
@@ -68,13 +76,17 @@ def test_the_same_findings_as_in_place(store: Store, tmp_path: Path) -> None:
             assert found == expected and {f.code for f in found} >= {"L0203"}
             for finding, other in zip(found, expected):
                 assert finding.primary.span.source is other.primary.span.source
-                assert [label.span.source for label in finding.related] == [label.span.source for label in other.related]
+                assert [label.span.source for label in finding.related] == [
+                    label.span.source for label in other.related
+                ]
         assert one.process.awaited == {}
 
     talk(store, scenario)
 
 
-def test_what_is_stale_is_left_and_what_is_not_goes_on(store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_is_stale_is_left_and_what_is_not_goes_on(
+    store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr("gslang.lsp.lint_process.command", gate.command)
     slow, loop = (tmp_path / "held.gsl").as_uri(), (tmp_path / "loop.gsl").as_uri()
 
@@ -93,11 +105,14 @@ def test_what_is_stale_is_left_and_what_is_not_goes_on(store: Store, tmp_path: P
         assert one.process.awaited == {}
         one.process.ask([store.open[loop]])
         await one.until(lambda: bool(one.answers))
-        assert one.answers == [store.open[loop]]  # it did not wait for the slow one to end, which is told of no more
+        # it did not wait for the slow one to end, which is told of no more
+        assert one.answers == [store.open[loop]]
         (tmp_path / "go").touch()
         one.process.ask([store.open[slow]])
         await one.until(lambda: len(one.answers) == 2)
-        assert one.answers[1].text == LOOP + "# changed\n" and {f.code for f in one.answers[1].memo["lints"][2]} >= {"L0203"}
+        assert one.answers[1].text == LOOP + "# changed\n" and {
+            f.code for f in one.answers[1].memo["lints"][2]
+        } >= {"L0203"}
 
     talk(store, scenario)
 
@@ -107,7 +122,10 @@ def test_a_process_that_ends_by_itself(
 ) -> None:
     """What it ended over is not tried again; the next document gets a new one."""
     monkeypatch.setattr("gslang.lsp.lint_process.command", gate.command)
-    slow, loop = store.put((tmp_path / "held.gsl").as_uri(), LOOP, 1), store.put((tmp_path / "loop.gsl").as_uri(), LOOP, 1)
+    slow, loop = (
+        store.put((tmp_path / "held.gsl").as_uri(), LOOP, 1),
+        store.put((tmp_path / "loop.gsl").as_uri(), LOOP, 1),
+    )
 
     async def scenario(one: Talk) -> None:
         one.process.ask([slow, loop])
@@ -122,7 +140,9 @@ def test_a_process_that_ends_by_itself(
     talk(store, scenario)
 
 
-def test_without_a_process(store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture) -> None:
+def test_without_a_process(
+    store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
     def refuse(*given: Any, **more: Any) -> Any:
         raise OSError("no more processes")
 
@@ -144,7 +164,10 @@ def test_an_editor_is_answered_meanwhile(tmp_path: Path) -> None:
     asyncio.run(asyncio.wait_for(gate.begun(tmp_path), LONG))
 
     def late() -> list[set[str]]:
-        shown = [n["params"]["diagnostics"] for n in client.notices if n["method"] == "textDocument/publishDiagnostics"]
+        shown = [
+            n["params"]["diagnostics"]
+            for n in client.notices if n["method"] == "textDocument/publishDiagnostics"
+        ]
         return [found for one in shown if (found := {d["code"] for d in one}) != quick]
 
     line = text.count("\n") - 1
@@ -152,11 +175,15 @@ def test_an_editor_is_answered_meanwhile(tmp_path: Path) -> None:
     assert client.at("completion", uri, line, 5)["items"]
     assert late() == []
     (tmp_path / "go").touch()
-    client.until(lambda n: n["method"].endswith("publishDiagnostics") and {d["code"] for d in n["params"]["diagnostics"]} > quick)
+    client.until(lambda n: (
+        n["method"].endswith("publishDiagnostics") and {d["code"] for d in n["params"]["diagnostics"]} > quick
+    ))
     assert client.close() == 0 and client.stderr == ""
 
 
-def test_it_ends_with_the_server_whatever_it_is_at(store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_it_ends_with_the_server_whatever_it_is_at(
+    store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr("gslang.lsp.lint_process.command", gate.command)
 
     async def scenario(one: Talk) -> None:

@@ -1,4 +1,6 @@
-"""Names found from tokens are those of the syntax tree, on every shipped file; and what each one refers to, on small texts."""
+"""Names found from tokens are those of the syntax tree, on every shipped file; and what each one refers to,
+on small texts.
+"""
 
 from __future__ import annotations
 
@@ -27,7 +29,10 @@ def introduced(item: n.Item) -> set[tuple[int, str]]:
     found = []
     for node in walk(item):
         match node:
-            case n.Bind() | n.Walrus() | n.Each() | n.Input() | n.FnParameter() | n.TestInput() | n.Rule() | n.FnDecl() | n.PassDecl() | n.OpDecl():
+            case (
+                n.Bind() | n.Walrus() | n.Each() | n.Input() | n.FnParameter() | n.TestInput() | n.Rule()
+                | n.FnDecl() | n.PassDecl() | n.OpDecl()
+            ):
                 found.append(node.name)
             case n.Parameter():
                 found.append(node.name)
@@ -46,15 +51,26 @@ def test_what_is_introduced(path: Path) -> None:
 
 @pytest.mark.parametrize("path", FILES, ids=lambda p: f"{p.parent.name}/{p.name}")
 def test_every_mention_is_found_and_resolved(path: Path) -> None:
-    """Each name that an expression of the tree reads is a mention; it is local just if the item introduces it where it is seen."""
+    """Each name that an expression of the tree reads is a mention; it is local just if the item introduces it
+    where it is seen.
+    """
     for piece in cut_file(str(path), path.read_text(encoding="utf-8")):
         for item in piece.items:
             own = {name for _, name in introduced(item)}
             at = {m.start: m for m in marks(piece)}
             for node in walk(item):
-                if isinstance(node, n.Call) and isinstance(node.callee, n.Attribute) and node.callee.span.start in at:
-                    assert at[node.callee.span.start].role == "callee" or at[node.callee.span.start].local is not None
-                if isinstance(node, n.Name) and "." not in node.id and node.id not in ("fold", "cse", "where"):
+                if (
+                    isinstance(node, n.Call) and isinstance(node.callee, n.Attribute)
+                    and node.callee.span.start in at
+                ):
+                    assert (
+                        at[node.callee.span.start].role == "callee"
+                        or at[node.callee.span.start].local is not None
+                    )
+                if (
+                    isinstance(node, n.Name) and "." not in node.id
+                    and node.id not in ("fold", "cse", "where")
+                ):
                     mark = at[node.span.start]
                     if mark.role == "name" and mark.text in own:
                         assert mark.local is not None, (piece.text, mark)
@@ -71,7 +87,10 @@ def resolved(text: str) -> dict[str, list[str]]:
 
 
 def test_templates_and_their_names() -> None:
-    found = resolved("rule r(x) { each b in 2.. { w = var(shape = first.w.shape); c = f(x, w); } *b.c => g([k.w for k in b], b[0].c.axis) }")
+    found = resolved(
+        "rule r(x) { each b in 2.. { w = var(shape = first.w.shape); c = f(x, w); } *b.c => g([k.w for k in "
+        "b], b[0].c.axis) }"
+    )
     names = {key.split("@")[0]: roles for key, roles in found.items()}
     assert names["w"] == ["binding", "field", "name", "field"]
     assert names["c"] == ["binding", "field", "field"]
@@ -108,14 +127,18 @@ def test_words_are_those_of_the_language() -> None:
 
 
 def test_searching_a_workspace_parses_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Counted: symbols, references and the dialect of a file are found from tokens alone, so that large workspaces can be searched."""
+    """Counted: symbols, references and the dialect of a file are found from tokens alone, so that large
+    workspaces can be searched.
+    """
     from lsprotocol import types as lsp
 
     from gslang.lsp.navigation import all_references
     from gslang.lsp.symbols import workspace_symbols
 
     for k in range(30):
-        (tmp_path / f"f{k}.gsl").write_text(f'dialect relay;\nuse "./base.gsl";\nrule r{k}(x): exp(x) where f(1) == {k} => x;\n')
+        (tmp_path / f"f{k}.gsl").write_text(
+            f'dialect relay;\nuse "./base.gsl";\nrule r{k}(x): exp(x) where f(1) == {k} => x;\n'
+        )
     (tmp_path / "base.gsl").write_text("fn f(a) = a;\n")
     store = Store()
     store.roots = [tmp_path]
@@ -126,11 +149,16 @@ def test_searching_a_workspace_parses_nothing(tmp_path: Path, monkeypatch: pytes
     assert len(all_references(store, base, lsp.Position(0, 3), True)) == 31
 
 
-def test_files_on_disk_are_parsed_as_a_whole_and_from_the_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_files_on_disk_are_parsed_as_a_whole_and_from_the_cache(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """What comes from the cache speaks of the pieces that are there, also where two have the same text."""
     monkeypatch.setenv("GSLANG_CACHE", str(tmp_path / "cache"))
     cache_folder.cache_clear()
-    text = "## A.\nrule a(x): exp(x) => x;\n# same\nrule b(x): exp(x) => x;\n# same\nrule b(x): exp(x) => x;\nrule broken(x): => ;\n"
+    text = (
+        "## A.\nrule a(x): exp(x) => x;\n# same\nrule b(x): exp(x) => x;\n# same\nrule b(x): exp(x) => x;\n"
+        "rule broken(x): => ;\n"
+    )
     parsed: list[str] = []
     parse_piece = pieces.parse
     monkeypatch.setattr(pieces, "parse", lambda source: (parsed.append(source.text), parse_piece(source))[1])

@@ -1,4 +1,6 @@
-"""Positions in each unit, with characters of one to four bytes, and all line ends; in the file itself and over the wire."""
+"""Positions in each unit, with characters of one to four bytes, and all line ends; in the file itself and
+over the wire.
+"""
 
 from __future__ import annotations
 
@@ -49,7 +51,10 @@ def test_inside_of_a_character() -> None:
     assert Lines("a\r\nb").position(2) == (0, 1)
 
 
-TEXT = '## é 😀\nrule emoji(x): "é😀" == x.kind;\nrule r(x): nn.relu(nn.relux(x)) where "é😀é" == x.dtype and 😀exq(x) => x;\r\n# \u2028 \x0c\rrule last(x): exq(x) => x;'
+TEXT = (
+    '## é 😀\nrule emoji(x): "é😀" == x.kind;\nrule r(x): nn.relu(nn.relux(x)) where "é😀é" == x.dtype and '
+    '😀exq(x) => x;\r\n# \u2028 \x0c\rrule last(x): exq(x) => x;'
+)
 
 
 @pytest.mark.parametrize("unit", UNITS)
@@ -68,10 +73,16 @@ def say_it_all(client: Client, uri: str, unit: str, end: str) -> None:
     (found,) = [d for d in client.open(uri, text) if d["code"] == "E0301"]
     line = re.split("\r\n|\r|\n", text)[1]
     start = len(line[: line.index("exq")].encode(encoding)) // size
-    assert found["range"] == {"start": {"line": 1, "character": start}, "end": {"line": 1, "character": start + 3}}
+    assert found["range"] == {
+        "start": {"line": 1, "character": start},
+        "end": {"line": 1, "character": start + 3},
+    }
     assert client.at("hover", uri, 1, start - 4)["contents"]["value"].startswith("**b**")
     behind = {"line": 1, "character": start + len("é😀".encode(encoding)) // size}
-    edits = [{"range": found["range"], "text": "é😀"}, {"range": {"start": found["range"]["start"], "end": behind}, "text": "exp"}]
+    edits = [
+        {"range": found["range"], "text": "é😀"},
+        {"range": {"start": found["range"]["start"], "end": behind}, "text": "exp"},
+    ]
     assert [d for d in client.change(uri, *edits) if d["code"] == "E0301"] == []
 
 

@@ -1,4 +1,6 @@
-"""The recorded dialogues, said again: every answer is the one that was recorded (`python -m tests.lsp.record` records anew)."""
+"""The recorded dialogues, said again: every answer is the one that was recorded (`python -m tests.lsp.record`
+records anew).
+"""
 
 from __future__ import annotations
 

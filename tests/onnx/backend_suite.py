@@ -1,7 +1,8 @@
 """ONNX's backend suite: each case's model before and after a pass, run as the case says.
 
-A model that onnxruntime loads must load and give the same numbers after the rewriting; one that it does not is held to
-the outputs that the case states, by ONNX's reference evaluator, if that gives them for the model as it was.
+A model that onnxruntime loads must load and give the same numbers after the rewriting; one that it does not
+is held to the outputs that the case states, by ONNX's reference evaluator, if that gives them for the model
+as it was.
 """
 
 from __future__ import annotations
@@ -24,7 +25,8 @@ DATA = Path(onnx.__file__).parent / "backend/test/data"
 
 @dataclass(frozen=True)
 class Case:
-    """`feeds`: input name → value; `wanted`: the outputs that the suite states, empty where it states none."""
+    """`feeds`: input name → value; `wanted`: the outputs that the suite states, empty where it states none.
+    """
 
     name: str
     model: Any
@@ -50,14 +52,26 @@ def cases() -> Iterator[Case]:
         folder = path.parent / "test_data_set_0"
         names = _input_names(model)
         found = [_loaded(folder / f"input_{k}.pb", model.graph.input, name) for k, name in enumerate(names)]
-        outputs = tuple(_loaded(folder / f"output_{k}.pb", model.graph.output, v.name) for k, v in enumerate(model.graph.output))
-        yield Case(f"{path.parent.parent.name}/{path.parent.name}", model, dict(zip(names, found)), outputs, 1e-3, 1e-5)
+        outputs = tuple(
+            _loaded(folder / f"output_{k}.pb", model.graph.output, v.name)
+            for k, v in enumerate(model.graph.output)
+        )
+        yield Case(
+            f"{path.parent.parent.name}/{path.parent.name}", model, dict(zip(names, found)), outputs, 1e-3,
+            1e-5,
+        )
 
 
 def with_constants(case: Case) -> Case | None:
-    """The case with every integer or boolean input but the first input as a constant, so that more is folded; None without any."""
+    """The case with every integer or boolean input but the first input as a constant, so that more is folded;
+    None without any.
+    """
     first = next(iter(case.feeds), None)
-    fixed = {n: v for n, v in case.feeds.items() if n != first and isinstance(v, np.ndarray) and v.dtype.kind in "ib" and v.size < 1000}
+    fixed = {
+        n: v
+        for n, v in case.feeds.items()
+        if n != first and isinstance(v, np.ndarray) and v.dtype.kind in "ib" and v.size < 1000
+    }
     used = set(fixed) & {v.name for v in case.model.graph.input}
     if not used or case.model.ir_version < 4:
         return None
@@ -66,7 +80,9 @@ def with_constants(case: Case) -> Case | None:
     kept = [v for v in model.graph.input if v.name not in used]
     del model.graph.input[:]
     model.graph.input.extend(kept)
-    model.graph.initializer.extend(numpy_helper.from_array(np.ascontiguousarray(fixed[name]), name) for name in sorted(used))
+    model.graph.initializer.extend(
+        numpy_helper.from_array(np.ascontiguousarray(fixed[name]), name) for name in sorted(used)
+    )
     feeds = {name: value for name, value in case.feeds.items() if name not in used}
     return Case(f"{case.name}+constants", model, feeds, case.wanted, case.rtol, case.atol)
 
@@ -100,14 +116,19 @@ def fault(case: Case, pass_names: Sequence[str]) -> str | None:
             return f"{name}: does not run any more"
         if not _agree(found, before, case):
             return f"{name}: other numbers"
-        if case.wanted and _agree(before, case.wanted, case) and not _agree(found, case.wanted, case) and not _is_stated(after, case):
+        if (
+            case.wanted and _agree(before, case.wanted, case) and not _agree(found, case.wanted, case)
+            and not _is_stated(after, case)
+        ):
             return f"{name}: not the numbers that the suite states"
     return None
 
 
 def _is_stated(model: Any, case: Case) -> bool:
-    """True if the reference evaluator, of which the suite has its outputs, gives these: then it is a kernel of onnxruntime that rounds in
-    its own way. (That of float16 `Attention` is two units in the last place off, in the suite's model of one `Attention` as in ours.)"""
+    """True if the reference evaluator, of which the suite has its outputs, gives these: then it is a kernel
+    of onnxruntime that rounds in its own way. (That of float16 `Attention` is two units in the last place
+    off, in the suite's model of one `Attention` as in ours.)
+    """
     found = _reference(model, case.feeds)
     return found is not None and _agree(found, case.wanted, case)
 
@@ -133,7 +154,9 @@ def _array(value: Any) -> Any:
 
 def _loaded(path: Path, values: Any, name: str) -> Any:
     stated = next(v.type for v in values if v.name == name)
-    kind = {"sequence_type": onnx.SequenceProto, "optional_type": onnx.OptionalProto}.get(stated.WhichOneof("value"), onnx.TensorProto)
+    kind = {"sequence_type": onnx.SequenceProto, "optional_type": onnx.OptionalProto}.get(
+        stated.WhichOneof("value"), onnx.TensorProto
+    )
     message = kind()
     message.ParseFromString(path.read_bytes())
     return _array(message)
@@ -148,7 +171,9 @@ def _run(model: Any, feeds: Mapping[str, Any]) -> list[Any] | None:
     options.log_severity_level = 4
     options.intra_op_num_threads = options.inter_op_num_threads = 1
     try:
-        session = onnxruntime.InferenceSession(model.SerializeToString(), options, providers=["CPUExecutionProvider"])
+        session = onnxruntime.InferenceSession(
+            model.SerializeToString(), options, providers=["CPUExecutionProvider"]
+        )
         return list(session.run(None, dict(feeds)))
     except Exception:
         return None
@@ -166,7 +191,9 @@ def _reference(model: Any, feeds: Mapping[str, Any]) -> list[Any] | None:
 
 
 def _agree(found: Sequence[Any], wanted: Sequence[Any], case: Case) -> bool:
-    """Equal up to the case's tolerance, with the same element types and shapes; what is not said agrees with anything."""
+    """Equal up to the case's tolerance, with the same element types and shapes; what is not said agrees with
+    anything.
+    """
     if len(found) != len(wanted):
         return False
     return all(_equal(a, b, case) for a, b in zip(found, wanted))
@@ -176,7 +203,10 @@ def _equal(a: Any, b: Any, case: Case) -> bool:
     if a is None or b is None:
         return a is b
     if isinstance(a, (list, tuple)) or isinstance(b, (list, tuple)):
-        return isinstance(a, (list, tuple)) and isinstance(b, (list, tuple)) and len(a) == len(b) and all(map(lambda x, y: _equal(x, y, case), a, b))
+        return (
+            isinstance(a, (list, tuple)) and isinstance(b, (list, tuple)) and len(a) == len(b)
+            and all(map(lambda x, y: _equal(x, y, case), a, b))
+        )
     if isinstance(a, dict) or isinstance(b, dict):
         return bool(a == b)
     a, b = np.asarray(a), np.asarray(b)
@@ -188,13 +218,18 @@ def _equal(a: Any, b: Any, case: Case) -> bool:
         return a.tobytes() == b.tobytes()
     wide = np.complex128 if a.dtype.kind == "c" else np.float64
     try:
-        return bool(np.allclose(a.astype(wide), b.astype(wide), rtol=max(case.rtol, 1e-3), atol=max(case.atol, 1e-5), equal_nan=True))
+        return bool(np.allclose(
+            a.astype(wide), b.astype(wide), rtol=max(case.rtol, 1e-3), atol=max(case.atol, 1e-5),
+            equal_nan=True,
+        ))
     except TypeError:
         return bool((a == b).all())
 
 
 def fault_upgraded(case: Case, opset: int) -> str | None:
-    """What is wrong with the case's model in a newer operator set; None also where it cannot be run as it is, or is refused."""
+    """What is wrong with the case's model in a newer operator set; None also where it cannot be run as it is,
+    or is refused.
+    """
     try:
         after = gslang.to_onnx(gslang.from_onnx(case.model, opset=opset))
     except gslang.InputError:
@@ -205,4 +240,6 @@ def fault_upgraded(case: Case, opset: int) -> str | None:
     if before is None:
         return None
     found = runner(after, case.feeds)
-    return "does not run any more" if found is None else None if _agree(found, before, case) else "other numbers"
+    return (
+        "does not run any more" if found is None else None if _agree(found, before, case) else "other numbers"
+    )

@@ -1,4 +1,6 @@
-"""Every case of ONNX's backend suite, as it is and with constants for its integer inputs, after each shipped pass."""
+"""Every case of ONNX's backend suite, as it is and with constants for its integer inputs, after each shipped
+pass.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""Rules inside bodies of `If`, `Loop` and `Scan` and inside local functions: valid models, equal numbers, nothing reached out for."""
+"""Rules inside bodies of `If`, `Loop` and `Scan` and inside local functions: valid models, equal numbers,
+nothing reached out for.
+"""
 
 from __future__ import annotations
 
@@ -27,7 +29,10 @@ def feeds_of(found: Any) -> dict[str, Any]:
     for v in found.graph.input:
         shape = [d.dim_value for d in v.type.tensor_type.shape.dim]
         element = v.type.tensor_type.elem_type
-        feeds[v.name] = np.array(True) if element == TensorProto.BOOL else random.standard_normal(shape).astype(np.float32)
+        feeds[v.name] = (
+            np.array(True) if element == TensorProto.BOOL
+            else random.standard_normal(shape).astype(np.float32)
+        )
     return feeds
 
 
@@ -69,12 +74,21 @@ def branches(after: Any) -> dict[str, Any]:
     return {a.name: a.g for a in branch.attribute}
 
 
-def branching_over(then: list[Any], other: list[Any], outer: list[Any], weights: dict[str, Any] | None = None, inner: list[Any] = []) -> Any:
+def branching_over(
+    then: list[Any],
+    other: list[Any],
+    outer: list[Any],
+    weights: dict[str, Any] | None = None,
+    inner: list[Any] = [],
+) -> Any:
     bodies = {
         "then_branch": helper.make_graph(then, "t", [], [value("th")], inner),
         "else_branch": helper.make_graph(other, "e", [], [value("el")]),
     }
-    return model([*outer, node("If", ["cond"], ["y"], "branch", **bodies)], [value("x"), value("cond", (), 9)], [value("y")], weights)
+    return model(
+        [*outer, node("If", ["cond"], ["y"], "branch", **bodies)], [value("x"), value("cond", (), 9)],
+        [value("y")], weights,
+    )
 
 
 def test_both_branches() -> None:
@@ -83,45 +97,72 @@ def test_both_branches() -> None:
         [node("Add", ["c", "c"], ["el"])], [node("Sigmoid", ["x"], ["c"])],
     )  # fmt: skip
     after, result = rewritten(found)
-    assert ops(branches(after)["then_branch"]) == ["Abs"] and list(branches(after)["then_branch"].node[0].input) == ["c"]
+    assert ops(branches(after)["then_branch"]) == ["Abs"] and list(
+        branches(after)["then_branch"].node[0].input
+    ) == ["c"]
     assert ops(branches(after)["else_branch"]) == ["Mul"]
     assert result.applications == 2 and result.report()["rules"]["neg"]["applications"] == 1
     assert after.graph.node[1].name == "branch"
 
 
 def test_the_switch() -> None:
-    found = branching_over([node("Add", ["c", "c"], ["th"])], [node("Abs", ["c"], ["el"])], [node("Sigmoid", ["x"], ["c"])])
+    found = branching_over(
+        [node("Add", ["c", "c"], ["th"])], [node("Abs", ["c"], ["el"])], [node("Sigmoid", ["x"], ["c"])]
+    )
     after, result = rewritten(found, subgraphs=False)
     assert after == found and not result.applications
 
 
 def test_outer_values_are_never_interior() -> None:
     """`Neg` outside and `Neg` inside are no pair: the body is a graph of its own."""
-    found = branching_over([node("Neg", ["c"], ["th"])], [node("Abs", ["c"], ["el"])], [node("Neg", ["x"], ["c"])])
+    found = branching_over(
+        [node("Neg", ["c"], ["th"])], [node("Abs", ["c"], ["el"])], [node("Neg", ["x"], ["c"])]
+    )
     after, result = rewritten(found)
     assert after == found and not result.applications
 
 
 def test_outer_constants_are_constants_inside() -> None:
-    found = branching_over([node("Add", ["c", "zero"], ["t"]), node("Abs", ["t"], ["th"])], [node("Abs", ["c"], ["el"])],
-                           [node("Sigmoid", ["x"], ["c"])], {"zero": np.zeros((1, 3), np.float32)})  # fmt: skip
+    found = branching_over(
+        [node("Add", ["c", "zero"], ["t"]), node("Abs", ["t"], ["th"])], [node("Abs", ["c"], ["el"])],
+        [node("Sigmoid", ["x"], ["c"])], {"zero": np.zeros((1, 3), np.float32)},
+    )
     after, result = rewritten(found)
-    assert ops(branches(after)["then_branch"]) == ["Abs"] and result.applications == 1 and not after.graph.initializer
+    assert (
+        ops(branches(after)["then_branch"]) == ["Abs"] and result.applications == 1
+        and not after.graph.initializer
+    )
 
 
 def test_a_large_outer_constant_is_one_inside_and_stays_outside() -> None:
-    then = [node("MatMul", ["big", "c"], ["m"]), node("ReduceSum", ["m"], ["r"]), node("Mul", ["c", "r"], ["th"])]
-    found = branching_over(then, [node("Abs", ["c"], ["el"])], [node("Sigmoid", ["x"], ["c"])], {"big": np.ones((2000, 2), np.float32)})
-    after, result = rewritten(found, "rule r(w: const, x): MatMul(w, x) where w.value[0][0] == 1.0 => MatMul(w, x * w.value[0][0]);", once=True)
+    then = [
+        node("MatMul", ["big", "c"], ["m"]), node("ReduceSum", ["m"], ["r"]), node("Mul", ["c", "r"], ["th"]),
+    ]
+    found = branching_over(
+        then, [node("Abs", ["c"], ["el"])], [node("Sigmoid", ["x"], ["c"])],
+        {"big": np.ones((2000, 2), np.float32)},
+    )
+    after, result = rewritten(
+        found,
+        "rule r(w: const, x): MatMul(w, x) where w.value[0][0] == 1.0 => MatMul(w, x * w.value[0][0]);",
+        once=True,
+    )
     then_after = branches(after)["then_branch"]
     assert result.applications == 1 and ops(then_after) == ["Mul", "MatMul", "ReduceSum", "Mul"]
-    assert [t.dims for t in then_after.initializer] == [[]] and [t.name for t in after.graph.initializer] == ["big"]
+    assert [t.dims for t in then_after.initializer] == [[]] and [t.name for t in after.graph.initializer] == [
+        "big"
+    ]
 
 
 def test_what_a_body_reads_no_longer_goes() -> None:
-    found = branching_over([node("Mul", ["c", "zero"], ["t"]), node("Add", ["c", "t"], ["th"])], [node("Abs", ["c"], ["el"])],
-                           [node("Sigmoid", ["x"], ["c"]), node("Identity", ["z"], ["zero"])], {"z": np.zeros((2, 3), np.float32)})  # fmt: skip
-    result = gslang.parse_rules("dialect onnx;\nrule r(x, z): x + x * z => x * 1.0;").apply(gslang.from_onnx(found))
+    found = branching_over(
+        [node("Mul", ["c", "zero"], ["t"]), node("Add", ["c", "t"], ["th"])], [node("Abs", ["c"], ["el"])],
+        [node("Sigmoid", ["x"], ["c"]), node("Identity", ["z"], ["zero"])],
+        {"z": np.zeros((2, 3), np.float32)},
+    )
+    result = gslang.parse_rules("dialect onnx;\nrule r(x, z): x + x * z => x * 1.0;").apply(
+        gslang.from_onnx(found)
+    )
     after = gslang.to_onnx(result.graph)
     onnx.checker.check_model(after, full_check=True)
     assert ops(after.graph) == ["Sigmoid", "If"] and not after.graph.initializer
@@ -130,15 +171,23 @@ def test_what_a_body_reads_no_longer_goes() -> None:
 def test_then_the_graph_outside_is_looked_at_again() -> None:
     """A branch that no longer reads the product makes that private: the outer pair matches now."""
     outer = [node("Neg", ["x"], ["n"]), node("Neg", ["n"], ["c"])]
-    found = branching_over([node("Add", ["n", "n"], ["a"]), node("Sub", ["a", "n"], ["b"]), node("Sub", ["b", "n"], ["d"]), node("Add", ["c", "d"], ["th"])],
-                           [node("Abs", ["c"], ["el"])], outer)  # fmt: skip
+    found = branching_over(
+        [
+            node("Add", ["n", "n"], ["a"]), node("Sub", ["a", "n"], ["b"]), node("Sub", ["b", "n"], ["d"]),
+            node("Add", ["c", "d"], ["th"]),
+        ],
+        [node("Abs", ["c"], ["el"])], outer,
+    )
     rules = "rule neg(x): Neg(Neg(x)) => x; rule gone(x, n): x + (n + n - n - n) => Identity(x);"
     after, _ = rewritten(found, rules)
     assert ops(after.graph) == ["If"] and list(branches(after)["else_branch"].node[0].input) == ["x"]
 
 
 def test_an_output_that_becomes_an_outer_value() -> None:
-    found = branching_over([node("Neg", ["c"], ["t"]), node("Neg", ["t"], ["th"])], [node("Abs", ["c"], ["el"])], [node("Sigmoid", ["x"], ["c"])])
+    found = branching_over(
+        [node("Neg", ["c"], ["t"]), node("Neg", ["t"], ["th"])], [node("Abs", ["c"], ["el"])],
+        [node("Sigmoid", ["x"], ["c"])],
+    )
     after, _ = rewritten(found)
     then = branches(after)["then_branch"]
     assert ops(then) == ["Identity"] and [v.name for v in then.output] == ["th"]
@@ -146,24 +195,40 @@ def test_an_output_that_becomes_an_outer_value() -> None:
 
 def loop(body: Any) -> Any:
     nodes = [node("Identity", ["x"], ["c"]), node("Loop", ["n", "yes", "x"], ["last", "all"], body=body)]
-    return model(nodes, [value("x")], [value("last"), value("all", (3, 2, 3))], {"n": np.array(3), "yes": np.array(True)})
+    return model(
+        nodes, [value("x")], [value("last"), value("all", (3, 2, 3))],
+        {"n": np.array(3), "yes": np.array(True)},
+    )
 
 
 def loop_body(nodes: list[Any]) -> Any:
-    return helper.make_graph([*nodes, node("Identity", ["go"], ["on"])], "body", [value("i", (), 7), value("go", (), 9), value("s")],
-                             [value("on", (), 9), value("t"), value("out")])  # fmt: skip
+    return helper.make_graph(
+        [*nodes, node("Identity", ["go"], ["on"])], "body",
+        [value("i", (), 7), value("go", (), 9), value("s")], [value("on", (), 9), value("t"), value("out")],
+    )
 
 
 def test_a_loop() -> None:
-    after, _ = rewritten(loop(loop_body([node("Add", ["s", "s"], ["d"]), node("Add", ["d", "c"], ["t"]), node("Neg", ["t"], ["u"]), node("Neg", ["u"], ["out"])])))
+    after, _ = rewritten(loop(loop_body([
+        node("Add", ["s", "s"], ["d"]), node("Add", ["d", "c"], ["t"]), node("Neg", ["t"], ["u"]),
+        node("Neg", ["u"], ["out"]),
+    ])))
     (body,) = [a.g for n in after.graph.node for a in n.attribute if a.HasField("g")]
     assert sorted(ops(body)) == ["Add", "Identity", "Identity", "Mul"]
 
 
 def test_a_scan() -> None:
-    body = helper.make_graph([node("Add", ["s", "v"], ["t"]), node("Neg", ["t"], ["u"]), node("Neg", ["u"], ["w"]), node("Mul", ["w", "c"], ["out"])],
-                             "body", [value("s", (3,)), value("v", (3,))], [value("t", (3,)), value("out", (3,))])  # fmt: skip
-    nodes = [node("Sigmoid", ["b"], ["c"]), node("Scan", ["b", "x"], ["last", "all"], body=body, num_scan_inputs=1)]
+    body = helper.make_graph(
+        [
+            node("Add", ["s", "v"], ["t"]), node("Neg", ["t"], ["u"]), node("Neg", ["u"], ["w"]),
+            node("Mul", ["w", "c"], ["out"]),
+        ],
+        "body", [value("s", (3,)), value("v", (3,))], [value("t", (3,)), value("out", (3,))],
+    )
+    nodes = [
+        node("Sigmoid", ["b"], ["c"]),
+        node("Scan", ["b", "x"], ["last", "all"], body=body, num_scan_inputs=1),
+    ]
     found = model(nodes, [value("x"), value("b", (3,))], [value("last", (3,)), value("all", (2, 3))])
     after, _ = rewritten(found)
     (inner,) = [a.g for a in after.graph.node[1].attribute if a.name == "body"]
@@ -172,7 +237,10 @@ def test_a_scan() -> None:
 
 def test_bodies_in_bodies() -> None:
     inner = {
-        "then_branch": helper.make_graph([node("Neg", ["s"], ["p"]), node("Neg", ["p"], ["q"]), node("Abs", ["q"], ["th"])], "t", [], [value("th")]),
+        "then_branch": helper.make_graph(
+            [node("Neg", ["s"], ["p"]), node("Neg", ["p"], ["q"]), node("Abs", ["q"], ["th"])], "t", [],
+            [value("th")],
+        ),
         "else_branch": helper.make_graph([node("Add", ["c", "c"], ["el"])], "e", [], [value("el")]),
     }
     found = loop(loop_body([node("If", ["go"], ["t"], **inner), node("Add", ["t", "t"], ["out"])]))
@@ -182,43 +250,61 @@ def test_bodies_in_bodies() -> None:
 
 
 def test_new_operator_sets_reach_the_model() -> None:
-    found = branching_over([node("Relu", ["c"], ["th"])], [node("Abs", ["c"], ["el"])], [node("Sigmoid", ["x"], ["c"])])
-    result = gslang.parse_rules("dialect onnx;\nrule r(x): Relu(x) => com.microsoft.QuickGelu(x);").apply(gslang.from_onnx(found))
+    found = branching_over(
+        [node("Relu", ["c"], ["th"])], [node("Abs", ["c"], ["el"])], [node("Sigmoid", ["x"], ["c"])]
+    )
+    result = gslang.parse_rules("dialect onnx;\nrule r(x): Relu(x) => com.microsoft.QuickGelu(x);").apply(
+        gslang.from_onnx(found)
+    )
     after = gslang.to_onnx(result.graph)
-    assert {e.domain for e in after.opset_import} == {"", "com.microsoft"} and branches(after)["then_branch"].node[0].domain == "com.microsoft"
+    assert {e.domain for e in after.opset_import} == {"", "com.microsoft"} and branches(after)[
+        "then_branch"
+    ].node[0].domain == "com.microsoft"
     onnx.checker.check_model(after)
 
 
 def test_passes_fold_inside() -> None:
-    found = branching_over([node("Add", ["w", "w"], ["t"]), node("Mul", ["c", "t"], ["th"])], [node("Abs", ["c"], ["el"])],
-                           [node("Sigmoid", ["x"], ["c"])], {"w": np.ones((1, 3), np.float32)})  # fmt: skip
+    found = branching_over(
+        [node("Add", ["w", "w"], ["t"]), node("Mul", ["c", "t"], ["th"])], [node("Abs", ["c"], ["el"])],
+        [node("Sigmoid", ["x"], ["c"])], {"w": np.ones((1, 3), np.float32)},
+    )
     after, _ = rewritten(found, "rule r(x): Neg(Neg(x)) => x;", fold=True)
     then = branches(after)["then_branch"]
     assert ops(then) == ["Mul"] and len(then.initializer) == 1 and not after.graph.initializer
 
 
 def test_provenance_and_limits() -> None:
-    found = branching_over([node("Add", ["c", "c"], ["th"])], [node("Add", ["c", "c"], ["el"])], [node("Add", ["x", "x"], ["c"])])
+    found = branching_over(
+        [node("Add", ["c", "c"], ["th"])], [node("Add", ["c", "c"], ["el"])], [node("Add", ["x", "x"], ["c"])]
+    )
     rules = gslang.parse_rules(f"dialect onnx;\n{RULES}")
     assert rules.apply(gslang.from_onnx(found), stop_after=2).applications == 2
     assert rules.apply(gslang.from_onnx(found)).applications == 3
     seen: list[tuple[str, int]] = []
-    rules.apply(gslang.from_onnx(found), watch=lambda path, graph: lambda number, what: seen.append((path, number)))
-    assert seen == [("", 1), ("y/else_branch", 2), ("y/then_branch", 3)], "applications are numbered over the whole model"
+    rules.apply(
+        gslang.from_onnx(found), watch=lambda path, graph: lambda number, what: seen.append((path, number))
+    )
+    assert seen == [("", 1), ("y/else_branch", 2), ("y/then_branch", 3)], (
+        "applications are numbered over the whole model"
+    )
 
 
-# ── functions ─────────────────────────────────────────────────────────────────────────────────────────────────────
+# ── functions ───────────────────────────────────────────────────────────────────────────────────────────────
 
 
 def with_function(nodes: list[Any], attributes: list[str] = [], **given: Any) -> Any:
     found = model([node("F", ["x"], ["y"], domain="com.me", **given)], [value("x")], [value("y")])
     found.opset_import.append(helper.make_opsetid("com.me", 1))
-    found.functions.append(helper.make_function("com.me", "F", ["a"], ["b"], nodes, [helper.make_opsetid("", 17)], attributes))
+    found.functions.append(
+        helper.make_function("com.me", "F", ["a"], ["b"], nodes, [helper.make_opsetid("", 17)], attributes)
+    )
     return found
 
 
 def test_a_function() -> None:
-    found = with_function([node("Neg", ["a"], ["p"]), node("Neg", ["p"], ["q"]), node("Add", ["q", "q"], ["b"])])
+    found = with_function(
+        [node("Neg", ["a"], ["p"]), node("Neg", ["p"], ["q"]), node("Add", ["q", "q"], ["b"])]
+    )
     after, result = rewritten(found)
     assert [n.op_type for n in after.functions[0].node] == ["Constant", "Mul"] and result.applications == 2
 
@@ -227,15 +313,20 @@ def test_attributes_that_the_caller_gives_are_unknown() -> None:
     leaky = node("LeakyRelu", ["a"], ["b"])
     leaky.attribute.add(name="alpha", ref_attr_name="slope", type=onnx.AttributeProto.FLOAT)
     found = with_function([leaky], ["slope"], slope=0.5)
-    result = gslang.parse_rules("dialect onnx;\nrule r(x) { l = LeakyRelu(x); l where l.alpha != 0.3 => Relu(x) }").apply(gslang.from_onnx(found))
+    result = gslang.parse_rules(
+        "dialect onnx;\nrule r(x) { l = LeakyRelu(x); l where l.alpha != 0.3 => Relu(x) }"
+    ).apply(gslang.from_onnx(found))
     assert not result.applications and gslang.to_onnx(result.graph) == found
 
 
-# ── depth ─────────────────────────────────────────────────────────────────────────────────────────────────────────
+# ── depth ───────────────────────────────────────────────────────────────────────────────────────────────────
 
 
 def nested(depth: int) -> Any:
-    then = helper.make_graph([node("Neg", ["c"], ["p0"]), node("Neg", ["p0"], ["q0"]), node("Abs", ["q0"], ["th0"])], "t0", [], [value("th0")])
+    then = helper.make_graph(
+        [node("Neg", ["c"], ["p0"]), node("Neg", ["p0"], ["q0"]), node("Abs", ["q0"], ["th0"])], "t0", [],
+        [value("th0")],
+    )
     for k in range(1, depth):
         other = helper.make_graph([node("Abs", ["c"], [f"el{k}"])], f"e{k}", [], [value(f"el{k}")])
         branch = node("If", ["cond"], [f"th{k}"], then_branch=then, else_branch=other)
@@ -257,7 +348,9 @@ def test_as_deep_as_files_go(tmp_path: Path) -> None:
 
 def ops_at(graph: Any, depth: int) -> list[str]:
     for _ in range(depth):
-        graph = next(a.g for n in graph.node if n.op_type == "If" for a in n.attribute if a.name == "then_branch")
+        graph = next(
+            a.g for n in graph.node if n.op_type == "If" for a in n.attribute if a.name == "then_branch"
+        )
     return ops(graph)
 
 

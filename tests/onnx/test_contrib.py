@@ -1,4 +1,6 @@
-"""Contrib operators of onnxruntime: declared as it declares them, typed and computed as it does, written with their domain."""
+"""Contrib operators of onnxruntime: declared as it declares them, typed and computed as it does, written with
+their domain.
+"""
 
 from __future__ import annotations
 
@@ -38,46 +40,98 @@ CASES: list[tuple[str, list[Any], dict[str, Any], int]] = [
     ("FusedMatMul", [normal(2, 4, 3), normal(4, 5)], {"transA": 1}, 1),
     ("FusedMatMul", [normal(3, 2, 4), normal(2, 4, 5)], {"transBatchA": 1}, 1),
     ("FusedGemm", [normal(3, 4), normal(5, 4), normal(5)], {"transB": 1, "activation": "Relu"}, 1),
-    ("FusedGemm", [normal(3, 4), normal(4, 5), normal(5)], {"activation": "LeakyRelu", "activation_alpha": 0.3}, 1),
-    ("FusedConv", [normal(1, 3, 6, 6), normal(4, 3, 3, 3), normal(4)], {"activation": "Relu", "pads": [1, 1, 1, 1]}, 1),
-    ("FusedConv", [normal(1, 3, 6, 6), normal(4, 3, 3, 3)], {"activation": "Clip", "activation_params": [0.0, 6.0], "strides": [2, 2]}, 1),
-    ("Gelu", [normal(2, 5)], {}, 1),
-    ("BiasGelu", [normal(2, 5), normal(5)], {}, 1),
-    ("FastGelu", [normal(2, 5)], {}, 1),
-    ("FastGelu", [normal(2, 5), normal(5)], {}, 1),
+    (
+        "FusedGemm", [normal(3, 4), normal(4, 5), normal(5)],
+        {"activation": "LeakyRelu", "activation_alpha": 0.3}, 1,
+    ),
+    (
+        "FusedConv", [normal(1, 3, 6, 6), normal(4, 3, 3, 3), normal(4)],
+        {"activation": "Relu", "pads": [1, 1, 1, 1]}, 1,
+    ),
+    (
+        "FusedConv", [normal(1, 3, 6, 6), normal(4, 3, 3, 3)],
+        {"activation": "Clip", "activation_params": [0.0, 6.0], "strides": [2, 2]}, 1,
+    ),
+    ("Gelu", [normal(2, 5)], {}, 1), ("BiasGelu", [normal(2, 5), normal(5)], {}, 1),
+    ("FastGelu", [normal(2, 5)], {}, 1), ("FastGelu", [normal(2, 5), normal(5)], {}, 1),
     ("QuickGelu", [normal(2, 5)], {"alpha": 1.5}, 1),
-    ("SkipLayerNormalization", [normal(2, 3, 8), normal(2, 3, 8, seed=1), normal(8), normal(8, seed=2)], {"epsilon": 1e-5}, 1),
-    ("SkipLayerNormalization", [normal(2, 3, 8), normal(2, 3, 8, seed=1), normal(8), normal(8, seed=2), normal(8, seed=3)], {}, 4),
-    ("SkipSimplifiedLayerNormalization", [normal(2, 3, 8), normal(2, 3, 8, seed=1), normal(8), normal(8, seed=3)], {"epsilon": 1e-6}, 4),
+    (
+        "SkipLayerNormalization", [normal(2, 3, 8), normal(2, 3, 8, seed=1), normal(8), normal(8, seed=2)],
+        {"epsilon": 1e-5}, 1,
+    ),
+    (
+        "SkipLayerNormalization",
+        [normal(2, 3, 8), normal(2, 3, 8, seed=1), normal(8), normal(8, seed=2), normal(8, seed=3)], {}, 4,
+    ),
+    (
+        "SkipSimplifiedLayerNormalization",
+        [normal(2, 3, 8), normal(2, 3, 8, seed=1), normal(8), normal(8, seed=3)], {"epsilon": 1e-6}, 4,
+    ),
     ("Attention", [normal(2, 3, 8), normal(8, 24), normal(24)], {"num_heads": 2}, 1),
-    ("Attention", [normal(2, 3, 8), normal(8, 24), normal(24), np.array([[1, 1, 1], [1, 1, 0]], np.int32)], {"num_heads": 2}, 1),
-    ("Attention", [normal(2, 3, 8), normal(8, 24), normal(24)], {"num_heads": 2, "unidirectional": 1, "scale": 0.3}, 1),
+    (
+        "Attention", [normal(2, 3, 8), normal(8, 24), normal(24), np.array([[1, 1, 1], [1, 1, 0]], np.int32)],
+        {"num_heads": 2}, 1,
+    ),
+    (
+        "Attention", [normal(2, 3, 8), normal(8, 24), normal(24)],
+        {"num_heads": 2, "unidirectional": 1, "scale": 0.3}, 1,
+    ),
     ("MultiHeadAttention", [normal(2, 3, 8), normal(2, 5, 8), normal(2, 5, 8, seed=1)], {"num_heads": 2}, 1),
-    ("MultiHeadAttention", [normal(2, 3, 8), normal(2, 3, 8, seed=4), normal(2, 3, 8, seed=1), normal(24)], {"num_heads": 2}, 1),
-    ("MultiHeadAttention", [normal(2, 3, 8), normal(2, 5, 8), normal(2, 5, 8, seed=1), None, None, normal(2, 2, 3, 5)], {"num_heads": 2}, 1),
+    (
+        "MultiHeadAttention", [normal(2, 3, 8), normal(2, 3, 8, seed=4), normal(2, 3, 8, seed=1), normal(24)],
+        {"num_heads": 2}, 1,
+    ),
     (
         "MultiHeadAttention",
-        [normal(2, 3, 8), normal(2, 3, 8, seed=4), normal(2, 3, 8, seed=1), None, None, normal(2, 2, 3, 7), normal(2, 2, 4, 4), normal(2, 2, 4, 4, seed=1)],
+        [normal(2, 3, 8), normal(2, 5, 8), normal(2, 5, 8, seed=1), None, None, normal(2, 2, 3, 5)],
+        {"num_heads": 2}, 1,
+    ),
+    (
+        "MultiHeadAttention",
+        [
+            normal(2, 3, 8), normal(2, 3, 8, seed=4), normal(2, 3, 8, seed=1), None, None, normal(2, 2, 3, 7),
+            normal(2, 2, 4, 4), normal(2, 2, 4, 4, seed=1),
+        ],
         {"num_heads": 2}, 3,
     ),
-    ("EmbedLayerNormalization", [WORDS, WORDS % 2, normal(9, 8), normal(5, 8), normal(2, 8), normal(8), normal(8, seed=1)], {}, 2),
-    ("EmbedLayerNormalization", [WORDS, None, normal(9, 8), normal(5, 8), None, normal(8), normal(8, seed=1), None, WORDS[:1] % 5], {"epsilon": 1e-3}, 3),
+    (
+        "EmbedLayerNormalization",
+        [WORDS, WORDS % 2, normal(9, 8), normal(5, 8), normal(2, 8), normal(8), normal(8, seed=1)], {}, 2,
+    ),
+    (
+        "EmbedLayerNormalization",
+        [WORDS, None, normal(9, 8), normal(5, 8), None, normal(8), normal(8, seed=1), None, WORDS[:1] % 5],
+        {"epsilon": 1e-3}, 3,
+    ),
     ("RotaryEmbedding", [normal(2, 2, 3, 8), np.array([0], np.int64), np.cos(ANGLES), np.sin(ANGLES)], {}, 1),
-    ("RotaryEmbedding", [normal(2, 2, 3, 8), np.array([[0, 1, 2], [3, 1, 2]]), np.cos(ANGLES), np.sin(ANGLES)], {"interleaved": 1}, 1),
+    (
+        "RotaryEmbedding",
+        [normal(2, 2, 3, 8), np.array([[0, 1, 2], [3, 1, 2]]), np.cos(ANGLES), np.sin(ANGLES)],
+        {"interleaved": 1}, 1,
+    ),
     ("RotaryEmbedding", [normal(2, 3, 16), np.array([2], np.int64), np.cos(ANGLES), np.sin(ANGLES)], {}, 1),
     ("QLinearAdd", [codes(2, 3), *Q, codes(3, seed=1), *Q, np.array(0.1, F), np.array(110, np.uint8)], {}, 1),
     ("QLinearMul", [codes(2, 3), *Q, codes(3, seed=1), *Q, np.array(0.1, F), np.array(110, np.uint8)], {}, 1),
     ("QLinearSigmoid", [codes(2, 3), *Q, np.array(1 / 256, F), np.array(0, np.uint8)], {}, 1),
     ("QLinearLeakyRelu", [codes(2, 3), *Q, *Q], {"alpha": 0.2}, 1),
     ("QLinearGlobalAveragePool", [codes(1, 3, 4, 4), *Q, *Q], {}, 1),
-    ("QLinearConcat", [*Q, codes(2, 3), *Q, codes(2, 2, seed=1), np.array(0.1, F), np.array(110, np.uint8)], {"axis": 1}, 1),
+    (
+        "QLinearConcat",
+        [*Q, codes(2, 3), *Q, codes(2, 2, seed=1), np.array(0.1, F), np.array(110, np.uint8)], {"axis": 1}, 1,
+    ),
     ("MatMulIntegerToFloat", [codes(2, 3, 4), codes(4, 5, seed=1), Q[0], Q[0], Q[1], Q[1], normal(5)], {}, 1),
-    ("MatMulIntegerToFloat", [codes(3, 4), codes(4, 5).astype(np.int8), Q[0], np.linspace(0.1, 0.3, 5, dtype=F), Q[1], np.zeros(5, np.int8)], {}, 1),
+    (
+        "MatMulIntegerToFloat",
+        [
+            codes(3, 4), codes(4, 5).astype(np.int8), Q[0], np.linspace(0.1, 0.3, 5, dtype=F), Q[1],
+            np.zeros(5, np.int8),
+        ],
+        {}, 1,
+    ),
     ("DynamicQuantizeMatMul", [normal(2, 3, 4), codes(4, 5), *Q, normal(5)], {}, 1),
     ("DynamicQuantizeMatMul", [normal(3, 4), codes(4, 5), Q[0]], {}, 1),
     ("QuantizeLinear", [normal(2, 3), *Q], {"axis": 0}, 1),
-    ("DequantizeLinear", [codes(2, 3), *Q], {"axis": 0}, 1),
-    ("Inverse", [normal(3, 3)], {}, 1),
+    ("DequantizeLinear", [codes(2, 3), *Q], {"axis": 0}, 1), ("Inverse", [normal(3, 3)], {}, 1),
     ("Trilu", [normal(3, 3), np.array(1)], {"upper": 0}, 1),
 ]
 
@@ -104,8 +158,12 @@ def run(found: Any, feeds: dict[str, Any]) -> list[Any]:
     return list(session.run(None, feeds))
 
 
-@pytest.mark.parametrize(("operator", "operands", "attrs", "results"), CASES, ids=[f"{c[0]}-{k}" for k, c in enumerate(CASES)])
-def test_computed_and_typed_as_onnxruntime_does(operator: str, operands: list[Any], attrs: dict[str, Any], results: int) -> None:
+@pytest.mark.parametrize(
+    ("operator", "operands", "attrs", "results"), CASES, ids=[f"{c[0]}-{k}" for k, c in enumerate(CASES)]
+)
+def test_computed_and_typed_as_onnxruntime_does(
+    operator: str, operands: list[Any], attrs: dict[str, Any], results: int
+) -> None:
     found = one_node(operator, operands, attrs, results)
     expected = run(found, {"x0": operands[0]})
     graph = gslang.from_onnx(found)
@@ -114,7 +172,11 @@ def test_computed_and_typed_as_onnxruntime_does(operator: str, operands: list[An
     call = next(n for n in graph.nodes() if graph.is_call(n))
     signature = dialect.operators[graph.op[call]]
     types = tuple([graph.types[o] if o >= 0 else None for o in graph.operands[call]])
-    inferred = dialect.infer[graph.op[call]](types, signature.complete(graph.attrs[call]), lambda k: None) if graph.op[call] in dialect.infer else None
+    inferred = (
+        dialect.infer[graph.op[call]](types, signature.complete(graph.attrs[call]), lambda k: None)
+        if graph.op[call] in dialect.infer
+        else None
+    )
     fields = inferred.fields if isinstance(inferred, TupleType) else (inferred,)
     for k, (a, b) in enumerate(zip(actual, expected, strict=True)):
         if operator.startswith("Skip") and k in (1, 2):
@@ -138,19 +200,27 @@ def test_declared_as_onnxruntime_declares_them() -> None:
         domain, _, name = signature.name.rpartition(".")
         schema = schemas[domain, name]
         operands = [(o.name, o.optional, o.variadic) for o in signature.operands]
-        theirs = [(f.name, str(f.option).endswith("Optional"), str(f.option).endswith("Variadic")) for f in schema.inputs]
+        theirs = [
+            (f.name, str(f.option).endswith("Optional"), str(f.option).endswith("Variadic"))
+            for f in schema.inputs
+        ]
         assert theirs[: len(operands)] == operands, name
         assert set(signature.attributes) <= set(schema.attributes), name
         required = {key for key, spec in signature.attributes.items() if spec.default is REQUIRED}
         assert required == {key for key, spec in schema.attributes.items() if spec.required}, name
-        assert (1 if isinstance(signature.results, str) else len(signature.results)) == len(schema.outputs), name
+        assert (1 if isinstance(signature.results, str) else len(signature.results)) == len(schema.outputs), (
+            name
+        )
 
 
 def test_a_rule_that_makes_one_adds_its_domain() -> None:
-    found = model([helper.make_node("MatMul", ["x", "w"], ["m"]), helper.make_node("Mul", ["m", "half"], ["y"])], [value("x")], [value("y", (2, 4))],
-                  {"w": normal(3, 4), "half": np.array(0.5, F)})  # fmt: skip
+    found = model(
+        [helper.make_node("MatMul", ["x", "w"], ["m"]), helper.make_node("Mul", ["m", "half"], ["y"])],
+        [value("x")], [value("y", (2, 4))], {"w": normal(3, 4), "half": np.array(0.5, F)},
+    )
     rules = gslang.parse_rules(
-        "dialect onnx;\nrule r(a, b, s: const): MatMul(a, b) * s where s.shape == () => com.microsoft.FusedMatMul(a, b, alpha = s.value);"
+        "dialect onnx;\nrule r(a, b, s: const): MatMul(a, b) * s where s.shape == () => "
+        "com.microsoft.FusedMatMul(a, b, alpha = s.value);"
     )
     result = rules.apply(gslang.from_onnx(found))
     after = gslang.to_onnx(result.graph)

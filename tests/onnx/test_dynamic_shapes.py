@@ -1,4 +1,6 @@
-"""Shapes of which some numbers are known: what exporters compute from a dynamic batch is understood, and computes the same for each batch."""
+"""Shapes of which some numbers are known: what exporters compute from a dynamic batch is understood, and
+computes the same for each batch.
+"""
 
 from __future__ import annotations
 
@@ -28,48 +30,78 @@ def vector(*numbers: int) -> Any:
     return np.array(numbers, np.int64)
 
 
-# What torch writes for `view(batch, length, heads, -1)`, for attention in heads, for `repeat_interleave` and for `ones(batch, …)`.
+# What torch writes for `view(batch, length, heads, -1)`, for attention in heads, for `repeat_interleave` and
+# for `ones(batch, …)`.
 CASES = {
     "slice of a shape": (
-        [node("Shape", ["x"], ["s"]), node("Slice", ["s", "zero", "two"], ["h"]), node("Concat", ["h", "four_two"], ["t"], axis=0), node("Reshape", ["x", "t"], ["y"])],
+        [
+            node("Shape", ["x"], ["s"]), node("Slice", ["s", "zero", "two"], ["h"]),
+            node("Concat", ["h", "four_two"], ["t"], axis=0), node("Reshape", ["x", "t"], ["y"]),
+        ],
         4, ["Reshape"],
     ),
     "batch times heads": (
-        [node("Shape", ["x"], ["s"]), node("Gather", ["s", "at"], ["b"]), node("Mul", ["b", "heads"], ["m"]), node("Unsqueeze", ["m", "zero"], ["u"]),
-         node("Concat", ["u", "five_four"], ["t"], axis=0), node("Reshape", ["x", "t"], ["y"])],
+        [
+            node("Shape", ["x"], ["s"]), node("Gather", ["s", "at"], ["b"]),
+            node("Mul", ["b", "heads"], ["m"]), node("Unsqueeze", ["m", "zero"], ["u"]),
+            node("Concat", ["u", "five_four"], ["t"], axis=0), node("Reshape", ["x", "t"], ["y"]),
+        ],
         3, ["Reshape"],
     ),
     "the rest is -1": (
-        [node("Shape", ["x"], ["s"]), node("Slice", ["s", "zero", "one"], ["h"]), node("Concat", ["h", "minus"], ["t"], axis=0), node("Reshape", ["x", "t"], ["r"]),
-         node("Shape", ["r"], ["s2"]), node("Gather", ["s2", "last"], ["w"]), node("Cast", ["w"], ["f"], to=1), node("Mul", ["r", "f"], ["y"])],
+        [
+            node("Shape", ["x"], ["s"]), node("Slice", ["s", "zero", "one"], ["h"]),
+            node("Concat", ["h", "minus"], ["t"], axis=0), node("Reshape", ["x", "t"], ["r"]),
+            node("Shape", ["r"], ["s2"]), node("Gather", ["s2", "last"], ["w"]),
+            node("Cast", ["w"], ["f"], to=1), node("Mul", ["r", "f"], ["y"]),
+        ],
         2, ["Reshape", "Mul"],
     ),
     "ones of the batch": (
-        [node("Shape", ["x"], ["s"]), node("Slice", ["s", "zero", "one"], ["h"]), node("Concat", ["h", "five_four"], ["t"], axis=0), node("Reshape", ["x", "t"], ["r"]),
-         node("Expand", ["k", "t"], ["e"]), node("Add", ["r", "e"], ["y"])],
+        [
+            node("Shape", ["x"], ["s"]), node("Slice", ["s", "zero", "one"], ["h"]),
+            node("Concat", ["h", "five_four"], ["t"], axis=0), node("Reshape", ["x", "t"], ["r"]),
+            node("Expand", ["k", "t"], ["e"]), node("Add", ["r", "e"], ["y"]),
+        ],
         3, ["Shape", "Concat", "Expand", "Add"],
     ),
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("name", CASES)
 def test_what_exporters_compute(name: str) -> None:
     nodes, rank, left = CASES[name]
     weights = {
-        "zero": vector(0), "one": vector(1), "two": vector(2), "four_two": vector(4, 2), "five_four": vector(5, 4), "minus": vector(-1),
-        "at": np.array(0, np.int64), "last": np.array(1, np.int64), "heads": np.array(2, np.int64), "k": np.ones((1, 1, 1), np.float32),
-    }  # fmt: skip
+        "zero": vector(0),
+        "one": vector(1),
+        "two": vector(2),
+        "four_two": vector(4, 2),
+        "five_four": vector(5, 4),
+        "minus": vector(-1),
+        "at": np.array(0, np.int64),
+        "last": np.array(1, np.int64),
+        "heads": np.array(2, np.int64),
+        "k": np.ones((1, 1, 1), np.float32),
+    }
     used = {name for n in nodes for name in n.input}
     width = 4 if name == "ones of the batch" else 8
-    found = model(nodes, [value("x", ("n", 5, width))], [value("y", (None,) * rank)], {k: v for k, v in weights.items() if k in used})
+    found = model(
+        nodes, [value("x", ("n", 5, width))], [value("y", (None,) * rank)],
+        {k: v for k, v in weights.items() if k in used},
+    )
     result = gslang.load("std.onnx").apply(gslang.from_onnx(found), pass_name="basic")
     after = gslang.to_onnx(result.graph)
     onnx.checker.check_model(after, full_check=True)
     assert [n.op_type for n in after.graph.node] == left
-    assert gslang.load("std.onnx").apply(gslang.from_onnx(after), pass_name="basic").applications == 0, "nothing is left for another run"
+    assert gslang.load("std.onnx").apply(gslang.from_onnx(after), pass_name="basic").applications == 0, (
+        "nothing is left for another run"
+    )
     for batch in (1, 2, 3):
         feeds = {"x": np.random.default_rng(batch).standard_normal((batch, 5, width)).astype(np.float32)}
-        for a, b in zip(ReferenceEvaluator(after).run(None, feeds), ReferenceEvaluator(found).run(None, feeds), strict=True):
+        for a, b in zip(
+            ReferenceEvaluator(after).run(None, feeds), ReferenceEvaluator(found).run(None, feeds),
+            strict=True,
+        ):
             np.testing.assert_allclose(a, b, rtol=1e-6)
 
 
@@ -106,22 +138,64 @@ def elements(build: Any) -> Any:
         (lambda x, add, const: add("Shape", x, shape=(3,)), (N, 5, 8)),
         (lambda x, add, const: add("Shape", x, shape=(2,), start=-2), (5, 8)),
         (lambda x, add, const: add("Gather", add("Shape", x, shape=(3,)), const(-1, 0), shape=(2,)), (8, N)),
-        (lambda x, add, const: add("Slice", add("Shape", x, shape=(3,)), const(2), const(-9), const(0), const(-1), shape=(3,)), (8, 5, N)),
-        (lambda x, add, const: add("Mul", add("Shape", x, shape=(3,)), const(2), shape=(3,)), (Symbol("2*n"), 10, 16)),
+        (
+            lambda x, add, const: add(
+                "Slice", add("Shape", x, shape=(3,)), const(2), const(-9), const(0), const(-1), shape=(3,)
+            ),
+            (8, 5, N),
+        ),
+        (
+            lambda x, add, const: add("Mul", add("Shape", x, shape=(3,)), const(2), shape=(3,)),
+            (Symbol("2*n"), 10, 16),
+        ),
         (lambda x, add, const: add("Mul", add("Shape", x, shape=(3,)), const(1), shape=(3,)), (N, 5, 8)),
-        (lambda x, add, const: add("Sub", const(0), add("Shape", x, shape=(3,)), shape=(3,)), (Symbol("-n"), -5, -8)),
+        (
+            lambda x, add, const: add("Sub", const(0), add("Shape", x, shape=(3,)), shape=(3,)),
+            (Symbol("-n"), -5, -8),
+        ),
         (lambda x, add, const: add("Sub", add("Shape", x, shape=(3,)), const(0), shape=(3,)), (N, 5, 8)),
         (lambda x, add, const: add("Abs", const(3, 4), shape=(2,)), (UNKNOWN, UNKNOWN)),
-        (lambda x, add, const: add("Concat", add("Abs", const(3)), const(4, 5), shape=(3,), axis=0), (UNKNOWN, 4, 5)),
+        (
+            lambda x, add, const: add("Concat", add("Abs", const(3)), const(4, 5), shape=(3,), axis=0),
+            (UNKNOWN, 4, 5),
+        ),
         (lambda x, add, const: add("Gather", add("Shape", x, shape=(3,)), const(7), shape=(1,)), (UNKNOWN,)),
-        (lambda x, add, const: add("Reshape", x, const(0, -1), shape=None, dtype="float32"), TensorType((N, 40), "float32")),
-        (lambda x, add, const: add("Reshape", x, const(-1, 4), shape=None, dtype="float32"), TensorType((Symbol("10*n"), 4), "float32")),
-        (lambda x, add, const: add("Reshape", x, const(5, 8, -1), shape=None, dtype="float32"), TensorType((5, 8, N), "float32")),
-        (lambda x, add, const: add("Reshape", x, const(7, -1), shape=None, dtype="float32"), TensorType((7, Symbol("(40*n)//(7)")), "float32")),
-        (lambda x, add, const: add("Reshape", x, const(0, 0, 2, 4), shape=None, dtype="float32", allowzero=0), TensorType((N, 5, 2, 4), "float32")),
-        (lambda x, add, const: add("Reshape", x, const(0, 3), shape=None, dtype="float32", allowzero=1), TensorType((0, 3), "float32")),
-        (lambda x, add, const: add("Expand", x, add("Abs", const(3)), shape=None, dtype="float32"), TensorType((N, 5, 8), "float32")),
-        (lambda x, add, const: add("ConstantOfShape", add("Shape", x, shape=(3,)), shape=None, dtype="float32"), TensorType((N, 5, 8), "float32")),
+        (
+            lambda x, add, const: add("Reshape", x, const(0, -1), shape=None, dtype="float32"),
+            TensorType((N, 40), "float32"),
+        ),
+        (
+            lambda x, add, const: add("Reshape", x, const(-1, 4), shape=None, dtype="float32"),
+            TensorType((Symbol("10*n"), 4), "float32"),
+        ),
+        (
+            lambda x, add, const: add("Reshape", x, const(5, 8, -1), shape=None, dtype="float32"),
+            TensorType((5, 8, N), "float32"),
+        ),
+        (
+            lambda x, add, const: add("Reshape", x, const(7, -1), shape=None, dtype="float32"),
+            TensorType((7, Symbol("(40*n)//(7)")), "float32"),
+        ),
+        (
+            lambda x, add, const: add(
+                "Reshape", x, const(0, 0, 2, 4), shape=None, dtype="float32", allowzero=0
+            ),
+            TensorType((N, 5, 2, 4), "float32"),
+        ),
+        (
+            lambda x, add, const: add("Reshape", x, const(0, 3), shape=None, dtype="float32", allowzero=1),
+            TensorType((0, 3), "float32"),
+        ),
+        (
+            lambda x, add, const: add("Expand", x, add("Abs", const(3)), shape=None, dtype="float32"),
+            TensorType((N, 5, 8), "float32"),
+        ),
+        (
+            lambda x, add, const: add(
+                "ConstantOfShape", add("Shape", x, shape=(3,)), shape=None, dtype="float32"
+            ),
+            TensorType((N, 5, 8), "float32"),
+        ),
     ],
 )
 def test_elements_and_shapes(build: Any, expected: Any) -> None:
@@ -132,8 +206,14 @@ def test_types_are_refined_once() -> None:
     """What readers of a new node know follows from its type; a second time there is nothing to look at."""
     graph = Graph("onnx")
     x = graph.add_input("x", TensorType((N, 5, 8), "float32"))
-    target = graph.add("Concat", (graph.add("Shape", (x,), {"end": 1}, TensorType((1,), "int64")), graph.add_const(vector(40), TensorType((1,), "int64"))),
-                       {"axis": 0}, TensorType((2,), "int64"))  # fmt: skip
+    target = graph.add(
+        "Concat",
+        (
+            graph.add("Shape", (x,), {"end": 1}, TensorType((1,), "int64")),
+            graph.add_const(vector(40), TensorType((1,), "int64")),
+        ),
+        {"axis": 0}, TensorType((2,), "int64"),
+    )
     y = graph.add("Reshape", (x, target), {}, TensorType((UNKNOWN, UNKNOWN), "float32"))
     graph.set_outputs([graph.add("Relu", (y,), {}, TensorType(None, "float32"))])
     refine = refiner(load_dialect("onnx"))
@@ -171,7 +251,10 @@ def test_arithmetic_on_symbols(found: Any, expected: Any) -> None:
 
 @pytest.mark.parametrize(
     ("a", "b", "expected"),
-    [(S, 0, True), (S, -1, True), (-1, S, False), (S, 1, None), (dim.plus(S, 1), S, True), (S, dim.plus(S, 1), False), (S, B, None)],
+    [
+        (S, 0, True), (S, -1, True), (-1, S, False), (S, 1, None), (dim.plus(S, 1), S, True),
+        (S, dim.plus(S, 1), False), (S, B, None),
+    ],
 )
 def test_order_of_symbols(a: Any, b: Any, expected: Any) -> None:
     assert dim.is_at_least(a, b) is expected
@@ -214,13 +297,18 @@ def test_shapes_with_symbols(found: Any, expected: Any) -> None:
 
 
 def test_dimensions_that_must_be_equal_have_one_name() -> None:
-    """The columns of the left are the rows of the right: what only inference has named takes the name that the inputs have."""
+    """The columns of the left are the rows of the right: what only inference has named takes the name that
+    the inputs have.
+    """
     graph = Graph("onnx")
     x = graph.add_input("x", TensorType((B, S), "float32"))
     y = graph.add("NonZero", (x,), {}, TensorType((2, Symbol("unk__1")), "int64"))
     z = graph.add("Cast", (y,), {"to": "float32"}, TensorType((2, Symbol("unk__1")), "float32"))
     w = graph.add_input("w", TensorType((S, 7), "float32"))
-    graph.set_outputs([graph.add("MatMul", (z, w), {}, TensorType((2, 7), "float32")), graph.add("Relu", (z,), {}, TensorType(None, "float32"))])
+    graph.set_outputs([
+        graph.add("MatMul", (z, w), {}, TensorType((2, 7), "float32")),
+        graph.add("Relu", (z,), {}, TensorType(None, "float32")),
+    ])
     graph.types[graph.outputs[0]] = None
     refiner(load_dialect("onnx"))(graph)
     assert graph.types[z] == graph.types[graph.outputs[1]] == TensorType((2, S), "float32")
@@ -241,4 +329,6 @@ def test_what_is_spread_may_be_one() -> None:
     x, y = (graph.add_input(name, TensorType((Symbol(name),), "float32")) for name in "xy")
     graph.set_outputs([graph.add("Add", (x, y), {}, TensorType((UNKNOWN,), "float32"))])
     refiner(load_dialect("onnx"))(graph)
-    assert graph.types[x] != graph.types[y] and graph.types[graph.outputs[0]] == TensorType((UNKNOWN,), "float32")
+    assert graph.types[x] != graph.types[y] and graph.types[graph.outputs[0]] == TensorType(
+        (UNKNOWN,), "float32"
+    )

@@ -1,4 +1,5 @@
-"""Models that PyTorch's exporters wrote: what the pass for onnxruntime leaves of them, and that the numbers stay.
+"""Models that PyTorch's exporters wrote: what the pass for onnxruntime leaves of them, and that the numbers
+stay.
 
 `python -m benchmarks.exports tests/onnx/exports --out FOLDER` prints the same.
 """
@@ -30,7 +31,9 @@ def test_exported_models(name: str, tmp_path: Path) -> None:
     pytest.importorskip("onnxruntime")
     outcome = measure(FOLDER, tmp_path, "onnxruntime", "std.onnxruntime", name)
     most, kinds = LEFT[name]
-    assert not outcome.failure and outcome.differences and outcome.equal, (outcome.failure, outcome.differences)
+    assert not outcome.failure and outcome.differences and outcome.equal, (
+        outcome.failure, outcome.differences,
+    )
     assert outcome.nodes <= most, outcome.operators
     found = fused(outcome.operators)
     assert {kind: found[kind] for kind in kinds} == kinds

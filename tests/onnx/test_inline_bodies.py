@@ -1,4 +1,6 @@
-"""`fold` lets bodies that are sure to run take the places of `If` and `Loop`; numbers are held to onnx's reference."""
+"""`fold` lets bodies that are sure to run take the places of `If` and `Loop`; numbers are held to onnx's
+reference.
+"""
 
 from __future__ import annotations
 
@@ -23,7 +25,8 @@ BRANCHES = """agraph (float[2, 3] x, float[2, 3] z) => (float[2, 3] y, float[2, 
     a = Exp(x)
     p, q = If (yes) <
         then_branch = then_graph () => (float[2, 3] t, float[2, 3] u) { t = Add(a, one)  u = Identity(z) },
-        else_branch = else_graph () => (float[2, 3] e, float[2, 3] f) { s = Neg(a)  e = Mul(s, one)  f = Sub(x, one) }
+        else_branch = else_graph () => (float[2, 3] e, float[2, 3] f)
+            { s = Neg(a)  e = Mul(s, one)  f = Sub(x, one) }
     >
     y = Abs(p)
     w = Identity(q)
@@ -77,14 +80,27 @@ def folded(text: str, folder: Path, capsys: pytest.CaptureFixture[str]) -> tuple
     before = parse_model(HEAD + text)
     checker.check_model(before)
     save(before, folder / "m.onnx")
-    (folder / "none.gsl").write_text("dialect onnx;\nrule nothing(x): Relu(Relu(Relu(Relu(x)))) => Relu(x);\n")
-    assert main(["apply", str(folder / "none.gsl"), str(folder / "m.onnx"), "--fold", "-o", str(folder / "o.onnx"), "--backend", "reference", "--check-numbers"]) == 0
+    (folder / "none.gsl").write_text(
+        "dialect onnx;\nrule nothing(x): Relu(Relu(Relu(Relu(x)))) => Relu(x);\n"
+    )
+    assert (
+        main([
+            "apply", str(folder / "none.gsl"), str(folder / "m.onnx"), "--fold", "-o", str(folder / "o.onnx"),
+            "--backend", "reference", "--check-numbers",
+        ])
+        == 0
+    )
     capsys.readouterr()
     after = load(folder / "o.onnx")
     checker.check_model(after, full_check=True)
     rng = np.random.default_rng(1)
-    inputs = {value.name: rng.normal(size=[d.dim_value for d in value.type.tensor_type.shape.dim]).astype("float32") for value in before.graph.input}
-    for left, right in zip(ReferenceEvaluator(before).run(None, inputs), ReferenceEvaluator(after).run(None, inputs)):
+    inputs = {
+        value.name: rng.normal(size=[d.dim_value for d in value.type.tensor_type.shape.dim]).astype("float32")
+        for value in before.graph.input
+    }
+    for left, right in zip(
+        ReferenceEvaluator(before).run(None, inputs), ReferenceEvaluator(after).run(None, inputs)
+    ):
         np.testing.assert_allclose(left, right, rtol=1e-6)
     return before, after
 
@@ -93,23 +109,37 @@ def operators(model: Any) -> list[str]:
     return [node.op_type for node in model.graph.node]
 
 
-@pytest.mark.parametrize(("condition", "kept"), [("1", ["Exp", "Add", "Abs", "Identity"]), ("0", ["Exp", "Neg", "Sub", "Abs", "Identity"])])
-def test_a_branch(condition: str, kept: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+@pytest.mark.parametrize(
+    ("condition", "kept"),
+    [("1", ["Exp", "Add", "Abs", "Identity"]), ("0", ["Exp", "Neg", "Sub", "Abs", "Identity"])],
+)
+def test_a_branch(
+    condition: str, kept: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     _, after = folded(BRANCHES.replace("CONDITION", condition), tmp_path, capsys)
     assert "If" not in operators(after) and set(kept) <= set(operators(after))
     assert [value.name for value in after.graph.output] == ["y", "w"]
 
 
-def test_a_condition_that_folding_computes_and_one_inside(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_condition_that_folding_computes_and_one_inside(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     (tmp_path / "s.gsl").write_text("dialect onnx;\nuse std.onnx;\n")
     before = parse_model(HEAD + COMPUTED)
     save(before, tmp_path / "m.onnx")
-    assert main(["apply", "std.onnx", str(tmp_path / "m.onnx"), "--pass", "basic", "-o", str(tmp_path / "o.onnx")]) == 0
+    assert (
+        main(
+            ["apply", "std.onnx", str(tmp_path / "m.onnx"), "--pass", "basic", "-o", str(tmp_path / "o.onnx")]
+        )
+        == 0
+    )
     capsys.readouterr()
     after = load(tmp_path / "o.onnx")
     x = np.arange(6, dtype="float32").reshape(2, 3)
     assert "If" not in operators(after) and "Mul" in operators(after)
-    np.testing.assert_allclose(ReferenceEvaluator(before).run(None, {"x": x})[0], ReferenceEvaluator(after).run(None, {"x": x})[0])
+    np.testing.assert_allclose(
+        ReferenceEvaluator(before).run(None, {"x": x})[0], ReferenceEvaluator(after).run(None, {"x": x})[0]
+    )
 
 
 @pytest.mark.parametrize("rounds", [1, 3])
@@ -126,11 +156,18 @@ def test_what_is_not_sure_stays(text: str, tmp_path: Path, capsys: pytest.Captur
 
 
 def test_an_open_condition_stays(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    text = BRANCHES.replace("<float one = {1.0}, bool yes = {CONDITION}>", "<float one = {1.0}>").replace("float[2, 3] z) =>", "float[2, 3] z, bool yes) =>")
+    text = BRANCHES.replace("<float one = {1.0}, bool yes = {CONDITION}>", "<float one = {1.0}>").replace(
+        "float[2, 3] z) =>", "float[2, 3] z, bool yes) =>"
+    )
     before = parse_model(HEAD + text)
     assert before.graph.input[2].type.tensor_type.elem_type == TensorProto.BOOL
     save(before, tmp_path / "m.onnx")
-    assert main(["apply", "std.onnx", str(tmp_path / "m.onnx"), "--pass", "basic", "-o", str(tmp_path / "o.onnx")]) == 0
+    assert (
+        main(
+            ["apply", "std.onnx", str(tmp_path / "m.onnx"), "--pass", "basic", "-o", str(tmp_path / "o.onnx")]
+        )
+        == 0
+    )
     capsys.readouterr()
     assert "If" in operators(load(tmp_path / "o.onnx"))
 
@@ -139,8 +176,20 @@ def test_a_trace_is_applied_again(tmp_path: Path, capsys: pytest.CaptureFixture[
     """Rules match what came out of a body, and a trace names it."""
     save(parse_model(HEAD + COMPUTED), tmp_path / "m.onnx")
     trace = ["--trace", str(tmp_path / "t.jsonl")]
-    assert main(["apply", "std.onnx", str(tmp_path / "m.onnx"), "--pass", "basic", *trace, "-o", str(tmp_path / "a.onnx")]) == 0
-    assert main(["apply", "std.onnx", str(tmp_path / "m.onnx"), "--replay", str(tmp_path / "t.jsonl"), "-o", str(tmp_path / "b.onnx")]) == 0
+    assert (
+        main([
+            "apply", "std.onnx", str(tmp_path / "m.onnx"), "--pass", "basic", *trace, "-o",
+            str(tmp_path / "a.onnx"),
+        ])
+        == 0
+    )
+    assert (
+        main([
+            "apply", "std.onnx", str(tmp_path / "m.onnx"), "--replay", str(tmp_path / "t.jsonl"), "-o",
+            str(tmp_path / "b.onnx"),
+        ])
+        == 0
+    )
     assert (tmp_path / "a.onnx").read_bytes() == (tmp_path / "b.onnx").read_bytes()
     capsys.readouterr()
 

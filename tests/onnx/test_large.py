@@ -1,4 +1,6 @@
-"""Models larger than memory: weights stay in their files, results wait in files, nothing appears before it is complete."""
+"""Models larger than memory: weights stay in their files, results wait in files, nothing appears before it is
+complete.
+"""
 
 from __future__ import annotations
 
@@ -30,10 +32,15 @@ def sparse_model(folder: Path, layers: int, size: int) -> Path:
     weights, nodes, last = [], [], "x"
     for k in range(layers):
         weight = TensorProto(name=f"w{k}", data_type=1, dims=[size, size], data_location=TensorProto.EXTERNAL)
-        for key, entry in (("location", "m.data"), ("offset", str(k * bytes_each)), ("length", str(bytes_each))):
+        for key, entry in (
+            ("location", "m.data"), ("offset", str(k * bytes_each)), ("length", str(bytes_each)),
+        ):
             weight.external_data.add(key=key, value=entry)
         weights += [weight, onnx.numpy_helper.from_array(np.zeros(size, np.float32), f"b{k}")]
-        nodes += [node("MatMul", [last, f"w{k}"], [f"m{k}"]), node("Add", [f"m{k}", f"b{k}"], [f"a{k}"]), node("Relu", [f"a{k}"], [f"r{k}"])]
+        nodes += [
+            node("MatMul", [last, f"w{k}"], [f"m{k}"]), node("Add", [f"m{k}", f"b{k}"], [f"a{k}"]),
+            node("Relu", [f"a{k}"], [f"r{k}"]),
+        ]
         last = f"r{k}"
     graph = helper.make_graph(nodes, "g", [value("x", ("N", size))], [value(last, ("N", size))], weights)
     found = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8)
@@ -56,7 +63,9 @@ raise SystemExit(code)
 
 def peak(*arguments: str) -> int:
     """The most memory that a run of `gslc` had, in MiB."""
-    done = subprocess.run([sys.executable, "-c", PEAK, *arguments], capture_output=True, text=True, cwd=ROOT, check=False)
+    done = subprocess.run(
+        [sys.executable, "-c", PEAK, *arguments], capture_output=True, text=True, cwd=ROOT, check=False
+    )
     assert done.returncode == 0, done.stderr
     return int(done.stdout.split()[-1])
 
@@ -65,7 +74,8 @@ RULES = """dialect onnx;
 rule gemm(a, b: const, c: const): MatMul(a, b) + c where a.ndim == 2 and b.ndim == 2 => Gemm(a, b, c);
 """
 TURNED = """dialect onnx;
-@once rule turned(a, b: const): MatMul(a, b) => MatMul(a, Transpose(Transpose(b, perm = [1, 0]), perm = [1, 0]));
+@once rule turned(a, b: const): MatMul(a, b)
+    => MatMul(a, Transpose(Transpose(b, perm = [1, 0]), perm = [1, 0]));
 """
 
 
@@ -79,7 +89,9 @@ def test_memory_does_not_grow_with_the_weights(tmp_path: Path) -> None:
         found.append(peak(str(tmp_path / "r.gsl"), str(path), "-o", str(folder / "o.onnx")))
         after = onnx.load(folder / "o.onnx", load_external_data=False)
         assert [n.op_type for n in after.graph.node] == ["Gemm", "Relu"] * layers
-        assert {e.value for t in after.graph.initializer for e in t.external_data if e.key == "location"} == {"m.data"}
+        assert {e.value for t in after.graph.initializer for e in t.external_data if e.key == "location"} == {
+            "m.data"
+        }
     assert found[1] - found[0] < 30, found
 
 
@@ -90,7 +102,10 @@ def test_folding_does_not_either(tmp_path: Path) -> None:
     most = peak(str(tmp_path / "r.gsl"), str(path), "-o", str(tmp_path / "o.onnx"), "--fold")
     after = onnx.load(tmp_path / "o.onnx", load_external_data=False)
     assert [n.op_type for n in after.graph.node] == ["MatMul", "Add", "Relu"] * 6
-    assert os.path.getsize(tmp_path / "o.onnx.data") == 6 * 4096 * 4096 * 4 and os.path.getsize(tmp_path / "o.onnx") < 1 << 20
+    assert (
+        os.path.getsize(tmp_path / "o.onnx.data") == 6 * 4096 * 4096 * 4
+        and os.path.getsize(tmp_path / "o.onnx") < 1 << 20
+    )
     assert most < 380, most
 
 
@@ -102,25 +117,32 @@ def test_six_gigabytes(tmp_path: Path, external: str) -> None:
     assert peak("std.onnx", str(path), "-o", str(tmp_path / "o.onnx"), "--external", external) < 1000
     after = onnx.load(tmp_path / "o.onnx", load_external_data=False)
     assert len(after.graph.node) < 72
-    assert {e.value for t in after.graph.initializer for e in t.external_data if e.key == "location"} == {"m.data" if external == "keep" else "o.onnx.data"}
+    assert {e.value for t in after.graph.initializer for e in t.external_data if e.key == "location"} == {
+        "m.data" if external == "keep" else "o.onnx.data"
+    }
     with pytest.raises(InputError, match="do not fit into one file"):
         gslang.to_onnx(gslang.read(path), tmp_path / "i.onnx", external="inline")
     assert not (tmp_path / "i.onnx").exists()
 
 
-# ── what goes where ───────────────────────────────────────────────────────────────────────────────────────────────
+# ── what goes where ─────────────────────────────────────────────────────────────────────────────────────────
 
 
 def small_external(folder: Path, inner: bool = False) -> Path:
     weight = np.arange(1 << 20, dtype=np.float32).reshape(1024, 1024)
-    found = model([node("MatMul", ["x", "w"], ["y"])], [value("x", (2, 1024))], [value("y", (2, 1024))], {"w": weight})
+    found = model(
+        [node("MatMul", ["x", "w"], ["y"])], [value("x", (2, 1024))], [value("y", (2, 1024))], {"w": weight}
+    )
     folder.mkdir(exist_ok=True)
     onnx.save(found, folder / "m.onnx", save_as_external_data=not inner, location="m.data")
     return folder / "m.onnx"
 
 
 def turned(path: Path) -> Any:
-    rules = gslang.parse_rules("dialect onnx;\n@once rule t(a, b: const): MatMul(a, b) => MatMul(a, Transpose(b, perm = [1, 0]) * 2.0);")
+    rules = gslang.parse_rules(
+        "dialect onnx;\n@once rule t(a, b: const): MatMul(a, b) => MatMul(a, Transpose(b, perm = [1, 0]) * "
+        "2.0);"
+    )
     return rules.apply(gslang.read(path), fold=True).graph
 
 
@@ -137,7 +159,9 @@ def checked(path: Path) -> onnx.ModelProto:
 @pytest.mark.parametrize("external", ["keep", "copy", "inline"])
 @pytest.mark.parametrize("inner", [False, True])
 @pytest.mark.parametrize("there", ["same", "other"])
-def test_new_weights(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, large: int, external: str, inner: bool, there: str) -> None:
+def test_new_weights(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, large: int, external: str, inner: bool, there: str
+) -> None:
     from gslang.evaluate import fold
 
     monkeypatch.setattr(spill, "LARGE", large)
@@ -150,12 +174,17 @@ def test_new_weights(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, large: int
     found = checked(out)
     outside = found.graph.initializer[0].data_location == TensorProto.EXTERNAL
     assert outside is (external == "copy" or (external == "keep" and not inner))
-    assert sorted(p.name for p in out.parent.iterdir() if not p.name.startswith("m.")) == (["o.onnx", "o.onnx.data"] if outside else ["o.onnx"])
+    assert sorted(p.name for p in out.parent.iterdir() if not p.name.startswith("m.")) == (
+        ["o.onnx", "o.onnx.data"] if outside else ["o.onnx"]
+    )
 
 
 def test_beside_weights_that_stay_outside(tmp_path: Path) -> None:
     path = small_external(tmp_path / "m")
-    rules = gslang.parse_rules("dialect onnx;\n@once rule t(a, b: const): MatMul(a, b) => MatMul(MatMul(a, b), Transpose(b, perm = [1, 0]));")
+    rules = gslang.parse_rules(
+        "dialect onnx;\n@once rule t(a, b: const): MatMul(a, b) => MatMul(MatMul(a, b), Transpose(b, perm = "
+        "[1, 0]));"
+    )
     gslang.write(rules.apply(gslang.read(path), fold=True, fold_limit=None).graph, path.with_name("o.onnx"))
     onnx.checker.check_model(str(path.with_name("o.onnx")))
     found = onnx.load(path.with_name("o.onnx"), load_external_data=False)
@@ -184,7 +213,9 @@ def test_a_failure_leaves_what_was_there(tmp_path: Path, monkeypatch: pytest.Mon
     def full(*_: object) -> Any:
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(*((external, "write_piece", full) if fails == "data" else (writer, "_serialized", full)))
+    monkeypatch.setattr(
+        *((external, "write_piece", full) if fails == "data" else (writer, "_serialized", full))
+    )
     with pytest.raises(InputError, match="no space left on device"):
         gslang.to_onnx(graph, out, external="copy")
     assert sorted(p.name for p in path.parent.iterdir()) == ["m.data", "m.onnx", "o.onnx", "o.onnx.data"]
@@ -217,14 +248,20 @@ def test_pieces_are_the_whole(shape: tuple[int, ...], order: str) -> None:
 def test_a_long_vector_costs_no_memory(operator: str, element: int) -> None:
     """Data propagation would keep an entry for each of 10⁹ elements."""
     attributes = {} if operator == "Add" else {"axis": 0}
-    nodes = [node("Neg", ["x"], ["n"]), node(operator, ["n", "n" if operator != "Gather" else "i"], ["y"], **attributes)]
+    nodes = [
+        node("Neg", ["x"], ["n"]),
+        node(operator, ["n", "n" if operator != "Gather" else "i"], ["y"], **attributes),
+    ]
     inputs = [value("x", (10**9,), element), value("i", (10**9,), TensorProto.INT64)]
     graph = read_onnx(model(nodes, inputs, [value("y", None, element)]))
     assert str(graph.types[graph.outputs[0]].shape) == str((10**9 * (1 + (operator == "Concat")),))
 
 
 def test_shapes_are_still_propagated() -> None:
-    nodes = [node("Shape", ["x"], ["s"]), node("Slice", ["s", "zero", "two"], ["t"]), node("Concat", ["t", "six"], ["u"], axis=0), node("Reshape", ["y", "u"], ["z"])]
+    nodes = [
+        node("Shape", ["x"], ["s"]), node("Slice", ["s", "zero", "two"], ["t"]),
+        node("Concat", ["t", "six"], ["u"], axis=0), node("Reshape", ["y", "u"], ["z"]),
+    ]
     weights = {"zero": np.array([0]), "two": np.array([2]), "six": np.array([6])}
     graph = read_onnx(model(nodes, [value("x", (4, 5, 7)), value("y", None)], [value("z", None)], weights))
     assert graph.types[graph.outputs[0]].shape == (4, 5, 6)
@@ -234,7 +271,9 @@ def _doubling(levels: int) -> Any:
     imports = [helper.make_opsetid("", 17), helper.make_opsetid("local", 1)]
     found = [helper.make_function("local", "f0", ["x"], ["y"], [node("Relu", ["x"], ["y"])], imports)]
     for k in range(1, levels + 1):
-        body = [*(node(f"f{k - 1}", ["x"], [y], domain="local") for y in "ab"), node("Add", ["a", "b"], ["y"])]
+        body = [
+            *(node(f"f{k - 1}", ["x"], [y], domain="local") for y in "ab"), node("Add", ["a", "b"], ["y"]),
+        ]
         found.append(helper.make_function("local", f"f{k}", ["x"], ["y"], body, imports))
     result = model([node(f"f{levels}", ["x"], ["y"], domain="local")], [value("x")], [value("y", None)])
     result.functions.extend(found)
@@ -247,5 +286,8 @@ def test_local_functions_that_double_are_not_written_out() -> None:
     assert small.types[small.outputs[0]].shape == (2, 3) and "warnings" not in small.meta
     assert large.types[large.outputs[0]].shape is None
     assert large.meta["warnings"] == [
-        "local functions that call themselves, or give more than 100,000 nodes, are not looked into: types of their results are not known"
+        (
+            "local functions that call themselves, or give more than 100,000 nodes, are not looked into: "
+            "types of their results are not known"
+        )
     ]

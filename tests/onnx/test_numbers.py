@@ -1,4 +1,5 @@
-"""Running models: onnxruntime and the reference, inputs that make sense, where the numbers begin to differ."""
+"""Running models: onnxruntime and the reference, inputs that make sense, where the numbers begin to differ.
+"""
 
 from __future__ import annotations
 
@@ -24,8 +25,14 @@ LIGHT = sorted(Path(onnx.__file__).parent.glob("backend/test/data/light/*.onnx")
 
 def embedding(indices: list[Any], table: tuple[int, int] = (7, 4)) -> Any:
     """Indices, on some way, into a table."""
-    weights = {"table": np.arange(table[0] * table[1], dtype=np.float32).reshape(table), "shape": np.array([-1])}
-    return model([*indices, node("Gather", ["table", "j"], ["y"])], [value("i", ("N", 3), TensorProto.INT64)], [helper.make_empty_tensor_value_info("y")], weights)
+    weights = {
+        "table": np.arange(table[0] * table[1], dtype=np.float32).reshape(table),
+        "shape": np.array([-1]),
+    }
+    return model(
+        [*indices, node("Gather", ["table", "j"], ["y"])], [value("i", ("N", 3), TensorProto.INT64)],
+        [helper.make_empty_tensor_value_info("y")], weights,
+    )
 
 
 @pytest.mark.parametrize(
@@ -55,7 +62,10 @@ def test_the_smallest_axis_counts() -> None:
 
 def test_masks_and_counts() -> None:
     nodes = [node("Cast", ["attention_mask"], ["m"], to=1), node("Expand", ["m", "sizes"], ["y"])]
-    found = model(nodes, [value("attention_mask", (2, 30), 7), value("sizes", (2,), 7)], [helper.make_empty_tensor_value_info("y")])
+    found = model(
+        nodes, [value("attention_mask", (2, 30), 7), value("sizes", (2,), 7)],
+        [helper.make_empty_tensor_value_info("y")],
+    )
     values = random_inputs(gslang.from_onnx(found))
     assert set(np.unique(values["attention_mask"])) == {0, 1} and list(values["sizes"]) == [1, 1]
 
@@ -63,11 +73,16 @@ def test_masks_and_counts() -> None:
 def test_both_backends_agree() -> None:
     graph = gslang.from_onnx(branching())
     inputs = random_inputs(graph)
-    left, right = (outputs_of(graph, load_dialect("onnx"), inputs, backend)[0] for backend in ("onnxruntime", "reference"))
+    left, right = (
+        outputs_of(graph, load_dialect("onnx"), inputs, backend)[0]
+        for backend in ("onnxruntime", "reference")
+    )
     np.testing.assert_allclose(left, right)
 
 
-@pytest.mark.parametrize("path", [p for p in LIGHT if "squeezenet" in p.name or "shufflenet" in p.name], ids=lambda p: p.stem)
+@pytest.mark.parametrize(
+    "path", [p for p in LIGHT if "squeezenet" in p.name or "shufflenet" in p.name], ids=lambda p: p.stem
+)
 def test_light_models_in_onnxruntime(path: Path) -> None:
     graph = gslang.read(path)
     expected = onnx.numpy_helper.to_array(onnx.load_tensor(str(path).replace(".onnx", "_output_0.pb")))
@@ -78,7 +93,10 @@ def test_light_models_in_onnxruntime(path: Path) -> None:
 
 
 def chain(scale: float) -> Any:
-    nodes = [node("Neg", ["x"], ["a"], "first"), node("Relu", ["a"], ["b"]), node("Mul", ["b", "s"], ["c"]), node("Exp", ["c"], ["y"])]
+    nodes = [
+        node("Neg", ["x"], ["a"], "first"), node("Relu", ["a"], ["b"]), node("Mul", ["b", "s"], ["c"]),
+        node("Exp", ["c"], ["y"]),
+    ]
     return model(nodes, [value("x")], [value("y")], {"s": np.array(scale, np.float32)})
 
 
@@ -88,8 +106,13 @@ def test_where_the_difference_begins(backend: str) -> None:
     after = gslang.from_onnx(chain(1.5))
     assert shared_names(before, after) == ["a", "b", "c", "y"]
     found = compare_graphs(before, after, load_dialect("onnx"), random_inputs(before), backend)
-    assert not found.agreement.equal and found.first == "c" and "differs by" in found.detail and found.backend == backend
-    assert compare_graphs(before, before, load_dialect("onnx"), random_inputs(before), backend).agreement.equal
+    assert (
+        not found.agreement.equal and found.first == "c" and "differs by" in found.detail
+        and found.backend == backend
+    )
+    assert compare_graphs(
+        before, before, load_dialect("onnx"), random_inputs(before), backend
+    ).agreement.equal
 
 
 def test_what_onnxruntime_cannot_run_the_reference_does() -> None:
@@ -110,7 +133,10 @@ def test_other_dialects_have_one_backend() -> None:
 
 
 def test_external_data_is_found(tmp_path: Path) -> None:
-    found = model([node("MatMul", ["x", "w"], ["y"])], [value("x")], [value("y", (2, 500))], {"w": np.ones((3, 500), np.float32)})
+    found = model(
+        [node("MatMul", ["x", "w"], ["y"])], [value("x")], [value("y", (2, 500))],
+        {"w": np.ones((3, 500), np.float32)},
+    )
     onnx.save(found, tmp_path / "m.onnx", save_as_external_data=True, location="m.data", size_threshold=0)
     graph = gslang.read(tmp_path / "m.onnx")
     inputs = random_inputs(graph)
@@ -120,17 +146,30 @@ def test_external_data_is_found(tmp_path: Path) -> None:
 def test_the_command_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     nodes = [node("Relu", ["x"], ["a"]), node("Exp", ["a"], ["b"]), node("Neg", ["b"], ["y"])]
     onnx.save(model(nodes, [value("x", ("N", 3))], [value("y", ("N", 3))]), tmp_path / "m.onnx")
-    (tmp_path / "r.gsl").write_text("dialect onnx;\nrule right(x): Relu(x) => Max(x, 0.0);\n@once rule wrong(x): Exp(x) => Exp(x * 1.5);\n")
+    (tmp_path / "r.gsl").write_text(
+        "dialect onnx;\nrule right(x): Relu(x) => Max(x, 0.0);\n"
+        "@once rule wrong(x): Exp(x) => Exp(x * 1.5);\n"
+    )
     rules, graph, out = str(tmp_path / "r.gsl"), str(tmp_path / "m.onnx"), str(tmp_path / "o.npz")
     for backend in ("auto", "onnxruntime", "reference"):
-        assert main([rules, graph, "-o", str(tmp_path / "o.onnx"), "--rule", "right", "--check-numbers", "--dim", "N=4", "--backend", backend]) == 0
+        assert (
+            main([
+                rules, graph, "-o", str(tmp_path / "o.onnx"), "--rule", "right", "--check-numbers", "--dim",
+                "N=4", "--backend", backend,
+            ])
+            == 0
+        )
         assert main(["run", graph, "-o", out, "--dim", "N=5", "--backend", backend]) == 0
         assert np.load(out)["out0"].shape == (5, 3)
     capsys.readouterr()
     report = tmp_path / "report.json"
-    assert main([rules, graph, "-o", str(tmp_path / "o.onnx"), "--check-numbers", "--report", str(report)]) == 1
+    assert (
+        main([rules, graph, "-o", str(tmp_path / "o.onnx"), "--check-numbers", "--report", str(report)]) == 1
+    )
     assert "the first value of both graphs that differs is `b`" in capsys.readouterr().err
-    assert '"first_difference": "b"' in report.read_text() and '"backend": "onnxruntime"' in report.read_text()
+    assert (
+        '"first_difference": "b"' in report.read_text() and '"backend": "onnxruntime"' in report.read_text()
+    )
     assert main([rules, graph, "--check-numbers", "--dim", "N"]) == 2
     assert main(["run", graph, "--dim", "N=x"]) == 2
 
@@ -141,7 +180,10 @@ def test_sequences_and_nothing(tmp_path: Path, capsys: pytest.CaptureFixture[str
     found = model(nodes, [value("x")], [helper.make_tensor_sequence_value_info("s", 1, None)])
     onnx.save(found, tmp_path / "s.onnx")
     kind = helper.make_optional_type_proto(helper.make_tensor_type_proto(1, (2,)))
-    nothing = model([node("Optional", [], ["o"], type=helper.make_tensor_type_proto(1, (2,)))], [], [helper.make_value_info("o", kind)])
+    nothing = model(
+        [node("Optional", [], ["o"], type=helper.make_tensor_type_proto(1, (2,)))], [],
+        [helper.make_value_info("o", kind)],
+    )
     onnx.save(nothing, tmp_path / "o.onnx")
     for backend in ("onnxruntime", "reference"):
         assert main(["run", str(tmp_path / "s.onnx"), "--backend", backend]) == 0

@@ -16,7 +16,9 @@ from tests.onnx.models import model, value
 
 
 def negated(opset: int) -> Any:
-    return gslang.from_onnx(model([helper.make_node("Neg", ["x"], ["y"])], [value("x")], [value("y")], opset=opset))
+    return gslang.from_onnx(
+        model([helper.make_node("Neg", ["x"], ["y"])], [value("x")], [value("y")], opset=opset)
+    )
 
 
 def applied(rules: str, opset: int) -> gslang.Result:
@@ -25,7 +27,10 @@ def applied(rules: str, opset: int) -> gslang.Result:
 
 @pytest.mark.parametrize(
     ("range", "opset", "applies"),
-    [("11..", 11, True), ("11..", 10, False), ("..12", 12, True), ("..12", 13, False), ("13", 13, True), ("13", 14, False), ("11..13", 12, True)],
+    [
+        ("11..", 11, True), ("11..", 10, False), ("..12", 12, True), ("..12", 13, False), ("13", 13, True),
+        ("13", 14, False), ("11..13", 12, True),
+    ],
 )
 def test_annotated_ranges(range: str, opset: int, applies: bool) -> None:
     result = applied(f"@opset({range}) rule r(x): Neg(x) => Relu(x);", opset)
@@ -33,10 +38,14 @@ def test_annotated_ranges(range: str, opset: int, applies: bool) -> None:
     assert ("r" in result.report()["skipped"]) is not applies
 
 
-@pytest.mark.parametrize(("condition", "opset", "applies"), [
-    ("opset >= 13", 13, True), ("opset >= 13", 12, False), ("not opset >= 13", 12, True), ("opset == 11 or opset == 13", 12, False),
-    ("opset >= 13 or x.ndim == 2", 12, True), ("opset % 2 == 0", 12, True), ("opset % 2 == 0", 13, False),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("condition", "opset", "applies"),
+    [
+        ("opset >= 13", 13, True), ("opset >= 13", 12, False), ("not opset >= 13", 12, True),
+        ("opset == 11 or opset == 13", 12, False), ("opset >= 13 or x.ndim == 2", 12, True),
+        ("opset % 2 == 0", 12, True), ("opset % 2 == 0", 13, False),
+    ],
+)
 def test_conditions(condition: str, opset: int, applies: bool) -> None:
     assert applied(f"rule r(x): Neg(x) where {condition} => Relu(x);", opset).applications == applies
 
@@ -53,18 +62,19 @@ def test_other_dialects_have_none() -> None:
 @pytest.mark.parametrize(
     ("target", "opset", "why"),
     [
-        ("Gelu(x)", 17, "`Gelu` needs operator set 20, the model imports 17"),
-        ("Gelu(x)", 20, None),
+        ("Gelu(x)", 17, "`Gelu` needs operator set 20, the model imports 17"), ("Gelu(x)", 20, None),
         ("Relu(Gelu(x))", 17, "`Gelu` needs operator set 20"),
         ("Split(x, num_outputs = 1).0", 17, "`Split` has no `num_outputs` in operator set 17"),
         ("Split(x, num_outputs = 1).0", 18, None),
-        ("x + Cast(ArgMax(x, select_last_index = 1), to = \"float32\")", 11, "`ArgMax` has no `select_last_index` in operator set 11"),
-        ("x + Cast(ArgMax(x, select_last_index = 0), to = \"float32\")", 11, None),
+        (
+            'x + Cast(ArgMax(x, select_last_index = 1), to = "float32")', 11,
+            "`ArgMax` has no `select_last_index` in operator set 11",
+        ),
+        ('x + Cast(ArgMax(x, select_last_index = 0), to = "float32")', 11, None),
         ("Softmax(x, axis = -1)", 12, "`Softmax` means something else before operator set 13"),
         ("Clip(x, 0.0, 6.0)", 6, None),
         ("Upsample(x, [1.0, 1.0])", 13, "`Upsample` is gone since operator set 10"),
-        ("Gelu(x) if opset >= 20 else Relu(x)", 17, None),
-        ("Relu(x) if opset >= 11 else Gelu(x)", 17, None),
+        ("Gelu(x) if opset >= 20 else Relu(x)", 17, None), ("Relu(x) if opset >= 11 else Gelu(x)", 17, None),
     ],
 )
 def test_targets_that_the_version_cannot_say(target: str, opset: int, why: str | None) -> None:
@@ -75,7 +85,9 @@ def test_targets_that_the_version_cannot_say(target: str, opset: int, why: str |
         assert gslang.to_onnx(result.graph).graph.node
     else:
         assert result.report()["skipped"]["r"].startswith(why)
-        (miss,) = gslang.parse_rules(f"dialect onnx;\nrule r(x): Neg(x) => {target};")["r"].why_not(negated(opset))
+        (miss,) = gslang.parse_rules(f"dialect onnx;\nrule r(x): Neg(x) => {target};")["r"].why_not(
+            negated(opset)
+        )
         assert miss.reason == "opset" and miss.found.startswith(why)
 
 
@@ -84,21 +96,35 @@ def test_targets_that_the_version_cannot_say(target: str, opset: int, why: str |
     [
         ("rule r(x): Neg(x) => Relu(x) if x.ndim == 3 else Gelu(x);", 17, 1, "`Gelu` needs operator set 20"),
         ("rule r(x): Neg(x) => Relu(x) if x.ndim == 2 else Gelu(x);", 17, 1, None),
-        ("rule r(x): Neg(x) => Relu(x);", 13, 6, "operand `X` of `Relu` must be bfloat16, float16, float32 or float64, got int32 in operator set 13"),
+        (
+            "rule r(x): Neg(x) => Relu(x);", 13, 6,
+            (
+                "operand `X` of `Relu` must be bfloat16, float16, float32 or float64, got int32 in operator "
+                "set 13"
+            ),
+        ),
         ("rule r(x): Neg(x) => Relu(x);", 14, 6, None),
-        ("rule r(x): Neg(x) => ReduceSum(x, Shape(x), keepdims = 1) + x;", 12, 7, "`axes` of `ReduceSum` is an attribute in operator set 12"),
+        (
+            "rule r(x): Neg(x) => ReduceSum(x, Shape(x), keepdims = 1) + x;", 12, 7,
+            "`axes` of `ReduceSum` is an attribute in operator set 12",
+        ),
         ("rule r(x): Neg(x) => ReduceSum(x, Shape(x), keepdims = 1) + x;", 13, 7, None),
         ("rule r(x): Neg(x) => ReduceSum(x, [0], keepdims = 1) + x;", 12, 7, None),
     ],
 )
 def test_what_is_decided_at_the_match(rule: str, opset: int, element: int, why: str | None) -> None:
     """A match whose target the version cannot say is none: no failure, and `why_not` tells."""
-    found = model([helper.make_node("Neg", ["x"], ["y"])], [value("x", element=element)], [value("y", element=element)], opset=opset)
+    found = model(
+        [helper.make_node("Neg", ["x"], ["y"])], [value("x", element=element)], [value("y", element=element)],
+        opset=opset,
+    )
     graph = gslang.from_onnx(found)
     rules = gslang.parse_rules(f"dialect onnx;\n{rule}")
     result = rules.apply(graph)
     assert result.applications == (why is None) and not result.failures
-    assert [reason.startswith(why or "") for reason in result.report()["refused"]] == ([] if why is None else [True])
+    assert [reason.startswith(why or "") for reason in result.report()["refused"]] == (
+        [] if why is None else [True]
+    )
     traced = rules.apply(graph, provenance=True)
     assert traced.applications == result.applications and not traced.failures
     (miss,) = rules["r"].why_not(graph)
@@ -137,7 +163,9 @@ def test_ranges_that_promise_too_much(rule: str, shown: str) -> None:
         "@opset(11..) rule r(x): x * Sigmoid(x) where opset >= 24 => Swish(x);",
         "@opset(14..) rule r(x): x * Sigmoid(x) => Swish(x) if opset >= 24 else HardSwish(x);",
         "rule r(x): x * Sigmoid(x) => Swish(x);",
-        "@opset(11..) rule r(x): Neg(x) => com.me.Op(x); op com.me.Op(x: tensor) -> tensor;".replace("rule", "rule"),
+        "@opset(11..) rule r(x): Neg(x) => com.me.Op(x); op com.me.Op(x: tensor) -> tensor;".replace(
+            "rule", "rule"
+        ),
     ],
 )
 def test_ranges_that_hold(rule: str) -> None:
@@ -157,25 +185,36 @@ def test_ranges_that_hold(rule: str) -> None:
 )
 def test_sources_that_never_match(rule: str, said: str | None) -> None:
     found = check_source(Source("r.gsl", f"dialect onnx;\n{rule}")).diagnostics
-    assert [d.code for d in found] == (["E0705"] if said else []) and (said is None or said in found[0].message)
+    assert [d.code for d in found] == (["E0705"] if said else []) and (
+        said is None or said in found[0].message
+    )
 
 
 def test_an_empty_range() -> None:
-    (found,) = check_source(Source("r.gsl", "dialect onnx;\n@opset(13..11) rule r(x): Neg(x) => Relu(x);")).diagnostics
+    (found,) = check_source(
+        Source("r.gsl", "dialect onnx;\n@opset(13..11) rule r(x): Neg(x) => Relu(x);")
+    ).diagnostics
     assert found.code == "E0702" and "empty" in found.message
 
 
-def test_the_report_and_why_not_on_the_command_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_report_and_why_not_on_the_command_line(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     import json
 
     import onnx
 
     from gslang.cli.main import main
 
-    onnx.save(model([helper.make_node("Neg", ["x"], ["y"])], [value("x")], [value("y")], opset=17), tmp_path / "m.onnx")
+    onnx.save(
+        model([helper.make_node("Neg", ["x"], ["y"])], [value("x")], [value("y")], opset=17),
+        tmp_path / "m.onnx",
+    )
     (tmp_path / "r.gsl").write_text("dialect onnx;\nrule r(x): Neg(x) => Gelu(x);\n")
     rules, graph = str(tmp_path / "r.gsl"), str(tmp_path / "m.onnx")
-    assert main([rules, graph, "-o", str(tmp_path / "o.onnx"), "--report", str(tmp_path / "report.json")]) == 0
+    assert (
+        main([rules, graph, "-o", str(tmp_path / "o.onnx"), "--report", str(tmp_path / "report.json")]) == 0
+    )
     assert "Gelu" in json.loads((tmp_path / "report.json").read_text())["skipped"]["r"]
     assert (tmp_path / "o.onnx").read_bytes() == onnx.load(graph).SerializeToString(deterministic=True)
     capsys.readouterr()
@@ -184,7 +223,9 @@ def test_the_report_and_why_not_on_the_command_line(tmp_path: Path, capsys: pyte
 
 
 def test_versions() -> None:
-    assert version_at("Squeeze", 12).attributes == ("axes",) and version_at("Squeeze", 13).operands == ("data", "axes")  # type: ignore[union-attr]
+    assert version_at("Squeeze", 12).attributes == ("axes",) and version_at("Squeeze", 13).operands == (
+        "data", "axes",
+    )  # type: ignore[union-attr]
     assert version_at("GroupNormalization", 20) is None and version_at("GroupNormalization", 21) is not None
     assert version_at("Upsample", 10) is None and history().latest >= 20
     assert misfit("Unsqueeze", 11, {"axes": (0,)}, [0], None) is None
@@ -198,9 +239,11 @@ def test_tests_may_state_an_operator_set() -> None:
 
     text = """dialect onnx;
     rule gelu(x): Neg(x) => Gelu(x);
-    @once @opset(..12) rule old(x) { s = Squeeze(x, axes = [0]); s where opset < 12 => Squeeze(Identity(x), s.*) }
+    @once @opset(..12) rule old(x) { s = Squeeze(x, axes = [0]); s where opset < 12
+        => Squeeze(Identity(x), s.*) }
     @opset(17) test "too old" for gelu { x: input float32[2]; Neg(x) => unchanged }
-    @opset(11) test "old" for old { x: input float32[1, 2]; Squeeze(x, axes = [0]) => Squeeze(Identity(x), axes = [0]) }
+    @opset(11) test "old" for old { x: input float32[1, 2]; Squeeze(x, axes = [0])
+        => Squeeze(Identity(x), axes = [0]) }
     @opset(12) test "not old enough" for old { x: input float32[1, 2]; Squeeze(x, axes = [0]) => unchanged }
     """
     program = check_source(Source("t.gsl", text))

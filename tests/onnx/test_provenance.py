@@ -18,7 +18,10 @@ from tests.onnx.models import branching, model, value
 
 node = helper.make_node
 ROOT = Path(__file__).resolve().parents[2]
-RULES = "dialect onnx;\nrule double(x): Add(x, x) => x * 2.0; rule relu(x): Relu(x) => Max(x, 0.0); rule neg(x): Neg(Neg(x)) => x;"
+RULES = (
+    "dialect onnx;\nrule double(x): Add(x, x) => x * 2.0; rule relu(x): Relu(x) => Max(x, 0.0); rule neg(x): "
+    "Neg(Neg(x)) => x;"
+)
 
 
 def props(message: Any) -> dict[str, str]:
@@ -26,7 +29,10 @@ def props(message: Any) -> dict[str, str]:
 
 
 def sample() -> Any:
-    nodes = [node("Add", ["x", "x"], ["a"], "adding"), node("Neg", ["a"], ["b"]), node("Neg", ["b"], ["c"]), node("Relu", ["c"], ["y"], "last")]
+    nodes = [
+        node("Add", ["x", "x"], ["a"], "adding"), node("Neg", ["a"], ["b"]), node("Neg", ["b"], ["c"]),
+        node("Relu", ["c"], ["y"], "last"),
+    ]
     found = model(nodes, [value("x")], [value("y")], ir=10)
     found.graph.node[0].metadata_props.add(key="mine", value="1")
     return found
@@ -56,18 +62,24 @@ def test_what_others_write_there_is_no_matter() -> None:
     for key, text in (("gslang.rule", "r"), ("gslang.application", "no number"), ("gslang.from", "[1")):
         found.graph.node[3].metadata_props.add(key=key, value=text)
     graph = gslang.from_onnx(found)
-    assert all("origin" not in graph.extras.get(n, {}) for n in graph.nodes()) and gslang.to_onnx(graph) == found
+    assert (
+        all("origin" not in graph.extras.get(n, {}) for n in graph.nodes()) and gslang.to_onnx(graph) == found
+    )
 
 
 def test_in_bodies() -> None:
-    after = gslang.to_onnx(gslang.parse_rules(RULES).apply(gslang.from_onnx(branching()), provenance=True).graph)
+    after = gslang.to_onnx(
+        gslang.parse_rules(RULES).apply(gslang.from_onnx(branching()), provenance=True).graph
+    )
     (branch,) = [n for n in after.graph.node if n.op_type == "If"]
     then = next(a.g for a in branch.attribute if a.name == "then_branch")
     assert [props(n).get("gslang.rule") for n in then.node] == ["relu"] and not props(branch)
 
 
 def test_names() -> None:
-    """Replaced values keep their names; new ones are called after their operator, as nothing else is, in one order."""
+    """Replaced values keep their names; new ones are called after their operator, as nothing else is, in one
+    order.
+    """
     found = sample()
     found.graph.initializer.append(onnx.numpy_helper.from_array(np.ones(3, np.float32), "const_1"))
     found.graph.node.insert(0, node("Mul", ["x", "const_1"], ["Mul_1"]))
@@ -86,7 +98,12 @@ def test_the_same_bytes_each_time(tmp_path: Path) -> None:
     seen = set()
     for seed in ("0", "1", "4711"):
         out = tmp_path / f"{seed}.onnx"
-        command = [sys.executable, "-m", "gslang", str(tmp_path / "r.gsl"), str(tmp_path / "m.onnx"), "-o", str(out), "--provenance"]
-        subprocess.run(command, check=True, capture_output=True, cwd=ROOT, env={**os.environ, "PYTHONHASHSEED": seed})
+        command = [
+            sys.executable, "-m", "gslang", str(tmp_path / "r.gsl"), str(tmp_path / "m.onnx"), "-o", str(out),
+            "--provenance",
+        ]
+        subprocess.run(
+            command, check=True, capture_output=True, cwd=ROOT, env={**os.environ, "PYTHONHASHSEED": seed}
+        )
         seen.add(out.read_bytes())
     assert len(seen) == 1

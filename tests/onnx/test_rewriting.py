@@ -32,8 +32,13 @@ def rewritten(rules: str, found: Any) -> Any:
     feeds = {}
     for v in found.graph.input:
         shape = [d.dim_value or 2 for d in v.type.tensor_type.shape.dim]
-        feeds[v.name] = np.array(True) if v.type.tensor_type.elem_type == 9 else random.standard_normal(shape).astype(np.float32)
-    for a, b in zip(ReferenceEvaluator(found).run(None, feeds), ReferenceEvaluator(after).run(None, feeds), strict=True):
+        feeds[v.name] = (
+            np.array(True) if v.type.tensor_type.elem_type == 9
+            else random.standard_normal(shape).astype(np.float32)
+        )
+    for a, b in zip(
+        ReferenceEvaluator(found).run(None, feeds), ReferenceEvaluator(after).run(None, feeds), strict=True
+    ):
         np.testing.assert_allclose(a, b, rtol=1e-5, atol=1e-6)
     return after
 
@@ -43,20 +48,30 @@ def ops(found: Any) -> list[str]:
 
 
 def test_a_replaced_output_keeps_its_name() -> None:
-    found = model([node("MatMul", ["x", "w"], ["m"]), node("Add", ["m", "b"], ["y"])], [value("x")], [value("y", (2, 4))],
-                  {"w": np.ones((3, 4), np.float32), "b": np.ones(4, np.float32)})  # fmt: skip
+    found = model(
+        [node("MatMul", ["x", "w"], ["m"]), node("Add", ["m", "b"], ["y"])], [value("x")],
+        [value("y", (2, 4))], {"w": np.ones((3, 4), np.float32), "b": np.ones(4, np.float32)},
+    )
     after = rewritten("rule r(a, b, c: const): MatMul(a, b) + c => Gemm(a, b, c);", found)
-    assert ops(after) == ["Gemm"] and after.graph.node[0].output == ["y"] and list(after.graph.node[0].input) == ["x", "w", "b"]
+    assert (
+        ops(after) == ["Gemm"] and after.graph.node[0].output == ["y"]
+        and list(after.graph.node[0].input) == ["x", "w", "b"]
+    )
 
 
 def test_an_output_that_becomes_an_input_is_copied() -> None:
     found = model([node("Neg", ["x"], ["a"]), node("Neg", ["a"], ["y"])], [value("x")], [value("y")])
     after = rewritten("rule r(x): Neg(Neg(x)) => x;", found)
-    assert ops(after) == ["Identity"] and list(after.graph.node[0].input) == ["x"] and list(after.graph.node[0].output) == ["y"]
+    assert (
+        ops(after) == ["Identity"] and list(after.graph.node[0].input) == ["x"]
+        and list(after.graph.node[0].output) == ["y"]
+    )
 
 
 def test_an_output_that_becomes_another_output() -> None:
-    found = model([node("Relu", ["x"], ["a"]), node("Identity", ["a"], ["y"])], [value("x")], [value("y"), value("a")])
+    found = model(
+        [node("Relu", ["x"], ["a"]), node("Identity", ["a"], ["y"])], [value("x")], [value("y"), value("a")]
+    )
     after = rewritten("rule r(x): Identity(x) => x;", found)
     assert sorted(ops(after)) == ["Identity", "Relu"] and [v.name for v in after.graph.output] == ["y", "a"]
 
@@ -80,8 +95,13 @@ def test_what_a_body_reads_is_not_interior() -> None:
 
 @pytest.mark.parametrize(("opset", "operands"), [(11, 1), (13, 2), (18, 2)])
 def test_axes_as_the_version_wants_them(opset: int, operands: int) -> None:
-    found = model([node("Relu", ["x"], ["a"]), node("Flatten", ["a"], ["y"], axis=0)], [value("x")], [value("y", (1, 6))], opset=opset)
-    after = rewritten("rule r(x): Flatten(Relu(x), axis = 0) => Unsqueeze(Reshape(Relu(x), [-1]), axes = [0]);", found)
+    found = model(
+        [node("Relu", ["x"], ["a"]), node("Flatten", ["a"], ["y"], axis=0)], [value("x")],
+        [value("y", (1, 6))], opset=opset,
+    )
+    after = rewritten(
+        "rule r(x): Flatten(Relu(x), axis = 0) => Unsqueeze(Reshape(Relu(x), [-1]), axes = [0]);", found
+    )
     assert ops(after)[-1] == "Unsqueeze" and len(after.graph.node[-1].input) == operands
 
 
@@ -90,19 +110,28 @@ def test_old_defaults_are_seen_and_stated() -> None:
     graph = gslang.from_onnx(soft)
     assert graph.attrs[graph.outputs[0]]["axis"] == 1
     assert gslang.to_onnx(graph) == soft
-    found = model([node("Neg", ["x"], ["a"]), node("Softmax", ["a"], ["y"])], [value("x")], [value("y")], opset=11)
-    after = rewritten("@opset(11..) rule r(x): Softmax(Neg(x), axis = 1) => Softmax(x * -1.0, axis = -1);", found)
+    found = model(
+        [node("Neg", ["x"], ["a"]), node("Softmax", ["a"], ["y"])], [value("x")], [value("y")], opset=11
+    )
+    after = rewritten(
+        "@opset(11..) rule r(x): Softmax(Neg(x), axis = 1) => Softmax(x * -1.0, axis = -1);", found
+    )
     assert [(a.name, a.i) for a in after.graph.node[-1].attribute] == [("axis", -1)]
 
 
 def test_several_results() -> None:
-    found = model([node("Split", ["x"], ["a", "b"], axis=0), node("Add", ["b", "a"], ["y"])], [value("x")], [value("y", (1, 3))])
+    found = model(
+        [node("Split", ["x"], ["a", "b"], axis=0), node("Add", ["b", "a"], ["y"])], [value("x")],
+        [value("y", (1, 3))],
+    )
     after = rewritten("rule r(a, b): Add(a, b) => Sub(a, Neg(b));", found)
     assert ops(after) == ["Split", "Neg", "Sub"] and list(after.graph.node[0].output) == ["a", "b"]
 
 
 def test_an_unread_mask_is_no_obstacle() -> None:
-    found = model([node("Relu", ["x"], ["a"]), node("Dropout", ["a"], ["y", "mask"])], [value("x")], [value("y")])
+    found = model(
+        [node("Relu", ["x"], ["a"]), node("Dropout", ["a"], ["y", "mask"])], [value("x")], [value("y")]
+    )
     after = rewritten("rule r(x): Dropout(Relu(x)).0 => Relu(x);", found)
     assert ops(after) == ["Relu"]
 
@@ -110,7 +139,9 @@ def test_an_unread_mask_is_no_obstacle() -> None:
 def test_dtypes_are_names() -> None:
     found = model([node("Relu", ["x"], ["a"]), node("Cast", ["a"], ["y"], to=1)], [value("x")], [value("y")])
     assert ops(rewritten("rule r(x): Cast(x, to = x.dtype) => x;", found)) == ["Relu"]
-    after = rewritten('@once rule r(x): Cast(x, to = "float32") => Cast(Cast(x, to = "float64"), to = "float32");', found)
+    after = rewritten(
+        '@once rule r(x): Cast(x, to = "float32") => Cast(Cast(x, to = "float64"), to = "float32");', found
+    )
     assert [a.i for n in after.graph.node for a in n.attribute] == [11, 1]
 
 
@@ -120,17 +151,24 @@ def test_new_initializers_raise_the_ir_version_to_4() -> None:
     after = rewritten("rule r(x): Neg(x) => x * -1.0;", found)
     onnx.checker.check_model(after, full_check=True)
     assert ops(after) == ["Mul"] and len(after.graph.initializer) == 1 and after.ir_version == 4
-    assert list(after.graph.input) == list(found.graph.input) and list(after.opset_import) == list(found.opset_import)
+    assert list(after.graph.input) == list(found.graph.input) and list(after.opset_import) == list(
+        found.opset_import
+    )
     assert rewritten("@once rule r(x): Neg(x) => Identity(Neg(x));", found).ir_version == 3
 
 
 def test_models_older_than_operator_sets() -> None:
     found = model([node("Neg", ["x"], ["y"])], [value("x")], [value("y")], ir=1)
     del found.opset_import[:]
-    for rule, version, imported in (("Abs(x)", 1, []), ("Sum(x, 1.0)", 4, [("", 1)]), ("com.microsoft.Gelu(x)", 4, [("com.microsoft", 1), ("", 1)])):
+    for rule, version, imported in (
+        ("Abs(x)", 1, []), ("Sum(x, 1.0)", 4, [("", 1)]),
+        ("com.microsoft.Gelu(x)", 4, [("com.microsoft", 1), ("", 1)]),
+    ):
         rules = gslang.parse_rules(f"dialect onnx;\nrule r(x): Neg(x) => {rule};")
         after = gslang.to_onnx(rules.apply(gslang.from_onnx(found)).graph)
-        assert (after.ir_version, [(entry.domain, entry.version) for entry in after.opset_import]) == (version, imported)
+        assert (after.ir_version, [(entry.domain, entry.version) for entry in after.opset_import]) == (
+            version, imported,
+        )
         onnx.checker.check_model(after)
     assert gslang.to_onnx(gslang.from_onnx(found)) == found
 
@@ -141,11 +179,17 @@ def test_new_constants_in_bodies_before_ir_4_are_nodes() -> None:
     found.ir_version = 3
     after = rewritten("rule r(x): Neg(x) => x * -1.0;", found)
     body = next(a.g for a in after.graph.node[-1].attribute if a.name == "else_branch")
-    assert [n.op_type for n in body.node] == ["Constant", "Mul"] and not body.initializer and after.ir_version == 3
+    assert (
+        [n.op_type for n in body.node] == ["Constant", "Mul"] and not body.initializer
+        and after.ir_version == 3
+    )
 
 
 def test_shapes_are_inferred_with_symbols() -> None:
-    found = model([node("Transpose", ["x"], ["a"], perm=[1, 0]), node("Relu", ["a"], ["y"])], [value("x", ("N", 3))], [value("y", None)])
+    found = model(
+        [node("Transpose", ["x"], ["a"], perm=[1, 0]), node("Relu", ["a"], ["y"])], [value("x", ("N", 3))],
+        [value("y", None)],
+    )
     graph = gslang.from_onnx(found)
     assert graph.types[graph.outputs[0]] == TensorType((3, Symbol("N")), "float32")
 
@@ -159,8 +203,13 @@ def test_evaluation_is_that_of_the_reference() -> None:
 
 
 def test_folding(tmp_path: Path) -> None:
-    found = model([node("Add", ["w", "w"], ["a"]), node("Mul", ["x", "a"], ["y"])], [value("x")], [value("y")], {"w": np.ones((2, 3), np.float32)})
-    result = gslang.parse_rules("dialect onnx;\nrule r(x): Neg(Neg(x)) => x;").apply(gslang.from_onnx(found), fold=True)
+    found = model(
+        [node("Add", ["w", "w"], ["a"]), node("Mul", ["x", "a"], ["y"])], [value("x")], [value("y")],
+        {"w": np.ones((2, 3), np.float32)},
+    )
+    result = gslang.parse_rules("dialect onnx;\nrule r(x): Neg(Neg(x)) => x;").apply(
+        gslang.from_onnx(found), fold=True
+    )
     after = gslang.to_onnx(result.graph)
     onnx.checker.check_model(after, full_check=True)
     assert ops(after) == ["Mul"] and [t.name for t in after.graph.initializer] == ["a"]
@@ -171,29 +220,41 @@ def test_the_command_line(tmp_path: Path) -> None:
 
     onnx.save(branching(), tmp_path / "m.onnx")
     (tmp_path / "r.gsl").write_text("dialect onnx;\nrule r(x): Identity(x) => x;\n")
-    code = main([str(tmp_path / "r.gsl"), str(tmp_path / "m.onnx"), "-o", str(tmp_path / "o.onnx"), "--check-numbers"])
+    code = main(
+        [str(tmp_path / "r.gsl"), str(tmp_path / "m.onnx"), "-o", str(tmp_path / "o.onnx"), "--check-numbers"]
+    )
     assert code == 0 and ops(onnx.load(tmp_path / "o.onnx")) == ["Abs", "If"]
 
 
 def test_loops(tmp_path: Path) -> None:
-    """A loop that carries a value and reads one from outside, which a rule replaces; rewritten, evaluated, folded."""
+    """A loop that carries a value and reads one from outside, which a rule replaces; rewritten, evaluated,
+    folded.
+    """
     body = helper.make_graph(
-        [node("Add", ["s", "c"], ["t"]), node("Identity", ["go"], ["on"]), node("Neg", ["t"], ["out"])], "body",
-        [value("i", (), 7), value("go", (), 9), value("s")], [value("on", (), 9), value("t"), value("out")],
-    )  # fmt: skip
-    found = model([node("Identity", ["x"], ["c"]), node("Loop", ["n", "yes", "x"], ["last", "all"], body=body)], [value("x")],
-                  [value("last"), value("all", (3, 2, 3))], {"n": np.array(3), "yes": np.array(True)})  # fmt: skip
+        [node("Add", ["s", "c"], ["t"]), node("Identity", ["go"], ["on"]), node("Neg", ["t"], ["out"])],
+        "body", [value("i", (), 7), value("go", (), 9), value("s")],
+        [value("on", (), 9), value("t"), value("out")],
+    )
+    found = model(
+        [node("Identity", ["x"], ["c"]), node("Loop", ["n", "yes", "x"], ["last", "all"], body=body)],
+        [value("x")], [value("last"), value("all", (3, 2, 3))], {"n": np.array(3), "yes": np.array(True)},
+    )
     after = rewritten("rule r(x): Identity(x) => x;", found)
     assert ops(after) == ["Loop"] and list(after.graph.node[0].attribute[0].g.node[0].input) == ["s", "x"]
     feeds = {"x": np.ones((2, 3), np.float32)}
-    for a, b in zip(evaluate(gslang.from_onnx(found), load_dialect("onnx"), feeds), ReferenceEvaluator(found).run(None, feeds), strict=True):
+    for a, b in zip(
+        evaluate(gslang.from_onnx(found), load_dialect("onnx"), feeds),
+        ReferenceEvaluator(found).run(None, feeds), strict=True,
+    ):
         np.testing.assert_array_equal(a, b)
 
 
 def test_equal_initializers_are_equal_operands() -> None:
     """`cse` compares small constants by value; those of a model are lazy handles."""
     nodes = [node("Add", ["x", "a"], ["l"]), node("Add", ["x", "b"], ["r"]), node("Mul", ["l", "r"], ["y"])]
-    found = model(nodes, [value("x")], [value("y")], {"a": np.ones(3, np.float32), "b": np.ones(3, np.float32)})
+    found = model(
+        nodes, [value("x")], [value("y")], {"a": np.ones(3, np.float32), "b": np.ones(3, np.float32)}
+    )
     rules = gslang.parse_rules("dialect onnx;\nrule r(x): Neg(Neg(x)) => x;\npass p { r; cse; }")
     after = gslang.to_onnx(rules.apply(gslang.from_onnx(found), pass_name="p").graph)
     assert ops(after) == ["Add", "Mul"] and [t.name for t in after.graph.initializer] == ["a"]

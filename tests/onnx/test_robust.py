@@ -21,14 +21,22 @@ from tests.onnx.models import branching, model, value
 
 node = helper.make_node
 RULES = (
-    "dialect onnx;\nrule neg(x): Neg(Neg(x)) => x; rule relu(x): Relu(x) => Max(x, 0.0); rule gemm(a, b, c: const): MatMul(a, b) + c => Gemm(a, b, c);"
-    " rule shape(x) { s = Squeeze(x); s where s.axes == (0,) => Reshape(x, s.shape) } rule zero(x): x + splat(0.0) => x;"
+    "dialect onnx;\nrule neg(x): Neg(Neg(x)) => x; rule relu(x): Relu(x) => Max(x, 0.0); rule gemm(a, b, c: "
+    "const): MatMul(a, b) + c => Gemm(a, b, c);"
+    " rule shape(x) { s = Squeeze(x); s where s.axes == (0,) => Reshape(x, s.shape) } rule zero(x): x + "
+    "splat(0.0) => x;"
 )
 
 
 def chain() -> Any:
-    nodes = [node("MatMul", ["x", "w"], ["m"]), node("Add", ["m", "b"], ["a"]), node("Relu", ["a"], ["r"]), node("Neg", ["r"], ["n"]), node("Neg", ["n"], ["y"])]
-    return model(nodes, [value("x")], [value("y", (2, 4))], {"w": np.ones((3, 4), np.float32), "b": np.zeros(4, np.float32)})
+    nodes = [
+        node("MatMul", ["x", "w"], ["m"]), node("Add", ["m", "b"], ["a"]), node("Relu", ["a"], ["r"]),
+        node("Neg", ["r"], ["n"]), node("Neg", ["n"], ["y"]),
+    ]
+    return model(
+        nodes, [value("x")], [value("y", (2, 4))],
+        {"w": np.ones((3, 4), np.float32), "b": np.zeros(4, np.float32)},
+    )
 
 
 def outcome(data: bytes, folder: Path) -> str:
@@ -89,7 +97,12 @@ ODD: dict[str, tuple[Callable[[Any], None], str]] = {
     "two inputs of one name": (lambda m: m.graph.input.append(value("x")), "error"),
     "two initializers of one name": (lambda m: m.graph.initializer.append(m.graph.initializer[0]), "written"),
     "an input that a node makes too": (lambda m: m.graph.node.append(node("Relu", ["m"], ["x"])), "error"),
-    "no nodes": (lambda m: (m.graph.ClearField("node"), m.graph.ClearField("output"), m.graph.output.append(value("x"))), "written"),  # type: ignore[dict-item, func-returns-value]
+    "no nodes": (
+        lambda m: (
+            m.graph.ClearField("node"), m.graph.ClearField("output"), m.graph.output.append(value("x")),
+        ),
+        "written",
+    ),  # type: ignore[dict-item, func-returns-value]
     "an empty graph": (lambda m: (m.graph.Clear(), m.graph.SetInParent()), "written"),  # type: ignore[dict-item, func-returns-value]
     "no graph": (_drop("graph"), "error"),
     "no operator set": (_drop("opset_import"), "error"),
@@ -104,21 +117,31 @@ ODD: dict[str, tuple[Callable[[Any], None], str]] = {
     "an unknown operator": (lambda m: setattr(m.graph.node[2], "op_type", "Frobnicate"), "written"),
     "no operator": (lambda m: m.graph.node[2].ClearField("op_type"), "error"),
     "an unknown domain": (lambda m: setattr(m.graph.node[2], "domain", "com.nobody"), "written"),
-    "an unknown attribute": (lambda m: m.graph.node[2].attribute.append(helper.make_attribute("zeal", 3)), "written"),
+    "an unknown attribute": (
+        lambda m: m.graph.node[2].attribute.append(helper.make_attribute("zeal", 3)), "written",
+    ),
     "an attribute without a type": (lambda m: m.graph.node[2].attribute.add(name="alpha"), "written"),
-    "an attribute of another type": (lambda m: m.graph.node[3].attribute.append(helper.make_attribute("axis", "one")), "written"),
+    "an attribute of another type": (
+        lambda m: m.graph.node[3].attribute.append(helper.make_attribute("axis", "one")), "written",
+    ),
     "too many operands": (lambda m: m.graph.node[2].input.extend(["m", "m", "m"]), "written"),
     "too few operands": (lambda m: m.graph.node[1].input.pop(), "written"),
     "too many results": (lambda m: m.graph.node[2].output.append("more"), "error"),
-    "element types that differ": (lambda m: setattr(m.graph.input[0].type.tensor_type, "elem_type", TensorProto.INT64), "written"),
+    "element types that differ": (
+        lambda m: setattr(m.graph.input[0].type.tensor_type, "elem_type", TensorProto.INT64), "written",
+    ),
     "an unknown element type": (lambda m: setattr(m.graph.initializer[0], "data_type", 99), "written"),
-    "an element type of zero": (lambda m: setattr(m.graph.input[0].type.tensor_type, "elem_type", 0), "written"),
+    "an element type of zero": (
+        lambda m: setattr(m.graph.input[0].type.tensor_type, "elem_type", 0), "written",
+    ),
     "huge dimensions": (_dims(2**40, 2**40), "any"),
     "negative dimensions": (_dims(-3, -4), "any"),
     "dimensions that overflow": (_dims(2**62, 4), "any"),
     "more data than the shape": (_dims(1, 1), "any"),
     "less data than the shape": (_dims(300, 400), "any"),
-    "a negative input dimension": (lambda m: setattr(m.graph.input[0].type.tensor_type.shape.dim[0], "dim_value", -7), "written"),
+    "a negative input dimension": (
+        lambda m: setattr(m.graph.input[0].type.tensor_type.shape.dim[0], "dim_value", -7), "written",
+    ),
     "an input without a type": (lambda m: m.graph.input[0].ClearField("type"), "written"),
     "an input without a name": (lambda m: m.graph.input.add(), "any"),
     "a shape that contradicts": (lambda m: m.graph.value_info.append(value("a", (7, 7, 7))), "written"),
@@ -137,15 +160,23 @@ def test_odd_models(name: str, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("name", ODD)
-def test_odd_models_on_the_command_line(name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_odd_models_on_the_command_line(
+    name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     (tmp_path / "m.onnx").write_bytes(changed(ODD[name][0]))
     (tmp_path / "r.gsl").write_text(RULES)
-    command = [str(tmp_path / "r.gsl"), str(tmp_path / "m.onnx"), "-o", str(tmp_path / "o.onnx"), "--check-numbers", "--fold"]
+    command = [
+        str(tmp_path / "r.gsl"), str(tmp_path / "m.onnx"), "-o", str(tmp_path / "o.onnx"), "--check-numbers",
+        "--fold",
+    ]
     assert main(command) in (0, 1, 3)
     assert "internal error" not in capsys.readouterr().err
 
 
-@pytest.mark.parametrize("data", [b"", b"\x00", b"PK\x03\x04", b"{}", b"\xff" * 100, b"\x08\x08", b"onnx", bytes(range(256))], ids=repr)
+@pytest.mark.parametrize(
+    "data", [b"", b"\x00", b"PK\x03\x04", b"{}", b"\xff" * 100, b"\x08\x08", b"onnx", bytes(range(256))],
+    ids=repr,
+)
 def test_what_is_no_model(data: bytes, tmp_path: Path) -> None:
     assert outcome(data, tmp_path) == "error"
 
@@ -168,7 +199,9 @@ def test_external_data_elsewhere(tmp_path: Path) -> None:
 
 def test_external_data_that_is_not_there(tmp_path: Path) -> None:
     """Only who reads it needs it."""
-    for key, text in (("length", "48"), ("offset", "99999"), ("length", "x"), ("offset", "-1"), ("length", "-5")):
+    for key, text in (
+        ("length", "48"), ("offset", "99999"), ("length", "x"), ("offset", "-1"), ("length", "-5"),
+    ):
         found = chain()
         tensor = found.graph.initializer[0]
         tensor.ClearField("raw_data")
@@ -184,19 +217,27 @@ def test_a_long_chain(tmp_path: Path) -> None:
     assert outcome(model(nodes, [value("v0")], [value("v20000")]).SerializeToString(), tmp_path) == "written"
 
 
-# ── random damage ─────────────────────────────────────────────────────────────────────────────────────────────────
+# ── random damage ───────────────────────────────────────────────────────────────────────────────────────────
 
 
 def _bases() -> list[bytes]:
     found = [chain().SerializeToString(), branching().SerializeToString()]
     with_sparse = chain()
     with_sparse.graph.sparse_initializer.add().values.name = "s"
-    with_sparse.functions.append(helper.make_function("com.me", "F", ["a"], ["b"], [node("Relu", ["a"], ["b"])], [helper.make_opsetid("", 17)]))
+    with_sparse.functions.append(helper.make_function(
+        "com.me", "F", ["a"], ["b"], [node("Relu", ["a"], ["b"])], [helper.make_opsetid("", 17)]
+    ))
     return [*found, with_sparse.SerializeToString()]
 
 
-@settings(max_examples=120, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture], derandomize=True)
-@given(base=st.integers(0, 2), places=st.lists(st.tuples(st.integers(0, 10**6), st.integers(0, 255)), min_size=1, max_size=8))
+@settings(
+    max_examples=120, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture],
+    derandomize=True,
+)
+@given(
+    base=st.integers(0, 2),
+    places=st.lists(st.tuples(st.integers(0, 10**6), st.integers(0, 255)), min_size=1, max_size=8),
+)
 def test_changed_bytes(tmp_path: Path, base: int, places: list[tuple[int, int]]) -> None:
     data = bytearray(_bases()[base])
     for place, byte in places:
@@ -204,7 +245,10 @@ def test_changed_bytes(tmp_path: Path, base: int, places: list[tuple[int, int]])
     outcome(bytes(data), tmp_path)
 
 
-@settings(max_examples=120, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture], derandomize=True)
+@settings(
+    max_examples=120, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture],
+    derandomize=True,
+)
 @given(base=st.integers(0, 2), seed=st.integers(0, 10**9))
 def test_moved_bytes(tmp_path: Path, base: int, seed: int) -> None:
     """Pieces dropped, doubled and exchanged."""
@@ -212,7 +256,9 @@ def test_moved_bytes(tmp_path: Path, base: int, seed: int) -> None:
     random_ = random.Random(seed)
     for _ in range(random_.randrange(1, 4)):
         a, b = sorted(random_.randrange(len(data)) for _ in range(2))
-        data = random_.choice([data[:a] + data[b:], data[:b] + data[a:b] + data[b:], data[:a] + data[a:b][::-1] + data[b:]])
+        data = random_.choice(
+            [data[:a] + data[b:], data[:b] + data[a:b] + data[b:], data[:a] + data[a:b][::-1] + data[b:]]
+        )
     outcome(data, tmp_path)
 
 
@@ -244,11 +290,17 @@ def test_documentation_that_is_no_text_stays_as_it_is(tmp_path: Path) -> None:
     rules = gslang.parse_rules("dialect onnx;\nrule r(x): Neg(Neg(x)) => x;")
     gslang.write(rules.apply(graph).graph, tmp_path / "p.onnx")
     after = onnx.load(tmp_path / "p.onnx")
-    assert [n.op_type for n in after.graph.node] == ["Identity"] and after.doc_string == b"Gr\xfc\xdfe" * 40 == after.graph.doc_string
+    assert [n.op_type for n in after.graph.node] == [
+        "Identity"
+    ] and after.doc_string == b"Gr\xfc\xdfe" * 40 == after.graph.doc_string
 
 
 def test_an_attribute_of_another_kind() -> None:
-    """`axes` is an operand today, and was a list of numbers; as a text it cannot be brought to today's form."""
-    found = model([node("Squeeze", ["x"], ["y"], name="s", axes="no")], [value("x", (1, 3))], [value("y", (3,))], opset=11)
+    """`axes` is an operand today, and was a list of numbers; as a text it cannot be brought to today's form.
+    """
+    found = model(
+        [node("Squeeze", ["x"], ["y"], name="s", axes="no")], [value("x", (1, 3))], [value("y", (3,))],
+        opset=11,
+    )
     with pytest.raises(InputError, match="`axes` of `Squeeze` is neither a number nor a list of numbers"):
         gslang.from_onnx(found)

@@ -55,7 +55,9 @@ def test_all_node_models() -> None:
 
 
 def test_everything_that_rules_do_not_see() -> None:
-    """Documentation, metadata, annotations, functions, training info, unused and duplicate tensors, odd types."""
+    """Documentation, metadata, annotations, functions, training info, unused and duplicate tensors, odd
+    types.
+    """
     found = branching()
     found.doc_string, found.producer_name, found.domain, found.model_version = "doc", "me", "org.me", 7
     found.metadata_props.add(key="a", value="b")
@@ -68,15 +70,20 @@ def test_everything_that_rules_do_not_see() -> None:
     annotation.quant_parameter_tensor_names.add(key="SCALE_TENSOR", value="unused")
     nan = helper.make_tensor("unused", TensorProto.FLOAT, [2], [float("nan"), 1.0])
     found.graph.initializer.extend([nan, nan])
-    for element in (TensorProto.BFLOAT16, TensorProto.INT4, TensorProto.UINT4, TensorProto.FLOAT8E4M3FN, TensorProto.FLOAT16):
+    for element in (
+        TensorProto.BFLOAT16, TensorProto.INT4, TensorProto.UINT4, TensorProto.FLOAT8E4M3FN,
+        TensorProto.FLOAT16,
+    ):
         found.graph.initializer.append(helper.make_tensor(f"t{element}", element, [3], [1, 0, 1]))
     found.graph.initializer.append(helper.make_tensor("text", TensorProto.STRING, [1], [b"\xff"]))
-    found.graph.sparse_initializer.add().values.CopyFrom(helper.make_tensor("sparse", TensorProto.FLOAT, [1], [2.0]))
+    found.graph.sparse_initializer.add().values.CopyFrom(
+        helper.make_tensor("sparse", TensorProto.FLOAT, [1], [2.0])
+    )
     found.graph.sparse_initializer[0].dims.append(4)
     found.opset_import.append(helper.make_opsetid("com.me", 1))
-    found.functions.append(
-        helper.make_function("com.me", "F", ["x"], ["y"], [helper.make_node("Relu", ["x"], ["y"])], [helper.make_opsetid("", 17)])
-    )
+    found.functions.append(helper.make_function(
+        "com.me", "F", ["x"], ["y"], [helper.make_node("Relu", ["x"], ["y"])], [helper.make_opsetid("", 17)],
+    ))
     found.graph.node.append(helper.make_node("F", ["y"], ["f"], domain="com.me", overload="o"))
     found.training_info.add().algorithm.name = "training"
     assert same(onnx_model(read_onnx(found)), found)
@@ -104,7 +111,9 @@ def test_an_empty_graph() -> None:
 def nested(depth: int) -> Any:
     graph = helper.make_graph([helper.make_node("Relu", ["x"], ["r"])], "b", [], [value("r")])
     for k in range(depth):
-        node = helper.make_node("If", ["c"], [f"n{k}"], then_branch=graph, else_branch=graph if k == 0 else nested_leaf())
+        node = helper.make_node(
+            "If", ["c"], [f"n{k}"], then_branch=graph, else_branch=graph if k == 0 else nested_leaf()
+        )
         graph = helper.make_graph([node], "b", [], [value(f"n{k}")])
     return model(list(graph.node), [value("x"), value("c", (), 9)], list(graph.output))
 
@@ -164,8 +173,14 @@ def test_nan_weights() -> None:
 
 
 def external_model(folder: Path) -> Any:
-    found = model([helper.make_node("Add", ["x", "w"], ["y"])], [value("x")], [value("y")], {"w": np.arange(6, dtype=np.float32).reshape(2, 3)})
-    onnx.save(found, folder / "m.onnx", save_as_external_data=True, all_tensors_to_one_file=True, location="m.bin", size_threshold=0)
+    found = model(
+        [helper.make_node("Add", ["x", "w"], ["y"])], [value("x")], [value("y")],
+        {"w": np.arange(6, dtype=np.float32).reshape(2, 3)},
+    )
+    onnx.save(
+        found, folder / "m.onnx", save_as_external_data=True, all_tensors_to_one_file=True, location="m.bin",
+        size_threshold=0,
+    )
     return onnx.load(folder / "m.onnx", load_external_data=False)
 
 
@@ -249,7 +264,9 @@ def test_where_external_data_go_is_an_option(tmp_path: Path) -> None:
     external_model(tmp_path)
     (tmp_path / "r.gsl").write_text("dialect onnx;\nrule r(x): Identity(x) => x;\n")
     out = tmp_path / "o.onnx"
-    assert main([str(tmp_path / "r.gsl"), str(tmp_path / "m.onnx"), "-o", str(out), "--external", "inline"]) == 0
+    assert (
+        main([str(tmp_path / "r.gsl"), str(tmp_path / "m.onnx"), "-o", str(out), "--external", "inline"]) == 0
+    )
     assert onnx.load(out, load_external_data=False).graph.initializer[0].raw_data
 
 
@@ -272,9 +289,13 @@ def test_through_json(tmp_path: Path) -> None:
         helper.make_node("Split", ["x"], ["a", "b"], axis=1, num_outputs=2),
         helper.make_node("Add", ["a", "w"], ["c"]), helper.make_node("Clip", ["c", "", "mx"], ["y"]),
     ]  # fmt: skip
-    found = model(nodes, [value("x", ("N", 4))], [value("y", ("N", 2)), value("b", ("N", 2))], weights, opset=18)
+    found = model(
+        nodes, [value("x", ("N", 4))], [value("y", ("N", 2)), value("b", ("N", 2))], weights, opset=18
+    )
     gslang.write(read_onnx(found), tmp_path / "g.json")
     after = onnx_model(gslang.read(tmp_path / "g.json"))
     onnx.checker.check_model(after, full_check=True)
     assert list(after.graph.output) == list(found.graph.output) and after.opset_import == found.opset_import
-    assert [(list(n.input), list(n.output), n.op_type) for n in after.graph.node] == [(list(n.input), list(n.output), n.op_type) for n in nodes]
+    assert [(list(n.input), list(n.output), n.op_type) for n in after.graph.node] == [
+        (list(n.input), list(n.output), n.op_type) for n in nodes
+    ]

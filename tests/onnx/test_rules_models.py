@@ -1,4 +1,6 @@
-"""`std.onnx` on the models of the `onnx` package: the light networks, and every node test of the backend test suite."""
+"""`std.onnx` on the models of the `onnx` package: the light networks, and every node test of the backend test
+suite.
+"""
 
 from __future__ import annotations
 
@@ -34,13 +36,18 @@ def count(model: Any) -> Counter[str]:
 SMALL = ("light_squeezenet", "light_shufflenet", "light_inception_v1")
 
 
-@pytest.mark.parametrize("path", [p if p.stem in SMALL else pytest.param(p, marks=pytest.mark.long) for p in LIGHT], ids=lambda p: p.stem)
+@pytest.mark.parametrize(
+    "path", [p if p.stem in SMALL else pytest.param(p, marks=pytest.mark.long) for p in LIGHT],
+    ids=lambda p: p.stem,
+)
 def test_light_models_shrink_and_stay_valid(path: Path) -> None:
     model = onnx.load(path)
     after = applied(model, "inference")
     onnx.checker.check_model(after, full_check=True)
     assert len(after.graph.node) < len(model.graph.node)  # constants count
-    assert after.ir_version == 4 and [v.name for v in after.graph.input] == [v.name for v in model.graph.input if v in after.graph.input]
+    assert after.ir_version == 4 and [v.name for v in after.graph.input] == [
+        v.name for v in model.graph.input if v in after.graph.input
+    ]
     assert not count(after)["Dropout"] and not count(after)["Unsqueeze"]
 
 
@@ -53,7 +60,9 @@ def test_light_models_compute_the_same(path: Path) -> None:
     shape = [d.dim_value or 1 for d in data.type.tensor_type.shape.dim]
     feeds = {data.name: np.random.default_rng(0).random(shape, np.float32)}
     after = applied(model, "inference")
-    for a, b in zip(ReferenceEvaluator(model).run(None, feeds), ReferenceEvaluator(after).run(None, feeds), strict=True):
+    for a, b in zip(
+        ReferenceEvaluator(model).run(None, feeds), ReferenceEvaluator(after).run(None, feeds), strict=True
+    ):
         np.testing.assert_allclose(b, a, rtol=1e-3, atol=1e-5)
 
 
@@ -94,7 +103,9 @@ def outputs_of(model: Any, feeds: dict[str, Any]) -> list[Any] | None:
 
 @pytest.mark.parametrize("pass_name", ["basic", pytest.param("transformers", marks=pytest.mark.long)])
 def test_node_tests_keep_their_outputs(pass_name: str) -> None:
-    """A model that changes is valid if it was, runs if it did, and gives the outputs of the test, or those it gave before."""
+    """A model that changes is valid if it was, runs if it did, and gives the outputs of the test, or those it
+    gave before.
+    """
     wrong, changed = [], 0
     for case in node_cases():
         after = applied(case.model, pass_name)

@@ -1,4 +1,6 @@
-"""The passes of the shipped rules on networks as exporters write them: fewer nodes, valid models, equal numbers."""
+"""The passes of the shipped rules on networks as exporters write them: fewer nodes, valid models, equal
+numbers.
+"""
 
 from __future__ import annotations
 
@@ -16,7 +18,8 @@ import gslang
 from gslang.evaluate.run import evaluate
 from tests.onnx.networks import NETWORKS
 
-# Nodes left of the narrow networks, `Constant`s not counted: a rule that stops working is seen, one more may lower them.
+# Nodes left of the narrow networks, `Constant`s not counted: a rule that stops working is seen, one more may
+# lower them.
 LEFT = {"resnet50": 121, "mobilenet": 84, "unet": 54, "bert": 63, "gpt2": 69, "llama": 33, "quantized": 58}
 LEFT_OF_NEWER = {"bert": 36, "gpt2": 31}
 
@@ -35,7 +38,10 @@ def feeds_of(model: ModelProto, batch: int = 2, length: int = 5) -> dict[str, An
     for value in model.graph.input:
         tensor = value.type.tensor_type
         shape = [d.dim_value or {"batch": batch, "length": length}[d.dim_param] for d in tensor.shape.dim]
-        feeds[value.name] = random.standard_normal(shape).astype(np.float32) if tensor.elem_type == 1 else random.integers(0, 2, shape)
+        feeds[value.name] = (
+            random.standard_normal(shape).astype(np.float32) if tensor.elem_type == 1
+            else random.integers(0, 2, shape)
+        )
     return feeds
 
 
@@ -44,7 +50,9 @@ def rewritten(model: ModelProto, pass_name: str) -> Any:
     after = gslang.to_onnx(rules().apply(gslang.from_onnx(model), pass_name=pass_name).graph)
     onnx.checker.check_model(after, full_check=True)
     feeds = feeds_of(model)
-    for a, b in zip(ReferenceEvaluator(model).run(None, feeds), ReferenceEvaluator(after).run(None, feeds), strict=True):
+    for a, b in zip(
+        ReferenceEvaluator(model).run(None, feeds), ReferenceEvaluator(after).run(None, feeds), strict=True
+    ):
         assert a.dtype == b.dtype and a.shape == b.shape and np.ptp(a) > 0
         np.testing.assert_allclose(b, a, rtol=1e-3, atol=1e-4 * float(np.abs(a).max()))
     return after
@@ -81,7 +89,13 @@ def test_quantized_weights_stay_integers() -> None:
     model = NETWORKS["quantized"](4, 1)
     after = rewritten(model, "inference")
     assert len(after.SerializeToString()) <= len(model.SerializeToString())
-    assert sum(tensor.data_type == onnx.TensorProto.INT8 and len(tensor.dims) > 1 for tensor in after.graph.initializer) == 9
+    assert (
+        sum(
+            tensor.data_type == onnx.TensorProto.INT8 and len(tensor.dims) > 1
+            for tensor in after.graph.initializer
+        )
+        == 9
+    )
 
 
 def test_shapes_need_not_be_computed() -> None:
@@ -91,7 +105,9 @@ def test_shapes_need_not_be_computed() -> None:
 
 @pytest.mark.parametrize(("name", "left"), [("bert", 22), ("gpt2", 15), ("llama", 29), ("resnet50", 56)])
 def test_operators_of_onnxruntime(name: str, left: int) -> None:
-    """The numbers are those of the shipped evaluators of `com.microsoft` (`benchmarks.exports` asks onnxruntime itself)."""
+    """The numbers are those of the shipped evaluators of `com.microsoft` (`benchmarks.exports` asks
+    onnxruntime itself).
+    """
     shipped = gslang.load("std.onnxruntime")
     model = NETWORKS[name](16, "batch")
     before = gslang.from_onnx(model)
@@ -99,7 +115,9 @@ def test_operators_of_onnxruntime(name: str, left: int) -> None:
     nodes = count(gslang.to_onnx(after))
     assert nodes.total() == left, nodes
     feeds = feeds_of(model)
-    for a, b in zip(evaluate(before, shipped.dialect, feeds), evaluate(after, shipped.dialect, feeds), strict=True):
+    for a, b in zip(
+        evaluate(before, shipped.dialect, feeds), evaluate(after, shipped.dialect, feeds), strict=True
+    ):
         np.testing.assert_allclose(b, a, rtol=1e-3, atol=1e-4 * float(np.abs(a).max()))
 
 

@@ -32,7 +32,10 @@ test "two become one" for relu_twice {
 def gslc(*arguments: str, folder: Path) -> subprocess.CompletedProcess[str]:
     """The command in a process that has no package `onnx`."""
     environment = {**os.environ, "GSLANG_CACHE": "off"}
-    return subprocess.run([sys.executable, "-c", WITHOUT, *arguments], cwd=folder, env=environment, capture_output=True, text=True, check=False)
+    return subprocess.run(
+        [sys.executable, "-c", WITHOUT, *arguments], cwd=folder, env=environment, capture_output=True,
+        text=True, check=False,
+    )
 
 
 def versions_of(text: str) -> dict[tuple[str, int], Any]:
@@ -67,7 +70,9 @@ def folder(tmp_path: Path) -> Path:
     return tmp_path
 
 
-@pytest.mark.parametrize("command", ["check relu.gsl", "lint relu.gsl", "fmt --check relu.gsl", "ops --dialect onnx Conv"])
+@pytest.mark.parametrize(
+    "command", ["check relu.gsl", "lint relu.gsl", "fmt --check relu.gsl", "ops --dialect onnx Conv"]
+)
 def test_rules_need_no_package(command: str, folder: Path) -> None:
     done = gslc(*command.split(), folder=folder)
     assert done.returncode == 0, done.stderr
@@ -79,13 +84,17 @@ def test_shipped_rules_need_no_package(folder: Path) -> None:
 
 
 def test_mistakes_are_found_without_the_package(folder: Path) -> None:
-    (folder / "wrong.gsl").write_text("dialect onnx;\nrule wrong(x): Relu(x) => Relu(x, alpha = 1);\n", encoding="utf-8")
+    (folder / "wrong.gsl").write_text(
+        "dialect onnx;\nrule wrong(x): Relu(x) => Relu(x, alpha = 1);\n", encoding="utf-8"
+    )
     done = gslc("check", "--format", "concise", "wrong.gsl", folder=folder)
     assert done.returncode == 1
     assert "`Relu` has no attribute `alpha`" in done.stdout + done.stderr
 
 
-@pytest.mark.parametrize("command", ["test relu.gsl", "verify relu.gsl", "relu.gsl graph.json", "run graph.json"])
+@pytest.mark.parametrize(
+    "command", ["test relu.gsl", "verify relu.gsl", "relu.gsl graph.json", "run graph.json"]
+)
 def test_what_needs_it_says_so(command: str, folder: Path) -> None:
     graph = {
         "format": "gsl-graph", "version": 1, "dialect": "onnx", "name": "main", "outputs": ["y"],

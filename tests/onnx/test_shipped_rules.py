@@ -27,8 +27,13 @@ def test_their_tests(path: Path, capsys: pytest.CaptureFixture[str]) -> None:
 
 
 def test_every_rule_has_a_test_that_keeps_a_graph_and_one_that_does_not() -> None:
-    """Rules that need types from outside a test's graph have their test of success in `test_rules_networks` and `test_dynamic_shapes`."""
-    elsewhere = {"reshape_target", "reshape_target_first", "reshape_target_two", "reshape_target_rest", "expand_target", "resize_scales"}
+    """Rules that need types from outside a test's graph have their test of success in `test_rules_networks`
+    and `test_dynamic_shapes`.
+    """
+    elsewhere = {
+        "reshape_target", "reshape_target_first", "reshape_target_two", "reshape_target_rest",
+        "expand_target", "resize_scales",
+    }
     text = "".join(path.read_text(encoding="utf-8") for path in FILES)
     rules = re.findall(r"^rule (\w+)", text, re.MULTILINE)
     tests = re.findall(r'^test "[^"]*" for (\w+) \{(.*?)^\}', text, re.MULTILINE | re.DOTALL)
@@ -40,7 +45,10 @@ def test_every_rule_has_a_test_that_keeps_a_graph_and_one_that_does_not() -> Non
 
 
 def test_queries_keys_and_values_in_a_model() -> None:
-    weights = {name: np.random.default_rng(k).standard_normal((3, 4)).astype(np.float32) for k, name in enumerate("qkv")}
+    weights = {
+        name: np.random.default_rng(k).standard_normal((3, 4)).astype(np.float32)
+        for k, name in enumerate("qkv")
+    }
     nodes = [helper.make_node("MatMul", ["x", name], [f"o{name}"]) for name in weights]
     params = [value(name, (3, 4)) for name in weights]
     found = model(nodes, [value("x"), *params], [value(f"o{name}", (2, 4)) for name in weights], weights)
@@ -52,5 +60,7 @@ def test_queries_keys_and_values_in_a_model() -> None:
     assert list(after.graph.node[-1].output) == ["oq", "ok", "ov"]
     x = np.ones((2, 3), np.float32)
     feeds = {"x": x}
-    for a, b in zip(ReferenceEvaluator(found).run(None, feeds), ReferenceEvaluator(after).run(None, feeds), strict=True):
+    for a, b in zip(
+        ReferenceEvaluator(found).run(None, feeds), ReferenceEvaluator(after).run(None, feeds), strict=True
+    ):
         np.testing.assert_allclose(a, b, rtol=1e-5)

@@ -18,14 +18,23 @@ from gslang.formats.onnx.normal_form import changed_defaults, drop_meaningless, 
 from gslang.formats.onnx.runtime import run_graph
 from tests.onnx.models import model, value
 
-REDUCTIONS = "ReduceL1 ReduceL2 ReduceLogSum ReduceLogSumExp ReduceMax ReduceMean ReduceMin ReduceProd ReduceSum ReduceSumSquare".split()
+REDUCTIONS = (
+    "ReduceL1 ReduceL2 ReduceLogSum ReduceLogSumExp ReduceMax ReduceMean ReduceMin ReduceProd ReduceSum "
+    "ReduceSumSquare"
+).split()
 
-# operator, shape of x, attributes that are operands today in their places, other attributes, results, operator sets: the last where
-# they are attributes, the first where they are operands
+# operator, shape of x, attributes that are operands today in their places, other attributes, results,
+# operator sets: the last where they are attributes, the first where they are operands
 CASES: list[tuple[str, tuple[int, ...], list[tuple[str, Any]], dict[str, Any], int, int, int]] = [
     ("Squeeze", (1, 3, 1), [("axes", [0])], {}, 1, 12, 13),
     ("Unsqueeze", (2, 3), [("axes", [0, 2])], {}, 1, 12, 13),
-    *((name, (2, 3, 4), [("axes", [1])], {"keepdims": 0}, 1, 12 if name == "ReduceSum" else 17, 13 if name == "ReduceSum" else 18) for name in REDUCTIONS),
+    *(
+        (
+            name, (2, 3, 4), [("axes", [1])], {"keepdims": 0}, 1, 12 if name == "ReduceSum" else 17,
+            13 if name == "ReduceSum" else 18,
+        )
+        for name in REDUCTIONS
+    ),
     ("Clip", (2, 3), [("min", -0.5), ("max", 0.5)], {}, 1, 10, 11),
     ("Clip", (2, 3), [("min", None), ("max", 0.5)], {}, 1, 10, 11),
     ("Pad", (2, 3), [("pads", [0, 1, 1, 0]), ("constant_value", 1.5)], {}, 1, 10, 11),
@@ -49,7 +58,10 @@ def built(case: Any, as_operands: bool) -> onnx.ModelProto:
     else:
         given = [name if v is not None else "" for name, v in moved]
         nodes = [helper.make_node(operator, ["x", *given], names, **others)]
-        weights = {name: np.asarray(v, np.float32 if isinstance(v, float) or name == "scales" else np.int64) for name, v in moved if v is not None}
+        weights = {
+            name: np.asarray(v, np.float32 if isinstance(v, float) or name == "scales" else np.int64)
+            for name, v in moved if v is not None
+        }
         if operator == "TopK":
             weights["K"] = weights["K"].reshape(1)
     outputs = [helper.make_empty_tensor_value_info(name) for name in names]
@@ -69,25 +81,36 @@ def written(value: Any) -> str:
 
 
 def rules_for(case: Any) -> dict[str, str]:
-    """Ways to say the same pattern: by keywords, by places, by inputs; its target copies, or says it again."""
+    """Ways to say the same pattern: by keywords, by places, by inputs; its target copies, or says it again.
+    """
     operator, _, moved, others, results, before, after = case
     keywords = ", ".join(f"{name} = {written(v)}" for name, v in moved)
     places = ", ".join(written(v) if name != "K" else "k" for name, v in moved)
     inputs = ", ".join(f"i{k}" for k, (_, v) in enumerate(moved) if v is not None)
     passed = ", ".join(f"i{k}" if v is not None else "none" for k, (_, v) in enumerate(moved))
-    outs = (lambda name: ", ".join(f"{name}.{k}" for k in range(results)) if results > 1 or operator == "Dropout" else name)
+    outs = lambda name: (
+        ", ".join(f"{name}.{k}" for k in range(results)) if results > 1 or operator == "Dropout" else name
+    )
     extra = "".join(f", {name} = {v}" for name, v in others.items())
 
     def rule(source: str, target: str, header: str) -> str:
-        return f"dialect onnx;\n@once @opset({before}..{after}) rule r({header}) {{ s = {source}; {outs('s')} => t = {target}; {outs('t')} }}"
+        return (
+            f"dialect onnx;\n@once @opset({before}..{after}) rule r({header}) {{ s = {source}; {outs('s')} "
+            f"=> t = {target}; {outs('t')} }}"
+        )
 
     found = {
         "spread": rule(f"{operator}(x, {keywords})", f"{operator}(Identity(x), s.*)", "x"),
-        "places": rule(f"{operator}(x, {places})", f"{operator}(Identity(x), {places}{extra})", "x" + (", k: const" if "k" in places.split(", ") else "")),
+        "places": rule(
+            f"{operator}(x, {places})", f"{operator}(Identity(x), {places}{extra})",
+            "x" + (", k: const" if "k" in places.split(", ") else ""),
+        ),
         "inputs": rule(f"{operator}(x, {passed})", f"{operator}(Identity(x), {passed}, s.*)", f"x, {inputs}"),
     }
     if operator != "Upsample":
-        found["keywords"] = rule(f"{operator}(x, {keywords})", f"{operator}(Identity(x), {keywords}{extra})", "x")
+        found["keywords"] = rule(
+            f"{operator}(x, {keywords})", f"{operator}(Identity(x), {keywords}{extra})", "x"
+        )
     return found
 
 
@@ -124,15 +147,23 @@ def test_no_operator_is_forgotten() -> None:
         operator
         for operator, versions in history().operators.items()
         for then in versions[:-1]
-        if any(name not in then.operands and former(operator, name, then.attributes) for name in versions[-1].operands)
+        if any(
+            name not in then.operands and former(operator, name, then.attributes)
+            for name in versions[-1].operands
+        )
     }
     assert moved - {case[0] for case in CASES} == {"DFT"} and "DFT" in CHANGED_MEANING
 
 
 def test_another_value_does_not_match() -> None:
     graph = gslang.from_onnx(built(CASES[0], False))
-    for pattern in ("Squeeze(x, axes = [2])", "Squeeze(x, [2])", "Squeeze(x, none)", "Squeeze(x, axes = none)", "Squeeze(x, axes = [0, 2])"):
-        assert gslang.parse_rules(f"dialect onnx;\nrule r(x): {pattern} => x;").apply(graph).applications == 0, pattern
+    for pattern in (
+        "Squeeze(x, axes = [2])", "Squeeze(x, [2])", "Squeeze(x, none)", "Squeeze(x, axes = none)",
+        "Squeeze(x, axes = [0, 2])",
+    ):
+        assert (
+            gslang.parse_rules(f"dialect onnx;\nrule r(x): {pattern} => x;").apply(graph).applications == 0
+        ), pattern
 
 
 def test_operands_of_two_nodes_may_be_one_pattern_node() -> None:
@@ -140,8 +171,14 @@ def test_operands_of_two_nodes_may_be_one_pattern_node() -> None:
     for opset in (11, 13):
         attrs: dict[str, Any] = {"axes": [0]} if opset == 11 else {}
         more = [] if opset == 11 else ["a"]
-        nodes = [helper.make_node("Squeeze", ["x", *more], ["s"], **attrs), helper.make_node("Unsqueeze", ["s", *more], ["y"], **attrs)]
-        found = model(nodes, [value("x", (1, 3))], [value("y", (1, 3))], {} if opset == 11 else {"a": np.array([0])}, opset=opset)
+        nodes = [
+            helper.make_node("Squeeze", ["x", *more], ["s"], **attrs),
+            helper.make_node("Unsqueeze", ["s", *more], ["y"], **attrs),
+        ]
+        found = model(
+            nodes, [value("x", (1, 3))], [value("y", (1, 3))], {} if opset == 11 else {"a": np.array([0])},
+            opset=opset,
+        )
         rules = "dialect onnx;\nrule r(x) { s = Squeeze(x, axes = _); Unsqueeze(s, axes = s.axes) => x }"
         result = gslang.parse_rules(rules).apply(gslang.from_onnx(found))
         assert result.applications == 1
@@ -153,9 +190,14 @@ def test_operator_variables_carry_operands_too() -> None:
     for opset in (11, 18):
         more = [] if opset == 11 else ["a"]
         attrs: dict[str, Any] = {"axes": [1], "keepdims": 0} if opset == 11 else {"keepdims": 0}
-        found = model([helper.make_node("ReduceMax", ["x", *more], ["y"], **attrs)], [value("x")], [value("y", (2,))],
-                      {} if opset == 11 else {"a": np.array([1])}, opset=opset)  # fmt: skip
-        rules = "dialect onnx;\n@once rule r(f: op(ReduceMean | ReduceMax), x) { a = f(x, axes = _); a => f(Identity(x), a.*) }"
+        found = model(
+            [helper.make_node("ReduceMax", ["x", *more], ["y"], **attrs)], [value("x")], [value("y", (2,))],
+            {} if opset == 11 else {"a": np.array([1])}, opset=opset,
+        )
+        rules = (
+            "dialect onnx;\n@once rule r(f: op(ReduceMean | ReduceMax), x) { a = f(x, axes = _); a => "
+            "f(Identity(x), a.*) }"
+        )
         result = gslang.parse_rules(rules).apply(gslang.from_onnx(found))
         assert result.applications == 1 and not result.failures
         after = gslang.to_onnx(result.graph)
@@ -168,14 +210,24 @@ def test_operands_that_are_no_constants_have_no_value() -> None:
     nodes = [helper.make_node("ReduceSum", ["x", "a"], ["y"], keepdims=1)]
     found = model(nodes, [value("x"), value("a", (1,), 7)], [value("y", (None, None))], opset=13)
     graph = gslang.from_onnx(found)
-    assert gslang.parse_rules("dialect onnx;\nrule r(x): ReduceSum(x, axes = [1]) => x;").apply(graph).applications == 0
-    assert gslang.parse_rules("dialect onnx;\nrule r(x) { s = ReduceSum(x, axes = _); s => ReduceSum(Relu(x), s.*) }").apply(graph).applications == 0
+    assert (
+        gslang.parse_rules("dialect onnx;\nrule r(x): ReduceSum(x, axes = [1]) => x;")
+        .apply(graph)
+        .applications == 0
+    )
+    assert (
+        gslang.parse_rules(
+            "dialect onnx;\nrule r(x) { s = ReduceSum(x, axes = _); s => ReduceSum(Relu(x), s.*) }"
+        )
+        .apply(graph)
+        .applications == 0
+    )
     rules = "dialect onnx;\n@once rule r(x, a) { s = ReduceSum(x, a); s => ReduceSum(Relu(x), a, s.*) }"
     result = gslang.parse_rules(rules).apply(graph)
     assert result.applications == 1 and list(gslang.to_onnx(result.graph).graph.node[-1].input)[1] == "a"
 
 
-# ── meanings ──────────────────────────────────────────────────────────────────────────────────────────────────────
+# ── meanings ────────────────────────────────────────────────────────────────────────────────────────────────
 
 
 @pytest.mark.parametrize(
@@ -184,30 +236,37 @@ def test_operands_that_are_no_constants_have_no_value() -> None:
         ("Softmax", {"axis": 1}, (2, 3, 4), 11, "ai.onnx.v11.Softmax"),
         ("Softmax", {}, (2, 3, 4), 12, "ai.onnx.v12.Softmax"),
         ("Softmax", {"axis": 2}, (2, 3, 4), 11, "Softmax"),
-        ("Softmax", {"axis": -1}, (2, 3, 4), 11, "Softmax"),
-        ("Softmax", {}, (2, 3), 11, "Softmax"),
+        ("Softmax", {"axis": -1}, (2, 3, 4), 11, "Softmax"), ("Softmax", {}, (2, 3), 11, "Softmax"),
         ("Softmax", {"axis": 1}, (2, 3, 4), 13, "Softmax"),
         ("LogSoftmax", {"axis": 0}, (2, 3), 11, "ai.onnx.v11.LogSoftmax"),
         ("Hardmax", {"axis": 0}, (2, 3), 11, "ai.onnx.v11.Hardmax"),
-        ("Dropout", {}, (2, 3), 6, "ai.onnx.v6.Dropout"),
-        ("Dropout", {"is_test": 1}, (2, 3), 6, "Dropout"),
+        ("Dropout", {}, (2, 3), 6, "ai.onnx.v6.Dropout"), ("Dropout", {"is_test": 1}, (2, 3), 6, "Dropout"),
         ("Dropout", {}, (2, 3), 7, "Dropout"),
     ],
 )
-def test_old_meanings_have_names_of_their_own(operator: str, attrs: dict[str, Any], shape: tuple[int, ...], opset: int, name: str) -> None:
-    nodes = [helper.make_node(operator, ["x"], ["a"], **attrs), helper.make_node("Neg", ["a"], ["b"]), helper.make_node("Neg", ["b"], ["y"])]
+def test_old_meanings_have_names_of_their_own(
+    operator: str, attrs: dict[str, Any], shape: tuple[int, ...], opset: int, name: str
+) -> None:
+    nodes = [
+        helper.make_node(operator, ["x"], ["a"], **attrs), helper.make_node("Neg", ["a"], ["b"]),
+        helper.make_node("Neg", ["b"], ["y"]),
+    ]
     found = model(nodes, [value("x", shape)], [value("y", shape)], opset=opset, ir=4)
     graph = gslang.from_onnx(found)
     assert [graph.op[n] for n in graph.in_order() if graph.is_call(n)][0] == name
     assert gslang.to_onnx(graph) == found
-    rules = gslang.parse_rules("dialect onnx;\nrule s(x): Softmax(x, axis = -1) => Relu(x); rule n(x): Neg(Neg(x)) => x;")
+    rules = gslang.parse_rules(
+        "dialect onnx;\nrule s(x): Softmax(x, axis = -1) => Relu(x); rule n(x): Neg(Neg(x)) => x;"
+    )
     result = rules.apply(graph)
     assert result.progress.counts["n"].applications == 1
     after = gslang.to_onnx(result.graph)
     assert after.graph.node[0].op_type == operator or name == "Softmax"
     if operator != "Dropout" and after.graph.node[0].op_type == operator:
         x = np.random.default_rng(0).standard_normal(shape).astype(np.float32)
-        np.testing.assert_allclose(evaluate(graph, load_dialect("onnx"), {"x": x})[0], run_graph(graph, {"x": x})[0], rtol=1e-5)
+        np.testing.assert_allclose(
+            evaluate(graph, load_dialect("onnx"), {"x": x})[0], run_graph(graph, {"x": x})[0], rtol=1e-5
+        )
 
 
 def test_old_meanings_outlive_json() -> None:
@@ -218,11 +277,15 @@ def test_old_meanings_outlive_json() -> None:
     graph = gslang.from_onnx(found)
     again = graph_from_bytes(graph_text(graph, "json").encode(), "g.json", "json")
     after = gslang.to_onnx(again)
-    assert [(n.op_type, n.domain, n.attribute[0].i) for n in after.graph.node] == [("Softmax", "", 1)] and after.opset_import[0].version == 11
+    assert [(n.op_type, n.domain, n.attribute[0].i) for n in after.graph.node] == [
+        ("Softmax", "", 1)
+    ] and after.opset_import[0].version == 11
 
 
 def test_nodes_are_read_as_they_are_only_where_nothing_has_changed() -> None:
-    """In every operator set: an operator that is said to be as today's has lost no attribute, moved none, and changed no default."""
+    """In every operator set: an operator that is said to be as today's has lost no attribute, moved none, and
+    changed no default.
+    """
     dialect, current = load_dialect("onnx"), 0
     for operator in history().operators:
         for opset in range(1, history().latest + 1):

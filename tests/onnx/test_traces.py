@@ -1,4 +1,6 @@
-"""Traces, replay, early stops, bisection, matches and reports see the bodies and local functions of a model as well as its graph."""
+"""Traces, replay, early stops, bisection, matches and reports see the bodies and local functions of a model
+as well as its graph.
+"""
 
 from __future__ import annotations
 
@@ -28,19 +30,29 @@ def branch(name: str, nodes: list[Any]) -> Any:
 
 
 def nested() -> Any:
-    """A graph, an `If` in it, an `If` in one of its branches, and a local function; something for the rules in each of them."""
-    inner = node("If", ["cond"], ["th"], then_branch=branch("a", [node("Add", ["t1", "t1"], ["ia"])]), else_branch=branch("b", [node("Abs", ["c"], ["ib"])]))
+    """A graph, an `If` in it, an `If` in one of its branches, and a local function; something for the rules
+    in each of them.
+    """
+    inner = node(
+        "If", ["cond"], ["th"], then_branch=branch("a", [node("Add", ["t1", "t1"], ["ia"])]),
+        else_branch=branch("b", [node("Abs", ["c"], ["ib"])]),
+    )
     then = branch("t", [node("Neg", ["c"], ["t0"]), node("Neg", ["t0"], ["t1"]), inner])
-    other = branch("e", [node("Sinh", ["c"], ["e0"]), node("Exp", ["w"], ["e1"]), node("Mul", ["e0", "e1"], ["el"])])
+    other = branch(
+        "e", [node("Sinh", ["c"], ["e0"]), node("Exp", ["w"], ["e1"]), node("Mul", ["e0", "e1"], ["el"])]
+    )
     nodes = [
-        node("Add", ["x", "x"], ["d"]), node("Sigmoid", ["d"], ["c"]), node("If", ["cond"], ["i"], then_branch=then, else_branch=other),
+        node("Add", ["x", "x"], ["d"]), node("Sigmoid", ["d"], ["c"]),
+        node("If", ["cond"], ["i"], then_branch=then, else_branch=other),
         node("F", ["i"], ["y"], domain="local"),
-    ]  # fmt: skip
+    ]
     import numpy as np
 
     found = model(nodes, [value("x"), value("cond", (), 9)], [value("y")], {"w": np.ones((2, 3), np.float32)})
     found.opset_import.append(helper.make_opsetid("local", 1))
-    found.functions.append(helper.make_function("local", "F", ["a"], ["b"], [node("Add", ["a", "a"], ["b"])], [helper.make_opsetid("", 17)]))
+    found.functions.append(helper.make_function(
+        "local", "F", ["a"], ["b"], [node("Add", ["a", "a"], ["b"])], [helper.make_opsetid("", 17)]
+    ))
     return found
 
 
@@ -63,8 +75,9 @@ def test_a_trace_names_bodies_and_counts_on(folder: Path) -> None:
     assert gslc(folder, "-o", str(folder / "o.onnx"), "--trace", str(folder / "t")) == 0
     found = [(line["application"], line.get("body"), line["rule"]) for line in lines(folder / "t")]
     assert found == [
-        (1, None, "two"), (2, "i/else_branch", "wrong"), (3, "i/then_branch", "neg"), (4, "i/then_branch/th/then_branch", "two"), (5, "local.F()", "two"),
-    ]  # fmt: skip
+        (1, None, "two"), (2, "i/else_branch", "wrong"), (3, "i/then_branch", "neg"),
+        (4, "i/then_branch/th/then_branch", "two"), (5, "local.F()", "two"),
+    ]
     onnx.checker.check_model(onnx.load(folder / "o.onnx"), full_check=True)
 
 
@@ -87,13 +100,20 @@ def test_written_ids_are_names_of_the_model(folder: Path) -> None:
     assert len(written) == 7 and set(written) <= names
 
 
-@pytest.mark.parametrize("chosen", [(), ("--pass", "all"), ("--fold", "--fold-limit", "none")], ids=["rules", "pass", "limit"])
+@pytest.mark.parametrize(
+    "chosen", [(), ("--pass", "all"), ("--fold", "--fold-limit", "none")], ids=["rules", "pass", "limit"]
+)
 def test_replaying_gives_the_same_bytes(folder: Path, chosen: tuple[str, ...]) -> None:
     outputs = [folder / f"{k}.onnx" for k in range(3)]
     assert gslc(folder, "-o", str(outputs[0]), *chosen) == 0
     assert gslc(folder, "-o", str(outputs[1]), *chosen, "--trace", str(folder / "t")) == 0
-    assert gslc(folder, "-o", str(outputs[2]), "--replay", str(folder / "t"), "--trace", str(folder / "u")) == 0
-    assert outputs[0].read_bytes() == outputs[1].read_bytes() == outputs[2].read_bytes() != (folder / "m.onnx").read_bytes()
+    assert (
+        gslc(folder, "-o", str(outputs[2]), "--replay", str(folder / "t"), "--trace", str(folder / "u")) == 0
+    )
+    assert (
+        outputs[0].read_bytes() == outputs[1].read_bytes() == outputs[2].read_bytes()
+        != (folder / "m.onnx").read_bytes()
+    )
     assert (folder / "t").read_bytes() == (folder / "u").read_bytes()
 
 
@@ -117,13 +137,25 @@ def test_a_trace_of_other_bodies(folder: Path, capsys: pytest.CaptureFixture[str
 
 def test_a_limit_of_folding_is_part_of_a_trace(folder: Path) -> None:
     shape = helper.make_tensor("s", 7, (1,), (2_000_000,))
-    onnx.save(model([node("ConstantOfShape", ["s"], ["z"]), node("Add", ["x", "z"], ["y"])], [value("x", (2_000_000,))], [value("y", (2_000_000,))]), folder / "m.onnx")
+    onnx.save(
+        model(
+            [node("ConstantOfShape", ["s"], ["z"]), node("Add", ["x", "z"], ["y"])],
+            [value("x", (2_000_000,))], [value("y", (2_000_000,))],
+        ),
+        folder / "m.onnx",
+    )
     found = onnx.load(folder / "m.onnx")
     found.graph.initializer.append(shape)
     onnx.save(found, folder / "m.onnx")
     calls = {}
     for limit in ("1M", "8000k", "none"):
-        assert gslc(folder, "-o", str(folder / f"{limit}.onnx"), "--fold", "--fold-limit", limit, "--trace", str(folder / "t")) == 0
+        assert (
+            gslc(
+                folder, "-o", str(folder / f"{limit}.onnx"), "--fold", "--fold-limit", limit, "--trace",
+                str(folder / "t"),
+            )
+            == 0
+        )
         assert gslc(folder, "-o", str(folder / "again.onnx"), "--replay", str(folder / "t")) == 0
         assert (folder / f"{limit}.onnx").read_bytes() == (folder / "again.onnx").read_bytes()
         calls[limit] = len(onnx.load(folder / "again.onnx").graph.node)
@@ -131,19 +163,31 @@ def test_a_limit_of_folding_is_part_of_a_trace(folder: Path) -> None:
 
 
 def test_bisect_finds_a_body(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    (folder / "r.gsl").write_text(RULES.replace("Cosh(x)", "Sinh(x * 3.0)").replace("rule wrong", "@once rule wrong"))
-    assert main(["bisect", str(folder / "r.gsl"), str(folder / "m.onnx"), "--check", "numbers", "--seed", "1"]) == 1
+    (folder / "r.gsl").write_text(
+        RULES.replace("Cosh(x)", "Sinh(x * 3.0)").replace("rule wrong", "@once rule wrong")
+    )
+    assert (
+        main(["bisect", str(folder / "r.gsl"), str(folder / "m.onnx"), "--check", "numbers", "--seed", "1"])
+        == 1
+    )
     said = capsys.readouterr().out
-    assert "application 2 is the first after which the check fails: rule `wrong`" in said and "at       e0 in `i/else_branch`" in said
+    assert (
+        "application 2 is the first after which the check fails: rule `wrong`" in said
+        and "at       e0 in `i/else_branch`" in said
+    )
 
 
 def test_matches_in_bodies(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["match", str(folder / "r.gsl"), str(folder / "m.onnx")]) == 0
     assert capsys.readouterr().out.splitlines() == [
-        "neg at t1 in i/then_branch: x = c", "two at d: x = x", "two at ia in i/then_branch/th/then_branch: x = t1",
-        "two at b in local.F(): x = a", "wrong at e0 in i/else_branch: x = c",
-    ]  # fmt: skip
-    assert main(["match", str(folder / "r.gsl"), str(folder / "m.onnx"), "--rule", "neg", "--format", "json"]) == 0
+        "neg at t1 in i/then_branch: x = c", "two at d: x = x",
+        "two at ia in i/then_branch/th/then_branch: x = t1", "two at b in local.F(): x = a",
+        "wrong at e0 in i/else_branch: x = c",
+    ]
+    assert (
+        main(["match", str(folder / "r.gsl"), str(folder / "m.onnx"), "--rule", "neg", "--format", "json"])
+        == 0
+    )
     (match,) = json.loads(capsys.readouterr().out)["matches"]
     assert match["body"] == "i/then_branch" and match["outputs"] == ["t1"]
 
@@ -155,17 +199,33 @@ def test_misses_in_bodies(folder: Path, capsys: pytest.CaptureFixture[str]) -> N
     assert found and all(miss["body"] == "i/then_branch" for miss in found) and found[0]["start"] == "t0"
     assert main([*arguments]) == 0
     said = capsys.readouterr().out
-    assert said.startswith("neg matches at t1 in i/then_branch\nneg at t0 in i/then_branch: 1 of 5") and "no-candidate" not in said
+    assert (
+        said.startswith("neg matches at t1 in i/then_branch\nneg at t0 in i/then_branch: 1 of 5")
+        and "no-candidate" not in said
+    )
     assert main([*arguments, "t9"]) == 2
 
 
 def test_the_report_counts_each_body(folder: Path) -> None:
     assert gslc(folder, "-o", str(folder / "o.onnx"), "--report", str(folder / "report")) == 0
     report = json.loads((folder / "report").read_text())
-    assert report["applications"] == 5 and list(report["bodies"]) == ["i/else_branch", "i/then_branch/th/else_branch", "i/then_branch/th/then_branch", "i/then_branch", "local.F()"]
-    assert report["bodies"]["i/then_branch"] == {"applications": 1, "calls": {"before": {"If": 1, "Neg": 2}, "after": {"If": 1}}}
-    assert report["bodies"]["i/then_branch/th/then_branch"]["calls"] == {"before": {"Add": 1}, "after": {"Mul": 1}}
-    assert gslang.load(folder / "r.gsl").apply(gslang.read(folder / "m.onnx"), subgraphs=False).report()["bodies"] == {}
+    assert report["applications"] == 5 and list(report["bodies"]) == [
+        "i/else_branch", "i/then_branch/th/else_branch", "i/then_branch/th/then_branch", "i/then_branch",
+        "local.F()",
+    ]
+    assert report["bodies"]["i/then_branch"] == {
+        "applications": 1,
+        "calls": {"before": {"If": 1, "Neg": 2}, "after": {"If": 1}},
+    }
+    assert report["bodies"]["i/then_branch/th/then_branch"]["calls"] == {
+        "before": {"Add": 1},
+        "after": {"Mul": 1},
+    }
+    assert (
+        gslang.load(folder / "r.gsl")
+        .apply(gslang.read(folder / "m.onnx"), subgraphs=False)
+        .report()["bodies"] == {}
+    )
 
 
 def test_origins_are_numbered_over_the_model(folder: Path) -> None:

@@ -1,4 +1,6 @@
-"""The element types of a target's constants that state none: those that the operands' declarations demand, else the first operand's."""
+"""The element types of a target's constants that state none: those that the operands' declarations demand,
+else the first operand's.
+"""
 
 from __future__ import annotations
 
@@ -28,9 +30,18 @@ rule written(x): Neg(Neg(x)) => Gather(x, const(value = [1, 0], dtype = "int32")
 rule first(x): Neg(Neg(x)) => Add(x, const(value = 2));
 """
 TYPES = {
-    "sliced": ["int64"] * 3, "padded": ["int64", "float64"], "reshaped": ["int64"] * 2, "expanded": ["int64"], "gathered": ["int64"], "tiled": ["int64"],
-    "chosen": ["bool"], "declared": ["int32"], "plain": ["float64", "int32"], "written": ["int32"], "first": ["float64"],
-}  # fmt: skip
+    "sliced": ["int64"] * 3,
+    "padded": ["int64", "float64"],
+    "reshaped": ["int64"] * 2,
+    "expanded": ["int64"],
+    "gathered": ["int64"],
+    "tiled": ["int64"],
+    "chosen": ["bool"],
+    "declared": ["int32"],
+    "plain": ["float64", "int32"],
+    "written": ["int32"],
+    "first": ["float64"],
+}
 
 
 @pytest.fixture(scope="module")
@@ -47,7 +58,9 @@ def test_built_by_both_engines(name: str, rules: dict[str, CheckedRule]) -> None
     value = helper.make_tensor_value_info
     nodes = [helper.make_node("Neg", ["x"], ["m"]), helper.make_node("Neg", ["m"], ["y"])]
     model = helper.make_graph(nodes, "g", [value("x", 11, [2, 3])], [value("y", 11, None)])
-    graph = gslang.from_onnx(helper.make_model(model, opset_imports=[helper.make_opsetid("", 21)], ir_version=10))
+    graph = gslang.from_onnx(
+        helper.make_model(model, opset_imports=[helper.make_opsetid("", 21)], ir_version=10)
+    )
 
     both_ways(graph, [rules[name]])
     run_to_fixed_point(graph, [rules[name]], Limits())
@@ -57,6 +70,7 @@ def test_built_by_both_engines(name: str, rules: dict[str, CheckedRule]) -> None
 
 def test_the_prover_reads_them_as_whole_numbers() -> None:
     (rule,) = api.parse_rules(
-        "dialect onnx; rule t(x: any(shape = (_, _))) { y = Slice(x, [0], [2], [0]); y => Slice(x, const(value = [0]), const(value = [2]), const(value = [0])) }"
+        "dialect onnx; rule t(x: any(shape = (_, _))) { y = Slice(x, [0], [2], [0]); y => Slice(x, "
+        "const(value = [0]), const(value = [2]), const(value = [0])) }"
     ).own.values()
     assert prove(rule).cases > 0

@@ -1,4 +1,6 @@
-"""`--opset N`: models brought to a newer operator set, with the same numbers; what a newer one would admit is said."""
+"""`--opset N`: models brought to a newer operator set, with the same numbers; what a newer one would admit is
+said.
+"""
 
 from __future__ import annotations
 
@@ -18,9 +20,17 @@ from tests.onnx import backend_suite
 from tests.onnx.models import branching, model, value
 
 node = helper.make_node
-# Those that we were given where they are, else the few that are copied here. No CPU computes bfloat16; those of operator set 23 are new enough.
+# Those that we were given where they are, else the few that are copied here. No CPU computes bfloat16; those
+# of operator set 23 are new enough.
 FOLDERS = (Path(__file__).parents[3] / "shared/data/exports", Path(__file__).parent / "exports")
-EXPORTS = next(found for folder in FOLDERS if (found := sorted(p for p in folder.glob("*.onnx") if "bf16" not in p.name and not re.search(r"\.\w+2[3-9]\.", p.name))))
+EXPORTS = next(
+    found
+    for folder in FOLDERS
+    if (found := sorted(
+        p
+        for p in folder.glob("*.onnx") if "bf16" not in p.name and not re.search(r"\.\w+2[3-9]\.", p.name)
+    ))
+)
 
 
 def check(before: onnx.ModelProto, opset: int, feeds: dict[str, np.ndarray]) -> onnx.ModelProto:
@@ -33,18 +43,29 @@ def check(before: onnx.ModelProto, opset: int, feeds: dict[str, np.ndarray]) -> 
 
 
 def test_attributes_that_have_become_operands() -> None:
-    nodes = [node("Squeeze", ["x"], ["s"], axes=[0]), node("ReduceSum", ["s"], ["y"], axes=[0], keepdims=0), node("Relu", ["y"], ["z"])]
-    after = check(model(nodes, [value("x", (1, 3, 2))], [value("z", (2,))], opset=11), 21, {"x": np.ones((1, 3, 2), np.float32)})
+    nodes = [
+        node("Squeeze", ["x"], ["s"], axes=[0]), node("ReduceSum", ["s"], ["y"], axes=[0], keepdims=0),
+        node("Relu", ["y"], ["z"]),
+    ]
+    after = check(
+        model(nodes, [value("x", (1, 3, 2))], [value("z", (2,))], opset=11), 21,
+        {"x": np.ones((1, 3, 2), np.float32)},
+    )
     assert [len(n.input) for n in after.graph.node if n.op_type in ("Squeeze", "ReduceSum")] == [2, 2]
 
 
 def test_a_split_without_sizes() -> None:
     nodes = [node("Split", ["x"], ["a", "b"], axis=0), node("Sub", ["a", "b"], ["y"])]
-    check(model(nodes, [value("x", (4, 3))], [value("y", (2, 3))], opset=13), 18, {"x": np.arange(12, dtype=np.float32).reshape(4, 3)})
+    check(
+        model(nodes, [value("x", (4, 3))], [value("y", (2, 3))], opset=13), 18,
+        {"x": np.arange(12, dtype=np.float32).reshape(4, 3)},
+    )
 
 
 def test_what_has_another_meaning_is_converted() -> None:
-    found = model([node("Softmax", ["x"], ["y"], axis=1)], [value("x", (2, 3, 4))], [value("y", (2, 3, 4))], opset=11)
+    found = model(
+        [node("Softmax", ["x"], ["y"], axis=1)], [value("x", (2, 3, 4))], [value("y", (2, 3, 4))], opset=11
+    )
     check(found, 17, {"x": np.random.default_rng(0).standard_normal((2, 3, 4)).astype(np.float32)})
 
 
@@ -71,12 +92,20 @@ def test_impossible_ones_are_refused(tmp_path: Path, capsys: pytest.CaptureFixtu
 
 def test_what_a_newer_operator_set_admits_is_said(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     nodes = [node("Neg", ["x"], ["a"]), node("Exp", ["a"], ["b"]), node("Abs", ["b"], ["y"])]
-    onnx.save(model(nodes, [value("x", (2, 3), TensorProto.FLOAT)], [value("y", (2, 3))], opset=17), tmp_path / "m.onnx")
+    onnx.save(
+        model(nodes, [value("x", (2, 3), TensorProto.FLOAT)], [value("y", (2, 3))], opset=17),
+        tmp_path / "m.onnx",
+    )
     rules = tmp_path / "r.gsl"
-    rules.write_text("dialect onnx;\nrule a(x): Neg(x) => Gelu(x);\nrule b(x): Exp(x) => Swish(x);\nrule c(x): Sin(x) => Gelu(x);\n@opset(..12) rule d(x): Abs(x) => x;")
+    rules.write_text(
+        "dialect onnx;\nrule a(x): Neg(x) => Gelu(x);\nrule b(x): Exp(x) => Swish(x);\n"
+        "rule c(x): Sin(x) => Gelu(x);\n@opset(..12) rule d(x): Abs(x) => x;"
+    )
     out = str(tmp_path / "o.onnx")
     assert main([str(rules), str(tmp_path / "m.onnx"), "-o", out]) == 0
-    assert capsys.readouterr().err.splitlines()[-1] == "2 fusions skipped: need opset 20 to 24; try --opset 24"
+    assert (
+        capsys.readouterr().err.splitlines()[-1] == "2 fusions skipped: need opset 20 to 24; try --opset 24"
+    )
     assert main([str(rules), str(tmp_path / "m.onnx"), "-o", out, "--opset", "20"]) == 0
     assert capsys.readouterr().err.splitlines()[-1] == "1 fusion skipped: needs opset 24; try --opset 24"
     assert main([str(rules), str(tmp_path / "m.onnx"), "-o", out, "--opset", "24"]) == 0
@@ -87,7 +116,10 @@ def test_what_a_newer_operator_set_admits_is_said(tmp_path: Path, capsys: pytest
 @pytest.mark.long
 @pytest.mark.parametrize("opset", [21, 23])
 def test_the_backend_suite_in_a_newer_operator_set(opset: int) -> None:
-    faults = [f"{case.name}: {why}" for case in backend_suite.cases() if (why := backend_suite.fault_upgraded(case, opset))]
+    faults = [
+        f"{case.name}: {why}"
+        for case in backend_suite.cases() if (why := backend_suite.fault_upgraded(case, opset))
+    ]
     assert faults == []
 
 
@@ -96,5 +128,7 @@ def test_the_backend_suite_in_a_newer_operator_set(opset: int) -> None:
 def test_exported_models_in_a_newer_operator_set(path: Path) -> None:
     before, after = onnx.load(path), gslang.to_onnx(gslang.from_onnx(path, opset=23))
     for said, given in feeds(path.parent, path.stem):
-        for a, b in zip(run_model(before, str(path.parent), given), run_model(after, str(path.parent), given), strict=True):
+        for a, b in zip(
+            run_model(before, str(path.parent), given), run_model(after, str(path.parent), given), strict=True
+        ):
             np.testing.assert_allclose(a, b, rtol=1e-3, atol=1e-4, err_msg=said)

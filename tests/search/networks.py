@@ -15,11 +15,16 @@ def _conv(b: Builder, x: int, channels: int, kernel: int, stride: int = 1, group
 
 def _norm(b: Builder, x: int) -> int:
     channels = b.shape(x)[1]
-    return b.field(b.call("nn.batch_norm", x, *(b.param(f"n{len(b.graph)}_{k}", (channels,)) for k in range(4))), 0)
+    return b.field(
+        b.call("nn.batch_norm", x, *(b.param(f"n{len(b.graph)}_{k}", (channels,)) for k in range(4))), 0
+    )
 
 
 def resnet50() -> Graph:
-    """He et al. 2015 with the stride in the 3×3 convolutions, 224×224, without norms: 4,089,184,256 multiply-adds."""
+    """He et al.
+
+    2015 with the stride in the 3×3 convolutions, 224×224, without norms: 4,089,184,256 multiply-adds.
+    """
     b = Builder(load_dialect("relay"))
     x = b.call("nn.relu", _conv(b, b.input("x", (1, 3, 224, 224)), 64, 7, 2))
     x = b.call("nn.max_pool2d", x, pool_size=(3, 3), strides=(2, 2), padding=(1, 1, 1, 1))
@@ -40,8 +45,9 @@ def mobilenet_v2() -> Graph:
     b = Builder(load_dialect("relay"))
     x = b.call("clip", _norm(b, _conv(b, b.input("x", (1, 3, 224, 224)), 32, 3, 2)), a_min=0.0, a_max=6.0)
     for expand, channels, repeat, stride in (
-        (1, 16, 1, 1), (6, 24, 2, 2), (6, 32, 3, 2), (6, 64, 4, 2), (6, 96, 3, 1), (6, 160, 3, 2), (6, 320, 1, 1),
-    ):  # fmt: skip
+        (1, 16, 1, 1), (6, 24, 2, 2), (6, 32, 3, 2), (6, 64, 4, 2), (6, 96, 3, 1), (6, 160, 3, 2),
+        (6, 320, 1, 1),
+    ):
         for k in range(repeat):
             y, hidden = x, b.shape(x)[1] * expand
             if expand > 1:
@@ -55,7 +61,9 @@ def mobilenet_v2() -> Graph:
     return b.finish(b.call("nn.dense", x, b.param("fc", (1000, 1280))))
 
 
-def bert_base(length: int, dialect: str = "relay", layers: int = 12, width: int = 768, heads: int = 12) -> Graph:
+def bert_base(
+    length: int, dialect: str = "relay", layers: int = 12, width: int = 768, heads: int = 12
+) -> Graph:
     """Devlin et al. 2019 without embeddings: a layer takes 12·L·W² + 2·L²·W multiply-adds."""
     b = Builder(load_dialect(dialect))
     onnx = dialect == "onnx"
@@ -71,14 +79,26 @@ def bert_base(length: int, dialect: str = "relay", layers: int = 12, width: int 
         return b.call("transpose", b.call("reshape", x, newshape=size), axes=axes)
 
     def product(x: int, y: int) -> int:
-        return b.call("MatMul", x, y) if onnx else b.call("nn.batch_matmul", x, y, transpose_a=False, transpose_b=False)
+        return (
+            b.call("MatMul", x, y) if onnx
+            else b.call("nn.batch_matmul", x, y, transpose_a=False, transpose_b=False)
+        )
 
     x = b.input("x", (length, width))
     for _ in range(layers):
-        q, k, v = split(linear(x, width), (1, 0, 2)), split(linear(x, width), (1, 2, 0)), split(linear(x, width), (1, 0, 2))
+        q, k, v = (
+            split(linear(x, width), (1, 0, 2)), split(linear(x, width), (1, 2, 0)),
+            split(linear(x, width), (1, 0, 2)),
+        )
         weights = b.call("Softmax" if onnx else "nn.softmax", product(q, k), axis=-1)
-        mixed = b.call("Transpose" if onnx else "transpose", product(weights, v), **{"perm" if onnx else "axes": (1, 0, 2)})
-        flat = b.call("Reshape", mixed, b.const((length, width), "int64")) if onnx else b.call("reshape", mixed, newshape=(length, width))
+        mixed = b.call(
+            "Transpose" if onnx else "transpose", product(weights, v),
+            **{"perm" if onnx else "axes": (1, 0, 2)},
+        )
+        flat = (
+            b.call("Reshape", mixed, b.const((length, width), "int64")) if onnx
+            else b.call("reshape", mixed, newshape=(length, width))
+        )
         x = b.call("Add" if onnx else "add", x, linear(flat, width))
         inner = b.call("Relu" if onnx else "nn.relu", linear(x, 4 * width))
         x = b.call("Add" if onnx else "add", x, linear(inner, width))

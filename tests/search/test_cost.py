@@ -35,7 +35,8 @@ def test_mobilenet_v2() -> None:
     found = cost(mobilenet_v2())
     assert found.macs == 300_774_272
     norms = 4 * 17_056
-    assert found.parameters == 3_504_872 - 1000 - 2 * 17_056 + norms  # the usual count has a bias, but no means and variances
+    # the usual count has a bias, but no means and variances
+    assert found.parameters == 3_504_872 - 1000 - 2 * 17_056 + norms
 
 
 @pytest.mark.parametrize("dialect", ["relay", "onnx"])
@@ -51,7 +52,9 @@ def test_bert_base(dialect: str) -> None:
 def test_bytes_and_roofline() -> None:
     b = Builder(RELAY)
     x = b.input("x", (64, 1024))
-    graph = b.finish(b.call("reshape", b.call("nn.matmul", x, b.param("w", (1024, 1024))), newshape=(64, 16, 64)))
+    graph = b.finish(
+        b.call("reshape", b.call("nn.matmul", x, b.param("w", (1024, 1024))), newshape=(64, 16, 64))
+    )
     found = cost(graph, "bytes")
     assert found.cost == 4 * (2 * 64 * 1024 + 1024 * 1024) == found.moved
     assert cost(graph, "roofline").cost == pytest.approx(max(2 * 64 * 1024**2 / 50e3, found.moved / 10e3) + 2)
@@ -83,11 +86,17 @@ def test_peak_memory() -> None:
 def test_calls_without_a_cost() -> None:
     b = Builder(RELAY)
     graph = b.finish(b.call("my.operator", b.input("x", (2, 3)), alpha=0.5))
-    with pytest.raises(UnknownCost, match=r"no cost for `my.operator` of \(float32\[2, 3\]\) with alpha = 0.5: its work is not declared"):
+    with pytest.raises(
+        UnknownCost,
+        match=r"no cost for `my.operator` of \(float32\[2, 3\]\) with alpha = 0.5: its work is not declared",
+    ):
         cost(graph)
 
 
-TABLE = "op\tinput_shapes\tattrs\tmin_ms\tmax_ms\nMatmul\t64x1024;1024x1024\t0\t0.021\t0.022\nRelu\t64x1024\t\t0.003\t0.004\n"
+TABLE = (
+    "op\tinput_shapes\tattrs\tmin_ms\tmax_ms\nMatmul\t64x1024;1024x1024\t0\t0.021\t0.022\n"
+    "Relu\t64x1024\t\t0.003\t0.004\n"
+)
 
 
 def test_a_table_in_a_file(tmp_path: Path) -> None:
@@ -109,11 +118,13 @@ def test_a_table_in_a_file(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("", ":1:1: expected a header"),
-        ("op\tcost\n", ":1:1: expected a header"),
+        ("", ":1:1: expected a header"), ("op\tcost\n", ":1:1: expected a header"),
         (TABLE.replace("0.003", "fast"), ":3:15: `fast` is not a cost"),
         (TABLE.replace("0.003", "-1"), ":3:15: `-1` is not a cost"),
-        (TABLE + "Relu\t64x1024\t\t0.5\t\n", ":4:1: `Relu` of these shapes and attributes has another cost above"),
+        (
+            TABLE + "Relu\t64x1024\t\t0.5\t\n",
+            ":4:1: `Relu` of these shapes and attributes has another cost above",
+        ),
     ],
 )
 def test_files_that_are_wrong(text: str, message: str, tmp_path: Path) -> None:
@@ -145,6 +156,8 @@ def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None
     }  # fmt: skip
     path.write_text(json.dumps(graph))
     assert main(["cost", str(path)]) == 3
-    assert "no cost for `exp` of (float32[n, 3]): a shape is not known" in capsys.readouterr().err.replace("\n", " ")
+    assert "no cost for `exp` of (float32[n, 3]): a shape is not known" in capsys.readouterr().err.replace(
+        "\n", " "
+    )
     assert main(["cost", str(path), "--dim", "n=5"]) == 0
     assert "15" in capsys.readouterr().out

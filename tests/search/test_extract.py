@@ -1,4 +1,6 @@
-"""Extraction: against every choice of small random e-graphs, on files that are wrong, and on Tensat's e-graphs."""
+"""Extraction: against every choice of small random e-graphs, on files that are wrong, and on Tensat's
+e-graphs.
+"""
 
 from __future__ import annotations
 
@@ -27,7 +29,9 @@ def random_problem(seed: int) -> Problem:
     owner = [*range(classes), *(rng.randrange(classes) for _ in range(rng.randint(0, 9)))]
     children = [rng.sample(range(classes), rng.choice((0, 0, 1, 2, min(3, classes)))) for _ in owner]
     costs = [rng.choice((0.0, 0.0, 1.0, 2.5, rng.random() * 10)) for _ in owner]
-    return make_problem(owner, children, costs, [rng.randrange(classes) for _ in range(rng.choice((1, 1, 2, 3)))], classes)
+    return make_problem(
+        owner, children, costs, [rng.randrange(classes) for _ in range(rng.choice((1, 1, 2, 3)))], classes
+    )
 
 
 def cheapest(problem: Problem) -> float | None:
@@ -88,13 +92,18 @@ def test_independent_parts_are_solved_apart() -> None:
     for k in range(300):
         base = 4 * k
         owner += [base, base, base + 1, base + 1, base + 2, base + 3]
-        children += [[base + 1, base + 2], [base + 3], [base + 3], [], [base + 3], [base + 4] if k < 299 else []]
+        children += [
+            [base + 1, base + 2], [base + 3], [base + 3], [], [base + 3], [base + 4] if k < 299 else [],
+        ]
         costs += [1.0, 3.5, 1.0, 2.0, 1.0, 1.0]
     result = exact(make_problem(owner, children, costs, [0], 1200))
     assert result.cost == pytest.approx(300 * 4.0) and result.bound == pytest.approx(result.cost)
 
 
-@pytest.mark.parametrize(("name", "most"), [("vgg", 4.851), ("resnet50", 4.386), pytest.param("bert", 0.70472, marks=pytest.mark.long)])
+@pytest.mark.parametrize(
+    ("name", "most"),
+    [("vgg", 4.851), ("resnet50", 4.386), pytest.param("bert", 0.70472, marks=pytest.mark.long)],
+)
 def test_the_e_graphs_of_tensat(name: str, most: float) -> None:
     path = EGRAPHS / f"{name}.json"
     if not path.is_file():
@@ -154,7 +163,9 @@ def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None
     for method in ("greedy", "exact"):
         assert main(["extract", str(path), "--method", method, "--format", "json"]) == 0
         report = json.loads(capsys.readouterr().out)
-        assert report["cost"] == 3 and report["choices"] == {"A": "a", "B": "b"} and report["method"] == method
+        assert (
+            report["cost"] == 3 and report["choices"] == {"A": "a", "B": "b"} and report["method"] == method
+        )
     assert main(["extract", str(path)]) == 0
     assert capsys.readouterr().out.startswith("cost 3\nbound 3 (optimal)\n2 e-nodes of 3, exact, ")
     path.write_text(edited("nodes/b/cost", "inf"))

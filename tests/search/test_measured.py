@@ -1,4 +1,5 @@
-"""`ort-cpu`: calls are measured once and kept; Relay calls run as the ONNX operators that compute the same."""
+"""`ort-cpu`: calls are measured once and kept; Relay calls run as the ONNX operators that compute the same.
+"""
 
 from __future__ import annotations
 
@@ -27,7 +28,10 @@ def network() -> Graph:
     rng = np.random.default_rng(1)
     b = Builder(RELAY, fill=lambda name, shape: rng.random(shape, dtype=np.float32))
     x = b.input("x", (1, 4, 8, 8))
-    c = b.call("nn.conv2d", x, b.param("w", (6, 2, 3, 3)), channels=6, kernel_size=(3, 3), padding=(1, 0, 1, 2), groups=2, strides=(2, 1))
+    c = b.call(
+        "nn.conv2d", x, b.param("w", (6, 2, 3, 3)), channels=6, kernel_size=(3, 3), padding=(1, 0, 1, 2),
+        groups=2, strides=(2, 1),
+    )
     c = b.field(b.call("nn.batch_norm", c, *[b.param(f"n{k}", (6,)) for k in range(4)]), 0)
     c = b.call("nn.bias_add", c, b.param("bias", (6,)))
     c = b.field(b.call("nn.dropout", c), 0)
@@ -40,16 +44,28 @@ def network() -> Graph:
     product = b.call("nn.matmul", dense, b.param("m", (5, 4)), transpose_b=True)
     three = b.call("expand_dims", product, axis=0)
     batched = b.call("nn.batch_matmul", three, b.param("v", (1, 3, 5)))
-    ends = [b.call("tanh", b.call("squeeze", batched, axis=(0,))), b.call("nn.softmax", product), b.call("nn.batch_flatten", b.field(parts, 0))]
-    ends += [b.call(op, product, dense_like) for dense_like in [b.call("sigmoid", product)] for op in ("add", "subtract", "multiply", "maximum", "minimum", "divide")]
-    ends += [b.call("nn.global_avg_pool2d", c), b.call("exp", b.call("negative", b.call("abs", product))), b.call("nn.relu", product), x]
+    ends = [
+        b.call("tanh", b.call("squeeze", batched, axis=(0,))), b.call("nn.softmax", product),
+        b.call("nn.batch_flatten", b.field(parts, 0)),
+    ]
+    ends += [
+        b.call(op, product, dense_like)
+        for dense_like in [b.call("sigmoid", product)]
+        for op in ("add", "subtract", "multiply", "maximum", "minimum", "divide")
+    ]
+    ends += [
+        b.call("nn.global_avg_pool2d", c), b.call("exp", b.call("negative", b.call("abs", product))),
+        b.call("nn.relu", product), x,
+    ]
     return b.finish(*ends)
 
 
 def test_relay_in_onnx_computes_the_same() -> None:
     graph = network()
     inputs = random_inputs(graph)
-    agreement = compare_values(evaluate(graph, RELAY, inputs), evaluate(relay_in_onnx(graph, RELAY), ONNX, inputs))
+    agreement = compare_values(
+        evaluate(graph, RELAY, inputs), evaluate(relay_in_onnx(graph, RELAY), ONNX, inputs)
+    )
     assert agreement.equal, agreement.reason
 
 
@@ -59,7 +75,9 @@ def test_what_has_no_counterpart_is_named() -> None:
     with pytest.raises(NotInOnnx, match="nn.lrn"):
         relay_in_onnx(b.finish(b.call("nn.lrn", x)), RELAY)
     with pytest.raises(UnknownCost, match="onnxruntime has no `nn.lrn`"):
-        measure_call(Call("nn.lrn", (TensorType((2, 3, 4, 4), "float32"),), TensorType((2, 3, 4, 4), "float32"), {}, RELAY))
+        measure_call(Call(
+            "nn.lrn", (TensorType((2, 3, 4, 4), "float32"),), TensorType((2, 3, 4, 4), "float32"), {}, RELAY,
+        ))
 
 
 def test_equal_calls_are_measured_once(tmp_path: Path) -> None:
@@ -84,10 +102,17 @@ def test_equal_calls_are_measured_once(tmp_path: Path) -> None:
 def test_weights_and_small_values_tell_calls_apart() -> None:
     b = Builder(ONNX)
     x = b.input("x", (8, 8))
-    halves = [b.call("Slice", x, b.const([0], "int64"), b.const([end], "int64"), b.const([0], "int64")) for end in (4, 2)]
+    halves = [
+        b.call("Slice", x, b.const([0], "int64"), b.const([end], "int64"), b.const([0], "int64"))
+        for end in (4, 2)
+    ]
     product = b.call("MatMul", x, x)
     graph = b.finish(*halves, product)
-    keys = {call_key(call_at(graph, ONNX, node, fixed)) for node in (*halves, product) for fixed in ((False, False), (False, True))}
+    keys = {
+        call_key(call_at(graph, ONNX, node, fixed))
+        for node in (*halves, product)
+        for fixed in ((False, False), (False, True))
+    }
     assert len(keys) == 6
 
 

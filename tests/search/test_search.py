@@ -38,8 +38,10 @@ from gslang.search.search import Found, Settings, search
 ROOT = Path(__file__).parent.parent.parent
 RELAY = load_dialect("relay")
 RULES = """dialect relay;
-rule left(x, y: any(shape = (_, _)), z: any(shape = (_, _))): nn.matmul(nn.matmul(x, y), z) => nn.matmul(x, nn.matmul(y, z));
-rule right(x, y: any(shape = (_, _)), z: any(shape = (_, _))): nn.matmul(x, nn.matmul(y, z)) => nn.matmul(nn.matmul(x, y), z);
+rule left(x, y: any(shape = (_, _)), z: any(shape = (_, _))): nn.matmul(nn.matmul(x, y), z)
+    => nn.matmul(x, nn.matmul(y, z));
+rule right(x, y: any(shape = (_, _)), z: any(shape = (_, _))): nn.matmul(x, nn.matmul(y, z))
+    => nn.matmul(nn.matmul(x, y), z);
 rule join(x, w1: any(shape = (_, _)), w2: any(shape = (w1.shape[0], _))) {
     a = nn.matmul(x, w1);
     b = nn.matmul(x, w2);
@@ -65,7 +67,8 @@ rule twice(x): transpose(transpose(x, axes = [1, 0]), axes = [1, 0]) => x;
 rule relu_twice(x): nn.relu(nn.relu(x)) => nn.relu(x);
 rule down(x, y): nn.relu(x) + nn.relu(y) => nn.relu(nn.relu(x) + nn.relu(y));
 rule swap(x, y): x + y => y + x;
-rule commute(x, y): transpose(x + y, axes = [1, 0]) => transpose(x, axes = [1, 0]) + transpose(y, axes = [1, 0]);
+rule commute(x, y): transpose(x + y, axes = [1, 0])
+    => transpose(x, axes = [1, 0]) + transpose(y, axes = [1, 0]);
 """
 
 
@@ -76,7 +79,13 @@ def rules(text: str = RULES) -> RuleSet:
     return RuleSet((with_meanings(program),))
 
 
-def find(graph: Graph, table: str = "flops", names: tuple[str, ...] | None = None, settings: Settings = Settings(), text: str = RULES) -> Found:
+def find(
+    graph: Graph,
+    table: str = "flops",
+    names: tuple[str, ...] | None = None,
+    settings: Settings = Settings(),
+    text: str = RULES,
+) -> Found:
     chosen = rules(text).own
     found = search(graph, RELAY, [chosen[n] for n in names or chosen], table_of(table), settings)
     check_invariants(found.graph)
@@ -104,14 +113,18 @@ def chain() -> Graph:
 def test_products_are_reassociated() -> None:
     found = find(chain(), names=("left", "right"))
     assert found.cost == 3 * 2 * 64 * 64 == found.bound and found.stopped == "saturated"
-    assert find(chain(), names=("left", "right"), settings=Settings("backtrack", alpha=1.05)).cost == found.cost
+    assert (
+        find(chain(), names=("left", "right"), settings=Settings("backtrack", alpha=1.05)).cost == found.cost
+    )
 
 
 def test_more_than_one_way_of_joining(text: str = RULES) -> None:
     """Products of one tensor are joined by pairs and all at once, where bytes count."""
     b = Builder(RELAY)
     x = b.input("x", (256, 16))
-    graph = b.finish(*(b.call("nn.relu", b.call("nn.matmul", x, b.param(f"w{k}", (16, 1)))) for k in range(3)))
+    graph = b.finish(
+        *(b.call("nn.relu", b.call("nn.matmul", x, b.param(f"w{k}", (16, 1)))) for k in range(3))
+    )
     pairs, every = (find(graph, "roofline", (name,)) for name in ("join", "join_all"))
     assert every.cost <= pairs.cost <= every.before
 
@@ -137,7 +150,8 @@ def test_the_name_of_the_output_and_unused_inputs_stay() -> None:
 def test_in_python() -> None:
     found = rules().search(chain(), cost="flops", rules=["left", "right"], require="any")
     assert found.cost == 3 * 2 * 64 * 64
-    assert rules().search(chain(), rules=["left"]).applications == {}  # refuted: nothing says that no factor is transposed
+    # refuted: nothing says that no factor is transposed
+    assert rules().search(chain(), rules=["left"]).applications == {}
     for wrong in ({"method": "magic"}, {"require": "perfect"}, {"rules": ["none"]}):
         with pytest.raises((ValueError, KeyError)):
             rules().search(chain(), **wrong)  # type: ignore[arg-type]
@@ -153,7 +167,10 @@ def test_limits_are_kept() -> None:
 
 def test_a_rule_that_is_not_accepted_does_nothing() -> None:
     own = rules().own
-    found = search(chain(), RELAY, [own["left"], own["right"]], table_of("flops"), accept=lambda rule: rule.name == "left")
+    found = search(
+        chain(), RELAY, [own["left"], own["right"]], table_of("flops"),
+        accept=lambda rule: rule.name == "left",
+    )
     assert set(found.applications) <= {"left"}
 
 
@@ -162,7 +179,9 @@ def random_graph(seed: int) -> Graph:
     rng = np.random.default_rng(seed)
     b = Builder(RELAY)
     size = 4
-    nodes = [b.input(f"x{k}", (size, size)) for k in range(2)] + [b.param(f"w{k}", (size, size)) for k in range(2)]
+    nodes = [b.input(f"x{k}", (size, size)) for k in range(2)] + [
+        b.param(f"w{k}", (size, size)) for k in range(2)
+    ]
     for _ in range(int(rng.integers(3, 10))):
         op = ("nn.matmul", "nn.matmul", "add", "multiply", "nn.relu", "transpose", "split")[rng.integers(7)]
         x, y = (nodes[int(k)] for k in rng.integers(len(nodes), size=2))
@@ -172,7 +191,9 @@ def random_graph(seed: int) -> Graph:
             nodes.append(b.call(op, x, axes=(1, 0)))
         elif op == "split":
             both = b.call("concatenate", b.pack(x, y), axis=1)
-            nodes.append(b.field(b.call("split", both, indices_or_sections=(size,), axis=1), int(rng.integers(2))))
+            nodes.append(
+                b.field(b.call("split", both, indices_or_sections=(size,), axis=1), int(rng.integers(2)))
+            )
         else:
             nodes.append(b.call(op, x, y))
     calls = [n for n in nodes if b.graph.is_call(n)] or nodes
@@ -230,7 +251,10 @@ def test_the_command(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["search", *where, *only, "--check-numbers", *written]) == 0
     assert "cost" in capsys.readouterr().err
     report = json.loads((folder / "rep").read_text())
-    assert report["cost"]["after"] == 3 * 2 * 64 * 64 and report["numbers"]["checked"] and report["stop_reason"] == "saturated"
+    assert (
+        report["cost"]["after"] == 3 * 2 * 64 * 64 and report["numbers"]["checked"]
+        and report["stop_reason"] == "saturated"
+    )
     assert report["cost"]["after"] == report["cost"]["bound"]
     agree(chain(), read_json((folder / "o.json").read_bytes(), dialect=RELAY))
     assert main(["extract", str(folder / "e.json"), "--format", "json"]) == 0
@@ -242,7 +266,9 @@ def test_the_command(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert not list(folder.glob(".*"))
 
 
-def test_rules_below_the_required_verdict_are_left_out(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_rules_below_the_required_verdict_are_left_out(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     (folder / "r.gsl").write_text("dialect relay;\nrule wrong(x): nn.relu(x) => x;\n")
     b = Builder(RELAY)
     (folder / "g.json").write_text(write_json(b.finish(b.call("nn.relu", b.input("x", (4,))))))
@@ -257,9 +283,12 @@ def test_rules_below_the_required_verdict_are_left_out(folder: Path, capsys: pyt
 def test_two_runs_give_the_same_bytes(folder: Path) -> None:
     outputs = set()
     for seed in ("0", "7"):
-        command = [sys.executable, "-m", "gslang", "search", "r.gsl", "g.json", "--require", "any", "--nodes", "500"]
+        command = [
+            sys.executable, "-m", "gslang", "search", "r.gsl", "g.json", "--require", "any", "--nodes", "500",
+        ]
         done = subprocess.run(
-            command, cwd=folder, capture_output=True, check=True, env={**os.environ, "PYTHONPATH": str(ROOT), "PYTHONHASHSEED": seed}
+            command, cwd=folder, capture_output=True, check=True,
+            env={**os.environ, "PYTHONPATH": str(ROOT), "PYTHONHASHSEED": seed},
         )
         outputs.add(done.stdout)
     assert len(outputs) == 1
@@ -271,7 +300,13 @@ def test_many_graphs(folder: Path, jobs: str, capsys: pytest.CaptureFixture[str]
     (folder / "bad.json").write_text("{")
     graphs = [str(folder / name) for name in ("g.json", "bad.json", "h.json")]
     rules_file, out = str(folder / "r.gsl"), folder / "out"
-    assert main(["search", rules_file, *graphs, "-o", str(out), "--jobs", jobs, "--require", "any", "--nodes", "300"]) == 3
+    assert (
+        main([
+            "search", rules_file, *graphs, "-o", str(out), "--jobs", jobs, "--require", "any", "--nodes",
+            "300",
+        ])
+        == 3
+    )
     told = capsys.readouterr().out.splitlines()
     assert [line.split()[0] for line in told] == ["g.json", "bad.json", "h.json"]
     assert "cost" in told[0] and "not JSON" in told[1] and "cost" in told[2]
@@ -283,7 +318,9 @@ def test_many_graphs(folder: Path, jobs: str, capsys: pytest.CaptureFixture[str]
 
 @pytest.mark.parametrize("block", range(4))
 def test_backtracking_forgets_no_match(block: int) -> None:
-    """What one application leads to is the same whether all nodes are tried, or those near the last change and those that matched before."""
+    """What one application leads to is the same whether all nodes are tried, or those near the last change
+    and those that matched before.
+    """
     plans = [program_of(rule) for rule in rules().own.values()]
     usable = _Rules(plans, ways_of(plans), lambda rule: True)
     for seed in range(block * 5, block * 5 + 5):
@@ -291,7 +328,10 @@ def test_backtracking_forgets_no_match(block: int) -> None:
         every = (frozenset(graph.nodes()),) * len(plans)
         for _, after in list(_neighbours(_State(graph, every), RELAY, usable))[:10]:
             afresh = _State(after.graph, (frozenset(after.graph.nodes()),) * len(plans))
-            found, expected = ({fingerprint(s.graph, {}) for _, s in _neighbours(state, RELAY, usable)} for state in (after, afresh))
+            found, expected = (
+                {fingerprint(s.graph, {}) for _, s in _neighbours(state, RELAY, usable)}
+                for state in (after, afresh)
+            )
             assert found == expected
 
 
@@ -300,7 +340,8 @@ def test_every_match_at_a_node_is_tried() -> None:
     b = Builder(RELAY)
     x = b.input("x", (4, 4))
     graph = b.finish(*(b.call("nn.matmul", x, b.param(f"w{k}", (4, 4))) for k in range(3)))
-    assert len({fingerprint(after, {}) for _, after in neighbours(graph, RELAY, [rules().own["join"]])}) == 6  # either may come first
+    # either may come first
+    assert len({fingerprint(after, {}) for _, after in neighbours(graph, RELAY, [rules().own["join"]])}) == 6
 
 
 def test_total_costs_are_those_of_each_call() -> None:
@@ -308,4 +349,7 @@ def test_total_costs_are_those_of_each_call() -> None:
         graph = random_graph(seed)
         for name in ("flops", "bytes", "roofline"):
             for weights in ("free", "concat-free", "charged"):
-                assert Prices(RELAY, table_of(name), weights).total(graph) == graph_cost(graph, RELAY, table_of(name), weights).cost
+                assert (
+                    Prices(RELAY, table_of(name), weights).total(graph)
+                    == graph_cost(graph, RELAY, table_of(name), weights).cost
+                )

@@ -29,7 +29,8 @@ def test_the_rules() -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "most"), [("vgg", 4.851), ("resnet50", 4.386), pytest.param("bert", 0.7047, marks=pytest.mark.long)]
+    ("name", "most"),
+    [("vgg", 4.851), ("resnet50", 4.386), pytest.param("bert", 0.7047, marks=pytest.mark.long)],
 )
 def test_no_dearer_than_tensat(name: str, most: float) -> None:
     found = rules().search(graph_of(name), cost=COSTS, require="any")
@@ -39,11 +40,19 @@ def test_no_dearer_than_tensat(name: str, most: float) -> None:
 
 
 def test_nothing_is_priced_that_the_table_lacks() -> None:
-    with pytest.raises(UnknownCost, match=r"no cost for `.*` of \(.*\).*: taso_gpu_costs.tsv has no line for it"):
+    with pytest.raises(
+        UnknownCost, match=r"no cost for `.*` of \(.*\).*: taso_gpu_costs.tsv has no line for it"
+    ):
         rules().search(graph_of("nasrnn"), cost=COSTS, require="any", nodes=400)
 
 
-@pytest.mark.parametrize(("name", "billions"), [("bert", 4.429), ("resnext50", 8.470), ("squeezenet", 0.704), ("resnet50", 7.949), ("inceptionv3", 11.45)])
+@pytest.mark.parametrize(
+    ("name", "billions"),
+    [
+        ("bert", 4.429), ("resnext50", 8.470), ("squeezenet", 0.704), ("resnet50", 7.949),
+        ("inceptionv3", 11.45),
+    ],
+)
 def test_the_graphs(name: str, billions: float) -> None:
     """Operations as the facts about the graphs count them."""
     assert name in NAMES

@@ -1,4 +1,6 @@
-"""Random networks out of what the shipped rules are about: convolutions, norms, biases, splits, transposes, things that do nothing."""
+"""Random networks out of what the shipped rules are about: convolutions, norms, biases, splits, transposes,
+things that do nothing.
+"""
 
 from __future__ import annotations
 
@@ -10,8 +12,9 @@ from gslang.graph.builder import Builder
 from gslang.graph.graph import Graph
 
 KINDS = (
-    "conv", "conv", "relu", "tanh", "add", "norm", "transpose", "join", "split", "zero", "one", "bias", "reshape", "dropout",
-)  # fmt: skip
+    "conv", "conv", "relu", "tanh", "add", "norm", "transpose", "join", "split", "zero", "one", "bias",
+    "reshape", "dropout",
+)
 
 
 def random_network(seed: int, dialect: Dialect) -> Graph:
@@ -32,7 +35,11 @@ def _layer(random: Random, build: Builder, kind: str, x: int, tensors: list[int]
 
     def like(*dimensions: int) -> int:
         """A tensor that has these dimensions of `x`."""
-        fitting = [t for t in tensors if len(build.shape(t)) == len(shape) and all(build.shape(t)[d] == shape[d] for d in dimensions)]
+        fitting = [
+            t
+            for t in tensors
+            if len(build.shape(t)) == len(shape) and all(build.shape(t)[d] == shape[d] for d in dimensions)
+        ]
         return random.choice(fitting)
 
     def one(result: Any) -> list[int]:
@@ -60,7 +67,8 @@ def _layer(random: Random, build: Builder, kind: str, x: int, tensors: list[int]
         case "norm":
             channels = shape[1]
             norm = build.call(
-                "nn.batch_norm", x, weight(channels), weight(channels), weight(channels), build.call("abs", weight(channels))
+                "nn.batch_norm", x, weight(channels), weight(channels), weight(channels),
+                build.call("abs", weight(channels)),
             )
             return one(build.field(norm, 0))
         case "bias":

@@ -27,7 +27,10 @@ RELAY = load_dialect("relay")
 OWN_RULE = """
 rule pyramid_to_wildcard(x) { e = exp(x); a = abs(x); sqrt(e), e + a, negative(a) => x, x, x }
 """
-NAMES = {"combine_parallel_dense": "parallel_dense_variadic", "combine_parallel_batch_matmul": "parallel_batch_matmul_variadic"}
+NAMES = {
+    "combine_parallel_dense": "parallel_dense_variadic",
+    "combine_parallel_batch_matmul": "parallel_batch_matmul_variadic",
+}
 
 
 def rule_of(case: str) -> Any:

@@ -1,4 +1,6 @@
-"""All shipped Relay rules, in random order, on random networks: both engines make the same graph, and numbers stay."""
+"""All shipped Relay rules, in random order, on random networks: both engines make the same graph, and numbers
+stay.
+"""
 
 from __future__ import annotations
 
@@ -28,7 +30,10 @@ def one_network(seed: int, monkeypatch: pytest.MonkeyPatch) -> int:
     graph, other = original.copy(), original.copy()
     progress = run_to_fixed_point(graph, rules, Limits(applications=300))
     with monkeypatch.context() as patched:
-        patched.setattr(fixed_point, "compile_rewriter", lambda plan, traced=False: lambda edits: generate.readable_rewriter(plan, edits, traced))
+        patched.setattr(
+            fixed_point, "compile_rewriter",
+            lambda plan, traced=False: lambda edits: generate.readable_rewriter(plan, edits, traced),
+        )
         again = run_to_fixed_point(other, rules, Limits(applications=300))
     assert check_invariants(graph) == [], seed
     assert progress.applications == again.applications and write_json(graph) == write_json(other), seed
@@ -39,7 +44,9 @@ def one_network(seed: int, monkeypatch: pytest.MonkeyPatch) -> int:
     }  # fmt: skip
     for before, after in zip(evaluate(original, RELAY, inputs), evaluate(graph, RELAY, inputs)):
         assert before.shape == after.shape and before.dtype == after.dtype, seed
-        np.testing.assert_allclose(before, after, rtol=1e-3, atol=1e-4 * (1 + np.abs(before).max()), err_msg=str(seed))
+        np.testing.assert_allclose(
+            before, after, rtol=1e-3, atol=1e-4 * (1 + np.abs(before).max()), err_msg=str(seed)
+        )
     return progress.applications
 
 

@@ -1,4 +1,6 @@
-"""Every shipped rule file: no findings, all its `test` items pass, every rule has a positive and a negative one."""
+"""Every shipped rule file: no findings, all its `test` items pass, every rule has a positive and a negative
+one.
+"""
 
 from __future__ import annotations
 
@@ -11,7 +13,8 @@ from gslang.check.modules import load_module
 from gslang.testing import run_tests
 from tests.shipped import STDLIB
 
-FILES = sorted(path.name for path in (STDLIB / "relay").glob("*.gsl") if path.name != "ops.gsl")  # that one declares operators
+# that one declares operators
+FILES = sorted(path.name for path in (STDLIB / "relay").glob("*.gsl") if path.name != "ops.gsl")
 
 
 @cache
@@ -24,13 +27,14 @@ def test_all_files_are_modules() -> None:
 
 
 EXPECTED = """
-trans_trans split_concat split_concat_variadic bias_add_add diamond_conv_add two_conv_add conv_shortcut_add
-lower_batch_norm lower_layer_norm lower_group_norm lower_instance_norm lower_l2_norm conv_mul merge_element_wise
-merge_element_wise_variadic dispatch_tuple parallel_two_conv parallel_conv_variadic parallel_conv_expand_kernels
-parallel_group_conv_variadic parallel_dense parallel_dense_variadic parallel_batch_matmul_variadic parallel_matmul_variadic
+trans_trans split_concat split_concat_variadic bias_add_add diamond_conv_add two_conv_add
+conv_shortcut_add lower_batch_norm lower_layer_norm lower_group_norm lower_instance_norm
+lower_l2_norm conv_mul merge_element_wise merge_element_wise_variadic dispatch_tuple
+parallel_two_conv parallel_conv_variadic parallel_conv_expand_kernels parallel_group_conv_variadic
+parallel_dense parallel_dense_variadic parallel_batch_matmul_variadic parallel_matmul_variadic
 concretize_zeros_like concretize_ones_like concretize_reshape_like concretize_collapse_sum_like
-concretize_broadcast_to_like simplify_reshape simplify_transpose full_element_wise eliminate_identity
-simplify_pad_conv simplify_bias_add combine_parallel_conv2d
+concretize_broadcast_to_like simplify_reshape simplify_transpose full_element_wise
+eliminate_identity simplify_pad_conv simplify_bias_add combine_parallel_conv2d
 """.split()
 
 

@@ -1,4 +1,5 @@
-"""Our grammar against the sketch that the language was agreed on: what one of them derives the other parses, too.
+"""Our grammar against the sketch that the language was agreed on: what one of them derives the other parses,
+too.
 
 Where they differ on purpose is written down below, by the trees in which it shows.
 """
@@ -21,9 +22,14 @@ from gslang.base.resources import grammar_path
 SKETCH = (Path(__file__).parent / "grammar_sketch.lark").read_text(encoding="utf-8")
 OURS = grammar_path("gsl.lark").read_text(encoding="utf-8")
 SAMPLES = {
-    "NAME": ("x", "w", "branch", "first"), "INT": ("0", "3"), "FLOAT": ("1.5", "2e-3"), "STRING": ('"a"', '"./b.gsl"'),
-    "COMPARE": ("==", "<", ">="), "DOTTED": ("a.b",), "CHAIN": ("chain",),
-}  # fmt: skip
+    "NAME": ("x", "w", "branch", "first"),
+    "INT": ("0", "3"),
+    "FLOAT": ("1.5", "2e-3"),
+    "STRING": ('"a"', '"./b.gsl"'),
+    "COMPARE": ("==", "<", ">="),
+    "DOTTED": ("a.b",),
+    "CHAIN": ("chain",),
+}
 
 
 class Deriver:
@@ -36,12 +42,18 @@ class Deriver:
             self.rules[rule.origin.name].append(list(rule.expansion))
         self.words: dict[str, tuple[str, ...]] = {}
         for terminal in self.parser.terminals:
-            known = (terminal.pattern.value,) if isinstance(terminal.pattern, PatternStr) else SAMPLES.get(terminal.name)
+            known = (
+                (terminal.pattern.value,) if isinstance(terminal.pattern, PatternStr)
+                else SAMPLES.get(terminal.name)
+            )
             self.words[terminal.name] = known or ()
         self.depth: dict[str, int] = {}
         while len(self.depth) < len(self.rules):
             for name, expansions in self.rules.items():
-                known_depths = [self._below(e) for e in expansions if all(isinstance(s, Terminal) or s.name in self.depth for s in e)]
+                known_depths = [
+                    self._below(e)
+                    for e in expansions if all(isinstance(s, Terminal) or s.name in self.depth for s in e)
+                ]
                 if name not in self.depth and known_depths:
                     self.depth[name] = 1 + min(known_depths)
 
@@ -77,22 +89,32 @@ def _behind_arrow(test: Tree[Any]) -> list[Tree[Any]]:
 
 
 def only_in_the_sketch(tree: Tree[Any]) -> bool:
-    """Blocks in blocks, a second `for`, `op(name = …)`, inputs that only a test's expectation has: the language rules them out."""
+    """Blocks in blocks, a second `for`, `op(name = …)`, inputs that only a test's expectation has: the
+    language rules them out.
+    """
     for inner in tree.iter_subtrees():
-        if inner.data == "each" and any(part is not inner and part.data == "each" for part in inner.iter_subtrees()):
+        if inner.data == "each" and any(
+            part is not inner and part.data == "each" for part in inner.iter_subtrees()
+        ):
             return True
         if inner.data == "comp" and sum(isinstance(c, Tree) and c.data == "for_" for c in inner.children) > 1:
             return True
-        if inner.data == "test" and any(isinstance(c, Tree) and c.data == "ttype" for part in _behind_arrow(inner) for c in part.children):
+        if inner.data == "test" and any(
+            isinstance(c, Tree) and c.data == "ttype" for part in _behind_arrow(inner) for c in part.children
+        ):
             return True
-        if inner.data == "opkind" and any(p.data == "arg_or_trait" and len(p.children) > 1 for p in inner.iter_subtrees()):
+        if inner.data == "opkind" and any(
+            p.data == "arg_or_trait" and len(p.children) > 1 for p in inner.iter_subtrees()
+        ):
             return True
     return False
 
 
 def only_in_ours(tree: Tree[Any]) -> bool:
-    """Words and signs in more places: a `;` before `=>` and `}`, a comma behind the last of more lists, every word after a dot or
-    before `=`, `p.0.1`, an operator variable as the parameter of a function, functions without a body, tables of families, parameters of files, and chains."""
+    """Words and signs in more places: a `;` before `=>` and `}`, a comma behind the last of more lists, every
+    word after a dot or before `=`, `p.0.1`, an operator variable as the parameter of a function, functions
+    without a body, tables of families, parameters of files, and chains.
+    """
     words = {"none", "true", "false", "repeat", "unchanged"}
     for inner in tree.iter_subtrees():
         last = [str(c) for c in inner.children if c is not None and not isinstance(c, Tree)]
@@ -103,11 +125,15 @@ def only_in_ours(tree: Tree[Any]) -> bool:
                 return True
             case "dotted" if any(isinstance(c, Tree) for c in inner.children):
                 return True
-            case "rule_block" | "reserved_both" | "reserved_fn" | "test" | "expected" | "unchanged" if ";" in last:
+            case "rule_block" | "reserved_both" | "reserved_fn" | "test" | "expected" | "unchanged" if (
+                ";" in last
+            ):
                 return True
             case "each" if "where" in str(inner) and ";" not in last:
                 return True
-            case "several" | "targets" | "test_input" | "use_names" | "meaning" | "traits" | "inputs" if last[-2:-1] == [","] or last[-3:-2] == [","]:
+            case "several" | "targets" | "test_input" | "use_names" | "meaning" | "traits" | "inputs" if last[
+                -2:-1
+            ] == [","] or last[-3:-2] == [","]:
                 return True
             case "fnparam" if "op" in last:
                 return True

@@ -13,7 +13,9 @@ from gslang.base.source import Source
 from gslang.syntax import grammar
 from gslang.syntax.parser import parse
 
-TEXT = (Path(__file__).parent.parent.parent / "stdlib_rules" / "relay" / "conv.gsl").read_text(encoding="utf-8")
+TEXT = (Path(__file__).parent.parent.parent / "stdlib_rules" / "relay" / "conv.gsl").read_text(
+    encoding="utf-8"
+)
 
 
 @pytest.fixture
@@ -40,7 +42,9 @@ def test_they_parse_as_the_grammar_does(anew: pytest.MonkeyPatch) -> None:
     for text in (TEXT, "rule r(a): f(a) => a;", "", "pass p { repeat { a; } }"):
         assert ready.parse(text) == made.parse(text) == unplaced.parse(text)
     tree, same = ready.parse(TEXT), made.parse(TEXT)
-    assert [t.meta.start_pos for t in tree.iter_subtrees()] == [t.meta.start_pos for t in same.iter_subtrees()]
+    assert [t.meta.start_pos for t in tree.iter_subtrees()] == [
+        t.meta.start_pos for t in same.iter_subtrees()
+    ]
 
 
 @pytest.mark.parametrize("damage", ["", "[]", "{}", '{"grammar": 3}', "nothing"])

@@ -1,4 +1,5 @@
-"""Golden tests of what a user sees: `#~ E0301` marks a line and its code, the `.stderr` beside a case is the whole text.
+"""Golden tests of what a user sees: `#~ E0301` marks a line and its code, the `.stderr` beside a case is the
+whole text.
 
 `pytest --bless` rewrites `.stderr`, never `#~`.
 """
@@ -24,7 +25,11 @@ def test_ui(case: Path, request: pytest.FixtureRequest, monkeypatch: pytest.Monk
     monkeypatch.chdir(case.parent)
     text = case.read_text(encoding="utf-8")
     found = check_source(Source(case.name, text)).diagnostics
-    marked = [(k, code) for k, line in enumerate(text.splitlines(), 1) if "#~" in line for code in re.findall(r"E\d{4}", line.split("#~")[1])]
+    marked = [
+        (k, code)
+        for k, line in enumerate(text.splitlines(), 1) if "#~" in line
+        for code in re.findall(r"E\d{4}", line.split("#~")[1])
+    ]
     assert sorted((d.primary.span.line_column[0], d.code) for d in found) == sorted(marked)
     assert marked, "a case without a finding tests nothing"
     golden = case.with_suffix(".stderr")
@@ -38,5 +43,10 @@ def test_no_golden_file_without_case() -> None:
 
 
 def test_every_code_has_a_case() -> None:
-    seen = {code for case in CASES for line in case.read_text(encoding="utf-8").splitlines() if "#~" in line for code in re.findall(r"E\d{4}", line.split("#~")[1])}
+    seen = {
+        code
+        for case in CASES
+        for line in case.read_text(encoding="utf-8").splitlines() if "#~" in line
+        for code in re.findall(r"E\d{4}", line.split("#~")[1])
+    }
     assert sorted(set(CODES) - seen - {"E0101"}) == []  # E0101 is about bytes; see tests/cli

@@ -1,8 +1,10 @@
-"""A judge of rules that shares nothing with the verifier: graphs around those of the rule's own tests, all that are one change away.
+"""A judge of rules that shares nothing with the verifier: graphs around those of the rule's own tests, all
+that are one change away.
 
-The sources of a rule's tests, also of those that expect no change, with each attribute at each value of its declared domain, each
-constant at other values and shapes, each size and each element type changed; pairs of these at random. Where the rule applies,
-both graphs are run, with whole numbers and halves as inputs, and compared element by element.
+The sources of a rule's tests, also of those that expect no change, with each attribute at each value of its
+declared domain, each constant at other values and shapes, each size and each element type changed; pairs of
+these at random. Where the rule applies, both graphs are run, with whole numbers and halves as inputs, and
+compared element by element.
 """
 
 from __future__ import annotations
@@ -43,7 +45,9 @@ def is_wrong(rule: ir.CheckedRule, seeds: list[Graph], most: int = 400) -> str |
     for graph in islice(_around(seeds, rule), most):
         before, after = graph.copy(), graph
         if _apply(rule, after) and (why := _difference(before, after, rule)):
-            calls = [f"{before.op[n]} {before.attrs[n]} {before.types[n]}" for n in before.reverse_post_order()]
+            calls = [
+                f"{before.op[n]} {before.attrs[n]} {before.types[n]}" for n in before.reverse_post_order()
+            ]
             return f"{why}: {'; '.join(calls)}"
     return None
 
@@ -54,7 +58,9 @@ def sources_of_tests(rule: ir.CheckedRule, programs: Any) -> list[Graph]:
     for program in programs:
         for test in program.tests:
             if test.rule == rule.name and test.rule in program.rules:
-                names = sorted({d.name for _, _, t in test.inputs for d in t.shape or () if isinstance(d, Symbol)})
+                names = sorted(
+                    {d.name for _, _, t in test.inputs for d in t.shape or () if isinstance(d, Symbol)}
+                )
                 sizes = {name: 2 + k for k, name in enumerate(names)}
                 inputs = tuple([(name, kind, _sized(type_, sizes)) for name, kind, type_ in test.inputs])
                 try:
@@ -67,7 +73,9 @@ def sources_of_tests(rule: ir.CheckedRule, programs: Any) -> list[Graph]:
 def _sized(type_: TensorType, sizes: dict[str, int]) -> TensorType:
     if type_.shape is None:
         return TensorType((2, 3), type_.dtype)
-    return TensorType(tuple([sizes[d.name] if isinstance(d, Symbol) else d for d in type_.shape]), type_.dtype)
+    return TensorType(
+        tuple([sizes[d.name] if isinstance(d, Symbol) else d for d in type_.shape]), type_.dtype
+    )
 
 
 def _around(seeds: list[Graph], rule: ir.CheckedRule) -> Iterator[Graph]:
@@ -83,20 +91,38 @@ def _around(seeds: list[Graph], rule: ir.CheckedRule) -> Iterator[Graph]:
                 yield changed
     for _ in range(2_000 if any(every) else 0):
         k = random.randrange(len(seeds))
-        if every[k] and (changed := _edited(seeds[k], rule, random.sample(every[k], min(len(every[k]), random.choice((2, 2, 3, 4)))))) is not None:
+        if (
+            every[k]
+            and (changed := _edited(
+                seeds[k], rule, random.sample(every[k], min(len(every[k]), random.choice((2, 2, 3, 4))))
+            ))
+            is not None
+        ):
             yield changed
 
 
 def _edits(graph: Graph, rule: ir.CheckedRule) -> Iterator[list[Edit]]:
-    leaves = [n for n in graph.reverse_post_order() if graph.op[n] in (INPUT, PARAM) and isinstance(graph.types[n], TensorType)]
+    leaves = [
+        n
+        for n in graph.reverse_post_order()
+        if graph.op[n] in (INPUT, PARAM) and isinstance(graph.types[n], TensorType)
+    ]
     shapes = {n: graph.types[n].shape or () for n in leaves}
     for size in sorted({d for shape in shapes.values() for d in shape}):
         for other in _SIZES:  # everywhere
-            yield [(n, "type", TensorType(tuple(other if d == size else d for d in shapes[n]), graph.types[n].dtype)) for n in leaves]
+            yield [
+                (
+                    n, "type",
+                    TensorType(tuple(other if d == size else d for d in shapes[n]), graph.types[n].dtype),
+                )
+                for n in leaves
+            ]
     for n in leaves:
         for k in range(len(shapes[n])):
             for other in _SIZES:
-                yield [(n, "type", TensorType((*shapes[n][:k], other, *shapes[n][k + 1 :]), graph.types[n].dtype))]
+                yield [(
+                    n, "type", TensorType((*shapes[n][:k], other, *shapes[n][k + 1 :]), graph.types[n].dtype),
+                )]
         for shape in ((), (1,), (1, 1), shapes[n][1:], (1, *shapes[n]), shapes[n][::-1]):
             yield [(n, "type", TensorType(shape, graph.types[n].dtype))]
     if all(graph.types[n].dtype == "float32" for n in leaves):
@@ -105,8 +131,13 @@ def _edits(graph: Graph, rule: ir.CheckedRule) -> Iterator[list[Edit]]:
     for n in graph.reverse_post_order():
         if graph.op[n] is CONST:
             value = np.asarray(graph.value(n))
-            others = [np.full(value.shape, v) for v in _NUMBERS] + [value[::-1] if value.ndim else value, value + 1, value.reshape((1, *value.shape))]
-            others += [np.resize(value, (2, *value.shape)), np.arange(value.size).reshape(value.shape), -value if value.dtype.kind != "b" else ~value]
+            others = [np.full(value.shape, v) for v in _NUMBERS] + [
+                value[::-1] if value.ndim else value, value + 1, value.reshape((1, *value.shape)),
+            ]
+            others += [
+                np.resize(value, (2, *value.shape)), np.arange(value.size).reshape(value.shape),
+                -value if value.dtype.kind != "b" else ~value,
+            ]
             for other in others:
                 yield [(n, "value", other.astype(value.dtype))]
         elif (signature := rule.dialect.get(graph.op[n])) is not None:
@@ -155,7 +186,9 @@ def _difference(before: Graph, after: Graph, rule: ir.CheckedRule) -> str | None
                 shape, dtype = before.types[node].shape, before.types[node].dtype
                 rng = np.random.default_rng([seed, node])
                 low = 0 if dtype.startswith("uint") or seed == 1 else -4
-                inputs[str(before.names[node])] = (rng.integers(low, 6, shape) / (1 if "int" in dtype else 2) + (seed == 1)).astype(dtype)
+                inputs[str(before.names[node])] = (
+                    rng.integers(low, 6, shape) / (1 if "int" in dtype else 2) + (seed == 1)
+                ).astype(dtype)
         with np.errstate(all="ignore"):
             try:
                 left = _flat(evaluate(before, rule.dialect, inputs))
@@ -173,7 +206,9 @@ def _difference(before: Graph, after: Graph, rule: ir.CheckedRule) -> str | None
 
 def _contradicts(shape: tuple[int, ...], type_: Any) -> bool:
     stated = getattr(type_, "shape", None)
-    return stated is not None and (len(stated) != len(shape) or any(isinstance(d, int) and d != size for d, size in zip(stated, shape)))
+    return stated is not None and (
+        len(stated) != len(shape) or any(isinstance(d, int) and d != size for d, size in zip(stated, shape))
+    )
 
 
 def _unequal(a: Any, b: Any, tolerance: float | None) -> str | None:
@@ -188,4 +223,7 @@ def _unequal(a: Any, b: Any, tolerance: float | None) -> str | None:
 
 
 def _flat(value: Any) -> list[Any]:
-    return [part for item in value for part in _flat(item)] if isinstance(value, (list, tuple)) else [np.asarray(value)]
+    return (
+        [part for item in value for part in _flat(item)] if isinstance(value, (list, tuple))
+        else [np.asarray(value)]
+    )

@@ -1,4 +1,6 @@
-"""Shipped rules with one thing changed: a condition, a constraint, an attribute, an operand, a number, the order of outputs."""
+"""Shipped rules with one thing changed: a condition, a constraint, an attribute, an operand, a number, the
+order of outputs.
+"""
 
 from __future__ import annotations
 
@@ -24,7 +26,10 @@ def mutants(rule: ir.CheckedRule) -> Iterator[tuple[str, ir.CheckedRule]]:
 
 def _weaker_sources(rule: ir.CheckedRule) -> Iterator[tuple[str, ir.CheckedRule]]:
     for k, condition in enumerate(rule.where):
-        yield f"without condition {k}", replace(rule, where=_without(rule.where, k), where_spans=_without(rule.where_spans, k))
+        yield (
+            f"without condition {k}",
+            replace(rule, where=_without(rule.where, k), where_spans=_without(rule.where_spans, k)),
+        )
         for words, weaker in _weaker(condition):
             yield f"condition {k} {words}", replace(rule, where=_changed(rule.where, k, weaker))
     for b, block in enumerate(rule.blocks):
@@ -33,10 +38,16 @@ def _weaker_sources(rule: ir.CheckedRule) -> Iterator[tuple[str, ir.CheckedRule]
             yield f"without condition {k} of block {b}", replace(rule, blocks=_changed(rule.blocks, b, less))
     for k, node in enumerate(rule.nodes):
         for j, constraint in enumerate(node.constraints):
-            yield f"without constraint {j} of node {k}", _with_node(rule, k, replace(node, constraints=_without(node.constraints, j)))
+            yield (
+                f"without constraint {j} of node {k}",
+                _with_node(rule, k, replace(node, constraints=_without(node.constraints, j))),
+            )
             if isinstance(constraint, ir.SameAttributes):
                 other = replace(constraint, without=(*constraint.without, *_named(rule, node)))
-                yield f"no attributes alike in node {k}", _with_node(rule, k, replace(node, constraints=_changed(node.constraints, j, other)))
+                yield (
+                    f"no attributes alike in node {k}",
+                    _with_node(rule, k, replace(node, constraints=_changed(node.constraints, j, other))),
+                )
 
 
 def _weaker(condition: ir.Value) -> Iterator[tuple[str, ir.Value]]:
@@ -52,7 +63,9 @@ def _weaker(condition: ir.Value) -> Iterator[tuple[str, ir.Value]]:
 
 def _named(rule: ir.CheckedRule, node: ir.Pattern) -> tuple[str, ...]:
     operators = node.operators if isinstance(node, ir.CallNode) else ()
-    return tuple(sorted({name for operator in operators for name in rule.dialect.operators[operator].attributes}))
+    return tuple(
+        sorted({name for operator in operators for name in rule.dialect.operators[operator].attributes})
+    )
 
 
 def _other_targets(target: ir.Target, rule: ir.CheckedRule) -> Iterator[tuple[str, ir.Target]]:
@@ -64,18 +77,27 @@ def _other_targets(target: ir.Target, rule: ir.CheckedRule) -> Iterator[tuple[st
             for k, other in enumerate(operands):  # the operand of an operator for its result
                 inner = rule.target.targets[other]
                 if isinstance(inner, ir.MakeCall) and inner.operands:
-                    yield f"operand {k} as it was", replace(target, operands=_changed(operands, k, inner.operands[0]))
+                    yield (
+                        f"operand {k} as it was",
+                        replace(target, operands=_changed(operands, k, inner.operands[0])),
+                    )
             for k, (name, value) in enumerate(attributes):
                 yield f"attribute {name} left out", replace(target, attributes=_without(attributes, k))
                 for changed in _other_values(value):
-                    yield f"attribute {name} changed", replace(target, attributes=_changed(attributes, k, (name, changed)))
+                    yield (
+                        f"attribute {name} changed",
+                        replace(target, attributes=_changed(attributes, k, (name, changed))),
+                    )
             for k, spread in enumerate(spreads):
                 yield f"attributes {k} left out", replace(target, spreads=_without(spreads, k))
                 if isinstance(operator, str):
                     for name in rule.dialect.operators[operator].attributes:
                         if name not in spread.without and all(name != given for given, _ in attributes):
                             less = replace(spread, without=(*spread.without, name))
-                            yield f"attribute {name} not passed on", replace(target, spreads=_changed(spreads, k, less))
+                            yield (
+                                f"attribute {name} not passed on",
+                                replace(target, spreads=_changed(spreads, k, less)),
+                            )
         case ir.MakeConst(value):
             for changed in _other_values(value):
                 yield "constant changed", replace(target, value=changed)

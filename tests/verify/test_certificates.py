@@ -1,4 +1,6 @@
-"""Certificates are checked again by a checker of its own, which refuses what was changed, and what a wrong prover writes."""
+"""Certificates are checked again by a checker of its own, which refuses what was changed, and what a wrong
+prover writes.
+"""
 
 from __future__ import annotations
 
@@ -76,7 +78,10 @@ def test_they_are_accepted(name: str) -> None:
 
 def first_equal(changed: dict[str, Any]) -> dict[str, Any]:
     """A case whose source has several steps."""
-    return max((case for case in changed["cases"] if case["outputs"]), key=lambda case: len(case["outputs"][0]["source"]["steps"]))  # type: ignore[no-any-return]
+    return max(
+        (case for case in changed["cases"] if case["outputs"]),
+        key=lambda case: len(case["outputs"][0]["source"]["steps"]),
+    )  # type: ignore[no-any-return]
 
 
 def steps_of(changed: dict[str, Any]) -> list[Any]:
@@ -120,7 +125,11 @@ def other_normal_form(changed: dict[str, Any]) -> None:
 
 def other_target(changed: dict[str, Any]) -> None:
     for output in first_equal(changed)["outputs"]:
-        output["target"] = {"written": [["2", part[1]] for part in output["target"]["written"]], "steps": [], "normal": [["2", part[1]] for part in output["target"]["normal"]]}
+        output["target"] = {
+            "written": [["2", part[1]] for part in output["target"]["written"]],
+            "steps": [],
+            "normal": [["2", part[1]] for part in output["target"]["normal"]],
+        }
 
 
 def no_claim(changed: dict[str, Any]) -> None:
@@ -136,7 +145,10 @@ def other_choice(changed: dict[str, Any]) -> None:
     changed["cases"][0]["choices"][0][0] += 1
 
 
-CHANGES = (swap_steps, drop_step, drop_case, other_law, law_unclaimed, other_place, other_letters, other_normal_form, other_target, no_claim, false_obligation, other_choice)
+CHANGES = (
+    swap_steps, drop_step, drop_case, other_law, law_unclaimed, other_place, other_letters, other_normal_form,
+    other_target, no_claim, false_obligation, other_choice,
+)
 
 
 @pytest.mark.parametrize("change", CHANGES, ids=lambda change: change.__name__)
@@ -173,7 +185,9 @@ def test_any_change_is_refused_by_the_checksum_and_none_is_an_error() -> None:
         for key in path[:-1]:
             inner = inner[key]
         old = inner[path[-1]]
-        inner[path[-1]] = random.choice([None, "x", -1, 10**9, [], [[]], {}, old + 1 if type(old) is int else f"{old}1"])
+        inner[path[-1]] = random.choice(
+            [None, "x", -1, 10**9, [], [[]], {}, old + 1 if type(old) is int else f"{old}1"]
+        )
         with pytest.raises(Refused):
             check(changed)
         try:
@@ -185,11 +199,17 @@ def test_any_change_is_refused_by_the_checksum_and_none_is_an_error() -> None:
 def test_a_prover_with_a_wrong_law_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     """What it says to be proved does not pass: the law is not that of the list."""
     right = axioms.exponential
-    monkeypatch.setitem(axioms.FUNCTIONS, "exp", lambda x: number(1) if axioms.is_raw() is False and len(x.parts) == 2 else right(x))
+    monkeypatch.setitem(
+        axioms.FUNCTIONS, "exp",
+        lambda x: number(1) if axioms.is_raw() is False and len(x.parts) == 2 else right(x),
+    )
     from gslang.base.source import Source
     from gslang.check.check import check_source
 
-    rule = check_source(Source("r.gsl", "rule t(x, y: any(shape = x.shape, dtype = x.dtype)): exp(x + y) => exp(x + y) * exp(x + y);")).rules["t"]
+    rule = check_source(Source(
+        "r.gsl",
+        "rule t(x, y: any(shape = x.shape, dtype = x.dtype)): exp(x + y) => exp(x + y) * exp(x + y);",
+    )).rules["t"]
     try:
         proof = prove(rule, record=True)
     except NotProved as error:
@@ -203,7 +223,10 @@ def test_the_checker_is_small_and_imports_nothing_of_the_prover() -> None:
     assert sum(len(file.read_text(encoding="utf-8").splitlines()) for file in files) < 600
     for file in (*files, FOLDER.parent / "laws.py"):
         for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
-            if isinstance(node, ast.ImportFrom) and node.module is not None and node.module.startswith("gslang"):
+            if (
+                isinstance(node, ast.ImportFrom) and node.module is not None
+                and node.module.startswith("gslang")
+            ):
                 assert node.module == "gslang.verify.laws" or node.module.startswith("gslang.verify.recheck")
 
 
@@ -217,7 +240,10 @@ def test_on_the_command_line(tmp_path: Path, capsys: pytest.CaptureFixture[str])
     capsys.readouterr()
     assert main(["verify", "--recheck", str(folder)]) == 0
     first, last = capsys.readouterr().out.splitlines()
-    assert first.startswith("checked  exps  for every rank and size") and "steps" in first and last == "1 checked, 0 refused"
+    assert (
+        first.startswith("checked  exps  for every rank and size") and "steps" in first
+        and last == "1 checked, 0 refused"
+    )
     assert main(["verify", str(rules), "--recheck", str(folder)]) == 0
     rules.write_text(RULES.replace("exps(x, y: any(shape = x.shape", "exps(x, y: var(shape = x.shape"))
     assert main(["verify", str(rules), "--recheck", str(folder)]) == 1
@@ -225,7 +251,10 @@ def test_on_the_command_line(tmp_path: Path, capsys: pytest.CaptureFixture[str])
     file.write_text(file.read_text().replace('"equal"', '"impossible"', 1))
     (folder / "other.json").write_text("{")
     assert main(["verify", "--recheck", str(folder)]) == 1
-    assert "its checksum is another one" in (said := capsys.readouterr().out) and "this is no JSON" in said and "0 checked, 2 refused" in said
+    assert (
+        "its checksum is another one" in (said := capsys.readouterr().out) and "this is no JSON" in said
+        and "0 checked, 2 refused" in said
+    )
 
 
 def test_folders_that_are_none(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -236,12 +265,16 @@ def test_folders_that_are_none(tmp_path: Path, capsys: pytest.CaptureFixture[str
     assert main(["verify", "std.relay", "--certificate", str(file)]) == 3
     assert main(["verify"]) == 2
     said = capsys.readouterr().err
-    assert "there is no such folder" in said and "there are no certificates" in said and "cannot be written" in said and "rules are expected" in said
+    assert (
+        "there is no such folder" in said and "there are no certificates" in said
+        and "cannot be written" in said and "rules are expected" in said
+    )
 
 
 SOME = (
-    ("std.relay", "conv_mul"), ("std.relay", "parallel_dense_variadic"), ("std.onnx", "mish"), ("std.onnxruntime", "ms_quick_gelu"),
-)  # fmt: skip
+    ("std.relay", "conv_mul"), ("std.relay", "parallel_dense_variadic"), ("std.onnx", "mish"),
+    ("std.onnxruntime", "ms_quick_gelu"),
+)
 
 
 def checked_again(package: str, name: str) -> Checked | None:
@@ -250,7 +283,9 @@ def checked_again(package: str, name: str) -> Checked | None:
         proof = prove(rule, record=True)
     except NotProved:
         return None
-    return check(json.loads(as_certificate(name, digest_of_rule(rule), proof.claim, proof)), digest_of_rule(rule))
+    return check(
+        json.loads(as_certificate(name, digest_of_rule(rule), proof.claim, proof)), digest_of_rule(rule)
+    )
 
 
 @pytest.mark.parametrize("package, name", SOME)

@@ -1,6 +1,7 @@
 """Rules that are wrong are refuted, their correct twins are not.
 
-Each file of `wrong/` has one theme; each wrong rule's comment states the mistake, and the rule of the same name behind it is right.
+Each file of `wrong/` has one theme; each wrong rule's comment states the mistake, and the rule of the same
+name behind it is right.
 """
 
 from __future__ import annotations
@@ -62,7 +63,9 @@ def test_half_of_them_need_few_instances(refuted: dict[str, Verdict]) -> None:
 
 
 def test_counterexamples_differ_when_they_are_run(refuted: dict[str, Verdict]) -> None:
-    """Both graphs, read back from JSON, give different numbers for the inputs that are shown, or only the source gives any."""
+    """Both graphs, read back from JSON, give different numbers for the inputs that are shown, or only the
+    source gives any.
+    """
     seen = 0
     for name, verdict in refuted.items():
         example = verdict.counterexample
@@ -71,7 +74,10 @@ def test_counterexamples_differ_when_they_are_run(refuted: dict[str, Verdict]) -
             continue
         dialect = rule_of(name).dialect
         source, target = read_json(example.source, name, dialect), read_json(example.target, name, dialect)
-        dtypes = {source.names[n]: source.types[n].dtype for n in source.nodes() if source.names[n] in example.inputs}
+        dtypes = {
+            source.names[n]: source.types[n].dtype
+            for n in source.nodes() if source.names[n] in example.inputs
+        }
         inputs = {key: np.array(value, dtypes[key]) for key, value in example.inputs.items()}
         with np.errstate(all="ignore"):
             left = evaluate(source, dialect, inputs)
@@ -90,4 +96,6 @@ def test_counterexamples_differ_when_they_are_run(refuted: dict[str, Verdict]) -
 def test_other_seeds_say_the_same(seed: int) -> None:
     settings = Settings(seconds=10, seed=seed)
     assert [name for name in WRONG if verify_now(rule_of(name), settings).verdict != "refuted"] == []
-    assert [name for name in RIGHT if verify_now(rule_of(name), settings).verdict in ("refuted", "unknown")] == []
+    assert [
+        name for name in RIGHT if verify_now(rule_of(name), settings).verdict in ("refuted", "unknown")
+    ] == []

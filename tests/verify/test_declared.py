@@ -1,4 +1,6 @@
-"""Operators that a rule file declares: with a value they verify by it, without one they are unknown functions."""
+"""Operators that a rule file declares: with a value they verify by it, without one they are unknown
+functions.
+"""
 
 from __future__ import annotations
 
@@ -73,13 +75,22 @@ def test_without_a_value_nothing_else_is_known(rule: str) -> None:
 
 def test_a_declared_operator_beside_wrong_arithmetic_is_still_unknown() -> None:
     """The unknown function might make it right: a constant one would."""
-    assert verdict("rule r(x, y: any(shape = x.shape)) { m = my.mix(x - y, y); m => my.mix(y - x, y, m.*) }").verdict == "unknown"
+    assert (
+        verdict(
+            "rule r(x, y: any(shape = x.shape)) { m = my.mix(x - y, y); m => my.mix(y - x, y, m.*) }"
+        ).verdict
+        == "unknown"
+    )
 
 
 def test_onnx_rules_use_declared_values_too() -> None:
     declared = "dialect onnx;\nop my.Scale(x: tensor, by: float) -> tensor { value = Mul(x, by) };\n"
-    right = api.parse_rules(declared + "rule r(x) { a = my.Scale(x); Relu(a) where a.by > 0.0 => my.Scale(Relu(x), a.*) }")
+    right = api.parse_rules(
+        declared + "rule r(x) { a = my.Scale(x); Relu(a) where a.by > 0.0 => my.Scale(Relu(x), a.*) }"
+    )
     assert right.diagnostics == ()
     assert verify_now(right.own["r"], Settings(seconds=3, wanted=8)).verdict in ("tested", "exact", "proved")
-    wrong = api.parse_rules(declared + "rule r(x): Relu(my.Scale(x, by = -0.5)) => my.Scale(Relu(x), by = -0.5);")
+    wrong = api.parse_rules(
+        declared + "rule r(x): Relu(my.Scale(x, by = -0.5)) => my.Scale(Relu(x), by = -0.5);"
+    )
     assert verify_now(wrong.own["r"], Settings(seconds=3, wanted=8)).verdict == "refuted"

@@ -1,4 +1,6 @@
-"""Attention and rotary positions over the prime field: the real numbers beside the residues are those of the reference implementation."""
+"""Attention and rotary positions over the prime field: the real numbers beside the residues are those of the
+reference implementation.
+"""
 
 from __future__ import annotations
 
@@ -108,6 +110,7 @@ def test_rotary_positions(shapes: tuple[Any, ...], attrs: dict[str, Any]) -> Non
 def test_what_runtimes_see_differently_has_no_meaning(attrs: dict[str, Any]) -> None:
     graph = graph_of("Attention", (*HEADS, ("bool", 4, 6)), attrs)
     point = random_point(graph, np.random.default_rng(0), False, 1 << 28)
-    point["x3"] = np.arange(6) > np.zeros((4, 1)) if "is_causal" in attrs else np.ones((4, 6), bool)  # the first query sees itself only
+    # the first query sees itself only
+    point["x3"] = np.arange(6) > np.zeros((4, 1)) if "is_causal" in attrs else np.ones((4, 6), bool)
     with pytest.raises(NoField):
         evaluate_onnx_in_field(graph, point, set(), ONNX.get)

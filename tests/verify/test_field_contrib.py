@@ -1,4 +1,6 @@
-"""Operators of `com.microsoft` and conversions over the prime field, against what they compute in floating point."""
+"""Operators of `com.microsoft` and conversions over the prime field, against what they compute in floating
+point.
+"""
 
 from __future__ import annotations
 
@@ -22,24 +24,31 @@ CALLS = [
     ("FusedMatMul", [(5, 3, 2), (5, 3, 4)], {"transA": 1}),
     ("FusedMatMul", [(2, 5, 3), (5, 3, 4)], {"transBatchA": 1}),
     ("FusedMatMul", [(2, 5, 3), (3, 5, 4)], {"transBatchA": 1, "transBatchB": 1, "alpha": -2.0}),
-    *[("FusedConv", [IMAGE, KERNEL], {"activation": name}) for name in ("Relu", "Tanh", "Sigmoid", "LeakyRelu", "HardSigmoid")],
-    ("FusedConv", [IMAGE, KERNEL, (3,), (1, 3, 3, 3)], {"activation": "Clip", "activation_params": (-0.2, 0.4)}),
+    *[
+        ("FusedConv", [IMAGE, KERNEL], {"activation": name})
+        for name in ("Relu", "Tanh", "Sigmoid", "LeakyRelu", "HardSigmoid")
+    ],
+    (
+        "FusedConv", [IMAGE, KERNEL, (3,), (1, 3, 3, 3)],
+        {"activation": "Clip", "activation_params": (-0.2, 0.4)},
+    ),
     ("FusedConv", [IMAGE, KERNEL, (3,), (1, 3, 3, 3)], {"strides": (1, 1)}),
     ("SkipLayerNormalization", [X, X, ROW], {"epsilon": 0.1}),
     ("SkipLayerNormalization", [X, X, ROW, ROW, ROW], {}),
     ("SkipSimplifiedLayerNormalization", [X, X, ROW], {"epsilon": 0.1}),
-    ("SkipSimplifiedLayerNormalization", [X, X, ROW, ROW], {}),
-    ("QuickGelu", [X], {"alpha": 0.7}),
-    ("Gelu", [X], {}),
-    ("Gelu", [()], {}),
-    ("BiasGelu", [X, ROW], {}),
-]  # fmt: skip
+    ("SkipSimplifiedLayerNormalization", [X, X, ROW, ROW], {}), ("QuickGelu", [X], {"alpha": 0.7}),
+    ("Gelu", [X], {}), ("Gelu", [()], {}), ("BiasGelu", [X, ROW], {}),
+]
 
 
 @pytest.mark.parametrize("name, shapes, attrs", CALLS)
-def test_contrib_operators_compute_what_the_engine_does(name: str, shapes: list[tuple[int, ...]], attrs: dict[str, object]) -> None:
+def test_contrib_operators_compute_what_the_engine_does(
+    name: str, shapes: list[tuple[int, ...]], attrs: dict[str, object]
+) -> None:
     graph, rng = Graph("onnx"), np.random.default_rng(0)
-    operands = tuple(graph.add(INPUT, (), {}, TensorType(shape, "float32"), f"x{k}") for k, shape in enumerate(shapes))
+    operands = tuple(
+        graph.add(INPUT, (), {}, TensorType(shape, "float32"), f"x{k}") for k, shape in enumerate(shapes)
+    )
     node = graph.add(f"com.microsoft.{name}", operands, attrs)
     parts = [0, 1, 2, 3] if name == "SkipLayerNormalization" else [0, 2, 3] if name.startswith("Skip") else []
     graph.set_outputs([graph.add(PROJ, (node,), {"index": k}) for k in parts] or [node])
@@ -61,15 +70,22 @@ def test_constants_that_are_rounded_quotients() -> None:
 def test_constants_that_are_rounded_roots() -> None:
     for root, square in ((2**0.5, 2), (-(2**0.5), 2), (0.5**0.5, 0.5), (8**0.5, 8)):
         value = constant(np.float32(root))
-        assert int(value.residue) ** 2 % PRIME == int(number(square).residue) and float(value.real) == pytest.approx(root, abs=1e-15)
+        assert int(value.residue) ** 2 % PRIME == int(number(square).residue) and float(
+            value.real
+        ) == pytest.approx(root, abs=1e-15)
     one, two = constant(np.float32(-(2**0.5))), constant(np.float32(2**0.5))
     assert int((one + two).residue) == 0
 
 
-@pytest.mark.parametrize("wide, narrow, answer", [
-    ("float32", "float16", True), ("float16", "bfloat16", False), ("float32", "bfloat16", True), ("float32", "int32", False), ("float64", "int32", True),
-    ("float16", "int8", True), ("int32", "uint32", False), ("int64", "uint32", True), ("int32", "float16", False), ("uint8", "bool", True),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    "wide, narrow, answer",
+    [
+        ("float32", "float16", True), ("float16", "bfloat16", False), ("float32", "bfloat16", True),
+        ("float32", "int32", False), ("float64", "int32", True), ("float16", "int8", True),
+        ("int32", "uint32", False), ("int64", "uint32", True), ("int32", "float16", False),
+        ("uint8", "bool", True),
+    ],
+)
 def test_types_that_hold_every_value(wide: str, narrow: str, answer: bool) -> None:
     assert holds(wide, narrow) is answer
 

@@ -1,4 +1,6 @@
-"""ONNX over the prime field: the real numbers beside the residues are what the reference implementation computes."""
+"""ONNX over the prime field: the real numbers beside the residues are what the reference implementation
+computes.
+"""
 
 from __future__ import annotations
 
@@ -37,7 +39,9 @@ def checked_operators(name: str, wanted: int) -> set[str]:
             point = random_point(graph, np.random.default_rng([0, count]), True, UNIT)
             unknown: set[str] = set()
             exact = evaluate_onnx_in_field(graph, point, unknown, rule.dialect.get)
-            inputs = {k: v.real.astype(_dtype(graph, k)) if isinstance(v, Dual) else v for k, v in point.items()}
+            inputs = {
+                k: v.real.astype(_dtype(graph, k)) if isinstance(v, Dual) else v for k, v in point.items()
+            }
             with np.errstate(all="ignore"):
                 plain = evaluate(graph, rule.dialect, inputs)
         except (NoField, EvaluationError, CannotExpand):
@@ -48,7 +52,9 @@ def checked_operators(name: str, wanted: int) -> set[str]:
             if isinstance(left, Dual):
                 scale = float(np.nanmax(np.abs(right), initial=1.0))
                 rough = np.asarray(right).dtype.itemsize < 4 or any("cast" in u for u in unknown)
-                assert np.allclose(value, right, rtol=0, atol=(2e-2 if rough else 1e-3) * scale, equal_nan=True), name
+                assert np.allclose(
+                    value, right, rtol=0, atol=(2e-2 if rough else 1e-3) * scale, equal_nan=True
+                ), name
             else:
                 assert np.array_equal(value, right), name
         seen |= {op for op in graph.op if op in MEANINGS}
@@ -62,12 +68,17 @@ def _dtype(graph: Any, name: str) -> Any:
 
 def test_operators_compute_what_the_reference_does() -> None:
     names = [
-        "conv_batch_norm", "conv_add", "conv_transpose_add", "gemm_add", "transposed_gemm", "layer_norm_shift", "rms_norm", "euclidean_norm",
-        "sum_of_squares", "log_softmax", "softmax", "swish", "softplus", "leaky_relu", "clip_relu", "power_one", "parallel_matmul", "pad_average_pool",
-        "batch_norm_add", "reduce_one", "where_true", "only_operand", "add_negative", "divide_by", "cast_cast",
-    ]  # fmt: skip
+        "conv_batch_norm", "conv_add", "conv_transpose_add", "gemm_add", "transposed_gemm",
+        "layer_norm_shift", "rms_norm", "euclidean_norm", "sum_of_squares", "log_softmax", "softmax", "swish",
+        "softplus", "leaky_relu", "clip_relu", "power_one", "parallel_matmul", "pad_average_pool",
+        "batch_norm_add", "reduce_one", "where_true", "only_operand", "add_negative", "divide_by",
+        "cast_cast",
+    ]
     seen = set().union(*(checked_operators(name, 4) for name in names if name in NAMES))
-    assert {"Conv", "ConvTranspose", "Gemm", "MatMul", "BatchNormalization", "LayerNormalization", "Softmax", "Clip", "ReduceSum"} <= seen
+    assert {
+        "Conv", "ConvTranspose", "Gemm", "MatMul", "BatchNormalization", "LayerNormalization", "Softmax",
+        "Clip", "ReduceSum",
+    } <= seen
 
 
 @pytest.mark.long
@@ -79,7 +90,10 @@ def test_operators_compute_what_the_reference_does_everywhere(name: str) -> None
 def test_contractions_are_exact() -> None:
     rng = np.random.default_rng(1)
     a, b = random_dual((3, 5), rng, False, UNIT), random_dual((5, 2), rng, False, UNIT)
-    exact = [[sum(int(x) * int(y) for x, y in zip(row, column)) % PRIME for column in b.residue.T] for row in a.residue]
+    exact = [
+        [sum(int(x) * int(y) for x, y in zip(row, column)) % PRIME for column in b.residue.T]
+        for row in a.residue
+    ]
     assert contracted("ij,jk->ik", a, b).residue.tolist() == exact
 
 
@@ -88,13 +102,19 @@ def test_points_are_the_same_numbers_twice() -> None:
     assert [residue(v) for v in point.real.tolist()] == point.residue.tolist()
 
 
-@pytest.mark.parametrize("name, attrs", [
-    ("Elu", {"alpha": 0.5}), ("Selu", {"alpha": 1.5, "gamma": 0.75}), ("Celu", {"alpha": 0.25}), ("Softsign", {}), ("ThresholdedRelu", {"alpha": 0.5}),
-    ("Gelu", {}), ("Gelu", {"approximate": "tanh"}),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    "name, attrs",
+    [
+        ("Elu", {"alpha": 0.5}), ("Selu", {"alpha": 1.5, "gamma": 0.75}), ("Celu", {"alpha": 0.25}),
+        ("Softsign", {}), ("ThresholdedRelu", {"alpha": 0.5}), ("Gelu", {}),
+        ("Gelu", {"approximate": "tanh"}),
+    ],
+)
 def test_functions_with_attributes_have_their_true_real_values(name: str, attrs: dict[str, object]) -> None:
     graph, dialect = Graph("onnx"), load_dialect("onnx")
-    graph.set_outputs([graph.add(name, (graph.add(INPUT, (), {}, TensorType((40,), "float32"), "x"),), attrs)])
+    graph.set_outputs(
+        [graph.add(name, (graph.add(INPUT, (), {}, TensorType((40,), "float32"), "x"),), attrs)]
+    )
     x = random_dual((40,), np.random.default_rng(3), False, UNIT)
     (exact,) = evaluate_onnx_in_field(graph, {"x": x}, set(), dialect.get)
     (plain,) = evaluate(graph, dialect, {"x": x.real.astype(np.float32)})

@@ -1,4 +1,6 @@
-"""Operators that depend on order, over the prime field: what is equal in every case of sign is exact, what is not is refuted."""
+"""Operators that depend on order, over the prime field: what is equal in every case of sign is exact, what is
+not is refuted.
+"""
 
 from __future__ import annotations
 
@@ -17,16 +19,21 @@ ONLY_INSTANCES = Settings(seconds=3, wanted=8, proof_steps=0)
     "text",
     [
         "rule t(x): nn.relu(nn.relu(x)) => nn.relu(x);",
-        "rule t(x: any(dtype = \"float32\")): nn.relu(x) * 2.0 => nn.relu(x * 2.0);",
-        "rule t(x: any(dtype = \"float32\")): nn.relu(x) - nn.relu(-x) => x;",
-        "rule t(x) { y = clip(clip(x, a_min = 0.0, a_max = 6.0), a_min = 0.0, a_max = 4.0); y => clip(x, a_min = 0.0, a_max = 4.0) }",
-        "rule t(x): sign(x) * abs(x) => x;",
-        "rule t(x): floor(floor(x)) => floor(x);",
+        'rule t(x: any(dtype = "float32")): nn.relu(x) * 2.0 => nn.relu(x * 2.0);',
+        'rule t(x: any(dtype = "float32")): nn.relu(x) - nn.relu(-x) => x;',
+        (
+            "rule t(x) { y = clip(clip(x, a_min = 0.0, a_max = 6.0), a_min = 0.0, a_max = 4.0); y => clip(x, "
+            "a_min = 0.0, a_max = 4.0) }"
+        ),
+        "rule t(x): sign(x) * abs(x) => x;", "rule t(x): floor(floor(x)) => floor(x);",
         "rule t(x, y: any(shape = x.shape, dtype = x.dtype)): where(less(x, y), y, x) => maximum(x, y);",
         "rule t(x, y: any(shape = x.shape, dtype = x.dtype)): maximum(x, y) + minimum(x, y) => x + y;",
         "dialect onnx;\nrule t(x): Relu(Relu(x)) => Relu(x);",
         "dialect onnx;\nrule t(x): Neg(Max(Neg(x), Neg(x))) => Min(x, x);",
-        "dialect onnx;\nrule t(x, y: any(shape = x.shape, dtype = x.dtype)): MatMul(x, y) + MatMul(x, y) => MatMul(x, y + y);",
+        (
+            "dialect onnx;\nrule t(x, y: any(shape = x.shape, dtype = x.dtype)): MatMul(x, y) + MatMul(x, y) "
+            "=> MatMul(x, y + y);"
+        ),
     ],
 )
 def test_equal_in_every_case_of_sign(text: str) -> None:

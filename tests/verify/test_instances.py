@@ -1,4 +1,6 @@
-"""Instances: conditions that are solved, operators' samplers, a rule's own tests, rounding that is no difference."""
+"""Instances: conditions that are solved, operators' samplers, a rule's own tests, rounding that is no
+difference.
+"""
 
 from __future__ import annotations
 
@@ -39,22 +41,45 @@ def found(text: str, attempts: int = 60) -> Search:
         "rule r(x, c: const) { y = x + c; y where c.ndim == 0, c.value <= -3 => x + c }",
         "rule r(x, c: const(shape = (3,))) { y = x + c; y where all(v == 0 for v in c.value) => x + c }",
         "rule r(x) { y = nn.relu(x); y where x.ndim == 4, x.shape[1] == 7, x.shape[2] > 9 => nn.relu(x) }",
-        "rule r(x) { y = nn.leaky_relu(x); y where y.alpha < -1.0 or y.alpha == 3.0 => nn.leaky_relu(x, y.*) }",
+        (
+            "rule r(x) { y = nn.leaky_relu(x); y where y.alpha < -1.0 or y.alpha == 3.0 => nn.leaky_relu(x, "
+            "y.*) }"
+        ),
         'rule r(x) { y = nn.relu(x); y where x.dtype in ("int8", "float16") => nn.relu(x) }',
-        "rule r(x) { y = concatenate((x, x), axis = 0); y where normalize_axis(y.axis, y.ndim) == 0, x.shape[0] == y.shape[1] => concatenate((x, x), axis = 0) }",
-        "dialect onnx;\nrule r(x, s) { y = Reshape(x, s); y where s.kind != \"const\", y.shape[0] == x.shape[0] => Reshape(x, s, y.*) }",
-        "dialect onnx;\nrule r(x, axes: const) { y = ReduceSum(x, axes); y where axes.shape == (1,), normalize_axis(axes.value[0], x.ndim) == x.ndim - 1 => ReduceSum(x, axes, y.*) }",
-        "dialect onnx;\nrule r(x, p: const) { y = Pad(x, p, none, none); y where all(d == 0 for d in p.value) => Pad(x, p, none, none, y.*) }",
-        'dialect onnx;\nrule r(x) { y = Cast(x); y where x.dtype == "int32", y.dtype == "float64" => Cast(x, y.*) }',
+        (
+            "rule r(x) { y = concatenate((x, x), axis = 0); y where normalize_axis(y.axis, y.ndim) == 0, "
+            "x.shape[0] == y.shape[1] => concatenate((x, x), axis = 0) }"
+        ),
+        (
+            'dialect onnx;\nrule r(x, s) { y = Reshape(x, s); y where s.kind != "const", y.shape[0] == '
+            'x.shape[0] => Reshape(x, s, y.*) }'
+        ),
+        (
+            "dialect onnx;\nrule r(x, axes: const) { y = ReduceSum(x, axes); y where axes.shape == (1,), "
+            "normalize_axis(axes.value[0], x.ndim) == x.ndim - 1 => ReduceSum(x, axes, y.*) }"
+        ),
+        (
+            "dialect onnx;\nrule r(x, p: const) { y = Pad(x, p, none, none); y where all(d == 0 for d in "
+            "p.value) => Pad(x, p, none, none, y.*) }"
+        ),
+        (
+            'dialect onnx;\nrule r(x) { y = Cast(x); y where x.dtype == "int32", y.dtype == "float64" => '
+            'Cast(x, y.*) }'
+        ),
     ],
-)  # fmt: skip
+)
 def test_conditions_are_solved(rule: str) -> None:
     assert found(rule).found >= 5
 
 
 def test_sizes_that_constraints_share_are_computed_before_they_are_read() -> None:
-    rule = "rule r(a: any(shape = ((n := _), n)), b: any(shape = (n, (m := _))), c: any(shape = (m, _))): nn.matmul(a, nn.matmul(b, c)) => nn.matmul(a, nn.matmul(b, c));"
-    search = found(rule.replace("nn.matmul(", "mm(").replace("rule r", "fn mm(a, b) = nn.matmul(a, b, transpose_a = false, transpose_b = false);\nrule r"))
+    rule = (
+        "rule r(a: any(shape = ((n := _), n)), b: any(shape = (n, (m := _))), c: any(shape = (m, _))): "
+        "nn.matmul(a, nn.matmul(b, c)) => nn.matmul(a, nn.matmul(b, c));"
+    )
+    search = found(rule.replace("nn.matmul(", "mm(").replace(
+        "rule r", "fn mm(a, b) = nn.matmul(a, b, transpose_a = false, transpose_b = false);\nrule r"
+    ))
     assert search.found >= 50
 
 
@@ -96,26 +121,43 @@ def test_onnx_samplers_propose_what_can_be_computed(operator: str) -> None:
 
 
 def test_the_graphs_of_own_tests_are_instances() -> None:
-    rule = 'rule r(x, p: any(shape = (13, 11))) { y = x + p; nn.relu(y) where x.shape[0] * 7 == p.shape[0] * p.shape[1] + 11 * 3 => nn.relu(p + x) }\n'
-    test = 'test "sizes" for r { x: input float32[13, 11];  p: input float32[13, 11];  nn.relu(x + p) => nn.relu(p + x) }\n'
+    rule = (
+        "rule r(x, p: any(shape = (13, 11))) { y = x + p; nn.relu(y) where x.shape[0] * 7 == p.shape[0] * "
+        "p.shape[1] + 11 * 3 => nn.relu(p + x) }\n"
+    )
+    test = (
+        'test "sizes" for r { x: input float32[13, 11];  p: input float32[13, 11];  nn.relu(x + p) => '
+        'nn.relu(p + x) }\n'
+    )
     other = 'test "symbols" for s { x: input float32[n, m];  -(-x) => x }\n'
     rules = api.parse_rules("rule s(x): -(-x) => x;\n" + rule + test + other)
     s = verify_now(rules.own["s"], Settings(seconds=2, wanted=3), rules.programs)
     assert s.coverage["own test"] == 1 and s.verdict in ("exact", "proved")
-    wrong = api.parse_rules('rule w(x): nn.relu(x) => x;\ntest "no change" for w { x: input float32[2]; y = nn.relu(x); nn.relu(y) => nn.relu(x) }\n')
+    wrong = api.parse_rules(
+        'rule w(x): nn.relu(x) => x;\ntest "no change" for w { x: input float32[2]; y = nn.relu(x); '
+        'nn.relu(y) => nn.relu(x) }\n'
+    )
     assert verify_now(wrong.own["w"], Settings(seconds=2), wrong.programs).verdict == "refuted"
 
 
 @pytest.mark.parametrize("dtype", ["float16", "float32"])
 def test_rounding_is_no_difference(dtype: str) -> None:
-    right = f'rule r(x: any(dtype = "{dtype}"), y: any(shape = x.shape), z: any(shape = x.shape)): tanh((x + y) + z) * 100.0 => tanh(x + (y + z)) * 100.0;'
+    right = (
+        f'rule r(x: any(dtype = "{dtype}"), y: any(shape = x.shape), z: any(shape = x.shape)): tanh((x + y) '
+        '+ z) * 100.0 => tanh(x + (y + z)) * 100.0;'
+    )
     wrong = right.replace("=> tanh(x", "=> tanh(x * 1.01")
-    assert verify_now(api.parse_rules(right).own["r"], Settings(seconds=3)).verdict in ("tested", "exact", "proved")
+    assert verify_now(api.parse_rules(right).own["r"], Settings(seconds=3)).verdict in (
+        "tested", "exact", "proved",
+    )
     assert verify_now(api.parse_rules(wrong).own["r"], Settings(seconds=3)).verdict == "refuted"
 
 
 def test_a_target_that_cannot_be_computed_refutes() -> None:
-    rules = api.parse_rules("dialect onnx;\nrule r(x, w) { c = Conv(x, w, none, group = 2); Neg(c) => Neg(Conv(x, w, none, c.*, group = 1)) }")
+    rules = api.parse_rules(
+        "dialect onnx;\nrule r(x, w) { c = Conv(x, w, none, group = 2); Neg(c) => Neg(Conv(x, w, none, c.*, "
+        "group = 1)) }"
+    )
     verdict = verify_now(rules.own["r"], Settings(seconds=3))
     assert verdict.verdict == "refuted" and "where the source can" in verdict.reason
 

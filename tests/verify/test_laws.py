@@ -1,4 +1,6 @@
-"""Each law holds at random numbers of every kind that it claims, where its conditions do; and is refuted where it is changed."""
+"""Each law holds at random numbers of every kind that it claims, where its conditions do; and is refuted
+where it is changed.
+"""
 
 from __future__ import annotations
 
@@ -33,10 +35,15 @@ def outcomes(law: Law, numbers: str, most: int = 400) -> Iterator[bool]:
     random = Random(law.name)
     over_sizes = any(word in law.left for word in ("sum(", "largest(", "at_least_0("))
     for seed in range(most):
-        sizes = {name: random.randint(-2 if name == "a" else 1, 4) for name in ("n", "m", "a")} if over_sizes else {}
+        sizes = (
+            {name: random.randint(-2 if name == "a" else 1, 4) for name in ("n", "m", "a")} if over_sizes
+            else {}
+        )
         point = Point(sizes, seed, positive=seed % 2 == 0, numbers=numbers)
         names = (letters(law.left) | letters(law.right)) - {"i", "j", *sizes}
-        binding = {name: constant(random.choice(NUMBERS)) if name == "n" else function(name) for name in names}
+        binding = {
+            name: constant(random.choice(NUMBERS)) if name == "n" else function(name) for name in names
+        }
         try:
             if all(holds(condition, point, binding, over_sizes) for condition in law.conditions):
                 left, right = (value_of(instance(side, binding), point) for side in (law.left, law.right))
@@ -45,13 +52,18 @@ def outcomes(law: Law, numbers: str, most: int = 400) -> Iterator[bool]:
             continue
 
 
-@pytest.mark.parametrize("law, numbers", [(law, numbers) for law in LAWS for numbers in law.numbers], ids=lambda x: x.name if isinstance(x, Law) else x)
+@pytest.mark.parametrize(
+    "law, numbers", [(law, numbers) for law in LAWS for numbers in law.numbers],
+    ids=lambda x: x.name if isinstance(x, Law) else x,
+)
 def test_it_holds_at_random_numbers(law: Law, numbers: str) -> None:
     found = list(outcomes(law, numbers))
     assert len(found) >= 15 and all(found)
 
 
-@pytest.mark.parametrize("law", [law for law in LAWS if law.conditions and law.exactly], ids=lambda law: law.name)
+@pytest.mark.parametrize(
+    "law", [law for law in LAWS if law.conditions and law.exactly], ids=lambda law: law.name
+)
 def test_no_condition_stands_for_nothing(law: Law) -> None:
     """Without its conditions a law fails somewhere, or a side is not defined there."""
     names = letters(law.left) | letters(law.right)
@@ -59,7 +71,12 @@ def test_no_condition_stands_for_nothing(law: Law) -> None:
     for seed in range(400):
         point = Point({}, seed, numbers=law.numbers[0])
         random = Random(seed)
-        binding = {name: constant(random.choice(NUMBERS)) if name == "n" else function(name) if random.random() < 0.9 else constant(0) for name in names}
+        binding = {
+            name: constant(random.choice(NUMBERS)) if name == "n"
+            else function(name) if random.random() < 0.9
+            else constant(0)
+            for name in names
+        }
         try:
             missing += not near(*(value_of(instance(side, binding), point) for side in (law.left, law.right)))
         except (Undefined, ValueError):
@@ -70,9 +87,11 @@ def test_no_condition_stands_for_nothing(law: Law) -> None:
 def test_names_are_unique_and_laws_of_one_kind_do_not_hold_for_all() -> None:
     assert len({law.name for law in LAWS}) == len(LAWS)
     wrong = [
-        Law("x", "log(x * y)", "log(x) + log(y)", (REAL,)), Law("x", "sqrt(x * x)", "x", (REAL,)), Law("x", "exp(x + y)", "exp(x) + exp(y)", (REAL,)),
-        Law("x", "maximum(n * x, n * y)", "n * max(x, y)", (REAL,)), Law("x", "exp(n * log_abs(x))", "x ** n", (REAL,)),
-    ]  # fmt: skip
+        Law("x", "log(x * y)", "log(x) + log(y)", (REAL,)), Law("x", "sqrt(x * x)", "x", (REAL,)),
+        Law("x", "exp(x + y)", "exp(x) + exp(y)", (REAL,)),
+        Law("x", "maximum(n * x, n * y)", "n * max(x, y)", (REAL,)),
+        Law("x", "exp(n * log_abs(x))", "x ** n", (REAL,)),
+    ]
     defined = [law for law in wrong if not all(outcomes(law, REAL))]
     assert [law.left for law in wrong[1:]] == [law.left for law in defined if law is not wrong[0]]
 

@@ -1,6 +1,7 @@
 """Every shipped rule with one thing changed: what brute force finds wrong is not accepted.
 
-The judge (`brute_force`) draws from the rules' own tests and the declared domains; the verifier sees neither these tests nor the judge's graphs.
+The judge (`brute_force`) draws from the rules' own tests and the declared domains; the verifier sees neither
+these tests nor the judge's graphs.
 """
 
 from __future__ import annotations
@@ -27,7 +28,10 @@ SOME = {
 
 def is_accepted(verdict: Verdict) -> bool:
     """Also `tested`, if it does not name what was not seen."""
-    return verdict.verdict in ("proved", "exact") or verdict.verdict == "tested" and "not varied" not in verdict.reason
+    return (
+        verdict.verdict in ("proved", "exact") or verdict.verdict == "tested"
+        and "not varied" not in verdict.reason
+    )
 
 
 def wrong_ones(package: str, names: list[str] | None) -> Iterator[tuple[str, CheckedRule, str]]:
@@ -40,7 +44,9 @@ def wrong_ones(package: str, names: list[str] | None) -> Iterator[tuple[str, Che
                 yield f"{name}, {words}", mutant, why
 
 
-def accepted_among(package: str, names: list[str] | None, most: int | None = None) -> tuple[int, dict[str, str]]:
+def accepted_among(
+    package: str, names: list[str] | None, most: int | None = None
+) -> tuple[int, dict[str, str]]:
     """How many wrong ones there are, and those that are accepted, with both reasons."""
     count, accepted = 0, {}
     for words, mutant, why in islice(wrong_ones(package, names), most):
@@ -75,5 +81,8 @@ def test_no_wrong_mutant_is_accepted() -> None:
 @pytest.mark.parametrize("package", PACKAGES)
 def test_no_shipped_rule_is_wrong(package: str) -> None:
     rules = api.load(package)
-    found = {name: is_wrong(rule, sources_of_tests(rule, rules.programs), 1_000) for name, rule in rules.own.items()}
+    found = {
+        name: is_wrong(rule, sources_of_tests(rule, rules.programs), 1_000)
+        for name, rule in rules.own.items()
+    }
     assert {name: why for name, why in found.items() if why} == {}

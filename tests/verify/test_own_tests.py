@@ -42,7 +42,9 @@ def judged(text: str) -> Verdict:
 
 
 def test_other_sizes_than_the_tests_show_the_defect() -> None:
-    wrong = POOL.replace("FACTOR", " * const(value = x.shape[1] / 3, dtype = x.dtype)").replace("TESTED", " * 1.0")
+    wrong = POOL.replace("FACTOR", " * const(value = x.shape[1] / 3, dtype = x.dtype)").replace(
+        "TESTED", " * 1.0"
+    )
     verdict = judged(wrong)
     assert verdict.verdict == "refuted" and verdict.counterexample is not None
     assert "[2, 3, 4, 4]" not in verdict.counterexample.test

@@ -42,7 +42,10 @@ def refuted_but_proved(rule: ir.CheckedRule, steps: int, wanted: int) -> list[st
         except NotProved:
             continue
         verdict = verify_now(changed, Settings(seconds=2, wanted=wanted, proof_steps=0))
-        if verdict.verdict == "refuted" and "does not fit" not in verdict.reason and rank_of(verdict) <= most(proof):
+        if (
+            verdict.verdict == "refuted" and "does not fit" not in verdict.reason
+            and rank_of(verdict) <= most(proof)
+        ):
             found.append(f"{what}: {verdict.reason}")
     return found
 

@@ -1,4 +1,6 @@
-"""Shipped rules that are proved stay so: each name in `proved_rules.txt`, a sample here and all of them in `make test-long`."""
+"""Shipped rules that are proved stay so: each name in `proved_rules.txt`, a sample here and all of them in
+`make test-long`.
+"""
 
 from __future__ import annotations
 
@@ -10,11 +12,17 @@ from gslang.verify.prove.paths import NotProved
 from gslang.verify.prove.prove import prove
 from tests.shipped import shipped_rules
 
-NAMES = [tuple(line.split()) for line in (Path(__file__).parent / "proved_rules.txt").read_text(encoding="utf-8").splitlines()]
+NAMES = [
+    tuple(line.split())
+    for line in (Path(__file__).parent / "proved_rules.txt").read_text(encoding="utf-8").splitlines()
+]
 
 
 def lost(names: list[tuple[str, ...]]) -> dict[str, str]:
-    """The rules among these that are not proved any more, and why. One that is not shipped any more is none of them."""
+    """The rules among these that are not proved any more, and why.
+
+    One that is not shipped any more is none of them.
+    """
     found = {}
     for package, name in names:
         rule = shipped_rules(package).get(name)

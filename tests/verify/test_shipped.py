@@ -31,7 +31,8 @@ def table() -> dict[str, list[str]]:
 
 
 def test_these_are_all_packages() -> None:
-    assert {name for name in module_names() if name.count(".") == 1} == {*PACKAGES, "std.taso"}  # that one is judged when it is searched with
+    # that one is judged when it is searched with
+    assert {name for name in module_names() if name.count(".") == 1} == {*PACKAGES, "std.taso"}
 
 
 def not_accepted(package: str, part: slice) -> dict[str, str]:
@@ -59,8 +60,14 @@ def test_the_page_has_every_shipped_rule() -> None:
 
 
 def test_two_thirds_are_exact_or_proved() -> None:
-    """Of those that claim to be: a rule that is marked as approximate is at most tested, and so is one with anything that was not varied."""
-    claimed = {f"{package} {name}" for package in PACKAGES for name, rule in api.load(package).own.items() if rule.approximate is None}
+    """Of those that claim to be: a rule that is marked as approximate is at most tested, and so is one with
+    anything that was not varied.
+    """
+    claimed = {
+        f"{package} {name}"
+        for package in PACKAGES
+        for name, rule in api.load(package).own.items() if rule.approximate is None
+    }
     verdicts = [cells[0] for name, cells in table().items() if name in claimed]
     assert sum(verdict in ("exact", "proved") for verdict in verdicts) >= 2 / 3 * len(verdicts) > 100
 
@@ -73,4 +80,6 @@ def test_the_page_is_up_to_date(package: str) -> None:
     for name, rule in rules.own.items():
         verdict = verify_now(rule, Settings(seconds=600), rules.programs)
         found[f"{package} {name}"] = [verdict.verdict, str(verdict.instances)]
-    assert found == {name: [cells[0], cells[2]] for name, cells in table().items() if name.startswith(f"{package} ")}
+    assert found == {
+        name: [cells[0], cells[2]] for name, cells in table().items() if name.startswith(f"{package} ")
+    }

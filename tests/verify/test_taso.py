@@ -1,4 +1,7 @@
-"""TASO's substitutions become rules that check; some hold only with conditions. Needs the shared data for the whole file."""
+"""TASO's substitutions become rules that check; some hold only with conditions.
+
+Needs the shared data for the whole file.
+"""
 
 from __future__ import annotations
 
@@ -19,7 +22,10 @@ FILE = Path(__file__).parent.parent.parent.parent / "shared" / "data" / "taso" /
 shared = pytest.mark.skipif(not FILE.exists(), reason="../shared is absent")
 FAST = Settings(seconds=5, wanted=4, proof_steps=0)
 # What states no side condition, and does not hold without one.
-REFUTED = {70, 81, 84, 95, 98, 99, 100, 103, 104, 105, 110, 111, 112, 113, 114, 115, 116, 117, 118, 120, 125, 126, 127, 128, 129, 130, 131, 132}
+REFUTED = {
+    70, 81, 84, 95, 98, 99, 100, 103, 104, 105, 110, 111, 112, 113, 114, 115, 116, 117, 118, 120, 125, 126,
+    127, 128, 129, 130, 131, 132,
+}
 DISCONNECTED = {63, 65, 70, 81, 95, 120}
 
 
@@ -29,16 +35,25 @@ def tensor(op: int, part: int = 0) -> dict[str, int]:
 
 def operator(kind: str, *operands: int | tuple[int, int], **params: int) -> dict[str, Any]:
     inputs = [tensor(o) if isinstance(o, int) else tensor(*o) for o in operands]
-    return {"type": f"OP_{kind}", "inputs": inputs, "params": [{"key": f"PM_{k}", "value": v} for k, v in params.items()]}
+    return {
+        "type": f"OP_{kind}",
+        "inputs": inputs,
+        "params": [{"key": f"PM_{k}", "value": v} for k, v in params.items()],
+    }
 
 
-def substitution(source: list[Any], target: list[Any], *outputs: tuple[int, int, int, int], index: int = 0) -> dict[str, Any]:
+def substitution(
+    source: list[Any], target: list[Any], *outputs: tuple[int, int, int, int], index: int = 0
+) -> dict[str, Any]:
     pairs = [dict(zip(("srcOpId", "srcTsId", "dstOpId", "dstTsId"), output)) for output in outputs]
     return {"index": index, "srcOp": source, "dstOp": target, "mappedOutputs": pairs}
 
 
 # (a·b)·c = a·(b·c), and two relus as one, cut in two
-CHAIN = substitution([operator("MATMUL", -1, -2), operator("MATMUL", 0, -3)], [operator("MATMUL", -2, -3), operator("MATMUL", -1, 0)], (1, 0, 1, 0))
+CHAIN = substitution(
+    [operator("MATMUL", -1, -2), operator("MATMUL", 0, -3)],
+    [operator("MATMUL", -2, -3), operator("MATMUL", -1, 0)], (1, 0, 1, 0),
+)
 RELUS = substitution(
     [operator("RELU", -1), operator("RELU", -2)],
     [operator("CONCAT", -1, -2, AXIS=1, NUMDIM=2), operator("RELU", 0), operator("SPLIT", 1, AXIS=1)],
@@ -50,7 +65,13 @@ def imported(tmp_path: Path, rules: list[Any], with_conditions: bool = False) ->
     file = tmp_path / "rules.json"
     file.write_text(json.dumps(rules))
     folder = tmp_path / "out"
-    assert main(["import", "taso", str(file), "-o", str(folder), *(["--with-conditions"] if with_conditions else [])]) == 0
+    assert (
+        main([
+            "import", "taso", str(file), "-o", str(folder),
+            *(["--with-conditions"] if with_conditions else []),
+        ])
+        == 0
+    )
     loaded = api.load(folder / "taso.gsl")
     assert loaded.diagnostics == ()
     return loaded
@@ -61,7 +82,13 @@ def test_a_chain_of_products(tmp_path: Path, capsys: pytest.CaptureFixture[str])
     assert not rule.disconnected
     assert verify_now(rule, FAST).verdict in ("exact", "proved")
     text = (tmp_path / "out" / "taso.gsl").read_text()
-    assert "rule taso_000(x1: any(shape = (_, (a := _))), w1: any(shape = (a, (b := _))), w2: any(shape = (b, _))) {" in text
+    assert (
+        (
+            "rule taso_000(x1: any(shape = (_, (a := _))), w1: any(shape = (a, (b := _))), w2: any(shape = "
+            "(b, _))) {"
+        )
+        in text
+    )
     assert "1 rules" in capsys.readouterr().err
 
 
@@ -78,7 +105,10 @@ def test_conditions_make_a_disconnected_rule_hold(tmp_path: Path) -> None:
 def test_disconnected_rules_match_but_are_not_applied_in_sweeps(tmp_path: Path) -> None:
     rules = imported(tmp_path, [RELUS], with_conditions=True)
     file = tmp_path / "graph.relay"
-    file.write_text("def @main(%a: Tensor[(2, 3), float32], %b: Tensor[(2, 4), float32]) { %0 = nn.relu(%a); %1 = nn.relu(%b); (%0, %1) }")
+    file.write_text(
+        "def @main(%a: Tensor[(2, 3), float32], %b: Tensor[(2, 4), float32]) { %0 = nn.relu(%a); %1 = "
+        "nn.relu(%b); (%0, %1) }"
+    )
     graph = api.read(file)
     assert len(list(rules["taso_001"].matches(graph))) == 1  # seen from either side it is the same
     assert rules.apply(graph).applications == 0
@@ -102,34 +132,95 @@ def broken(change: Any) -> list[Any]:
 @pytest.mark.parametrize(
     ("content", "said"),
     [
-        ("{", "this is not JSON"),
-        ("[]", "there is no substitution in it"),
-        ("{}", "a list is expected here"),
-        ([3], "rules.json:/0: an object is expected here"),
+        ("{", "this is not JSON"), ("[]", "there is no substitution in it"),
+        ("{}", "a list is expected here"), ([3], "rules.json:/0: an object is expected here"),
         ([CHAIN, CHAIN], "rules.json:/1/index: the index 0 is that of /0, too"),
         (broken(lambda r: r.pop("srcOp")), "rules.json:/0/srcOp: a list is expected here"),
         (broken(lambda r: r.update(dstOp=[])), "rules.json:/0/dstOp: a side has at least one operator"),
-        (broken(lambda r: r.update(mappedOutputs=[])), "rules.json:/0/mappedOutputs: a substitution has at least one output"),
-        (broken(lambda r: r["srcOp"][0].update(type="OP_MATMULL")), "/0/srcOp/0/type: no operator `OP_MATMULL` is translated\n  help: did you mean `OP_MATMUL`?"),
-        (broken(lambda r: r["srcOp"][0].update(type="OP_POOL2D_MAX")), "no operator `OP_POOL2D_MAX` is translated\n  help: known: OP_MATMUL, "),
-        (broken(lambda r: r["srcOp"][0]["inputs"].pop()), "/0/srcOp/0/inputs: `OP_MATMUL` has 2 operands, not 1"),
-        (broken(lambda r: r["srcOp"][0]["inputs"][0].update(opId=0)), "/0/srcOp/0/inputs/0: there is no operator 0 before this place"),
-        (broken(lambda r: r["srcOp"][0]["inputs"][0].update(opId="x")), "/0/srcOp/0/inputs/0/opId: a whole number is expected here"),
-        (broken(lambda r: r["srcOp"][0]["inputs"][0].update(tsId=1)), "/0/srcOp/0/inputs/0: there is no output 1"),
-        (broken(lambda r: r["dstOp"][0]["inputs"][0].update(opId=-9)), "/0/dstOp/0/inputs/0: the source has no input -9"),
-        (broken(lambda r: r["mappedOutputs"][0].update(dstOpId=2)), "/0/mappedOutputs/0/dstOpId: there is no operator 2"),
-        (broken(lambda r: r["mappedOutputs"][0].update(srcOpId=-1)), "an output is one of an operator, not an input of the rule"),
-        (broken(lambda r: r["mappedOutputs"][0].update(dstOpId=0)), "/0/dstOp/1: nothing uses this operator, and it is not an output"),
-        (broken(lambda r: r["srcOp"][0]["params"].append({"key": "PM_GROUP", "value": 1})), "no parameter `PM_GROUP` is translated"),
-        (broken(lambda r: r["srcOp"][0]["params"].append({"key": "PM_ACTI", "value": 4})), "`PM_ACTI` is 4; translated are 0 to 3"),
-        ([substitution([operator("CONCAT", -1, -2, AXIS=0)], [operator("EW_ADD", -1, -2)], (0, 0, 0, 0))], "`OP_CONCAT` needs `PM_NUMDIM`"),
-        ([substitution([operator("CONCAT", -1, -2, AXIS=2, NUMDIM=2)], [operator("RELU", -1)], (0, 0, 0, 0))], "/0/srcOp/0: a tensor of rank 2 has no axis 2"),
-        ([substitution([operator("MATMUL", -1, -2)], [operator("CONCAT", -1, -2, AXIS=2, NUMDIM=4)], (0, 0, 0, 0))], "/0/dstOp/0: a tensor of rank 4 here"),
-        ([substitution([operator("SPLIT", -1, AXIS=0)], [operator("RELU", -1)], (0, 0, 0, 0))], "/0/srcOp/0: a split in a source"),
-        ([substitution([operator("MATMUL", -1, -2)], [operator("MATMUL", -1, -2), operator("SPLIT", 0, AXIS=0)], (0, 0, 1, 0))], "nothing was concatenated along this axis"),
+        (
+            broken(lambda r: r.update(mappedOutputs=[])),
+            "rules.json:/0/mappedOutputs: a substitution has at least one output",
+        ),
+        (
+            broken(lambda r: r["srcOp"][0].update(type="OP_MATMULL")),
+            "/0/srcOp/0/type: no operator `OP_MATMULL` is translated\n  help: did you mean `OP_MATMUL`?",
+        ),
+        (
+            broken(lambda r: r["srcOp"][0].update(type="OP_POOL2D_MAX")),
+            "no operator `OP_POOL2D_MAX` is translated\n  help: known: OP_MATMUL, ",
+        ),
+        (
+            broken(lambda r: r["srcOp"][0]["inputs"].pop()),
+            "/0/srcOp/0/inputs: `OP_MATMUL` has 2 operands, not 1",
+        ),
+        (
+            broken(lambda r: r["srcOp"][0]["inputs"][0].update(opId=0)),
+            "/0/srcOp/0/inputs/0: there is no operator 0 before this place",
+        ),
+        (
+            broken(lambda r: r["srcOp"][0]["inputs"][0].update(opId="x")),
+            "/0/srcOp/0/inputs/0/opId: a whole number is expected here",
+        ),
+        (
+            broken(lambda r: r["srcOp"][0]["inputs"][0].update(tsId=1)),
+            "/0/srcOp/0/inputs/0: there is no output 1",
+        ),
+        (
+            broken(lambda r: r["dstOp"][0]["inputs"][0].update(opId=-9)),
+            "/0/dstOp/0/inputs/0: the source has no input -9",
+        ),
+        (
+            broken(lambda r: r["mappedOutputs"][0].update(dstOpId=2)),
+            "/0/mappedOutputs/0/dstOpId: there is no operator 2",
+        ),
+        (
+            broken(lambda r: r["mappedOutputs"][0].update(srcOpId=-1)),
+            "an output is one of an operator, not an input of the rule",
+        ),
+        (
+            broken(lambda r: r["mappedOutputs"][0].update(dstOpId=0)),
+            "/0/dstOp/1: nothing uses this operator, and it is not an output",
+        ),
+        (
+            broken(lambda r: r["srcOp"][0]["params"].append({"key": "PM_GROUP", "value": 1})),
+            "no parameter `PM_GROUP` is translated",
+        ),
+        (
+            broken(lambda r: r["srcOp"][0]["params"].append({"key": "PM_ACTI", "value": 4})),
+            "`PM_ACTI` is 4; translated are 0 to 3",
+        ),
+        (
+            [substitution([operator("CONCAT", -1, -2, AXIS=0)], [operator("EW_ADD", -1, -2)], (0, 0, 0, 0))],
+            "`OP_CONCAT` needs `PM_NUMDIM`",
+        ),
+        (
+            [substitution(
+                [operator("CONCAT", -1, -2, AXIS=2, NUMDIM=2)], [operator("RELU", -1)], (0, 0, 0, 0)
+            )],
+            "/0/srcOp/0: a tensor of rank 2 has no axis 2",
+        ),
+        (
+            [substitution(
+                [operator("MATMUL", -1, -2)], [operator("CONCAT", -1, -2, AXIS=2, NUMDIM=4)], (0, 0, 0, 0)
+            )],
+            "/0/dstOp/0: a tensor of rank 4 here",
+        ),
+        (
+            [substitution([operator("SPLIT", -1, AXIS=0)], [operator("RELU", -1)], (0, 0, 0, 0))],
+            "/0/srcOp/0: a split in a source",
+        ),
+        (
+            [substitution(
+                [operator("MATMUL", -1, -2)], [operator("MATMUL", -1, -2), operator("SPLIT", 0, AXIS=0)],
+                (0, 0, 1, 0),
+            )],
+            "nothing was concatenated along this axis",
+        ),
     ],
-)  # fmt: skip
-def test_bad_files_are_told(content: Any, said: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+)
+def test_bad_files_are_told(
+    content: Any, said: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     file = tmp_path / "rules.json"
     file.write_text(content if isinstance(content, str) else json.dumps(content))
     assert main(["import", "taso", str(file), "-o", str(tmp_path / "out")]) == 3
@@ -137,7 +228,9 @@ def test_bad_files_are_told(content: Any, said: str, tmp_path: Path, capsys: pyt
     assert not (tmp_path / "out").exists()
 
 
-def test_a_file_that_is_not_there_and_a_folder_that_cannot_be(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_file_that_is_not_there_and_a_folder_that_cannot_be(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     assert main(["import", "taso", str(tmp_path / "none.json"), "-o", str(tmp_path)]) == 3
     assert "none.json: cannot be read: No such file" in capsys.readouterr().err
     file = tmp_path / "rules.json"
@@ -197,7 +290,10 @@ def rows() -> dict[int, list[str]]:
 def test_the_manual_has_every_verdict() -> None:
     table = rows()
     assert sorted(table) == list(range(133))
-    assert {k for k, cells in table.items() if cells[1] == "refuted"} == REFUTED == {k for k, cells in table.items() if cells[3]}
+    assert (
+        {k for k, cells in table.items() if cells[1] == "refuted"} == REFUTED
+        == {k for k, cells in table.items() if cells[3]}
+    )
     assert {cells[1] for cells in table.values()} == {"refuted", "exact", "proved"}
     assert {cells[2] for cells in table.values()} == {"exact", "proved"}
     assert {k for k, cells in table.items() if "disconnected" in cells[0]} == DISCONNECTED
@@ -206,12 +302,16 @@ def test_the_manual_has_every_verdict() -> None:
 @shared
 def test_the_manual_has_the_conditions() -> None:
     translated = translate_all(read_substitutions(FILE), str(FILE), True)
-    assert {k: cells[3] for k, cells in rows().items()} == {k: "; ".join(f"`{c}`" for c in rule.conditions) for k, rule in enumerate(translated)}
+    assert {k: cells[3] for k, cells in rows().items()} == {
+        k: "; ".join(f"`{c}`" for c in rule.conditions) for k, rule in enumerate(translated)
+    }
 
 
 @shared
 @pytest.mark.long
 def test_every_verdict(whole: dict[bool, api.RuleSet]) -> None:
     for with_conditions, rules in whole.items():
-        found = {k: verify_now(rule, Settings(seconds=600)).verdict for k, rule in enumerate(rules.own.values())}
+        found = {
+            k: verify_now(rule, Settings(seconds=600)).verdict for k, rule in enumerate(rules.own.values())
+        }
         assert found == {k: cells[2 if with_conditions else 1] for k, cells in rows().items()}

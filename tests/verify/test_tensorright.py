@@ -1,4 +1,6 @@
-"""TensorRight's rules (Arora et al., POPL 2025: XLA's algebraic simplifier), written as rules of ours: what is proved of them, for which ranks."""
+"""TensorRight's rules (Arora et al., POPL 2025: XLA's algebraic simplifier), written as rules of ours: what
+is proved of them, for which ranks.
+"""
 
 from __future__ import annotations
 
@@ -29,16 +31,24 @@ WRONG = {
     "onnx/gather_gather2": "a scalar picks no vector",
 }
 OPEN = {
-    "elementwise/rem06": "ranges", "fixed/iota01": "ranges", "onnx/range01": "ranges",
-    "slices/dyslice01": "slices by operands", "slices/dyslice02": "slices by operands", "slices/dyslice04": "slices by operands",
-    "structure/bcast06": "slices by operands", "onnx/gather_gather": "gathers", "onnx/maxpool_relu": "pooling", "onnx/avgpool_add": "pooling",
-}  # fmt: skip
+    "elementwise/rem06": "ranges",
+    "fixed/iota01": "ranges",
+    "onnx/range01": "ranges",
+    "slices/dyslice01": "slices by operands",
+    "slices/dyslice02": "slices by operands",
+    "slices/dyslice04": "slices by operands",
+    "structure/bcast06": "slices by operands",
+    "onnx/gather_gather": "gathers",
+    "onnx/maxpool_relu": "pooling",
+    "onnx/avgpool_add": "pooling",
+}
 PROVED = [name for name in RULES if name not in WRONG and name not in OPEN]
 # Proved for ranks up to a bound only.
 UP_TO = {
-    "structure/concat05", "structure/concat06", "structure/reduce_bcast", "structure/relabel01", "structure/relabel01b", "structure/relabel02", "structure/dot02",
-    "onnx/slice_relu", "onnx/pad01", "onnx/expand_expand",
-}  # fmt: skip
+    "structure/concat05", "structure/concat06", "structure/reduce_bcast", "structure/relabel01",
+    "structure/relabel01b", "structure/relabel02", "structure/dot02", "onnx/slice_relu", "onnx/pad01",
+    "onnx/expand_expand",
+}
 SAMPLE = PROVED[::6]
 
 
@@ -54,7 +64,9 @@ def outcome(name: str) -> Proof | None:
         return None
 
 
-@pytest.mark.parametrize("name", [*SAMPLE, *[pytest.param(name, marks=pytest.mark.long) for name in PROVED if name not in SAMPLE]])
+@pytest.mark.parametrize(
+    "name", [*SAMPLE, *[pytest.param(name, marks=pytest.mark.long) for name in PROVED if name not in SAMPLE]]
+)
 def test_proved(name: str) -> None:
     proof = outcome(name)
     assert proof is not None and (proof.ranks is None) == (name not in UP_TO)
@@ -84,13 +96,31 @@ def test_most_are_proved() -> None:
         ("rule t(x): nn.relu(nn.relu(x)) => nn.relu(x);", 1),
         ("rule t(x, y: any(shape = x.shape)) { s = x + y; s where s.shape == x.shape => y + x }", 2),
         ("rule t(x) { a = reverse(x); b = reverse(a, a.*); b => x }", 3),
-        ("rule t(x, y) { c = concatenate((x, y)); nn.relu(c) => concatenate((nn.relu(x), nn.relu(y)), c.*) }", 4),
+        (
+            (
+                "rule t(x, y) { c = concatenate((x, y)); nn.relu(c) => concatenate((nn.relu(x), nn.relu(y)), "
+                "c.*) }"
+            ),
+            4,
+        ),
         ("rule t(x) { s = x + splat(0); s where s.shape[2] == 1 => x }", None),
-        ("rule t(x) { s = x + splat(0); s where s.ndim == 2 => x }", None),
-        ("rule t(x, y) { a = reverse(x); b = reverse(y, a.*); a + b => reverse(x + y, a.*) }", None),  # axes of unlike ranks
+        ("rule t(x) { s = x + splat(0); s where s.ndim == 2 => x }", None), # axes of unlike ranks
+        ("rule t(x, y) { a = reverse(x); b = reverse(y, a.*); a + b => reverse(x + y, a.*) }", None),
         ("rule t(x) { t = transpose(x); u = x + t; u => t + x }", None),  # axes that stand for one another
-        ("rule t(x) { s = sum(x, axis = (1,), keepdims = true, exclude = false); s where x.shape[1] == 1 => x }", 5),
-        ("rule t(x) { s = sum(x, keepdims = true, exclude = false); r = strided_slice(s); r => strided_slice(sum(x, s.*), r.*) }", None),
+        (
+            (
+                "rule t(x) { s = sum(x, axis = (1,), keepdims = true, exclude = false); s where x.shape[1] "
+                "== 1 => x }"
+            ),
+            5,
+        ),
+        (
+            (
+                "rule t(x) { s = sum(x, keepdims = true, exclude = false); r = strided_slice(s); r => "
+                "strided_slice(sum(x, s.*), r.*) }"
+            ),
+            None,
+        ),
         ("rule t(x) { r = reshape(x); nn.relu(r) => reshape(nn.relu(x), r.*) }", None),
     ],
 )
@@ -101,7 +131,9 @@ def test_how_many_axes_suffice(text: str, enough: int | None) -> None:
 
 @pytest.mark.long
 @pytest.mark.parametrize("name", PROVED)
-def test_a_bound_that_suffices_says_the_same_of_one_more_axis(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_bound_that_suffices_says_the_same_of_one_more_axis(
+    name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     enough = sufficient(rule_of(name))
     if enough is None:
         return

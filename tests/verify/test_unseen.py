@@ -1,4 +1,5 @@
-"""Wrong rules whose mistake shows where few look: at an attribute's other values, in a rare branch, for large whole numbers, at ties.
+"""Wrong rules whose mistake shows where few look: at an attribute's other values, in a rare branch, for large
+whole numbers, at ties.
 
 None is accepted: it is refuted or unknown, or tested with what was not varied named.
 """
@@ -17,9 +18,15 @@ from gslang.verify.prove.prove import prove
 from gslang.verify.verdict import Settings, verify_now
 
 FOLDER = Path(__file__).parent / "unseen"
-NAMES = [tuple(line.split("\t")) for line in (FOLDER / "INDEX.tsv").read_text(encoding="utf-8").splitlines()[1:]]
+NAMES = [
+    tuple(line.split("\t")) for line in (FOLDER / "INDEX.tsv").read_text(encoding="utf-8").splitlines()[1:]
+]
 RIGHT = {"pad_mode_relu"}  # absent is absent in a graph, too: what is added is 0, or a copy
-SOME = ["conv_group3", "upsample_twice", "sum_unsorted", "batch_three", "stack_end", "log_product", "max_of_next", "round_cast", "cast_int8_back", "dropout_any", "rank_seven", "op_of_input", "isinf_swap", "userop_optional", "slice_step", "slice_back"]
+SOME = [
+    "conv_group3", "upsample_twice", "sum_unsorted", "batch_three", "stack_end", "log_product", "max_of_next",
+    "round_cast", "cast_int8_back", "dropout_any", "rank_seven", "op_of_input", "isinf_swap",
+    "userop_optional", "slice_step", "slice_back",
+]
 
 
 @cache
@@ -29,7 +36,10 @@ def rules(file: str) -> dict[str, CheckedRule]:
 
 def is_accepted(rule: CheckedRule) -> bool:
     verdict = verify_now(rule, Settings(seconds=5))
-    return verdict.verdict in ("proved", "exact") or verdict.verdict == "tested" and "not varied" not in verdict.reason
+    return (
+        verdict.verdict in ("proved", "exact") or verdict.verdict == "tested"
+        and "not varied" not in verdict.reason
+    )
 
 
 @pytest.mark.parametrize("file, name", NAMES)
@@ -50,4 +60,6 @@ def test_none_is_accepted(file: str, name: str) -> None:
 
 
 def test_all_others_are_right() -> None:
-    assert {name for file in FOLDER.glob("*.gsl") for name in rules(file.name)} == {name for _, name in NAMES} | RIGHT
+    assert {name for file in FOLDER.glob("*.gsl") for name in rules(file.name)} == {
+        name for _, name in NAMES
+    } | RIGHT

@@ -54,5 +54,11 @@ def test_nothing_waits_when_the_time_is_over(drawn: list[Instance]) -> None:
 
 def test_ways_are_told_apart() -> None:
     (rule,) = api.parse_rules(RULES["reshapes"]).own.values()
-    ways = {way for instance in instances(rule, Search(), 0, 20, 60) for way in written_ways(instance.before, rule.dialect)}
-    assert {"reshape 0 newshape zero and negative", "reshape 1 newshape negative", "reshape 1 newshape positive"} <= ways
+    ways = {
+        way
+        for instance in instances(rule, Search(), 0, 20, 60)
+        for way in written_ways(instance.before, rule.dialect)
+    }
+    assert {
+        "reshape 0 newshape zero and negative", "reshape 1 newshape negative", "reshape 1 newshape positive",
+    } <= ways

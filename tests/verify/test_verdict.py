@@ -19,11 +19,15 @@ ROOT = Path(__file__).parent.parent.parent
 
 
 def test_shipped_rules_are_exact() -> None:
-    """None refuted, at least nine in ten exact, or tested only because something was not varied (of one in four)."""
+    """None refuted, at least nine in ten exact, or tested only because something was not varied (of one in
+    four).
+    """
     rules = list(api.load("std.relay").known.values())[::4]
     verdicts = [verify_now(rule, Settings(seconds=5, wanted=12, proof_steps=0)) for rule in rules]
     assert {v.rule for v in verdicts if v.verdict in ("refuted", "unknown")} == set()
-    assert sum(v.verdict in ("exact", "proved") or "not varied" in v.reason for v in verdicts) >= 0.9 * len(verdicts)
+    assert sum(v.verdict in ("exact", "proved") or "not varied" in v.reason for v in verdicts) >= 0.9 * len(
+        verdicts
+    )
 
 
 def test_the_page_names_every_shipped_rule() -> None:
@@ -37,14 +41,19 @@ def test_a_rule_without_instances_is_unknown_and_says_why() -> None:
     assert verdict.verdict == "unknown" and "x.ndim < 0" in verdict.reason
 
 
-def test_a_rule_beyond_a_limit_is_unknown_and_the_others_are_judged(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_rule_beyond_a_limit_is_unknown_and_the_others_are_judged(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     path = tmp_path / "m.gsl"
     path.write_text(
-        "dialect relay;\nrule large(a): nn.relu(a) where sum(range(1000000000000)) > a.ndim => a;\nrule twice(a): nn.relu(nn.relu(a)) => nn.relu(a);\n"
+        "dialect relay;\nrule large(a): nn.relu(a) where sum(range(1000000000000)) > a.ndim => a;\n"
+        "rule twice(a): nn.relu(nn.relu(a)) => nn.relu(a);\n"
     )
     main(["verify", str(path)])
     shown = capsys.readouterr().out.splitlines()
-    assert shown[0].startswith("unknown  large  an attribute expression has more than 1,000,000 items") and shown[1].startswith("proved   twice  ")
+    assert shown[0].startswith(
+        "unknown  large  an attribute expression has more than 1,000,000 items"
+    ) and shown[1].startswith("proved   twice  ")
 
 
 def test_unknown_is_less_than_exact(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -65,15 +74,24 @@ def test_instances_reach_every_alternative_and_several_counts() -> None:
 
 def test_the_same_seed_gives_the_same_verdict() -> None:
     rule = api.load("std.relay").known["diamond_conv_add"]
-    first, second = verify_now(rule, Settings(seed=3, proof_steps=0)), verify_now(rule, Settings(seed=3, proof_steps=0))
-    assert (first.coverage, first.instances, first.reason) == (second.coverage, second.instances, second.reason)
+    first, second = (
+        verify_now(rule, Settings(seed=3, proof_steps=0)), verify_now(rule, Settings(seed=3, proof_steps=0)),
+    )
+    assert (first.coverage, first.instances, first.reason) == (
+        second.coverage, second.instances, second.reason,
+    )
 
 
 def test_approximate_rules_are_held_to_their_tolerance() -> None:
     text = "rule near(x): x * 1.0001 => x;"
     exact = api.parse_rules(text).own["near"]
     assert verify_now(exact, Settings(seconds=2)).verdict == "refuted"
-    assert verify_now(api.parse_rules("@approximate(rtol = 1e-2)\n" + text).own["near"], Settings(seconds=2)).verdict == "tested"
+    assert (
+        verify_now(
+            api.parse_rules("@approximate(rtol = 1e-2)\n" + text).own["near"], Settings(seconds=2)
+        ).verdict
+        == "tested"
+    )
 
 
 def test_field_arithmetic() -> None:
@@ -93,7 +111,13 @@ def test_unknown_functions_are_functions() -> None:
 
 def test_operators_without_a_meaning_are_unknown_functions() -> None:
     declared = "op my.mix(x: tensor, by: float) -> tensor { shape = x.shape, dtype = x.dtype };\n"
-    same = api.parse_rules(declared + "rule same(x, y: any(shape = x.shape)) { m = my.mix(x + y, by = 2.0); m => my.mix(y + x, by = 2.0) }")
+    same = api.parse_rules(
+        declared
+        + (
+            "rule same(x, y: any(shape = x.shape)) { m = my.mix(x + y, by = 2.0); m => my.mix(y + x, by = "
+            "2.0) }"
+        )
+    )
     other = api.parse_rules(declared + "rule other(x) { m = my.mix(x, by = 2.0); m => my.mix(x, by = 3.0) }")
     assert verify_now(same.own["same"], Settings(seconds=2)).verdict in ("exact", "proved")
     assert verify_now(other.own["other"], Settings(seconds=2)).verdict == "unknown"
@@ -116,16 +140,24 @@ test "only the graph is compared" for rounds {
 """
 
 
-def test_an_intended_change_is_a_verdict_of_its_own(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_an_intended_change_is_a_verdict_of_its_own(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     """Whether the sides differ or not; what can never be applied is wrong all the same."""
     rules = api.parse_rules(CHANGING)
     verdicts = {name: verify_now(rule, Settings(seconds=2)) for name, rule in rules.own.items()}
     assert [v.verdict for v in verdicts.values()] == ["changes", "changes", "refuted", "unknown"]
-    assert verdicts["rounds"].reason.startswith("weights are rounded; the sides differ on ") and verdicts["rounds"].bound is None
+    assert (
+        verdicts["rounds"].reason.startswith("weights are rounded; the sides differ on ")
+        and verdicts["rounds"].bound is None
+    )
     assert verdicts["same"].reason == "nothing, in truth; no instance differs: `@changes` may be needless"
     path = tmp_path / "changing.gsl"
     path.write_text(CHANGING)
-    assert [main(["verify", str(path), "--rule", "rounds", *more]) for more in ([], ["--require", "changes"], ["--require", "tested"])] == [0, 0, 1]
+    assert [
+        main(["verify", str(path), "--rule", "rounds", *more])
+        for more in ([], ["--require", "changes"], ["--require", "tested"])
+    ] == [0, 0, 1]
     assert main(["verify", str(path), "--rule", "never", "--require", "changes"]) == 1
     assert main(["test", str(path)]) == 0
     capsys.readouterr()
@@ -142,10 +174,14 @@ def test_a_search_leaves_out_rules_that_change_values() -> None:
 
 def test_numbers_that_are_meant_to_change(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """They differ, and the message says which rule meant them to."""
-    (tmp_path / "r.gsl").write_text('@once @changes("rounded down")\nrule down(x): exp(x) => floor(exp(x));\n')
+    (tmp_path / "r.gsl").write_text(
+        '@once @changes("rounded down")\nrule down(x): exp(x) => floor(exp(x));\n'
+    )
     x = {"id": "x", "kind": "input", "shape": [3], "dtype": "float32"}
     nodes = [x, {"id": "y", "kind": "call", "op": "exp", "inputs": ["x"]}]
-    graph = json.dumps({"format": "gsl-graph", "version": 1, "dialect": "relay", "nodes": nodes, "outputs": ["y"]})
+    graph = json.dumps(
+        {"format": "gsl-graph", "version": 1, "dialect": "relay", "nodes": nodes, "outputs": ["y"]}
+    )
     (tmp_path / "g.json").write_text(graph)
     assert main(["apply", str(tmp_path / "r.gsl"), str(tmp_path / "g.json"), "--check-numbers"]) == 1
     assert "`down`, which was applied, is marked `@changes`: rounded down" in capsys.readouterr().err

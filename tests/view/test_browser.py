@@ -24,9 +24,9 @@ from tests.view.test_view import HOSTILE, chain, recorded
 pytestmark = pytest.mark.browser
 
 ARGUMENTS = [
-    "--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
-    "--disable-component-update", "--disable-sync",
-]  # fmt: skip
+    "--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run",
+    "--disable-background-networking", "--disable-component-update", "--disable-sync",
+]
 
 
 @pytest.fixture(scope="module")
@@ -43,7 +43,9 @@ def browser() -> Iterator[Any]:
 
 @pytest.fixture
 def opened(browser: Any, tmp_path: Path) -> Iterator[Any]:
-    """Opens a page with data; at the end there were no errors, no dialogs and no requests but of the file and its own worker."""
+    """Opens a page with data; at the end there were no errors, no dialogs and no requests but of the file and
+    its own worker.
+    """
     wrong: list[str] = []
     tabs = []
 
@@ -55,7 +57,12 @@ def opened(browser: Any, tmp_path: Path) -> Iterator[Any]:
         tab.on("console", lambda message: wrong.append(f"console: {message.text}"))
         tab.on("pageerror", lambda error: wrong.append(f"error: {error}"))
         tab.on("dialog", lambda dialog: (wrong.append("dialog"), dialog.dismiss()))
-        tab.on("request", lambda request: None if request.url.startswith(("file://", "blob:null/")) else wrong.append(request.url))
+        tab.on(
+            "request",
+            lambda request: (
+                None if request.url.startswith(("file://", "blob:null/")) else wrong.append(request.url)
+            ),
+        )
         tab.goto(file.as_uri())
         tab.wait_for_selector("body[data-ready]", timeout=60_000)
         return tab
@@ -74,7 +81,10 @@ def inception() -> dict[str, Any]:
 
 def drawn_nodes(tab: Any) -> int:
     """How many nodes are in sight of the left pane, when all that was asked for is drawn."""
-    return int(tab.evaluate("() => new Promise(done => requestAnimationFrame(() => requestAnimationFrame(() => done(document.querySelector('#left').dataset.drawn))))"))
+    return int(tab.evaluate(
+        "() => new Promise(done => requestAnimationFrame(() => requestAnimationFrame(() => "
+        "done(document.querySelector('#left').dataset.drawn))))"
+    ))
 
 
 def at_step(tab: Any, step: int) -> None:
@@ -85,7 +95,10 @@ def test_load_search_step_and_theme(opened: Any) -> None:
     data = inception()
     tab = opened(data)
     assert tab.inner_text("#title") == "Inception-v3"
-    assert int(tab.get_attribute("#left", "data-drawn")) > 3 and int(tab.get_attribute("#right", "data-drawn")) > 3
+    assert (
+        int(tab.get_attribute("#left", "data-drawn")) > 3
+        and int(tab.get_attribute("#right", "data-drawn")) > 3
+    )
     tab.keyboard.press("/")
     tab.keyboard.type("conv2d stem")
     assert tab.inner_text("#found") == "0 found"
@@ -141,7 +154,8 @@ def test_pan_zoom_click_and_weights(opened: Any) -> None:
     tab.keyboard.press("Escape")
     assert tab.query_selector("#node-title") is None
     box = tab.query_selector("#left canvas").bounding_box()
-    tab.mouse.click(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)  # the search has brought it to the middle
+    # the search has brought it to the middle
+    tab.mouse.click(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
     assert "nn.dense" in tab.inner_text("#node-title") and "units" in tab.inner_text("#panel")
 
 
@@ -204,7 +218,10 @@ def test_hostile_names_do_not_run(opened: Any) -> None:
     assert tab.inner_text("#found") == "2 found"
     tab.click("#results li:nth-child(2) button")
     assert "<img src=x onerror=alert(1)>" in tab.inner_text("#panel")
-    assert tab.evaluate("document.querySelectorAll('img').length + document.querySelectorAll('script').length") == 3
+    assert (
+        tab.evaluate("document.querySelectorAll('img').length + document.querySelectorAll('script').length")
+        == 3
+    )
 
 
 def large(count: int) -> Graph:
@@ -215,7 +232,9 @@ def large(count: int) -> Graph:
     while len(nodes) < count:
         near = nodes[-6:]
         operands = chosen.sample(near, min(len(near), chosen.choice((1, 1, 1, 2))))
-        nodes.append(graph.add("add" if len(operands) == 2 else "nn.relu", operands, {}, type_, f"n{len(nodes)}"))
+        nodes.append(
+            graph.add("add" if len(operands) == 2 else "nn.relu", operands, {}, type_, f"n{len(nodes)}")
+        )
     graph.set_outputs([node for node in nodes if not graph.users[node]])
     return graph
 
@@ -253,7 +272,13 @@ def test_a_near_miss_is_explained_beside_its_pattern(opened: Any) -> None:
     assert tab.inner_text("#miss-title") == "Why not far?"
     text = tab.inner_text("#panel")
     assert "expected" in text and "exp" in text and "nn.relu" in text
-    assert tab.evaluate("[...document.querySelectorAll('figure rect')].filter((box) => box.getAttribute('stroke') === '#d6336c').length") == 1
+    assert (
+        tab.evaluate(
+            "[...document.querySelectorAll('figure rect')].filter((box) => box.getAttribute('stroke') === "
+            "'#d6336c').length"
+        )
+        == 1
+    )
     assert tab.query_selector("#node-title") is not None
     tab.click("#panel button:has-text('Back')")
     assert tab.query_selector("#miss-title") is None
@@ -284,7 +309,11 @@ def serious(tab: Any) -> list[str]:
 
     tab.evaluate((files("axe_playwright_python") / "axe.min.js").read_text(encoding="utf-8") + "; 0")
     found = tab.evaluate("axe.run().then((result) => result.violations)")
-    return [f"{v['id']}: {node['html'][:200]}" for v in found if v["impact"] in ("serious", "critical") for node in v["nodes"]]
+    return [
+        f"{v['id']}: {node['html'][:200]}"
+        for v in found if v["impact"] in ("serious", "critical")
+        for node in v["nodes"]
+    ]
 
 
 @pytest.mark.parametrize("theme", ["light", "dark"])

@@ -57,7 +57,10 @@ def recorded(rules: gslang.RuleSet, graph: Graph, **options: Any) -> tuple[Histo
 
 def last_state(history: History) -> tuple[set[int], dict[int, tuple[int, ...]], list[int]]:
     """Living nodes, their operands and the outputs, when all changes are done as the page does them."""
-    alive, operands, outputs = set(range(history.first)), {n: e.operands for n, e in enumerate(history.entries)}, history.first_outputs
+    alive, operands, outputs = (
+        set(range(history.first)), {n: e.operands for n, e in enumerate(history.entries)},
+        history.first_outputs,
+    )
     for change in history.changes:
         assert alive.issuperset(change.removed) and alive.isdisjoint(change.added)
         alive = (alive - set(change.removed)) | set(change.added)
@@ -67,7 +70,9 @@ def last_state(history: History) -> tuple[set[int], dict[int, tuple[int, ...]], 
     return alive, operands, outputs
 
 
-def shape_of(operators: dict[int, str], operands: dict[int, tuple[int, ...]], outputs: list[int]) -> list[Any]:
+def shape_of(
+    operators: dict[int, str], operands: dict[int, tuple[int, ...]], outputs: list[int]
+) -> list[Any]:
     """The graph below the outputs, with numbers in the order in which they are met."""
     seen: dict[int, int] = {}
     rows: list[Any] = []
@@ -123,7 +128,10 @@ def test_the_data_of_a_run() -> None:
     assert (rule["applications"], rule["effect"], rule["doc"]) == (3, -3, "No need to do it twice.")
     assert rule["text"].startswith("rule relu_relu(x)")
     assert data["totals"]["nodes"] == [5, 2] and ["nn.relu", 4, 1] in data["totals"]["operators"]
-    assert all(change["rule"] == "relu_relu" and change["removed"] and change["bindings"] for change in data["changes"])
+    assert all(
+        change["rule"] == "relu_relu" and change["removed"] and change["bindings"]
+        for change in data["changes"]
+    )
 
 
 def test_values_of_small_constants_are_shown() -> None:
@@ -135,12 +143,15 @@ def test_values_of_small_constants_are_shown() -> None:
 @pytest.mark.parametrize(
     ("operator", "family"),
     [
-        ("nn.conv2d", "contraction"), ("Conv", "contraction"), ("MatMul", "contraction"), ("nn.batch_norm", "normalization"), ("LayerNormalization", "normalization"),
-        ("nn.relu", "activation"), ("Softmax", "activation"), ("nn.max_pool2d", "reduction"), ("ReduceMean", "reduction"), ("Add", "elementwise"), ("add", "elementwise"),
-        ("Reshape", "movement"), ("concatenate", "movement"), ("Gather", "movement"), ("QuantizeLinear", "quantization"), ("DequantizeLinear", "quantization"),
-        ("qnn.conv2d", "quantization"), ("If", "control"), ("%input", "leaf"), ("Frobnicate", "other"), ("com.microsoft.Attention", "contraction"),
+        ("nn.conv2d", "contraction"), ("Conv", "contraction"), ("MatMul", "contraction"),
+        ("nn.batch_norm", "normalization"), ("LayerNormalization", "normalization"),
+        ("nn.relu", "activation"), ("Softmax", "activation"), ("nn.max_pool2d", "reduction"),
+        ("ReduceMean", "reduction"), ("Add", "elementwise"), ("add", "elementwise"), ("Reshape", "movement"),
+        ("concatenate", "movement"), ("Gather", "movement"), ("QuantizeLinear", "quantization"),
+        ("DequantizeLinear", "quantization"), ("qnn.conv2d", "quantization"), ("If", "control"),
+        ("%input", "leaf"), ("Frobnicate", "other"), ("com.microsoft.Attention", "contraction"),
     ],
-)  # fmt: skip
+)
 def test_families(operator: str, family: str) -> None:
     assert family_of(operator) == family
     assert family in FAMILIES
@@ -150,7 +161,9 @@ def test_hostile_names_are_data_only() -> None:
     graph = chain([HOSTILE, "a" + HOSTILE, "b"])
     graph.attrs[1] = {HOSTILE: HOSTILE}
     text = page(graph_data(History(graph), HOSTILE))
-    assert "<script>alert" not in text and "<img" not in text and "\u2028" not in text and "\u2029" not in text
+    assert (
+        "<script>alert" not in text and "<img" not in text and "\u2028" not in text and "\u2029" not in text
+    )
     assert text.count("<script") == 3 and text.count("</script>") == 3
     data = data_of(text)
     assert data["label"][0] == HOSTILE and data["title"] == HOSTILE
@@ -173,7 +186,9 @@ def test_the_page_asks_for_nothing() -> None:
     text = page(graph_data(History(chain(["x", "a", "b"])), "chain"))
     assert not re.search(r"https?:|//cdn|@import|\burl\(|src=", text)
     assert "default-src &#x27;none&#x27;" in text
-    assert "Copyright (c) 2012-2014 Chris Pettitt" in json.loads(re.search(r'id="worker">(.*?)</script>', text, re.DOTALL)[1])  # type: ignore[index]
+    assert "Copyright (c) 2012-2014 Chris Pettitt" in json.loads(
+        re.search(r'id="worker">(.*?)</script>', text, re.DOTALL)[1]
+    )  # type: ignore[index]
 
 
 def test_the_same_bytes_whatever_the_hash_seed(tmp_path: Path) -> None:
@@ -182,7 +197,11 @@ def test_the_same_bytes_whatever_the_hash_seed(tmp_path: Path) -> None:
     pages = []
     for seed in ("0", "7"):
         run = [sys.executable, "-m", "gslang", "view", "g.json", "r.gsl"]
-        pages.append(subprocess.run(run, cwd=tmp_path, env={**os.environ, "PYTHONHASHSEED": seed}, capture_output=True, check=True).stdout)
+        pages.append(
+            subprocess.run(
+                run, cwd=tmp_path, env={**os.environ, "PYTHONHASHSEED": seed}, capture_output=True, check=True
+            ).stdout
+        )
     assert pages[0] == pages[1] and pages[0].startswith(b"<!doctype html>")
     assert str(tmp_path).encode() not in pages[0]
 
@@ -210,7 +229,10 @@ def test_apply_writes_the_same_page(folder: Path) -> None:
         (["view", "r.gsl", "g.json", "-o", "p.html"], ExitCode.USAGE, "the graph comes first"),
         (["view", "g.json", "--open"], ExitCode.USAGE, "--open needs a file"),
         (["view", "g.json", "--rule", "relu_relu"], ExitCode.USAGE, "need rules"),
-        (["view", "g.json", "r.gsl", "--rule", "relu_rel", "-o", "p.html"], ExitCode.USAGE, "did you mean `relu_relu`?"),
+        (
+            ["view", "g.json", "r.gsl", "--rule", "relu_rel", "-o", "p.html"], ExitCode.USAGE,
+            "did you mean `relu_relu`?",
+        ),
         (["view", "g.json", "-o", "g.json"], ExitCode.USAGE, "would take the place"),
         (["view", "g.json", "r.gsl", "-o", "r.gsl"], ExitCode.USAGE, "would take the place"),
         (["view", "-", "-"], ExitCode.BAD_INPUT, "cannot both come from standard input"),
@@ -219,15 +241,19 @@ def test_apply_writes_the_same_page(folder: Path) -> None:
         (["r.gsl", "g.json", "-o", "o.json", "--html", "-"], ExitCode.USAGE, "a page goes to a file"),
         (["r.gsl", "g.json", "-o", "o.json", "--html", "o.json"], ExitCode.USAGE, "would take the place"),
     ],
-)  # fmt: skip
-def test_refusals(folder: Path, capsys: pytest.CaptureFixture[str], arguments: list[str], code: int, says: str) -> None:
+)
+def test_refusals(
+    folder: Path, capsys: pytest.CaptureFixture[str], arguments: list[str], code: int, says: str
+) -> None:
     before = {path: path.read_bytes() for path in folder.iterdir()}
     assert main(arguments) == code
     assert says in capsys.readouterr().err
     assert {path: path.read_bytes() for path in folder.iterdir()} == before
 
 
-def test_a_run_that_hits_its_limit_is_shown_and_said(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_run_that_hits_its_limit_is_shown_and_said(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     assert main(["view", "g.json", "r.gsl", "--limit", "1", "-o", "p.html"]) == ExitCode.FINDINGS
     assert "stopped at the limit" in capsys.readouterr().err
     assert data_of(Path("p.html").read_text())["totals"]["stop"] == "application limit"
@@ -250,24 +276,41 @@ def test_rules_alone_are_a_gallery(folder: Path, capsys: pytest.CaptureFixture[s
     Path("g.gsl").write_text(GALLERY)
     assert main(["view", "g.gsl", "-o", "rules.html"]) == 0
     text = Path("rules.html").read_text()
-    assert text.count("<article") == 2 and text.count("<svg") == 2 and "&lt;b&gt;is" in text and "<b>" not in text
-    assert 'class="verdict refuted"' in text and "counterexample" in text and "x.ndim == 2" in text and "the rule was not applied" in text
+    assert (
+        text.count("<article") == 2 and text.count("<svg") == 2 and "&lt;b&gt;is" in text
+        and "<b>" not in text
+    )
+    assert (
+        'class="verdict refuted"' in text and "counterexample" in text and "x.ndim == 2" in text
+        and "the rule was not applied" in text
+    )
     assert not re.search(r"(?<!xmlns=\")https?:|@import|\burl\((?!#a)|src=", text)
     assert main(["view", "g.gsl", "-o", "again.html"]) == 0 and Path("again.html").read_text() == text
-    assert main(["view", "g.gsl", "--rule", "twice", "-o", "one.html"]) == 0 and Path("one.html").read_text().count("<article") == 1
+    assert (
+        main(["view", "g.gsl", "--rule", "twice", "-o", "one.html"]) == 0
+        and Path("one.html").read_text().count("<article") == 1
+    )
     assert main(["view", "g.gsl", "-o", "g.gsl"]) == ExitCode.USAGE and Path("g.gsl").read_text() == GALLERY
     assert main(["view", "std.relay.nothing", "-o", "n.html"]) == ExitCode.BAD_INPUT
 
 
-def test_without_time_verdicts_are_not_found(folder: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_time_verdicts_are_not_found(
+    folder: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
     Path("g.gsl").write_text(GALLERY.replace("Wrong", "Not seen before"))
     monkeypatch.setattr("gslang.verify.known.cached", lambda kind, key, absent: absent())
     assert main(["view", "g.gsl", "--seconds", "0", "-o", "r.html"]) == 0
-    assert Path("r.html").read_text().count("not verified") == 2 and "2 rules without a verdict" in capsys.readouterr().err
+    assert (
+        Path("r.html").read_text().count("not verified") == 2
+        and "2 rules without a verdict" in capsys.readouterr().err
+    )
 
 
 def test_hostile_rules_in_a_gallery(folder: Path) -> None:
-    text = "dialect relay;\n## </script><script>alert(1)</script> @@program@@ \u2028\n@tags(\"<img src=x onerror=alert(1)>\")\nrule r(x): nn.relu(x) => x;\n"
+    text = (
+        'dialect relay;\n## </script><script>alert(1)</script> @@program@@ \u2028\n'
+        '@tags("<img src=x onerror=alert(1)>")\nrule r(x): nn.relu(x) => x;\n'
+    )
     Path("h.gsl").write_text(text, encoding="utf-8")
     assert main(["view", "h.gsl", "--seconds", "0", "-o", "h.html"]) == 0
     page_text = Path("h.html").read_text(encoding="utf-8")
@@ -278,7 +321,10 @@ def test_near_misses_of_a_run() -> None:
     rules = gslang.parse_rules("dialect relay;\nrule far(x): exp(nn.relu(x)) => exp(x);")
     history, result = recorded(rules, chain(["x", "a", "b"]))
     (miss,) = run_data(history, "chain", rules, result)["misses"]
-    assert miss["rule"] == "far" and miss["expected"] == "`exp`" and history.entries[miss["node"]].op == "nn.relu"
+    assert (
+        miss["rule"] == "far" and miss["expected"] == "`exp`"
+        and history.entries[miss["node"]].op == "nn.relu"
+    )
     assert 'stroke="#d6336c"' in miss["picture"]
 
 

@@ -29,21 +29,32 @@ def error_of(value: Any) -> InputError:
 @pytest.mark.parametrize(
     ("value", "place", "message"),
     [
-        ([], "/", "a graph is one JSON object"),
-        ({}, "/", '`format` is missing; expected "gsl-graph"'),
+        ([], "/", "a graph is one JSON object"), ({}, "/", '`format` is missing; expected "gsl-graph"'),
         (document([X], format="onnx"), "/format", 'expected "gsl-graph", got "onnx"'),
         (document([X], version=2), "/version", "expected 1, got 2"),
         (document([X], version=True), "/version", "expected 1, got true"),
         (document([X], node=[]), "/node", "unknown key `node`"),
         (document([X], name=3), "/name", "expected a name, got 3"),
-        (document([X], dialect="onnx"), "/dialect", "the graph is of dialect `onnx`, the rules are of dialect `relay`"),
-        ({"format": "gsl-graph", "version": 1, "nodes": {}, "outputs": []}, "/nodes", "expected a list of nodes"),
+        (
+            document([X], dialect="onnx"), "/dialect",
+            "the graph is of dialect `onnx`, the rules are of dialect `relay`",
+        ),
+        (
+            {"format": "gsl-graph", "version": 1, "nodes": {}, "outputs": []}, "/nodes",
+            "expected a list of nodes",
+        ),
         (document([X], []), "/outputs", "expected a list of node ids, at least one"),
         (document([X], ["y"]), "/outputs/0", "there is no node `y`"),
         (document([X], [0]), "/outputs/0", "expected the id of a node, got 0"),
         (document([X, 5], ["x"]), "/nodes/1", "a node is an object, not 5"),
-        (document([{"id": "x"}]), "/nodes/0", "`kind` is one of input, param, const, call, tuple, proj, not null"),
-        (document([leaf(kind="inptu")]), "/nodes/0/kind", "`kind` is one of input, param, const, call, tuple, proj, not \"inptu\""),
+        (
+            document([{"id": "x"}]), "/nodes/0",
+            "`kind` is one of input, param, const, call, tuple, proj, not null",
+        ),
+        (
+            document([leaf(kind="inptu")]), "/nodes/0/kind",
+            '`kind` is one of input, param, const, call, tuple, proj, not "inptu"',
+        ),
         (document([leaf(id="")], ["x"]), "/nodes/0/id", "`id` is a string that is not empty"),
         (document([X, X]), "/nodes/1/id", "the id `x` is that of /nodes/0 already"),
         (document([leaf(vaule=3)]), "/nodes/0/vaule", "unknown key `vaule`"),
@@ -52,39 +63,96 @@ def error_of(value: Any) -> InputError:
         (document([{"id": "x", "kind": "input", "shape": []}]), "/nodes/0", "`dtype` is missing"),
         (document([leaf(dtype=32)]), "/nodes/0/dtype", "expected the name of a type, got 32"),
         (document([leaf(dtype="flaot32")]), "/nodes/0/dtype", "there is no type `flaot32`"),
-        (document([leaf(shape=4)]), "/nodes/0/shape", "expected a list of dimensions, or null for an unknown rank, got 4"),
-        (document([leaf(shape=(1, -1))]), "/nodes/0/shape/1", "a dimension is a number from 0 to 2^63 - 1, a name, or null, not -1"),
-        (document([leaf(shape=(1, True))]), "/nodes/0/shape/1", "a dimension is a number from 0 to 2^63 - 1, a name, or null, not true"),
-        (document([leaf(shape=(2.0,))]), "/nodes/0/shape/0", "a dimension is a number from 0 to 2^63 - 1, a name, or null, not 2.0"),
-        (document([leaf(kind="const")]), "/nodes/0", "the constant `x` has no `value`"),
-        (document([X, {"id": "y", "kind": "call", "op": "exp"}]), "/nodes/1", "`inputs` is a list of node ids"),
-        (document([X, call("y", "nn.relu", "z")]), "/nodes/1/inputs/0", "there is no node `z`"),
-        (document([X, call("y", "nn.relu", "y")]), "/nodes/1/inputs/0", "`y` comes later or is this node itself (/nodes/1)"),
-        (document([call("y", "nn.relu", "x"), X]), "/nodes/0/inputs/0", "`x` comes later or is this node itself (/nodes/1)"),
-        (document([X, call("y", "%input")]), "/nodes/1/op", '`op` is the name of an operator, not "%input"'),
-        (document([X, {"id": "y", "kind": "call", "inputs": []}]), "/nodes/1", "`op` is the name of an operator, not null"),
-        (document([X, {**RELU, "attrs": []}]), "/nodes/1/attrs", "expected an object, got []"),
-        (document([X, {**RELU, "attrs": {"a/b": {}}}]), "/nodes/1/attrs/a~1b", 'an attribute is a number, a string, a boolean, null, a list, or {"tensor": {…}}'),
-        (document([X, {"id": "t", "kind": "tuple", "inputs": [None]}]), "/nodes/1/inputs/0", "expected the id of a node, got null"),
-        (document([X, {"id": "p", "kind": "proj", "inputs": ["x"], "index": 0}]), "/nodes/1/inputs/0", "a projection needs a tuple, `x` is a tensor"),
         (
-            document([X, {"id": "t", "kind": "tuple", "inputs": ["x"]}, {"id": "p", "kind": "proj", "inputs": ["t"], "index": 1}]),
+            document([leaf(shape=4)]), "/nodes/0/shape",
+            "expected a list of dimensions, or null for an unknown rank, got 4",
+        ),
+        (
+            document([leaf(shape=(1, -1))]), "/nodes/0/shape/1",
+            "a dimension is a number from 0 to 2^63 - 1, a name, or null, not -1",
+        ),
+        (
+            document([leaf(shape=(1, True))]), "/nodes/0/shape/1",
+            "a dimension is a number from 0 to 2^63 - 1, a name, or null, not true",
+        ),
+        (
+            document([leaf(shape=(2.0,))]), "/nodes/0/shape/0",
+            "a dimension is a number from 0 to 2^63 - 1, a name, or null, not 2.0",
+        ),
+        (document([leaf(kind="const")]), "/nodes/0", "the constant `x` has no `value`"),
+        (
+            document([X, {"id": "y", "kind": "call", "op": "exp"}]), "/nodes/1",
+            "`inputs` is a list of node ids",
+        ),
+        (document([X, call("y", "nn.relu", "z")]), "/nodes/1/inputs/0", "there is no node `z`"),
+        (
+            document([X, call("y", "nn.relu", "y")]), "/nodes/1/inputs/0",
+            "`y` comes later or is this node itself (/nodes/1)",
+        ),
+        (
+            document([call("y", "nn.relu", "x"), X]), "/nodes/0/inputs/0",
+            "`x` comes later or is this node itself (/nodes/1)",
+        ),
+        (document([X, call("y", "%input")]), "/nodes/1/op", '`op` is the name of an operator, not "%input"'),
+        (
+            document([X, {"id": "y", "kind": "call", "inputs": []}]), "/nodes/1",
+            "`op` is the name of an operator, not null",
+        ),
+        (document([X, {**RELU, "attrs": []}]), "/nodes/1/attrs", "expected an object, got []"),
+        (
+            document([X, {**RELU, "attrs": {"a/b": {}}}]), "/nodes/1/attrs/a~1b",
+            'an attribute is a number, a string, a boolean, null, a list, or {"tensor": {…}}',
+        ),
+        (
+            document([X, {"id": "t", "kind": "tuple", "inputs": [None]}]), "/nodes/1/inputs/0",
+            "expected the id of a node, got null",
+        ),
+        (
+            document([X, {"id": "p", "kind": "proj", "inputs": ["x"], "index": 0}]), "/nodes/1/inputs/0",
+            "a projection needs a tuple, `x` is a tensor",
+        ),
+        (
+            document([
+                X, {"id": "t", "kind": "tuple", "inputs": ["x"]},
+                {"id": "p", "kind": "proj", "inputs": ["t"], "index": 1},
+            ]),
             "/nodes/2/index", "field 1 of a tuple with 1 fields",
         ),
-        (document([X, {"id": "p", "kind": "proj", "inputs": ["x", "x"], "index": 0}]), "/nodes/1/inputs", "a projection has one input, not 2"),
-        (document([X, {"id": "p", "kind": "proj", "inputs": ["x"], "index": -1}]), "/nodes/1/index", "`index` is a number from 0, not -1"),
-        (document([X, {**RELU, "type": [], "shape": []}]), "/nodes/1/type", "a node has either `type` or `shape` and `dtype`"),
-        (document([X, {**RELU, "type": [3]}]), "/nodes/1/type/0", "expected an object with `shape` and `dtype`, got 3"),
-        (document([X, {**RELU, "shape": [3, 2]}]), "/nodes/1", "`nn.relu` of `y`: shape [3, 2] against [2, 2]"),
-        (document([X, {**RELU, "dtype": "int8"}]), "/nodes/1", "`nn.relu` of `y`: dtype int8 against float32"),
-        (document([X, call("y", "add", "x")]), "/nodes/1", "`add` has 2 operands (lhs, rhs), not 1"),
-        (document([X, call("y", "clip", "x", attrs={"a_min": 0.0})]), "/nodes/1", "`clip` needs the attribute `a_max`"),
         (
-            document([X, call("y", "transpose", "x", attrs={"axes": "no"})]),
-            "/nodes/1/attrs/axes", "attribute `axes` of `transpose` is `int[]?`, not 'no'",
+            document([X, {"id": "p", "kind": "proj", "inputs": ["x", "x"], "index": 0}]), "/nodes/1/inputs",
+            "a projection has one input, not 2",
+        ),
+        (
+            document([X, {"id": "p", "kind": "proj", "inputs": ["x"], "index": -1}]), "/nodes/1/index",
+            "`index` is a number from 0, not -1",
+        ),
+        (
+            document([X, {**RELU, "type": [], "shape": []}]), "/nodes/1/type",
+            "a node has either `type` or `shape` and `dtype`",
+        ),
+        (
+            document([X, {**RELU, "type": [3]}]), "/nodes/1/type/0",
+            "expected an object with `shape` and `dtype`, got 3",
+        ),
+        (
+            document([X, {**RELU, "shape": [3, 2]}]), "/nodes/1",
+            "`nn.relu` of `y`: shape [3, 2] against [2, 2]",
+        ),
+        (
+            document([X, {**RELU, "dtype": "int8"}]), "/nodes/1",
+            "`nn.relu` of `y`: dtype int8 against float32",
+        ),
+        (document([X, call("y", "add", "x")]), "/nodes/1", "`add` has 2 operands (lhs, rhs), not 1"),
+        (
+            document([X, call("y", "clip", "x", attrs={"a_min": 0.0})]), "/nodes/1",
+            "`clip` needs the attribute `a_max`",
+        ),
+        (
+            document([X, call("y", "transpose", "x", attrs={"axes": "no"})]), "/nodes/1/attrs/axes",
+            "attribute `axes` of `transpose` is `int[]?`, not 'no'",
         ),
     ],
-)  # fmt: skip
+)
 def test_mistakes(value: Any, place: str, message: str) -> None:
     error = error_of(value)
     assert (error.place, error.message) == (place, message)
@@ -103,7 +171,10 @@ def test_mistakes(value: Any, place: str, message: str) -> None:
         ({"base64": "AAAA"}, "/nodes/0/value/base64", "3 bytes, but shape [2, 2] of float32 has 16"),
         ({"base64": "?"}, "/nodes/0/value/base64", "this is not base64"),
         ({"base64": 3}, "/nodes/0/value/base64", "expected a string"),
-        ({"file": "w.npz"}, "/nodes/0/value", 'expected nested lists, {"base64": …}, or {"file": …, "key": …}'),
+        (
+            {"file": "w.npz"}, "/nodes/0/value",
+            'expected nested lists, {"base64": …}, or {"file": …, "key": …}',
+        ),
         ({"file": 1, "key": "w"}, "/nodes/0/value", "`file` and `key` are strings"),
     ],
 )
@@ -131,8 +202,14 @@ def test_elements_that_do_not_fit(dtype: str, value: Any, message: str) -> None:
 
 
 def test_a_value_needs_a_known_shape_and_type() -> None:
-    assert error_of(document([leaf(kind="param", shape=(None,), value=[1])])).message == "a value needs a shape of known numbers"
-    assert error_of(document([leaf(kind="param", dtype=None, value=[[1, 1], [1, 1]])])).message == "values of type `None` cannot be held"
+    assert (
+        error_of(document([leaf(kind="param", shape=(None,), value=[1])])).message
+        == "a value needs a shape of known numbers"
+    )
+    assert (
+        error_of(document([leaf(kind="param", dtype=None, value=[[1, 1], [1, 1]])])).message
+        == "values of type `None` cannot be held"
+    )
 
 
 def test_guesses() -> None:
@@ -159,27 +236,37 @@ def test_no_json() -> None:
 def test_a_repeated_key_is_found_where_it_stands() -> None:
     whole = text(document([X, {**RELU, "attrs": {"axis": 1}}])).replace('"axis": 1', '"axis": 1, "axis": 2')
     error = error_of(whole)
-    assert (error.place, error.message) == ("/nodes/1/attrs/axis", "the key `axis` stands twice in one object")
+    assert (error.place, error.message) == (
+        "/nodes/1/attrs/axis", "the key `axis` stands twice in one object",
+    )
 
 
 SAMPLE = document(
     [
         leaf(), leaf("w", "param", value=[[1, 2], [3, 4]]), leaf("c", "const", (), value="nan"),
-        call("d", "nn.dense", "x", "w", attrs={"units": 2}), call("e", "add", "d", "c", shape=[2, 2], dtype="float32"),
+        call("d", "nn.dense", "x", "w", attrs={"units": 2}),
+        call("e", "add", "d", "c", shape=[2, 2], dtype="float32"),
         {"id": "t", "kind": "tuple", "inputs": ["d", "e"]}, call("s", "concatenate", "t", attrs={"axis": 1}),
-        {"id": "p", "kind": "proj", "inputs": ["t"], "index": 1}, call("r", "reshape", "p", attrs={"newshape": [-1, 4]}),
+        {"id": "p", "kind": "proj", "inputs": ["t"], "index": 1},
+        call("r", "reshape", "p", attrs={"newshape": [-1, 4]}),
     ],
     ["s", "r"],
-)  # fmt: skip
+)
 
 ANYTHING = st.one_of(
-    st.none(), st.booleans(), st.integers(-3, 5), st.floats(), st.sampled_from(["x", "w", "nan", "", "float32", "call", "tuple", "%p"]),
-    st.just([]), st.just({}), st.lists(st.integers(-1, 3), max_size=3), st.just([[1]]), st.just({"tensor": {}}), st.just({"file": "..", "key": "k"}),
-)  # fmt: skip
+    st.none(), st.booleans(), st.integers(-3, 5), st.floats(),
+    st.sampled_from(["x", "w", "nan", "", "float32", "call", "tuple", "%p"]), st.just([]), st.just({}),
+    st.lists(st.integers(-1, 3), max_size=3), st.just([[1]]), st.just({"tensor": {}}),
+    st.just({"file": "..", "key": "k"}),
+)
 
 
 def places(value: Any, path: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
-    items: list[tuple[Any, Any]] = list(value.items()) if isinstance(value, dict) else list(enumerate(value)) if isinstance(value, list) else []
+    items: list[tuple[Any, Any]] = (
+        list(value.items()) if isinstance(value, dict)
+        else list(enumerate(value)) if isinstance(value, list)
+        else []
+    )
     return [path] * bool(path) + [place for key, item in items for place in places(item, (*path, key))]
 
 

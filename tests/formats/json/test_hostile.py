@@ -18,7 +18,9 @@ def text(**changes: Any) -> str:
     top = {k: v for k, v in changes.items() if k.startswith("x-")}
     leaf |= {k: v for k, v in changes.items() if k in ("shape", "dtype")}
     call |= {k: v for k, v in changes.items() if k in ("inputs", "attrs", "id", "type")}
-    return json.dumps({"format": "gsl-graph", "version": 1, **top, "nodes": [leaf, call], "outputs": [call["id"]]}, indent=0)
+    return json.dumps(
+        {"format": "gsl-graph", "version": 1, **top, "nodes": [leaf, call], "outputs": [call["id"]]}, indent=0
+    )
 
 
 def nested(depth: int) -> Any:
@@ -37,16 +39,33 @@ def types(depth: int) -> Any:
 
 CASES = {
     "NaN": (lambda: text(attrs={"NaN": 1, "b": float("nan")}), r"<json>:\d+:6: `NaN` is not JSON"),
-    "a long number": (lambda: text(attrs={"b": 1}).replace('"b": 1', '"b": ' + "1" * 5000), r"<json>:\d+:6: a number with thousands"),
+    "a long number": (
+        lambda: text(attrs={"b": 1}).replace('"b": 1', '"b": ' + "1" * 5000),
+        r"<json>:\d+:6: a number with thousands",
+    ),
     "half a surrogate pair": (lambda: text(id="\ud800"), r"/nodes/1/id: `\\ud800` is half of a character"),
-    "half a pair in a key": (lambda: text(attrs={"\udfff": 1}), r"/nodes/1/attrs: `\\udfff` is half of a character"),
-    "a dimension beyond 64 bits": (lambda: text(shape=[2**63]), r"/nodes/0/shape/0: a dimension is a number from 0 to"),
-    "a width that no float has": (lambda: text(dtype="float33"), r"/nodes/0/dtype: there is no type `float33`"),
-    "no operand": (lambda: text(inputs=[None]), r"/nodes/1/inputs/0: `nn.relu` cannot do without its operand `data`"),
-    "deep attributes": (lambda: text(attrs={"b": nested(101)}), "nested more than 100 levels deep|nested too deeply"),
-    "deeper attributes": (lambda: text(attrs={"b": nested(900)}), "nested more than 100 levels deep|nested too deeply"),
+    "half a pair in a key": (
+        lambda: text(attrs={"\udfff": 1}), r"/nodes/1/attrs: `\\udfff` is half of a character",
+    ),
+    "a dimension beyond 64 bits": (
+        lambda: text(shape=[2**63]), r"/nodes/0/shape/0: a dimension is a number from 0 to",
+    ),
+    "a width that no float has": (
+        lambda: text(dtype="float33"), r"/nodes/0/dtype: there is no type `float33`",
+    ),
+    "no operand": (
+        lambda: text(inputs=[None]), r"/nodes/1/inputs/0: `nn.relu` cannot do without its operand `data`",
+    ),
+    "deep attributes": (
+        lambda: text(attrs={"b": nested(101)}), "nested more than 100 levels deep|nested too deeply",
+    ),
+    "deeper attributes": (
+        lambda: text(attrs={"b": nested(900)}), "nested more than 100 levels deep|nested too deeply",
+    ),
     "deep types": (lambda: text(type=types(450)), "nested too deeply"),
-    "deep keys of one's own": (lambda: text(**{"x-own": nested(101)}), "/x-own: nested more than 100 levels deep"),
+    "deep keys of one's own": (
+        lambda: text(**{"x-own": nested(101)}), "/x-own: nested more than 100 levels deep",
+    ),
 }
 
 
@@ -58,5 +77,7 @@ def test_refused(name: str) -> None:
 
 
 def test_what_is_allowed_is_written_again() -> None:
-    graph = read_json(text(id="\U0001f600", attrs={"b": nested(99)}, **{"x-own": nested(100)}), dialect=load_dialect)
+    graph = read_json(
+        text(id="\U0001f600", attrs={"b": nested(99)}, **{"x-own": nested(100)}), dialect=load_dialect
+    )
     assert write_json(read_json(write_json(graph))) == write_json(graph)

@@ -34,7 +34,10 @@ GRAPH = {
 def test_numpy_is_not_needed(tmp_path: Path) -> None:
     (tmp_path / "r.gsl").write_text(RULE)
     (tmp_path / "g.json").write_text(json.dumps(GRAPH))
-    code = "import sys\nsys.modules['numpy'] = None\nfrom gslang.cli.main import main\nsys.exit(main(sys.argv[1:]))"
+    code = (
+        "import sys\nsys.modules['numpy'] = None\nfrom gslang.cli.main import main\n"
+        "sys.exit(main(sys.argv[1:]))"
+    )
     command = [sys.executable, "-c", code, "r.gsl", "g.json", "-o", "out.json"]
     run = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True)
     assert run.returncode == 0, run.stderr
@@ -43,23 +46,34 @@ def test_numpy_is_not_needed(tmp_path: Path) -> None:
     assert after["nodes"][1]["value"] == float(numpy.float32(0.1))
 
 
-@given(st.sampled_from(sorted(Scalar.dtypes)), st.floats(width=64, allow_nan=False) | st.integers(-(2**31), 2**31 - 1), st.integers(-3, 3) | st.floats())
+@given(
+    st.sampled_from(sorted(Scalar.dtypes)),
+    st.floats(width=64, allow_nan=False) | st.integers(-(2**31), 2**31 - 1), st.integers(-3, 3) | st.floats(),
+)
 def test_compared_as_arrays_are(dtype: str, number: float | int, wanted: float | int) -> None:
     element = as_element(number, dtype)
     if element is None or dtype.startswith("int") and abs(element) >= 2**31:
         return
     held = Scalar(element, dtype)
-    assert held.load().dtype == dtype and held.load().shape == held.shape and held.load().nbytes == held.nbytes
+    assert (
+        held.load().dtype == dtype and held.load().shape == held.shape and held.load().nbytes == held.nbytes
+    )
     for value in (wanted, number, element):
         assert equals_rounded(held, value) == equals_rounded(held.load(), value)
 
 
-@pytest.mark.parametrize("value", [[1.5, 2], [1.5, "nan"], [1, 2], [-0.0, 1e-40], [2**60, 2**53 + 1], [1e300, 1]])
+@pytest.mark.parametrize(
+    "value", [[1.5, 2], [1.5, "nan"], [1, 2], [-0.0, 1e-40], [2**60, 2**53 + 1], [1e300, 1]]
+)
 @pytest.mark.parametrize("dtype", ["float16", "float32", "float64", "int8", "int64", "uint8", "bool"])
 def test_lists_have_the_elements_that_they_name(value: list[object], dtype: str, tmp_path: Path) -> None:
-    """Held to one element at a time: what fits each as a constant of its own fits in a list, with the same value."""
+    """Held to one element at a time: what fits each as a constant of its own fits in a list, with the same
+    value.
+    """
     def read(value: object, shape: list[int]) -> object:
-        nodes = [GRAPH["nodes"][0], {"id": "k", "kind": "const", "shape": shape, "dtype": dtype, "value": value}]  # type: ignore[index]
+        nodes = [
+            GRAPH["nodes"][0], {"id": "k", "kind": "const", "shape": shape, "dtype": dtype, "value": value},
+        ]  # type: ignore[index]
         (tmp_path / "g.json").write_text(json.dumps({**GRAPH, "nodes": nodes, "outputs": ["k"]}))
         try:
             graph = read_graph(tmp_path / "g.json")

@@ -1,4 +1,6 @@
-"""What is read is what was written: graphs, values of every type, the user's own keys, ids; and the schema agrees."""
+"""What is read is what was written: graphs, values of every type, the user's own keys, ids; and the schema
+agrees.
+"""
 
 from __future__ import annotations
 
@@ -28,7 +30,9 @@ CASES = [
     for name in ("cases", "adversarial", "completeness")
     for case in json.loads((Path(__file__).parents[2] / "cases" / f"{name}.json").read_text())
 ]
-SCHEMA = Draft202012Validator(json.loads(resources.files("gslang.formats").joinpath("graph.schema.json").read_text()))
+SCHEMA = Draft202012Validator(
+    json.loads(resources.files("gslang.formats").joinpath("graph.schema.json").read_text())
+)
 
 
 def read(value: Any, path: str = "<json>") -> Graph:
@@ -57,7 +61,10 @@ def test_types_follow_from_the_operators() -> None:
 
 def test_declared_types_fill_in_for_unknown_operators() -> None:
     fields = [{"shape": ["n", None], "dtype": "int8"}, None, {"type": [{"shape": None, "dtype": None}]}]
-    graph = read(document([leaf(), call("y", "my.op", "x", None, type=fields), {"id": "p", "kind": "proj", "inputs": ["y"], "index": 0}]))
+    graph = read(document([
+        leaf(), call("y", "my.op", "x", None, type=fields),
+        {"id": "p", "kind": "proj", "inputs": ["y"], "index": 0},
+    ]))
     first = TensorType((Symbol("n"), UNKNOWN), "int8")
     assert graph.types[1] == TupleType((first, None, TupleType((TensorType(None, None),))))
     assert graph.types[2] == first
@@ -83,11 +90,12 @@ def test_attributes_of_every_kind() -> None:
 
 
 ARRAYS = [
-    np.array(1.5, "float32"), np.zeros((0, 3), "float64"), np.array([[np.nan, np.inf], [-np.inf, -0.0]], "float16"),
+    np.array(1.5, "float32"), np.zeros((0, 3), "float64"),
+    np.array([[np.nan, np.inf], [-np.inf, -0.0]], "float16"),
     np.arange(200, dtype="float32").reshape(10, 20) / 7, np.array([True, False]), np.arange(100) % 2 == 0,
-    np.array([-(2**63), 2**63 - 1], "int64"), np.array([2**64 - 1], "uint64"), np.arange(300, dtype="int16").astype(">i2"),
-    np.full(100, np.nan, "float32"),
-]  # fmt: skip
+    np.array([-(2**63), 2**63 - 1], "int64"), np.array([2**64 - 1], "uint64"),
+    np.arange(300, dtype="int16").astype(">i2"), np.full(100, np.nan, "float32"),
+]
 
 
 @pytest.mark.parametrize("array", ARRAYS, ids=lambda a: f"{a.dtype}{list(a.shape)}")
@@ -112,7 +120,10 @@ def test_types_that_numpy_lacks() -> None:
     bits = np.arange(0x3F80, 0x3F80 + 100, dtype="u4")
     array = (bits << 16).view("float32")
     graph = Graph()
-    graph.set_outputs([graph.add_const(array, TensorType((100,), "bfloat16")), graph.add_const(np.array([-8, 7], "int8"), TensorType((2,), "int4"))])
+    graph.set_outputs([
+        graph.add_const(array, TensorType((100,), "bfloat16")),
+        graph.add_const(np.array([-8, 7], "int8"), TensorType((2,), "int4")),
+    ])
     written = write_json(graph)
     assert len(json.loads(written)["nodes"][0]["value"]["base64"]) == 268  # 200 bytes
     again = read_json(written)
@@ -147,7 +158,9 @@ def test_values_from_a_file(tmp_path: Path) -> None:
     ]:
         with pytest.raises(InputError) as caught:
             read(at(file, key), str(tmp_path / "inner" / "g.json") if file.startswith((".", "/")) else path)
-        assert (caught.value.place, message in caught.value.message) == (f"/nodes/0/value{place}", True), caught.value
+        assert (caught.value.place, message in caught.value.message) == (f"/nodes/0/value{place}", True), (
+            caught.value
+        )
     for key, place, message in [
         ("v", "/key", "`w.npz`: there is no array `v`"),
         ("i", "", "`i` in `w.npz` is int32[2, 2], declared is float32[2, 2]"),
@@ -162,7 +175,9 @@ def test_values_from_a_file(tmp_path: Path) -> None:
 
 
 def test_own_keys_are_kept_and_others_are_not_written() -> None:
-    value = document([leaf(**{"x-note": {"a": [1]}}), call("y", "nn.relu", "x", **{"x-b": None})], **{"x-tool": "t"})
+    value = document(
+        [leaf(**{"x-note": {"a": [1]}}), call("y", "nn.relu", "x", **{"x-b": None})], **{"x-tool": "t"}
+    )
     graph = read(value)
     graph.extras[1]["internal"] = object()
     graph.meta["internal"] = object()
@@ -219,31 +234,36 @@ def test_a_long_chain() -> None:
 @pytest.mark.parametrize(
     ("sound", "value"),
     [
-        (True, document([leaf(shape=None, dtype=None)])),
-        (True, document([leaf(shape=("n", None, 0))])),
+        (True, document([leaf(shape=None, dtype=None)])), (True, document([leaf(shape=("n", None, 0))])),
         (True, document([leaf("c", "const", (2,), value=["nan", 1])])),
         (True, document([leaf("w", "param", (1,), value={"base64": "AAAAAA=="})])),
-        (True, document([leaf(), call("y", "f", "x", None, attrs={"a": [None, [True]], "t": {"tensor": {"shape": [], "dtype": "int8", "value": 1}}})])),
-        (True, document([leaf(**{"x-a": 1})], **{"x-b": 2})),
-        (False, document([leaf(shape=(-1,))])),
-        (False, document([leaf(shape=("",))])),
-        (False, document([leaf(dtype=1)])),
-        (False, document([leaf(value=1)])),
-        (False, document([leaf("c", "const")])),
+        (
+            True,
+            document([
+                leaf(),
+                call(
+                    "y", "f", "x", None,
+                    attrs={
+                        "a": [None, [True]],
+                        "t": {"tensor": {"shape": [], "dtype": "int8", "value": 1}},
+                    },
+                ),
+            ]),
+        ),
+        (True, document([leaf(**{"x-a": 1})], **{"x-b": 2})), (False, document([leaf(shape=(-1,))])),
+        (False, document([leaf(shape=("",))])), (False, document([leaf(dtype=1)])),
+        (False, document([leaf(value=1)])), (False, document([leaf("c", "const")])),
         (False, document([leaf("c", "const", (), value={"file": "a.npz"})])),
         (False, document([leaf("c", "const", (1,), value=[None])])),
-        (False, document([leaf(), call("y", "", "x")])),
-        (False, document([leaf(), call("y", "%f", "x")])),
+        (False, document([leaf(), call("y", "", "x")])), (False, document([leaf(), call("y", "%f", "x")])),
         (False, document([leaf(), call("y", "f", 3)])),
         (False, document([leaf(), call("y", "f", "x", attrs={"a": {"b": 1}})])),
         (False, document([leaf(), call("y", "f", "x", shape=[1], type=[])])),
         (False, document([leaf(), call("y", "f", "x", type=[{"shape": []}])])),
         (False, document([leaf(), {"id": "p", "kind": "proj", "inputs": ["x"], "index": -1}])),
         (False, document([leaf(), {"id": "t", "kind": "tuple", "inputs": ["x"], "index": 0}])),
-        (False, document([leaf()], [])),
-        (False, document([leaf()], format="onnx")),
-        (False, document([leaf(kind="thing")])),
-        (False, document([leaf()], extra=1)),
+        (False, document([leaf()], [])), (False, document([leaf()], format="onnx")),
+        (False, document([leaf(kind="thing")])), (False, document([leaf()], extra=1)),
     ],
 )
 def test_the_schema_and_the_reader_agree(sound: bool, value: Any) -> None:

@@ -77,7 +77,10 @@ def test_every_expected_refusal_is_there() -> None:
 
 
 def _dotted_operators(text: str) -> list[str]:
-    return sorted(t for t in tokenise(text) if t[0].isalpha() and "." in t and "=" not in t and not t.startswith("meta["))
+    return sorted(
+        t
+        for t in tokenise(text) if t[0].isalpha() and "." in t and "=" not in t and not t.startswith("meta[")
+    )
 
 
 @pytest.mark.parametrize("name", [name for name in DUMPS if "/" not in name])

@@ -66,7 +66,8 @@ def test_what_is_limited_is_refused_not_crashed(text: str) -> None:
 def test_effort_of_reading_grows_with_the_text_alone() -> None:
     def effort(pairs: int) -> int:
         lines = "".join(
-            f"  %{2 * i} = nn.dense(%{2 * i - 1 if i else 'x'}, meta[relay.Constant][{i % 9}] /* ty=Tensor[(3, 3), float32] */, units=3)"
+            f"  %{2 * i} = nn.dense(%{2 * i - 1 if i else 'x'}, meta[relay.Constant][{i % 9}] /* "
+            "ty=Tensor[(3, 3), float32] */, units=3)"
             f" /* ty=Tensor[(2, 3), float32] span=dense_{i}/MatMul;dense_{i}/BiasAdd:0:0 */;\n"
             f"  %{2 * i + 1} = add(%{2 * i}, 0.5f /* ty=float32 */) /* ty=Tensor[(2, 3), float32] */;\n"
             for i in range(pairs)
@@ -81,8 +82,14 @@ def test_effort_of_reading_grows_with_the_text_alone() -> None:
     assert effort(1600) < 8.5 * effort(200)
 
 
-SAMPLES = [CONVOLUTION, PARTITIONED, CLOSURE, main('my.op(%x, a=[[1i64]], b="c", meta[relay.attrs.X][0]) /* ty=(int8, (int8,)) */.0')]
-TOKENS = list('(){}[],;:.=%@"') + ["%0", "%x", "fn", "let %y =", "/*", "*/", "//", "->", "1f", "Tensor[(1), int8]", "meta[relay.Constant][0]", "\0", "\r", "é"]
+SAMPLES = [
+    CONVOLUTION, PARTITIONED, CLOSURE,
+    main('my.op(%x, a=[[1i64]], b="c", meta[relay.attrs.X][0]) /* ty=(int8, (int8,)) */.0'),
+]
+TOKENS = list('(){}[],;:.=%@"') + [
+    "%0", "%x", "fn", "let %y =", "/*", "*/", "//", "->", "1f", "Tensor[(1), int8]",
+    "meta[relay.Constant][0]", "\0", "\r", "é",
+]
 
 
 @settings(max_examples=60, deadline=None)
@@ -91,7 +98,9 @@ def test_a_text_that_is_cut_off_is_refused(sample: str, data: st.DataObject) -> 
     sample = sample.rstrip()
     end = data.draw(st.integers(sample.index("def"), len(sample) - 1))
     try:
-        graph = read_relay(sample[:end], "cut", function="helper" if "@helper" in sample else "main", dialect=DIALECT)
+        graph = read_relay(
+            sample[:end], "cut", function="helper" if "@helper" in sample else "main", dialect=DIALECT
+        )
     except InputError as error:
         assert str(error).startswith("cut:")
     else:
@@ -117,13 +126,19 @@ def test_a_damaged_text_is_read_or_refused_never_crashed_on(sample: str, data: s
 @given(st.data())
 def test_a_damaged_metadata_section_never_crashes(data: st.DataObject) -> None:
     section = (
-        '{"root": 1, "nodes": [{"type_key": ""}, {"type_key": "Map", "keys": ["relay.Constant"], "data": [2]},'
+        '{"root": 1, "nodes": [{"type_key": ""}, {"type_key": "Map", "keys": ["relay.Constant"], "data": '
+        '[2]},'
         '{"type_key": "Array", "data": [3]}, {"type_key": "relay.Constant", "attrs": {"data": "0"}}],'
         '"b64ndarrays": ["P6G0lvBAXt0AAAAAAAAAAAEAAAAAAAAAAQAAAAIgAQACAAAAAAAAAAgAAAAAAAAAAACAPwAAgD8="]}'
     )
     at = data.draw(st.integers(0, len(section)))
-    piece = data.draw(st.sampled_from(["", "0", "-1", "9", '"', "null", "{", "[", "A", "=", "é", '"data": 7,', "[[1]]"]))
-    text = main("exp(meta[relay.Constant][0])") + "\n#[metadata]\n" + section[:at] + piece + section[at + data.draw(st.integers(0, 4)) :]
+    piece = data.draw(
+        st.sampled_from(["", "0", "-1", "9", '"', "null", "{", "[", "A", "=", "é", '"data": 7,', "[[1]]"])
+    )
+    text = (
+        main("exp(meta[relay.Constant][0])") + "\n#[metadata]\n"
+        + section[:at] + piece + section[at + data.draw(st.integers(0, 4)) :]
+    )
     try:
         graph = read_relay(text, "damaged", dialect=DIALECT)
         for node in graph.values:
@@ -144,7 +159,10 @@ def test_inlining_that_doubles_at_each_level_is_refused_before_it_is_done() -> N
     first = "def @f0(%x: Tensor[(2, 3), float32]) {\n  nn.relu(%x)\n}\n"
 
     def text(levels: int) -> str:
-        return main(f"@f{levels - 1}(%x)") + first + "".join(step.format(k, k - 1, k - 1) for k in range(1, levels))
+        return (
+            main(f"@f{levels - 1}(%x)") + first
+            + "".join(step.format(k, k - 1, k - 1) for k in range(1, levels))
+        )
 
     assert len(read_relay(text(8), "m.relay", inline=True)) == 2**8
     with pytest.raises(InputError, match="with all calls inlined; at most 200,000 are made"):

@@ -68,13 +68,18 @@ def test_unary_minus_of_the_old_grammar() -> None:
 
 def test_tuples_and_projections() -> None:
     graph = read(main("%0 = (%x, exp(%x)); %1 = ((%0, %x), ()); (%1.0.0.1, (%x,).0, %0.0)"))
-    assert ops(graph) == [INPUT, "exp", TUPLE, TUPLE, TUPLE, TUPLE, PROJ, PROJ, PROJ, TUPLE, PROJ, PROJ, TUPLE]
+    assert ops(graph) == [
+        INPUT, "exp", TUPLE, TUPLE, TUPLE, TUPLE, PROJ, PROJ, PROJ, TUPLE, PROJ, PROJ, TUPLE,
+    ]
     types = graph.types[result(graph)]
     assert types == TupleType((TensorType((2, 3), "float32"),) * 3)
 
 
 def test_an_operator_with_several_results_is_projected() -> None:
-    text = main("%0 = nn.batch_norm(%x, %g, %g, %g, %g); %1 = %0.0; nn.relu(%1)", "%x: Tensor[(2, 3), float32], %g: Tensor[(3), float32]")
+    text = main(
+        "%0 = nn.batch_norm(%x, %g, %g, %g, %g); %1 = %0.0; nn.relu(%1)",
+        "%x: Tensor[(2, 3), float32], %g: Tensor[(3), float32]",
+    )
     graph = read(text)
     projection = graph.operands[result(graph)][0]
     assert graph.op[projection] is PROJ and graph.attrs[projection] == {"index": 0}
@@ -82,7 +87,11 @@ def test_an_operator_with_several_results_is_projected() -> None:
 
 
 @pytest.mark.parametrize(
-    "name", ["input.1", "a.b:0", "serving_default_input_1:0", "conv-1/w", "LAYER.CONV0_weight", "x.0", "_x", "a/b/c", "größe"]
+    "name",
+    [
+        "input.1", "a.b:0", "serving_default_input_1:0", "conv-1/w", "LAYER.CONV0_weight", "x.0", "_x",
+        "a/b/c", "größe",
+    ],
 )
 def test_names_that_are_no_identifiers(name: str) -> None:
     graph = read(main(f"add(%{name}, %{name})", f"%{name}: Tensor[(2), float32], %y:int32"))
@@ -102,13 +111,14 @@ def test_a_name_in_use_is_the_longest_declared_prefix() -> None:
     ("literal", "dtype", "value"),
     [
         ("3", "int32", 3), ("-3", "int32", -3), ("--3", "int32", 3), ("3i16", "int16", 3), ("3i", "int32", 3),
-        ("3i64", "int64", 3), ("3000000000", "int64", 3000000000), ("2f", "float32", 2), ("1e-05f", "float32", 1e-5),
-        ("0.5f16", "float16", 0.5), ("0.1f64", "float64", 0.1), ("-0.5f", "float32", -0.5), ("True", "bool", True),
-        ("False", "bool", False), ("inff", "float32", float("inf")), ("-inff", "float32", float("-inf")),
-        ("1 /* ty=int64 */", "int64", 1), ("1.5 /* ty=float64 */", "float64", 1.5), ("7 /* ty=uint8 */", "uint8", 7),
-        ("-2147483648", "int32", -2147483648),
+        ("3i64", "int64", 3), ("3000000000", "int64", 3000000000), ("2f", "float32", 2),
+        ("1e-05f", "float32", 1e-5), ("0.5f16", "float16", 0.5), ("0.1f64", "float64", 0.1),
+        ("-0.5f", "float32", -0.5), ("True", "bool", True), ("False", "bool", False),
+        ("inff", "float32", float("inf")), ("-inff", "float32", float("-inf")),
+        ("1 /* ty=int64 */", "int64", 1), ("1.5 /* ty=float64 */", "float64", 1.5),
+        ("7 /* ty=uint8 */", "uint8", 7), ("-2147483648", "int32", -2147483648),
     ],
-)  # fmt: skip
+)
 def test_literals(literal: str, dtype: str, value: float) -> None:
     graph = read(main(literal))
     node = result(graph)
@@ -126,7 +136,10 @@ def test_nan_is_read() -> None:
 
 def test_a_literal_against_its_comment_is_a_warning() -> None:
     graph = read(main("add(%x, 1f /* ty=float64 */)"))
-    assert graph.meta["warnings"][0] == "sample.relay:3:9: `1f` is float32, its comment says float64 (in `@main`)"
+    assert (
+        graph.meta["warnings"][0]
+        == "sample.relay:3:9: `1f` is float32, its comment says float64 (in `@main`)"
+    )
 
 
 def test_a_point_without_suffix_is_float32_with_a_warning() -> None:
@@ -136,16 +149,27 @@ def test_a_point_without_suffix_is_float32_with_a_warning() -> None:
 
 
 def test_attribute_values() -> None:
-    graph = read(
-        main(
-            'my.op(%x, a=1, b=[1, -2i64], c=[[0, 0], [1i64, 1]], d=1e-05f, e=True, f=None, g="q\\"\\x41\\n", h = [0.1f, 2f],'
-            " i=[], k=(3), l=inff, m=nullptr, n=[\"a\", \"b\"], o=meta[VirtualDevice][0],)"
-        )
-    )
+    graph = read(main(
+        'my.op(%x, a=1, b=[1, -2i64], c=[[0, 0], [1i64, 1]], d=1e-05f, e=True, f=None, g="q\\"\\x41\\n", h = '
+        '[0.1f, 2f],'
+        ' i=[], k=(3), l=inff, m=nullptr, n=["a", "b"], o=meta[VirtualDevice][0],)'
+    ))
     assert graph.attrs[result(graph)] == {
-        "a": 1, "b": (1, -2), "c": ((0, 0), (1, 1)), "d": 1e-05, "e": True, "f": None, "g": 'q"A\n', "h": (0.1, 2.0),
-        "i": (), "k": 3, "l": float("inf"), "m": None, "n": ("a", "b"), "o": "meta[VirtualDevice][0]",
-    }  # fmt: skip
+        "a": 1,
+        "b": (1, -2),
+        "c": ((0, 0), (1, 1)),
+        "d": 1e-05,
+        "e": True,
+        "f": None,
+        "g": 'q"A\n',
+        "h": (0.1, 2.0),
+        "i": (),
+        "k": 3,
+        "l": float("inf"),
+        "m": None,
+        "n": ("a", "b"),
+        "o": "meta[VirtualDevice][0]",
+    }
     assert_same(graph, again(graph))
 
 
@@ -156,8 +180,10 @@ def test_a_declared_bool_may_be_given_as_a_number() -> None:
 
 def test_types() -> None:
     parameters = (
-        "%a: int32, %b: Tensor[(), float16], %c: Tensor[(?, 3), int8], %d: (Tensor[(2), bool], (uint8,)), %e: (), %f,"
-        " %g {virtual_device=meta[VirtualDevice][1]}: Tensor[(2i64,), float32x4], %h: Tensor[(meta[tir.SizeVar][0], 1), int64], %i: int"
+        "%a: int32, %b: Tensor[(), float16], %c: Tensor[(?, 3), int8], %d: (Tensor[(2), bool], (uint8,)), "
+        "%e: (), %f,"
+        " %g {virtual_device=meta[VirtualDevice][1]}: Tensor[(2i64,), float32x4], %h: "
+        "Tensor[(meta[tir.SizeVar][0], 1), int64], %i: int"
     )
     graph = read(main("%a", parameters))
     types = [str(graph.types[n]) for n in graph.nodes() if graph.op[n] is INPUT]
@@ -201,7 +227,10 @@ def test_spans_are_kept_on_request() -> None:
     assert "/* ty=Tensor[(2, 3), float32] span=layer;1/exp:0:0 */" in write_relay(graph, None, spans=True)
 
 
-@pytest.mark.parametrize("header", ["", '#[version = "0.0.5"]\n', "v0.0.4\n", '// made by hand\n#[ version = "0.0.5" ]\n', "\ufeff"])
+@pytest.mark.parametrize(
+    "header",
+    ["", '#[version = "0.0.5"]\n', "v0.0.4\n", '// made by hand\n#[ version = "0.0.5" ]\n', "\ufeff"],
+)
 def test_headers(header: str) -> None:
     assert ops(read(header + "def @main(%x: int32) { %x }")) == [INPUT]
 
@@ -267,13 +296,12 @@ def test_nested_functions_are_carried() -> None:
 
 
 def test_nested_functions_in_nested_functions() -> None:
-    graph = read(
-        main(
-            "%0 = exp(%x);\n"
-            "%5 = fn (%a) { %1 = tanh(%a); %3 = fn (%b) { %2 = add(%b, %0); add(%2, %1) }; %4 = %3(%a); multiply(%4, %x) };\n"
-            "%5(%x)"
-        )
-    )
+    graph = read(main(
+        "%0 = exp(%x);\n"
+        "%5 = fn (%a) { %1 = tanh(%a); %3 = fn (%b) { %2 = add(%b, %0); add(%2, %1) }; %4 = %3(%a); "
+        "multiply(%4, %x) };\n"
+        "%5(%x)"
+    ))
     function = next(n for n in graph.nodes() if graph.op[n] == "fn")
     assert [graph.names[o] for o in graph.operands[function]] == ["%0", "x"]
     assert_same(graph, again(graph))
@@ -281,7 +309,9 @@ def test_nested_functions_in_nested_functions() -> None:
 
 
 def test_a_binding_of_a_nested_function_used_by_another() -> None:
-    graph = read(main("%1 = fn (%y) { %0 = add(%x, %x); add(%0, %y) };\n%2 = fn (%z) { add(%0, %z) };\n(%1, %2)"))
+    graph = read(
+        main("%1 = fn (%y) { %0 = add(%x, %x); add(%0, %y) };\n%2 = fn (%z) { add(%0, %z) };\n(%1, %2)")
+    )
     assert_same(graph, again(graph))
     assert ops(graph).count("add") == 1
 
@@ -296,7 +326,9 @@ def test_unused_type_definitions_are_carried() -> None:
     text = "type List[A] {\n  Cons(A, List[A]),\n  Nil,\n}\n\ndef @main(%x: int32) {\n  %x\n}\n"
     from gslang.formats.relay import write_relay
 
-    assert write_relay(read(text), None) == text.replace("{\n  %x", "-> int32 {\n  %x").replace(") ->", ") ->")
+    assert write_relay(read(text), None) == text.replace("{\n  %x", "-> int32 {\n  %x").replace(
+        ") ->", ") ->"
+    )
 
 
 def test_dropped_values() -> None:

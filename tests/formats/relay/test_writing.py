@@ -32,7 +32,10 @@ def test_nested_functions_keep_their_layout() -> None:
 
 
 def test_nested_functions_without_comments_have_one_layout() -> None:
-    loose = "def @main(%x: int32) {\n%1=fn(%a : Tensor[(2 , 3),float32],k = 1)->int32{%0=  add(%a,%x , axis=[1,2] ) ;%0}; %1(%x) }"
+    loose = (
+        "def @main(%x: int32) {\n%1=fn(%a : Tensor[(2 , 3),float32],k = 1)->int32{%0=  add(%a,%x , "
+        "axis=[1,2] ) ;%0}; %1(%x) }"
+    )
     written = write_relay(read(loose, dialect=None), None, comments=False)
     assert written == (
         "def @main(%x: int32) -> int32 {\n"
@@ -52,18 +55,26 @@ def test_other_functions_are_written_back_and_numbers_stay_unique() -> None:
     assert len(set(bound)) == len(bound) == 3
     assert written.startswith(PARTITIONED[: PARTITIONED.index("def @main")])
     assert_same(read(PARTITIONED), read_relay(written, "x", dialect=DIALECT))
-    assert_same(read(PARTITIONED, function="helper"), read_relay(written, "x", function="helper", dialect=DIALECT))
+    assert_same(
+        read(PARTITIONED, function="helper"), read_relay(written, "x", function="helper", dialect=DIALECT)
+    )
 
 
 def test_function_attributes_and_placements_are_written_back() -> None:
-    text = main("%x", '%x {virtual_device=meta[VirtualDevice][1]}: int32, Primitive=1, Compiler="e\\"x", virtual_device=meta[VirtualDevice][0]')
+    text = main(
+        "%x",
+        '%x {virtual_device=meta[VirtualDevice][1]}: int32, Primitive=1, Compiler="e\\"x", '
+        'virtual_device=meta[VirtualDevice][0]',
+    )
     assert text.splitlines()[1].removesuffix(") {") + ") -> int32 {" in write_relay(read(text), None)
 
 
 def test_defaults_are_left_out_and_the_order_is_that_of_the_declaration() -> None:
     text = main("nn.conv2d(%x, %w, kernel_size=[3, 3], strides=[1, 1], padding=[1, 1], groups=1)", "%x, %w")
     assert "nn.conv2d(%x, %w, padding=[1, 1], kernel_size=[3, 3])" in write_relay(read(text), DIALECT)
-    assert "nn.conv2d(%x, %w, kernel_size=[3, 3], strides=[1, 1], padding=[1, 1], groups=1)" in write_relay(read(text), None)
+    assert "nn.conv2d(%x, %w, kernel_size=[3, 3], strides=[1, 1], padding=[1, 1], groups=1)" in write_relay(
+        read(text), None
+    )
 
 
 def test_required_attributes_are_always_written_and_declared_floats_look_like_floats() -> None:
@@ -72,9 +83,12 @@ def test_required_attributes_are_always_written_and_declared_floats_look_like_fl
 
 @pytest.mark.parametrize(
     ("value", "exact", "six"),
-    [(0.1, "0.1f", "0.1f"), (1e-05, "1e-05f", "1e-05f"), (6.0, "6f", "6f"), (1 / 3, "0.3333333333333333f", "0.333333f"),
-     (float("inf"), "inff", "inff"), (float("-inf"), "-inff", "-inff"), (-0.0, "-0f", "-0f"), (1e20, "1e+20f", "1e+20f")],
-)  # fmt: skip
+    [
+        (0.1, "0.1f", "0.1f"), (1e-05, "1e-05f", "1e-05f"), (6.0, "6f", "6f"),
+        (1 / 3, "0.3333333333333333f", "0.333333f"), (float("inf"), "inff", "inff"),
+        (float("-inf"), "-inff", "-inff"), (-0.0, "-0f", "-0f"), (1e20, "1e+20f", "1e+20f"),
+    ],
+)
 def test_float_attributes(value: float, exact: str, six: str) -> None:
     graph = Graph()
     graph.set_outputs([graph.add("my.op", [graph.add_input("x", VECTOR)], {"a": value})])
@@ -120,7 +134,10 @@ def test_strings_read_back(text: str) -> None:
     assert_same(graph, again(graph, None))
 
 
-@given(st.lists(st.text(max_size=6) | st.sampled_from(["x", "x.0", "x1", "a:int32", "a:", "b.", "b/", "%", "0"]), max_size=6))
+@given(st.lists(
+    st.text(max_size=6) | st.sampled_from(["x", "x.0", "x1", "a:int32", "a:", "b.", "b/", "%", "0"]),
+    max_size=6,
+))
 def test_any_names_read_back_as_distinct_inputs(names: list[str]) -> None:
     graph = Graph()
     graph.set_outputs([graph.add_tuple([graph.add_input(name, VECTOR) for name in names])])
@@ -159,7 +176,7 @@ def test_an_output_that_is_used_gets_a_binding() -> None:
     assert write_relay(graph, None, comments=False).splitlines()[-3:] == ["  %0 = exp(%x);", "  %0", "}"]
 
 
-# ── constants in the metadata section ─────────────────────────────────────────────────────────────────────────────
+# ── constants in the metadata section ───────────────────────────────────────────────────────────────────────
 
 
 @pytest.mark.parametrize(
@@ -235,20 +252,28 @@ def test_attribute_objects_are_decoded_where_the_operator_is_known() -> None:
             {"type_key": ""},
             {"type_key": "Map", "keys": ["relay.attrs.BatchMatmulAttrs", "IntImm"], "data": [2, 4]},
             {"type_key": "Array", "data": [3]},
-            {"type_key": "relay.attrs.BatchMatmulAttrs", "attrs": {"out_dtype": "", "transpose_a": "1", "transpose_b": "1"}},
+            {
+                "type_key": "relay.attrs.BatchMatmulAttrs",
+                "attrs": {"out_dtype": "", "transpose_a": "1", "transpose_b": "1"},
+            },
             {"type_key": "Array", "data": [5]},
             {"type_key": "IntImm", "attrs": {"dtype": "int32", "value": "7"}},
         ],
         "b64ndarrays": [],
     }
-    text = main("%0 = nn.batch_matmul(%x, %x, meta[relay.attrs.BatchMatmulAttrs][0]); my.op(%0, k=meta[IntImm][0])", "%x")
+    text = main(
+        "%0 = nn.batch_matmul(%x, %x, meta[relay.attrs.BatchMatmulAttrs][0]); my.op(%0, k=meta[IntImm][0])",
+        "%x",
+    )
     graph = read(text + "\n#[metadata]\n" + json.dumps(section))
     out = result(graph)
     assert graph.attrs[out] == {"k": 7}
     assert graph.attrs[graph.operands[out][0]] == {"transpose_a": True, "transpose_b": True}
     assert_same(graph, again(graph))
     without = read(text)
-    assert without.attrs[without.operands[result(without)][0]] == {"*": "meta[relay.attrs.BatchMatmulAttrs][0]"}
+    assert without.attrs[without.operands[result(without)][0]] == {
+        "*": "meta[relay.attrs.BatchMatmulAttrs][0]"
+    }
     assert "nn.batch_matmul(%x, %x, meta[relay.attrs.BatchMatmulAttrs][0])" in write_relay(without, DIALECT)
 
 
@@ -261,7 +286,7 @@ def test_damaged_arrays_are_reported_where_they_are_used() -> None:
         read_relay(broken, "x", dialect=None)
 
 
-# ── what cannot be written ────────────────────────────────────────────────────────────────────────────────────────
+# ── what cannot be written ──────────────────────────────────────────────────────────────────────────────────
 
 
 def test_a_graph_of_another_dialect_cannot_be_written() -> None:
@@ -279,7 +304,10 @@ def test_an_operand_left_out_in_the_middle_cannot_be_written() -> None:
     assert "my.op(%x)" in write_relay(graph, None)
 
 
-@pytest.mark.parametrize(("op", "attrs"), [("my op", {}), ("if", {}), ("a(b", {}), ("", {}), ("f", {"a b": 1}), ("f", {"a": object()})])
+@pytest.mark.parametrize(
+    ("op", "attrs"),
+    [("my op", {}), ("if", {}), ("a(b", {}), ("", {}), ("f", {"a b": 1}), ("f", {"a": object()})],
+)
 def test_operators_and_attributes_that_relay_cannot_say(op: str, attrs: dict[str, object]) -> None:
     graph = Graph()
     graph.set_outputs([graph.add(op, [graph.add_input("x", VECTOR)], attrs)])

@@ -1,7 +1,9 @@
-"""Networks as exporters write them, straight from `onnx.helper`: what the shipped rules are proved on, and measured with.
+"""Networks as exporters write them, straight from `onnx.helper`: what the shipped rules are proved on, and
+measured with.
 
-`NETWORKS` maps a name to a function of `(scale, batch)`, for transformers also `opset`: `scale` is 1 for the real widths and depths, more for narrower ones;
-`batch` is a number, or a name for a dynamic batch. Weights are random, with sizes that keep activations near one.
+`NETWORKS` maps a name to a function of `(scale, batch)`, for transformers also `opset`: `scale` is 1 for the
+real widths and depths, more for narrower ones; `batch` is a number, or a name for a dynamic batch. Weights
+are random, with sizes that keep activations near one.
 """
 
 from __future__ import annotations

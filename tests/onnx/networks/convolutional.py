@@ -1,4 +1,6 @@
-"""ResNet-50, MobileNetV3-like and U-Net, batch norms and all, as an exporter in training mode off writes them unfused."""
+"""ResNet-50, MobileNetV3-like and U-Net, batch norms and all, as an exporter in training mode off writes them
+unfused.
+"""
 
 from __future__ import annotations
 
@@ -7,14 +9,28 @@ from onnx import ModelProto
 from tests.onnx.networks.network import Dimension, Network
 
 
-def _conv(net: Network, x: str, inputs: int, outputs: int, size: int = 3, stride: int = 1, group: int = 1, pad: int | None = None) -> str:
+def _conv(
+    net: Network,
+    x: str,
+    inputs: int,
+    outputs: int,
+    size: int = 3,
+    stride: int = 1,
+    group: int = 1,
+    pad: int | None = None,
+) -> str:
     edge = size // 2 if pad is None else pad
-    return net.call("Conv", x, net.weight(outputs, inputs // group, size, size), kernel_shape=[size, size], strides=[stride, stride],
-                    pads=[edge] * 4, dilations=[1, 1], group=group)  # fmt: skip
+    return net.call(
+        "Conv", x, net.weight(outputs, inputs // group, size, size), kernel_shape=[size, size],
+        strides=[stride, stride], pads=[edge] * 4, dilations=[1, 1], group=group,
+    )
 
 
 def _batch_norm(net: Network, x: str, channels: int) -> str:
-    parts = [net.weight(channels, positive=True), net.weight(channels, size=0.1), net.weight(channels, size=0.1), net.weight(channels, positive=True)]
+    parts = [
+        net.weight(channels, positive=True), net.weight(channels, size=0.1), net.weight(channels, size=0.1),
+        net.weight(channels, positive=True),
+    ]
     return net.call("BatchNormalization", x, *parts, epsilon=1e-5, momentum=0.9)
 
 
@@ -55,22 +71,31 @@ def _hard_swish(net: Network, x: str) -> str:
 def _squeeze_excite(net: Network, x: str, channels: int) -> str:
     inner = max(channels // 4, 4)
     y = net.call("GlobalAveragePool", x)
-    y = net.call("Relu", net.call("Add", _conv(net, y, channels, inner, 1), net.weight(1, inner, 1, 1, size=0.1)))
+    y = net.call(
+        "Relu", net.call("Add", _conv(net, y, channels, inner, 1), net.weight(1, inner, 1, 1, size=0.1))
+    )
     y = net.call("Add", _conv(net, y, inner, channels, 1), net.weight(1, channels, 1, 1, size=0.1))
     gate = net.call("Clip", net.call("Add", y, net.constant(3.0)), net.constant(0.0), net.constant(6.0))
     return net.call("Mul", x, net.call("Div", gate, net.constant(6.0)))
 
 
 def mobilenet(scale: int = 1, batch: Dimension = 1) -> ModelProto:
-    """MobileNetV3-like: depthwise convolutions, squeeze and excitation, hard swish, explicit padding, dropout."""
+    """MobileNetV3-like: depthwise convolutions, squeeze and excitation, hard swish, explicit padding,
+    dropout.
+    """
     net = Network()
     image = 224 // scale
     x = net.input("image", [batch, 3, image, image])
-    scaled = net.call("Div", net.call("Sub", x, net.constant([[[0.5]], [[0.4]], [[0.3]]])), net.constant([[[0.2]], [[0.3]], [[0.2]]]))
+    scaled = net.call(
+        "Div", net.call("Sub", x, net.constant([[[0.5]], [[0.4]], [[0.3]]])),
+        net.constant([[[0.2]], [[0.3]], [[0.2]]]),
+    )
     inputs = 16 // min(scale, 4)
     x = _hard_swish(net, _batch_norm(net, _conv(net, scaled, 3, inputs, 3, 2), inputs))
-    for expand, outputs, stride, excite in ((1, 16, 1, True), (4, 24, 2, False), (4, 24, 1, False), (4, 40, 2, True), (6, 40, 1, True),
-                                            (6, 48, 1, True), (6, 96, 2, True), (6, 96, 1, True)):  # fmt: skip
+    for expand, outputs, stride, excite in (
+        (1, 16, 1, True), (4, 24, 2, False), (4, 24, 1, False), (4, 40, 2, True), (6, 40, 1, True),
+        (6, 48, 1, True), (6, 96, 2, True), (6, 96, 1, True),
+    ):
         middle, outputs = inputs * expand, outputs // min(scale, 4)
         y = x
         if expand > 1:
@@ -86,7 +111,9 @@ def mobilenet(scale: int = 1, batch: Dimension = 1) -> ModelProto:
 
 
 def unet(scale: int = 1, batch: Dimension = 1) -> ModelProto:
-    """Down and up four times with joins; transposed convolutions with batch norms, and resizes computed from shapes."""
+    """Down and up four times with joins; transposed convolutions with batch norms, and resizes computed from
+    shapes.
+    """
     net = Network()
     image, width = 256 // scale, 64 // scale
     x = net.input("image", [batch, 3, image, image])
@@ -99,14 +126,21 @@ def unet(scale: int = 1, batch: Dimension = 1) -> ModelProto:
     skips = []
     for level in range(4):
         skips.append(x)
-        x = double(net.call("MaxPool", x, kernel_shape=[2, 2], strides=[2, 2]), width << level, width << level + 1)
+        x = double(
+            net.call("MaxPool", x, kernel_shape=[2, 2], strides=[2, 2]), width << level, width << level + 1
+        )
     for level in reversed(range(4)):
         inputs, outputs = width << level + 1, width << level
         if level % 2:
-            up = net.call("ConvTranspose", x, net.weight(inputs, outputs, 2, 2), strides=[2, 2], kernel_shape=[2, 2])
+            up = net.call(
+                "ConvTranspose", x, net.weight(inputs, outputs, 2, 2), strides=[2, 2], kernel_shape=[2, 2]
+            )
             up = net.call("Relu", _batch_norm(net, up, outputs))
         else:
-            up = net.call("Add", _conv(net, _double_size(net, x), inputs, outputs, 1), net.weight(outputs, 1, 1, size=0.1))
+            up = net.call(
+                "Add", _conv(net, _double_size(net, x), inputs, outputs, 1),
+                net.weight(outputs, 1, 1, size=0.1),
+            )
         x = double(net.call("Concat", skips.pop(), up, axis=1), outputs * 2, outputs)
     y = net.call("Sigmoid", _conv(net, x, width, 1, 1))
     return net.model({y: [batch, 1, image, image]})
@@ -115,11 +149,16 @@ def unet(scale: int = 1, batch: Dimension = 1) -> ModelProto:
 def _double_size(net: Network, x: str) -> str:
     """`interpolate(scale_factor=2)` as exporters write it: sizes computed from the shape."""
     shape = net.call("Shape", x)
-    head = net.call("Slice", shape, net.constant([0], "int64"), net.constant([2], "int64"), net.constant([0], "int64"))
+    head = net.call(
+        "Slice", shape, net.constant([0], "int64"), net.constant([2], "int64"), net.constant([0], "int64")
+    )
     sides = []
     for axis in (2, 3):
         side = net.call("Gather", net.call("Shape", x), net.constant(axis, "int64"), axis=0)
         doubled = net.call("Floor", net.call("Mul", net.call("Cast", side, to=1), net.constant(2.0)))
         sides.append(net.call("Unsqueeze", net.call("Cast", doubled, to=7), net.constant([0], "int64")))
     sizes = net.call("Concat", head, net.call("Cast", net.call("Concat", *sides, axis=0), to=7), axis=0)
-    return net.call("Resize", x, "", "", sizes, mode="nearest", coordinate_transformation_mode="asymmetric", nearest_mode="floor")
+    return net.call(
+        "Resize", x, "", "", sizes, mode="nearest", coordinate_transformation_mode="asymmetric",
+        nearest_mode="floor",
+    )

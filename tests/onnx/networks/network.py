@@ -55,8 +55,11 @@ class Network:
 
     def model(self, outputs: dict[str, list[Dimension]], opset: int = 17) -> ModelProto:
         """The network as a model; `outputs` gives the shape of each result."""
-        values = [helper.make_tensor_value_info(name, TensorProto.FLOAT, shape) for name, shape in outputs.items()]
+        values = [
+            helper.make_tensor_value_info(name, TensorProto.FLOAT, shape) for name, shape in outputs.items()
+        ]
         graph = helper.make_graph(self.nodes, "network", self.inputs, values, self.weights)
         return helper.make_model(
-            graph, opset_imports=[helper.make_opsetid("", opset)], ir_version=11 if opset > 22 else 8, producer_name="gslang-tests"
+            graph, opset_imports=[helper.make_opsetid("", opset)], ir_version=11 if opset > 22 else 8,
+            producer_name="gslang-tests",
         )

@@ -1,4 +1,6 @@
-"""A BERT encoder, GPT-2 blocks and Llama-like blocks, as exporters write them: every function in pieces, shapes computed."""
+"""A BERT encoder, GPT-2 blocks and Llama-like blocks, as exporters write them: every function in pieces,
+shapes computed.
+"""
 
 from __future__ import annotations
 
@@ -11,7 +13,10 @@ from tests.onnx.networks.network import Dimension, Network
 
 
 def _linear(net: Network, x: str, inputs: int, outputs: int) -> str:
-    return net.call("Add", net.call("MatMul", x, net.initializer(_matrix(net, inputs, outputs))), net.weight(outputs, size=0.1))
+    return net.call(
+        "Add", net.call("MatMul", x, net.initializer(_matrix(net, inputs, outputs))),
+        net.weight(outputs, size=0.1),
+    )
 
 
 def _matrix(net: Network, inputs: int, outputs: int) -> Any:
@@ -41,7 +46,9 @@ def _heads(net: Network, x: str, heads: int, width: int, perm: tuple[int, ...] =
 
 def _join_heads(net: Network, x: str, width: int) -> str:
     y = net.call("Transpose", x, perm=[0, 2, 1, 3])
-    shape = net.call("Concat", _dimension(net, y, 0), _dimension(net, y, 1), net.constant([width], "int64"), axis=0)
+    shape = net.call(
+        "Concat", _dimension(net, y, 0), _dimension(net, y, 1), net.constant([width], "int64"), axis=0
+    )
     return net.call("Reshape", y, shape)
 
 
@@ -58,13 +65,17 @@ def _gelu_tanh(net: Network, x: str) -> str:
 
 
 def bert(scale: int = 1, batch: Dimension = 1, opset: int = 17) -> ModelProto:
-    """12 layers (2 where narrowed), with a mask of tokens that count; the length is dynamic where the batch is."""
+    """12 layers (2 where narrowed), with a mask of tokens that count; the length is dynamic where the batch
+    is.
+    """
     net = Network()
     width, heads, layers = 768 // scale, 12 if scale == 1 else 4, 12 if scale == 1 else 2
     length: Dimension = 128 // scale if isinstance(batch, int) else "length"
     x = net.input("embeddings", [batch, length, width])
     mask = net.input("mask", [batch, length], TensorProto.INT64)
-    wide = net.call("Unsqueeze", net.call("Unsqueeze", mask, net.constant([1], "int64")), net.constant([2], "int64"))
+    wide = net.call(
+        "Unsqueeze", net.call("Unsqueeze", mask, net.constant([1], "int64")), net.constant([2], "int64")
+    )
     left = net.call("Sub", net.constant(1.0), net.call("Cast", wide, to=1))
     added = net.call("Mul", left, net.constant(-10000.0))
     x = _layer_norm(net, x, width)
@@ -72,12 +83,17 @@ def bert(scale: int = 1, batch: Dimension = 1, opset: int = 17) -> ModelProto:
         q = _heads(net, _linear(net, x, width, width), heads, width)
         k = _heads(net, _linear(net, x, width, width), heads, width, (0, 2, 3, 1))
         v = _heads(net, _linear(net, x, width, width), heads, width)
-        scores = net.call("Add", net.call("Div", net.call("MatMul", q, k), net.constant((width // heads) ** 0.5)), added)
+        scores = net.call(
+            "Add", net.call("Div", net.call("MatMul", q, k), net.constant((width // heads) ** 0.5)), added
+        )
         y = _join_heads(net, net.call("MatMul", net.call("Softmax", scores, axis=-1), v), width)
         x = _layer_norm(net, net.call("Add", _linear(net, y, width, width), x), width)
         y = _linear(net, _gelu_erf(net, _linear(net, x, width, 4 * width)), 4 * width, width)
         x = _layer_norm(net, net.call("Add", y, x), width)
-    return net.model({x: [batch, length, width]}, opset) if opset < 18 else _axes_as_operands(net, {x: [batch, length, width]}, opset)
+    return (
+        net.model({x: [batch, length, width]}, opset) if opset < 18
+        else _axes_as_operands(net, {x: [batch, length, width]}, opset)
+    )
 
 
 def _axes_as_operands(net: Network, outputs: dict[str, list[Dimension]], opset: int) -> ModelProto:
@@ -91,7 +107,9 @@ def _axes_as_operands(net: Network, outputs: dict[str, list[Dimension]], opset: 
 
 
 def gpt2(scale: int = 1, batch: Dimension = 1, opset: int = 17) -> ModelProto:
-    """12 blocks (2 where narrowed) with a causal mask sliced out of a constant, joined queries, keys and values."""
+    """12 blocks (2 where narrowed) with a causal mask sliced out of a constant, joined queries, keys and
+    values.
+    """
     net = Network()
     width, heads, blocks = 768 // scale, 12 if scale == 1 else 4, 12 if scale == 1 else 2
     length = 64 // scale
@@ -113,13 +131,18 @@ def gpt2(scale: int = 1, batch: Dimension = 1, opset: int = 17) -> ModelProto:
         y = _gelu_tanh(net, _linear(net, _layer_norm(net, x, width), width, 4 * width))
         x = net.call("Add", x, _linear(net, y, 4 * width, width))
     x = _layer_norm(net, x, width)
-    return net.model({x: [batch, length, width]}, opset) if opset < 18 else _axes_as_operands(net, {x: [batch, length, width]}, opset)
+    return (
+        net.model({x: [batch, length, width]}, opset) if opset < 18
+        else _axes_as_operands(net, {x: [batch, length, width]}, opset)
+    )
 
 
 def _rms_norm(net: Network, x: str, width: int) -> str:
     mean = net.call("ReduceMean", net.call("Pow", x, net.constant(2.0)), axes=[-1])
     root = net.call("Sqrt", net.call("Add", mean, net.constant(1e-6)))
-    return net.call("Mul", net.weight(width, positive=True), net.call("Mul", x, net.call("Div", net.constant(1.0), root)))
+    return net.call(
+        "Mul", net.weight(width, positive=True), net.call("Mul", x, net.call("Div", net.constant(1.0), root))
+    )
 
 
 def llama(scale: int = 1, batch: Dimension = 1, opset: int = 24) -> ModelProto:
@@ -141,7 +164,9 @@ def llama(scale: int = 1, batch: Dimension = 1, opset: int = 24) -> ModelProto:
         return net.call("Add", net.call("Mul", y, c), net.call("Mul", turned, s))
 
     def linear(y: str, inputs: int, outputs: int) -> str:
-        return net.call("MatMul", y, net.call("Transpose", net.initializer(_matrix(net, outputs, inputs)), perm=[1, 0]))
+        return net.call(
+            "MatMul", y, net.call("Transpose", net.initializer(_matrix(net, outputs, inputs)), perm=[1, 0])
+        )
 
     for _ in range(blocks):
         y = _rms_norm(net, x, width)
@@ -150,7 +175,8 @@ def llama(scale: int = 1, batch: Dimension = 1, opset: int = 24) -> ModelProto:
         v = _heads(net, linear(y, width, width), heads, width)
         scores = net.call("MatMul", q, net.call("Transpose", k, perm=[0, 1, 3, 2]))
         masked = net.call(
-            "Add", net.call("Mul", scores, net.constant((width // heads) ** -0.5)), net.constant(np.triu(np.full((length, length), -1e9), 1))
+            "Add", net.call("Mul", scores, net.constant((width // heads) ** -0.5)),
+            net.constant(np.triu(np.full((length, length), -1e9), 1)),
         )
         y = _join_heads(net, net.call("MatMul", net.call("Softmax", masked, axis=-1), v), width)
         x = net.call("Add", x, linear(y, width, width))
