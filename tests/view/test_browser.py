@@ -322,7 +322,11 @@ def test_accessibility(opened: Any, what: str, theme: str) -> None:
     rules = gslang.parse_rules(NEAR)
     history, result = recorded(rules, chain(["x", "a", "b", "c"]))
     data = run_data(history, "chain", rules, result)
-    pages = {"graph": graph_data(History(chain(["x", "a", "b"])), "g"), "gallery": gallery_of(NEAR), "blocks": graph_data(History(layers(4)), "g")}
+    pages = {
+        "graph": graph_data(History(chain(["x", "a", "b"])), "g"),
+        "gallery": gallery_of(NEAR),
+        "blocks": graph_data(History(layers(4)), "g"),
+    }
     tab = opened(pages.get(what, data), color_scheme=theme)
     if what == "step":
         tab.keyboard.press("]")
