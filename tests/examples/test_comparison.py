@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import importlib.util
+import re
+import shutil
 from collections import Counter
 from pathlib import Path
+from subprocess import run
 from types import ModuleType
 
 import numpy as np
@@ -90,3 +93,58 @@ def test_relax(name: str) -> None:
         for binding in block.bindings if hasattr(getattr(binding.value, "op", None), "name")
     )
     assert {operator: operators[operator] for operator in RELAX[name]} == RELAX[name]
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_inductor(name: str) -> None:
+    torch = pytest.importorskip("torch")
+    from torch._inductor.virtualized import V
+
+    models = module("inductor_models")
+    traced, inputs, mode = models.model(name)
+    before = traced(*inputs)
+    with V.set_fake_mode(mode):
+        assert module("inductor_rules").RULES[name]().apply(traced.graph)
+    traced.graph.eliminate_dead_code()
+    traced.recompile()
+    operators = Counter(node.target.__name__.partition(".")[0] for node in traced.graph.nodes if node.op == "call_function")
+    assert {operator: operators[operator] for operator in models.LEFT[name]} == models.LEFT[name]
+    both = zip(*((result if isinstance(result, (tuple, list)) else [result]) for result in (before, traced(*inputs))), strict=True)
+    assert all(torch.allclose(a, b, atol=1e-4) for a, b in both)
+
+
+def mlir(program: str) -> str:
+    """A program of MLIR, as it is called by itself or with a version by Debian. The test is skipped if there is none."""
+    found = next((path for name in (program, *(f"{program}-{version}" for version in range(25, 15, -1))) if (path := shutil.which(name))), None)
+    return found or pytest.skip(f"{program} is not installed")
+
+
+def compiled_pdll() -> str:
+    return run([mlir("mlir-pdll"), "-x=mlir", str(FOLDER / "rules.pdll")], check=True, capture_output=True, text=True).stdout
+
+
+def test_pdll_compiles() -> None:
+    assert compiled_pdll().count("pdl.pattern @") == 8
+
+
+SILU_IN_MLIR = """module @ir {
+  func.func @silu(%x: tensor<2x3xf32>) -> tensor<2x3xf32> {
+    %one = "onnx.Constant"() {value = dense<1.0> : tensor<f32>} : () -> tensor<f32>
+    %n = "onnx.Neg"(%x) : (tensor<2x3xf32>) -> tensor<2x3xf32>
+    %e = "onnx.Exp"(%n) : (tensor<2x3xf32>) -> tensor<2x3xf32>
+    %s = "onnx.Add"(%one, %e) : (tensor<f32>, tensor<2x3xf32>) -> tensor<2x3xf32>
+    %y = "onnx.Div"(%x, %s) : (tensor<2x3xf32>, tensor<2x3xf32>) -> tensor<2x3xf32>
+    return %y : tensor<2x3xf32>
+  }
+}
+"""
+
+
+def test_pdll_runs(tmp_path: Path) -> None:
+    """The patterns without C++ run in a test pass of `mlir-opt`."""
+    patterns = re.findall(r"^  pdl\.pattern @Silu.*?^  }.*?$", compiled_pdll(), re.DOTALL | re.MULTILINE)
+    text = "module @patterns {\n" + "\n".join(re.sub(r" loc\(#loc\d*\)", "", pattern) for pattern in patterns) + "\n}\n" + SILU_IN_MLIR
+    (tmp_path / "silu.mlir").write_text(text, encoding="utf-8")
+    command = [mlir("mlir-opt"), "--allow-unregistered-dialect", "--test-pdl-bytecode-pass", str(tmp_path / "silu.mlir")]
+    after = run(command, check=True, capture_output=True, text=True).stdout
+    assert len(patterns) == 2 and "onnx.Sigmoid" in after and "onnx.Mul" in after and "onnx.Div" not in after
