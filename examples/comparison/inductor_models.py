@@ -1,4 +1,4 @@
-"""The models of `models.py` as traced `aten` graphs, with the operators that are left once each rule has been applied."""
+"""The models of `models.py` as traced `aten` graphs, and the operators that each rule leaves."""
 
 from __future__ import annotations
 
@@ -17,7 +17,15 @@ def _gemms(x: Any, w: Any, b: Any, k: Any, w2: Any, k2: Any) -> Any:
 
 
 def _normed(x: Any, w: Any, scale: Any, shift: Any, mean: Any, variance: Any) -> Any:
-    return aten._native_batch_norm_legit_no_training(aten.convolution(x, w, None, [1, 1], [1, 1], [1, 1], False, [0, 0], 1), scale, shift, mean, variance, 0.1, 1e-3)[0]
+    return aten._native_batch_norm_legit_no_training(
+        aten.convolution(x, w, None, [1, 1], [1, 1], [1, 1], False, [0, 0], 1),
+        scale,
+        shift,
+        mean,
+        variance,
+        0.1,
+        1e-3,
+    )[0]
 
 
 _MODELS: dict[str, tuple[Callable[..., Any], list[tuple[int, ...]]]] = {

@@ -6,6 +6,7 @@ import importlib.util
 import re
 import shutil
 from collections import Counter
+from functools import partial
 from pathlib import Path
 from subprocess import run
 from types import ModuleType
@@ -107,20 +108,30 @@ def test_inductor(name: str) -> None:
         assert module("inductor_rules").RULES[name]().apply(traced.graph)
     traced.graph.eliminate_dead_code()
     traced.recompile()
-    operators = Counter(node.target.__name__.partition(".")[0] for node in traced.graph.nodes if node.op == "call_function")
+    called = [node.target.__name__ for node in traced.graph.nodes if node.op == "call_function"]
+    operators = Counter(name.partition(".")[0] for name in called)
     assert {operator: operators[operator] for operator in models.LEFT[name]} == models.LEFT[name]
-    both = zip(*((result if isinstance(result, (tuple, list)) else [result]) for result in (before, traced(*inputs))), strict=True)
-    assert all(torch.allclose(a, b, atol=1e-4) for a, b in both)
+    assert all(map(partial(torch.allclose, atol=1e-4), tensors(before), tensors(traced(*inputs))))
 
 
-def mlir(program: str) -> str:
-    """A program of MLIR, as it is called by itself or with a version by Debian. The test is skipped if there is none."""
-    found = next((path for name in (program, *(f"{program}-{version}" for version in range(25, 15, -1))) if (path := shutil.which(name))), None)
-    return found or pytest.skip(f"{program} is not installed")
+def tensors(result: object) -> list[object]:
+    return list(result) if isinstance(result, (tuple, list)) else [result]
+
+
+def output_of(program: str, *arguments: str) -> str:
+    """The output of a program of MLIR, which Debian installs with its version in its name.
+
+    The test is skipped if it is not installed.
+    """
+    names = [program, *(f"{program}-{version}" for version in range(25, 15, -1))]
+    installed = [name for name in names if shutil.which(name)]
+    if not installed:
+        pytest.skip(f"{program} is not installed")
+    return run([installed[0], *arguments], check=True, capture_output=True, text=True).stdout
 
 
 def compiled_pdll() -> str:
-    return run([mlir("mlir-pdll"), "-x=mlir", str(FOLDER / "rules.pdll")], check=True, capture_output=True, text=True).stdout
+    return output_of("mlir-pdll", "-x=mlir", str(FOLDER / "rules.pdll"))
 
 
 def test_pdll_compiles() -> None:
@@ -142,9 +153,10 @@ SILU_IN_MLIR = """module @ir {
 
 def test_pdll_runs(tmp_path: Path) -> None:
     """The patterns without C++ run in a test pass of `mlir-opt`."""
-    patterns = re.findall(r"^  pdl\.pattern @Silu.*?^  }.*?$", compiled_pdll(), re.DOTALL | re.MULTILINE)
-    text = "module @patterns {\n" + "\n".join(re.sub(r" loc\(#loc\d*\)", "", pattern) for pattern in patterns) + "\n}\n" + SILU_IN_MLIR
-    (tmp_path / "silu.mlir").write_text(text, encoding="utf-8")
-    command = [mlir("mlir-opt"), "--allow-unregistered-dialect", "--test-pdl-bytecode-pass", str(tmp_path / "silu.mlir")]
-    after = run(command, check=True, capture_output=True, text=True).stdout
-    assert len(patterns) == 2 and "onnx.Sigmoid" in after and "onnx.Mul" in after and "onnx.Div" not in after
+    compiled = re.sub(r" loc\(#loc\d*\)", "", compiled_pdll())
+    patterns = re.findall(r"^  pdl\.pattern @Silu.*?^  }$", compiled, re.DOTALL | re.MULTILINE)
+    file = tmp_path / "silu.mlir"
+    file.write_text("\n".join(["module @patterns {", *patterns, "}", SILU_IN_MLIR]), encoding="utf-8")
+    after = output_of("mlir-opt", "--allow-unregistered-dialect", "--test-pdl-bytecode-pass", str(file))
+    assert len(patterns) == 2 and "onnx.Sigmoid" in after and "onnx.Mul" in after
+    assert "onnx.Div" not in after
