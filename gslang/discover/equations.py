@@ -7,8 +7,9 @@ from collections.abc import Callable, Iterator, Sequence
 
 from gslang.base.quick_dataclass import dataclass
 from gslang.dialect.tensor_type import Type
-from gslang.discover.enumerate import Equation, Tree, key_of, match, replaced, variables
+from gslang.discover.enumerate import Equation
 from gslang.discover.formers import Former
+from gslang.discover.terms import Tree, count, key_of, leaves, match, replaced, variables
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,36 +43,35 @@ def candidates(
         if not ways:
             continue
         source, target = max(ways, key=lambda way: (*_gain(way[0], way[1], cost), way == ways[0]))
-        order = list(dict.fromkeys(leaves(source)))
-        names: dict[int, Tree] = {variable: k for k, variable in enumerate(order)}
-        made = Candidate(replaced(source, names), replaced(target, names), tuple(inputs[v] for v in order))
+        made = _candidate(source, target, inputs)
         found.setdefault((made.source, made.target), made)
     return sorted(
         found.values(),
         key=lambda c: (
-            count(c.source) + count(c.target), key_of(c.source, formers), key_of(c.target, formers),
+            count(c.source) + count(c.target),
+            key_of(c.source, formers),
+            key_of(c.target, formers),
         ),
     )
+
+
+def _candidate(source: Tree, target: Tree, types: Sequence[tuple[Type, ...]]) -> Candidate:
+    order = list(dict.fromkeys(leaves(source)))
+    names: dict[int, Tree] = {variable: k for k, variable in enumerate(order)}
+    return Candidate(replaced(source, names), replaced(target, names), tuple(types[v] for v in order))
+
+
+def turned_round(candidate: Candidate) -> Candidate | None:
+    """The candidate from right to left; None where its target has fewer inputs."""
+    if variables(candidate.target) != variables(candidate.source) or isinstance(candidate.target, int):
+        return None
+    return _candidate(candidate.target, candidate.source, candidate.types)
 
 
 def _gain(source: Tree, target: Tree, cost: Callable[[Tree], float | None]) -> tuple[float, int]:
     """The cost that a direction saves, and the number of operators by which its target is smaller."""
     before, after = cost(source), cost(target)
     return 0.0 if before is None or after is None else before - after, count(source) - count(target)
-
-
-def leaves(tree: Tree) -> Iterator[int]:
-    """The variables of a term, from left to right."""
-    if isinstance(tree, int):
-        yield tree
-    else:
-        for operand in tree[1:]:
-            yield from leaves(operand)
-
-
-def count(tree: Tree) -> int:
-    """The number of operators of a term."""
-    return 0 if isinstance(tree, int) else 1 + sum(map(count, tree[1:]))
 
 
 def _closed(equations: Sequence[Equation], inputs: Sequence[tuple[Type, ...]]) -> Iterator[Equation]:

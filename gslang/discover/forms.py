@@ -1,28 +1,26 @@
 """A candidate as the text of a rule: attributes open or stated, types left alone, equal, or with equal sizes.
 
-`forms` lists texts from the weakest conditions to the strongest; which of them holds is for `judge` to find
-out.
+`forms` lists texts from the weakest conditions to the strongest; which of them holds is for `judge` to
+find out.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import field
 from typing import Any
 
 from gslang.base.quick_dataclass import dataclass
 from gslang.dialect.dialect import Dialect
-from gslang.discover.conditions import Place, SizeConditions
-from gslang.discover.enumerate import Tree
+from gslang.discover.conditions import Place, Product, SizeConditions
 from gslang.discover.equations import Candidate
 from gslang.discover.formers import SIZES, Former, Symbol, shape_of
+from gslang.discover.terms import Tree
 from gslang.search.explained import shown
 
 NAMES = "xyzwvutsrqponmlkjihgfedcba"
-STYLES = ("open", "half", "stated")
-"""Requirements on attributes: that calls of one kind have the same, that those tried have the value that was
-tried, that all have."""
+_FLOATS = '("float16", "float32", "float64", "bfloat16")'
 _INFIX = {
     "add": "+",
     "subtract": "-",
@@ -43,56 +41,81 @@ class Form:
     conditions: tuple[str, ...]
 
 
-def forms(
-    candidate: Candidate,
-    name: str,
-    formers: Sequence[Former],
-    dialect: Dialect,
-    sizes: Iterable[SizeConditions],
-) -> Iterator[Form]:
-    """Texts of one rule, each once.
+@dataclass(frozen=True, slots=True)
+class Style:
+    """Requirements on attributes: `tried`, that those of these operators that were varied have the value
+    that was
+    tried; `all`, that all attributes have. The others are the same in calls of one kind."""
 
-    `sizes`: conditions on sizes at the ranks that the term was found with, asked for when all else is told.
-    """
+    tried: frozenset[str] = frozenset()
+    all: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Types:
+    """Requirements on inputs: one data type; shapes in common (pairs of variables, the later one first);
+    the ranks
+    that were tried; equal sizes; that the data type is one of floating-point numbers."""
+
+    dtype: bool = False
+    alike: tuple[tuple[int, int], ...] = ()
+    ranked: bool = False
+    sized: bool = False
+    floats: bool = False
+
+
+def forms(
+    candidate: Candidate, name: str, formers: Sequence[Former], dialect: Dialect,
+    sizes: Sequence[SizeConditions],
+) -> Iterator[Form]:  # fmt: skip
+    """Texts of one rule, each once; `sizes`: enough conditions at the ranks that the term was found with."""
     seen: set[str] = set()
-    known = list(sizes) if _has_symbols(candidate, formers) else []
-    read: list[SizeConditions | None] = [SizeConditions((), conditions.symbols) for conditions in known] or [
-        None
-    ]
-    ways = [(kind, style, where) for kind in ("any", "dtype", "alike") for style in STYLES for where in read]
-    for kind, style, where in ways:
-        form = rule_text(candidate, name, formers, dialect, style, kind, where)
-        if form is not None and form.text not in seen:
-            seen.add(form.text)
-            yield form
-    for conditions in known or list(sizes):
-        for style in STYLES:
-            form = rule_text(candidate, name, formers, dialect, style, "ranked", conditions)
+    for types, conditions in _conditions(sizes):
+        for style in _styles(candidate, formers):
+            form = rule_text(candidate, name, formers, dialect, style, types, conditions)
             if form is not None and form.text not in seen:
                 seen.add(form.text)
                 yield form
 
 
+def _conditions(sizes: Sequence[SizeConditions]) -> Iterator[tuple[Types, SizeConditions]]:
+    free = [conditions for conditions in sizes if not conditions.equal and not conditions.products]
+    for types in (Types(), Types(dtype=True), Types(dtype=True, floats=True)):
+        for conditions in free:
+            yield types, conditions
+    for conditions in sizes:
+        for alike in conditions.alike:
+            yield Types(True, alike), conditions
+    for ranked in (False, True):
+        for conditions in sizes:
+            yield Types(True, (), ranked, True), conditions
+
+
+def _styles(candidate: Candidate, formers: Sequence[Former]) -> list[Style]:
+    """From the weakest: attributes of no operator are stated, of one, of all; all are."""
+    calls = [formers[tree[0]] for tree in _subterms(candidate.source) if isinstance(tree, tuple)]
+    tried = sorted({former.op for former in calls if former.attrs})
+    single = [Style(frozenset({op})) for op in tried] if len(tried) > 1 else []
+    return [Style(), *single, Style(frozenset(tried)), Style(all=True)]
+
+
 def rule_text(
-    candidate: Candidate,
-    name: str,
-    formers: Sequence[Former],
-    dialect: Dialect,
-    style: str,
-    kind: str,
-    sizes: SizeConditions | None,
-) -> Form | None:
+    candidate: Candidate, name: str, formers: Sequence[Former], dialect: Dialect,
+    style: Style, types: Types, sizes: SizeConditions,
+) -> Form | None:  # fmt: skip
     """One form; None where an attribute is a size and nothing tells whose."""
-    places = {} if sizes is None else dict(sizes.symbols)
-    if sizes is None and _has_symbols(candidate, formers):
+    places = dict(sizes.symbols)
+    if any(symbol not in places for symbol in symbols_of(candidate, formers)):
         return None
-    header, words = _header(candidate, kind)
+    header, words = _header(candidate, types)
     source = _Writer(formers, dialect, places, style, True)
     shared = _shared(candidate.source) | (_subterms(candidate.source) & _subterms(candidate.target))
     result = source.expression(candidate.source, shared)
     target = _Writer(formers, dialect, places, style, False, dict(source.named), source.givers)
     outcome = target.expression(candidate.target, _shared(candidate.target))
-    where = [] if sizes is None else [f"{_size(a)} == {_size(b)}" for a, b in sizes.equal]
+    where = [f"{_size(a)} == {_size(b)}" for a, b in sizes.equal] if types.sized else []
+    where += [_product(sides) for sides in sizes.products] if types.sized else []
+    where += [f"{NAMES[0]}.dtype in {_FLOATS}"] if types.floats else []
     words += [*where, *source.stated]
     lines = [f"rule {name}({', '.join(header)}) {{", *(f"    {line};" for line in source.lines)]
     result, outcome = _plain(result), _plain(outcome)
@@ -101,12 +124,22 @@ def rule_text(
     return Form("\n".join(lines) + "\n", tuple(dict.fromkeys(words)))
 
 
+def law_text(candidate: Candidate, name: str, formers: Sequence[Former], dialect: Dialect) -> str:
+    """A rule that says what was seen, with all attributes as they were and no conditions: not to be
+    believed."""
+    writer = _Writer(formers, dialect, {}, Style(all=True), False, sized=True)
+    source, target = (
+        _plain(writer.expression(tree, set())) for tree in (candidate.source, candidate.target)
+    )
+    return f"rule {name}({', '.join(NAMES[: len(candidate.types)])}): {source} => {target};\n"
+
+
 def graph_text(candidate: Candidate, formers: Sequence[Former], dialect: Dialect) -> str:
     """The body of a test: inputs of the first sizes, source and target with all attributes stated."""
     inputs = [f"{NAMES[k]}: input {types[0]};" for k, types in enumerate(candidate.types)]
     sides = []
     for tree in (candidate.source, candidate.target):
-        writer = _Writer(formers, dialect, {}, "stated", False, sized=True)
+        writer = _Writer(formers, dialect, {}, Style(all=True), False, sized=True)
         result = writer.expression(tree, _shared(tree))
         sides.append("\n".join([*(f"    {line};" for line in writer.lines), f"    {result}"]))
     return "    " + "  ".join(inputs) + "\n" + sides[0] + "\n  =>\n" + sides[1] + "\n"
@@ -137,26 +170,31 @@ def _named_value(value: Any) -> str:
     if isinstance(value, Symbol):
         return value.name
     return (
-        f"({', '.join(map(_named_value, value))}{',' * (len(value) == 1)})" if isinstance(value, tuple)
+        f"({', '.join(map(_named_value, value))}{',' * (len(value) == 1)})"
+        if isinstance(value, tuple)
         else shown(value)
     )
 
 
-def _header(candidate: Candidate, kind: str) -> tuple[list[str], list[str]]:
+def _product(sides: Product) -> str:
+    (a, b), (c, d) = sides
+    return f"{_size(a)} * {_size(b)} == {_size(c)} * {_size(d)}"
+
+
+def _header(candidate: Candidate, asked: Types) -> tuple[list[str], list[str]]:
     """Inputs with what is asked of their types, and that in words."""
     header, words = [], []
-    first: dict[Any, str] = {}
+    alike = dict(asked.alike)
     for k, types in enumerate(candidate.types):
         name = NAMES[k]
         inner = []
         rank = len(shape_of(types[0]))
-        if kind == "alike" and types in first:
-            inner.append(f"shape = {first[types]}.shape")
-        if kind == "ranked":
+        if k in alike:
+            inner.append(f"shape = {NAMES[alike[k]]}.shape")
+        if asked.ranked:
             inner.append(f"shape = ({', '.join(['_'] * rank)}{',' * (rank == 1)})")
-        if kind != "any" and k:
+        if asked.dtype and k:
             inner.append(f"dtype = {NAMES[0]}.dtype")
-        first.setdefault(types, name)
         header.append(f"{name}: any({', '.join(inner)})" if inner else name)
         words += [f"{name}: {', '.join(inner)}"] if inner else []
     return header, words
@@ -164,16 +202,13 @@ def _header(candidate: Candidate, kind: str) -> tuple[list[str], list[str]]:
 
 @dataclass(slots=True)
 class _Writer:
-    """`named`: subterm → its name.
-
-    `givers`: former → the name of the source's first call of it. `stated`: attributes that the source asks
-    for.
-    """
+    """`named`: subterm → its name. `givers`: former → the name of the source's first call of it. `stated`:
+    attributes that the source asks for."""
 
     formers: Sequence[Former]
     dialect: Dialect
     places: Mapping[str, Place]
-    style: str
+    style: Style
     is_source: bool
     named: dict[Tree, str] = field(default_factory=dict)
     givers: dict[Former, str] = field(default_factory=dict)
@@ -190,7 +225,7 @@ class _Writer:
         operands = [self.expression(operand, shared) for operand in tree[1:]]
         text = self._call(former, operands)
         gives = (
-            self.style != "stated" and self.is_source and former not in self.givers and self._declared(former)
+            not self.style.all and self.is_source and former not in self.givers and self._declared(former)
         )
         if not gives and tree not in shared:
             return f"({text})" if text.count(" ") and former.op in _INFIX else text
@@ -222,27 +257,26 @@ class _Writer:
         return text if former.index is None else f"{text}.{former.index}"
 
     def _attributes(self, former: Former, giver: str | None) -> list[str]:
+        is_open = not self.style.all and former.op not in self.style.tried
         symbols = [f"{name} = {self._value(value)}" for name, value in former.attrs if _mentions(value)]
-        if self.style != "stated" and giver is not None:
+        if not self.style.all and giver is not None:
             return [f"{giver}.*"]
-        if self.style == "open" and self.is_source:
+        if is_open and self.is_source:
             return symbols
         signature = self.dialect.operators[former.op]
         given = dict(former.attrs)
         complete = signature.complete(given)
-        names = (
-            complete if self.is_source and self.style == "stated"
-            else [
-                name
-                for name, value in complete.items()
-                if name in given or not self.is_source and name not in signature.defaults
-            ]
-        )
-        handed = self._handed(complete) if self.style == "open" else {}
+        if self.is_source and self.style.all:
+            names = list(complete)
+        else:
+            needed = () if self.is_source else signature.attributes.keys() - signature.defaults.keys()
+            names = [name for name in complete if name in given or name in needed]
+        handed = self._handed(complete) if is_open else {}
         names = [*names, *(name for name in handed if name not in names)]
         texts = [
             f"{name} = {handed.get(name) or self._value(complete[name])}"
-            for name in signature.attributes if name in names
+            for name in signature.attributes
+            if name in names
         ]
         if self.is_source:
             self.stated += [
@@ -252,8 +286,7 @@ class _Writer:
 
     def _handed(self, complete: Mapping[str, Any]) -> dict[str, str]:
         """Attributes that a call of the source has under the same name, with the same value: the axis of a
-        softmax is that of a log_softmax.
-        """
+        softmax is that of a log_softmax."""
         found: dict[str, str] = {}
         for former, giver in self.givers.items():
             own = self.dialect.operators[former.op].complete(dict(former.attrs))
@@ -306,10 +339,6 @@ def symbols_of(candidate: Candidate, formers: Sequence[Former]) -> list[str]:
             for _, value in formers[tree[0]].attrs:
                 look(value)
     return sorted(found)
-
-
-def _has_symbols(candidate: Candidate, formers: Sequence[Former]) -> bool:
-    return bool(symbols_of(candidate, formers))
 
 
 def _subterms(tree: Tree) -> set[Tree]:

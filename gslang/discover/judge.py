@@ -1,34 +1,37 @@
-"""The weakest form of a candidate that holds: each form meets a few instances first, and the verifier if none
-differs.
-"""
+"""The weakest form of a candidate that holds: each form meets a few instances first, and the verifier if
+none differs."""
 
 from __future__ import annotations
 
 import warnings
 from collections.abc import Sequence
+from dataclasses import replace
 from itertools import islice
 
-from gslang.api import RuleError, parse_rules
 from gslang.base.quick_dataclass import dataclass
-from gslang.check.checked import CheckedRule
+from gslang.base.source import Source
+from gslang.check.check import check_source
+from gslang.check.checked import CheckedProgram, CheckedRule
 from gslang.dialect.dialect import Dialect
-from gslang.discover.conditions import size_conditions
-from gslang.discover.enumerate import Tree
-from gslang.discover.equations import Candidate
+from gslang.discover.conditions import SizeConditions, size_conditions
+from gslang.discover.equations import Candidate, turned_round
 from gslang.discover.formers import Former
-from gslang.discover.forms import forms, graph_text, symbols_of
+from gslang.discover.forms import Style, Types, forms, graph_text, rule_text, symbols_of
+from gslang.discover.terms import Tree, count
 from gslang.engine.lower import program_of
 from gslang.engine.machine import matches
+from gslang.formats.json_graph import read_json
 from gslang.graph.graph import Graph
 from gslang.verify.compare import can_be_computed, compare
 from gslang.verify.evidence import Settings, refutes
 from gslang.verify.instances import Instance, Search, instances
 from gslang.verify.paste import as_test
-from gslang.verify.verdict import ORDER, verify_now
+from gslang.verify.verdict import ORDER, Verdict, verify_now
 
-_FEW = 10  # instances that a form meets before the verifier looks at it
+_FEW = 6  # instances that a form meets before the verifier looks at it, and there beside a proof
 _SECONDS = 1.5
-_WANTED = 16  # instances of the verifier
+_MOSTLY = 0.9  # of the cases in which a candidate holds are enough
+_WANTED = 16  # instances without a proof
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,6 +40,8 @@ class Judged:
     (empty without one).
 
     `verdict`, `reason`: of the verifier. `conditions`: what the rule asks for beyond its operators.
+    `turned`: the
+    candidate is the one that was found from right to left.
     """
 
     candidate: Candidate
@@ -47,47 +52,87 @@ class Judged:
     reason: str
     test: str
     stays: str = ""
+    turned: bool = False
 
 
 def judge(
     candidate: Candidate, name: str, prelude: str, formers: Sequence[Former], dialect: Dialect, require: str
 ) -> Judged | None:
-    """The first form whose verdict is at least `require`; None if there is none."""
-    least = ORDER.index(require)
-    refuted: list[Graph] = []
+    """The first form whose verdict is at least `require`; None if there is none. A candidate that is as
+    large on
+    both sides is read from right to left if that takes conditions that exclude less, or if there is no
+    form from
+    left to right."""
+    ways = [candidate]
+    turned = turned_round(candidate)
+    if turned is not None and count(turned.source) == count(turned.target):
+        ways.append(turned)
+    sizes = [size_conditions(way, formers, dialect, symbols_of(way, formers)) for way in ways[:1]]
+    if len(ways) > 1 and not (sizes[0] and sizes[0][0].admits > _MOSTLY):
+        sizes.append(size_conditions(ways[1], formers, dialect, symbols_of(ways[1], formers)))
+        if sizes[1] and not (sizes[0] and sizes[0][0].admits >= sizes[1][0].admits):
+            ways, sizes = ways[::-1], sizes[::-1]
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", RuntimeWarning)  # NumPy's, where random numbers make NaN
-        # computed if no form before needs none
-        sizes = size_conditions(candidate, formers, dialect, symbols_of(candidate, formers))
-        for form in forms(candidate, name, formers, dialect, sizes):
-            rule = _rule(prelude + form.text, name)
-            if rule is None:
-                continue
-            wrong = _differs(rule)
-            if wrong is not None:
-                refuted.append(wrong.before)
-                continue
-            verdict = verify_now(rule, Settings(_SECONDS * 4, wanted=_WANTED))
-            if ORDER.index(verdict.verdict) >= least:
-                test = graph_text(candidate, formers, dialect)
-                return Judged(
-                    candidate, name, form.text, form.conditions, verdict.verdict, verdict.reason, test,
-                    _stays(rule, refuted),
-                )
+        for way, conditions in zip(ways, sizes):
+            own = name if way is candidate else named(way, formers)
+            found = _one_way(way, own, prelude, formers, dialect, require, conditions)
+            if found is not None:
+                return replace(found, turned=way is not candidate)
     return None
+
+
+def _one_way(
+    candidate: Candidate, name: str, prelude: str, formers: Sequence[Former], dialect: Dialect, require: str,
+    sizes: Sequence[SizeConditions],
+) -> Judged | None:  # fmt: skip
+    """`refuted` collects what shows that a form is wrong: the next one has to exclude that before it is
+    tried."""
+    least = ORDER.index(require)
+    refuted: list[Graph] = []
+    test = graph_text(candidate, formers, dialect)
+    for form in forms(candidate, name, formers, dialect, sizes):
+        program = check_source(
+            Source("<discovered>", f'{prelude}{form.text}test "it" for {name} {{\n{test}}}\n')
+        )
+        rule = program.rules.get(name) if program.ok else None
+        if rule is None or any(_matches(rule, graph) for graph in refuted):
+            continue
+        wrong = _differs(rule)
+        if wrong is not None:
+            refuted.append(wrong.before)
+            continue
+        verdict = _verdict(rule, program)
+        if verdict.counterexample is not None:
+            refuted.append(read_json(verdict.counterexample.source, dialect=rule.dialect))
+        if ORDER.index(verdict.verdict) >= least:
+            return Judged(
+                candidate,
+                name,
+                form.text,
+                form.conditions,
+                verdict.verdict,
+                verdict.reason,
+                test,
+                _stays(rule, refuted),
+            )
+    return None
+
+
+def _verdict(rule: CheckedRule, program: CheckedProgram) -> Verdict:
+    """The verdict on a rule with a test in `program`. A proof needs few instances beside it; without one,
+    more
+    are looked at."""
+    first = verify_now(rule, Settings(_SECONDS * 4, wanted=_FEW), [program])
+    if first.verdict not in ("exact", "tested"):
+        return first
+    return verify_now(rule, Settings(_SECONDS * 4, wanted=_WANTED, proof_steps=0), [program])
 
 
 def family(candidate: Candidate, formers: Sequence[Former], dialect: Dialect) -> str:
     """The same for candidates that differ in attributes or types only: one rule may be all of them."""
-    first = next(iter(forms(candidate, "it", formers, dialect, ())), None)
+    first = rule_text(candidate, "it", formers, dialect, Style(), Types(), SizeConditions(()))
     return first.text if first is not None else repr((candidate.source, candidate.target))
-
-
-def _rule(text: str, name: str) -> CheckedRule | None:
-    try:
-        return parse_rules(text, "<discovered>").known[name]
-    except RuleError:
-        return None
 
 
 def _differs(rule: CheckedRule) -> Instance | None:
@@ -105,10 +150,14 @@ def _differs(rule: CheckedRule) -> Instance | None:
 def _stays(rule: CheckedRule, refuted: Sequence[Graph]) -> str:
     """The body of a test in which nothing matches: where a form with weaker conditions was wrong."""
     for graph in refuted:
-        if all(next(matches(program_of(rule), graph, start), None) is None for start in graph.outputs):
+        if not _matches(rule, graph):
             lines = as_test(rule, graph).splitlines()[1:-1]
             return "\n".join(lines) + "\n"
     return ""
+
+
+def _matches(rule: CheckedRule, graph: Graph) -> bool:
+    return any(next(matches(program_of(rule), graph, start), None) is not None for start in graph.outputs)
 
 
 def named(candidate: Candidate, formers: Sequence[Former]) -> str:

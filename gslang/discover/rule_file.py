@@ -1,85 +1,85 @@
-"""Discovered rules as the text of a file: documentation, tests, in the one style.
-
-Tests that would fail are left out, and lints are seen to.
-"""
+"""Discovered rules as the text of a file: documentation, tests, in the one style. Tests that would fail
+are left out, and lints are seen to."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from dataclasses import field
 from pathlib import Path
 from textwrap import wrap
 
+from gslang.base.quick_dataclass import dataclass
 from gslang.base.source import Source
 from gslang.check.check import check_source
-from gslang.discover.discover import Plan, used
 from gslang.discover.forms import equation_text
 from gslang.discover.judge import Judged
+from gslang.discover.plan import Plan, used
 from gslang.discover.usefulness import Use
 from gslang.engine.meaning import with_meanings
 from gslang.fmt.format_source import format_source
 from gslang.testing import run_tests
 
 
-def rule_file(
-    plan: Plan,
-    rules: Sequence[tuple[Judged, Use]],
-    output: str | None,
-    cost: str,
-    annotations: Mapping[str, Sequence[str]],
-    graphs: int,
-) -> str:
-    """The formatted text of a file at `output` (None: nowhere yet). `annotations`: of rules by name."""
-    question = plan.question
-    operators = ", ".join(dict.fromkeys(f"`{former.op}`" for former in plan.formers if former.op))
-    head = [
-        f"#! Found by `gslc discover` over {operators}, in terms of up to {question.size} operators.",
-        f"dialect {question.dialect};",
-    ]
-    folder = Path(output).parent if output is not None and output != "-" else Path()
-    head += [f"use {used(source, folder)};" for source in plan.sources]
-    name = output if output not in (None, "-") else str(Path.cwd() / "found.gsl")
-    tests = _passing(plan, rules, annotations)
-    items = []
-    for rule, use in rules:
-        about = _documentation(plan, rule, use, cost, graphs)
-        items.append(
-            "\n".join([*(f"## {line}" for line in about), *annotations.get(rule.name, ()), rule.text])
+@dataclass(slots=True)
+class RuleFile:
+    """A file at `output` (None: nowhere yet). `cost`, `graphs`: of the ranking. `annotations`: of rules by
+    name."""
+
+    plan: Plan
+    rules: list[tuple[Judged, Use]]
+    output: str | None
+    cost: str
+    graphs: int
+    annotations: dict[str, list[str]] = field(default_factory=dict)
+    _passing: dict[str, bool] = field(default_factory=dict)
+
+    def text(self) -> str:
+        """The formatted text."""
+        question = self.plan.question
+        operators = ", ".join(dict.fromkeys(f"`{former.op}`" for former in self.plan.formers if former.op))
+        about = (
+            f"#! Found by `gslc discover` over {operators}, in terms of up to {question.size} operators."
         )
-        items += tests[rule.name]
-    text = "\n".join(head) + "\n\n" + "\n".join(items)
-    formatted = format_source(Source(str(name), text)).text
-    return text if formatted is None else formatted
+        named = self.output not in (None, "-")
+        folder = Path(self.output).parent if self.output is not None and named else Path()
+        head = [
+            about,
+            f"dialect {question.dialect};",
+            *(f"use {used(source, folder)};" for source in self.plan.sources),
+        ]
+        items = []
+        for rule, use in self.rules:
+            lines = [f"## {line}" for line in self._documentation(rule, use)]
+            items.append("\n".join([*lines, *self.annotations.get(rule.name, ()), rule.text]))
+            items += self._tests(rule)
+        text = "\n".join(head) + "\n\n" + "\n".join(items)
+        name = str(self.output) if named else str(Path.cwd() / "found.gsl")
+        formatted = format_source(Source(name, text)).text
+        return text if formatted is None else formatted
 
+    def _documentation(self, rule: Judged, use: Use) -> list[str]:
+        verdict = rule.verdict[0].upper() + rule.verdict[1:]
+        lines = [f"{equation_text(rule.candidate, self.plan.formers)}.", f"{verdict}: {rule.reason}."]
+        if self.graphs:
+            saved = f", saving {use.saved:g} ({self.cost})" if use.saved else ""
+            lines.append(f"Fires {use.fired} times on {self.graphs} graph{'s' * (self.graphs > 1)}{saved}.")
+        return [
+            part
+            for line in lines
+            for part in wrap(line, 100, break_long_words=False, break_on_hyphens=False)
+        ]
 
-def _documentation(plan: Plan, rule: Judged, use: Use, cost: str, graphs: int) -> list[str]:
-    verdict = rule.verdict[0].upper() + rule.verdict[1:]
-    lines = [f"{equation_text(rule.candidate, plan.formers)}.", f"{verdict}: {rule.reason}."]
-    if graphs:
-        saved = f", saving {use.saved:g} ({cost})" if use.saved else ""
-        lines.append(f"Fires {use.fired} times on {graphs} graph{'s' * (graphs > 1)}{saved}.")
-    return [
-        part for line in lines for part in wrap(line, 100, break_long_words=False, break_on_hyphens=False)
-    ]
-
-
-def _passing(
-    plan: Plan, rules: Sequence[tuple[Judged, Use]], annotations: Mapping[str, Sequence[str]]
-) -> dict[str, list[str]]:
-    """The tests of each rule that pass: one where it fires, one where a rule with weaker conditions would be
-    wrong.
-    """
-    found: dict[str, list[str]] = {}
-    for rule, _ in rules:
+    def _tests(self, rule: Judged) -> list[str]:
+        """The tests that pass: one where the rule fires, one where a rule with weaker conditions would be
+        wrong."""
         bodies = [("it fires", rule.test), ("what it needs", rule.stays)]
         texts = [f'test "{title}" for {rule.name} {{\n{body}}}\n' for title, body in bodies if body]
-        found[rule.name] = [
-            text
-            for text in texts
-            if _passes("\n".join([plan.prelude, *annotations.get(rule.name, ()), rule.text, text]))
-        ]
-    return found
+        head = "\n".join([self.plan.prelude, *self.annotations.get(rule.name, ()), rule.text])
+        return [text for text in texts if self._passes(f"{head}\n{text}")]
 
-
-def _passes(text: str) -> bool:
-    program = check_source(Source("<discovered>", text))
-    return program.ok and all(outcome.passed for outcome in run_tests(with_meanings(program)))
+    def _passes(self, text: str) -> bool:
+        if text not in self._passing:
+            program = check_source(Source("<discovered>", text))
+            self._passing[text] = program.ok and all(
+                outcome.passed for outcome in run_tests(with_meanings(program))
+            )
+        return self._passing[text]

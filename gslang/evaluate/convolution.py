@@ -20,7 +20,10 @@ Attrs = Mapping[str, Any]
 def _padded(x: Any, pads: Sequence[tuple[int, int]], value: Any = 0) -> Any:
     if not any(a or b for a, b in pads):
         return x
-    return np.pad(x, [(0, 0), (0, 0), *pads], constant_values=value)
+    wide = np.full((*x.shape[:2], *(a + d + b for d, (a, b) in zip(x.shape[2:], pads))), value, x.dtype)
+    inside = (slice(None), slice(None)) + tuple(slice(a, a + d) for d, (a, _) in zip(x.shape[2:], pads))
+    wide[inside] = x
+    return wide
 
 
 def _windows(x: Any, sizes: Sequence[int], strides: Sequence[int], dilations: Sequence[int]) -> Any:

@@ -82,6 +82,8 @@ def transform_layout(x: Any, source: str, target: str) -> Any:
     """Carry an array from one layout into another; blocks such as `4c` are split off or merged, the last one
     padded.
     """
+    if source == target:
+        return x
     parts = parse_layout(source)
     letters = [letter for letter, _ in parts]
     for position, (letter, block) in reversed(list(enumerate(parts))):  # merge blocks into their axes

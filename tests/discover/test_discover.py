@@ -14,21 +14,14 @@ from gslang.api import load
 from gslang.cli.main import main
 from gslang.dialect.load import load_dialect
 from gslang.discover.conditions import size_conditions
-from gslang.discover.discover import Question, plan_of
-from gslang.discover.enumerate import (
-    Equation,
-    Evaluator,
-    Found,
-    enumerate_terms,
-    fingerprint,
-    key_of,
-    match,
-    replaced,
-)
+from gslang.discover.enumerate import Equation, Found, enumerate_terms
 from gslang.discover.equations import Candidate, candidates
+from gslang.discover.evaluator import Evaluator, fingerprint, input_value
 from gslang.discover.formers import SIZES, Former, Symbol, read_operators, types_at
 from gslang.discover.forms import forms
 from gslang.discover.implied import Settings, implied
+from gslang.discover.plan import Question, plan_of
+from gslang.discover.terms import key_of, match, replaced
 from gslang.formats.json_graph import write_json
 from gslang.graph.builder import Builder
 
@@ -102,8 +95,6 @@ def types_of(types: list[tuple[object, ...]], at: int) -> object:
 
 
 def value(number: int, at: int, types: list[tuple[object, ...]]) -> np.ndarray:
-    from gslang.discover.enumerate import input_value
-
     return input_value(number, at, types[number][at])  # type: ignore[arg-type, no-any-return]
 
 
@@ -137,13 +128,13 @@ def test_sizes_that_must_be_equal() -> None:
     assert {((2, 1), (0, 1))} <= set(conditions[0].equal) or {((3, 1), (1, 1))} <= set(conditions[0].equal)
     product = Candidate((0, (0, 0, 1), 2), (0, 0, (0, 1, 2)), (types_at(("n", "n")),) * 3)
     # the source's own types say it all
-    assert next(size_conditions(product, (PRODUCT,), load_dialect("relay"), [])).equal == ()
+    assert size_conditions(product, (PRODUCT,), load_dialect("relay"), [])[0].equal == ()
 
 
 def test_a_size_among_attributes_is_read_from_an_input() -> None:
     formers = (*SPLIT, JOIN[0])
     candidate = Candidate((0, (2, 0, 1)), 0, (types_at(("n", "n")),) * 2)
-    conditions = next(size_conditions(candidate, formers, load_dialect("relay"), ["n"]))
+    conditions = size_conditions(candidate, formers, load_dialect("relay"), ["n"])[0]
     text = next(f.text for f in forms(candidate, "r", formers, load_dialect("relay"), [conditions]))
     assert "indices_or_sections = (x.shape[0],)" in text
 

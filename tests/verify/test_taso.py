@@ -1,6 +1,7 @@
 """TASO's substitutions become rules that check; some hold only with conditions.
 
-Needs the shared data for the whole file.
+`taso/graph_subst.json` has the 133 substitutions of TASO (jiazhihao/TASO, `graph_subst.pb`; Apache License
+2.0), one per line.
 """
 
 from __future__ import annotations
@@ -18,8 +19,7 @@ from gslang.taso.read import read_substitutions
 from gslang.taso.write import translate_all, write_rules
 from gslang.verify.verdict import Settings, verify_now
 
-FILE = Path(__file__).parent.parent.parent.parent / "shared" / "data" / "taso" / "graph_subst.json"
-shared = pytest.mark.skipif(not FILE.exists(), reason="../shared is absent")
+FILE = Path(__file__).parent / "taso" / "graph_subst.json"
 FAST = Settings(seconds=5, wanted=4, proof_steps=0)
 # What states no side condition, and does not hold without one.
 REFUTED = {
@@ -241,7 +241,7 @@ def test_a_file_that_is_not_there_and_a_folder_that_cannot_be(
 
 @pytest.fixture(scope="module")
 def whole(tmp_path_factory: pytest.TempPathFactory) -> dict[bool, api.RuleSet]:
-    """The shared file, as it is and with conditions."""
+    """The whole file, as it is and with conditions."""
     sets = {}
     for with_conditions in (False, True):
         folder = tmp_path_factory.mktemp("taso")
@@ -250,7 +250,6 @@ def whole(tmp_path_factory: pytest.TempPathFactory) -> dict[bool, api.RuleSet]:
     return sets
 
 
-@shared
 @pytest.mark.parametrize("with_conditions", [False, True])
 def test_all_substitutions_check(with_conditions: bool, whole: dict[bool, api.RuleSet]) -> None:
     rules = whole[with_conditions]
@@ -259,7 +258,6 @@ def test_all_substitutions_check(with_conditions: bool, whole: dict[bool, api.Ru
     assert {k for k, rule in enumerate(rules.own.values()) if rule.disconnected} == DISCONNECTED
 
 
-@shared
 def test_conditions_are_added_where_needed() -> None:
     rules = translate_all(read_substitutions(FILE), str(FILE), True)
     assert {k for k, rule in enumerate(rules) if rule.conditions} == REFUTED
@@ -267,13 +265,11 @@ def test_conditions_are_added_where_needed() -> None:
     assert {"w1.shape[1] == x1.shape[1]", "w2.shape[1] == x2.shape[1]"} < set(rules[98].conditions)
 
 
-@shared
 @pytest.mark.parametrize("index", sorted(REFUTED))
 def test_refuted_as_the_file_has_them(index: int, whole: dict[bool, api.RuleSet]) -> None:
     assert verify_now(whole[False].own[f"taso_{index:03}"], Settings(seconds=5)).verdict == "refuted"
 
 
-@shared
 @pytest.mark.parametrize("index", [k for k in range(133) if k % 5 == 0 or k in REFUTED])
 def test_accepted_with_conditions(index: int, whole: dict[bool, api.RuleSet]) -> None:
     verdict = verify_now(whole[True].own[f"taso_{index:03}"], FAST)
@@ -299,7 +295,6 @@ def test_the_manual_has_every_verdict() -> None:
     assert {k for k, cells in table.items() if "disconnected" in cells[0]} == DISCONNECTED
 
 
-@shared
 def test_the_manual_has_the_conditions() -> None:
     translated = translate_all(read_substitutions(FILE), str(FILE), True)
     assert {k: cells[3] for k, cells in rows().items()} == {
@@ -307,7 +302,6 @@ def test_the_manual_has_the_conditions() -> None:
     }
 
 
-@shared
 @pytest.mark.long
 def test_every_verdict(whole: dict[bool, api.RuleSet]) -> None:
     for with_conditions, rules in whole.items():

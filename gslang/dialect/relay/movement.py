@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
+from functools import lru_cache
 from typing import Any
 
 from gslang.dialect.relay.dimensions import (
@@ -192,12 +193,13 @@ def flatten(types: Types, attrs: Attrs, value_of: ValueOf) -> Type | None:
     return TensorType((data.shape[0], product(data.shape[1:])), data.dtype)
 
 
-def parse_layout(layout: str) -> list[tuple[str, int]]:
+@lru_cache(maxsize=256)
+def parse_layout(layout: str) -> tuple[tuple[str, int], ...]:
     """(letter, block size or 0) for each axis."""
     parts = re.findall(r"(\d*)([A-Za-z])", layout)
     if "".join(n + a for n, a in parts) != layout:
         raise TypeInferenceError(f"`{layout}` is not a layout")
-    return [(letter, int(size or 0)) for size, letter in parts]
+    return tuple([(letter, int(size or 0)) for size, letter in parts])
 
 
 def layout_transform(types: Types, attrs: Attrs, value_of: ValueOf) -> Type | None:
