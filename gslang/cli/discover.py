@@ -18,6 +18,7 @@ import json
 import sys
 from collections.abc import Sequence
 from contextlib import nullcontext
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from gslang.cli.main import ExitCode
@@ -27,6 +28,7 @@ from gslang.cli.refusals import refuse_output
 from gslang.cli.shared import load_rules, show_findings
 
 if TYPE_CHECKING:
+    from gslang.base.diagnostics import Diagnostic
     from gslang.discover.discover import Discovery
     from gslang.discover.judge import Judged
     from gslang.discover.plan import Plan
@@ -168,6 +170,7 @@ def _write(
 ) -> int:
     from gslang.base.atomic_write import write_text
     from gslang.discover.clean_file import file_without_findings
+    from gslang.discover.rule_file import RuleFile
     from gslang.discover.usefulness import Use, in_order, use_of
 
     uses = [use_of(rule, plan.prelude, graphs, table) if graphs else Use() for rule in result.rules]
@@ -175,7 +178,8 @@ def _write(
     if options.format == "json":
         text = _as_data(plan, result, rules)
     else:
-        text = file_without_findings(plan, rules, options.output, options.cost, len(graphs))
+        file = RuleFile(plan, rules, options.output, options.cost, len(graphs))
+        text = file_without_findings(file, partial(_findings, file.name))
     if options.output in (None, "-"):
         sys.stdout.write(text)
     else:
@@ -191,6 +195,17 @@ def _write(
         f"{len(result.refused)} candidates have no conditions under which they hold\n"
     )
     return ExitCode.FINE if rules else ExitCode.FINDINGS
+
+
+def _findings(name: str, text: str) -> list[Diagnostic]:
+    """The lints' findings in the text of a rule file."""
+    from gslang.base.source import Source
+    from gslang.check.check import check_source
+    from gslang.lint.run_lints import lint_program
+    from gslang.lint.selectors import selected_codes
+
+    source = Source(name, text)
+    return lint_program(source, check_source(source), selected_codes((), ()), cache=False)
 
 
 def _as_data(plan: Plan, result: Discovery, rules: Sequence[tuple[Judged, Use]]) -> str:

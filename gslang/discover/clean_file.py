@@ -5,31 +5,20 @@ matches are all taken by an earlier rule goes before that."""
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable
 
 from gslang.base.diagnostics import Diagnostic
-from gslang.base.source import Source
-from gslang.check.check import check_source
-from gslang.discover.judge import Judged
-from gslang.discover.plan import Plan
 from gslang.discover.rule_file import RuleFile
-from gslang.discover.usefulness import Use
-from gslang.lint.run_lints import lint_program
-from gslang.lint.selectors import selected_codes
 
 _ROUNDS = 8  # of lints: what one of them asks for may give another one a finding
 
 
-def file_without_findings(
-    plan: Plan, rules: Sequence[tuple[Judged, Use]], output: str | None, cost: str, graphs: int
-) -> str:  # fmt: skip
-    """The text of the file at `output`; `cost`, `graphs`: of the ranking, to be told."""
-    file = RuleFile(plan, list(rules), output, cost, graphs)
+def file_without_findings(file: RuleFile, findings: Callable[[str], list[Diagnostic]]) -> str:
+    """The text of a file, which is changed until it has no findings, as far as possible."""
     moved: set[tuple[str, str]] = set()
     for _ in range(_ROUNDS):
         text = file.text()
-        source = Source(output if output not in (None, "-") else "found.gsl", text)
-        found = lint_program(source, check_source(source), selected_codes((), ()), cache=False)
+        found = findings(text)
         if not found:
             break
         for finding in [f for f in found if f.code == "L0203"] or found:

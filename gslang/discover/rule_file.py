@@ -32,6 +32,11 @@ class RuleFile:
     annotations: dict[str, list[str]] = field(default_factory=dict)
     _passing: dict[str, bool] = field(default_factory=dict)
 
+    @property
+    def name(self) -> str:
+        """The path that messages show, and that imports start from."""
+        return str(Path.cwd() / "found.gsl") if self.output in (None, "-") else str(self.output)
+
     def text(self) -> str:
         """The formatted text."""
         question = self.plan.question
@@ -52,8 +57,7 @@ class RuleFile:
             items.append("\n".join([*lines, *self.annotations.get(rule.name, ()), rule.text]))
             items += self._tests(rule)
         text = "\n".join(head) + "\n\n" + "\n".join(items)
-        name = str(self.output) if named else str(Path.cwd() / "found.gsl")
-        formatted = format_source(Source(name, text)).text
+        formatted = format_source(Source(self.name, text)).text
         return text if formatted is None else formatted
 
     def _documentation(self, rule: Judged, use: Use) -> list[str]:
