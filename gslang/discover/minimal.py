@@ -54,7 +54,7 @@ def _law(candidate: Candidate, name: str, plan: Plan) -> CheckedRule:
 
 
 def _order(candidate: Candidate) -> tuple[bool, int]:
-    """Whether inputs are repeated, and the number of operators."""
+    """True if inputs are repeated; then the number of operators."""
     sides = [list(leaves(side)) for side in (candidate.source, candidate.target)]
     return any(len(set(side)) < len(side) for side in sides), count(candidate.source) + count(
         candidate.target
