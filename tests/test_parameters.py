@@ -63,7 +63,7 @@ def test_tables_from_json(file: Path, tmp_path: Path, capsys: pytest.CaptureFixt
     ("given", "told"),
     [
         ("threshold=0", "does not fit its type"), ("threshold=many", "does not fit its type"),
-        ("treshold=1", "did you mean `threshold`?"), ("threshold", "a name and a value"),
+        ("treshold=1", "did you mean `threshold`?"), ("threshold", "expected NAME=VALUE"),
         ("scales=@nowhere.json", "nowhere.json"),
     ],
 )

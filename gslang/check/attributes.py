@@ -72,7 +72,7 @@ def _type_of_new(low: Lowering, expr: n.Attribute, base: TargetOf) -> ValueOf:
         low.stop(
             "E0502", f"`{expr.field}` of a new node cannot be read", expr.field_span,
             f"did you mean `{guess}`?" if guess
-            else "what is known of a new node is its type: `shape`, `dtype`, `ndim`",
+            else "only the type of a new node is known: `shape`, `dtype`, `ndim`",
         )
     name = low.target_names[base.target] or "this"
     match low.targets[base.target]:
@@ -81,7 +81,7 @@ def _type_of_new(low: Lowering, expr: n.Attribute, base: TargetOf) -> ValueOf:
         case ir.MakeConst(dtype=None):
             low.stop(
                 "E0502", f"the type of the constant `{name}` follows from where it is used", expr.field_span,
-                "say it: `const(value = …, dtype = …)`",
+                "state it: `const(value = …, dtype = …)`",
             )
     if is_tuple(results_of_target(low, base.target)):
         low.stop(

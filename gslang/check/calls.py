@@ -42,7 +42,7 @@ def call(low: Lowering, expr: n.Call, ordered: bool) -> Denotation:
     """Before `(` stands, in this order: an operator variable, a `fn`, an operator, a built-in, a kind."""
     name = dotted(expr.callee)
     if name is None:
-        low.stop("E0304", "this cannot be called", expr.callee.span)
+        low.stop("E0304", "this is not callable", expr.callee.span)
     known = low.look_up(name)
     if isinstance(known, Lost) and name not in low.dialect.operators:
         raise Stop
@@ -172,7 +172,7 @@ def _expand(low: Lowering, expr: n.Call, function: n.FnDecl) -> Denotation:
         loop = " → ".join([*low.expanding[low.expanding.index(name) :], name])
         low.stop(
             "E0306", f"`{name}` calls itself: {loop}", expr.span,
-            "functions are expanded; there is no recursion",
+            "functions are expanded in place, so recursion is not possible",
         )
     given: dict[str, Denotation] = {}
     parameters = [p.name.id for p in function.parameters]
@@ -192,7 +192,7 @@ def _expand(low: Lowering, expr: n.Call, function: n.FnDecl) -> Denotation:
                     f"did you mean `{guess}`?" if guess else None,
                 )
             case _:
-                low.stop("E0305", "a function takes plain arguments", argument.span)
+                low.stop("E0305", "a function takes positional or named arguments only", argument.span)
     if positional > len(parameters) or len(given) != len(parameters):
         many = "s" if len(parameters) != 1 else ""
         low.stop(

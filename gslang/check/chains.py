@@ -35,7 +35,7 @@ def chain(low: Lowering, statement: n.Chain) -> None:
     if isinstance(root, NodeOf):
         if not isinstance(low.patterns[root.node], (ir.CallNode, ir.AltNode)):
             low.stop(
-                "E0404", f"`{link.field}` is handed on, so it is a call", link.span,
+                "E0404", f"`{link.field}` is passed to the next instance, so it must be a call", link.span,
                 f"name the call that reads `prev.{link.field}`",
             )
         low.blocks[block] = replace(
@@ -46,7 +46,9 @@ def chain(low: Lowering, statement: n.Chain) -> None:
         )
     elif root is not None:
         low.stop(
-            "E0404", f"`prev.{link.field}` is an operand, so `{link.field}` is a node of the block", link.span
+            "E0404",
+            f"`prev.{link.field}` is an operand, so `{link.field}` must be a node of the block",
+            link.span
         )
 
 
@@ -54,7 +56,9 @@ def _start(low: Lowering, statement: n.Chain) -> int:
     """The pattern node that the first instance goes on from; any node where nothing is said."""
     if low.side != "source":
         low.stop(
-            "E0606", "`chain` stands in a source; in a target repeat with `[e for i in name]`", statement.span
+            "E0606",
+            "`chain` belongs in a source; in a target, repeat with `[e for i in name]`",
+            statement.span
         )
     if low.inside is not None:
         low.stop("E0404", "blocks do not nest", statement.span)
@@ -71,14 +75,14 @@ def _link(low: Lowering, statement: n.Chain) -> n.Attribute:
             if found is not None and link.field != found.field:
                 low.stop(
                     "E0404",
-                    f"a chain hands on one value, and this one `prev.{found.field}` and `prev.{link.field}`",
-                    link.span, "what both are computed from is matched inside the block",
+                    f"a chain passes on one value, not both `prev.{found.field}` and `prev.{link.field}`",
+                    link.span, "match what both are computed from inside the block",
                     related=(Label(found.span, "the other one"),),
                 )
             found = found or link
     if found is None:
         low.stop(
-            "E0404", f"no instance of `{statement.name.id}` goes on from the one before", statement.span,
+            "E0404", f"no instance of `{statement.name.id}` reads the instance before it", statement.span,
             "`prev.NAME` as an operand is what the previous instance calls NAME: `y = nn.relu(prev.y);`",
         )  # fmt: skip
     if found.field not in [bind.name.id for bind in statement.statements]:
@@ -138,8 +142,8 @@ def let_instances_choose(low: Lowering) -> None:
             assert node.variable is not None
             if node.variable in called:
                 low.error(
-                    "E0310", "an operator of a block's own is called once", node.span,
-                    "a second call is of the same operator only if an input says so",
+                    "E0310", "an operator variable of a block is called once", node.span,
+                    "to call the same operator twice, declare the variable as an input",
                     related=(Label(low.patterns[called[node.variable]].span, "called here"),),
                 )
             called.setdefault(node.variable, k)

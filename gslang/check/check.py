@@ -96,7 +96,7 @@ def check_module(source: Source, importer: Importer) -> Module:
             if name in places or name in BUILTIN_STEPS and isinstance(item, n.PassDecl):
                 related = (Label(places[name], "first one here"),) if name in places else ()
                 found.append(Diagnostic(
-                    "E0208", f"there is a rule or pass `{name}` already", Label(item.name.span),
+                    "E0208", f"duplicate rule or pass `{name}`", Label(item.name.span),
                     related=related, help="choose another name",
                 ))
                 continue
@@ -157,13 +157,13 @@ def dialect_of(program: n.Program) -> tuple[Dialect, list[Diagnostic]]:
     for k, item in enumerate(i for i in program.items if isinstance(i, n.DialectItem)):
         if k:
             found.append(
-                Diagnostic("E0206", "the dialect is named once", Label(item.span), help="remove this line")
+                Diagnostic("E0206", "`dialect` is given twice", Label(item.span), help="remove this line")
             )
             continue
         chosen = item.name.id
         if item is not program.items[0]:
             found.append(Diagnostic(
-                "E0206", "`dialect` stands first in a file", Label(item.span), help="move it to the top"
+                "E0206", "`dialect` must come first in the file", Label(item.span), help="move it to the top"
             ))
         if chosen not in dialect_names():
             guess = did_you_mean(chosen, dialect_names())

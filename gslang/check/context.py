@@ -336,7 +336,7 @@ class Lowering:
         if not isinstance(what, NodeOf) or what.node != len(self.patterns) - 1:
             span = self.patterns[number].span
             self.stop(
-                "E0401", f"`first.{name}` is read before `{name}` is defined", span,
+                "E0401", f"`first.{name}` is used before `{name}` is defined", span,
                 f"define `{name}` as a node of its own",
             )
         self.patterns[number] = self.patterns.pop()

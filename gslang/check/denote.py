@@ -102,13 +102,13 @@ def denote(low: Lowering, expr: n.Expr, ordered: bool = False) -> Denotation:
         case n.Match():
             return _match(low, expr)
         case n.Hole():
-            low.stop("E0506", "`_` stands for anything only where a source pattern is constrained", expr.span)
+            low.stop("E0506", "`_` is only allowed in constraints of a source pattern", expr.span)
         case n.OperatorKind():
             return chains.operator_of_instance(low, expr)
         case n.Star():
-            low.stop("E0607", "`*` stands before an operand, a field or an output", expr.span)
+            low.stop("E0607", "`*` is written before an operand, a field or an output", expr.span)
         case n.Range():
-            low.stop("E0607", "`..` stands in `each` and in comprehensions", expr.span)
+            low.stop("E0607", "`..` is only allowed in `each` and in comprehensions", expr.span)
     raise AssertionError(f"unknown expression {expr!r}: this is a bug in gslang")
 
 
@@ -129,9 +129,9 @@ def _name(low: Lowering, expr: n.Name, name: str) -> Denotation:
     if name == "prev" and low.inside is not None:
         return links.previous(low, expr)
     if name == "prev":
-        low.stop("E0405", "`prev` has a meaning only inside `chain`", expr.span)
+        low.stop("E0405", "`prev` is only allowed inside `chain`", expr.span)
     if name in ("index", "first"):
-        low.stop("E0405", f"`{name}` has a meaning only inside `each`", expr.span)
+        low.stop("E0405", f"`{name}` is only allowed inside `each`", expr.span)
     if name == "opset" and low.dialect.name == "onnx":
         return ValueOf(ir.Opset(), "int")
     if isinstance(known := low.functions.get(name), n.ParamDecl):
@@ -166,7 +166,7 @@ def _project(low: Lowering, expr: n.Expr, base: Denotation, index: ValueOf) -> D
             return InstanceOf(block, ir.At(block, ir.ItemValue(indices, index.value)))
         case NodesOf(block, node):
             return NodeOf(ir.At(block, index.value), node)
-    low.stop("E0501", "this has no items", expr.span)
+    low.stop("E0501", "this cannot be indexed", expr.span)
 
 
 def _index(low: Lowering, expr: n.Index, base: n.Expr, index: n.Expr) -> Denotation:
@@ -183,7 +183,7 @@ def _slice(low: Lowering, expr: n.Slice, base: n.Expr, bounds: tuple[n.Expr | No
             return ValueOf(ir.SliceValue(value, *parts), kind)
         case BlockOf(block, indices):
             return BlockOf(block, ir.SliceValue(indices or ir.Instances(block), *parts))
-    low.stop("E0501", "only values and sequences of instances have slices", expr.span)
+    low.stop("E0501", "only values and sequences of instances can be sliced", expr.span)
 
 
 # ── tuples, comprehensions, match ───────────────────────────────────────────────────────────────────────────
@@ -217,7 +217,7 @@ def _comprehension(low: Lowering, expr: n.Comprehension) -> Denotation:
         if low.side == "source":
             return templates.short_template(low, expr)
         low.stop(
-            "E0606", "`..` without an end has no length here", expr.source.span,
+            "E0606", "`..` needs an upper bound here", expr.source.span,
             "write `range(n)` or an upper bound",
         )
     source, names = _loop_names(low, expr)
@@ -290,7 +290,7 @@ def _match(low: Lowering, expr: n.Match) -> Denotation:
     what = denote(low, expr.subject)
     if not isinstance(what, NodeOf) or not isinstance(low.patterns[what.node], ir.AltNode):
         low.stop(
-            "E0403", "`match` chooses between alternatives; this is none", expr.subject.span,
+            "E0403", "`match` needs an alternation", expr.subject.span,
             "name an `a | b` of the source",
         )
     branches = low.branch_names[what.node]
@@ -315,7 +315,7 @@ def _match(low: Lowering, expr: n.Match) -> Denotation:
     present = [arm for arm in arms if arm is not None]
     if any(is_tensor(result) for _, result in present):
         if low.side == "source":
-            low.stop("E0504", "`match` makes no pattern; it is used in attributes and targets", expr.span)
+            low.stop("E0504", "`match` is not a pattern; use it in attributes and targets", expr.span)
         numbers = tuple(None if a is None else targets.target_of(low, a[0].value, a[1]) for a in arms)
         return low.add_target(ir.SelectTarget(what.place, what.node, numbers), expr.span)
     forced = [None if a is None else values.force(low, a[0].value, a[1]) for a in arms]

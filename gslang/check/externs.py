@@ -48,7 +48,7 @@ def check_function(item: n.FnDecl) -> list[Diagnostic]:
             ))
     for annotation in named[1:]:
         found.append(
-            Diagnostic("E0702", "`@extern` stands once", Label(annotation.span), help="remove this one")
+            Diagnostic("E0702", "`@extern` is given twice", Label(annotation.span), help="remove this one")
         )
     if item.body is not None:
         if named:

@@ -82,8 +82,8 @@ class Importer:
                     continue  # a module of a package may use the package
                 loop = [Path(k).name for k in self._chain[self._chain.index(key) :]] + [path.name]
                 return [], Diagnostic(
-                    "E0205", f"files import each other in a circle: {' → '.join(loop)}", label,
-                    help="move what both need into a third file",
+                    "E0205", f"circular import: {' → '.join(loop)}", label,
+                    help="move the shared part to a third file",
                 )
             if key not in self._done:
                 try:

@@ -20,13 +20,13 @@ def check_levels(low: Lowering, span: Span) -> None:
     deep = _heights(range(len(reads)), lambda number: reads[number])
     if max(deep.values(), default=0) > DEEPEST_VALUE:
         low.error(
-            "E0107", f"named values read one another more than {DEEPEST_VALUE} levels deep", span,
-            "this is the limit of a rule",
+            "E0107", f"named values refer to one another more than {DEEPEST_VALUE} levels deep", span,
+            "this is a limit of gslang",
         )
     if _choices(low.targets) > DEEPEST_CHOICE:
         low.error(
-            "E0107", f"choices of a target stand inside one another more than {DEEPEST_CHOICE} levels deep",
-            span, "this is the limit of a rule",
+            "E0107", f"choices of a target are nested more than {DEEPEST_CHOICE} levels deep",
+            span, "this is a limit of gslang",
         )
 
 

@@ -14,7 +14,7 @@ def previous(low: Lowering, expr: n.Expr) -> InstanceOf:
     assert low.inside is not None
     if low.inside.block not in low.runs:
         low.stop(
-            "E0405", "`prev` has a meaning only inside `chain`", expr.span,
+            "E0405", "`prev` is only allowed inside `chain`", expr.span,
             "in `each` the first instance can be read: `first.NAME`",
         )
     return InstanceOf(low.inside.block, ir.Prev(low.inside.block))
@@ -44,7 +44,7 @@ def end(low: Lowering, expr: n.Expr | n.Star, what: NodeOf) -> int | None:
     run, block = low.runs[place.block], low.blocks[place.block]
     if place.index != ir.Const(-1) or what.node != block.root:
         low.stop(
-            "E0607", "the source goes on from a chain's end", expr.span,
+            "E0607", "the source continues from a chain's end", expr.span,
             f"write `{block.name}[-1].{run.link}`",
         )
     if run.end is None:

@@ -58,7 +58,7 @@ def read(low: Lowering, item: n.Item) -> Marks:
                     found = _attached(argument)
                     if found is None:
                         low.error(
-                            "E0702", "`@attach` takes names with a text, a number or a truth value",
+                            "E0702", "`@attach` takes names with a string, a number or a boolean",
                             argument.span, '`@attach(backend = "npu")`',
                         )
                     elif found[0] in dict(marks.attached):
@@ -69,7 +69,7 @@ def read(low: Lowering, item: n.Item) -> Marks:
                         marks.attached += (found,)
                 if not arguments:
                     low.error(
-                        "E0702", "`@attach` says what is attached", annotation.span,
+                        "E0702", "`@attach` needs at least one annotation", annotation.span,
                         '`@attach(backend = "npu")`',
                     )
             case "changes":
@@ -86,7 +86,9 @@ def read(low: Lowering, item: n.Item) -> Marks:
                         annotation.span,
                     )
                 elif marks.changes is not None:
-                    low.error("E0702", "`@changes` stands once", annotation.span, "say it all in one text")
+                    low.error(
+                        "E0702", "`@changes` is given twice", annotation.span, "merge the reasons into one"
+                    )
                 else:
                     marks.changes = " ".join(value.value.split())
             case "opset":
@@ -99,7 +101,7 @@ def read(low: Lowering, item: n.Item) -> Marks:
                     low.error("E0702", "`@opset` takes versions: `@opset(11..)`", annotation.span)
             case "extern":
                 low.error(
-                    "E0702", "`@extern` stands before a `fn`", annotation.span,
+                    "E0702", "`@extern` annotates a `fn`", annotation.span,
                     '`@extern("module:function") fn f(x: int) -> bool;`',
                 )
             case "allow":

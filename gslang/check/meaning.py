@@ -59,8 +59,8 @@ def check_meaning(
         if part.id not in PARTS:
             guess = did_you_mean(part.id, PARTS)
             low.error(
-                "E0308", f"a meaning has no `{part.id}`", part.span,
-                f"did you mean `{guess}`?" if guess else "it has `shape`, `dtype` and `value`",
+                "E0308", f"a declared operator has no field `{part.id}`", part.span,
+                f"did you mean `{guess}`?" if guess else "its fields are `shape`, `dtype` and `value`",
             )
             continue
         if part.id in seen:

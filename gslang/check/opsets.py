@@ -93,7 +93,7 @@ def check_range(rule: ir.CheckedRule, span: Span) -> list[Diagnostic]:
     if not versions:
         return [Diagnostic(
             "E0702", "the range of `@opset` is empty", Label(span),
-            help="the lower bound stands first: `@opset(11..13)`",
+            help="the lower bound comes first: `@opset(11..13)`",
         )]
     if never := _never_there(rule, versions):
         return [never]
@@ -114,7 +114,7 @@ def check_range(rule: ir.CheckedRule, span: Span) -> list[Diagnostic]:
                 f">= {good[0]}`"
             )
             if good
-            else "make it of other operators"
+            else "build it from other operators"
         )
         shown = str(bad[0]) if len(bad) == 1 else f"{bad[0]}..{bad[-1]}"
         found.append(Diagnostic(
@@ -141,7 +141,7 @@ def _never_there(rule: ir.CheckedRule, versions: range) -> Diagnostic | None:
                 else f"`{node.operators[0]}` is gone"
             )
             return Diagnostic(
-                "E0705", f"no operator set of `@opset` has this: {why}", Label(node.span),
+                "E0705", f"no operator set in the range of `@opset` has this: {why}", Label(node.span),
                 help="the rule never matches; change the range",
             )
     return None

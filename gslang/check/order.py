@@ -73,7 +73,7 @@ def check_order(
         if block.previous is not None and not found.get(block.root, -1) >> block.previous & 1:
             span, link = low.patterns[block.root].span, low.runs[number].link
             low.error(
-                "E0404", f"not every alternative of `{link}` goes on from the instance before", span,
+                "E0404", f"not every alternative of `{link}` reads the instance before it", span,
                 f"let each one read `prev.{link}`",
             )
         for condition, span in zip(block.where, block.where_spans):
@@ -141,15 +141,18 @@ def _too_early(low: Lowering, order: list[int], node: int, read: Read, span: Spa
         )
     elif order.index(read.node) < order.index(node):
         low.error(
-            "E0401", title, span, f"list an output that surely has {there} before, or compare in `where`",
+            "E0401",
+            title,
+            span,
+            f"list an output that always contains {there} before, or compare in `where`",
             text=f"{here} needs it here",
-            related=(Label(place, "matched by then only if another alternative was chosen"),),
+            related=(Label(place, "matched before this only if another alternative was chosen"),),
         )
     else:
         sequence = ", ".join(shown(low, k) for k in order)
         low.error(
             "E0401", title, span,
-            f"put the constraint at the definition of {there} (solve it for that attribute), or move it to "
+            f"put the constraint at the definition of {there} (rearranged for that attribute), or move it to "
             "`where`",
             text=f"{here} needs it here",
             related=(Label(place, f"operands are matched first, left to right: {sequence}"),),
@@ -160,7 +163,7 @@ def _counted_too_early(low: Lowering, block: ir.Block, read: Read) -> None:
     low.error(
         "E0401", f"{_what(low, read)} is read before it is matched", read.span,
         f"leave the number open, `{block.name} in ..`, and compare `len({block.name})` in `where`",
-        text="the instances are counted before",
+        text="the instances are counted here",
         related=(Label(low.patterns[read.node].span, "matched only after them"),),
     )
 
@@ -169,7 +172,7 @@ def _in_one_alternative(low: Lowering, read: Read, span: Span, in_another: bool)
     there = _what(low, read)
     low.error(
         "E0402", f"{there} is matched only in one alternative", span,
-        f"this stands in another one: read a node that both have, or make {there} a part of this one too"
+        f"this is in a different one: use a node that both have, or make {there} a part of this one too"
         if in_another
         else "read it in that alternative's arm: `match p { a => …, _ => … }`",
         related=(Label(low.patterns[read.node].span, "the alternative"),),

@@ -32,8 +32,8 @@ def check_replaced(low: Lowering, olds: list[int], nows: list[int], where: Itera
         for span, name in _nothing(low, now, tested):
             if name is None:
                 low.error(
-                    "E0608", "an output cannot be replaced by nothing", span,
-                    "name what its users, or the graph, read instead",
+                    "E0608", "an output needs a replacement", span,
+                    "name the node that replaces it",
                 )
             else:
                 message = f"an output cannot be replaced by `{name}`, which may be absent"
@@ -48,7 +48,7 @@ def check_replaced(low: Lowering, olds: list[int], nows: list[int], where: Itera
                 low.error(
                     "E0609", f"an output of type {before} cannot be replaced by one of type {after}",
                     low.target_spans[now],
-                    f"its users, or the graph, go on reading {before}: convert the target back",
+                    f"its users, or the graph, expect {before}: convert the target back",
                     related=(Label(low.patterns[old].span, f"{before} here"),),
                 )
 
@@ -81,7 +81,7 @@ def _check_operand(low: Lowering, signature: Signature, k: int, dtype: str | Non
         taken = " | ".join(shown_classes(spec.dtypes))
         low.error(
             "E0307", f"operand `{spec.name}` of `{signature.name}` is never {dtype}", span,
-            f"it takes {taken}; convert it before",
+            f"it takes {taken}; convert it first",
         )
 
 
@@ -141,8 +141,8 @@ def _once(low: Lowering, constant: int, dtype: str, span: Span, seen: dict[int, 
     if before != dtype:
         name = low.target_names[constant] or "this"
         low.error(
-            "E0307", f"`{name}` would be {before} and {dtype} at once", low.target_spans[constant],
-            'a constant has one type: write one for each use, with `dtype = "…"`',
+            "E0307", f"`{name}` would need to be both {before} and {dtype}", low.target_spans[constant],
+            'write one constant for each use, with `dtype = "…"`',
             related=(Label(where, f"{before} here"), Label(span, f"{dtype} here")),
         )
 

@@ -27,7 +27,7 @@ def settled(item: n.ParamDecl, defines: Mapping[str, object], found: list[Diagno
     if item.default is not None and isinstance(default, NotConstant):
         error(
             f"the default of `{name}` is not a constant", item.default,
-            "write a number, a text or a tuple of them",
+            "write a number, a string or a tuple of them",
         )
     elif item.default is not None and contains(domain, default) is False:
         error(
@@ -41,7 +41,7 @@ def settled(item: n.ParamDecl, defines: Mapping[str, object], found: list[Diagno
     value = plain(defines[name])
     if contains(domain, value) is False:
         error(
-            f"the value {value_text(value)} that is given for `{name}` does not fit its type", item.name,
+            f"the value {value_text(value)} given for `{name}` does not fit its type", item.name,
             f"declared: `{domain_text(domain)}`",
         )
     return replace(item, value=value)

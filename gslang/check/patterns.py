@@ -31,9 +31,9 @@ LEAF_FACTS = ("shape", "dtype", "ndim", "value")
 def keep(low: Lowering, expr: n.Unary, what: Denotation) -> Denotation:
     """`keep p`: a node that may have other users."""
     if low.side == "source" and isinstance(what, NodeOf) and isinstance(what.place, ir.At):
-        low.stop("E0504", "`keep` stands inside the block, where the node is written", expr.span)
+        low.stop("E0504", "write `keep` inside the block, where the node is defined", expr.span)
     if low.side != "source" or not isinstance(what, NodeOf):
-        low.stop("E0504", "`keep` stands before a source pattern", expr.span)
+        low.stop("E0504", "`keep` is written before a source pattern", expr.span)
     for node in [what.node, *low.without_alternatives(what.node)]:
         low.patterns[node] = replace(low.patterns[node], keep=True)
     return what
@@ -61,8 +61,8 @@ def leaf(
             )
             low.error(
                 "E0501",
-                f"a kind is constrained by name: `{kind}({'value' if kind == 'const' else 'shape'} = …)`",
-                argument.span, "a number that stands alone is a constant of that value" if number else None,
+                f"constrain a kind by name: `{kind}({'value' if kind == 'const' else 'shape'} = …)`",
+                argument.span, "a number by itself is a constant of that value" if number else None,
             )
             continue
         if argument.name not in LEAF_FACTS:
@@ -70,7 +70,7 @@ def leaf(
             low.error(
                 "E0502", f"a `{kind}` has no attribute `{argument.name}`", argument.name_span,
                 f"did you mean `{guess}`?" if guess
-                else "what can be constrained: `shape`, `dtype`, `ndim`, `value`",
+                else "it can be constrained by `shape`, `dtype`, `ndim`, `value`",
             )
             continue
         test = values.test(low, argument.value)
@@ -116,7 +116,8 @@ def node_of(low: Lowering, expr: n.Expr | n.Star, what: Denotation) -> int:
                 return end
             if isinstance(place, ir.Prev):
                 low.stop(
-                    "E0607", "this node of the previous instance is read in constraints; it is no operand",
+                    "E0607",
+                    "this node of the previous instance can be used in constraints only, not as an operand",
                     expr.span,
                 )
             if isinstance(place, ir.At):
@@ -124,11 +125,11 @@ def node_of(low: Lowering, expr: n.Expr | n.Star, what: Denotation) -> int:
                     "E0607", "a node of one instance cannot be part of the source outside `each`", expr.span
                 )
             if isinstance(place, ir.First):
-                low.stop("E0607", "`first` is read in constraints; it is not an operand", expr.span)
+                low.stop("E0607", "`first` can be used in constraints only, not as an operand", expr.span)
             return node
         case ValueOf(value, kind):
             if kind in ("str", "none", "bool", "dtype", "graph"):
-                low.stop("E0307", f"an operand is a tensor, this is a {kind}", expr.span)
+                low.stop("E0307", f"expected a tensor, found a {kind}", expr.span)
             constraint = ir.Constraint("value", ir.ConstantEquals(value), expr.span)
             return low.add_pattern(ir.LeafNode(
                 name=None, span=expr.span, block=low.block, constraints=(constraint,), kind="const",
@@ -136,10 +137,10 @@ def node_of(low: Lowering, expr: n.Expr | n.Star, what: Denotation) -> int:
             )).node
         case BlockOf() | NodesOf() | InstanceOf():
             low.stop(
-                "E0607", "a sequence stands with `*` among fields, variadic operands or outputs", expr.span,
+                "E0607", "write a sequence with `*`, among fields, variadic operands or outputs", expr.span,
                 "write `*name.node`",
             )
-    low.stop("E0307", "an operand is a tensor", expr.span)
+    low.stop("E0307", "expected a tensor as an operand", expr.span)
 
 
 # ── tuples, projections, alternatives ───────────────────────────────────────────────────────────────────────
@@ -164,7 +165,7 @@ def splice(
 ) -> ir.Splice:
     """`*b`: all instances of a block as operands or fields."""
     if not isinstance(what, NodesOf):
-        low.stop("E0607", "`*` stands before a sequence of nodes: `*branch.conv`", item.span)
+        low.stop("E0607", "`*` is written before a sequence of nodes: `*branch.conv`", item.span)
     if any(isinstance(part, ir.Splice) for part in before):
         low.stop("E0607", "one sequence in a list of operands at most", item.span)
     return ir.Splice(what.block, what.node)
@@ -196,7 +197,7 @@ def alternatives(low: Lowering, expr: n.Binary) -> Denotation:
     """`a | b | …`; a choice between values is no pattern."""
     if low.side != "source":
         low.stop(
-            "E0506", "`|` makes alternatives of a source pattern", expr.span,
+            "E0506", "`|` is only allowed in a source pattern", expr.span,
             "in a target write `match p { a => …, b => … }`",
         )
     branches, names = [], []
@@ -241,7 +242,7 @@ def make_call(
     if isinstance(expr, n.Call) and expr.optional:
         inner = next((o for o in operands if isinstance(o, int)), None)
         if inner is None or len([o for o in operands if o is not None]) != 1:
-            mend = f"write out what is left without it: `{shown}(p, …) | p`"
+            mend = f"write the alternatives explicitly: `{shown}(p, …) | p`"
             low.stop("E0302", "an optional operator has exactly one operand: `nn.relu?(p)`", expr.span, mend)
         choice = low.add_pattern(
             ir.AltNode(name=None, span=expr.span, block=low.block, branches=(node.node, inner))
@@ -349,7 +350,7 @@ def refuse_comparison(low: Lowering, value: n.Expr, signatures: list[Signature])
             low.look_up(name) is None and name in signatures[0].attributes
         ):
             low.stop(
-                "E0106", "`==` compares; an attribute is constrained with `=`", value.span,
+                "E0106", "an attribute is constrained with `=`, not `==`", value.span,
                 f"write `{name} = …`",
             )
 

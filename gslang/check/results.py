@@ -56,11 +56,11 @@ def check_projection(low: Lowering, results: Results, index: ir.Value, span: Spa
     """Report a projection that what it projects from does not have."""
     match results, index:
         case "tensor", _:
-            low.stop("E0312", "this has one result, which is not a tuple", span, "leave out the projection")
+            low.stop("E0312", "this has a single result, which is not a tuple", span, "remove the projection")
         case int(count), ir.Const(int(k)) if not isinstance(k, bool) and not -count <= k < count:
             last = f"the last is `.{count - 1}`" if count else "the tuple is empty"
             low.stop(
-                "E0312", f"there is no result `.{k}`: there {'is' if count == 1 else 'are'} {count}", span,
+                "E0312", f"no result `.{k}`: there {'is' if count == 1 else 'are'} {count}", span,
                 last,
             )
 

@@ -48,8 +48,8 @@ def check_rule(
         results = target_outputs(low, rule.target)
         for condition in rule.target.where:
             low.error(
-                "E0601", "conditions stand on the source side", condition.span,
-                "move it behind the source's outputs",
+                "E0601", "conditions belong to the source", condition.span,
+                "move it after the source's outputs",
             )
     if _has_error(low):
         return None, low.diagnostics
@@ -100,7 +100,7 @@ def check_rule(
     if marks.attached and not any(isinstance(target, ir.MakeCall) for target in low.targets):
         span = next(item.span for item in rule.annotations if item.name.id == "attach")
         low.error(
-            "E0702", "the target makes no operator that something could be attached to", span,
+            "E0702", "the target creates no operator to attach to", span,
             "remove `@attach`",
         )
         return None, low.diagnostics
@@ -180,7 +180,7 @@ def source_outputs(low: Lowering, side: n.Side) -> tuple[list[int], int | None]:
                     continue
                 if isinstance(what, BlockOf):
                     mend = "name the node of its template that is the output: `*branch.conv`"
-                    low.stop("E0607", "a block has no nodes of its own", item.span, mend)
+                    low.stop("E0607", "the nodes of a block need a template name", item.span, mend)
                 low.stop("E0607", "a sequence is the only output of its side", item.span)
             what = low.denote(item)
             if isinstance(what, BlockOf | NodesOf):

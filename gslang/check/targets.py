@@ -35,10 +35,10 @@ def target_of(
             return low.add_target(ir.Absent(), expr.span).target
         case ValueOf(value, kind):
             if kind in ("str", "dtype", "graph"):
-                low.stop("E0307", f"an operand is a tensor, this is a {kind}", expr.span)
+                low.stop("E0307", f"expected a tensor, found a {kind}", expr.span)
             return low.add_target(ir.MakeConst(value, None, as_tuple, None, optional), expr.span).target
         case NodesOf() | BlockOf():
-            low.stop("E0607", "a sequence stands with `*`: `*branch.conv`", expr.span)
+            low.stop("E0607", "write a sequence with `*`: `*branch.conv`", expr.span)
         case InstanceOf():
             low.stop("E0607", "this is an instance; name a node of it", expr.span)
         case OperatorOf(name):
@@ -58,7 +58,7 @@ def sequence_of(low: Lowering, item: n.Star, what: Denotation) -> int:
         case NodeOf(place, node):
             base = low.add_target(ir.SourceNode(place, node), item.span).target
             return low.add_target(ir.Projections(base), item.span, True).target
-    low.stop("E0607", "`*` stands before a sequence or a tuple", item.span)
+    low.stop("E0607", "`*` is written before a sequence or a tuple", item.span)
 
 
 def parts_of(low: Lowering, parts: list[tuple[n.Expr, Denotation]]) -> list[int]:
@@ -87,7 +87,7 @@ def choose(
 ) -> TargetOf:
     """`a if condition else b` in the target."""
     if low.side == "source":
-        low.stop("E0504", "`if` makes no pattern", expr.span, "write alternatives: `a | b`")
+        low.stop("E0504", "`if` is not a pattern", expr.span, "write alternatives: `a | b`")
     return low.add_target(
         ir.ChooseTarget(condition, target_of(low, *then), target_of(low, *otherwise)), expr.span
     )
@@ -127,7 +127,10 @@ def make_call(
     signature = signatures[0]
     if isinstance(expr, n.Call) and expr.optional:
         low.stop(
-            "E0506", "an optional operator stands in a source", expr.span, "use `if` or `match` in a target"
+            "E0506",
+            "an optional operator is only allowed in a source",
+            expr.span,
+            "use `if` or `match` in a target"
         )
     operands: list[int] = []
     named: dict[str, int] = {}
@@ -160,7 +163,7 @@ def make_call(
                     low, signatures, variable or signature.name, name, argument.name_span
                 ):
                     if isinstance(value, n.Hole):
-                        low.error("E0506", "`_` has no value; a target needs one", value.span)
+                        low.error("E0506", "`_` is a wildcard; a target needs a value", value.span)
                         explicit[name] = ir.Const(None)
                         continue
                     found = values.value(low, value).value

@@ -17,7 +17,9 @@ def each(low: Lowering, statement: n.Each, begin: Callable[[], None] = lambda: N
     """
     if low.side != "source":
         low.stop(
-            "E0606", "`each` stands in a source; in a target repeat with `[e for b in name]`", statement.span
+            "E0606",
+            "`each` belongs in a source; in a target, repeat with `[e for b in name]`",
+            statement.span
         )
     if low.inside is not None:
         low.stop("E0404", "`each` blocks do not nest", statement.span)
@@ -55,7 +57,7 @@ def bounds(low: Lowering, found: n.Range | n.Expr) -> tuple[ir.Value, ir.Value |
         return ir.Const(found.lower or 0), None if found.upper is None else ir.Const(found.upper)
     count = values.value(low, found)
     if count.type not in ("int", "any", "number"):
-        low.error("E0501", f"a number of instances is an int, this is a {count.type}", found.span)
+        low.error("E0501", f"the number of instances must be an int, found a {count.type}", found.span)
     return count.value, count.value
 
 

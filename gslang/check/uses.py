@@ -16,8 +16,8 @@ def uses(low: Lowering, expr: n.Call, name: str) -> ValueOf:
     kind, most = USES[name]
     if not low.in_graph:
         low.stop(
-            "E0505", f"`{name}` looks at the graph that a rule is applied to; here is none", expr.span,
-            "it stands in a rule",
+            "E0505", f"`{name}` inspects the graph that a rule is applied to; there is none here", expr.span,
+            "use it in a rule",
         )
     places = [argument.value for argument in expr.arguments if isinstance(argument, n.Positional)]
     keywords = [argument for argument in expr.arguments if isinstance(argument, n.Keyword)]
@@ -30,11 +30,11 @@ def uses(low: Lowering, expr: n.Call, name: str) -> ValueOf:
     what = low.denote(places[0])
     if isinstance(what, TargetOf):
         low.stop(
-            "E0505", f"`{name}` looks at the graph before the rewrite, where this new node is not",
-            places[0].span, "ask of a node of the source",
+            "E0505", f"`{name}` inspects the graph before the rewrite, which does not contain this new node",
+            places[0].span, "use a node of the source",
         )
     if not isinstance(what, NodeOf):
-        low.stop("E0505", f"`{name}` asks of a node of the source", places[0].span)
+        low.stop("E0505", f"`{name}` needs a node of the source", places[0].span)
     operators = _operators(low, places[1]) if len(places) > 1 else None
     attributes = tuple(_attribute(low, keyword, operators) for keyword in keywords)
     return ValueOf(ir.Uses(name, what.place, what.node, operators, attributes), kind)
@@ -55,7 +55,7 @@ def _operators(low: Lowering, expr: n.Expr) -> ir.Value:
             None,
         )
         if call is None:
-            low.stop("E0505", f"no call of `{known.name}` stands before this", expr.span, "ask in `where`")
+            low.stop("E0505", f"there is no call of `{known.name}` before this", expr.span, "ask in `where`")
         return ir.NodeAttr(ir.OWN, call, "op")
     if (
         isinstance(expr, (n.Hole, n.Binary)) or isinstance(expr, n.Unary) and expr.operator == "not"
@@ -66,7 +66,7 @@ def _operators(low: Lowering, expr: n.Expr) -> ir.Value:
     found = values.value(low, expr)
     if found.type not in ("str", "tuple", "any"):
         low.stop(
-            "E0501", f"an operator is expected here, this is of type {found.type}", expr.span,
+            "E0501", f"expected an operator, found a value of type {found.type}", expr.span,
             "name operators, `nn.relu | tanh`, or read one: `c.op`",
         )
     return found.value

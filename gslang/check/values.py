@@ -92,13 +92,13 @@ def unary(low: Lowering, expr: n.Unary, operator: str, what: Denotation) -> Valu
     operand = force(low, expr.operand, what)
     if operator == "-":
         if operand.type not in NUMBERS:
-            low.stop("E0501", f"`-` needs a number, this is a {operand.type}", expr.operand.span)
+            low.stop("E0501", f"`-` needs a number, found a {operand.type}", expr.operand.span)
         if isinstance(operand.value, ir.Const):
             return ValueOf(ir.Const(-operand.value.value), operand.type)
         return ValueOf(ir.UnaryValue("-", operand.value), operand.type)
     if operator == "not":
         return ValueOf(ir.UnaryValue("not", operand.value), "bool")
-    low.stop("E0504", f"`{operator}` stands before a pattern", expr.span)
+    low.stop("E0504", f"`{operator}` is written before a pattern", expr.span)
 
 
 def binary(low: Lowering, expr: n.Binary, operator: str, left: Denotation, right: Denotation) -> ValueOf:
@@ -188,7 +188,7 @@ def _compare(
     if operator in ("in", "not in"):
         if b.type in ("int", "float", "bool", "none"):
             low.error(
-                "E0501", f"`{operator}` looks into a tuple or a string, this is a {b.type}", right_expr.span
+                "E0501", f"`{operator}` needs a tuple or a string, found a {b.type}", right_expr.span
             )
     elif operator in ("==", "!="):
         x, y = _KINDS_OF.get(a.type), _KINDS_OF.get(b.type)
@@ -227,7 +227,7 @@ def builtin(low: Lowering, expr: n.Call, name: str) -> ValueOf:
     arguments: list[ValueOf] = []
     for argument in expr.arguments:
         if not isinstance(argument, n.Positional):
-            low.stop("E0503", f"`{name}` takes plain arguments", argument.span)
+            low.stop("E0503", f"`{name}` takes positional arguments only", argument.span)
         what = low.denote(argument.value)
         if name == "len" and isinstance(what, (BlockOf, NodesOf)):
             indices = what.indices if isinstance(what, BlockOf) else None
@@ -245,7 +245,7 @@ def builtin(low: Lowering, expr: n.Call, name: str) -> ValueOf:
         "int", "float", "bool", "none",
     ):
         low.error(
-            "E0501", f"`{name}` needs a sequence, this is a {arguments[0].type}", expr.arguments[0].span
+            "E0501", f"`{name}` needs a sequence, found a {arguments[0].type}", expr.arguments[0].span
         )
     kind = BUILTIN_TYPES.get(name) or (arguments[0].type if len(arguments) > 1 or name == "abs" else "any")
     return ValueOf(ir.Builtin(name, tuple(a.value for a in arguments)), kind)
@@ -271,9 +271,9 @@ def test(low: Lowering, expr: n.Expr | n.Star) -> ir.Test:
             for item in items:
                 if isinstance(item, n.Star):
                     if not isinstance(item.value, n.Hole):
-                        low.stop("E0506", "in a constraint only `*_` stands for several items", item.span)
+                        low.stop("E0506", "only `*_` may match several items in a constraint", item.span)
                     if any(isinstance(p, ir.Rest) for p in parts):
-                        low.stop("E0506", "one `*_` in a tuple at most", item.span)
+                        low.stop("E0506", "at most one `*_` in a tuple", item.span)
                     parts.append(ir.Rest())
                 else:
                     parts.append(test(low, item))
@@ -300,7 +300,7 @@ def test(low: Lowering, expr: n.Expr | n.Star) -> ir.Test:
 def _match_test(low: Lowering, expr: n.Match) -> ir.Test:
     what = low.denote(expr.subject)
     if not isinstance(what, NodeOf) or what.node not in low.branch_names:
-        low.stop("E0403", "`match` chooses between alternatives; this is none", expr.subject.span)
+        low.stop("E0403", "`match` needs an alternation", expr.subject.span)
     names = low.branch_names[what.node]
     arms: list[ir.Test | None] = [None] * len(names)
     for arm in expr.arms:

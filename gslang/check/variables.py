@@ -35,7 +35,7 @@ def operators_of(low: Lowering, kind: n.Kind) -> tuple[str, ...]:
         chosen = part if chosen is None else [name for name in chosen if name in set(part)]
     result = tuple(sorted(low.dialect.operators) if chosen is None else chosen)
     if not result:
-        low.stop("E0310", "no operator fits this", kind.span)
+        low.stop("E0310", "no operator matches this variable", kind.span)
     return result
 
 
@@ -113,7 +113,7 @@ def _settle(low: Lowering, expr: n.Expr, variable: str, fitting: tuple[str, ...]
         some = low.dialect.operators[before.operators[0]]
         operands = ", ".join(f"`{o.name}`" for o in some.operands) or "none"
         low.stop(
-            "E0310", f"no operator that `{variable}` may stand for fits this call", expr.span,
+            "E0310", f"no operator that `{variable}` may match fits this call", expr.span,
             f"`{some.name}` is one of them: its operands are {operands}; all calls of `{variable}` are of "
             "one operator",
         )

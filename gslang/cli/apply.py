@@ -50,16 +50,16 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "checked",
     )
     parser.add_argument(
-        "-o", "--output", metavar="OUT", help="where the graph goes (stdout); a folder for several"
+        "-o", "--output", metavar="OUT", help="output file (stdout); a folder for several graphs"
     )
     add_many_options(parser)
     parser.add_argument(
-        "--force", action="store_true", help="write the graph although the run ends with findings"
+        "--force", action="store_true", help="write the graph even if the run ends with findings"
     )
     add_run_options(parser)
     parser.add_argument(
         "--check-numbers", action="store_true",
-        help="evaluate before and after, and compare; what differs is not written",
+        help="evaluate before and after and compare; nothing is written if the results differ",
     )
     add_number_options(parser)
     parser.add_argument(
@@ -78,7 +78,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--stop-after", type=natural, metavar="N", help="stop after N applications")
     parser.add_argument(
         "--provenance", action="store_true",
-        help="new nodes say which application made them from what (JSON, ONNX)",
+        help="record in each new node which application created it, and from which nodes (JSON, ONNX)",
     )
     add_output_options(parser)
     add_graph_options(parser)
@@ -100,7 +100,7 @@ def add_run_options(parser: argparse.ArgumentParser) -> None:
         "--limit", type=positive, metavar="N", help="at most N applications (10 × nodes + 1000)"
     )
     parser.add_argument(
-        "--fold", action="store_true", help="pre-compute what depends on constants and parameters only"
+        "--fold", action="store_true", help="evaluate nodes that depend only on constants and parameters"
     )
     parser.add_argument(
         "--fold-limit", type=size_in_bytes, default=FOLD_LIMIT, metavar="SIZE",
@@ -108,7 +108,9 @@ def add_run_options(parser: argparse.ArgumentParser) -> None:
         "none (1M)",
     )
     parser.add_argument(
-        "--no-subgraphs", action="store_true", help="leave bodies and local functions of an ONNX model alone"
+        "--no-subgraphs",
+        action="store_true",
+        help="do not rewrite bodies and local functions of an ONNX model"
     )
 
 
@@ -317,7 +319,7 @@ def _replayed(
     try:
         return rules.replay(graph, entries(), watch, options.provenance)
     except ReplayError as error:
-        help = "a trace fits the graph, the rules and the version that it was written with"
+        help = "a trace can be replayed only with the graph, rules and version that it was written with"
         raise InputError(str(error), path=options.replay, place=f"{error.line}:1", help=help) from None
 
 
@@ -448,4 +450,4 @@ def _summary(result: Result, options: argparse.Namespace) -> None:
         not (result.applications or result.failures or replayed)
         and result.stop_reason is StopReason.FIXED_POINT
     ):
-        sys.stderr.write("  help: `gslc match RULES GRAPH --why-not` tells what stood in the way\n")
+        sys.stderr.write("  help: `gslc match RULES GRAPH --why-not` shows what did not match\n")

@@ -56,14 +56,14 @@ def add_latency_options(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument(
         "--level", choices=LEVELS, default="all",
-        help="how far onnxruntime rewrites the models itself (all, as it does by default)",
+        help="onnxruntime's own graph optimization level (all, its default)",
     )
     parser.add_argument(
         "--threads", type=natural, default=0, metavar="N",
         help="threads of an operator (onnxruntime's choice)",
     )
     parser.add_argument(
-        "--warm-up", type=natural, default=5, metavar="N", help="runs of each that do not count (5)"
+        "--warm-up", type=natural, default=5, metavar="N", help="warm-up runs of each (5)"
     )
     parser.add_argument(
         "--rounds", type=positive, metavar="N",

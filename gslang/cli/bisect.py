@@ -79,7 +79,7 @@ def run(options: argparse.Namespace) -> int:
     entries, end = _recorded(rules, graph, options)
     last = check(end)
     if last is None:
-        sys.stderr.write(f"the check holds after all {_applications(entries)} applications\n")
+        sys.stderr.write(f"the check passes after all {_applications(entries)} applications\n")
         return ExitCode.FINE
     good, bad, why = 0, len(entries), last
     while bad - good > 1:

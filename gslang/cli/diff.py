@@ -27,7 +27,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--format", choices=("text", "json", "html"), default="text",
         help="html: a page with both graphs side by side",
     )
-    parser.add_argument("-o", "--output", metavar="OUT", help="where the result goes (stdout)")
+    parser.add_argument("-o", "--output", metavar="OUT", help="output file (stdout)")
     add_graph_options(parser)
 
 

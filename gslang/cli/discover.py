@@ -40,7 +40,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "rules",
         nargs="*",
         metavar="FILES",
-        help="rule files with operators to combine, and with rules that are known already",
+        help="rule files that declare operators to combine, or rules that are already known",
     )
     parser.add_argument(
         "--ops",
@@ -48,7 +48,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="LIST",
         help="operators, with attributes to try: `add, concatenate(axis = 0 | 1)`",
     )
-    parser.add_argument("-o", "--output", metavar="OUT", help="where the rules go (stdout)")
+    parser.add_argument("-o", "--output", metavar="OUT", help="output file (stdout)")
     parser.add_argument("--dialect", metavar="NAME", help="of the operators (that of FILES, else relay)")
     parser.add_argument("--size", type=positive, default=2, metavar="N", help="operators in a term (2)")
     parser.add_argument(
@@ -64,7 +64,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--require",
         choices=("tested", "exact", "proved"),
         default="exact",
-        help="the least verdict of a rule (exact)",
+        help="the weakest verdict of a rule (exact)",
     )
     parser.add_argument(
         "--on",
@@ -72,25 +72,25 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         action="extend",
         default=[],
         metavar="GRAPH",
-        help="graphs that tell how useful a rule is",
+        help="graphs on which to measure how useful each rule is",
     )
     parser.add_argument(
         "--cost",
         default="flops",
         metavar="NAME|FILE",
-        help="what rules are to save: flops (the default), bytes, roofline, ort-cpu, or a .tsv file",
+        help="the cost to reduce: flops (the default), bytes, roofline, ort-cpu, or a .tsv file",
     )
     parser.add_argument("--jobs", type=positive, default=1, metavar="N", help="processes (1)")
     add_cluster_option(parser)
     parser.add_argument(
-        "--state", metavar="FILE", help="go on from this file, and keep in it what is found out"
+        "--state", metavar="FILE", help="resume from this file, and save progress to it"
     )
     parser.add_argument("--quiet", action="store_true", help="no progress on stderr")
     parser.add_argument(
         "--format",
         choices=("text", "json"),
         default="text",
-        help="rules as a .gsl file, or all that is known about them",
+        help="rules as a .gsl file, or everything known about them",
     )
 
 

@@ -25,7 +25,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--rule", action="append", default=[], metavar="NAME", help="this rule only; may be repeated"
     )
-    parser.add_argument("-o", "--output", metavar="OUT", help="where they go (stdout)")
+    parser.add_argument("-o", "--output", metavar="OUT", help="output file (stdout)")
     parser.add_argument(
         "--format", choices=("text", "json"), default="text", help="of findings in the rule files"
     )
@@ -59,7 +59,7 @@ def run(options: argparse.Namespace) -> int:
         except Refused as why:
             sys.stderr.write(f"refused {name}: {why}\n")
     if not made:
-        sys.stderr.write(f"none of {len(names)} rules can be said to {options.kind}\n")
+        sys.stderr.write(f"none of {len(names)} rules can be expressed for {options.kind}\n")
         return ExitCode.FINDINGS
     if options.kind == "onnxscript":
         from gslang.hosts.write_onnxscript import as_module

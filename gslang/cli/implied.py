@@ -36,10 +36,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--instances", type=positive, default=6, metavar="N", help="how many instances have to be derived (6)"
     )
     parser.add_argument(
-        "--nodes", type=positive, default=2000, metavar="N", help="at most so many e-nodes for each (2000)"
+        "--nodes",
+        type=positive,
+        default=2000,
+        metavar="N",
+        help="limit on the number of e-nodes for each (2000)"
     )
     parser.add_argument(
-        "--rounds", type=positive, default=8, metavar="N", help="at most so many rounds for each (8)"
+        "--rounds", type=positive, default=8, metavar="N", help="limit on the number of rounds for each (8)"
     )
     parser.add_argument("--seed", type=natural, default=0, metavar="N", help="of the instances (0)")
     parser.add_argument("--format", choices=("text", "json"), default="text")

@@ -47,7 +47,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--fix", action="store_true", help="apply safe fixes to the files")
     parser.add_argument(
         "--unsafe-fixes", action="store_true",
-        help="with --fix or --diff: also mends that change what a rule matches",
+        help="with --fix or --diff: also apply fixes that change what a rule matches",
     )
     parser.add_argument(
         "--diff", action="store_true",
@@ -59,7 +59,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument(
         "--together", action="store_true",
-        help="hold the rules of all files against each other: they run as one set",
+        help="cross-check the rules of all files, which run as one set",
     )
     parser.add_argument("--statistics", action="store_true", help="only how often each code was found")
     parser.add_argument("--exit-zero", action="store_true", help="exit code 0 also with findings")

@@ -33,7 +33,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--rule", action="append", metavar="NAME", help="only this rule (may be repeated)")
     parser.add_argument(
         "--why-not", nargs="?", const="", metavar="NODE",
-        help="tell the nearest misses (of patterns that NODE would be part of)",
+        help="explain the nearest misses (of patterns that NODE would be part of)",
     )
     parser.add_argument(
         "--limit", type=positive, default=5, metavar="N", help="misses to show for each rule (5)"
@@ -72,7 +72,7 @@ def run(options: argparse.Namespace) -> int:
         sys.stdout.write(f"{m.rule} at {', '.join(m.outputs)}{_in(path)}: {said}\n")
     sys.stderr.write(f"{len(found)} match{'es' * (len(found) != 1)}\n")
     if not found:
-        sys.stderr.write("  help: `--why-not` tells what stood in the way\n")
+        sys.stderr.write("  help: `--why-not` shows what did not match\n")
     return ExitCode.FINE
 
 

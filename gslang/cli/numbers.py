@@ -26,7 +26,7 @@ def add_number_options(parser: argparse.ArgumentParser) -> None:
     add_input_options(parser)
     parser.add_argument(
         "--backend", choices=BACKENDS, default="auto",
-        help="what computes ONNX graphs: onnxruntime if it is installed (auto)",
+        help="what evaluates ONNX graphs: onnxruntime if it is installed (auto)",
     )
 
 

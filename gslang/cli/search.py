@@ -45,7 +45,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "graph", nargs="+", help="a .json, .relay or .onnx graph, several, or a folder of them"
     )
     parser.add_argument(
-        "-o", "--output", metavar="OUT", help="where the graph goes (stdout); a folder for several"
+        "-o", "--output", metavar="OUT", help="output file (stdout); a folder for several graphs"
     )
     add_many_options(parser)
     add_cost_options(parser)
@@ -55,10 +55,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="eqsat: rules with several outputs run in the first K rounds (1)",
     )
     parser.add_argument(
-        "--nodes", type=positive, default=10_000, metavar="N", help="eqsat: at most so many e-nodes (10000)"
+        "--nodes",
+        type=positive,
+        default=10_000,
+        metavar="N",
+        help="eqsat: limit on the number of e-nodes (10000)"
     )
     parser.add_argument(
-        "--rounds", type=positive, default=15, metavar="N", help="eqsat: at most so many rounds (15)"
+        "--rounds", type=positive, default=15, metavar="N", help="eqsat: limit on the number of rounds (15)"
     )
     parser.add_argument(
         "--extract", choices=("exact", "greedy"), default="exact",
@@ -70,7 +74,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument(
         "--budget", type=positive, default=100, metavar="N",
-        help="backtrack: expand at most so many graphs (100)",
+        help="backtrack: limit on the number of graphs expanded (100)",
     )
     parser.add_argument("--rule", action="append", metavar="NAME", help="only this rule (may be repeated)")
     parser.add_argument(
@@ -78,7 +82,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument(
         "--require", choices=("any", "tested", "exact", "proved"), default="exact",
-        help="the least verdict of a rule that is used (exact)",
+        help="the weakest verdict of a rule that may be used (exact)",
     )
     parser.add_argument("--check-numbers", action="store_true", help="evaluate before and after, and compare")
     parser.add_argument("--seed", type=natural, default=0, metavar="N", help="of the random inputs (0)")
@@ -241,7 +245,7 @@ def _tell(rule: CheckedRule, verdict: str) -> None:
         return
     other = verdict if verdict in ("tested", "exact") else "any"
     sys.stderr.write(
-        f"note: `{rule.name}` is left out: its verdict is {verdict} (--require {other} uses it)\n"
+        f"note: `{rule.name}` is skipped: its verdict is {verdict} (use it with --require {other})\n"
     )
 
 

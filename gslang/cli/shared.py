@@ -47,7 +47,7 @@ def defines_of(options: argparse.Namespace) -> dict[str, object]:
         name, equals, text = given.partition("=")
         if not equals or not name.isidentifier():
             raise InputError(
-                f"--define {given}: a name and a value are wanted",
+                f"--define {given}: expected NAME=VALUE",
                 help="--define threshold=128, --define scales=@scales.json",
             )
         if name in found:
@@ -57,7 +57,7 @@ def defines_of(options: argparse.Namespace) -> dict[str, object]:
             json.dumps(found[name], ensure_ascii=False).encode()
         except UnicodeEncodeError:
             raise InputError(
-                f"--define {name}: half of a surrogate pair is no text",
+                f"--define {name}: half of a surrogate pair is not text",
                 help="write the character itself, or both halves: `\\ud83d\\ude00`",
             ) from None
     return found
@@ -155,18 +155,18 @@ def show_findings(rules: RuleSet, options: argparse.Namespace) -> bool:
 
 
 def add_graph_options(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--input-format", metavar="F", help="json or relay, where the suffix does not tell")
+    parser.add_argument("--input-format", metavar="F", help="json or relay, if the suffix does not say")
     parser.add_argument(
         "--function", default="main", metavar="NAME", help="which function of a Relay module (main)"
     )
     parser.add_argument("--inline", action="store_true", help="inline calls of global functions")
     parser.add_argument(
         "--skip-unsupported", action="store_true",
-        help="other functions of the module may be what cannot be read",
+        help="ignore other functions of the module that cannot be read",
     )
     parser.add_argument("--params", metavar="FILE", help="values of parameters (.npz, .safetensors)")
     parser.add_argument(
-        "--opset", type=positive, metavar="N", help="bring an ONNX model to operator set N first"
+        "--opset", type=positive, metavar="N", help="convert an ONNX model to operator set N first"
     )
 
 

@@ -34,13 +34,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--rule", action="append", metavar="NAME", help="only this rule (may be repeated)")
     parser.add_argument(
         "--require", choices=("changes", "tested", "exact", "proved"), default=None,
-        help="exit with 1 unless every rule is at least this; `changes`: equal, or marked `@changes`",
+        help="exit with 1 unless every verdict is at least this good; `changes`: equal, or marked `@changes`",
     )
     parser.add_argument(
         "--seconds", type=float, default=10.0, metavar="S", help="the most processor time for one rule (10)"
     )
     parser.add_argument(
-        "--instances", type=positive, default=24, metavar="N", help="how many instances to look at (24)"
+        "--instances", type=positive, default=24, metavar="N", help="number of instances to check (24)"
     )
     parser.add_argument(
         "--seed", type=natural, default=0, metavar="N", help="of the instances and values (0)"
@@ -48,15 +48,15 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--jobs", type=positive, default=1, metavar="N", help="processes (1)")
     add_cluster_option(parser)
     parser.add_argument(
-        "--strict-special", action="store_true", help="differences in NaN and infinities refute, too"
+        "--strict-special", action="store_true", help="treat differences in NaN and infinities as refutations"
     )
     parser.add_argument("--format", choices=("text", "json", "sarif", "junit", "markdown"), default="text")
     parser.add_argument(
-        "--explain", action="store_true", help="below each proved rule: the laws that its proof used (text)"
+        "--explain", action="store_true", help="list the laws that each proof used (text)"
     )
     parser.add_argument(
         "--certificate", metavar="DIR",
-        help="write there how each proved rule was proved: its cases and steps",
+        help="write the proof of each proved rule there: its cases and steps",
     )
     parser.add_argument(
         "--recheck", metavar="DIR",
@@ -119,7 +119,7 @@ def _recheck(name: str, rules: Mapping[str, CheckedRule]) -> int:
     folder = Path(name)
     if not folder.is_dir():
         raise InputError(
-            "there is no such folder" if not folder.exists() else "this is no folder", path=name,
+            "there is no such folder" if not folder.exists() else "this is not a folder", path=name,
             help="`gslc verify RULES --certificate DIR` writes certificates",
         )
     try:

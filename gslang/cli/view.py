@@ -32,7 +32,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "rules", nargs="?", help="a .gsl file, a folder, `-`, or a shipped module such as std.relay"
     )
-    parser.add_argument("-o", "--output", metavar="OUT", help="where the page goes (stdout)")
+    parser.add_argument("-o", "--output", metavar="OUT", help="output file (stdout)")
     parser.add_argument(
         "--seconds", type=float, default=60.0, metavar="S",
         help="rules alone: processor time for verdicts that are not known yet (60; 0: none)",

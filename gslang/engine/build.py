@@ -75,7 +75,7 @@ def _whole(builder: _Builder, number: int) -> list[int]:
 def _one(builder: _Builder, number: int) -> int:
     nodes = _several(builder, number)
     if len(nodes) != 1:
-        raise UnknownValue("a sequence stands where one value is wanted")
+        raise UnknownValue("found a sequence, expected one value")
     return nodes[0]
 
 
@@ -131,7 +131,7 @@ def _make(builder: _Builder, number: int) -> list[int]:
             else:
                 type_ = builder.graph.types[below]
                 if not isinstance(type_, TupleType):
-                    raise UnknownValue("how many parts there are is not known")
+                    raise UnknownValue("the number of parts is unknown")
                 count = len(type_.fields)
             return [_project(builder, below, index) for index in range(count)]
         case ir.ChooseTarget(condition, then, otherwise):

@@ -33,8 +33,8 @@ _WHOLE = 5  # what the conditions on a whole match cost, in visits of a pattern 
 _FEW = 8
 # parts of constraints that read what was matched
 _READING = (ir.SameAttributes, ir.NodeAttr, ir.Captured, ir.Let, ir.SameNode, ir.IsAbsent, ir.Uses)
-_TOO_MANY = "search limit exceeded: not all ways to match here were tried"
-_NO_CASE = "the rule needs a condition that rules this case out"
+_TOO_MANY = "search limit exceeded: some matches at this node were not tried"
+_NO_CASE = "add a condition that excludes this case"
 
 ONLY_TARGET = ("target-value", "target-type")  # the source matches
 

@@ -190,7 +190,7 @@ def _call(function: Callable[..., Any], extern: Extern, *arguments: Any) -> Any:
     for kind, argument in zip(extern.parameters, arguments):
         if not _fits(kind, argument):
             raise ExternFailed(
-                f"`{extern.name}` is given {_shown(argument)} where it declares a {kind}",
+                f"`{extern.name}` got {_shown(argument)}, but declares a {kind}",
                 path=str(extern.span),
                 help="declare the parameter as `any`, or test the value first: `x != none and …`",
             )
@@ -202,11 +202,11 @@ def _call(function: Callable[..., Any], extern: Extern, *arguments: Any) -> Any:
         given = ", ".join(map(_shown, arguments))
         message = f"the Python function `{extern.reference}` failed for ({given}): {_told(error)}"
         raise ExternFailed(
-            message, path=str(extern.span), help="return None where the answer is not known"
+            message, path=str(extern.span), help="return None if the answer is unknown"
         ) from None
     result = _plain(result)
     if result is None:
-        raise UnknownValue(f"`{extern.name}` does not know")
+        raise UnknownValue(f"`{extern.name}` returned None: unknown")
     if not _fits(extern.result, result):
         message = (
             f"the Python function `{extern.reference}` returned {_shown(result)}, the rule file declares `-> "
@@ -214,7 +214,7 @@ def _call(function: Callable[..., Any], extern: Extern, *arguments: Any) -> Any:
         )
         raise ExternFailed(
             message, path=str(extern.span),
-            help="return what is declared, or None where the answer is not known",
+            help="return a value of the declared type, or None if the answer is unknown",
         )
     return bounded(result)
 

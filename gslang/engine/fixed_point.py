@@ -268,7 +268,7 @@ def limit_message(progress: Progress) -> str:
     if progress.given_limit is not None:
         count = f"{progress.given_limit} application{'s' if progress.given_limit != 1 else ''}"
         return (
-            f"stopped at the limit of {count} that was given; there may be more to do; the latest: "
+            f"stopped at the given limit of {count}; there may be more to do; the latest: "
             f"{' → '.join(firing_loop(progress.recent))}"
         )
     names = ", ".join(

@@ -153,7 +153,7 @@ def _projections(edits: Edits, base: int) -> list[int]:
     else:
         type_ = graph.types[base]
         if not isinstance(type_, TupleType):
-            raise UnknownValue("how many parts there are is not known")
+            raise UnknownValue("the number of parts is unknown")
         count = len(type_.fields)
         if count <= MANY_USERS and not graph.users[base] and base not in graph.additions:
             return _fields_of_new(graph, base, type_)

@@ -97,13 +97,13 @@ def parse(file: JsonFile, data: str | bytes) -> Any:
     except RecursionError:
         file.fail("", "nested too deeply for a graph")
     except ValueError:  # Python reads no integers with thousands of digits
-        file.fail(_place_of(_LONG, data), "a number with thousands of digits")
+        file.fail(_place_of(_LONG, data), "a number with too many digits")
     if _HALF.search(data):
         _refuse_halves(file, document)
     if repeated:
         holder, key = repeated[0]
         file.fail(
-            f"{_pointer_to(document, holder)}/{escaped(key)}", f"the key `{key}` stands twice in one object"
+            f"{_pointer_to(document, holder)}/{escaped(key)}", f"duplicate key `{key}`"
         )
     return document
 

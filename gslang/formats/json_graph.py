@@ -151,10 +151,12 @@ class _Reader:
         if not plain:
             self.file.check_keys(at, entry, _KEYS[kind])
         if not isinstance(name, str) or not name:
-            self.fail(f"{at}/id" if "id" in entry else at, "`id` is a string that is not empty")
+            self.fail(f"{at}/id" if "id" in entry else at, "`id` must be a non-empty string")
         if name in self.ids:
             self.fail(
-                f"{at}/id", f"the id `{name}` is that of /nodes/{self.ids[name]} already", "ids are unique"
+                f"{at}/id",
+                f"duplicate id `{name}`: /nodes/{self.ids[name]} has it, too",
+                "ids must be unique"
             )
         if kind in _LEAF_OPS:
             node = self._leaf(at, entry, kind, name)
@@ -247,7 +249,7 @@ class _Reader:
         for k, entry in enumerate(self.entries):
             if isinstance(entry, dict) and entry.get("id") == name:
                 help = "list every node before its users; a graph has no cycles"
-                self.fail(at, f"`{name}` comes later or is this node itself (/nodes/{k})", help)
+                self.fail(at, f"`{name}` comes later, or is the node itself (/nodes/{k})", help)
         guess = did_you_mean(name, list(self.ids)[:_GUESSED_FROM])
         self.fail(at, f"there is no node `{name}`", f"did you mean `{guess}`?" if guess else "")
 
@@ -280,7 +282,7 @@ class _Reader:
         ):
             if operand == ABSENT and not (spec.optional or spec.variadic):
                 self.fail(
-                    f"{at}/inputs/{k}", f"`{op}` cannot do without its operand `{spec.name}`",
+                    f"{at}/inputs/{k}", f"`{op}` requires its operand `{spec.name}`",
                     "give the id of a node",
                 )
 
@@ -355,7 +357,7 @@ class _Reader:
     def _tensor_type(self, at: str, entry: Mapping[str, Any]) -> TensorType:
         for key in ("shape", "dtype"):
             if key not in entry:
-                self.fail(at, f"`{key}` is missing", "null stands for what is not known")
+                self.fail(at, f"`{key}` is missing", "use null for an unknown type")
         dtype = entry["dtype"]
         if dtype is not None and not isinstance(dtype, str):
             self.fail(f"{at}/dtype", f"expected the name of a type, got {_shown(dtype)}")

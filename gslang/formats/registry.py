@@ -112,7 +112,9 @@ def graph_from_bytes(
 
             return read_onnx_bytes(data, path, dialect)
         case "dot" | "svg" | "png":
-            raise InputError(f"`{format}` pictures are written, not read", path=path, help=_list(READABLE))
+            raise InputError(
+                f"`{format}` files can be written, but not read", path=path, help=_list(READABLE)
+            )
     raise _unknown_format(format, READABLE)
 
 

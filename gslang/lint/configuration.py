@@ -111,7 +111,7 @@ def _severities(table: Mapping[str, Any], path: str) -> tuple[tuple[str, Severit
         if not isinstance(word, str) or word not in _SEVERITIES:
             raise InputError(
                 f"`severity.{selector}` is `{word}`", path=path,
-                help=f"one of {', '.join(_SEVERITIES)}; `ignore` silences a lint",
+                help=f"one of {', '.join(_SEVERITIES)}; use `ignore` to disable a lint",
             )
     return tuple((selector, _SEVERITIES[word]) for selector, word in table.items())
 

@@ -56,7 +56,7 @@ def constant_condition(file: LintedFile) -> Iterator[Finding]:
                 isinstance(target, ir.ChooseTarget)
                 and (known := constant(target.condition, rule.checked)) is not None
             ):
-                mend = f"only the branch {'before `if`' if known else 'behind `else`'} is ever built"
+                mend = f"only branch {'before `if`' if known else 'behind `else`'} is ever used"
                 yield finding(
                     "L0104", f"the condition of this choice is {'always' if known else 'never'} true", span,
                     mend,
@@ -94,8 +94,8 @@ def _demanding_nothing(rule: LintedRule) -> Iterator[Finding]:
                 and isinstance(argument.value, n.Hole)
             ):
                 yield finding(
-                    "L0104", f"`{argument.span.text}` is always true: it demands nothing", argument.span,
-                    "leave it out",
+                    "L0104", f"`{argument.span.text}` is always true", argument.span,
+                    "remove it",
                 )
 
 
@@ -136,7 +136,7 @@ def _constraints(rule: LintedRule, beside: Beside) -> Iterator[Finding]:
                     yield finding("L0104", f"`{constraint.span.text}` is {_NEVER}", constraint.span, problem)
                 known, place = beside.setdefault(fact.value, (_begin(fact.value), constraint.span))
                 if known.says(fact) is False:
-                    related = (Label(place, "this cannot hold too"),) if place != constraint.span else ()
+                    related = (Label(place, "this contradicts it"),) if place != constraint.span else ()
                     yield finding(
                         "L0104", f"`{constraint.span.text}` is {_NEVER}", constraint.span,
                         "one of the two is wrong", related=related,
@@ -179,7 +179,7 @@ def _judged(
 
 def _finding(span: Span, always: bool, because: Span | None, written: tuple[n.Expr, ...], k: int) -> Finding:
     related = (
-        (Label(because, "this says so already" if always else "this cannot hold too"),)
+        (Label(because, "this already implies it" if always else "this contradicts it"),)
         if because is not None and because != span
         else ()
     )
@@ -187,7 +187,7 @@ def _finding(span: Span, always: bool, because: Span | None, written: tuple[n.Ex
     fix = Fix("remove the condition", (edit,)) if edit is not None else None
     says, mend = (
         ("always true" + " here" * bool(related), "remove it") if always
-        else (_NEVER, "was another condition meant?")
+        else (_NEVER, "did you mean another condition?")
     )
     return finding("L0104", f"`{span.text}` is {says}", span, mend, related=related, fix=fix)
 

@@ -14,6 +14,6 @@ def duplicate(file: LintedFile) -> Iterator[Finding]:
         if twins(earlier, later):
             related = (Label(earlier.written.name.span, "the first one"),)
             yield finding(
-                "L0206", f"`{later.name}` says the same as `{earlier.name}`", later.written.name.span,
+                "L0206", f"`{later.name}` is a duplicate of `{earlier.name}`", later.written.name.span,
                 "remove one of them", related=related,
             )

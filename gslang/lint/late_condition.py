@@ -123,8 +123,8 @@ def _finding(where: tuple[n.Expr, ...], k: int, place: _Place, field: str, value
     span = where[k].span
     code = "L0111" if place.what == "call" else "L0119"
     return finding(
-        code, f"`{span.text}` is tested only when everything is matched", span,
-        f"{mend}: it is then tested as soon as the node is reached", fix=fix,
+        code, f"`{span.text}` is only tested once the whole pattern has matched", span,
+        f"{mend}: it is then tested as soon as the node is matched", fix=fix,
     )
 
 

@@ -10,5 +10,5 @@ from gslang.lint.linted_file import Finding, LintedFile, finding
 def missing_doc(file: LintedFile) -> Iterator[Finding]:
     for rule in file.rules:
         if not rule.checked.doc:
-            mend = "put a line `## what it does` above the rule"
-            yield finding("L0108", f"nothing says what `{rule.name}` does", rule.written.name.span, mend)
+            mend = "add a line `## …` that describes the rule above it"
+            yield finding("L0108", f"`{rule.name}` has no documentation", rule.written.name.span, mend)

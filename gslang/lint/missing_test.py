@@ -12,4 +12,4 @@ def missing_test(file: LintedFile) -> Iterator[Finding]:
     for rule in file.rules:
         if tested.isdisjoint((rule.name, rule.checked.family)):
             mend = f'add `test "…" for {rule.name} {{ … }}`; one with `=> unchanged` shows where it stops'
-            yield finding("L0109", f"nothing tests `{rule.name}`", rule.written.name.span, mend)
+            yield finding("L0109", f"no test for `{rule.name}`", rule.written.name.span, mend)

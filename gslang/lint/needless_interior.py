@@ -35,6 +35,6 @@ def needless_interior(file: LintedFile) -> Iterator[Finding]:
             edit = Edit(Span(node.span.source, node.span.start, node.span.start), "keep ")
             mend = "write `keep` before it: the rule then also matches where something else uses it"
             yield finding(
-                "L0118", f"{what} need not go away: the target makes no more calls than the outputs were",
+                "L0118", f"{what} need not be removed: the target has no more calls than outputs",
                 node.span, mend, fix=Fix("keep the node", (edit,), safe=False),
             )

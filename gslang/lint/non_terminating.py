@@ -69,13 +69,17 @@ def _loops(
             )
             message, mend = (
                 f"these rules form an infinite loop: {shown}",
-                "demand in a source what the target of the other does not give",
+                "constrain one source so that it does not match the other rule's target",
             )
             if len(set(loop)) == 1:
-                message = f"`{loop[0]}` never ends: its target holds its source"
-                mend = "demand in the source what the target does not give, or write `@once` above the rule"
+                message = f"`{loop[0]}` does not terminate: its target contains its source"
+                mend = "exclude the target by a constraint of the source, or write `@once` above the rule"
             yield finding(
-                "L0203", message, places[loop[0]], f"{mend}; seen on {as_statements(graph)}", related=related,
+                "L0203",
+                message,
+                places[loop[0]],
+                f"{mend}; example: {as_statements(graph)}",
+                related=related,
                 graph=as_json(graph),
             )
 

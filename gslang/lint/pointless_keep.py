@@ -23,10 +23,10 @@ def pointless_keep(file: LintedFile) -> Iterator[Finding]:
                 else None
             )
             if why is None and k in used:
-                why = "the target uses it, so it stays anyway"
+                why = "the target uses it, so it is kept anyway"
             if why is not None:
                 yield finding(
-                    "L0113", f"`keep` changes nothing here: {why}", node.span, "leave it out",
+                    "L0113", f"`keep` has no effect here: {why}", node.span, "remove it",
                     fix=_without(node.span),
                 )
 
@@ -41,4 +41,4 @@ def _without(span: Span) -> Fix | None:
         return None
     while text[end : end + 1] == " ":
         end += 1
-    return Fix("leave out `keep`", (Edit(Span(span.source, start, end), ""),))
+    return Fix("remove `keep`", (Edit(Span(span.source, start, end), ""),))

@@ -24,10 +24,10 @@ def pointless_ordered(file: LintedFile) -> Iterator[Finding]:
                 isinstance(node, n.Unary) and node.operator == "ordered"
                 and (name := _fixed_order(file, node.operand)) is not None
             ):
-                yield _finding(node, f"the operands of `{name}` have one order anyway")
+                yield _finding(node, f"the operands of `{name}` do not commute anyway")
         for node in walk(item.target):
             if isinstance(node, n.Unary) and node.operator == "ordered":
-                yield _finding(node, "a target is built as it is written")
+                yield _finding(node, "operands of a target are never reordered")
 
 
 def _fixed_order(file: LintedFile, operand: n.Expr) -> str | None:
@@ -46,5 +46,5 @@ def _fixed_order(file: LintedFile, operand: n.Expr) -> str | None:
 def _finding(node: n.Unary, why: str) -> Finding:
     start = node.span.start
     edit = Edit(Span(node.span.source, start, start + len("ordered ")), "")
-    fix = Fix("leave out `ordered`", (edit,)) if edit.span.text == "ordered " else None
-    return finding("L0120", f"`ordered` changes nothing here: {why}", node.span, "leave it out", fix=fix)
+    fix = Fix("remove `ordered`", (edit,)) if edit.span.text == "ordered " else None
+    return finding("L0120", f"`ordered` has no effect here: {why}", node.span, "remove it", fix=fix)

@@ -26,9 +26,9 @@ def repeated_computation(file: LintedFile) -> Iterator[Finding]:
             if isinstance(found, ir.MakeCall) and (matched := _stays_already(rule.checked, k)) is not None:
                 name = matched.name or matched.span.text
                 mend = f"use `{name}`" if matched.name else "name it in the source, and use the name"
-                related = (Label(matched.span, "matched here, and not taken away"),)
+                related = (Label(matched.span, "matched here and not removed"),)
                 yield finding(
-                    "L0110", f"`{target.spans[k].text}` is there already", target.spans[k], mend,
+                    "L0110", f"`{target.spans[k].text}` already exists", target.spans[k], mend,
                     related=related,
                 )
             # as text: 1 is not 1.0 there
@@ -43,7 +43,7 @@ def repeated_computation(file: LintedFile) -> Iterator[Finding]:
             ):
                 continue
             mend = "name it in a statement and use the name"
-            related = (Label(target.spans[first], "the same as here"),)
+            related = (Label(target.spans[first], "same as here"),)
             yield finding(
                 "L0110", f"`{target.spans[k].text}` is computed twice", target.spans[k], mend, related=related
             )

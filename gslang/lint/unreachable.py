@@ -33,7 +33,10 @@ def unreachable(file: LintedFile) -> Iterator[Finding]:
             mend += f"; both match in {as_statements(graph)}"
         shown = None if graph is None else as_json(graph)
         yield finding(
-            "L0202", f"`{earlier.name}` takes every match of `{later.name}`", later.written.name.span, mend,
+            "L0202",
+            f"`{earlier.name}` matches everything that `{later.name}` does",
+            later.written.name.span,
+            mend,
             related=related, graph=shown,
         )
 

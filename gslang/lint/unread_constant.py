@@ -30,7 +30,7 @@ def unread_constant(file: LintedFile) -> Iterator[Finding]:
             ) or not _is_number(checked, k):
                 continue
             name = f"`{node.name}`" if node.name else "this constant"
-            mend = "say which one: `const(value = …)`, or `any` if it does not matter"
+            mend = "state which one: `const(value = …)`, or `any` if it does not matter"
             yield finding(
                 "L0117", f"{name} may be any constant, and the target does not depend on it", node.span, mend
             )

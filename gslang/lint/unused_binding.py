@@ -26,7 +26,7 @@ def unused_binding(file: LintedFile) -> Iterator[Finding]:
             used = set(names_in(item.body))
             for parameter in item.parameters:
                 if parameter.name.id not in used and not parameter.name.id.startswith("_"):
-                    mend = "remove it where it is given too, or begin its name with `_`"
+                    mend = "remove it and its arguments, or begin its name with `_`"
                     yield finding(
                         "L0101", f"the parameter `{parameter.name.id}` is never used", parameter.name.span,
                         mend,
@@ -41,7 +41,7 @@ def _unused(item: n.Item, where: tuple[Any, ...], source: n.Side) -> Iterator[Fi
         if isinstance(node, (n.Bind, n.Walrus)) and node.name.id.startswith("_"):
             continue
         if isinstance(node, n.Bind) and uses[node.name.id] == 1 and not _binds(node.value):
-            part = "is not matched: no output reaches it" if id(node) in matched else "is never used"
+            part = "is not matched: no output depends on it" if id(node) in matched else "is never used"
             edit = Edit(_whole_line(node), "")
             yield finding(
                 "L0101", f"`{node.name.id}` {part}", node.name.span, "remove it, or use it",
@@ -55,7 +55,7 @@ def _unused(item: n.Item, where: tuple[Any, ...], source: n.Side) -> Iterator[Fi
                 else None
             )
             yield finding(
-                "L0101", f"`{node.name.id}` is never used", node.name.span, "leave out the name", fix=fix
+                "L0101", f"`{node.name.id}` is never used", node.name.span, "remove the name", fix=fix
             )
 
 

@@ -20,6 +20,6 @@ def unused_function(file: LintedFile) -> Iterator[Finding]:
     for item in items:
         if isinstance(item, n.FnDecl) and uses[item.name.id] == 1 + names_in(item.body).count(item.name.id):
             yield finding(
-                "L0102", f"nothing uses the function `{item.name.id}`", item.name.span,
+                "L0102", f"unused function `{item.name.id}`", item.name.span,
                 "remove it, or move it to a file that others import",
             )

@@ -30,7 +30,7 @@ def unused_import(file: LintedFile) -> Iterator[Finding]:
             if offered is not None and not offered & used:
                 fix = Fix("remove the import", (Edit(_item_line(item), ""),))
                 yield finding(
-                    "L0103", f"nothing uses the module `{item.module}`", item.span, "remove the import",
+                    "L0103", f"unused module `{item.module}`", item.span, "remove the import",
                     fix=fix,
                 )
             continue
@@ -43,7 +43,7 @@ def unused_import(file: LintedFile) -> Iterator[Finding]:
             else:
                 edit = Edit(_item_line(item), "")
             yield finding(
-                "L0103", f"nothing uses the import `{name.id}`", name.span, "remove it",
+                "L0103", f"unused import `{name.id}`", name.span, "remove it",
                 fix=Fix("remove the import", (edit,)),
             )
 

@@ -30,7 +30,7 @@ def instances(rule: n.Rule) -> tuple[tuple[n.Rule, ...], list[Diagnostic]]:
         name = row_name(rule.name.id, items)
         if name in made:
             found.append(Diagnostic(
-                "E0208", f"there is a row `{name}` already", Label(row.span), help="remove one of them"
+                "E0208", f"duplicate row `{name}`", Label(row.span), help="remove one of them"
             ))
             continue
         meant = {name.id: item for name, item in zip(table.names, items)}
@@ -67,20 +67,20 @@ def _mistakes(rule: n.Rule, table: n.Table) -> Iterator[Diagnostic]:
     for row in table.rows:
         if _items(row, len(table.names)) is None:
             yield Diagnostic(
-                "E0210", f"a row has an item for each of {wanted}", Label(row.span),
+                "E0210", f"a row needs an item for each of {wanted}", Label(row.span),
                 help=f"write `({wanted})` with their values",
             )
     names = {name.id: name for name in table.names}
     if len(names) < len(table.names):
         yield Diagnostic(
-            "E0202", "a name stands twice in this table", Label(table.span), help="choose another name"
+            "E0202", "this table has a duplicate name", Label(table.span), help="choose another name"
         )
     used: set[str] = set()
     for node, is_bound in _names((rule.inputs, rule.source, rule.target)):
         if node.id in names and is_bound:
             yield Diagnostic(
                 "E0202", f"`{node.id}` is bound twice", Label(node.span), help="choose another name",
-                related=(Label(names[node.id].span, "the table has this name"),),
+                related=(Label(names[node.id].span, "the table has the same name"),),
             )  # fmt: skip
         used.add(node.id)
     for name in names.values():

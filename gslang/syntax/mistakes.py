@@ -22,12 +22,12 @@ _FOREIGN = (
         re.compile(r"def\b"), "there is no `def`",
         "declare a function: `fn name(x) = …;`, or a rule: `rule name(x): … => …;`",
     ),
-    (re.compile(r"'"), "strings stand in double quotes", 'write `"…"`'),
+    (re.compile(r"'"), "strings are written in double quotes", 'write `"…"`'),
     (re.compile(r"/\*"), "comments begin with `#`", "write `# …`"),
     (re.compile(r"->"), "`->` belongs to operator declarations; a rule is written with `=>`", "write `=>`"),
-    (re.compile(r"=="), "`==` compares; an attribute is constrained with `=`", "write `=`"),
-    (re.compile(r":="), "`:=` needs parentheses around it", "write `(name := pattern)`"),
-    (re.compile(r"\.[0-9]"), "a number needs a digit before its point", "write `0.5`"),
+    (re.compile(r"=="), "an attribute is constrained with `=`, not `==`", "write `=`"),
+    (re.compile(r":="), "`:=` needs parentheses", "write `(name := pattern)`"),
+    (re.compile(r"\.[0-9]"), "a number needs a digit before the decimal point", "write `0.5`"),
     (re.compile(r"[^\x00-\x7f]"), "identifiers are ASCII", "use letters, digits and `_`"),
 )
 
@@ -75,7 +75,7 @@ _SHOWN = {
 
 # Words in front of a name that other languages want there.
 _WORDS = {
-    "return": "outputs stand last, by themselves: `… c => …`",
+    "return": "outputs come last, on their own: `… c => …`",
     "let": "write `name = pattern;`",
     "auto": "write `name = pattern;`",
 }
@@ -130,7 +130,7 @@ def explain_syntax_error(source: Source, text: str, at: int, error: UnexpectedIn
         and (dots >= at - 1 or re.match(r"[\w(-]", rest))
     ):
         return Diagnostic(
-            "E0102", "the ends of a range are numbers", Label(Span(source, dots, dots + 2)), help=_RANGE
+            "E0102", "the bounds of a range must be numbers", Label(Span(source, dots, dots + 2)), help=_RANGE
         )
     for pattern, message, mend in _FOREIGN:
         if pattern.match(rest) and not (
@@ -191,15 +191,15 @@ def _mend(text: str, at: int, found: str, before: str, expected: set[str]) -> st
     if found == "=>" and before.endswith((";", "{")):
         return "name the outputs before `=>`: `{ a = nn.relu(x); a => x }`"
     if found == "=>" and "ELSE" in expected:
-        return "the conditions of a rule stand behind `where`: `nn.relu(x) where x.ndim == 2 => x`"
+        return "the conditions of a rule follow `where`: `nn.relu(x) where x.ndim == 2 => x`"
     if found == "}" and "ARROW" in expected:
-        return "both sides stand in one pair of braces: `{ source => target }`"
+        return "both sides are written in one pair of braces: `{ source => target }`"
     if found == "-" and re.search(r"\b(rule|pass|fn)\s+\w+\Z", before):
-        return "names have letters, digits and `_`"
+        return "names consist of letters, digits and `_`"
     if expected == {"COLON"}:
         return "give it a type: `x: tensor`, `k: int = 1`"
     if expected == {"RESULT_ARROW"}:
-        return "say what it gives: `-> tensor`"
+        return "state its result: `-> tensor`"
     if re.fullmatch(r"[A-Za-z_]+", found) and "NAME" in expected:
         return f"`{found}` is a keyword: choose another name"
     return None

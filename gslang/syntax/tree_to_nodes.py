@@ -177,7 +177,7 @@ class _Builder:
             case (one,) if not isinstance(one, n.TypeGroup):
                 return (one,), False
         raise Malformed(
-            name.span, f"the results of `{name.id}` are no list of types",
+            name.span, f"the results of `{name.id}` are not a list of types",
             "write `-> tensor`, or `-> (tensor, tensor)`",
         )
 
@@ -208,7 +208,7 @@ class _Builder:
             case "<=" | "<":
                 return n.TypeRange(str(name), None, bound, below=sign == "<", span=self.span(tree))
         raise Malformed(
-            self.at(sign), f"`{sign}` bounds nothing", "write `>=`, `>`, `<=` or `<`, or a literal: `0 | 1`"
+            self.at(sign), f"`{sign}` is not a bound", "write `>=`, `>`, `<=` or `<`, or a literal: `0 | 1`"
         )
 
     def _type_range(self, tree: Tree[Token], c: list[Any]) -> Any:
@@ -407,7 +407,7 @@ class _Builder:
         at = self.at(c[1]).start
         if not str(c[1]).replace(".", "").isdigit():
             raise Malformed(
-                self.at(c[1]), "a projection has a number behind its point, without an exponent", "write `.2`"
+                self.at(c[1]), "the index of a projection is a number without an exponent", "write `.2`"
             )
         for digits in str(c[1]).split("."):
             at += len(digits)
@@ -487,7 +487,7 @@ class _Builder:
         value = float(c[0])
         if isinf(value):
             raise Malformed(
-                self.at(c[0]), f"`{c[0]}` is too large for a number", "floats reach to about 1.8e308"
+                self.at(c[0]), f"`{c[0]}` is too large for a number", "the largest float is about 1.8e308"
             )
         return n.Literal(value, str(c[0]), span=self.span(tree))
 

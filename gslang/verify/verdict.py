@@ -109,7 +109,7 @@ def verify_now(
     externs = externs_of(rule)
     if any(extern.function is None for extern in externs):
         return Verdict(
-            rule.name, "unknown", f"{_resting_on(externs)}, which nobody allowed to import", None, 0,
+            rule.name, "unknown", f"{_resting_on(externs)}, which was not allowed to be imported", None, 0,
             perf_counter() - began,
         )
     try:

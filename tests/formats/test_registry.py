@@ -62,8 +62,8 @@ def test_a_format_can_be_named(tmp_path: Path) -> None:
     [
         ("g.jsn", "cannot infer the format from the file name", "did you mean `.json`?"),
         ("g", "cannot infer the format from the file name", "use .json or .relay, or say which format it is"),
-        ("g.onnx", "this is not an ONNX model: it has no graph", "was it saved completely?"),
-        ("g.dot", "`dot` pictures are written, not read", "formats: json, relay, onnx"),
+        ("g.onnx", "this is not an ONNX model: it has no graph", "is the file complete?"),
+        ("g.dot", "`dot` files can be written, but not read", "formats: json, relay, onnx"),
     ],
 )
 def test_formats_that_cannot_be_read(tmp_path: Path, name: str, message: str, help: str) -> None:

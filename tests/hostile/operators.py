@@ -65,7 +65,7 @@ def _types(schema: Any, operand: Any) -> set[str]:
 
 
 def _attribute(name: str, attr: Any, number: int) -> tuple[str, Any]:
-    """A value for an attribute, None to leave it out."""
+    """A value for an attribute, None to remove it."""
     kind = str(attr.type).rpartition(".")[2]
     return name, {
         "INT": number,

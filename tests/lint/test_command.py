@@ -63,7 +63,7 @@ def test_text_shows_the_place(bad: Path, capsys: pytest.CaptureFixture[str]) -> 
     code, out = lint(capsys, "bad rules.gsl", "--select", "L0101")
     assert code == 1
     assert out == (
-        "warning[L0101]: `dead` is not matched: no output reaches it\n"
+        "warning[L0101]: `dead` is not matched: no output depends on it\n"
         " --> bad rules.gsl:6:5\n  |\n6 |     dead = exp(x);\n  |     ^^^^\n  = help: remove it, or use it\n"
     )
 
@@ -317,9 +317,9 @@ def test_files_that_run_together(bad: Path, tmp_path: Path, capsys: pytest.Captu
     assert lint(capsys, ".", "--select", "L02", "--format", "concise") == (0, "")
     code, out = lint(capsys, ".", "--select", "L02", "--format", "concise", "--together")
     assert code == 1 and [line.split(": ")[:2] for line in out.splitlines()] == [
-        ["b.gsl:2:6", "L0202 `general` takes every match of `special`"],
+        ["b.gsl:2:6", "L0202 `general` matches everything that `special` does"],
         ["b.gsl:3:6", "L0203 these rules form an infinite loop"],
-        ["c.gsl:3:6", "L0206 `again` says the same as `general`"],
+        ["c.gsl:3:6", "L0206 `again` is a duplicate of `general`"],
     ]
 
 

@@ -170,7 +170,7 @@ def test_no_pair_is_passed_over(text: str, monkeypatch: pytest.MonkeyPatch) -> N
     assert found == [
         (d.message, d.help) for d in lint_program(source, program, frozenset(("L0202", "L0206")), cache=False)
     ]
-    assert text is not GROUPS or [message for message, _ in found] == ["`r2` says the same as `r0`"]
+    assert text is not GROUPS or [message for message, _ in found] == ["`r2` is a duplicate of `r0`"]
 
 
 def test_rules_that_demand_other_values_are_no_pairs() -> None:

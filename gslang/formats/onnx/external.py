@@ -145,7 +145,7 @@ def _copied(path: Path, offset: int, length: int) -> Iterator[bytes]:
 def _read(source: IO[bytes], count: int, path: Path) -> bytes:
     piece = source.read(count)
     if not piece:
-        raise InputError("the file has become shorter", path=str(path))
+        raise InputError("the file was truncated while it was read", path=str(path))
     return piece
 
 

@@ -97,7 +97,7 @@ def read_onnx_bytes(data: bytes, path: str, dialect: Dialect | None = None) -> G
         raise InputError(f"this is not an ONNX model: {error}", path=path, help=help) from None
     if not model.HasField("graph"):
         raise InputError(
-            "this is not an ONNX model: it has no graph", path=path, help="was it saved completely?"
+            "this is not an ONNX model: it has no graph", path=path, help="is the file complete?"
         )
     refuse_bytes(model, path)
     return _Reader(model, path, str(Path(path).parent), dialect).graph
@@ -160,7 +160,7 @@ class _Reader:
                 self._check_place(tensor)
         for value in proto.input:
             if value.name in self.values:
-                raise self.fail(f"two inputs are called `{value.name}`")
+                raise self.fail(f"duplicate input `{value.name}`")
             if value.name not in given:
                 node = graph.add_input(value.name, type_of(value.type))
             else:
@@ -202,10 +202,11 @@ class _Reader:
         later = any(name in node.output for node in self.model.graph.node)
         if later:
             raise self.fail(
-                f"{reader()} reads `{name}`, which a later node makes", help="sort the nodes: operands first"
+                f"{reader()} reads `{name}`, which is produced by a later node",
+                help="sort the nodes: operands first"
             )
         raise self.fail(
-            f"{reader()} reads `{name}`, which nothing makes",
+            f"{reader()} reads `{name}`, which no node produces",
             help=f"did you mean `{guess}`?" if guess else "",
         )
 
@@ -219,7 +220,8 @@ class _Reader:
         for name in outputs:
             if name and (name in self.values or name in self.parts):
                 raise self.fail(
-                    f"{reader()} makes `{name}`, which exists already", help="every value has one maker"
+                    f"{reader()} produces `{name}`, which already exists",
+                    help="each value must be produced exactly once"
                 )
         if (
             type == "Constant" and operator == type and len(outputs) == 1 and not inputs
@@ -366,7 +368,7 @@ def _opsets(model: Any, path: str) -> dict[str, int]:
     found = {_domain(entry.domain): entry.version for entry in model.opset_import}
     if not found:
         if model.ir_version >= 3:
-            help = "its operators cannot be told; `onnx.checker` says the same"
+            help = "the version of its operators is unknown; `onnx.checker` reports the same"
             raise InputError("the model imports no operator set", path=path, help=help)
         found[""] = 1
     return found

@@ -46,7 +46,7 @@ def upgraded(graph: Graph, opset: int, dialect: Dialect) -> Graph:
             path=path, help="update `onnx`",
         )
     if now is not None and opset < now:
-        help = "an older operator set cannot say all that a newer one can: export the model for it"
+        help = "models can only be converted upwards: export the model for that operator set"
         raise InputError(
             f"the model imports operator set {now}, it cannot be brought down to {opset}", path=path,
             help=help,
@@ -95,7 +95,7 @@ def _restate(graph: Graph, opset: int) -> None:
         operator = true_name(graph.op[node])
         if operator.startswith("ai.onnx.v"):
             raise _NotSayable(
-                f"`{operator}` of {graph.label(node)} has another meaning in operator set {opset}"
+                f"`{operator}` of {graph.label(node)} means something else in operator set {opset}"
             )
         if (
             domain_of(operator) or operator not in history().operators
@@ -103,9 +103,11 @@ def _restate(graph: Graph, opset: int) -> None:
         ):
             continue
         if version_at(operator, opset) is None:
-            raise _NotSayable(f"`{operator}` of {graph.label(node)} is gone in operator set {opset}")
+            raise _NotSayable(f"`{operator}` of {graph.label(node)} was removed in operator set {opset}")
         if operator != graph.op[node]:
-            raise _NotSayable(f"`{operator}` of {graph.label(node)} has what its operator set does not know")
+            raise _NotSayable(
+                f"`{operator}` of {graph.label(node)} uses features that its operator set does not have"
+            )
         # the results said so before 18
         if operator == "Split" and len(graph.operands[node]) == 1 and "num_outputs" not in graph.attrs[node]:
             graph.attrs[node] = {**graph.attrs[node], "num_outputs": len(known.message.output)}
@@ -147,7 +149,7 @@ def _converted(model: Any, opset: int, path: str, why: str) -> Any:
 
     failed = InputError(
         f"the model cannot be brought to operator set {opset}: {why}", path=path,
-        help="export the model anew for this operator set",
+        help="export the model again for this operator set",
     )
     if model.functions or any(
         attribute.g.node or attribute.graphs for node in model.graph.node for attribute in node.attribute

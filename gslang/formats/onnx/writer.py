@@ -208,7 +208,7 @@ class _Writer:
         op = graph.op[node]
         if op is TUPLE:
             raise InputError(
-                f"ONNX has no tuples, the graph has one (`{graph.label(node)}`)",
+                f"ONNX has no tuples, but the graph contains one (`{graph.label(node)}`)",
                 help="project its fields in the rule",
             )
         record = node_record(graph, node)

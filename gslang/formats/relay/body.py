@@ -77,7 +77,7 @@ class Body(Scope):
                         value, at = compact_value(text), at + 1
                     except LiteralError:
                         self.problems.error(
-                            at, f"`{text}` is not an attribute value", "strings stand in double quotes"
+                            at, f"`{text}` is not an attribute value", "strings are written in double quotes"
                         )
                 else:
                     value, at = self.context.value_at(at + 1)

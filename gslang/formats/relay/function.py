@@ -71,7 +71,9 @@ def read_attribute(body: Body, at: int) -> tuple[str, Any, int]:
         try:
             return name, compact_value(text), at + 1
         except LiteralError:
-            body.problems.error(at, f"`{text}` is not an attribute value", "strings stand in double quotes")
+            body.problems.error(
+                at, f"`{text}` is not an attribute value", "strings are written in double quotes"
+            )
     value, end = body.context.value_at(at + 1)
     return name.rstrip(), value, end
 
@@ -82,7 +84,7 @@ def _parameter(body: Body, at: int) -> tuple[int, int]:
     if token == "%":
         problems.expected(at, "a parameter's name")
     if token in body.scope:
-        problems.error(at, f"two parameters are called `{token}`")
+        problems.error(at, f"duplicate parameter `{token}`")
     at += 1
     extra: dict[str, Any] = {}
     if tokens[at] == "{":

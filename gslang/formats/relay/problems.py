@@ -45,7 +45,7 @@ class Problems:
             )
         if token == "...":
             self.error(
-                index, "`...` is a placeholder for something that was not printed", "print the module in full"
+                index, "`...` is a placeholder for something that was not printed", "print the whole module"
             )
         if token == '"':
             self.error(index, "this string does not end")

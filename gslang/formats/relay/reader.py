@@ -166,7 +166,7 @@ def _definitions(context: Context, wanted: str, skip_unsupported: bool) -> list[
             if name[0] != "@" or len(name) == 1:
                 problems.expected(at + 1, "a function's name such as `@main`")
             if any(name == known for _, known in functions):
-                problems.error(at + 1, f"two functions are called `{name}`")
+                problems.error(at + 1, f"duplicate function `{name}`")
             at = _function_end(context, at)
             functions.append((len(definitions), name))
             definitions.append(_Definition(name, start, at))
@@ -258,7 +258,7 @@ def _bare(context: Context) -> _Definition:
     """A file that is one expression or function."""
     tokens, problems = context.tokens.text, context.problems
     if tokens[0] is END:
-        problems.error(0, "there is nothing in this file but comments")
+        problems.error(0, "the file contains only comments")
     body = Body(context)
     if tokens[0] == "fn":
         found = read_function(body, "main", 1)
@@ -322,7 +322,7 @@ def _call_order(
                         at, f"`{callee}` takes {count} argument{'s' * (count != 1)}, here are {arguments}"
                     )
                 elif callee in open_:
-                    problems.unsupported(at, "recursion", f"`{callee}` reaches itself")
+                    problems.unsupported(at, "recursion", f"`{callee}` depends on itself")
                 if target is not None and callee not in finished:
                     stack.append((callee, iter(target.body.calls)))
                     open_.add(callee)

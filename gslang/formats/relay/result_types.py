@@ -27,7 +27,7 @@ def complete_types(
         known = graph.types[node]
         if graph.op[node] in LEAVES:
             if (why := contradiction(known, claim)) is not None:
-                findings.append((node, f"the comment says another type: {why}"))
+                findings.append((node, f"the comment states a different type: {why}"))
             else:
                 graph.types[node] = refine(known, claim)
             continue
@@ -49,7 +49,9 @@ def complete_types(
         else:
             known = refine(inferred, known)
         if (why := contradiction(claim, known)) is not None:
-            findings.append((node, f"the comment or annotation says another type than follows: {why}"))
+            findings.append(
+                (node, f"the comment or annotation states a type other than the inferred one: {why}")
+            )
             graph.types[node] = known
         else:
             graph.types[node] = refine(known, claim)

@@ -164,7 +164,7 @@ class Scope(ABC):
             name = name[:-1].rstrip()
             if name in self.scope:
                 self.problems.error(
-                    at, f"`{name}` is bound a second time", "numbered bindings are bound once in a function"
+                    at, f"`{name}` is bound twice", "each numbered binding may occur only once in a function"
                 )
             self.scope[name] = node
             if self.outer is not None:
@@ -229,7 +229,7 @@ class Scope(ABC):
         body: Scope | None = self
         while body is not None:
             if token in body.pending:
-                self.problems.unsupported(at, "recursion", f"`{token}` is used in its own value")
+                self.problems.unsupported(at, "recursion", f"`{token}` is used in its own definition")
             body = body.outer
         help = "put blanks around `/` and `-`" if re.search(r"[/-]", token) else ""
         self.problems.error(at, f"undeclared variable `{token}`", help)

@@ -49,7 +49,7 @@ def write_relay(
     if graph.dialect != "relay":
         raise InputError(
             f"a graph of dialect `{graph.dialect}` cannot be written as Relay text",
-            help="write it as JSON, or translate it by rules",
+            help="write it as JSON, or translate it with rules",
         )
     module = graph.meta.get(META_KEY)
     if not isinstance(module, RelayModule):

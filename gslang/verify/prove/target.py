@@ -63,7 +63,7 @@ class Target:
         """The value of a target node that stands for one."""
         values = self.several(number_)
         if len(values) != 1:
-            raise NotProved("a sequence stands where one value is wanted")
+            raise NotProved("found a sequence, expected one value")
         return values[0]
 
     def type_of(self, number_: int, name: str) -> Any:

@@ -55,7 +55,7 @@ def error_of(value: Any) -> InputError:
             document([leaf(kind="inptu")]), "/nodes/0/kind",
             '`kind` is one of input, param, const, call, tuple, proj, not "inptu"',
         ),
-        (document([leaf(id="")], ["x"]), "/nodes/0/id", "`id` is a string that is not empty"),
+        (document([leaf(id="")], ["x"]), "/nodes/0/id", "`id` must be a non-empty string"),
         (document([X, X]), "/nodes/1/id", "the id `x` is that of /nodes/0 already"),
         (document([leaf(vaule=3)]), "/nodes/0/vaule", "unknown key `vaule`"),
         (document([leaf(value=3)]), "/nodes/0/value", "unknown key `value`"),
@@ -230,7 +230,7 @@ def test_no_json() -> None:
     assert error_of("").place == "1:1"
     assert error_of("[" * 200_000).message == "nested too deeply for a graph"
     assert error_of('{"format": NaN}').message == "`NaN` is not JSON"
-    assert error_of('{"format": ' + "9" * 5000 + "}").message == "a number with thousands of digits"
+    assert error_of('{"format": ' + "9" * 5000 + "}").message == "a number with too many digits"
 
 
 def test_a_repeated_key_is_found_where_it_stands() -> None:

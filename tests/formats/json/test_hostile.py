@@ -54,7 +54,7 @@ CASES = {
         lambda: text(dtype="float33"), r"/nodes/0/dtype: there is no type `float33`",
     ),
     "no operand": (
-        lambda: text(inputs=[None]), r"/nodes/1/inputs/0: `nn.relu` cannot do without its operand `data`",
+        lambda: text(inputs=[None]), r"/nodes/1/inputs/0: `nn.relu` requires its operand `data`",
     ),
     "deep attributes": (
         lambda: text(attrs={"b": nested(101)}), "nested more than 100 levels deep|nested too deeply",
