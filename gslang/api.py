@@ -196,6 +196,7 @@ class Result:
     numbers: dict[str, Any] | None = None
     latency: dict[str, Any] | None = None
     bodies: dict[str, BodyCount] = field(default_factory=dict)
+    cost: dict[str, Any] | None = None
 
     @property
     def applications(self) -> int:
@@ -266,6 +267,7 @@ class Result:
             "seconds": {name: round(value, 6) for name, value in self.seconds.items()},
             "numbers": self.numbers or {"checked": False},
             "latency": self.latency or {"measured": False},
+            "cost": self.cost or {"computed": False},
         }
 
 

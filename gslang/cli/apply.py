@@ -67,6 +67,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="measure the model before and after in onnxruntime, as `gslc bench` does unless asked otherwise",
     )
     parser.add_argument(
+        "--cost", metavar="NAME|FILE",
+        help="print the cost before and after, and add it to --report: flops, bytes, roofline, ort-cpu, or a "
+        ".tsv file; --dim gives sizes",
+    )
+    parser.add_argument(
         "--report", metavar="FILE", help="write counts and times as JSON (`-`: to stdout, with -o)"
     )
     parser.add_argument("--trace", metavar="FILE", help="write each application as a line of JSON")
@@ -194,6 +199,11 @@ def run_one(options: argparse.Namespace) -> int:
     loaded = perf_counter()
     if options.bench:
         refuse_without_runtime(graph, options.graph)
+    table = None
+    if options.cost is not None:
+        from gslang.search.cost.tables import table_of
+
+        table = table_of(options.cost)
     if options.provenance and _target_format(options, graph) == "relay":
         sys.stderr.write(
             "warning: Relay text has no place for what `--provenance` says\n"
@@ -232,6 +242,12 @@ def run_one(options: argparse.Namespace) -> int:
         latency = latency_of(graph, result.graph, options, sizes, Setting())
         result.latency = latency.report()
         sys.stderr.write(as_text(latency))
+    cost = None
+    if table is not None:
+        from gslang.cli.cost_report import cost_report
+
+        cost = cost_report(graph, result.graph, rules.dialect, table, sizes)
+        result.cost = cost.as_data()
     with together():
         if code == ExitCode.FINE or options.force:
             writing = perf_counter()
@@ -250,6 +266,8 @@ def run_one(options: argparse.Namespace) -> int:
                 rules, result, options.html,
             )
     _summary(result, options)
+    if cost is not None:
+        sys.stderr.write(cost.as_text())
     _say_what_a_newer_opset_admits(rules, result)
     if code != ExitCode.FINE and not options.force:
         sys.stderr.write("no graph is written\n  help: --force writes it all the same\n")

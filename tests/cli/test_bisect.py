@@ -95,7 +95,7 @@ def test_a_shipped_rule_that_somebody_broke(
 
 def test_a_check_that_holds_to_the_end(files: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert bisect(files, "numbers", "--skip", "wrong") == 0
-    assert "the check holds after all 32 applications" in capsys.readouterr().err
+    assert "the check passes after all 32 applications" in capsys.readouterr().err
 
 
 def test_a_check_that_never_holds(files: Path, capsys: pytest.CaptureFixture[str]) -> None:

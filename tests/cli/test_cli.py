@@ -132,7 +132,7 @@ def test_rules_that_do_not_terminate(folder: Path) -> None:
     (folder / "loop.gsl").write_text("rule a(x): exp(x) => tanh(x);\nrule b(x): tanh(x) => exp(x);\n")
     done = gslc("loop.gsl", "g.json", "--limit", "20", "-o", "out.json", cwd=folder)
     assert (
-        done.returncode == 1 and "stopped at the limit of 20 applications that was given" in done.stderr
+        done.returncode == 1 and "stopped at the given limit of 20 applications" in done.stderr
         and "a → b → a" in done.stderr
     )
     done = gslc("loop.gsl", "g.json", "-o", "out.json", cwd=folder)

@@ -86,7 +86,7 @@ def test_operands_that_are_swapped_for_ever() -> None:
     assert (
         limit_message(progress)
         == (
-            "stopped at the limit of 50 applications that was given; there may be more to do; the latest: "
+            "stopped at the given limit of 50 applications; there may be more to do; the latest: "
             "swaps → swaps"
         )
     )

@@ -150,10 +150,10 @@ def test_files_that_are_no_models(tmp_path: Path, data: bytes) -> None:
 def test_models_that_cannot_be() -> None:
     node = helper.make_node
     twice = model([node("Relu", ["x"], ["y"]), node("Neg", ["x"], ["y"])], [value("x")], [value("y")])
-    with pytest.raises(InputError, match=r"makes `y`, which exists already"):
+    with pytest.raises(InputError, match=r"produces `y`, which already exists"):
         read_onnx(twice)
     dangling = model([node("Relu", ["xx"], ["y"])], [value("x")], [value("y")])
-    with pytest.raises(InputError, match=r"reads `xx`, which nothing makes"):
+    with pytest.raises(InputError, match=r"reads `xx`, which no node produces"):
         read_onnx(dangling)
     unsorted = model([node("Relu", ["z"], ["y"]), node("Relu", ["x"], ["z"])], [value("x")], [value("y")])
     with pytest.raises(InputError, match="later node"):

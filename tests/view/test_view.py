@@ -255,7 +255,7 @@ def test_a_run_that_hits_its_limit_is_shown_and_said(
     folder: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert main(["view", "g.json", "r.gsl", "--limit", "1", "-o", "p.html"]) == ExitCode.FINDINGS
-    assert "stopped at the limit" in capsys.readouterr().err
+    assert "stopped at the given limit" in capsys.readouterr().err
     assert data_of(Path("p.html").read_text())["totals"]["stop"] == "application limit"
 
 

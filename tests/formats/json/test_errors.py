@@ -56,7 +56,7 @@ def error_of(value: Any) -> InputError:
             '`kind` is one of input, param, const, call, tuple, proj, not "inptu"',
         ),
         (document([leaf(id="")], ["x"]), "/nodes/0/id", "`id` must be a non-empty string"),
-        (document([X, X]), "/nodes/1/id", "the id `x` is that of /nodes/0 already"),
+        (document([X, X]), "/nodes/1/id", "duplicate id `x`: /nodes/0 has it, too"),
         (document([leaf(vaule=3)]), "/nodes/0/vaule", "unknown key `vaule`"),
         (document([leaf(value=3)]), "/nodes/0/value", "unknown key `value`"),
         (document([{"id": "x", "kind": "input", "dtype": "float32"}]), "/nodes/0", "`shape` is missing"),
@@ -87,11 +87,11 @@ def error_of(value: Any) -> InputError:
         (document([X, call("y", "nn.relu", "z")]), "/nodes/1/inputs/0", "there is no node `z`"),
         (
             document([X, call("y", "nn.relu", "y")]), "/nodes/1/inputs/0",
-            "`y` comes later or is this node itself (/nodes/1)",
+            "`y` comes later, or is the node itself (/nodes/1)",
         ),
         (
             document([call("y", "nn.relu", "x"), X]), "/nodes/0/inputs/0",
-            "`x` comes later or is this node itself (/nodes/1)",
+            "`x` comes later, or is the node itself (/nodes/1)",
         ),
         (document([X, call("y", "%input")]), "/nodes/1/op", '`op` is the name of an operator, not "%input"'),
         (
@@ -237,7 +237,7 @@ def test_a_repeated_key_is_found_where_it_stands() -> None:
     whole = text(document([X, {**RELU, "attrs": {"axis": 1}}])).replace('"axis": 1', '"axis": 1, "axis": 2')
     error = error_of(whole)
     assert (error.place, error.message) == (
-        "/nodes/1/attrs/axis", "the key `axis` stands twice in one object",
+        "/nodes/1/attrs/axis", "duplicate key `axis`",
     )
 
 
