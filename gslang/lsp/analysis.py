@@ -259,7 +259,7 @@ class _Check:
                 name = item.name.id
                 if name in places or name in BUILTIN_STEPS and isinstance(item, n.PassDecl):
                     related = (Label(places[name], "first one here"),) if name in places else ()
-                    message = f"duplicate rule or pass `{name}` already"
+                    message = f"duplicate rule or pass `{name}`"
                     self.found.append(Diagnostic(
                         "E0208", message, Label(item.name.span), related=related, help="choose another name",
                     ))

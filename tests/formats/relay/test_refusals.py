@@ -84,7 +84,7 @@ def test_unsupported_constructs(text: str, place: str, construct: str) -> None:
             "def @f(%x: int32) { %x }\ndef @main(%x: int32) { @f(%x, %x) }", "2:24",
             "takes 1 argument, here are 2",
         ),
-        ("def @f() { 1 }\ndef @f() { 1 }", "2:5", "two functions"),
+        ("def @f() { 1 }\ndef @f() { 1 }", "2:5", "duplicate function"),
         ("def @f() { 1 }\ndef @g() { 1 }", "1:1", "no function `main`"),
         ("type T { A }", "1:1", "no function in this file"), ("// nothing\n", "1:1", "only comments"),
         ("def @main() { 1 } 2", "1:19", "expected `def @name(…)`"),
