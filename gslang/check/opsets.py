@@ -12,6 +12,7 @@ from functools import cache
 from typing import Any, Final
 
 from gslang.base.diagnostics import Diagnostic, Label
+from gslang.base.open_types import Attrs
 from gslang.base.source import Span
 from gslang.check import checked as ir
 from gslang.dialect.onnx.versions import OPSETS, domain_of, history, imported, misfit, version_at
@@ -23,7 +24,7 @@ _COMPARE: Final = {
 _UNKNOWN: Final = object()
 
 
-def why_unfit(rule: ir.CheckedRule, meta: Mapping[str, Any]) -> str | None:
+def why_unfit(rule: ir.CheckedRule, meta: Attrs) -> str | None:
     """Why a rule is not applied to a graph with this `meta`, or None.
 
     A graph that states no operator set takes every rule.
@@ -49,7 +50,7 @@ def _unfit(rule: ir.CheckedRule, imports: frozenset[tuple[str, int]]) -> str | N
     return None
 
 
-def opset_for_rule(rule: ir.CheckedRule, meta: Mapping[str, Any]) -> int | None:
+def opset_for_rule(rule: ir.CheckedRule, meta: Attrs) -> int | None:
     """The next newer operator set under which a rule can be applied; None if there is none."""
     now = imported(meta)
     newer = range((now if now is not None else history().latest) + 1, history().latest + 1)

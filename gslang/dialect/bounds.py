@@ -5,8 +5,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import field
-from typing import Any, Union
+from typing import Union
 
+from gslang.base.open_types import Attrs
 from gslang.base.quick_dataclass import dataclass
 
 Number = Union[int, float]
@@ -68,7 +69,7 @@ class Call:
     """
 
     shapes: Mapping[str, tuple[int | None, ...] | None] = field(default_factory=dict)
-    attributes: Mapping[str, Any] = field(default_factory=dict)
+    attributes: Attrs = field(default_factory=dict)
     counts: Mapping[str, int] = field(default_factory=dict)
 
 

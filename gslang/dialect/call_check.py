@@ -9,9 +9,9 @@ are not declared pass: exporters write more than dialects know, and such calls a
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
 from typing import Any, Final
 
+from gslang.base.open_types import Attrs
 from gslang.dialect.dtypes import dtype_exists
 from gslang.dialect.signature import REQUIRED, AttributeSpec, AttributeType, Signature
 
@@ -27,7 +27,7 @@ class CallError(Exception):
         self.attribute = attribute
 
 
-def checked_attributes(signature: Signature, operands: int, attrs: Mapping[str, Any]) -> Mapping[str, Any]:
+def checked_attributes(signature: Signature, operands: int, attrs: Attrs) -> Attrs:
     """The attributes in normal form, `attrs` itself where nothing changes. `operands` is their number.
 
     A call with an attribute or operand that is not declared is opaque, and nothing else is wrong with it.

@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import field
 from typing import Any, Final
 
+from gslang.base.open_types import Attrs
 from gslang.base.plain_data import declare_form
 from gslang.base.quick_dataclass import dataclass
 from gslang.base.source import Span
@@ -119,10 +120,10 @@ class Signature:
     """`{ shape = …, dtype = …, value = … }` of the declaration, checked (`check.checked.Meaning`); None
     without one.
     """
-    defaults: Mapping[str, Any] = field(default_factory=dict)
+    defaults: Attrs = field(default_factory=dict)
     """Attribute name → default, of those that have one."""
 
-    def complete(self, attrs: Mapping[str, Any]) -> dict[str, Any]:
+    def complete(self, attrs: Attrs) -> dict[str, Any]:
         """The given attributes and the defaults of the others."""
         return {**self.defaults, **attrs}
 
@@ -151,7 +152,7 @@ class Signature:
             return declared[0]
         return "int64" if "int64" in declared and set(declared) <= _INDICES else None
 
-    def call(self, types: tuple[Type | None, ...], attributes: Mapping[str, Any]) -> Call:
+    def call(self, types: tuple[Type | None, ...], attributes: Attrs) -> Call:
         """The facts from operand types and given attributes that determine the domains of the other
         attributes."""
         shapes: dict[str, tuple[int | None, ...] | None] = {}

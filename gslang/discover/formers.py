@@ -14,6 +14,7 @@ from random import Random
 from typing import Any
 
 from gslang.base.diagnostics import InputError
+from gslang.base.open_types import Attrs
 from gslang.base.quick_dataclass import dataclass
 from gslang.base.suggest import did_you_mean
 from gslang.dialect.dialect import Dialect
@@ -185,7 +186,7 @@ def formers_of(asked: Asked, dialect: Dialect, shapes: Sequence[tuple[int, ...]]
     return found
 
 
-def _results(signature: Signature, attrs: Mapping[str, Any]) -> int:
+def _results(signature: Signature, attrs: Attrs) -> int:
     """The number of results to project; 0 for a tensor. For a split, the number of its parts."""
     if signature.several_results:
         return 1  # the others are for training, mostly
@@ -196,7 +197,7 @@ def _results(signature: Signature, attrs: Mapping[str, Any]) -> int:
 
 
 def _proposals(
-    signature: Signature, settled: Mapping[str, Any], arity: int, shapes: Sequence[tuple[int, ...]]
+    signature: Signature, settled: Attrs, arity: int, shapes: Sequence[tuple[int, ...]]
 ) -> list[dict[str, Any]]:
     open_ = [name for name in signature.attributes if name not in settled]
     if not open_:
@@ -230,7 +231,7 @@ def _proposals(
     return found[: _MOST_VALUES if not settled else 1]
 
 
-def _usual(attrs: Mapping[str, Any]) -> bool:
+def _usual(attrs: Attrs) -> bool:
     return not any(name in ("exclude",) and value for name, value in attrs.items())
 
 

@@ -11,6 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import field
 from typing import Any
 
+from gslang.base.open_types import Attrs
 from gslang.base.quick_dataclass import dataclass
 from gslang.dialect.dialect import Dialect
 from gslang.discover.conditions import Place, Product, SizeConditions
@@ -284,7 +285,7 @@ class _Writer:
             ]
         return texts
 
-    def _handed(self, complete: Mapping[str, Any]) -> dict[str, str]:
+    def _handed(self, complete: Attrs) -> dict[str, str]:
         """Attributes that a call of the source has under the same name, with the same value: the axis of a
         softmax is that of a log_softmax."""
         found: dict[str, str] = {}

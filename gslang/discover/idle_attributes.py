@@ -7,11 +7,11 @@ whoever derives equations.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 
+from gslang.base.open_types import Attrs
 from gslang.dialect.dialect import Dialect
 from gslang.dialect.signature import REQUIRED, TypeInferenceError
 from gslang.dialect.tensor_type import TensorType, TupleType, Type
@@ -44,9 +44,9 @@ def without_idle(dialect: Dialect) -> Plain:
 
 
 def _remembering(dialect: Dialect) -> Plain:
-    known: dict[object, Mapping[str, Any]] = {}
+    known: dict[object, Attrs] = {}
 
-    def plain(op: str, attrs: Mapping[str, Any], types: tuple[Type | None, ...]) -> Mapping[str, Any]:
+    def plain(op: str, attrs: Attrs, types: tuple[Type | None, ...]) -> Attrs:
         if not attrs or dialect.get(op) is None:
             return attrs
         key = (op, repr(sorted(attrs.items())), types)
@@ -58,8 +58,8 @@ def _remembering(dialect: Dialect) -> Plain:
 
 
 def _plain(
-    dialect: Dialect, op: str, attrs: Mapping[str, Any], types: tuple[Type | None, ...]
-) -> Mapping[str, Any]:
+    dialect: Dialect, op: str, attrs: Attrs, types: tuple[Type | None, ...]
+) -> Attrs:
     declared = dialect.operators[op].attributes
     kept = {
         name: value
@@ -102,7 +102,7 @@ def _is_small(type_: Type | None) -> bool:
 
 
 def _computed(
-    dialect: Dialect, op: str, attrs: Mapping[str, Any], types: tuple[Type | None, ...]
+    dialect: Dialect, op: str, attrs: Attrs, types: tuple[Type | None, ...]
 ) -> list[Any] | None:
     """The type of a call and what it computes of a few random inputs; None where it has no meaning."""
     graph = Graph(dialect.name)

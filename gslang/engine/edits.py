@@ -9,9 +9,10 @@ what a later sweep has to look at: new nodes, nodes that read something new, and
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
-from typing import Any, Final
+from collections.abc import Callable, Collection, Sequence
+from typing import Final
 
+from gslang.base.open_types import Attrs
 from gslang.base.quick_dataclass import dataclass
 from gslang.dialect.dialect import Dialect
 from gslang.dialect.signature import TypeInferenceError
@@ -39,7 +40,7 @@ class Edits:
 
     graph: Graph
     dialect: Dialect
-    add: Callable[[str, tuple[int, ...], Mapping[str, Any], Known | None], int]
+    add: Callable[[str, tuple[int, ...], Attrs, Known | None], int]
     """Appends a typed node: operator, operands, attributes, and the table of types of calls with these
     attributes, or None.
     """
@@ -93,7 +94,7 @@ def edits_of(
     depends_on_values: list[int] = []
     order.grow(len(op))
 
-    def add(name: str, these: tuple[int, ...], given: Mapping[str, Any], known: Known | None) -> int:
+    def add(name: str, these: tuple[int, ...], given: Attrs, known: Known | None) -> int:
         node = len(op)
         op.append(name)
         operands.append(these)

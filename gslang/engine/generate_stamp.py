@@ -8,10 +8,10 @@ of `generate_target` makes.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import field
 from typing import Any
 
+from gslang.base.open_types import Attrs
 from gslang.base.quick_dataclass import dataclass
 from gslang.check import checked as ir
 from gslang.dialect.tensor_type import Type
@@ -29,7 +29,7 @@ class Stamp:
     """The parts shared by applications with one key, node by node; `values`: (position, array) of the
     constants among them."""
 
-    attrs: tuple[Mapping[str, Any], ...]
+    attrs: tuple[Attrs, ...]
     types: tuple[Type | None, ...]
     values: tuple[tuple[int, Any], ...]
 

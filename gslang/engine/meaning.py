@@ -4,10 +4,11 @@ declarations.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import fields, is_dataclass, replace
 from typing import Any
 
+from gslang.base.open_types import Attrs
 from gslang.check.checked import CheckedProgram, Meaning, NodeAttr, Value
 from gslang.dialect.dialect import Dialect
 from gslang.dialect.signature import Infer, TypeInferenceError
@@ -51,7 +52,7 @@ def _inference(meaning: Meaning, dialect: Dialect) -> Infer:
     )
 
     def infer(
-        types: tuple[Type | None, ...], attrs: Mapping[str, Any], value_of: Callable[[int], Any]
+        types: tuple[Type | None, ...], attrs: Attrs, value_of: Callable[[int], Any]
     ) -> Type | None:
         graph = Graph(dialect.name)
         operands = []
@@ -91,7 +92,7 @@ def _mentions_value(item: Any) -> bool:
 
 
 def value_graph(
-    meaning: Meaning, dialect: Dialect, types: Sequence[Type | None], attrs: Mapping[str, Any]
+    meaning: Meaning, dialect: Dialect, types: Sequence[Type | None], attrs: Attrs
 ) -> Graph | None:
     """The graph that computes the operator's value from inputs named by position; None if no value is
     declared.
@@ -107,7 +108,7 @@ def value_graph(
     return graph
 
 
-def frame(meaning: Meaning, graph: Graph, operands: Sequence[int], attrs: Mapping[str, Any]) -> Scope:
+def frame(meaning: Meaning, graph: Graph, operands: Sequence[int], attrs: Attrs) -> Scope:
     """The scope of a meaning: its operands as slots, the call (never part of the result) last.
 
     Trailing operands may be missing.

@@ -3,9 +3,9 @@ where equal ones recur."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any
 
+from gslang.base.open_types import Attrs
 from gslang.base.quick_dataclass import dataclass
 from gslang.dialect.dialect import Dialect
 from gslang.dialect.tensor_type import TensorType, TupleType, UnknownValue
@@ -43,8 +43,8 @@ class AttributeMemo:
         self._memo: dict[Any, tuple[dict[str, Any], Known]] = {}
 
     def of(
-        self, edits: Edits, operator: str, copied: tuple[Mapping[str, Any], ...], computed: tuple[Any, ...]
-    ) -> tuple[Mapping[str, Any], Known]:
+        self, edits: Edits, operator: str, copied: tuple[Attrs, ...], computed: tuple[Any, ...]
+    ) -> tuple[Attrs, Known]:
         """`copied`: attributes of the calls to copy from; `computed`: values of the other attributes.
 
         Raises `UnknownValue`.
@@ -64,7 +64,7 @@ class AttributeMemo:
         return found
 
     def _make(
-        self, operator: str, copied: tuple[Mapping[str, Any], ...], computed: tuple[Any, ...]
+        self, operator: str, copied: tuple[Attrs, ...], computed: tuple[Any, ...]
     ) -> dict[str, Any]:
         signature = self._dialect.operators.get(operator)
         attrs: dict[str, Any] = {}

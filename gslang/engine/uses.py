@@ -6,9 +6,10 @@ target has made already, those from `limit` on, do not count.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from typing import Any, Final
 
+from gslang.base.open_types import Attrs
 from gslang.dialect.dialect import Dialect
 from gslang.dialect.tensor_type import UnknownValue
 from gslang.engine.values import call_attribute, equal
@@ -27,7 +28,7 @@ def surroundings(
     node: int,
     limit: int | None,
     operators: Any,
-    attributes: Mapping[str, Any],
+    attributes: Attrs,
 ) -> Any:
     """The fact `what` of a node.
 
@@ -46,7 +47,7 @@ def count_users(
     node: int,
     limit: int | None,
     operators: Any,
-    attributes: Mapping[str, Any],
+    attributes: Attrs,
 ) -> int:
     """The number of nodes that have this one among their operands; with `operators` (a name or several) the
     calls of these, with these attributes."""
@@ -57,7 +58,7 @@ def count_users(
     return sum(_has(graph, dialect, user, attributes) for user in users)
 
 
-def _has(graph: Graph, dialect: Dialect, user: int, attributes: Mapping[str, Any]) -> bool:
+def _has(graph: Graph, dialect: Dialect, user: int, attributes: Attrs) -> bool:
     for name, value in attributes.items():
         try:
             found = call_attribute(graph, dialect, user, name)
@@ -74,7 +75,7 @@ def is_output(
     node: int,
     limit: int | None,
     operators: Any,
-    attributes: Mapping[str, Any],
+    attributes: Attrs,
 ) -> bool:
     """True if a node is an output of the graph."""
     return node in graph.output_uses

@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 from numpy.lib.stride_tricks import sliding_window_view
 
+from gslang.base.open_types import Attrs
 from gslang.dialect.dtypes import numpy_dtype
 from gslang.dialect.relay.convolution import SPATIAL
 from gslang.dialect.relay.dimensions import numbers, paddings
 from gslang.evaluate.elementwise import Evaluator
 from gslang.evaluate.movement import transform_layout
-
-Attrs = Mapping[str, Any]
 
 
 def _padded(x: Any, pads: Sequence[tuple[int, int]], value: Any = 0) -> Any:

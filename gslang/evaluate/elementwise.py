@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 
+from gslang.base.open_types import Attrs
 from gslang.dialect.dtypes import numpy_dtype
 
-Attrs = Mapping[str, Any]
 Evaluator = Callable[[Sequence[Any], Attrs], Any]
 
 
@@ -38,9 +38,9 @@ def _compare(function: Callable[[Any, Any], Any]) -> Evaluator:
 
 
 def erf(x: Any) -> Any:
-    """The error function, to about 1e-15 (W.
+    """The error function, to about 1e-15.
 
-    J. Cody, "Rational Chebyshev approximation for the error function", 1969).
+    W. J. Cody, "Rational Chebyshev approximation for the error function", 1969.
     """
     y = np.asarray(x, dtype=np.float64)
     a = np.abs(y)

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
+from gslang.base.open_types import Attrs
 from gslang.dialect.relay.movement import parse_layout, reshaped, slice_bounds
 from gslang.evaluate.elementwise import Evaluator
-
-Attrs = Mapping[str, Any]
 
 
 def _reshape(operands: Sequence[Any], attrs: Attrs) -> Any:

@@ -13,9 +13,9 @@ from typing import Any, Final
 
 import numpy as np
 
+from gslang.base.open_types import Attrs
 from gslang.evaluate.elementwise import erf
 
-Attrs = Mapping[str, Any]
 Operands = list[Any]
 
 

@@ -7,6 +7,7 @@ from typing import Any, Final
 
 import numpy as np
 
+from gslang.base.open_types import Attrs
 from gslang.dialect.onnx.function_size import MOST_NODES, bodies_of, expanded_size
 from gslang.evaluate.errors import EvaluationError
 
@@ -37,7 +38,7 @@ def refuse_endless(model: Any) -> None:
         )
 
 
-def refuse_loops(nodes: Iterable[Any], known: Mapping[str, Any], most: int) -> None:
+def refuse_loops(nodes: Iterable[Any], known: Attrs, most: int) -> None:
     """Raises `EvaluationError` for loops that take more than `most` rounds for sure.
 
     `known`: values by name.
@@ -46,7 +47,7 @@ def refuse_loops(nodes: Iterable[Any], known: Mapping[str, Any], most: int) -> N
         raise EvaluationError(f"its loops take more than {most:,} rounds")
 
 
-def _rounds(nodes: Iterable[Any], known: Mapping[str, Any]) -> int:
+def _rounds(nodes: Iterable[Any], known: Attrs) -> int:
     """The rounds of loops whose number of them is known, and whose condition never changes."""
     total = 0
     for node in nodes:
@@ -58,7 +59,7 @@ def _rounds(nodes: Iterable[Any], known: Mapping[str, Any]) -> int:
     return total
 
 
-def _trips(node: Any, known: Mapping[str, Any]) -> int:
+def _trips(node: Any, known: Attrs) -> int:
     """The number of rounds of a loop whose condition stays as it is; once where that is not known."""
     trips, condition = [*node.input, "", ""][:2]
     if condition and not _is_true(known.get(condition)):
@@ -89,7 +90,7 @@ def _goes_on(body: Any) -> bool:
     return bool(name == body.input[1].name) or _is_true(constants_of(body).get(name))
 
 
-def refuse_overflow(nodes: Iterable[Any], known: Mapping[str, Any]) -> None:
+def refuse_overflow(nodes: Iterable[Any], known: Attrs) -> None:
     """Raises `EvaluationError` for the least integer divided by what may be -1: onnxruntime ends the process
     there.
     """

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any, Final, Union
 
+from gslang.base.open_types import Attrs
 from gslang.dialect.tensor_type import UNKNOWN, Dimension, TensorType, UnknownValue
 from gslang.evaluate import dimensions as dim
 from gslang.graph.graph import CONST, Graph
@@ -53,7 +54,7 @@ def partial_value(graph: Graph, node: int, known: Mapping[int, Partial]) -> Part
 
 
 def _computed(
-    graph: Graph, node: int, op: str, given: list[Partial | None], attrs: Mapping[str, Any]
+    graph: Graph, node: int, op: str, given: list[Partial | None], attrs: Attrs
 ) -> Partial | None:
     if op == "Shape":
         shape = _shape_of(graph, graph.operands[node][0])

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 
+from gslang.base.open_types import Attrs
 from gslang.dialect.dtypes import numpy_dtype
 from gslang.dialect.relay.reduction import reduced_axes
 from gslang.evaluate.elementwise import Evaluator, along
-
-Attrs = Mapping[str, Any]
 
 
 def _reduce(function: Callable[..., Any]) -> Evaluator:

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from gslang.base.open_types import Attrs
 from gslang.dialect.dialect import Dialect
 from gslang.dialect.signature import Signature, TypeInferenceError
 from gslang.dialect.tensor_type import TensorType, TupleType, Type
@@ -84,7 +85,7 @@ def node_evaluator(graph: Graph, dialect: Dialect) -> NodeEvaluator:
 
 
 def _stated_as_attributes(
-    signature: Signature, operands: tuple[int, ...], attrs: Mapping[str, Any]
+    signature: Signature, operands: tuple[int, ...], attrs: Attrs
 ) -> dict[int, Any]:
     """Place → value of operands that a call has as attributes."""
     places = movable_operands(signature).items()

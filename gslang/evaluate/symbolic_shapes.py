@@ -12,6 +12,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import field
 from typing import Any, Final
 
+from gslang.base.open_types import Attrs
 from gslang.base.quick_dataclass import dataclass
 from gslang.dialect.tensor_type import UNKNOWN, Dimension, Shape, Symbol, UnknownValue
 from gslang.evaluate import dimensions as dim
@@ -26,7 +27,7 @@ class Call:
     known.
     """
 
-    attrs: Mapping[str, Any]
+    attrs: Attrs
     shapes: Sequence[Shape | None]
     values: Sequence[Partial | None]
     equal: list[tuple[Dimension, Dimension]] = field(default_factory=list)

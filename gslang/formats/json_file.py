@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any, Final, NoReturn
 
 from gslang.base.decode import decoded
 from gslang.base.diagnostics import InputError
+from gslang.base.open_types import JsonObject
 from gslang.base.suggest import did_you_mean
 from gslang.formats.weights import WeightsFile, open_weights
 
@@ -32,7 +33,7 @@ class JsonFile:
         """Raise `InputError` for the place that `pointer` names ("" is the whole document)."""
         raise InputError(message, path=self.path, place=pointer or "/", help=help)
 
-    def check_keys(self, pointer: str, found: Mapping[str, Any], known: tuple[str, ...]) -> None:
+    def check_keys(self, pointer: str, found: JsonObject, known: tuple[str, ...]) -> None:
         """Refuse keys that are neither known nor the user's own (`x-…`)."""
         for key in found:
             if key not in known and not key.startswith("x-"):

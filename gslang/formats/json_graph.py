@@ -9,6 +9,7 @@ import json
 from collections.abc import Callable, Mapping
 from typing import Any, Final
 
+from gslang.base.open_types import Attrs, JsonObject
 from gslang.base.suggest import did_you_mean
 from gslang.dialect.call_check import CallError, checked_attributes
 from gslang.dialect.dialect import Dialect
@@ -75,7 +76,7 @@ class _Reader:
         self.ids: dict[str, int] = {}
         self.entries: list[Any] = []
         # by operator, operands and text: layers repeat
-        self.attributes: dict[tuple[str, int, str], Mapping[str, Any]] = {}
+        self.attributes: dict[tuple[str, int, str], Attrs] = {}
         self.types: dict[str, TensorType] = {}  # by text
 
     def read(self, data: str | bytes) -> Graph:
@@ -121,7 +122,7 @@ class _Reader:
                 )
         return self.graph
 
-    def _open(self, top: Mapping[str, Any]) -> None:
+    def _open(self, top: JsonObject) -> None:
         name, dialect = top.get("name", "main"), top.get("dialect", "relay")
         for key, value in (("name", name), ("dialect", dialect)):
             if not isinstance(value, str) or not value:
@@ -189,7 +190,7 @@ class _Reader:
                 )
         return given
 
-    def _own_keys(self, at: str, holder: Mapping[str, Any]) -> dict[str, Any]:
+    def _own_keys(self, at: str, holder: JsonObject) -> dict[str, Any]:
         """The user's own keys, whose values anything may be that can be written again."""
         own = _own(holder)
         for key, value in own.items():
@@ -217,7 +218,7 @@ class _Reader:
                 self.fail(f"{at}/{key}" if key in origin else at, f"`{key}` is {wanted}, not {_shown(value)}")
         return origin
 
-    def _leaf(self, at: str, entry: Mapping[str, Any], kind: str, name: str) -> int:
+    def _leaf(self, at: str, entry: JsonObject, kind: str, name: str) -> int:
         type = self._tensor_type(at, entry)
         node = self.graph.add(_LEAF_OPS[kind], (), NO_ATTRS, type, name)
         if kind == "const" and "value" not in entry:
@@ -226,7 +227,7 @@ class _Reader:
             self.graph.values[node] = read_value(self.file, f"{at}/value", entry["value"], type)
         return node
 
-    def _operands(self, at: str, entry: Mapping[str, Any], kind: str) -> list[int]:
+    def _operands(self, at: str, entry: JsonObject, kind: str) -> list[int]:
         inputs = entry.get("inputs")
         if not isinstance(inputs, list):
             self.fail(f"{at}/inputs" if "inputs" in entry else at, "`inputs` is a list of node ids")
@@ -253,7 +254,7 @@ class _Reader:
         guess = did_you_mean(name, list(self.ids)[:_GUESSED_FROM])
         self.fail(at, f"there is no node `{name}`", f"did you mean `{guess}`?" if guess else "")
 
-    def _call(self, at: str, entry: Mapping[str, Any], operands: list[int], name: str) -> int:
+    def _call(self, at: str, entry: JsonObject, operands: list[int], name: str) -> int:
         op, attrs = entry.get("op"), entry.get("attrs", NO_ATTRS)
         if not isinstance(op, str) or not op or op.startswith("%") or "{" in op:
             self.fail(
@@ -287,9 +288,9 @@ class _Reader:
                 )
 
     def _attributes(
-        self, at: str, op: str, attrs: Mapping[str, Any], operands: int, tolerant: bool
-    ) -> Mapping[str, Any]:
-        given: Mapping[str, Any] = {
+        self, at: str, op: str, attrs: Attrs, operands: int, tolerant: bool
+    ) -> Attrs:
+        given: Attrs = {
             key: value if type(value) in (int, str, bool)
             else self._attribute(f"{at}/attrs/{escaped(key)}", value)
             for key, value in attrs.items()
@@ -306,7 +307,7 @@ class _Reader:
                 self.fail(place, str(error))
         return given or NO_ATTRS
 
-    def _projection(self, at: str, entry: Mapping[str, Any], operands: list[int], name: str) -> int:
+    def _projection(self, at: str, entry: JsonObject, operands: list[int], name: str) -> int:
         index = entry.get("index")
         if len(operands) != 1:
             self.fail(f"{at}/inputs", f"a projection has one input, not {len(operands)}")
@@ -323,7 +324,7 @@ class _Reader:
 
     # ── types and attributes ────────────────────────────────────────────────────────────────────────────────
 
-    def _declared_type(self, at: str, entry: Mapping[str, Any]) -> Type | None:
+    def _declared_type(self, at: str, entry: JsonObject) -> Type | None:
         if "type" in entry:
             if "shape" in entry or "dtype" in entry:
                 self.fail(f"{at}/type", "a node has either `type` or `shape` and `dtype`")
@@ -354,7 +355,7 @@ class _Reader:
             result.append(field)
         return TupleType(tuple(result))
 
-    def _tensor_type(self, at: str, entry: Mapping[str, Any]) -> TensorType:
+    def _tensor_type(self, at: str, entry: JsonObject) -> TensorType:
         for key in ("shape", "dtype"):
             if key not in entry:
                 self.fail(at, f"`{key}` is missing", "use null for an unknown type")

@@ -9,9 +9,9 @@ from __future__ import annotations
 
 import math
 import struct
-from collections.abc import Mapping
 from typing import Any, Final
 
+from gslang.base.open_types import Attrs
 from gslang.dialect.dialect import Dialect
 from gslang.dialect.tensor_type import Type
 from gslang.graph.annotations import annotations_of
@@ -256,7 +256,7 @@ class _Comparison:
                     x, f"attribute `{name}` of {_named(self.a, x)}: {_shown(one)} against {_shown(other)}"
                 )
 
-    def _attributes(self, graph: Graph, node: int) -> Mapping[str, Any]:
+    def _attributes(self, graph: Graph, node: int) -> Attrs:
         signature = self.dialect.get(graph.op[node]) if self.dialect is not None else None
         return graph.attrs[node] if signature is None else signature.complete(graph.attrs[node])
 

@@ -15,6 +15,7 @@ from sys import intern
 from typing import Any, ClassVar, Final
 
 from gslang.base.collection import no_collection
+from gslang.base.open_types import Attrs
 from gslang.dialect.tensor_type import Type
 from gslang.graph.order import OUTSIDE, Order
 
@@ -34,8 +35,8 @@ KIND_NAMES: Final = {INPUT: "input", PARAM: "param", CONST: "const", TUPLE: "tup
 
 ABSENT: Final = -1  # an omitted optional operand
 
-NO_ATTRS: Final[Mapping[str, Any]] = {}
-INDEX_ATTRS: Final[list[Mapping[str, Any]]] = [{"index": i} for i in range(64)]
+NO_ATTRS: Final[Attrs] = {}
+INDEX_ATTRS: Final[list[Attrs]] = [{"index": i} for i in range(64)]
 
 # Up to this many users a list, beyond it a dict (ordered, constant-time removal); both iterate and have
 # `len`.
@@ -80,7 +81,7 @@ class Graph:
         self.name = name
         self.op: list[str] = []
         self.operands: list[tuple[int, ...]] = []
-        self.attrs: list[Mapping[str, Any]] = []
+        self.attrs: list[Attrs] = []
         self.types: list[Type | None] = []
         self.names: list[str | None] = []
         self.users: list[list[int] | dict[int, None]] = []
@@ -100,7 +101,7 @@ class Graph:
         self,
         op: str,
         operands: Sequence[int] = (),
-        attrs: Mapping[str, Any] = NO_ATTRS,
+        attrs: Attrs = NO_ATTRS,
         type: Type | None = None,
         name: str | None = None,
     ) -> int:

@@ -7,10 +7,11 @@ nothing computes it, its type is what the file states. Written, it has its true 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from sys import intern
 from typing import Any, Final
 
+from gslang.base.open_types import Attrs
 from gslang.dialect.dialect import Dialect
 from gslang.dialect.signature import OperandSpec, Signature
 from gslang.dialect.tensor_type import TensorType
@@ -30,7 +31,7 @@ def opaque_name(op: str, unknown: Iterable[str]) -> str:
     return f"{op}{{{', '.join(unknown)}}}"
 
 
-def unknown_parts(signature: Signature, operands: tuple[int, ...], attrs: Mapping[str, Any]) -> list[str]:
+def unknown_parts(signature: Signature, operands: tuple[int, ...], attrs: Attrs) -> list[str]:
     """Attributes of a call that its operator does not declare, and `operand k` for each operand too many.
 
     An attribute with the name of an operand is known if it stands for it, or repeats it without a value of
@@ -176,7 +177,7 @@ def operands_to_attributes(graph: Graph, dialect: Dialect) -> None:
     graph.remove_dead([node for node in stated if not graph.users[node]])
 
 
-def _replace_call(graph: Graph, node: int, operands: list[int], attrs: Mapping[str, Any]) -> None:
+def _replace_call(graph: Graph, node: int, operands: list[int], attrs: Attrs) -> None:
     for operand in set(graph.operands[node]) - {ABSENT}:
         if operand not in operands:
             graph.drop_user(operand, node)

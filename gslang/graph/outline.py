@@ -7,9 +7,9 @@ steps: what is not computed is written out again (`write_out`), with the calls t
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any
 
+from gslang.base.open_types import Attrs
 from gslang.base.quick_dataclass import dataclass
 from gslang.dialect.tensor_type import TensorType
 from gslang.graph.graph import OUTLINE, Graph
@@ -25,7 +25,7 @@ class OutlinedNode:
 
     op: str
     operands: tuple[int, ...]
-    attrs: Mapping[str, Any]
+    attrs: Attrs
     type: TensorType
     value: Any
     place: int

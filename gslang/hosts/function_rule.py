@@ -4,12 +4,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import field
 from typing import Any
 
 import numpy as np
 
+from gslang.base.open_types import JsonObject
 from gslang.base.quick_dataclass import dataclass
 from gslang.base.suggest import did_you_mean
 from gslang.dialect.dialect import Dialect
@@ -195,7 +196,7 @@ def constant_text(node: Any, is_source: bool) -> str:
     """
     import onnx
 
-    attribute: Mapping[str, Any] = {a.name: a for a in node.attribute}
+    attribute: JsonObject = {a.name: a for a in node.attribute}
     if len(attribute) != 1:
         raise NotSayable("a `Constant` without one value")
     (name, given), = attribute.items()

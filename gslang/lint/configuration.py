@@ -8,7 +8,6 @@ A `pyproject.toml` without `[tool.gslang]` is skipped. Each rule file has the co
 from __future__ import annotations
 
 import sys
-from collections.abc import Mapping
 from dataclasses import field
 from fnmatch import fnmatch
 from importlib import import_module
@@ -16,6 +15,7 @@ from pathlib import Path, PurePath
 from typing import Any
 
 from gslang.base.diagnostics import InputError, Severity
+from gslang.base.open_types import JsonObject
 from gslang.base.quick_dataclass import dataclass
 from gslang.base.suggest import did_you_mean
 from gslang.lint.selectors import fits, selected_codes, weight
@@ -105,7 +105,7 @@ def read_configuration(table: Any, path: str) -> Configuration:
     )
 
 
-def _severities(table: Mapping[str, Any], path: str) -> tuple[tuple[str, Severity], ...]:
+def _severities(table: JsonObject, path: str) -> tuple[tuple[str, Severity], ...]:
     _selectors(list(table), "severity", path)
     for selector, word in table.items():
         if not isinstance(word, str) or word not in _SEVERITIES:
@@ -116,7 +116,7 @@ def _severities(table: Mapping[str, Any], path: str) -> tuple[tuple[str, Severit
     return tuple((selector, _SEVERITIES[word]) for selector, word in table.items())
 
 
-def _table(value: Any, what: str, path: str) -> Mapping[str, Any]:
+def _table(value: Any, what: str, path: str) -> JsonObject:
     if not isinstance(value, dict):
         raise InputError(f"`{what}` is a table", path=path, help=f"write it as `[…{what}]`")
     return value

@@ -9,9 +9,10 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from gslang.base.diagnostics import Diagnostic
+from gslang.base.open_types import Attrs
 from gslang.base.source import Source
 from gslang.check.checked import CheckedProgram, CheckedRule
 from gslang.check.tests import check_test
@@ -106,7 +107,7 @@ def _side(rule: CheckedRule, graph: Graph, inputs: dict[int, tuple[str, str]]) -
             text = f"{operands[0]}.{graph.attrs[node]['index']}"
         else:
             signature = rule.dialect.get(op)
-            defaults: Mapping[str, Any] = signature.defaults if signature is not None else {}
+            defaults: Attrs = signature.defaults if signature is not None else {}
             given = [
                 f"{key} = {value_text(v)}"
                 for key, v in graph.attrs[node].items() if key not in defaults or defaults[key] != v

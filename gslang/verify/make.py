@@ -12,6 +12,7 @@ from collections.abc import Mapping
 from random import Random
 from typing import Any
 
+from gslang.base.open_types import Attrs
 from gslang.check import checked as ir
 from gslang.dialect.domain import Interval, ListOf, draw
 from gslang.dialect.signature import REQUIRED, AttributeType, Signature
@@ -303,8 +304,8 @@ class Making(Leaves):
         signature: Signature,
         slots: Mapping[int, int],
         count: int,
-        known: Mapping[str, Any],
-        given: Mapping[str, Any],
+        known: Attrs,
+        given: Attrs,
     ) -> dict[str, Any]:
         """Values from their domains for one or two attributes that the rule leaves open, whatever samplers
         think of them.
@@ -354,7 +355,7 @@ class Making(Leaves):
         self.dtype = before
         return slot
 
-    def check_types(self, operator: str, operands: list[int], attrs: Mapping[str, Any]) -> None:
+    def check_types(self, operator: str, operands: list[int], attrs: Attrs) -> None:
         """ONNX's inference does not look whether an operator is declared for a type."""
         for k, slot in enumerate(operands):
             dtype = getattr(self.graph.types[slot], "dtype", None) if slot >= 0 else None
@@ -421,7 +422,7 @@ class Making(Leaves):
         return isinstance(node, ir.LeafNode) and self.bound(number) == UNBOUND
 
     def attributes(
-        self, number: int, call: ir.CallNode, operator: str, proposed: Mapping[str, Any]
+        self, number: int, call: ir.CallNode, operator: str, proposed: Attrs
     ) -> tuple[dict[str, Any], list[str]]:
         """Attributes that constraints fix, and those that cannot be computed yet."""
         given: dict[str, Any] = {}

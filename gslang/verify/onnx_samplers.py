@@ -8,11 +8,11 @@ in the answer and, where they are settled, in what is given. Not here: element t
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from math import prod
 from random import Random
 from typing import Any
 
+from gslang.base.open_types import Attrs
 from gslang.base.quick_dataclass import dataclass
 from gslang.verify.samplers import Answer, Sampler, Shape, Shapes, factors, some_shape
 
@@ -50,7 +50,7 @@ def _rank_for(axes: Any) -> int:
 
 
 def _convolution(transposed: bool) -> Sampler:
-    def sample(rng: Random, known: Shapes, given: Mapping[str, Any]) -> Answer:
+    def sample(rng: Random, known: Shapes, given: Attrs) -> Answer:
         attrs = dict(given)
         data, weight = known[0], known[1] if len(known) > 1 else None
         rank = (
@@ -86,7 +86,7 @@ def _convolution(transposed: bool) -> Sampler:
     return sample
 
 
-def _pool(rng: Random, known: Shapes, given: Mapping[str, Any]) -> Answer:
+def _pool(rng: Random, known: Shapes, given: Attrs) -> Answer:
     attrs = dict(given)
     stated = attrs.get("kernel_shape")
     rank = len(known[0]) - 2 if known[0] else len(stated) if stated else rng.choice((1, 2, 2))
@@ -107,11 +107,11 @@ def _pool(rng: Random, known: Shapes, given: Mapping[str, Any]) -> Answer:
     return _fill(known, (rng.choice((1, 2)), rng.choice((1, 2, 3)), *[5 + k for k in range(rank)])), attrs
 
 
-def _image(rng: Random, known: Shapes, given: Mapping[str, Any]) -> Answer:
+def _image(rng: Random, known: Shapes, given: Attrs) -> Answer:
     return _fill(known, (rng.choice((1, 2)), 3, *rng.choice(((4,), (4, 5), (3, 4))))), {}
 
 
-def _gemm(rng: Random, known: Shapes, given: Mapping[str, Any]) -> Answer:
+def _gemm(rng: Random, known: Shapes, given: Attrs) -> Answer:
     ta, tb = given.get("transA", rng.choice((0, 0, 1))), given.get("transB", rng.choice((0, 1)))
     a, b = known[0], known[1]
     inner = (a[0] if ta else a[-1]) if a else (b[-1] if tb else b[0]) if b else rng.choice((3, 4))
@@ -129,7 +129,7 @@ def _gemm(rng: Random, known: Shapes, given: Mapping[str, Any]) -> Answer:
     }
 
 
-def _matmul(rng: Random, known: Shapes, given: Mapping[str, Any]) -> Answer:
+def _matmul(rng: Random, known: Shapes, given: Attrs) -> Answer:
     """Matrices, stacks of them, and now and then a vector on either side."""
     a, b = known[0], known[1]
     inner = a[-1] if a else b[0 if len(b) == 1 else -2] if b else rng.choice((3, 4))
@@ -147,7 +147,7 @@ def _matmul(rng: Random, known: Shapes, given: Mapping[str, Any]) -> Answer:
     return _fill(known, a, b), {}
 
 
-def _channels(rng: Random, known: Shapes, given: Mapping[str, Any]) -> Answer:
+def _channels(rng: Random, known: Shapes, given: Attrs) -> Answer:
     """Data with channels second, and vectors along them."""
     length = next((s[0] for s in known[1:] if s), None)
     data = known[0] or (
@@ -157,7 +157,7 @@ def _channels(rng: Random, known: Shapes, given: Mapping[str, Any]) -> Answer:
     return _fill(known, data, *[(size,)] * 4), {"epsilon": rng.choice((1e-5, 0.125)), "training_mode": 0}
 
 
-def _group_norm(rng: Random, known: Shapes, given: Mapping[str, Any]) -> Answer:
+def _group_norm(rng: Random, known: Shapes, given: Attrs) -> Answer:
     groups = given.get("num_groups", rng.choice((1, 2)))
     data = known[0] or (rng.choice((1, 2)), groups * 2, *rng.choice(((3,), (3, 4))))
     return _fill(known, data, *[(data[1] if len(data) > 1 else 1,)] * 2), {
@@ -166,7 +166,7 @@ def _group_norm(rng: Random, known: Shapes, given: Mapping[str, Any]) -> Answer:
     }
 
 
-def _last_axes(rng: Random, known: Shapes, given: Mapping[str, Any]) -> Answer:
+def _last_axes(rng: Random, known: Shapes, given: Attrs) -> Answer:
     axis = given.get("axis")
     kept = next((s for s in known[1:] if s), None)
     if known[0] is None and kept is not None:
@@ -179,20 +179,20 @@ def _last_axes(rng: Random, known: Shapes, given: Mapping[str, Any]) -> Answer:
     return _fill(known, data, *[data[start:]] * 2), {"axis": axis, "epsilon": rng.choice((1e-5, 0.125))}
 
 
-def _with_axis(rng: Random, known: Shapes, given: Mapping[str, Any]) -> Answer:
+def _with_axis(rng: Random, known: Shapes, given: Attrs) -> Answer:
     axis = given.get("axis")
     data = _shape(rng, known, _rank_for(axis))
     flags = {name: rng.choice((0, 1)) for name in ("keepdims", "select_last_index", "exclusive", "reverse")}
     return _fill(known, data), {"axis": axis if axis is not None else _axis(rng, len(data)), **flags}
 
 
-def _flatten(rng: Random, known: Shapes, given: Mapping[str, Any]) -> Answer:
+def _flatten(rng: Random, known: Shapes, given: Attrs) -> Answer:
     axis = given.get("axis")
     data = _shape(rng, known, _rank_for(axis))
     return _fill(known, data), {"axis": rng.randint(-len(data), len(data)) if data else 0}
 
 
-def _transpose(rng: Random, known: Shapes, given: Mapping[str, Any]) -> Answer:
+def _transpose(rng: Random, known: Shapes, given: Attrs) -> Answer:
     perm = given.get("perm")
     data = known[0] if known[0] is not None else some_shape(rng, len(perm)) if perm else _shape(rng, known, 2)
     order = rng.sample(range(len(data)), len(data))
@@ -201,7 +201,7 @@ def _transpose(rng: Random, known: Shapes, given: Mapping[str, Any]) -> Answer:
     }
 
 
-def _concat(rng: Random, known: Shapes, given: Mapping[str, Any]) -> Answer:
+def _concat(rng: Random, known: Shapes, given: Attrs) -> Answer:
     axis = given.get("axis")
     base = next((s for s in known if s is not None), None)
     base = (
@@ -219,7 +219,7 @@ def _concat(rng: Random, known: Shapes, given: Mapping[str, Any]) -> Answer:
     return shapes, {"axis": axis}
 
 
-def _split(rng: Random, known: Shapes, given: Mapping[str, Any]) -> Answer:
+def _split(rng: Random, known: Shapes, given: Attrs) -> Answer:
     axis, parts, lengths = given.get("axis"), given.get("num_outputs"), given.get("%1")
     data = _shape(rng, known, _rank_for(axis))
     axis = axis if axis is not None else _axis(rng, len(data))
@@ -237,7 +237,7 @@ def _split(rng: Random, known: Shapes, given: Mapping[str, Any]) -> Answer:
     return _fill(known, data), {"axis": axis, "num_outputs": rng.choice([n for n in (2, 3, 1) if n <= size])}
 
 
-def _reduction(rng: Random, known: Shapes, given: Mapping[str, Any]) -> Answer:
+def _reduction(rng: Random, known: Shapes, given: Attrs) -> Answer:
     axes = given.get("%1")
     data = _shape(rng, known, _rank_for(axes))
     some = tuple(sorted(rng.sample(range(len(data)), rng.randint(1, len(data))))) if data else ()
@@ -249,7 +249,7 @@ def _reduction(rng: Random, known: Shapes, given: Mapping[str, Any]) -> Answer:
     return _fill(known, data, (len(chosen),)), {"%1": chosen, "keepdims": rng.choice((0, 1))}
 
 
-def _squeeze(rng: Random, known: Shapes, given: Mapping[str, Any]) -> Answer:
+def _squeeze(rng: Random, known: Shapes, given: Attrs) -> Answer:
     axes = given.get("%1")
     data = _shape(rng, known, max(2, _rank_for(axes)))
     if known[0] is None:
@@ -260,7 +260,7 @@ def _squeeze(rng: Random, known: Shapes, given: Mapping[str, Any]) -> Answer:
     return _fill(known, data, (len(chosen),)), {"%1": chosen} if chosen else {}
 
 
-def _unsqueeze(rng: Random, known: Shapes, given: Mapping[str, Any]) -> Answer:
+def _unsqueeze(rng: Random, known: Shapes, given: Attrs) -> Answer:
     data = known[0] if known[0] is not None else some_shape(rng, rng.choice((1, 2, 2, 3)))
     count = rng.choice((1, 1, 2))
     places = tuple(sorted(rng.sample(range(len(data) + count), count)))
@@ -268,7 +268,7 @@ def _unsqueeze(rng: Random, known: Shapes, given: Mapping[str, Any]) -> Answer:
     return _fill(known, data, (len(chosen),)), {"%1": chosen}
 
 
-def _reshape(rng: Random, known: Shapes, given: Mapping[str, Any]) -> Answer:
+def _reshape(rng: Random, known: Shapes, given: Attrs) -> Answer:
     wanted = given.get("%1")
     if known[0] is None and wanted and all(isinstance(d, int) for d in wanted):
         total = prod(d for d in wanted if d > 0) * (2 if -1 in wanted else 1)
@@ -294,7 +294,7 @@ def _reshape(rng: Random, known: Shapes, given: Mapping[str, Any]) -> Answer:
     return _fill(known, data, (len(target),)), {"%1": target}
 
 
-def _expand(rng: Random, known: Shapes, given: Mapping[str, Any]) -> Answer:
+def _expand(rng: Random, known: Shapes, given: Attrs) -> Answer:
     wanted = given.get("%1")
     if known[0] is None and wanted and all(isinstance(d, int) for d in wanted):
         return _fill(known, tuple(1 if rng.random() < 0.4 else d for d in wanted), (len(wanted),)), {}
@@ -303,13 +303,13 @@ def _expand(rng: Random, known: Shapes, given: Mapping[str, Any]) -> Answer:
     return _fill(known, data, (len(target),)), {"%1": target}
 
 
-def _tile(rng: Random, known: Shapes, given: Mapping[str, Any]) -> Answer:
+def _tile(rng: Random, known: Shapes, given: Attrs) -> Answer:
     times = given.get("%1")
     data = known[0] if known[0] is not None else some_shape(rng, len(times)) if times else _shape(rng, known)
     return _fill(known, data, (len(data),)), {"%1": tuple(rng.choice((1, 1, 2)) for _ in data)}
 
 
-def _pad(rng: Random, known: Shapes, given: Mapping[str, Any]) -> Answer:
+def _pad(rng: Random, known: Shapes, given: Attrs) -> Answer:
     pads = given.get("%1")
     data = (
         known[0] if known[0] is not None
@@ -328,7 +328,7 @@ def _pad(rng: Random, known: Shapes, given: Mapping[str, Any]) -> Answer:
     }
 
 
-def _slice(rng: Random, known: Shapes, given: Mapping[str, Any]) -> Answer:
+def _slice(rng: Random, known: Shapes, given: Attrs) -> Answer:
     axes = given.get("%3")
     starts, ends = given.get("%1"), given.get("%2")
     count = next((len(bound) for bound in (starts, ends) if bound is not None), None)
@@ -378,7 +378,7 @@ def _bounds(rng: Random, size: int, step: int, whole: bool) -> tuple[int, int]:
     return first, behind
 
 
-def _gather(rng: Random, known: Shapes, given: Mapping[str, Any]) -> Answer:
+def _gather(rng: Random, known: Shapes, given: Attrs) -> Answer:
     axis, indices = given.get("axis"), given.get("%1")
     data = _shape(rng, known, _rank_for(axis))
     axis = axis if axis is not None else _axis(rng, len(data))
@@ -391,7 +391,7 @@ def _gather(rng: Random, known: Shapes, given: Mapping[str, Any]) -> Answer:
     return _fill(known, data, () if isinstance(chosen, int) else (len(chosen),)), {"axis": axis, "%1": chosen}
 
 
-def _cumsum(rng: Random, known: Shapes, given: Mapping[str, Any]) -> Answer:
+def _cumsum(rng: Random, known: Shapes, given: Attrs) -> Answer:
     axis = given.get("%1")
     data = _shape(rng, known, _rank_for(axis))
     return _fill(known, data, ()), {
@@ -401,13 +401,13 @@ def _cumsum(rng: Random, known: Shapes, given: Mapping[str, Any]) -> Answer:
     }
 
 
-def _clip(rng: Random, known: Shapes, given: Mapping[str, Any]) -> Answer:
+def _clip(rng: Random, known: Shapes, given: Attrs) -> Answer:
     low = rng.choice((-1.0, 0.0, 0.0, -0.5, 0.5))
     return _fill(known, _shape(rng, known)), {"%1": low, "%2": low + rng.choice((1.0, 6.0, 0.5))}
 
 
 def _blocks(to_space: bool) -> Sampler:
-    def sample(rng: Random, known: Shapes, given: Mapping[str, Any]) -> Answer:
+    def sample(rng: Random, known: Shapes, given: Attrs) -> Answer:
         block = given.get("blocksize", 2)
         data = (
             (rng.choice((1, 2)), block * block * 2, 2, 3) if to_space
@@ -418,20 +418,20 @@ def _blocks(to_space: bool) -> Sampler:
     return sample
 
 
-def _cast(rng: Random, known: Shapes, given: Mapping[str, Any]) -> Answer:
+def _cast(rng: Random, known: Shapes, given: Attrs) -> Answer:
     return _fill(known, _shape(rng, known)), {
         "to": rng.choice(("float32", "float64", "float64", "float16", "int32", "int64", "bool"))
     }
 
 
-def _quantize(rng: Random, known: Shapes, given: Mapping[str, Any]) -> Answer:
+def _quantize(rng: Random, known: Shapes, given: Attrs) -> Answer:
     return _fill(known, _shape(rng, known), (), ()), {
         "%1": Only(rng.choice((0.5, 0.25, 0.125))),
         "%2": Only(rng.choice((0, 3))),
     }
 
 
-def _top_k(rng: Random, known: Shapes, given: Mapping[str, Any]) -> Answer:
+def _top_k(rng: Random, known: Shapes, given: Attrs) -> Answer:
     axis = given.get("axis")
     data = _shape(rng, known, _rank_for(axis))
     axis = axis if axis is not None else _axis(rng, len(data))
@@ -443,7 +443,7 @@ def _top_k(rng: Random, known: Shapes, given: Mapping[str, Any]) -> Answer:
     }
 
 
-def _attention(rng: Random, known: Shapes, given: Mapping[str, Any]) -> Answer:
+def _attention(rng: Random, known: Shapes, given: Attrs) -> Answer:
     """Queries, keys and values of four dimensions: batch, heads, length, size."""
     batch, heads, size = next(((s[0], s[1], s[3]) for s in known[:2] if s and len(s) == 4), (2, 3, 4))
     keys = next((s[2] for s in known[1:3] if s and len(s) == 4), 5)
@@ -453,7 +453,7 @@ def _attention(rng: Random, known: Shapes, given: Mapping[str, Any]) -> Answer:
     }
 
 
-def _rotary(rng: Random, known: Shapes, given: Mapping[str, Any]) -> Answer:
+def _rotary(rng: Random, known: Shapes, given: Attrs) -> Answer:
     """Four dimensions (batch, heads, length, size), with angles for each place and half of the size."""
     angles = known[1] or known[2]
     batch, length, half = (
@@ -467,11 +467,11 @@ def _rotary(rng: Random, known: Shapes, given: Mapping[str, Any]) -> Answer:
     return _fill(known, x, angles, angles), {"interleaved": rng.choice((0, 0, 1))}
 
 
-def _dropout(rng: Random, known: Shapes, given: Mapping[str, Any]) -> Answer:
+def _dropout(rng: Random, known: Shapes, given: Attrs) -> Answer:
     return _fill(known, _shape(rng, known)), {"%1": 0.5, "%2": rng.random() < 0.3}
 
 
-def _resize(rng: Random, known: Shapes, given: Mapping[str, Any]) -> Answer:
+def _resize(rng: Random, known: Shapes, given: Attrs) -> Answer:
     """By whole factors, in both directions of an image."""
     data = known[0] or (1, rng.choice((1, 2)), rng.choice((2, 3)), 4)
     factors_ = tuple(rng.choice((1, 2, 3)) if k > 1 else 1 for k in range(len(data)))
@@ -484,7 +484,7 @@ def _resize(rng: Random, known: Shapes, given: Mapping[str, Any]) -> Answer:
     }
 
 
-def _einsum(rng: Random, known: Shapes, given: Mapping[str, Any]) -> Answer:
+def _einsum(rng: Random, known: Shapes, given: Attrs) -> Answer:
     """Letters have sizes of their own; operands that are there decide about theirs."""
     terms = str(given.get("equation", "ij,jk->ik")).replace(" ", "").split("->")[0].split(",")
     sizes = {letter: 2 + k % 4 for k, letter in enumerate(sorted(set("".join(terms))))}

@@ -13,6 +13,8 @@ from math import prod
 from random import Random
 from typing import Any
 
+from gslang.base.open_types import Attrs
+
 Shape = tuple[int, ...]
 Shapes = list["Shape | None"]
 Answer = tuple[list[Shape], dict[str, Any]]
@@ -41,7 +43,7 @@ def _broadcast_with(rng: Random, shape: Shape) -> Shape:
     return tuple(1 if rng.random() < 0.4 else d for d in kept)
 
 
-def _elementwise(rng: Random, known: Shapes, attrs: Mapping[str, Any]) -> Answer:
+def _elementwise(rng: Random, known: Shapes, attrs: Attrs) -> Answer:
     shapes: list[Shape] = []
     base = next((s for s in known if s), None)  # a scalar says nothing about the others
     if rng.random() < 0.1 and base is None:
@@ -52,7 +54,7 @@ def _elementwise(rng: Random, known: Shapes, attrs: Mapping[str, Any]) -> Answer
     return shapes, {}
 
 
-def _same_shapes(rng: Random, known: Shapes, attrs: Mapping[str, Any]) -> Answer:
+def _same_shapes(rng: Random, known: Shapes, attrs: Attrs) -> Answer:
     base = next((s for s in known if s is not None), None) or some_shape(rng, rng.choice((1, 2, 3, 4)))
     return [s if s is not None else base for s in known], {}
 
@@ -64,7 +66,7 @@ def _place(rng: Random, layout: str, sizes: Mapping[str, int]) -> Shape:
 def _convolution(rank: int) -> Sampler:
     letters = {1: "W", 2: "HW", 3: "DHW"}[rank]
 
-    def sample(rng: Random, known: Shapes, given: Mapping[str, Any]) -> Answer:
+    def sample(rng: Random, known: Shapes, given: Attrs) -> Answer:
         attrs = dict(given)
         layout = attrs.setdefault("data_layout", rng.choice(("NC" + letters,) * 2 + ("N" + letters + "C",)))
         kernel = attrs.setdefault("kernel_layout", rng.choice(("OI" + letters,) * 4 + (letters + "IO",)))
@@ -124,7 +126,7 @@ def _transposed_convolution(rank: int) -> Sampler:
     """Like a convolution, whose kernel has the channels of the data first."""
     letters = {1: "W", 2: "HW", 3: "DHW"}[rank]
 
-    def sample(rng: Random, known: Shapes, given: Mapping[str, Any]) -> Answer:
+    def sample(rng: Random, known: Shapes, given: Attrs) -> Answer:
         attrs = {
             "data_layout": "NC" + letters,
             "kernel_layout": "IO" + letters,
@@ -151,7 +153,7 @@ def _transposed_convolution(rank: int) -> Sampler:
     return sample
 
 
-def _dense(rng: Random, known: Shapes, attrs: Mapping[str, Any]) -> Answer:
+def _dense(rng: Random, known: Shapes, attrs: Attrs) -> Answer:
     inner = known[0][-1] if known[0] else known[1][-1] if known[1] else rng.choice((3, 4))
     return [
         known[0] or (*rng.choice(((2,), (5,), (1,), (2, 5))), inner),
@@ -160,7 +162,7 @@ def _dense(rng: Random, known: Shapes, attrs: Mapping[str, Any]) -> Answer:
 
 
 def _matmul(batched: bool) -> Sampler:
-    def sample(rng: Random, known: Shapes, given: Mapping[str, Any]) -> Answer:
+    def sample(rng: Random, known: Shapes, given: Attrs) -> Answer:
         ta = given.get("transpose_a", rng.random() < 0.3)
         tb = given.get("transpose_b", rng.random() < 0.5)
         a, b = known
@@ -187,7 +189,7 @@ def _axis(rng: Random, rank: int) -> int:
     return rng.randrange(-rank, rank) if rank else 0
 
 
-def _split(rng: Random, known: Shapes, attrs: Mapping[str, Any]) -> Answer:
+def _split(rng: Random, known: Shapes, attrs: Attrs) -> Answer:
     shape, sections = _one(known, rng), attrs.get("indices_or_sections")
     if known[0] is None and isinstance(attrs.get("axis"), int):
         least = attrs["axis"] + 1 if attrs["axis"] >= 0 else -attrs["axis"]
@@ -210,7 +212,7 @@ def _split(rng: Random, known: Shapes, attrs: Mapping[str, Any]) -> Answer:
     return [shape], {"axis": axis, "indices_or_sections": sections}
 
 
-def _transpose(rng: Random, known: Shapes, attrs: Mapping[str, Any]) -> Answer:
+def _transpose(rng: Random, known: Shapes, attrs: Attrs) -> Answer:
     axes = attrs.get("axes")
     shape = known[0] if known[0] is not None else some_shape(rng, len(axes)) if axes else _one(known, rng)
     if axes is None:
@@ -234,7 +236,7 @@ def factors(rng: Random, total: int) -> Shape:
     return tuple(parts)
 
 
-def _reshape(rng: Random, known: Shapes, attrs: Mapping[str, Any]) -> Answer:
+def _reshape(rng: Random, known: Shapes, attrs: Attrs) -> Answer:
     new = attrs.get("newshape")
     if known[0] is None and new and all(isinstance(d, int) for d in new):
         stated = tuple(d for d in new if d > 0)
@@ -257,7 +259,7 @@ def _reshape(rng: Random, known: Shapes, attrs: Mapping[str, Any]) -> Answer:
 def _along_axis(vectors: int, default: int, least: int = 2) -> Sampler:
     """An operand with vectors along its `axis`."""
 
-    def sample(rng: Random, known: Shapes, attrs: Mapping[str, Any]) -> Answer:
+    def sample(rng: Random, known: Shapes, attrs: Attrs) -> Answer:
         stated = attrs.get("axis")
         need = max(least, (stated + 1 if stated >= 0 else -stated) if isinstance(stated, int) else least)
         shape = _one(known, rng, need)
@@ -275,14 +277,14 @@ def _along_axis(vectors: int, default: int, least: int = 2) -> Sampler:
     return sample
 
 
-def _group_norm(rng: Random, known: Shapes, attrs: Mapping[str, Any]) -> Answer:
+def _group_norm(rng: Random, known: Shapes, attrs: Attrs) -> Answer:
     shapes, extra = _along_axis(2, 1, 3)(rng, known, attrs)
     size = shapes[0][extra["axis"] % len(shapes[0])]
     groups = next((g for g in rng.sample((2, 3, 4), 3) if size % g == 0), 1)
     return shapes, {**extra, "num_groups": groups}
 
 
-def _reduction(rng: Random, known: Shapes, attrs: Mapping[str, Any]) -> Answer:
+def _reduction(rng: Random, known: Shapes, attrs: Attrs) -> Answer:
     axis = attrs.get("axis")
     stated = (axis,) if isinstance(axis, int) else tuple(axis or ())
     need = max([1, *[a + 1 if a >= 0 else -a for a in stated]])
@@ -292,7 +294,7 @@ def _reduction(rng: Random, known: Shapes, attrs: Mapping[str, Any]) -> Answer:
     return [shape], {"axis": choice, "keepdims": rng.random() < 0.5, "exclude": rng.random() < 0.1}
 
 
-def _expand_dims(rng: Random, known: Shapes, attrs: Mapping[str, Any]) -> Answer:
+def _expand_dims(rng: Random, known: Shapes, attrs: Attrs) -> Answer:
     shape = known[0] if known[0] is not None else some_shape(rng, rng.choice((1, 2, 3)))
     return [shape], {
         "axis": rng.randrange(-len(shape) - 1, len(shape) + 1),
@@ -300,7 +302,7 @@ def _expand_dims(rng: Random, known: Shapes, attrs: Mapping[str, Any]) -> Answer
     }
 
 
-def _squeeze(rng: Random, known: Shapes, attrs: Mapping[str, Any]) -> Answer:
+def _squeeze(rng: Random, known: Shapes, attrs: Attrs) -> Answer:
     axes = attrs.get("axis")
     if known[0] is not None:
         shape = known[0]
@@ -313,7 +315,7 @@ def _squeeze(rng: Random, known: Shapes, attrs: Mapping[str, Any]) -> Answer:
     return [shape], {"axis": rng.choice((None, ones)) if ones else None}
 
 
-def _pad(rng: Random, known: Shapes, attrs: Mapping[str, Any]) -> Answer:
+def _pad(rng: Random, known: Shapes, attrs: Attrs) -> Answer:
     widths = attrs.get("pad_width")
     shape = (
         known[0] if known[0] is not None
@@ -326,18 +328,18 @@ def _pad(rng: Random, known: Shapes, attrs: Mapping[str, Any]) -> Answer:
     return [shape, *[()] * (len(known) - 1)], {"pad_width": pads, "pad_mode": "constant"}
 
 
-def _softmax(rng: Random, known: Shapes, attrs: Mapping[str, Any]) -> Answer:
+def _softmax(rng: Random, known: Shapes, attrs: Attrs) -> Answer:
     axis = attrs.get("axis")
     shape = _one(known, rng, 1 if not isinstance(axis, int) else min(5, axis + 1 if axis >= 0 else -axis))
     return [shape], {"axis": _axis(rng, len(shape))}
 
 
-def _l2_normalize(rng: Random, known: Shapes, attrs: Mapping[str, Any]) -> Answer:
+def _l2_normalize(rng: Random, known: Shapes, attrs: Attrs) -> Answer:
     shape = _one(known, rng)
     return [shape], {"axis": (_axis(rng, len(shape)),), "eps": 1e-5}
 
 
-def _layout_transform(rng: Random, known: Shapes, attrs: Mapping[str, Any]) -> Answer:
+def _layout_transform(rng: Random, known: Shapes, attrs: Attrs) -> Answer:
     source = attrs.get("src_layout") or rng.choice(("NCHW", "NHWC", "CNHW"))
     shape = (
         known[0] if known[0] is not None
@@ -352,7 +354,7 @@ def _layout_transform(rng: Random, known: Shapes, attrs: Mapping[str, Any]) -> A
 def _pool(rank: int) -> Sampler:
     letters = {1: "W", 2: "HW", 3: "DHW"}[rank]
 
-    def sample(rng: Random, known: Shapes, attrs: Mapping[str, Any]) -> Answer:
+    def sample(rng: Random, known: Shapes, attrs: Attrs) -> Answer:
         layout = attrs.get("layout") or rng.choice(("NC" + letters, "NC" + letters, "N" + letters + "C"))
         sizes = {"N": rng.choice((1, 2)), "C": 3, **{s: 5 + k for k, s in enumerate(letters)}}
         window = rng.choice(((2,) * rank, (3,) * rank, (1,) * rank))
@@ -367,11 +369,11 @@ def _pool(rank: int) -> Sampler:
     return sample
 
 
-def _shaped(rng: Random, known: Shapes, attrs: Mapping[str, Any]) -> Answer:
+def _shaped(rng: Random, known: Shapes, attrs: Attrs) -> Answer:
     return [s if s is not None else () for s in known], {"shape": some_shape(rng)}
 
 
-def _broadcast_to(rng: Random, known: Shapes, attrs: Mapping[str, Any]) -> Answer:
+def _broadcast_to(rng: Random, known: Shapes, attrs: Attrs) -> Answer:
     wanted = attrs.get("shape")
     if known[0] is None and wanted:
         return [tuple(1 if rng.random() < 0.3 else d for d in wanted)], {}
@@ -381,12 +383,12 @@ def _broadcast_to(rng: Random, known: Shapes, attrs: Mapping[str, Any]) -> Answe
     }
 
 
-def _like(rng: Random, known: Shapes, attrs: Mapping[str, Any]) -> Answer:
+def _like(rng: Random, known: Shapes, attrs: Attrs) -> Answer:
     shapes = [s if s is not None else some_shape(rng) for s in known]
     return shapes, {}
 
 
-def _reshape_like(rng: Random, known: Shapes, attrs: Mapping[str, Any]) -> Answer:
+def _reshape_like(rng: Random, known: Shapes, attrs: Attrs) -> Answer:
     shape = _one(known, rng)
     return [shape, known[1] or factors(rng, prod(shape))], {
         "lhs_begin": 0,
@@ -396,22 +398,22 @@ def _reshape_like(rng: Random, known: Shapes, attrs: Mapping[str, Any]) -> Answe
     }
 
 
-def _to_like(rng: Random, known: Shapes, attrs: Mapping[str, Any]) -> Answer:
+def _to_like(rng: Random, known: Shapes, attrs: Attrs) -> Answer:
     like = known[1] or some_shape(rng, rng.choice((1, 2, 3)))
     return [known[0] or tuple(d for d in like[rng.randrange(len(like)) :]), like], {}
 
 
-def _sum_like(rng: Random, known: Shapes, attrs: Mapping[str, Any]) -> Answer:
+def _sum_like(rng: Random, known: Shapes, attrs: Attrs) -> Answer:
     shape = _one(known, rng)
     kept = shape[rng.randrange(len(shape)) :]
     return [shape, known[1] or tuple(1 if rng.random() < 0.4 else d for d in kept)], {}
 
 
-def _filled(rng: Random, known: Shapes, attrs: Mapping[str, Any]) -> Answer:
+def _filled(rng: Random, known: Shapes, attrs: Attrs) -> Answer:
     return [known[0] if known[0] is not None else some_shape(rng), *[s or () for s in known[1:]]], {}
 
 
-def _strided_slice(rng: Random, known: Shapes, attrs: Mapping[str, Any]) -> Answer:
+def _strided_slice(rng: Random, known: Shapes, attrs: Attrs) -> Answer:
     shape = known[0] if known[0] is not None else tuple(d + 2 for d in some_shape(rng, rng.choice((1, 2, 3))))
     begin = tuple(rng.randrange(max(1, d // 2)) for d in shape)
     end = tuple(rng.randint(b + 1, max(b + 1, d)) for b, d in zip(begin, shape))
@@ -423,17 +425,17 @@ def _strided_slice(rng: Random, known: Shapes, attrs: Mapping[str, Any]) -> Answ
     }
 
 
-def _clip(rng: Random, known: Shapes, attrs: Mapping[str, Any]) -> Answer:
+def _clip(rng: Random, known: Shapes, attrs: Attrs) -> Answer:
     low = rng.choice((-1.0, 0.0, -0.5))
     return [_one(known, rng)], {"a_min": low, "a_max": low + rng.choice((1.0, 6.0, 0.5))}
 
 
-def _concatenate(rng: Random, known: Shapes, attrs: Mapping[str, Any]) -> Answer:
+def _concatenate(rng: Random, known: Shapes, attrs: Attrs) -> Answer:
     shape = known[0] or ()
     return [shape], {"axis": _axis(rng, len(shape))}
 
 
-def _cast(rng: Random, known: Shapes, attrs: Mapping[str, Any]) -> Answer:
+def _cast(rng: Random, known: Shapes, attrs: Attrs) -> Answer:
     return [known[0] if known[0] is not None else some_shape(rng)], {
         "dtype": rng.choice(("float32", "float64", "int32"))
     }
@@ -488,7 +490,7 @@ def sample(
     operator: str,
     traits: frozenset[str],
     known: Sequence[Shape | None],
-    attrs: Mapping[str, Any],
+    attrs: Attrs,
     own: Mapping[str, Sampler] = SAMPLERS,
 ) -> Answer:
     """Shapes of all operands (the known ones as they are) and values for open attributes.

@@ -8,10 +8,11 @@ result.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import field, replace
 from typing import Any
 
+from gslang.base.open_types import Attrs, JsonObject
 from gslang.base.quick_dataclass import dataclass
 from gslang.dialect.tensor_type import Type
 from gslang.engine.fixed_point import Observer
@@ -27,10 +28,10 @@ class Entry:
     op: str
     label: str
     operands: tuple[int, ...]
-    attrs: Mapping[str, Any]
+    attrs: Attrs
     type: Type | None
     value: Any
-    attached: Mapping[str, Any] = field(default_factory=dict)
+    attached: Attrs = field(default_factory=dict)
 
 
 @dataclass(slots=True)
@@ -204,7 +205,7 @@ class History:
             self._outputs = change.outputs = outputs
 
 
-def _flat(bindings: Mapping[str, Any]) -> list[tuple[str, int]]:
+def _flat(bindings: JsonObject) -> list[tuple[str, int]]:
     """Names and nodes; those of instances are numbered: `branch[0].w`."""
     found: list[tuple[str, int]] = []
     for name, value in bindings.items():

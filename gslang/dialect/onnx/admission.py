@@ -6,9 +6,9 @@ What follows from a rule alone is settled before (`gslang.check.opsets`).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from typing import Any
+from collections.abc import Callable
 
+from gslang.base.open_types import Attrs
 from gslang.dialect.onnx.dtypes import element_type
 from gslang.dialect.onnx.infer import fitting_dtype
 from gslang.dialect.onnx.versions import domain_of, former, history, imported, misfit, type_misfit, version_at
@@ -17,9 +17,9 @@ from gslang.dialect.tensor_type import TensorType, Type
 
 
 def why_refused(
-    meta: Mapping[str, Any],
+    meta: Attrs,
     operator: str,
-    attrs: Mapping[str, Any],
+    attrs: Attrs,
     types: tuple[Type | None, ...],
     constant: Callable[[int], bool],
     there: tuple[int, ...],

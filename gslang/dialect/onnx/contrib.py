@@ -11,6 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final
 
+from gslang.base.open_types import Attrs
 from gslang.dialect.onnx.versions import history
 from gslang.dialect.shipped import declared_operators
 from gslang.dialect.signature import Infer, Signature
@@ -47,30 +48,30 @@ def _tensor(types: Types, k: int) -> TensorType:
     return type if isinstance(type, TensorType) else TensorType(None, None)
 
 
-def _single(rule: Callable[[Types, Mapping[str, Any]], list[Type | None]]) -> Infer:
+def _single(rule: Callable[[Types, Attrs], list[Type | None]]) -> Infer:
     return lambda types, attrs, value_of: rule(types, attrs)[0]
 
 
-def _fields(rule: Callable[[Types, Mapping[str, Any]], list[Type | None]]) -> Infer:
+def _fields(rule: Callable[[Types, Attrs], list[Type | None]]) -> Infer:
     return lambda types, attrs, value_of: TupleType(tuple(rule(types, attrs)))
 
 
-def _like(k: int) -> Callable[[Types, Mapping[str, Any]], list[Type | None]]:
+def _like(k: int) -> Callable[[Types, Attrs], list[Type | None]]:
     return lambda types, attrs: [types[k] if k < len(types) else None]
 
 
-def _skipped(types: Types, attrs: Mapping[str, Any]) -> list[Type | None]:
+def _skipped(types: Types, attrs: Attrs) -> list[Type | None]:
     """The normalised input, mean and 1/deviation with a last axis of one, the sum."""
     first = _tensor(types, 0)
     small = TensorType(None if first.shape is None else (*first.shape[:-1], 1), "float32")
     return [first, small, small, first]
 
 
-def _normalised(types: Types, attrs: Mapping[str, Any]) -> list[Type | None]:
+def _normalised(types: Types, attrs: Attrs) -> list[Type | None]:
     return [_tensor(types, 0), None]
 
 
-def _embedded(types: Types, attrs: Mapping[str, Any]) -> list[Type | None]:
+def _embedded(types: Types, attrs: Attrs) -> list[Type | None]:
     ids, words = _tensor(types, 0), _tensor(types, 2)
     whole = TensorType(
         None if ids.shape is None or not words.shape else (*ids.shape, words.shape[-1]), words.dtype
@@ -78,7 +79,7 @@ def _embedded(types: Types, attrs: Mapping[str, Any]) -> list[Type | None]:
     return [whole, None, whole]
 
 
-def _attention(types: Types, attrs: Mapping[str, Any]) -> list[Type | None]:
+def _attention(types: Types, attrs: Attrs) -> list[Type | None]:
     """[batch, sequence, hidden of the values]: a third of the weights' columns where `qkv_hidden_sizes` says
     nothing.
     """
@@ -89,7 +90,7 @@ def _attention(types: Types, attrs: Mapping[str, Any]) -> list[Type | None]:
     return [TensorType(None if first.shape is None else (*first.shape[:-1], hidden), first.dtype), None]
 
 
-def _multi_head(types: Types, attrs: Mapping[str, Any]) -> list[Type | None]:
+def _multi_head(types: Types, attrs: Attrs) -> list[Type | None]:
     """[batch, sequence of the queries, hidden of the values]."""
     query, key, values = (_tensor(types, k) for k in range(3))
     rest: list[Type | None] = [_grown(_tensor(types, 6), key), _grown(_tensor(types, 7), values), None]
@@ -121,7 +122,7 @@ def _grown(cache: TensorType, more: TensorType) -> Type | None:
     return TensorType((*cache.shape[:2], steps, cache.shape[3]), cache.dtype)
 
 
-def _group_query(types: Types, attrs: Mapping[str, Any]) -> list[Type | None]:
+def _group_query(types: Types, attrs: Attrs) -> list[Type | None]:
     query, key = _tensor(types, 0), types[1] if len(types) > 1 else None
     if query.shape is None or len(query.shape) != 3:
         return [TensorType(None, query.dtype), None, None, None]
@@ -132,12 +133,12 @@ def _group_query(types: Types, attrs: Mapping[str, Any]) -> list[Type | None]:
     return [TensorType((*query.shape[:2], hidden), query.dtype), None, None, None]
 
 
-def _few_bits(types: Types, attrs: Mapping[str, Any]) -> list[Type | None]:
+def _few_bits(types: Types, attrs: Attrs) -> list[Type | None]:
     first = _tensor(types, 0)
     return [TensorType(None if first.shape is None else (*first.shape[:-1], int(attrs["N"])), first.dtype)]
 
 
-def _halved(types: Types, attrs: Mapping[str, Any]) -> list[Type | None]:
+def _halved(types: Types, attrs: Attrs) -> list[Type | None]:
     first = _tensor(types, 0)
     last = first.shape[-1] if first.shape else UNKNOWN
     return [TensorType(
@@ -146,12 +147,12 @@ def _halved(types: Types, attrs: Mapping[str, Any]) -> list[Type | None]:
     )]
 
 
-def _quantised(types: Types, attrs: Mapping[str, Any]) -> list[Type | None]:
+def _quantised(types: Types, attrs: Attrs) -> list[Type | None]:
     zero = _tensor(types, 2).dtype
     return [TensorType(_tensor(types, 0).shape, zero or "uint8")]
 
 
-def _dequantised(types: Types, attrs: Mapping[str, Any]) -> list[Type | None]:
+def _dequantised(types: Types, attrs: Attrs) -> list[Type | None]:
     return [TensorType(_tensor(types, 0).shape, _tensor(types, 1).dtype)]
 
 
@@ -161,7 +162,7 @@ _SEVERAL: Final = frozenset({
     "EmbedLayerNormalization", "Attention", "MultiHeadAttention", "GroupQueryAttention", "QAttention",
     "DecoderMaskedMultiHeadAttention", "SkipGroupNorm", "BiasDropout",
 })
-_RULES: Final[Mapping[str, Callable[[Types, Mapping[str, Any]], list[Type | None]]]] = {
+_RULES: Final[Mapping[str, Callable[[Types, Attrs], list[Type | None]]]] = {
     **dict.fromkeys(
         "Gelu BiasGelu FastGelu QuickGelu BiasAdd BiasSoftmax GroupNorm RotaryEmbedding Inverse "
         "Trilu".split(),
@@ -212,7 +213,7 @@ def _as(operator: Signature, infer: Infer, operands: Sequence[int], dtype_of: in
     count.
     """
 
-    def inferred(types: Types, attrs: Mapping[str, Any], value_of: _ValueOf) -> Type | None:
+    def inferred(types: Types, attrs: Attrs, value_of: _ValueOf) -> Type | None:
         dtype = _tensor(types, dtype_of).dtype
         if attrs.get("channels_last") or attrs.get("transBatchA") or attrs.get("transBatchB"):
             return TensorType(None, dtype)

@@ -7,16 +7,17 @@ lets them pass.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from typing import Any, Final
 
+from gslang.base.open_types import Attrs
 from gslang.dialect.onnx.function_size import bodies_of
 
 _MOST_PARTS: Final = 100_000
 _NAMES: Final = {"GatherND": "batch_dims", "LayerNormalization": "axis", "Split": "num_outputs"}
 
 
-def why_harmful(operator: str, attrs: Mapping[str, Any]) -> str | None:
+def why_harmful(operator: str, attrs: Attrs) -> str | None:
     """Why the types of a call's results cannot be asked for, or None."""
     name = _NAMES.get(operator)
     value = attrs.get(name) if name is not None else None

@@ -5,10 +5,11 @@ version.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from functools import partial
 from typing import Any, Final
 
+from gslang.base.open_types import Attrs
 from gslang.dialect.onnx.attributes import Body, Opaque, attribute_message
 from gslang.dialect.onnx.dtypes import type_message, type_of
 from gslang.dialect.onnx.harmful import why_harmful
@@ -33,7 +34,7 @@ def inference(signatures: list[Signature]) -> dict[str, Infer]:
 def _infer(
     signature: Signature,
     types: tuple[Type | None, ...],
-    attrs: Mapping[str, Any],
+    attrs: Attrs,
     value_of: Callable[[int], Any],
 ) -> Type | None:
     import onnx
@@ -95,7 +96,7 @@ def _infer(
 
 
 def _add_attributes(
-    node: Any, signature: Signature, schema: Any, attrs: Mapping[str, Any], types: tuple[Type | None, ...],
+    node: Any, signature: Signature, schema: Any, attrs: Attrs, types: tuple[Type | None, ...],
     known: dict[str, Any], data: dict[str, Any],
 ) -> None:  # fmt: skip
     """The attributes, and as operands those that the newest version takes as such."""
@@ -153,7 +154,7 @@ def _worth_reading(operator: str, type: TensorType) -> bool:
 
 def _results(
     signature: Signature,
-    attrs: Mapping[str, Any],
+    attrs: Attrs,
     types: tuple[Type | None, ...],
     value_of: Callable[[int], Any],
 ) -> int | None:

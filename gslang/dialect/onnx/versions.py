@@ -12,6 +12,7 @@ from functools import cache, lru_cache
 from pathlib import Path
 from typing import Any, Final
 
+from gslang.base.open_types import Attrs
 from gslang.base.quick_dataclass import dataclass
 
 SCHEMAS: Final = Path(__file__).with_name("schemas.json")
@@ -60,7 +61,7 @@ class Version:
     types: tuple[frozenset[str] | None, ...]
     most: int
     kinds: Mapping[str, str]
-    defaults: Mapping[str, Any]
+    defaults: Attrs
     results: tuple[str, ...]
 
     @property
@@ -114,13 +115,13 @@ def _version(said: list[Any], types: list[frozenset[str] | None]) -> Version:
     )
 
 
-def imported(meta: Mapping[str, Any], domain: str = "") -> int | None:
+def imported(meta: Attrs, domain: str = "") -> int | None:
     """The version of a domain that a graph's model imports; None where the graph does not say."""
     found = (meta.get(OPSETS) or {}).get(domain)
     return found if isinstance(found, int) else None
 
 
-def opset_for(meta: Mapping[str, Any], allowed: tuple[int | None, int | None]) -> int:
+def opset_for(meta: Attrs, allowed: tuple[int | None, int | None]) -> int:
     """The value of `opset` in a rule for versions `allowed`: the model's version; without a model the newest
     that is allowed."""
     stated = imported(meta)
@@ -154,7 +155,7 @@ def former(operator: str, operand: str, then: Container[str]) -> str | None:
 def misfit(
     operator: str,
     opset: int,
-    attributes: Mapping[str, Any],
+    attributes: Attrs,
     given: Container[int],
     unknown: object,
     admitted: bool = False,

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from typing import Any
 
+from gslang.base.open_types import Attrs
 from gslang.dialect.relay.dimensions import axis_of, broadcast, common_dtype, same, tensor
 from gslang.dialect.signature import Infer, TypeInferenceError
 from gslang.dialect.tensor_type import UNKNOWN, TensorType, Type
 
 Types = tuple["Type | None", ...]
-Attrs = Mapping[str, Any]
 ValueOf = Callable[[int], Any]
 
 UNARY = (

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from functools import lru_cache
 from typing import Any
 
+from gslang.base.open_types import Attrs
 from gslang.dialect.relay.dimensions import (
     add,
     axes_of,
@@ -24,7 +25,6 @@ from gslang.dialect.signature import Infer, TypeInferenceError
 from gslang.dialect.tensor_type import MOST_FIELDS, UNKNOWN, Dimension, Shape, TensorType, TupleType, Type
 
 Types = tuple["Type | None", ...]
-Attrs = Mapping[str, Any]
 ValueOf = Callable[[int], Any]
 
 

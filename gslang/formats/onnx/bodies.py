@@ -8,11 +8,12 @@ so that a match never reaches out. New names are new in the whole model.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import replace
 from functools import lru_cache
 from typing import Any, Final
 
+from gslang.base.open_types import Attrs
 from gslang.dialect.dialect import Dialect
 from gslang.dialect.onnx.attributes import Body, all_names, body_of, captures_of
 from gslang.dialect.onnx.dtypes import type_message
@@ -117,7 +118,7 @@ def _result_name(graph: Graph, node: int) -> str:
     )
 
 
-def _parts(attrs: Mapping[str, Any]) -> list[Any]:
+def _parts(attrs: Attrs) -> list[Any]:
     return [part for value in attrs.values() for part in (value if isinstance(value, tuple) else (value,))]
 
 

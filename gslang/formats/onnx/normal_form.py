@@ -7,10 +7,11 @@ no rule knows.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from functools import lru_cache
 from typing import Any, Final
 
+from gslang.base.open_types import Attrs
 from gslang.dialect.onnx.dtypes import dtype_name
 from gslang.dialect.onnx.versions import CHANGED_MEANING, former, history, version_at
 from gslang.dialect.signature import REQUIRED, Signature
@@ -37,7 +38,7 @@ def is_current(operator: str, opset: int) -> bool:
     return same and not _moved(operator, opset)
 
 
-def unknown_at(operator: str, opset: int, attrs: Mapping[str, Any], operands: int) -> list[str]:
+def unknown_at(operator: str, opset: int, attrs: Attrs, operands: int) -> list[str]:
     """Attributes and operands of a node that its operator has not in its operator set: what they mean is not
     known.
     """
@@ -75,7 +76,7 @@ def drop_meaningless(operator: str, opset: int, attrs: dict[str, Any]) -> bool:
 
 
 def old_name(
-    operator: str, opset: int, node: Any, attrs: Mapping[str, Any], type_of: Callable[[int], Type | None]
+    operator: str, opset: int, node: Any, attrs: Attrs, type_of: Callable[[int], Type | None]
 ) -> str | None:
     """The name of a node's operator if it means something else than today; None if it does not.
 
@@ -87,7 +88,7 @@ def old_name(
 
 
 def _means_the_same(
-    operator: str, opset: int, node: Any, attrs: Mapping[str, Any], type_of: Callable[[int], Type | None]
+    operator: str, opset: int, node: Any, attrs: Attrs, type_of: Callable[[int], Type | None]
 ) -> bool:
     match operator:
         case "Softmax" | "LogSoftmax" | "Hardmax":  # worked on a matrix: the same only along the last axis
@@ -134,7 +135,7 @@ def _moved(operator: str, opset: int) -> tuple[tuple[int, str], ...]:
 
 
 def changed_defaults(
-    operator: str, opset: int, attrs: Mapping[str, Any], signature: Signature | None
+    operator: str, opset: int, attrs: Attrs, signature: Signature | None
 ) -> dict[str, Any]:
     """Attributes that are left to a default which has changed since."""
     if signature is None:

@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from gslang.base.diagnostics import InputError
+from gslang.base.open_types import Attrs
 from gslang.base.quick_dataclass import dataclass
 from gslang.dialect.onnx.attributes import Body, Opaque
 from gslang.dialect.onnx.tensors import OnnxTensor
@@ -50,7 +51,7 @@ class NodeRecord:
 
     position: int
     message: Any
-    attrs: Mapping[str, Any] | None = None
+    attrs: Attrs | None = None
     value: Any = None
     attribute: bool = False
 

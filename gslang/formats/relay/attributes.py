@@ -5,10 +5,11 @@ stands for something else stays the string `meta[KEY][i]` and is written back as
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from typing import Any, Final
 
 from gslang.base.diagnostics import InputError
+from gslang.base.open_types import Attrs
 from gslang.dialect.dialect import Dialect
 from gslang.dialect.signature import AttributeSpec, Signature
 from gslang.formats.relay.literals import LiteralError, attribute_number, write_float
@@ -126,7 +127,7 @@ def _decoded(reference: str, metadata: Metadata | None) -> Any:
 
 
 def attributes_of_object(
-    signature: Signature, raw: Mapping[str, Any], metadata: Metadata
+    signature: Signature, raw: Attrs, metadata: Metadata
 ) -> dict[str, Any] | None:
     """An attribute object's values by the operator's declared types, without those that equal their default.
 
@@ -223,7 +224,7 @@ def write_value(value: Any, as_float: bool, six_digits: bool) -> str:
 
 
 def written_attributes(
-    attrs: Mapping[str, Any], signature: Signature | None, six_digits: bool
+    attrs: Attrs, signature: Signature | None, six_digits: bool
 ) -> Iterator[str]:
     """The attributes to print: of a known operator in the order of declaration and without defaults, else
     all.

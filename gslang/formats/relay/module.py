@@ -4,10 +4,10 @@ back.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import field
-from typing import Any, Final
+from typing import Final
 
+from gslang.base.open_types import Attrs
 from gslang.base.quick_dataclass import dataclass
 from gslang.formats.relay.metadata import Metadata
 
@@ -34,5 +34,5 @@ class RelayModule:
     header: str = VERSION_LINE
     before: tuple[str, ...] = ()
     after: tuple[str, ...] = ()
-    attributes: Mapping[str, Any] = field(default_factory=dict)
+    attributes: Attrs = field(default_factory=dict)
     metadata: Metadata | None = None

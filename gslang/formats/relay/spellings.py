@@ -8,9 +8,9 @@ calls of the same text.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any, Final
 
+from gslang.base.open_types import Attrs
 from gslang.dialect.tensor_type import TensorType, Type
 from gslang.graph.graph import Graph
 
@@ -58,7 +58,7 @@ def settle_transposition(graph: Graph, node: int, claim: Type | None, stated_els
         graph.attrs[node] = {**graph.attrs[node], "transpose_b": False}
 
 
-def stated_attributes(graph: Graph, node: int) -> Mapping[str, Any]:
+def stated_attributes(graph: Graph, node: int) -> Attrs:
     """A call's attributes as they are written: a batch product that was not read from a text says whether it
     transposes.
     """

@@ -7,9 +7,10 @@ here.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, Final
 
+from gslang.base.open_types import Attrs
 from gslang.dialect.dialect import Dialect
 from gslang.dialect.load import load_dialect
 from gslang.dialect.tensor_type import TensorType, TupleType, is_static
@@ -80,7 +81,6 @@ def _shape_of(type: Any) -> tuple[int, ...]:
 
 # ── operators ───────────────────────────────────────────────────────────────────────────────────────────────
 
-Attrs = Mapping[str, Any]
 Make = Callable[[Builder, Sequence[Value], Attrs, tuple[int, ...]], Value]
 
 

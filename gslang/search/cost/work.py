@@ -13,6 +13,7 @@ from dataclasses import field
 from math import prod
 from typing import Any, Final
 
+from gslang.base.open_types import Attrs
 from gslang.base.quick_dataclass import dataclass
 from gslang.dialect.dialect import Dialect
 from gslang.dialect.dtypes import numpy_dtype
@@ -39,7 +40,7 @@ class Call:
     operator: str
     operands: tuple[Type | None, ...]
     result: Type | None
-    attrs: Mapping[str, Any]
+    attrs: Attrs
     dialect: Dialect
     fixed: tuple[bool, ...] = ()
     values: Mapping[int, Any] = field(default_factory=dict)
@@ -153,7 +154,6 @@ def unknown(call: Call, why: str, help: str = "") -> UnknownCost:
 
 # ── declarations ────────────────────────────────────────────────────────────────────────────────────────────
 
-Attrs = Mapping[str, Any]
 Formula = Callable[[Call, Attrs], tuple[int, int]]
 
 

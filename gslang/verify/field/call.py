@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 
+from gslang.base.open_types import Attrs
 from gslang.evaluate.errors import EvaluationError
 from gslang.evaluate.onnx import evaluate_onnx_node
 from gslang.graph.graph import Graph
 from gslang.verify.field import dual
 from gslang.verify.field.dual import Dual, constant
 from gslang.verify.field.residues import NoField
-
-Attrs = Mapping[str, Any]
 
 
 class Call:

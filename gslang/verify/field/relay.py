@@ -20,6 +20,7 @@ from typing import Any
 
 import numpy as np
 
+from gslang.base.open_types import Attrs
 from gslang.base.quick_dataclass import dataclass
 from gslang.dialect.dialect import Dialect
 from gslang.dialect.signature import Signature
@@ -33,7 +34,6 @@ from gslang.verify.field.residues import PRIME, NoField, inverse, mixed, residue
 
 DEGREE = 1 << 12  # more than any rule's target has; each side is a rational function of a small degree
 
-Attrs = Mapping[str, Any]
 
 
 @dataclass(slots=True)
@@ -70,7 +70,7 @@ _SYMMETRIC_REDUCTIONS = frozenset({"max", "min", "all", "any"})
 
 
 def evaluate_in_field(
-    graph: Graph, dialect: Dialect, inputs: Mapping[str, Any], reals: Mapping[str, Any] | None = None
+    graph: Graph, dialect: Dialect, inputs: Mapping[str, Any], reals: Attrs | None = None
 ) -> Evaluation:
     """The residues of the graph's outputs. `inputs`: residues by name. Raises `NoField`.
 

@@ -6,11 +6,12 @@ whose residue it gets. Comparisons give truth values; roundings give whole numbe
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
+from gslang.base.open_types import Attrs
 from gslang.evaluate.relay import EVALUATE
 from gslang.verify.field.dual import Dual, larger, maximum, number, rounded, selected
 from gslang.verify.field.residues import PRIME, NoField, inverse, mixed
@@ -29,7 +30,7 @@ ORDERED = (
 )
 
 
-def ordered(op: str, residues: Sequence[Any], reals: Sequence[Any], attrs: Mapping[str, Any]) -> Any:
+def ordered(op: str, residues: Sequence[Any], reals: Sequence[Any], attrs: Attrs) -> Any:
     """The residues of the result (truth values for a comparison); None where this operator is none of these.
 
     Raises `NoField` where the order cannot be told.

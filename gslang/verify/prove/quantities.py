@@ -262,7 +262,7 @@ class Quantities(Inequalities):
                 return current
         raise NotProved("equations go round in circles")
 
-    def replaced(self, value: Number, what: Mapping[str, Any]) -> Any:
+    def replaced(self, value: Number, what: Mapping[str, object]) -> Any:
         """The value with quantities replaced, also inside quotients and joins, which are simplified."""
         if not isinstance(value, Size):
             return value

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
+from gslang.base.open_types import Attrs
 from gslang.verify.prove.axioms import WHOLE_FUNCTIONS, apply, maximum, square_root
 from gslang.verify.prove.dtypes import Dtype, compared
 from gslang.verify.prove.paths import NotProved
@@ -15,7 +16,6 @@ from gslang.verify.prove.tensors import Index, Tensor, Value, World
 from gslang.verify.prove.terms import ZERO, Term, inverse, of_size, unknown
 from gslang.verify.prove.totals import total
 
-Attrs = Mapping[str, Any]
 Operands = Sequence[Value]
 
 

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
+from gslang.base.open_types import Attrs
 from gslang.dialect.relay.movement import parse_layout
 from gslang.verify.prove.opaque import Opaque, unanswered
 from gslang.verify.prove.paths import NotProved
@@ -13,7 +14,6 @@ from gslang.verify.prove.slices import OpenSlice, Range, range_of, taken
 from gslang.verify.prove.tensors import Index, Tensor, Value, World, constant
 from gslang.verify.prove.terms import ONE, ZERO, Term
 
-Attrs = Mapping[str, Any]
 Operands = Sequence[Value]
 
 

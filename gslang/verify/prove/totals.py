@@ -107,7 +107,7 @@ def _atom(atom: Atom, facts: Facts) -> Term:
     return of_atom(atom)
 
 
-def replace(value: Term, what: Mapping[str, Any], facts: Facts) -> Term:
+def replace(value: Term, what: Mapping[str, object], facts: Facts) -> Term:
     """Positions replaced by other values."""
 
     def change(atom: Atom) -> Term:

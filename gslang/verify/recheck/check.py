@@ -12,11 +12,12 @@ A certificate does not say what operators mean, nor that the cases of a rule are
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from random import Random
 from typing import Any
 
+from gslang.base.open_types import JsonObject
 from gslang.base.quick_dataclass import dataclass
 from gslang.verify.laws import BY_NAME, REAL, WHOLE, as_product, instance
 from gslang.verify.recheck.evaluate import Point, Undefined, near, value_of
@@ -84,7 +85,7 @@ def check(document: Any, content: str | None = None) -> Checked:
         raise Refused(f"it is not of the form of a certificate: {type(error).__name__} {error}") from error
 
 
-def _check_claim(document: Mapping[str, Any]) -> None:
+def _check_claim(document: JsonObject) -> None:
     claim, ends = document["claim"], [case["end"] for case in document["cases"]]
     if not set(ends) <= set(_ENDS) or ends.count("equal") != claim["cases"] or not claim["cases"]:
         raise Refused(f"{ends.count('equal')} cases are shown to be equal, {claim['cases']} are claimed")
@@ -115,7 +116,7 @@ def _check_tree(leaves: Sequence[Sequence[Sequence[int]]], depth: int = 0) -> No
 # ── one case ──
 
 
-def _check_case(case: Mapping[str, Any], result: Checked, random: Random, laws: Sequence[str]) -> None:
+def _check_case(case: JsonObject, result: Checked, random: Random, laws: Sequence[str]) -> None:
     points = list(_points(case["sizes"], random))
     result.cases += 1
     result.untried += not points
@@ -141,7 +142,7 @@ def _check_case(case: Mapping[str, Any], result: Checked, random: Random, laws: 
 
 
 def _check_chain(
-    side: Mapping[str, Any], name: str, whole: bool, points: list[Point], result: Checked, laws: Sequence[str]
+    side: JsonObject, name: str, whole: bool, points: list[Point], result: Checked, laws: Sequence[str]
 ) -> Term:
     current, normal = term_from(side["written"]), term_from(side["normal"])
     for number, step in enumerate(side["steps"]):
@@ -156,7 +157,7 @@ def _check_chain(
 
 
 def _check_step(
-    step: Mapping[str, Any],
+    step: JsonObject,
     current: Term,
     following: Term,
     points: list[Point],
@@ -205,7 +206,7 @@ def _compare(a: Term, b: Term, point: Point, where: str) -> bool:
 # ── sizes ──
 
 
-def _points(sizes: Mapping[str, Any], random: Random) -> Iterator[Point]:
+def _points(sizes: JsonObject, random: Random) -> Iterator[Point]:
     """Random sizes that fit all that is known."""
     made = {name: (kind, tuple(map(size_from, parts))) for name, (kind, *parts) in sizes["made"].items()}
     equal = {name: size_from(value) for name, value in sizes["equal"].items()}

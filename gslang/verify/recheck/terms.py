@@ -18,6 +18,8 @@ from fractions import Fraction
 from hashlib import sha256
 from typing import Any
 
+from gslang.base.open_types import JsonObject
+
 Size = tuple[tuple[int, tuple[str, ...]], ...]
 Atom = tuple[Any, ...]
 Factors = tuple[tuple[Atom, int], ...]
@@ -179,7 +181,7 @@ def terms_in(atom: Atom) -> Iterator[Term]:
             yield term
 
 
-def digest_of(document: Mapping[str, Any]) -> str:
+def digest_of(document: JsonObject) -> str:
     """The SHA-256 of a certificate without its own."""
     content = {name: value for name, value in document.items() if name != "sha256"}
     return sha256(
