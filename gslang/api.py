@@ -352,7 +352,7 @@ class RuleSet:
         options: Options | None = None, *,
         watch: Watch | None = None,
         progress: Progress | None = None,
-        **changes: Any,
+        **changes: object,
     ) -> Result:
         """Rewrite a copy of a model to a fixed point.
 
@@ -642,7 +642,7 @@ def write(graph: Graph, path: str | Path) -> None:
     write_graph(graph, str(path))
 
 
-def from_onnx(model: Any, opset: int | None = None) -> Graph:
+def from_onnx(model: object, opset: int | None = None) -> Graph:
     """The graph of a `ModelProto` or of a model file (docs/onnx.md), brought to operator set `opset`.
 
     Raises `InputError`.

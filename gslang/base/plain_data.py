@@ -161,7 +161,7 @@ def _parts_of(names: tuple[str, ...]) -> Parts:
     return lambda value: [getattr(value, name) for name in names]
 
 
-def _filled(kind: type, names: tuple[str, ...], parts: list[Any]) -> Any:
+def _filled(kind: type, names: tuple[str, ...], parts: Sequence[object]) -> Any:
     new: Any = object.__new__(kind)
     for name, part in zip(names, parts):
         object.__setattr__(new, name, part)

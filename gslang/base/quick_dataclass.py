@@ -8,7 +8,7 @@ hundreds of classes and calls the methods of few: compiling them was half of its
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import MISSING, Field, FrozenInstanceError
 from functools import partial
 from types import MemberDescriptorType
@@ -62,7 +62,7 @@ else:
 
 
 def _write_when_called(cls: type, name: str, write: Callable[[], Callable[..., Any]]) -> None:
-    def method(*args: Any, **named: Any) -> Any:
+    def method(*args: object, **named: object) -> Any:
         written = write()
         if cls.__dict__[name] is method:
             written.__qualname__ = f"{cls.__qualname__}.{name}"
@@ -138,24 +138,24 @@ def _eq(cls: type) -> Callable[..., Any]:
     return _compiled("__eq__", ["self", "other"], body, {})
 
 
-def _repr(self: Any) -> str:
+def _repr(self: object) -> str:
     fields: dict[str, Field[Any]] = getattr(self, _FIELDS)
     shown = ", ".join([f"{name}={getattr(self, name)!r}" for name, field in fields.items() if field.repr])
     return f"{self.__class__.__qualname__}({shown})"
 
 
-def _refuse_to_set(self: Any, name: str, value: object) -> NoReturn:
+def _refuse_to_set(self: object, name: str, value: object) -> NoReturn:
     raise FrozenInstanceError(f"cannot assign to field {name!r}")
 
 
-def _refuse_to_delete(self: Any, name: str) -> NoReturn:
+def _refuse_to_delete(self: object, name: str) -> NoReturn:
     raise FrozenInstanceError(f"cannot delete field {name!r}")
 
 
-def _state(self: Any) -> list[Any]:
+def _state(self: object) -> list[Any]:
     return [getattr(self, name) for name in getattr(self, _FIELDS)]
 
 
-def _restore(self: Any, state: list[Any]) -> None:
+def _restore(self: object, state: Sequence[object]) -> None:
     for name, value in zip(getattr(self, _FIELDS), state):
         object.__setattr__(self, name, value)

@@ -5,7 +5,6 @@ they lie in.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Any
 
 from gslang.base.suggest import did_you_mean
 from gslang.check import checked as ir
@@ -55,13 +54,13 @@ def check_value(
         )
 
 
-def is_outside(value: Any, spec: AttributeSpec) -> bool:
+def is_outside(value: object, spec: AttributeSpec) -> bool:
     """True if a value of the right type lies outside the domain, whatever the operands' ranks and sizes are.
     """
     return contains(spec.domain, conform(value, spec)) is False
 
 
-def suggestion(value: Any, spec: AttributeSpec) -> str:
+def suggestion(value: object, spec: AttributeSpec) -> str:
     """The literal that was probably meant, else the declared domain."""
     if isinstance(value, str):
         known = [text for text in literals(spec.domain) if isinstance(text, str)]
@@ -120,12 +119,12 @@ def declared(low: Lowering, attribute: ir.NodeAttr) -> Sequence[AttributeSpec]:
     return found
 
 
-def fits(value: Any, types: tuple[AttributeType, ...]) -> bool:
+def fits(value: object, types: tuple[AttributeType, ...]) -> bool:
     """True if a constant can be held by an attribute of these types."""
     return any(_fits(value, kind.base, kind.depth, kind.optional) for kind in types)
 
 
-def _fits(value: Any, base: str, depth: int, optional: bool) -> bool:
+def _fits(value: object, base: str, depth: int, optional: bool) -> bool:
     if value is None:
         return optional
     if depth:

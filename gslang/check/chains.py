@@ -6,7 +6,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import fields, is_dataclass, replace
-from typing import Any
 
 from gslang.base.diagnostics import Label
 from gslang.check import checked as ir
@@ -93,7 +92,7 @@ def _link(low: Lowering, statement: n.Chain) -> n.Attribute:
     return found
 
 
-def _handed_on(expr: Any) -> Iterator[n.Attribute]:
+def _handed_on(expr: object) -> Iterator[n.Attribute]:
     """`prev.NAME` wherever it is not read itself (`prev.NAME.axis`, `prev.NAME.*`), in order."""
     stack = [expr]
     while stack:

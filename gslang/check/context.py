@@ -371,7 +371,7 @@ class Lowering:
         return ir.Let(ir.OWN, len(self.lets) - 1)
 
 
-def is_tensor(what: Any) -> bool:
+def is_tensor(what: object) -> bool:
     """True if a name stands for a node rather than a value."""
     return isinstance(what, (NodeOf, TargetOf, NodesOf))
 

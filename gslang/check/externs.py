@@ -132,7 +132,7 @@ def _written(expr: n.Call, function: n.FnDecl, parameter: n.FnParameter) -> Any:
     ]
 
 
-def refuse(low: Lowering, where: str, items: Any, span: Span) -> None:
+def refuse(low: Lowering, where: str, items: object, span: Span) -> None:
     """Report a function in Python where no rule is run."""
     for part in walk(items):
         if isinstance(part, ir.Extern):

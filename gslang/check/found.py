@@ -104,7 +104,7 @@ def captures_of(patterns: Sequence[ir.Pattern]) -> dict[int, int]:
     }
 
 
-def walk(item: Any) -> Iterator[Any]:
+def walk(item: object) -> Iterator[Any]:
     """A value, test or constraint and all its parts, in order; what is shared, once."""
     stack, met = [item], set[int]()
     while stack:
@@ -126,7 +126,7 @@ def _names_below(kind: type) -> tuple[str, ...]:
     return tuple(f.name for f in reversed(fields(kind)) if f.name != "span") if is_dataclass(kind) else ()
 
 
-def new_nodes_read(item: Any, lets: Sequence[ir.Value], sure: bool = False) -> list[int]:
+def new_nodes_read(item: object, lets: Sequence[ir.Value], sure: bool = False) -> list[int]:
     """The targets whose types a value or target reads itself, directly or by a let, each once; `sure`: under
     no condition.
     """
@@ -172,7 +172,7 @@ class _Target:
     number: int
 
 
-def targets_in(target: Any) -> tuple[tuple[int, ...], tuple[Any, ...]]:
+def targets_in(target: object) -> tuple[tuple[int, ...], tuple[Any, ...]]:
     """The targets that a target is made of, and the values that it reads."""
     match target:
         case ir.MakeCall(_, operands, attributes, spreads):
@@ -206,7 +206,7 @@ class Reads:
         )
         self._captures = captures_of(patterns)
 
-    def by(self, item: Any, known: int, span: Span) -> Iterator[Read]:
+    def by(self, item: object, known: int, span: Span) -> Iterator[Read]:
         """Nodes that a value, test or constraint reads and that are not `known`, with the place: `span`."""
         return self._walk(item, known, span)
 
@@ -214,7 +214,7 @@ class Reads:
         """Nodes that target `number` reads, with the places of the parts that read."""
         return self._walk(_Target(number), known, self._spans[number])
 
-    def _walk(self, item: Any, known: int, span: Span) -> Iterator[Read]:
+    def _walk(self, item: object, known: int, span: Span) -> Iterator[Read]:
         own = {part.capture for part in walk(item) if isinstance(part, ir.Capture)}
         seen: set[tuple[str, int, int]] = set()  # targets and lets may be shared
         stack = [(item, known, span)]

@@ -53,7 +53,7 @@ def _words() -> frozenset[str]:
     return frozenset((*FUNCTIONS, *KINDS, "const", "splat", "distinct"))
 
 
-def _called(item: Any) -> Iterator[str]:
+def _called(item: object) -> Iterator[str]:
     """Names in front of parentheses, but those that are parameters or inputs."""
     bound = {part.name.id for part in (*getattr(item, "inputs", ()), *getattr(item, "parameters", ()))}
     stack: list[Any] = [item]
@@ -70,7 +70,7 @@ def _called(item: Any) -> Iterator[str]:
             )
 
 
-def _dotted(expr: Any) -> str | None:
+def _dotted(expr: object) -> str | None:
     parts: list[str] = []
     while isinstance(expr, n.Attribute):
         parts.append(expr.field)

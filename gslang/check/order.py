@@ -12,7 +12,6 @@ from collections.abc import Iterator
 from functools import reduce
 from itertools import islice, product
 from operator import and_, or_
-from typing import Any
 
 from gslang.base.diagnostics import Label
 from gslang.base.source import Span
@@ -106,7 +105,7 @@ def _known_to_bounds(low: Lowering, block: int, before: dict[int, int]) -> int:
     return reduce(and_, (before[node] for node in splices if node in before), -1)
 
 
-def _first_of_own(low: Lowering, node: int, constraint: Any, read: int) -> bool:
+def _first_of_own(low: Lowering, node: int, constraint: object, read: int) -> bool:
     """`first.x` inside a template is tested when the first instance is complete, so its order is free."""
     block = low.patterns[node].block
     if block is None or low.patterns[read].block != block:

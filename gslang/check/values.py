@@ -28,7 +28,7 @@ from gslang.syntax import nodes as n
 NUMBERS = ("int", "float", "number", "any", "array", "bool")
 
 
-def type_of(value: Any) -> str:
+def type_of(value: object) -> str:
     """The type of a literal."""
     if value is None:
         return "none"

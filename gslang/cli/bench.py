@@ -14,7 +14,8 @@ from __future__ import annotations
 import argparse
 import json
 import sys
-from typing import TYPE_CHECKING, Any
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
 
 from gslang.cli.apply import add_run_options, run_options, show_problems
 from gslang.cli.latency import as_text, latency_of, refuse_without_runtime
@@ -111,7 +112,7 @@ def run(options: argparse.Namespace) -> int:
     return ExitCode.FINE
 
 
-def _json(report: Mapping[str, Any]) -> str:
+def _json(report: Mapping[str, object]) -> str:
     return json.dumps(report, indent=2, ensure_ascii=False) + "\n"
 
 

@@ -12,7 +12,7 @@ from __future__ import annotations
 import argparse
 import json
 import sys
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from gslang.cli.main import ExitCode
 from gslang.cli.option_types import natural, positive
@@ -118,7 +118,7 @@ def _as_text(rule: CheckedRule, answer: Implied) -> str:
     return "\n".join(lines) + "\n"
 
 
-def _as_data(rule: CheckedRule, answer: Implied) -> dict[str, Any]:
+def _as_data(rule: CheckedRule, answer: Implied) -> dict[str, object]:
     from gslang.discover.implied import defaults_of
     from gslang.search.explained import written
 

@@ -116,7 +116,7 @@ def _sizes(
     return known
 
 
-def _has_open_sizes(graph: Graph, known: Mapping[str, int], given: Mapping[str, Any]) -> bool:
+def _has_open_sizes(graph: Graph, known: Mapping[str, int], given: Mapping[str, object]) -> bool:
     from gslang.dialect.tensor_type import Symbol, TensorType
     from gslang.graph.graph import LEAVES
 

@@ -72,7 +72,7 @@ def refuse_unknown_sizes(graph: Graph, sizes: Mapping[str, int]) -> None:
             raise InputError(f"`--dim {name}={sizes[name]}`: the graph has no dimension `{name}`", help=help)
 
 
-def outputs_of(graph: Graph, dialect: Dialect, inputs: Mapping[str, Any], backend: str) -> list[Any]:
+def outputs_of(graph: Graph, dialect: Dialect, inputs: Mapping[str, object], backend: str) -> list[Any]:
     """The values of the outputs.
 
     `auto` takes the reference where onnxruntime cannot run a graph. Raises `EvaluationError`.
@@ -121,7 +121,7 @@ class Comparison:
 
 
 def compare_graphs(
-    before: Graph, after: Graph, dialect: Dialect, inputs: Mapping[str, Any], backend: str
+    before: Graph, after: Graph, dialect: Dialect, inputs: Mapping[str, object], backend: str
 ) -> Comparison:
     """Both graphs on the same inputs, by the same backend. Raises `EvaluationError`."""
     from gslang.evaluate.agree import compare_values
@@ -147,7 +147,7 @@ def _with_first(
     before: Graph,
     after: Graph,
     dialect: Dialect,
-    inputs: Mapping[str, Any],
+    inputs: Mapping[str, object],
 ) -> Comparison:
     if agreement.equal:
         return Comparison(agreement, backend)
@@ -171,7 +171,7 @@ def _with_first(
 
 
 def _first_different(
-    labels: Sequence[str], left: Sequence[Any], right: Sequence[Any]
+    labels: Sequence[str], left: Sequence[object], right: Sequence[object]
 ) -> tuple[str, str] | None:
     """The first value that differs, and how."""
     from gslang.evaluate.agree import compare_values
@@ -215,7 +215,9 @@ def _computed(graph: Graph) -> list[int]:
     return [n for n in graph.in_order() if graph.is_call(n) or graph.op[n] is PROJ]
 
 
-def _values_of(graph: Graph, nodes: Sequence[int], dialect: Dialect, inputs: Mapping[str, Any]) -> list[Any]:
+def _values_of(
+    graph: Graph, nodes: Sequence[int], dialect: Dialect, inputs: Mapping[str, object]
+) -> list[Any]:
     from gslang.evaluate.run import evaluate
 
     watched = graph.copy()

@@ -74,7 +74,7 @@ def _check_operands(signature: Signature, count: int) -> None:
         )
 
 
-def conform(value: Any, spec: AttributeSpec) -> Any:
+def conform(value: object, spec: AttributeSpec) -> Any:
     """The value in the declared type's normal form, or `MISFIT`."""
     if any(_is(value, t, t.depth, t.optional) for t in spec.types):
         return value
@@ -85,7 +85,7 @@ def conform(value: Any, spec: AttributeSpec) -> Any:
     return MISFIT
 
 
-def _is(value: Any, type: AttributeType, depth: int, optional: bool) -> bool:
+def _is(value: object, type: AttributeType, depth: int, optional: bool) -> bool:
     if value is None:
         return optional
     if depth:
@@ -106,7 +106,7 @@ def _is(value: Any, type: AttributeType, depth: int, optional: bool) -> bool:
     return True
 
 
-def _convert(value: Any, type: AttributeType, depth: int) -> Any:
+def _convert(value: object, type: AttributeType, depth: int) -> Any:
     if depth:
         if not isinstance(value, tuple):
             return MISFIT
@@ -126,11 +126,11 @@ def _convert(value: Any, type: AttributeType, depth: int) -> Any:
     return MISFIT
 
 
-def _is_bit(value: Any) -> bool:
+def _is_bit(value: object) -> bool:
     """True for the integers 0 and 1."""
     return isinstance(value, int) and value in (0, 1)
 
 
-def _shown(value: Any) -> str:
+def _shown(value: object) -> str:
     text = repr(value)
     return text if len(text) <= 60 else text[:59] + "…"

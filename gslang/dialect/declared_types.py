@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from typing import Any, Final
+from typing import Final
 
 from gslang.base.suggest import did_you_mean
 from gslang.dialect.bounds import (
@@ -229,7 +229,7 @@ class TypeReader:
             )
 
 
-def _is_count(value: Any) -> bool:
+def _is_count(value: object) -> bool:
     return isinstance(value, int) and value >= 0
 
 

@@ -89,7 +89,7 @@ Domain = Union[Exactly, Interval, Anything, Layout, ListOf, TupleOf, OneOf]
 # ── membership ──────────────────────────────────────────────────────────────────────────────────────────────
 
 
-def contains(domain: Domain, value: Any, call: Call = NOTHING) -> bool | None:
+def contains(domain: Domain, value: object, call: Call = NOTHING) -> bool | None:
     """True if the value lies in the domain; None if that depends on what `call` does not tell."""
     match domain:
         case Exactly(wanted):
@@ -116,7 +116,7 @@ def _all(found: Iterable[bool | None]) -> bool | None:
     return False if False in known else None if None in known else True
 
 
-def _same(value: Any, wanted: Any) -> bool:
+def _same(value: object, wanted: object) -> bool:
     """Equal, and of one kind: `1` is not `true`, but a float may be written as an integer, and is compared as
     float32.
     """
@@ -127,7 +127,7 @@ def _same(value: Any, wanted: Any) -> bool:
     return type(value) is type(wanted) and bool(value == wanted)
 
 
-def _in_interval(domain: Interval, value: Any, call: Call) -> bool | None:
+def _in_interval(domain: Interval, value: object, call: Call) -> bool | None:
     if (
         isinstance(value, bool) or not isinstance(value, (int, float)) or domain.base == "int"
         and isinstance(value, float)
@@ -143,7 +143,7 @@ def _in_interval(domain: Interval, value: Any, call: Call) -> bool | None:
     return _all(tests)
 
 
-def _is_any(value: Any, base: str, classes: tuple[str, ...]) -> bool:
+def _is_any(value: object, base: str, classes: tuple[str, ...]) -> bool:
     match base:
         case "bool":
             return isinstance(value, bool)
@@ -157,7 +157,7 @@ def _is_any(value: Any, base: str, classes: tuple[str, ...]) -> bool:
     return True
 
 
-def _in_list(domain: ListOf, value: Any, call: Call) -> bool | None:
+def _in_list(domain: ListOf, value: object, call: Call) -> bool | None:
     if not isinstance(value, tuple):
         return False
     fits = [_has_length(len(value), length, call) for length in domain.lengths]
@@ -440,7 +440,7 @@ def _length_text(length: Bound | tuple[int, int | None]) -> str:
     return bound_text(length)
 
 
-def value_text(value: Any) -> str:
+def value_text(value: object) -> str:
     """A value as the language writes it."""
     match value:
         case None:

@@ -58,7 +58,7 @@ class Former:
         return {name: _sized(value, sizes) for name, value in self.attrs}
 
 
-def _sized(value: Any, sizes: Mapping[str, int]) -> Any:
+def _sized(value: object, sizes: Mapping[str, int]) -> Any:
     if isinstance(value, Symbol):
         return sizes[value.name]
     return tuple([_sized(item, sizes) for item in value]) if isinstance(value, tuple) else value
@@ -142,7 +142,7 @@ def _value(text: str, signature: Signature, name: str) -> Any:
     )
 
 
-def _has_symbol(value: Any) -> bool:
+def _has_symbol(value: object) -> bool:
     return isinstance(value, Symbol) or isinstance(value, tuple) and any(map(_has_symbol, value))
 
 

@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import field
-from typing import Any
 
 from gslang.base.open_types import Attrs
 from gslang.base.quick_dataclass import dataclass
@@ -167,7 +166,7 @@ def equation_text(candidate: Candidate, formers: Sequence[Former]) -> str:
     return f"`{_plain(text(candidate.source))}` is `{_plain(text(candidate.target))}`"
 
 
-def _named_value(value: Any) -> str:
+def _named_value(value: object) -> str:
     if isinstance(value, Symbol):
         return value.name
     return (
@@ -296,7 +295,7 @@ class _Writer:
                     found.setdefault(name, f"{giver}.{name}")
         return found
 
-    def _value(self, value: Any) -> str:
+    def _value(self, value: object) -> str:
         if isinstance(value, Symbol):
             return str(SIZES[0][value.name]) if self.sized else _size(self.places[value.name])
         if isinstance(value, tuple):
@@ -320,7 +319,7 @@ def _size(place: Place) -> str:
     return f"{NAMES[place[0]]}.shape[{place[1]}]"
 
 
-def _mentions(value: Any) -> bool:
+def _mentions(value: object) -> bool:
     return isinstance(value, Symbol) or isinstance(value, tuple) and any(map(_mentions, value))
 
 
@@ -328,7 +327,7 @@ def symbols_of(candidate: Candidate, formers: Sequence[Former]) -> list[str]:
     """The sizes that attributes of a candidate are."""
     found: dict[str, None] = {}
 
-    def look(value: Any) -> None:
+    def look(value: object) -> None:
         if isinstance(value, Symbol):
             found[value.name] = None
         elif isinstance(value, tuple):

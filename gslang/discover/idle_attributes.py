@@ -81,7 +81,7 @@ def _plain(
     return kept
 
 
-def _is_discrete(value: Any) -> bool:
+def _is_discrete(value: object) -> bool:
     """Whole numbers, texts and truth values: another one makes a difference that is seen at once, if it makes
     one.
     """
@@ -128,7 +128,7 @@ def _computed(
         return None
 
 
-def _are_same(left: Any, right: Any) -> bool:
+def _are_same(left: object, right: object) -> bool:
     if isinstance(left, (list, tuple)) and isinstance(right, (list, tuple)):
         return len(left) == len(right) and all(map(_are_same, left, right))
     if isinstance(left, np.ndarray) and isinstance(right, np.ndarray):

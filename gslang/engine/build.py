@@ -144,7 +144,7 @@ def _make(builder: _Builder, number: int) -> list[int]:
     raise AssertionError("unknown target: this is a bug in gslang")
 
 
-def _integer(value: Any) -> int:
+def _integer(value: object) -> int:
     value = known_value(value)
     if isinstance(value, bool) or not isinstance(value, int) or value < 0:
         raise UnknownValue("not an index")
@@ -221,11 +221,11 @@ def normalised(attrs: dict[str, Any], signature: Signature | None) -> dict[str, 
     return dict(sorted(kept.items(), key=lambda item: order.get(item[0], len(order))))
 
 
-def _same(a: Any, b: Any) -> bool:
+def _same(a: object, b: object) -> bool:
     return type(a) is type(b) and bool(a == b)
 
 
-def fitted(value: Any, signature: Signature | None, name: str) -> Any:
+def fitted(value: object, signature: Signature | None, name: str) -> Any:
     """A computed value as a graph stores it: known, plain Python, floats where only floats are declared."""
     value = known_value(value)
     spec = signature.attributes.get(name) if signature is not None else None
@@ -245,7 +245,7 @@ def known_value(value: Any) -> Any:
     return value
 
 
-def _floats(value: Any) -> Any:
+def _floats(value: object) -> Any:
     if isinstance(value, tuple):
         return tuple(_floats(item) for item in value)
     return float(value) if isinstance(value, int) and not isinstance(value, bool) else value
@@ -267,7 +267,7 @@ def _constant(builder: _Builder, constant: ir.MakeConst, dtype: str | None) -> i
     return add_constant(builder.graph, value, dtype, shape)
 
 
-def add_constant(graph: Graph, value: Any, dtype: str | None, shape: tuple[int, ...] | None = None) -> int:
+def add_constant(graph: Graph, value: object, dtype: str | None, shape: tuple[int, ...] | None = None) -> int:
     """A new constant node; a number is 0-d, a tuple 1-d (or nested), `shape` fills. dtype None follows the
     value's kind.
 
@@ -288,7 +288,7 @@ def add_constant(graph: Graph, value: Any, dtype: str | None, shape: tuple[int, 
     return graph.add_const(array, TensorType(tuple(array.shape), dtype))
 
 
-def _default_dtype(value: Any) -> str:
+def _default_dtype(value: object) -> str:
     kinds = {type(item).__name__ for item in (value if isinstance(value, tuple) else (value,))}
     if "float" in kinds:
         return "float32"

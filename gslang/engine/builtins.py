@@ -13,14 +13,14 @@ from gslang.dialect.tensor_type import UNKNOWN, Symbol, UnknownValue
 from gslang.engine.limits import add, bounded, concatenated, multiply, numbers, zipped
 
 
-def _sum(items: Iterable[Any]) -> Any:
+def _sum(items: Iterable[object]) -> Any:
     total: Any = 0
     for item in items:
         total = add(total, item)
     return total
 
 
-def product(items: Iterable[Any]) -> Any:
+def product(items: Iterable[object]) -> Any:
     total: Any = 1
     for item in items:
         total = multiply(total, item)
@@ -35,11 +35,11 @@ def _max(*items: Any) -> Any:
     return max(items[0] if len(items) == 1 else items)
 
 
-def _truth(value: Any) -> bool | None:
+def _truth(value: object) -> bool | None:
     return None if value is UNKNOWN or isinstance(value, Symbol) else bool(value)
 
 
-def _all(items: Iterable[Any]) -> bool:
+def _all(items: Iterable[object]) -> bool:
     values = [_truth(item) for item in items]
     if any(value is False for value in values):
         return False
@@ -48,7 +48,7 @@ def _all(items: Iterable[Any]) -> bool:
     return True
 
 
-def _any(items: Iterable[Any]) -> bool:
+def _any(items: Iterable[object]) -> bool:
     values = [_truth(item) for item in items]
     if any(value is True for value in values):
         return True
@@ -62,7 +62,7 @@ def _concat(*parts: Any) -> tuple[Any, ...]:
     return concatenated(parts[0] if len(parts) == 1 else parts)
 
 
-def _cumsum(items: Iterable[Any]) -> tuple[Any, ...]:
+def _cumsum(items: Iterable[object]) -> tuple[Any, ...]:
     total: Any = 0
     result = []
     for item in items:
@@ -71,7 +71,7 @@ def _cumsum(items: Iterable[Any]) -> tuple[Any, ...]:
     return bounded(tuple(result))  # type: ignore[no-any-return]
 
 
-def broadcast(a: Sequence[Any], b: Sequence[Any]) -> tuple[Any, ...]:
+def broadcast(a: Sequence[object], b: Sequence[object]) -> tuple[Any, ...]:
     """The shape that two shapes broadcast to, NumPy's way."""
     rank = max(len(a), len(b))
     left, right = (1,) * (rank - len(a)) + tuple(a), (1,) * (rank - len(b)) + tuple(b)

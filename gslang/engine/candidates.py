@@ -20,7 +20,7 @@ from gslang.graph.scalar import round_float32
 _EXACT = 1 << 24  # integers up to here are float32 numbers
 
 
-def canonical(value: Any) -> Any:
+def canonical(value: object) -> Any:
     """A hashable stand-in: values that the language calls equal have equal ones.
 
     Raises `UnknownValue` where none is.
@@ -84,7 +84,7 @@ class Candidates:
     __slots__ = ("_graph", "_groups", "_key_of", "_levels", "_logs", "_order", "_place")
 
     def __init__(
-        self, graph: Graph, levels: tuple[frozenset[str], ...], key_of: Callable[[int], Any]
+        self, graph: Graph, levels: tuple[frozenset[str], ...], key_of: Callable[[int], object]
     ) -> None:
         self._graph = graph
         self._levels = levels
@@ -102,7 +102,7 @@ class Candidates:
             found = dict.fromkeys([u for n in found for u in users[n] if op[u] in wanted])
         return sorted(found, key=self._place)
 
-    def group(self, below: int, key: Any) -> Iterator[int]:
+    def group(self, below: int, key: object) -> Iterator[int]:
         """The candidates above `below` whose fixed values are `key` (None: unknown, so none are)."""
         if key is None:
             return

@@ -64,7 +64,7 @@ def _equal_constants(graph: Graph) -> dict[int, int]:
     return same
 
 
-def _key(value: Any) -> Any:
+def _key(value: object) -> Any:
     """Equal values have equal keys, and values of different types never do (`1`, `1.0` and `True` are
     different).
     """

@@ -115,7 +115,7 @@ def passes(test: ir.Test, found: Any, scope: Scope) -> bool:
     raise AssertionError(f"unknown test {test!r}: this is a bug in gslang")
 
 
-def _one_of(tests: tuple[ir.Test, ...], found: Any, scope: Scope) -> bool:
+def _one_of(tests: tuple[ir.Test, ...], found: object, scope: Scope) -> bool:
     for test in tests:
         try:
             if passes(test, found, scope):
@@ -125,7 +125,7 @@ def _one_of(tests: tuple[ir.Test, ...], found: Any, scope: Scope) -> bool:
     return False
 
 
-def _passes_tuple(items: tuple[ir.Test | ir.Rest, ...], found: tuple[Any, ...], scope: Scope) -> bool:
+def _passes_tuple(items: tuple[ir.Test | ir.Rest, ...], found: tuple[object, ...], scope: Scope) -> bool:
     rest = next((k for k, item in enumerate(items) if isinstance(item, ir.Rest)), None)
     if rest is None:
         if len(items) != len(found):

@@ -60,7 +60,7 @@ def with_externs(program: CheckedProgram, allow: bool) -> CheckedProgram:
     return replace(program, rules=rules) if known else program
 
 
-def _bound(item: Any, allow: bool, known: dict[str, Callable[..., Any]]) -> Any:
+def _bound(item: object, allow: bool, known: dict[str, Callable[..., Any]]) -> Any:
     """A part of a rule with functions in all calls in it."""
     if isinstance(item, tuple):
         parts = tuple(_bound(part, allow, known) for part in item)
@@ -113,7 +113,7 @@ def _imported(extern: Extern) -> Callable[..., Any]:
     return found  # type: ignore[no-any-return]
 
 
-def _near(module: Any, name: str) -> str:
+def _near(module: object, name: str) -> str:
     from gslang.base.suggest import did_you_mean
 
     guess = (
@@ -169,18 +169,18 @@ def _of_file(name: str, file: Path) -> ModuleType:
 # ── calling ─────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-def _unknown(reference: str, *arguments: Any) -> Any:
+def _unknown(reference: str, *arguments: object) -> Any:
     raise UnknownValue(f"`{reference}` is not imported")
 
 
-def _refuse(extern: Extern, *arguments: Any) -> Any:
+def _refuse(extern: Extern, *arguments: object) -> Any:
     raise ExternFailed(
         f"it rests on the Python function `{extern.reference}`, which was not imported", help=_ALLOW,
         path=str(extern.span),
     )
 
 
-def _call(function: Callable[..., Any], extern: Extern, *arguments: Any) -> Any:
+def _call(function: Callable[..., Any], extern: Extern, *arguments: object) -> Any:
     """The value of a call.
 
     Arguments with unknown dimensions make it unknown, and so does a function that returns None.
@@ -219,21 +219,21 @@ def _call(function: Callable[..., Any], extern: Extern, *arguments: Any) -> Any:
     return bounded(result)
 
 
-def _is_known(value: Any) -> bool:
+def _is_known(value: object) -> bool:
     return (
         all(map(_is_known, value)) if isinstance(value, tuple)
         else value is not UNKNOWN and not isinstance(value, Symbol)
     )
 
 
-def _plain(value: Any) -> Any:
+def _plain(value: object) -> Any:
     """Lists as tuples, NumPy's numbers as Python's."""
     if isinstance(value, (list, tuple)):
         return tuple(map(_plain, value))
     return value.item() if getattr(value, "ndim", None) == 0 and hasattr(value, "item") else value
 
 
-def _fits(kind: str, value: Any) -> bool:
+def _fits(kind: str, value: object) -> bool:
     match kind:
         case "bool":
             return isinstance(value, bool)

@@ -487,7 +487,7 @@ def _scope_of(
     return Scope(rule, graph, slots, chosen, captures, known, tables)
 
 
-def _candidates_of(dialect: Any, graph: Graph, site: Any) -> Candidates:
+def _candidates_of(dialect: object, graph: Graph, site: Any) -> Candidates:
     parts = site.key
 
     def key_of(node: int) -> Any:

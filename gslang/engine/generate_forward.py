@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import fields, is_dataclass
-from typing import Any
 
 from gslang.check import checked as ir
 from gslang.check.found import children
@@ -192,7 +191,7 @@ def _paths(rule: ir.CheckedRule, node: int, known: frozenset[int]) -> dict[int, 
     return paths
 
 
-def is_known(rule: ir.CheckedRule, value: Any, known: frozenset[int], inside: str | None) -> bool:
+def is_known(rule: ir.CheckedRule, value: object, known: frozenset[int], inside: str | None) -> bool:
     """True if a value reads nothing but nodes that are matched."""
     match value:
         case ir.NodeAttr(place, node, _):

@@ -101,7 +101,7 @@ def _cheapest_first(steps: Sequence[mp.Step]) -> Iterable[Any]:
         yield from (found,) if are_tests else found
 
 
-def _template(writer: Writer, step: Any, value: str, operands: dict[int, str]) -> Step:
+def _template(writer: Writer, step: object, value: str, operands: dict[int, str]) -> Step:
     """The code of a step, and what follows it. `value`: the expression that the register was bound to."""
     match step:
         case mp.IsKind():

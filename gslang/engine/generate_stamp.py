@@ -51,7 +51,7 @@ class Layout:
     several: str | None = None
 
 
-def keep_stamp(edits: Edits, stamps: dict[Any, Stamp], key: Any, first: int) -> None:
+def keep_stamp(edits: Edits, stamps: dict[Any, Stamp], key: object, first: int) -> None:
     """Remember the nodes from `first` on, if nothing about them depends on a matched constant's value; those
     of new ones follow from the key.
     """

@@ -46,7 +46,7 @@ def too_long() -> LimitExceeded:
 _MEND: Final = "this is the limit of one value in a rule; compute it from sizes instead of listing it"
 
 
-def bounded(value: Any) -> Any:
+def bounded(value: object) -> Any:
     """A new value, if it is within the limits."""
     if type(value) is tuple:
         for item in value:
@@ -66,7 +66,7 @@ def bounded(value: Any) -> Any:
     return value
 
 
-def _size(value: Any, known: dict[int, int], level: int) -> int:
+def _size(value: object, known: dict[int, int], level: int) -> int:
     if type(value) is str:
         return len(value)
     if type(value) is not tuple:
@@ -120,7 +120,7 @@ def numbers(*bounds: int) -> tuple[int, ...]:
     return tuple(found)
 
 
-def collected(items: Iterable[Any]) -> tuple[Any, ...]:
+def collected(items: Iterable[object]) -> tuple[Any, ...]:
     """The items of a comprehension as a tuple, measured while they come."""
     found, size = [], 0
     for item in items:

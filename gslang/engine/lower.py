@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator
 from functools import cache
-from typing import Any
 
 from gslang.check import checked as ir
 from gslang.check.found import Reads, children, found_before, found_with, parts, reverse_post_order, walk
@@ -300,7 +299,7 @@ def _deferred(nodes: tuple[ir.Pattern, ...], lets: tuple[ir.Value, ...]) -> dict
     return found
 
 
-def mentions_another(item: Any, lets: tuple[ir.Value, ...], captures: Collection[int] = ()) -> bool:
+def mentions_another(item: object, lets: tuple[ir.Value, ...], captures: Collection[int] = ()) -> bool:
     """True if a constraint or value reads another instance of its own block, the first or the one before, or
     one of `captures`.
     """

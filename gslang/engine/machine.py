@@ -137,7 +137,7 @@ class Machine:
 
     # ── running ──
 
-    def solve(self, steps: Sequence[Any]) -> Iterator[None]:
+    def solve(self, steps: Sequence[object]) -> Iterator[None]:
         """Yields once for each way to pass all steps, with its effects in place; a caller that stops asking
         keeps them.
         """
@@ -168,7 +168,7 @@ class Machine:
                     break
                 choices.pop()
 
-    def refused(self, step: Any, rest: Todo) -> Outcome:
+    def refused(self, step: object, rest: Todo) -> Outcome:
         """Called when a step has failed. Overridden by callers that record failures and may continue as if it
         had not."""
         return FAILED
@@ -181,7 +181,7 @@ class Machine:
             self._trail.append((table.pop, (key,)))
         table[key] = value
 
-    def set(self, owner: Any, name: str, value: Any) -> None:
+    def set(self, owner: object, name: str, value: object) -> None:
         """Set an attribute until this way is given up."""
         self._trail.append((setattr, (owner, name, getattr(owner, name))))
         setattr(owner, name, value)
@@ -194,7 +194,7 @@ class Machine:
 
     # ── steps ──
 
-    def perform(self, step: Any, rest: Todo) -> Outcome:
+    def perform(self, step: object, rest: Todo) -> Outcome:
         """The rest if a step holds, perhaps with further steps before it; or the ways to go on."""
         test = _TESTS.get(type(step))
         if test is not None:
@@ -492,7 +492,7 @@ class Machine:
         return True
 
 
-def before(steps: Sequence[Any], rest: Todo) -> Todo:
+def before(steps: Sequence[object], rest: Todo) -> Todo:
     """The steps, and then the rest."""
     for step in reversed(steps):
         rest = (step, rest)

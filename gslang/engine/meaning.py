@@ -52,7 +52,7 @@ def _inference(meaning: Meaning, dialect: Dialect) -> Infer:
     )
 
     def infer(
-        types: tuple[Type | None, ...], attrs: Attrs, value_of: Callable[[int], Any]
+        types: tuple[Type | None, ...], attrs: Attrs, value_of: Callable[[int], object]
     ) -> Type | None:
         graph = Graph(dialect.name)
         operands = []
@@ -82,7 +82,7 @@ def _inference(meaning: Meaning, dialect: Dialect) -> Infer:
     return infer
 
 
-def _mentions_value(item: Any) -> bool:
+def _mentions_value(item: object) -> bool:
     """True if a value reads `.value` of an operand."""
     if isinstance(item, NodeAttr):
         return item.name == "value"

@@ -107,7 +107,7 @@ def _topic(name: str) -> str:
     return {"shape": "shape", "ndim": "rank", "dtype": "dtype", "value": "value"}.get(name, "attribute")
 
 
-def _has_unknown(value: Any) -> bool:
+def _has_unknown(value: object) -> bool:
     if isinstance(value, tuple):
         return any(map(_has_unknown, value))
     return value is UNKNOWN or isinstance(value, Symbol)
@@ -179,7 +179,7 @@ def failing_part(condition: ir.Value, scope: Scope) -> ir.Value:
     return condition
 
 
-def nodes_read(condition: Any, scope: Scope) -> dict[int, int]:
+def nodes_read(condition: object, scope: Scope) -> dict[int, int]:
     """Pattern nodes with names, outside of templates, whose attributes a condition reads, with what they
     matched.
     """
@@ -198,7 +198,7 @@ def nodes_read(condition: Any, scope: Scope) -> dict[int, int]:
     return dict(sorted(found.items()))
 
 
-def _read_values(value: Any, scope: Scope, found: dict[str, str], done: set[int]) -> None:
+def _read_values(value: object, scope: Scope, found: dict[str, str], done: set[int]) -> None:
     """Sub-expressions that read the graph, with their values, as they come.
 
     `done`: ids of those looked at, for they are shared.

@@ -100,7 +100,7 @@ def record(
     )
 
 
-def describe(scope: Scope, label: Callable[[int], Any]) -> dict[str, Any]:
+def describe(scope: Scope, label: Callable[[int], object]) -> dict[str, Any]:
     """User's names → `label` of what they matched; blocks as lists of such tables."""
     rule = scope.rule
     result: dict[str, Any] = {}

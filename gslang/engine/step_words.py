@@ -7,7 +7,6 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from itertools import islice
-from typing import Any
 
 from gslang.base.quick_dataclass import dataclass
 from gslang.base.source import Span
@@ -60,7 +59,7 @@ def first_output(rule: ir.CheckedRule) -> int:
     return rule.outputs[0] if rule.output_block is None else rule.blocks[rule.output_block].root
 
 
-def words_for(machine: Machine, step: Any, slot: int) -> Words:
+def words_for(machine: Machine, step: object, slot: int) -> Words:
     """The words for a step that has just failed.
 
     `slot`: what its register held, where that was not what it demands.
@@ -317,7 +316,7 @@ def _run_too_short(machine: Machine, link: Link) -> Words:
 # ── the whole ───────────────────────────────────────────────────────────────────────────────────────────────
 
 
-def _whole(machine: Machine, step: Any) -> Words:
+def _whole(machine: Machine, step: object) -> Words:
     rule, scope = machine.program.rule, machine.scope
     match step:
         case mp.Late():

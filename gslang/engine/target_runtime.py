@@ -3,6 +3,7 @@ where equal ones recur."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from gslang.base.open_types import Attrs
@@ -43,7 +44,7 @@ class AttributeMemo:
         self._memo: dict[Any, tuple[dict[str, Any], Known]] = {}
 
     def of(
-        self, edits: Edits, operator: str, copied: tuple[Attrs, ...], computed: tuple[Any, ...]
+        self, edits: Edits, operator: str, copied: tuple[Attrs, ...], computed: tuple[object, ...]
     ) -> tuple[Attrs, Known]:
         """`copied`: attributes of the calls to copy from; `computed`: values of the other attributes.
 
@@ -64,7 +65,7 @@ class AttributeMemo:
         return found
 
     def _make(
-        self, operator: str, copied: tuple[Attrs, ...], computed: tuple[Any, ...]
+        self, operator: str, copied: tuple[Attrs, ...], computed: tuple[object, ...]
     ) -> dict[str, Any]:
         signature = self._dialect.operators.get(operator)
         attrs: dict[str, Any] = {}
@@ -90,7 +91,7 @@ class AttributeMemo:
 _ARRAYS: dict[Any, tuple[Any, TensorType]] = {}
 
 
-def _make_constant(edits: Edits, value: Any, dtype: str | None, shape: Any) -> int:
+def _make_constant(edits: Edits, value: object, dtype: str | None, shape: object) -> int:
     """A new constant node. Small equal constants share one array; nobody changes arrays."""
     graph, value = edits.graph, known_value(value)
     shape = None if shape is None else known_value(shape)
@@ -115,7 +116,7 @@ def _make_constant(edits: Edits, value: Any, dtype: str | None, shape: Any) -> i
     return node
 
 
-def _make_constant_or_absent(edits: Edits, value: Any, dtype: str | None, shape: Any) -> int:
+def _make_constant_or_absent(edits: Edits, value: object, dtype: str | None, shape: object) -> int:
     return ABSENT if value is None else _make_constant(edits, value, dtype, shape)
 
 
@@ -129,7 +130,7 @@ def _make_constants(edits: Edits, value: Any, dtype: str | None) -> int:
 # ── projections and the like ────────────────────────────────────────────────────────────────────────────────
 
 
-def _project(edits: Edits, base: int, index: Any) -> int:
+def _project(edits: Edits, base: int, index: object) -> int:
     """A projection; of a tuple that is written out, the field itself."""
     index = known_value(index)
     if isinstance(index, bool) or not isinstance(index, int) or index < 0:
@@ -174,7 +175,7 @@ def _fields_of_new(graph: Graph, base: int, type_: TupleType) -> list[int]:
     return made
 
 
-def _first_dtype(types: list[Any], nodes: tuple[int, ...]) -> str | None:
+def _first_dtype(types: Sequence[object], nodes: tuple[int, ...]) -> str | None:
     for node in nodes:
         type_ = types[node] if node >= 0 else None
         if isinstance(type_, TensorType) and type_.dtype is not None:

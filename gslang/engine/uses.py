@@ -27,7 +27,7 @@ def surroundings(
     dialect: Dialect,
     node: int,
     limit: int | None,
-    operators: Any,
+    operators: object,
     attributes: Attrs,
 ) -> Any:
     """The fact `what` of a node.
@@ -74,7 +74,7 @@ def is_output(
     dialect: Dialect,
     node: int,
     limit: int | None,
-    operators: Any,
+    operators: object,
     attributes: Attrs,
 ) -> bool:
     """True if a node is an output of the graph."""

@@ -88,7 +88,7 @@ class Namespace:
         )
         return f"I{block}[0]" if surely else f"first(I{block})"
 
-    def constant(self, value: Any) -> str:
+    def constant(self, value: object) -> str:
         """Source for a value: a literal where its `repr` is one, else a name."""
         if value is None or type(value) in (bool, int, str) or (type(value) is float and value - value == 0):
             return repr(value)
@@ -109,7 +109,7 @@ def written_out(rule: ir.CheckedRule) -> int:
     """The number of parts of the named values of a rule, with all names in them expanded."""
     sizes: dict[int, int] = {}
 
-    def size(part: Any) -> int:
+    def size(part: object) -> int:
         if isinstance(part, ir.Let):
             if part.let not in sizes:
                 sizes[part.let] = size(rule.lets[part.let])
@@ -168,13 +168,13 @@ def first_instance(instances: list[dict[int, int]]) -> dict[int, int]:
     return instances[0]
 
 
-def instance_at(instances: list[dict[int, int]], number: Any) -> dict[int, int]:
+def instance_at(instances: list[dict[int, int]], number: object) -> dict[int, int]:
     if type(number) is not int or not -len(instances) <= number < len(instances):
         raise UnknownValue(f"there is no instance {number}")
     return instances[number]
 
 
-def equal_attributes(a: Any, b: Any) -> bool:
+def equal_attributes(a: object, b: object) -> bool:
     """True if two calls of one operator are given the same attributes: then each one is equal, defaults
     included."""
     if a is b:
@@ -521,7 +521,7 @@ def _captures(test: ir.Test) -> bool:
     return False
 
 
-def _plain_attribute(constant: Any) -> bool:
+def _plain_attribute(constant: object) -> bool:
     """Constants without floats in them (those compare rounded)."""
     if type(constant) is tuple:
         return all(type(item) in (int, str, bool) for item in constant)

@@ -20,7 +20,7 @@ from gslang.graph.scalar import round_float32
 FAILURES = (UnknownValue, ArithmeticError, LookupError, ValueError, TypeError, AttributeError, MemoryError)
 
 
-def truth(value: Any) -> bool:
+def truth(value: object) -> bool:
     if value is UNKNOWN or isinstance(value, Symbol):
         raise UnknownValue("the condition is not known")
     return bool(value)
@@ -63,17 +63,17 @@ def constant_value(graph: Graph, node: int) -> Any:
     return array
 
 
-def shape_of(type: Any) -> Any:
+def shape_of(type: object) -> Any:
     if isinstance(type, TensorType) and type.shape is not None:
         return type.shape
     raise UnknownValue("the shape is not known")
 
 
-def ndim_of(type: Any) -> int:
+def ndim_of(type: object) -> int:
     return len(shape_of(type))
 
 
-def dtype_of(type: Any) -> str:
+def dtype_of(type: object) -> str:
     if isinstance(type, TensorType) and type.dtype is not None:
         return type.dtype
     raise UnknownValue("the dtype is not known")
@@ -98,7 +98,7 @@ def call_attribute(graph: Graph, dialect: Dialect, node: int, name: str) -> Any:
     raise UnknownValue(f"{graph.label(node)} has no attribute `{name}`")
 
 
-def plain(value: Any) -> Any:
+def plain(value: object) -> Any:
     """NumPy scalars as Python numbers."""
     item = getattr(value, "item", None)
     return item() if item is not None and getattr(value, "ndim", 1) == 0 else value

@@ -23,7 +23,7 @@ class Agreement:
     reason: str = ""
 
 
-def compare_values(before: Any, after: Any, rtol: float | None = None) -> Agreement:
+def compare_values(before: object, after: object, rtol: float | None = None) -> Agreement:
     """Compare two lists of outputs (arrays or tuples of them), NaNs equal. `rtol` None: by dtype."""
     left, right = _flat(before), _flat(after)
     if len(left) != len(right):
@@ -57,7 +57,7 @@ def compare_values(before: Any, after: Any, rtol: float | None = None) -> Agreem
     return Agreement(equal, worst_abs, worst_rel, reason)
 
 
-def _flat(value: Any) -> list[Any]:
+def _flat(value: object) -> list[Any]:
     arrays, stack = [], [value]
     while stack:
         item = stack.pop()

@@ -12,6 +12,7 @@ from gslang.base.open_types import Attrs
 from gslang.dialect.dtypes import numpy_dtype
 from gslang.dialect.relay.convolution import SPATIAL
 from gslang.dialect.relay.dimensions import numbers, paddings
+from gslang.evaluate.arrays import Array
 from gslang.evaluate.elementwise import Evaluator
 from gslang.evaluate.movement import transform_layout
 
@@ -45,13 +46,13 @@ def _accumulator(x: Any, dtype: str) -> Any:
 
 
 def convolve(
-    x: Any,
-    w: Any,
+    x: Array,
+    w: Array,
     strides: Sequence[int],
     pads: Sequence[tuple[int, int]],
     dilations: Sequence[int],
     groups: int,
-) -> Any:
+) -> Array:
     """x (N, C, spatial…) with w (O, C/groups, window…): the cross-correlation (N, O, out…)."""
     rank = x.ndim - 2
     view = _windows(_padded(x, pads), w.shape[2:], strides, dilations)
@@ -69,7 +70,7 @@ def convolve(
 
 
 def _convolution(rank: int) -> Evaluator:
-    def evaluate(operands: Sequence[Any], attrs: Attrs) -> Any:
+    def evaluate(operands: Sequence[Array], attrs: Attrs) -> Any:
         letters = SPATIAL[rank]
         layout, kernel_layout = attrs["data_layout"], attrs["kernel_layout"]
         x = transform_layout(operands[0], layout, "NC" + letters)
@@ -94,7 +95,7 @@ def _convolution(rank: int) -> Evaluator:
 
 
 def _transposed(rank: int) -> Evaluator:
-    def evaluate(operands: Sequence[Any], attrs: Attrs) -> Any:
+    def evaluate(operands: Sequence[Array], attrs: Attrs) -> Any:
         letters = SPATIAL[rank]
         x = transform_layout(operands[0], attrs["data_layout"], "NC" + letters)
         w = transform_layout(operands[1], attrs["kernel_layout"], "IO" + letters)
@@ -131,7 +132,7 @@ def _transposed(rank: int) -> Evaluator:
 
 
 def _pool(rank: int, largest: bool) -> Evaluator:
-    def evaluate(operands: Sequence[Any], attrs: Attrs) -> Any:
+    def evaluate(operands: Sequence[Array], attrs: Attrs) -> Any:
         letters = SPATIAL[rank]
         x = transform_layout(operands[0], attrs["layout"], "NC" + letters)
         sizes, strides = (
@@ -167,7 +168,7 @@ def _pool(rank: int, largest: bool) -> Evaluator:
 
 
 def _pool_to(rank: int, largest: bool, fixed: bool = False) -> Evaluator:
-    def evaluate(operands: Sequence[Any], attrs: Attrs) -> Any:
+    def evaluate(operands: Sequence[Array], attrs: Attrs) -> Any:
         letters = SPATIAL[rank]
         x = transform_layout(operands[0], attrs["layout"], "NC" + letters)
         sizes = (
@@ -221,7 +222,7 @@ def _backward_weight(operands: Sequence[Any], attrs: Attrs) -> Any:
     return transform_layout(result.astype(grad.dtype), "OIHW", attrs["kernel_layout"])
 
 
-def _source_positions(out: int, size: int, mode: str) -> Any:
+def _source_positions(out: int, size: int, mode: str) -> Array:
     k = np.arange(out, dtype=np.float64)
     if mode == "align_corners":
         return k * (size - 1) / max(out - 1, 1)

@@ -13,7 +13,7 @@ import ast
 from collections.abc import Callable, Iterator
 from functools import lru_cache
 from math import prod
-from typing import Any, Final, Union
+from typing import Final, Union
 
 from gslang.dialect.tensor_type import UNKNOWN, Dimension, Symbol
 
@@ -316,7 +316,7 @@ def _read(name: str) -> Polynomial:
     return alone if found is UNKNOWN or not isinstance(found, Symbol) else _polynomial(found)
 
 
-def _value(tree: Any) -> Dimension:
+def _value(tree: object) -> Dimension:
     """Parse an expression. Raises `ValueError` if it is not understood."""
     match tree:
         case ast.Name(id=name):

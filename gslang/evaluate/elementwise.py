@@ -9,12 +9,13 @@ import numpy as np
 
 from gslang.base.open_types import Attrs
 from gslang.dialect.dtypes import numpy_dtype
+from gslang.evaluate.arrays import Array
 
 Evaluator = Callable[[Sequence[Any], Attrs], Any]
 
 
 def _unary(function: Callable[[Any], Any]) -> Evaluator:
-    def evaluate(operands: Sequence[Any], attrs: Attrs) -> Any:
+    def evaluate(operands: Sequence[Array], attrs: Attrs) -> Any:
         x = operands[0]
         if x.dtype == np.float16:
             return function(x.astype(np.float32)).astype(np.float16)
@@ -23,8 +24,8 @@ def _unary(function: Callable[[Any], Any]) -> Evaluator:
     return evaluate
 
 
-def _binary(function: Callable[[Any, Any], Any]) -> Evaluator:
-    def evaluate(operands: Sequence[Any], attrs: Attrs) -> Any:
+def _binary(function: Callable[[Any, Any], object]) -> Evaluator:
+    def evaluate(operands: Sequence[Array], attrs: Attrs) -> Any:
         a, b = operands
         if a.dtype == np.float16:
             return np.asarray(function(a.astype(np.float32), b.astype(np.float32))).astype(np.float16)
@@ -33,11 +34,11 @@ def _binary(function: Callable[[Any, Any], Any]) -> Evaluator:
     return evaluate
 
 
-def _compare(function: Callable[[Any, Any], Any]) -> Evaluator:
+def _compare(function: Callable[[Any, Any], object]) -> Evaluator:
     return lambda operands, attrs: np.asarray(function(operands[0], operands[1]))
 
 
-def erf(x: Any) -> Any:
+def erf(x: Array) -> Any:
     """The error function, to about 1e-15.
 
     W. J. Cody, "Rational Chebyshev approximation for the error function", 1969.
@@ -78,12 +79,12 @@ def erf(x: Any) -> Any:
     return result
 
 
-def sigmoid(x: Any) -> Any:
+def sigmoid(x: Array) -> Array:
     with np.errstate(over="ignore"):
         return 1 / (1 + np.exp(-x))
 
 
-def _divide(a: Any, b: Any) -> Any:
+def _divide(a: Array, b: Array) -> Array:
     """Integers divide towards zero, as in C."""
     if a.dtype.kind in "iu":
         quotient = np.abs(a) // np.where(b == 0, 1, np.abs(b))
@@ -91,48 +92,48 @@ def _divide(a: Any, b: Any) -> Any:
     return a / b
 
 
-def _mod(a: Any, b: Any) -> Any:
+def _mod(a: Array, b: Array) -> Array:
     """The remainder has the sign of the dividend."""
     return np.fmod(a, np.where(b == 0, 1, b)) if a.dtype.kind in "iu" else np.fmod(a, b)
 
 
-def _clip(operands: Sequence[Any], attrs: Attrs) -> Any:
+def _clip(operands: Sequence[Array], attrs: Attrs) -> Array:
     x = operands[0]
     return np.clip(x, x.dtype.type(attrs["a_min"]), x.dtype.type(attrs["a_max"]))
 
 
-def _leaky(operands: Sequence[Any], attrs: Attrs) -> Any:
+def _leaky(operands: Sequence[Array], attrs: Attrs) -> Array:
     x = operands[0]
     return np.where(x > 0, x, x * x.dtype.type(attrs["alpha"])).astype(x.dtype)
 
 
-def along(vector: Any, rank: int, axis: int) -> Any:
+def along(vector: Array, rank: int, axis: int) -> Any:
     shape = [1] * rank
     shape[axis] = -1
     return vector.reshape(shape)
 
 
-def _prelu(operands: Sequence[Any], attrs: Attrs) -> Any:
+def _prelu(operands: Sequence[Array], attrs: Attrs) -> Array:
     x, alpha = operands
     return np.where(x > 0, x, x * along(alpha, x.ndim, attrs["axis"])).astype(x.dtype)
 
 
-def _bias_add(operands: Sequence[Any], attrs: Attrs) -> Any:
+def _bias_add(operands: Sequence[Array], attrs: Attrs) -> Any:
     x, bias = operands
     return (x + along(bias, x.ndim, attrs["axis"])).astype(x.dtype, copy=False)
 
 
-def _cast(operands: Sequence[Any], attrs: Attrs) -> Any:
+def _cast(operands: Sequence[Array], attrs: Attrs) -> Array:
     with np.errstate(invalid="ignore"):
         return operands[0].astype(numpy_dtype(attrs["dtype"]))
 
 
-def _full(operands: Sequence[Any], attrs: Attrs) -> Any:
+def _full(operands: Sequence[Array], attrs: Attrs) -> Array:
     dtype = numpy_dtype(attrs["dtype"]) if attrs["dtype"] else operands[0].dtype
     return np.full(attrs["shape"], operands[0]).astype(dtype)
 
 
-def _one_hot(operands: Sequence[Any], attrs: Attrs) -> Any:
+def _one_hot(operands: Sequence[Array], attrs: Attrs) -> Array:
     indices, on, off = operands
     axis = attrs["axis"] if attrs["axis"] >= 0 else attrs["axis"] + indices.ndim + 1
     hot = np.expand_dims(indices, axis) == along(np.arange(attrs["depth"]), indices.ndim + 1, axis)
@@ -157,11 +158,11 @@ def _set_diagonal(operands: Sequence[Any], attrs: Attrs) -> Any:
     return x
 
 
-def _identity(operands: Sequence[Any], attrs: Attrs) -> Any:
+def _identity(operands: Sequence[Array], attrs: Attrs) -> Array:
     return operands[0]
 
 
-def _round(x: Any) -> Any:
+def _round(x: Array) -> Array:
     """Halves away from zero, as C's `round`."""
     return np.copysign(np.floor(np.abs(x) + 0.5), x) if x.dtype.kind == "f" else x
 

@@ -4,7 +4,7 @@ now.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from heapq import heapify, heappop, heappush
 from itertools import count
 from typing import Any
@@ -69,7 +69,7 @@ def _outlines(graph: Graph) -> dict[int, Any]:
 
 
 def _compute(
-    graph: Graph, dialect: Dialect, limit_bytes: int | None, given: dict[int, Any]
+    graph: Graph, dialect: Dialect, limit_bytes: int | None, given: Mapping[int, object]
 ) -> tuple[dict[int, Any], set[int], list[int]]:
     """The values of calls, tuples and fields that depend on constants and parameters only, `given` ones
     included; which nodes depend on parameters; and which of the values others read, by number.
@@ -152,7 +152,7 @@ def _note(graph: Graph, refused: list[int]) -> None:
     graph.meta["warnings"] = list(dict.fromkeys([*graph.meta.get("warnings", ()), text]))
 
 
-def _computable(graph: Graph, dialect: Dialect, given: dict[int, Any]) -> list[int]:
+def _computable(graph: Graph, dialect: Dialect, given: Mapping[int, object]) -> list[int]:
     """Calls, tuples and fields that depend on constants and parameters with values alone, in order; not
     `given` ones.
     """
@@ -229,6 +229,6 @@ def _is_known(type_: Type | None) -> bool:
     return isinstance(type_, TensorType) and is_static(type_.shape)
 
 
-def _is_plain(value: Any) -> bool:
+def _is_plain(value: object) -> bool:
     """Arrays and tuples of arrays; not the sequences and optional values of ONNX."""
     return all(map(_is_plain, value)) if isinstance(value, tuple) else hasattr(value, "nbytes")

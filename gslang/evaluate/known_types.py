@@ -94,7 +94,7 @@ def refiner(dialect: Dialect) -> Callable[[Graph], int]:
     found: dict[object, tuple[Type | None, tuple[tuple[Dimension, Dimension], ...]]] = {}  # layers repeat
 
     def inferred(
-        graph: Graph, node: int, given: tuple[Any, ...], parts: Mapping[int, Partial]
+        graph: Graph, node: int, given: tuple[object, ...], parts: Mapping[int, Partial]
     ) -> tuple[Type | None, tuple[Any, ...]]:
         """The type implied by the operands and the stated type, and the dimensions that must be equal."""
         stated = graph.types[node]

@@ -9,20 +9,21 @@ import numpy as np
 
 from gslang.base.open_types import Attrs
 from gslang.dialect.relay.movement import parse_layout, reshaped, slice_bounds
+from gslang.evaluate.arrays import Array
 from gslang.evaluate.elementwise import Evaluator
 
 
-def _reshape(operands: Sequence[Any], attrs: Attrs) -> Any:
+def _reshape(operands: Sequence[Array], attrs: Attrs) -> Any:
     x = operands[0]
     return x.reshape(reshaped(x.shape, attrs["newshape"], attrs["allowzero"]))
 
 
-def _reverse_reshape(operands: Sequence[Any], attrs: Attrs) -> Any:
+def _reverse_reshape(operands: Sequence[Array], attrs: Attrs) -> Any:
     x = operands[0]
     return x.reshape(reshaped(x.shape[::-1], attrs["newshape"][::-1], attrs["allowzero"])[::-1])
 
 
-def _reshape_like(operands: Sequence[Any], attrs: Attrs) -> Any:
+def _reshape_like(operands: Sequence[Array], attrs: Attrs) -> Any:
     x, like = operands
 
     def bound(value: Any, rank: int) -> int:
@@ -33,7 +34,7 @@ def _reshape_like(operands: Sequence[Any], attrs: Attrs) -> Any:
     return x.reshape(x.shape[:a] + like.shape[c:d] + x.shape[b:])
 
 
-def _squeeze(operands: Sequence[Any], attrs: Attrs) -> Any:
+def _squeeze(operands: Sequence[Array], attrs: Attrs) -> Any:
     axis = attrs["axis"]
     return np.squeeze(operands[0], None if axis is None else tuple(axis))
 
@@ -61,7 +62,7 @@ def _strided_slice(operands: Sequence[Any], attrs: Attrs) -> Any:
     return x[tuple(index)]
 
 
-def _take(operands: Sequence[Any], attrs: Attrs) -> Any:
+def _take(operands: Sequence[Array], attrs: Attrs) -> Array:
     x, indices = operands
     if attrs["batch_dims"]:
         raise NotImplementedError("`take` with batch dimensions")
@@ -106,7 +107,7 @@ def transform_layout(x: Any, source: str, target: str) -> Any:
     return x.transpose([letters.index(letter) for letter in order])
 
 
-def _collapse(x: Any, shape: Sequence[int]) -> Any:
+def _collapse(x: Array, shape: Sequence[int]) -> Array:
     extra = x.ndim - len(shape)
     axes = tuple(range(extra)) + tuple(
         k + extra for k, d in enumerate(shape) if d == 1 and x.shape[k + extra] != 1
@@ -114,7 +115,7 @@ def _collapse(x: Any, shape: Sequence[int]) -> Any:
     return x.sum(axis=axes, dtype=x.dtype).reshape(tuple(shape)) if axes else x.reshape(tuple(shape))
 
 
-def _pad(operands: Sequence[Any], attrs: Attrs) -> Any:
+def _pad(operands: Sequence[Array], attrs: Attrs) -> Any:
     x = operands[0]
     value = operands[1] if len(operands) > 1 and operands[1] is not None else 0
     mode = attrs["pad_mode"]
@@ -162,7 +163,7 @@ def _gather_nd(operands: Sequence[Any], attrs: Attrs) -> Any:
     return x[tuple(indices.astype(np.int64))]
 
 
-def _transpose(operands: Sequence[Any], attrs: Attrs) -> Any:
+def _transpose(operands: Sequence[Array], attrs: Attrs) -> Array:
     return np.transpose(operands[0], attrs["axes"])
 
 

@@ -16,7 +16,7 @@ MOST_ROUNDS_OF_REFERENCE: Final = 100_000
 _FOREVER: Final = 1 << 62
 
 
-def refuse(model: Any, inputs: Mapping[str, Any]) -> None:
+def refuse(model: Any, inputs: Mapping[str, object]) -> None:
     """Raises `EvaluationError` for a model that onnxruntime should not be asked to run on these inputs."""
     refuse_endless(model)
     known = {
@@ -38,7 +38,7 @@ def refuse_endless(model: Any) -> None:
         )
 
 
-def refuse_loops(nodes: Iterable[Any], known: Attrs, most: int) -> None:
+def refuse_loops(nodes: Iterable[object], known: Attrs, most: int) -> None:
     """Raises `EvaluationError` for loops that take more than `most` rounds for sure.
 
     `known`: values by name.
@@ -109,7 +109,7 @@ def refuse_overflow(nodes: Iterable[Any], known: Attrs) -> None:
                 )
 
 
-def constants_of(graph: Any) -> dict[str, Any]:
+def constants_of(graph: object) -> dict[str, Any]:
     """Small tensors that the graph states, by name."""
     return dict(_stated_values(graph))
 

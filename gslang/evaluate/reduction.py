@@ -10,11 +10,12 @@ import numpy as np
 from gslang.base.open_types import Attrs
 from gslang.dialect.dtypes import numpy_dtype
 from gslang.dialect.relay.reduction import reduced_axes
+from gslang.evaluate.arrays import Array
 from gslang.evaluate.elementwise import Evaluator, along
 
 
 def _reduce(function: Callable[..., Any]) -> Evaluator:
-    def evaluate(operands: Sequence[Any], attrs: Attrs) -> Any:
+    def evaluate(operands: Sequence[Array], attrs: Attrs) -> Any:
         x = operands[0]
         axes = reduced_axes(attrs, x.ndim)
         wide = x.astype(np.float32) if x.dtype == np.float16 else x
@@ -24,7 +25,7 @@ def _reduce(function: Callable[..., Any]) -> Evaluator:
 
 
 def _arg(function: Callable[..., Any]) -> Evaluator:
-    def evaluate(operands: Sequence[Any], attrs: Attrs) -> Any:
+    def evaluate(operands: Sequence[Array], attrs: Attrs) -> Any:
         x = operands[0]
         axes = reduced_axes(attrs, x.ndim)
         rest = [k for k in range(x.ndim) if k not in axes]
@@ -74,7 +75,7 @@ def _batch_norm(operands: Sequence[Any], attrs: Attrs) -> Any:
     return y.astype(x.dtype), mean, variance
 
 
-def _scaled(x: Any, y: Any, operands: Sequence[Any], attrs: Attrs) -> Any:
+def _scaled(x: Array, y: Array, operands: Sequence[Array], attrs: Attrs) -> Any:
     axis = attrs["axis"]
     if attrs["scale"]:
         y = y * along(operands[1], x.ndim, axis)
@@ -89,18 +90,18 @@ def _standard(x: Any, axes: tuple[int, ...], epsilon: float) -> Any:
     return (x - mean) / np.sqrt(variance + x.dtype.type(epsilon))
 
 
-def _layer_norm(operands: Sequence[Any], attrs: Attrs) -> Any:
+def _layer_norm(operands: Sequence[Array], attrs: Attrs) -> Any:
     x = operands[0]
     return _scaled(x, _standard(x, (attrs["axis"] % x.ndim,), attrs["epsilon"]), operands, attrs)
 
 
-def _instance_norm(operands: Sequence[Any], attrs: Attrs) -> Any:
+def _instance_norm(operands: Sequence[Array], attrs: Attrs) -> Any:
     x = operands[0]
     axes = tuple(k for k in range(1, x.ndim) if k != attrs["axis"] % x.ndim)
     return _scaled(x, _standard(x, axes, attrs["epsilon"]), operands, attrs)
 
 
-def _group_norm(operands: Sequence[Any], attrs: Attrs) -> Any:
+def _group_norm(operands: Sequence[Array], attrs: Attrs) -> Any:
     """Statistics over a group's channels and all axes but the batch and the channel."""
     x = operands[0]
     axis, groups = attrs["axis"] % x.ndim, attrs["num_groups"]
@@ -128,13 +129,13 @@ def _lrn(operands: Sequence[Any], attrs: Attrs) -> Any:
     return (x / (attrs["bias"] + attrs["alpha"] * total / size) ** attrs["beta"]).astype(x.dtype)
 
 
-def _cumsum(operands: Sequence[Any], attrs: Attrs) -> Any:
+def _cumsum(operands: Sequence[Array], attrs: Attrs) -> Array:
     x = operands[0].astype(numpy_dtype(attrs["dtype"])) if attrs["dtype"] else operands[0]
     result = np.cumsum(x, axis=attrs["axis"], dtype=x.dtype)
     return result - (x if attrs["axis"] is not None else x.reshape(-1)) if attrs["exclusive"] else result
 
 
-def _order(x: Any, attrs: Attrs) -> Any:
+def _order(x: Array, attrs: Attrs) -> Array:
     key = x if attrs["is_ascend"] else -x.astype(np.float64) if x.dtype.kind != "f" else -x
     return np.argsort(key, axis=attrs["axis"], kind="stable")
 

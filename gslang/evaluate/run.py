@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -105,7 +105,7 @@ def _with(operands: list[Any], stated: Mapping[int, Any]) -> list[Any]:
     return complete
 
 
-def _by_meaning(graph: Graph, dialect: Dialect, node: int, operands: list[Any]) -> Any:
+def _by_meaning(graph: Graph, dialect: Dialect, node: int, operands: Sequence[object]) -> Any:
     """A call of an operator whose declaration says what it computes."""
     op = graph.op[node]
     signature = dialect.operators[op]
@@ -135,7 +135,7 @@ def type_of(value: Any) -> Type | None:
     return TensorType(tuple(value.shape), value.dtype.name)
 
 
-def evaluate(graph: Graph, dialect: Dialect, inputs: Mapping[str, Any]) -> list[Any]:
+def evaluate(graph: Graph, dialect: Dialect, inputs: Mapping[str, object]) -> list[Any]:
     """The values of the graph's outputs. `inputs`: values of inputs, and of parameters that have none of
     their own.
 
@@ -167,7 +167,7 @@ def evaluate(graph: Graph, dialect: Dialect, inputs: Mapping[str, Any]) -> list[
     return [values[node] for node in graph.outputs]
 
 
-def leaf_value(graph: Graph, node: int, inputs: Mapping[str, Any]) -> Any:
+def leaf_value(graph: Graph, node: int, inputs: Mapping[str, object]) -> Any:
     """The value of an input, parameter or constant. Raises `EvaluationError`."""
     name = graph.names[node]
     value = graph.value(node)

@@ -22,7 +22,9 @@ class Spilled:
 
     __slots__ = ("_file", "_offset", "dtype", "nbytes", "shape")
 
-    def __init__(self, file: IO[bytes], offset: int, shape: tuple[int, ...], dtype: Any, nbytes: int) -> None:
+    def __init__(
+        self, file: IO[bytes], offset: int, shape: tuple[int, ...], dtype: object, nbytes: int
+    ) -> None:
         self._file, self._offset = file, offset
         self.shape, self.dtype, self.nbytes = shape, dtype, nbytes
 
@@ -95,7 +97,7 @@ def pieces(array: Any) -> Any:
         yield from pieces(part if part.shape[0] < array.shape[0] else np.ascontiguousarray(part))
 
 
-def loaded(value: Any) -> Any:
+def loaded(value: object) -> Any:
     """The array of a handle, or the array itself; tuples part by part."""
     if isinstance(value, tuple):
         return tuple([loaded(part) for part in value])

@@ -213,7 +213,7 @@ def _slice(call: Call) -> Sequence[Shape | None]:
     return (tuple(shape),)
 
 
-def _cut(size: Dimension, start: Any, end: Any, step: int) -> Dimension:
+def _cut(size: Dimension, start: object, end: object, step: int) -> Dimension:
     if step < 1:
         if (
             step == -1 and (start == -1 or (type(start) is int and start >= _FAR)) and type(end) is int

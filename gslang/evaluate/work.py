@@ -84,5 +84,5 @@ def _shape(type_: Type | None) -> tuple[Any, ...]:
     return type_.shape or () if isinstance(type_, TensorType) else ()
 
 
-def _number(dimension: Any) -> int:
+def _number(dimension: object) -> int:
     return dimension if isinstance(dimension, int) else 0

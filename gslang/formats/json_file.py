@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any, Final, NoReturn
 
@@ -118,7 +118,7 @@ def _place_of(wanted: re.Pattern[str], text: str) -> str:
     return ""
 
 
-def _refuse_halves(file: JsonFile, document: Any) -> None:
+def _refuse_halves(file: JsonFile, document: object) -> None:
     """No text that is written as UTF-8 can hold half of a surrogate pair."""
     stack: list[tuple[str, Any]] = [("", document)]
     while stack:
@@ -146,7 +146,7 @@ def _first_repeated(keys: Iterable[str]) -> str:
     raise AssertionError("no key is repeated: this is a bug in gslang")
 
 
-def _pointer_to(document: Any, wanted: dict[str, Any]) -> str:
+def _pointer_to(document: object, wanted: Mapping[str, object]) -> str:
     """Where an object stands. An object inside a value that a repeated key replaced is not there any more."""
     stack: list[tuple[str, Any]] = [("", document)]
     while stack:

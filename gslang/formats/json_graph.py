@@ -85,7 +85,7 @@ class _Reader:
         except RecursionError:
             self.fail("", "nested too deeply for a graph")
 
-    def _read(self, top: Any) -> Graph:
+    def _read(self, top: object) -> Graph:
         if not isinstance(top, dict):
             self.fail("", "a graph is one JSON object")
         for key, wanted in (("format", FORMAT), ("version", VERSION)):
@@ -139,7 +139,7 @@ class _Reader:
 
     # ── nodes ───────────────────────────────────────────────────────────────────────────────────────────────
 
-    def _node(self, at: str, entry: Any) -> None:
+    def _node(self, at: str, entry: object) -> None:
         if not isinstance(entry, dict):
             self.fail(at, f"a node is an object, not {_shown(entry)}")
         kind, name = entry.get("kind"), entry.get("id")
@@ -179,7 +179,7 @@ class _Reader:
             )
         self.ids[name] = node
 
-    def _annotations(self, at: str, given: Any) -> dict[str, Any]:
+    def _annotations(self, at: str, given: object) -> dict[str, Any]:
         """The annotations of a call: texts, numbers and truth values by name."""
         if not isinstance(given, dict):
             self.fail(at, f"expected an object of names and values, got {_shown(given)}")
@@ -203,7 +203,7 @@ class _Reader:
                     self.fail(f"{at}/{escaped(key)}", f"nested more than {_DEEPEST} levels deep")
         return own
 
-    def _origin(self, at: str, origin: Any) -> dict[str, Any]:
+    def _origin(self, at: str, origin: object) -> dict[str, Any]:
         """The origin of a node: the application, its rule, and the nodes it was made from. These are gone:
         any ids will do."""
         if not isinstance(origin, dict):
@@ -241,7 +241,7 @@ class _Reader:
             ]
         return [self._reference(f"{at}/inputs/{k}", item) for k, item in enumerate(inputs)]
 
-    def _reference(self, at: str, name: Any) -> int:
+    def _reference(self, at: str, name: object) -> int:
         if not isinstance(name, str):
             self.fail(at, f"expected the id of a node, got {_shown(name)}")
         node = self.ids.get(name)
@@ -339,7 +339,7 @@ class _Reader:
             return found
         return None
 
-    def _tuple_type(self, at: str, fields: Any) -> TupleType:
+    def _tuple_type(self, at: str, fields: object) -> TupleType:
         if not isinstance(fields, list):
             self.fail(at, "expected a list of types, one for each field")
         result: list[Type | None] = []
@@ -369,7 +369,7 @@ class _Reader:
             )
         return TensorType(self._shape(f"{at}/shape", entry["shape"]), dtype)
 
-    def _shape(self, at: str, shape: Any) -> tuple[Dimension, ...] | None:
+    def _shape(self, at: str, shape: object) -> tuple[Dimension, ...] | None:
         if shape is None:
             return None
         if not isinstance(shape, list):
@@ -380,14 +380,14 @@ class _Reader:
             for k, dim in enumerate(shape)
         ])
 
-    def _dimension(self, at: str, dim: Any) -> Dimension:
+    def _dimension(self, at: str, dim: object) -> Dimension:
         if dim is None:
             return UNKNOWN
         if isinstance(dim, str) and dim:
             return Symbol(dim)
         self.fail(at, f"a dimension is a number from 0 to 2^63 - 1, a name, or null, not {_shown(dim)}")
 
-    def _attribute(self, at: str, value: Any, depth: int = 0) -> Any:
+    def _attribute(self, at: str, value: object, depth: int = 0) -> Any:
         if isinstance(value, list):
             if depth == _DEEPEST:
                 self.fail(at, f"lists nested more than {_DEEPEST} levels deep")
@@ -406,7 +406,7 @@ class _Reader:
         return read_value(self.file, f"{at}/tensor/value", inner["value"], type)
 
 
-def _shown(value: Any) -> str:
+def _shown(value: object) -> str:
     text = json.dumps(value, ensure_ascii=False)
     return text if len(text) <= 40 else text[:39] + "…"
 
@@ -457,7 +457,7 @@ def fresh_names(graph: Graph, order: list[int]) -> dict[int, str]:
     return ids
 
 
-def _line(value: Any) -> str:
+def _line(value: object) -> str:
     return json.dumps(value, ensure_ascii=False, allow_nan=False)
 
 
@@ -465,12 +465,12 @@ def _parts(value: dict[str, Any] | list[Any]) -> list[Any]:
     return list(value.values()) if isinstance(value, dict) else value
 
 
-def _own(data: Mapping[str, Any]) -> dict[str, Any]:
+def _own(data: Mapping[str, object]) -> dict[str, Any]:
     """Of what formats keep with a graph or node, the user's own keys."""
     return {key: value for key, value in data.items() if key.startswith("x-")}
 
 
-def _entry(graph: Graph, node: int, ids: Mapping[int, str]) -> dict[str, Any]:
+def _entry(graph: Graph, node: int, ids: Mapping[int, str]) -> dict[str, object]:
     kind, type = graph.kind(node), graph.types[node]
     entry: dict[str, Any] = {"id": ids[node], "kind": kind}
     if kind == "call":
@@ -501,7 +501,7 @@ def _entry(graph: Graph, node: int, ids: Mapping[int, str]) -> dict[str, Any]:
     return entry
 
 
-def _type_entry(type: Type | None, required: bool) -> dict[str, Any]:
+def _type_entry(type: Type | None, required: bool) -> dict[str, object]:
     if isinstance(type, TupleType):
         return {"type": [None if field is None else _type_entry(field, True) for field in type.fields]}
     if type is None or (type.shape is None and type.dtype is None):

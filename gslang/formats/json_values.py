@@ -23,7 +23,7 @@ from gslang.graph.scalar import Scalar, as_element
 _INLINE: Final = 64  # values of up to so many elements are written as lists, larger ones as base64
 
 
-def read_value(file: JsonFile, at: str, value: Any, type: TensorType) -> Any:
+def read_value(file: JsonFile, at: str, value: object, type: TensorType) -> Any:
     """The array at pointer `at`, or a handle of one in a weights file. Raises `InputError`."""
     shape, dtype = type.shape, type.dtype
     if shape is None or not is_static(shape):
@@ -75,7 +75,7 @@ def _from_lists(file: JsonFile, at: str, value: Any, shape: tuple[int, ...], dty
     return array.reshape(shape)
 
 
-def _numbers(value: Any, shape: tuple[int, ...], dtype: str) -> Any:
+def _numbers(value: object, shape: tuple[int, ...], dtype: str) -> Any:
     """The array of nested lists in which all is plainly as it should be; None where each element has to be
     looked at.
     """
@@ -97,7 +97,7 @@ def _numbers(value: Any, shape: tuple[int, ...], dtype: str) -> Any:
     return held if (numpy.isfinite(held) if is_float(dtype) else held == array).all() else None
 
 
-def _unfit(item: Any, dtype: str) -> str | None:
+def _unfit(item: object, dtype: str) -> str | None:
     """Why a JSON value is no element of a dtype."""
     if dtype == "bool":
         return None if isinstance(item, bool) else f"expected true or false, got {_short(item)}"
@@ -117,7 +117,7 @@ def _unfit(item: Any, dtype: str) -> str | None:
     return None if low <= item <= high else f"{_short(item)} does not fit {dtype} ({low} to {high})"
 
 
-def _short(value: Any) -> str:
+def _short(value: object) -> str:
     text = json.dumps(value)
     return text if len(text) <= 40 else text[:39] + "…"
 
@@ -131,7 +131,7 @@ def _item_pointer(at: str, flat: int, shape: tuple[int, ...]) -> str:
     return at + "".join(reversed(parts))
 
 
-def _from_base64(file: JsonFile, at: str, text: Any, shape: tuple[int, ...], dtype: str) -> Any:
+def _from_base64(file: JsonFile, at: str, text: object, shape: tuple[int, ...], dtype: str) -> Any:
     import numpy
 
     if not isinstance(text, str):
@@ -151,7 +151,7 @@ def _from_base64(file: JsonFile, at: str, text: Any, shape: tuple[int, ...], dty
     return array.astype(held).reshape(shape)
 
 
-def _from_file(file: JsonFile, at: str, name: Any, key: Any, declared: TensorType) -> Any:
+def _from_file(file: JsonFile, at: str, name: object, key: object, declared: TensorType) -> Any:
     if not isinstance(name, str) or not isinstance(key, str):
         file.fail(at, "`file` and `key` are strings")
     arrays = file.weights(f"{at}/file", name)
@@ -165,7 +165,7 @@ def _from_file(file: JsonFile, at: str, name: Any, key: Any, declared: TensorTyp
     return arrays.handle(key)
 
 
-def value_entry(array: Any, dtype: str | None = None) -> Any:
+def value_entry(array: object, dtype: str | None = None) -> Any:
     """An array, or a number, as JSON: lists for small ones, base64 for the rest.
 
     `dtype` is the declared type's name.
@@ -189,7 +189,7 @@ def value_entry(array: Any, dtype: str | None = None) -> Any:
     return {"base64": base64.b64encode(little.tobytes()).decode("ascii")}
 
 
-def plain_value(value: Any) -> Any:
+def plain_value(value: object) -> Any:
     """Numbers and nested sequences with the floats that JSON lacks as strings."""
     if isinstance(value, (tuple, list)):
         return [plain_value(item) for item in value]

@@ -204,7 +204,7 @@ def _no_safetensors(path: str | Path) -> InputError:
     return InputError("`.safetensors` files need the package `safetensors`", path=str(path), help=help)
 
 
-def write_weights(path: str | Path, arrays: Mapping[str, Any]) -> None:
+def write_weights(path: str | Path, arrays: Mapping[str, object]) -> None:
     """Write arrays to an `.npz` or `.safetensors` file, atomically, equal arrays with equal bytes.
 
     Raises `InputError` for another suffix or a file that cannot be written.
@@ -228,7 +228,7 @@ def write_weights(path: str | Path, arrays: Mapping[str, Any]) -> None:
         raise InputError(f"cannot be written: {error.strerror or error}", path=str(path)) from None
 
 
-def _write_npz(file: Any, arrays: Mapping[str, Any]) -> None:
+def _write_npz(file: Any, arrays: Mapping[str, object]) -> None:
     """As `numpy.savez`, but without the time of day in the archive."""
     import numpy
 

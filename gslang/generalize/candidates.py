@@ -284,7 +284,7 @@ def _about_attribute(
             yield Condition(f"{place} in {value_text(tuple(texts))}", 2.0)
 
 
-def _sayable(value: Any) -> bool:
+def _sayable(value: object) -> bool:
     """True for values that rule text has."""
     if isinstance(value, tuple):
         return all(map(_sayable, value))

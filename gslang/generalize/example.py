@@ -236,7 +236,7 @@ class _Writer:
         self.lines.append(f"    {name} = {text};")
         return name
 
-    def _says(self, attribute: str, value: Any, node: int) -> bool:
+    def _says(self, attribute: str, value: object, node: int) -> bool:
         """A source states all attributes, a target those that are no defaults."""
         signature = self.dialect.operators[self.graph.op[node]]
         return self.is_source or attribute not in signature.defaults or signature.defaults[attribute] != value

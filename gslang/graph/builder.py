@@ -35,14 +35,14 @@ class Builder:
             value = value * value.dtype.type(scale)
         return self.graph.add_param(name, TensorType(tuple(shape), "float32"), value)
 
-    def const(self, value: Any, dtype: str = "float32") -> int:
+    def const(self, value: object, dtype: str = "float32") -> int:
         """A constant from a number or nested sequence."""
         import numpy
 
         array = numpy.asarray(value, dtype)
         return self.graph.add_const(array, TensorType(tuple(array.shape), dtype))
 
-    def call(self, op: str, *operands: int, **attrs: Any) -> int:
+    def call(self, op: str, *operands: int, **attrs: object) -> int:
         """A call. Raises `TypeInferenceError` if operands and attributes contradict each other."""
         normal = {name: _normal(value) for name, value in attrs.items()}
         node = self.graph.add(op, operands, normal)
@@ -95,5 +95,5 @@ def initial_values(seed: int = 0) -> Fill:
     return fill
 
 
-def _normal(value: Any) -> Any:
+def _normal(value: object) -> Any:
     return tuple([_normal(item) for item in value]) if isinstance(value, (list, tuple)) else value

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 import struct
-from typing import Any, Final
+from typing import Final
 
 from gslang.base.open_types import Attrs
 from gslang.dialect.dialect import Dialect
@@ -76,7 +76,7 @@ def count_calls(graph: Graph) -> dict[str, int]:
     return {op: count for op, count in count_operators(graph).items() if op not in kinds}
 
 
-def same_attribute(a: Any, b: Any) -> bool:
+def same_attribute(a: object, b: object) -> bool:
     """Equality of attribute values: floats after rounding to float32, arrays bit for bit, sequences item by
     item.
     """
@@ -96,7 +96,7 @@ def same_attribute(a: Any, b: Any) -> bool:
     return type(a) is type(b) and bool(a == b)
 
 
-def same_array(a: Any, b: Any) -> bool:
+def same_array(a: object, b: object) -> bool:
     """True if dtype, shape and every bit agree; two NaNs agree whatever their bits."""
     import numpy
 
@@ -295,7 +295,7 @@ def _named(graph: Graph, node: int) -> str:
     return f"{op} `{graph.label(node)}`"
 
 
-def _shown(value: Any) -> str:
+def _shown(value: object) -> str:
     if value is _NOTHING:
         return "nothing"
     text = repr(value)

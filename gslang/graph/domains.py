@@ -4,7 +4,7 @@ come from elsewhere.
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import Final
 
 from gslang.base.suggest import did_you_mean
 from gslang.dialect.dialect import Dialect
@@ -46,7 +46,7 @@ def values_outside(graph: Graph, dialect: Dialect) -> list[str]:
     return list(found.values())
 
 
-def _mend(value: Any, spec: AttributeSpec) -> str:
+def _mend(value: object, spec: AttributeSpec) -> str:
     known = [text for text in literals(spec.domain) if isinstance(text, str)]
     guess = did_you_mean(value, known) if isinstance(value, str) else None
     return f"did you mean `{value_text(guess)}`?" if guess else f"declared: `{domain_text(spec.domain)}`"

@@ -126,14 +126,14 @@ class Graph:
         """A new input, which is returned."""
         return self.add(INPUT, (), NO_ATTRS, type, name)
 
-    def add_param(self, name: str, type: Type | None, value: Any = None) -> int:
+    def add_param(self, name: str, type: Type | None, value: object = None) -> int:
         """A new parameter, which is returned."""
         node = self.add(PARAM, (), NO_ATTRS, type, name)
         if value is not None:
             self.values[node] = value
         return node
 
-    def add_const(self, value: Any, type: Type, name: str | None = None) -> int:
+    def add_const(self, value: object, type: Type, name: str | None = None) -> int:
         """`value` may be None where only the type of the constant is known."""
         node = self.add(CONST, (), NO_ATTRS, type, name)
         if value is not None:
@@ -400,7 +400,7 @@ class Graph:
                 label[node] = OUTSIDE
         self.dead += len(nodes)
 
-    def set_value(self, node: int, op: str, value: Any, type: Type | None) -> None:
+    def set_value(self, node: int, op: str, value: object, type: Type | None) -> None:
         """Turn a node in place into a constant or parameter with this value (constant folding)."""
         for operand in self.operands[node]:
             if operand >= 0:

@@ -47,7 +47,7 @@ def unknown_parts(signature: Signature, operands: tuple[int, ...], attrs: Attrs)
     return found
 
 
-def _stands_for_operand(signature: Signature, operands: tuple[int, ...], name: str, value: Any) -> bool:
+def _stands_for_operand(signature: Signature, operands: tuple[int, ...], name: str, value: object) -> bool:
     for k, spec in enumerate(signature.operands):
         if spec.name == name:
             says_nothing = (
@@ -188,7 +188,7 @@ def _replace_call(graph: Graph, node: int, operands: list[int], attrs: Attrs) ->
     graph.order = None
 
 
-def _constant(graph: Graph, dialect: Dialect, op: str, k: int, operands: list[int], value: Any) -> int:
+def _constant(graph: Graph, dialect: Dialect, op: str, k: int, operands: list[int], value: object) -> int:
     first = graph.types[operands[0]] if operands and operands[0] >= 0 else None
     dtype = dialect.operand_dtype((op,), k) or (first.dtype if isinstance(first, TensorType) else None)
     array = operand_value(value, dtype)
@@ -197,7 +197,7 @@ def _constant(graph: Graph, dialect: Dialect, op: str, k: int, operands: list[in
     return node
 
 
-def operand_value(value: Any, dtype: str | None) -> Any:
+def operand_value(value: object, dtype: str | None) -> Any:
     """An attribute's value as an operand of a type, where it fits; else of its own (float32, int64, bool)."""
     import numpy
 

@@ -178,7 +178,7 @@ def _dtype_name(number: int) -> str:
     return str(onnx.helper.tensor_dtype_to_np_dtype(number).name)
 
 
-def _plain(value: Any) -> Any:
+def _plain(value: object) -> Any:
     if isinstance(value, bytes):
         return value.decode("utf-8", "replace")
     if isinstance(value, (int, float, str)):

@@ -320,7 +320,7 @@ class _Writer:
         return outputs
 
 
-def array_of(value: Any, dtype: str | None) -> Any:
+def array_of(value: object, dtype: str | None) -> Any:
     """A constant: numbers with a point are float32 unless stated, others int64."""
     array = np.asarray(value)
     if dtype is not None:

@@ -116,13 +116,13 @@ def _severities(table: JsonObject, path: str) -> tuple[tuple[str, Severity], ...
     return tuple((selector, _SEVERITIES[word]) for selector, word in table.items())
 
 
-def _table(value: Any, what: str, path: str) -> JsonObject:
+def _table(value: object, what: str, path: str) -> JsonObject:
     if not isinstance(value, dict):
         raise InputError(f"`{what}` is a table", path=path, help=f"write it as `[…{what}]`")
     return value
 
 
-def _selectors(value: Any, what: str, path: str) -> tuple[str, ...]:
+def _selectors(value: object, what: str, path: str) -> tuple[str, ...]:
     if not isinstance(value, list) or not all(isinstance(item, str) for item in value):
         raise InputError(f"`{what}` is a list of codes", path=path, help=f'such as {what} = ["L0108"]')
     try:

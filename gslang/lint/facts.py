@@ -90,7 +90,7 @@ def _agreed(answers: list[bool | None]) -> bool | None:
     return answers[0] if answers and all(a == answers[0] for a in answers) else None
 
 
-def compared(operator: str, a: Any, b: Any) -> bool | None:
+def compared(operator: str, a: object, b: object) -> bool | None:
     """A comparison of constants as the engine makes it; None where it fails."""
     try:
         return bool(COMPARE[operator](a, b))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
 
 from gslang.base.diagnostics import Diagnostic, Fix, Label, Severity
 from gslang.base.quick_dataclass import dataclass
@@ -57,7 +56,7 @@ def linted_file(source: Source, written: n.Program, program: CheckedProgram) -> 
     return LintedFile(source, written, program, tuple(rules))
 
 
-def walk(item: Any) -> Iterator[n.Node]:
+def walk(item: object) -> Iterator[n.Node]:
     """A syntax node and all below it, in the order of the text.
 
     Items of a program may be given as a tuple.
@@ -83,7 +82,7 @@ def _fields(kind: type) -> tuple[str, ...]:
 _FIELDS: dict[type, tuple[str, ...]] = {}
 
 
-def names_in(item: Any) -> list[str]:
+def names_in(item: object) -> list[str]:
     """All names that are read in a piece of syntax, with repetitions."""
     return [node.id for node in walk(item) if isinstance(node, n.Name)]
 

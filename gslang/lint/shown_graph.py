@@ -60,7 +60,7 @@ def _call(graph: Graph, node: int, ids: dict[int, str]) -> str:
     return f"{graph.op[node]}({', '.join(given)})"
 
 
-def _value(value: Any) -> str:
+def _value(value: object) -> str:
     if isinstance(value, tuple):
         return f"({', '.join(map(_value, value))}{',' * (len(value) == 1)})"
     if value is None or isinstance(value, bool):

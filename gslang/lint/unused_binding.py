@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
-from typing import Any
 
 from gslang.base.diagnostics import Edit, Fix
 from gslang.base.source import Span
@@ -33,7 +32,7 @@ def unused_binding(file: LintedFile) -> Iterator[Finding]:
                     )
 
 
-def _unused(item: n.Item, where: tuple[Any, ...], source: n.Side) -> Iterator[Finding]:
+def _unused(item: n.Item, where: tuple[object, ...], source: n.Side) -> Iterator[Finding]:
     uses = Counter(names_in(where))
     uses.update(node.field for node in walk(where) if isinstance(node, n.Attribute))
     matched = {id(statement) for statement in source.statements}

@@ -7,7 +7,7 @@ the matchers on it, so that what is reported is true.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import field
 from itertools import islice, product
 from typing import Any
@@ -333,7 +333,7 @@ class _Making:
             TensorType(tuple(wanted["shape"]), wanted["dtype"]), name,
         )
 
-    def _proposed(self, members: list[Member], defaults: dict[str, Any]) -> dict[str, Any]:
+    def _proposed(self, members: list[Member], defaults: Mapping[str, object]) -> dict[str, Any]:
         """Fields and what constraints want them to be; what several want, the last one that can tell decides.
         """
         wanted = dict(defaults)
@@ -353,7 +353,7 @@ class _Making:
         return wanted
 
 
-def _propose(test: ir.Test, scope: Scope, default: Any) -> Any:
+def _propose(test: ir.Test, scope: Scope, default: object) -> Any:
     """A value that passes a test, as far as that can be seen; else the default."""
     match test:
         case ir.Equals(value) | ir.ConstantEquals(value) | ir.SplatEquals(value):
@@ -379,7 +379,7 @@ def _propose(test: ir.Test, scope: Scope, default: Any) -> Any:
     return default
 
 
-def _guess(name: str, base: str, depth: int, shape: tuple[Any, ...]) -> Any:
+def _guess(name: str, base: str, depth: int, shape: tuple[object, ...]) -> Any:
     """A value for a required attribute that no constraint fixes."""
     if base == "dtype" or name == "dtype":
         return "float32"

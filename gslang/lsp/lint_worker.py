@@ -21,7 +21,7 @@ import traceback
 from _thread import interrupt_main
 from collections.abc import Sequence
 from contextlib import suppress
-from typing import Any, BinaryIO
+from typing import BinaryIO
 
 from gslang.base.quick_dataclass import dataclass
 from gslang.base.source import Source
@@ -80,7 +80,7 @@ class _Current:
         self.stale = False
         self.lock = threading.Lock()
 
-    def interrupt(self, signal_number: int, frame: Any) -> None:
+    def interrupt(self, signal_number: int, frame: object) -> None:
         """The handler of an interruption: it counts only while there is stale work."""
         if self.ticket and self.stale:
             self.stale = False
@@ -171,7 +171,7 @@ class _Pickler(pickle.Pickler):
         super().__init__(stream, pickle.HIGHEST_PROTOCOL)
         self._places = places
 
-    def persistent_id(self, given: Any) -> tuple[str, int, str] | None:
+    def persistent_id(self, given: object) -> tuple[str, int, str] | None:
         return (
             (given.name, self._places.get(id(given), -1), given.text) if isinstance(given, Source) else None
         )

@@ -49,7 +49,7 @@ class _Protocol(LanguageServerProtocol):
         yield self.fm.features[lsp.TEXT_DOCUMENT_DID_CLOSE], (params,), None
 
     @lsp_method(lsp.SHUTDOWN)
-    def lsp_shutdown(self, *given: Any) -> Generator[Any, Any, None]:
+    def lsp_shutdown(self, *given: object) -> Generator[Any, Any, None]:
         """As pygls has it, which stumbles over requests that end while it cancels them."""
         if (handler := self.fm.features.get(lsp.SHUTDOWN)) is not None:
             yield handler, given, None

@@ -69,7 +69,7 @@ def read_egraph(path: str, data: str | bytes | None = None) -> EGraphFile:
     )
 
 
-def _class_name(file: JsonFile, pointer: str, node: Any) -> str:
+def _class_name(file: JsonFile, pointer: str, node: object) -> str:
     if not isinstance(node, dict):
         file.fail(pointer, "expected an object with `op`, `children`, `eclass` and `cost`")
     if not isinstance(node.get("eclass"), str):
@@ -77,7 +77,7 @@ def _class_name(file: JsonFile, pointer: str, node: Any) -> str:
     return str(node["eclass"])
 
 
-def _cost(file: JsonFile, pointer: str, cost: Any) -> float:
+def _cost(file: JsonFile, pointer: str, cost: object) -> float:
     if cost == "inf":
         return inf
     if isinstance(cost, bool) or not isinstance(cost, (int, float)):
@@ -94,7 +94,7 @@ def _cost(file: JsonFile, pointer: str, cost: Any) -> float:
     return number
 
 
-def _ids(file: JsonFile, pointer: str, ids: Any, known: Mapping[str, int], what: str) -> list[int]:
+def _ids(file: JsonFile, pointer: str, ids: object, known: Mapping[str, int], what: str) -> list[int]:
     if not isinstance(ids, list):
         file.fail(
             pointer,

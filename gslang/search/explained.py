@@ -399,7 +399,7 @@ def written(term: Term, complete: Callable[[str], dict[str, Any]] = lambda op: {
     return f"{term.op}({', '.join(given)})"
 
 
-def shown(value: Any) -> str:
+def shown(value: object) -> str:
     """A value as rule files write it."""
     if isinstance(value, tuple):
         return f"({', '.join(map(shown, value))}{',' * (len(value) == 1)})"

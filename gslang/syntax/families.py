@@ -95,7 +95,7 @@ _BINDING = frozenset(("name", "targets", "fields"))
 """Fields that hold names that are introduced, or that belong to an operator."""
 
 
-def _names(item: Any, bound: bool = False) -> Iterator[tuple[n.Name, bool]]:
+def _names(item: object, bound: bool = False) -> Iterator[tuple[n.Name, bool]]:
     if isinstance(item, n.Name):
         yield item, bound
     elif isinstance(item, tuple):
@@ -110,7 +110,7 @@ def _names(item: Any, bound: bool = False) -> Iterator[tuple[n.Name, bool]]:
         yield from _names(item.arguments)
 
 
-def _filled(item: Any, meant: Mapping[str, n.Expr]) -> Any:
+def _filled(item: object, meant: Mapping[str, n.Expr]) -> Any:
     """The same with the row's items in the place of the table's names."""
     if isinstance(item, n.Name):
         return replace(meant[item.id], span=item.span) if item.id in meant else item

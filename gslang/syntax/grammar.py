@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+from collections.abc import Mapping
 from functools import cache, lru_cache
 from typing import TYPE_CHECKING, Any, Final
 
@@ -85,7 +86,7 @@ def _with_numbers(tables: dict[str, Any]) -> dict[str, Any]:
     return {"data": data, "memo": _numbered(tables["memo"])}
 
 
-def _numbered(table: dict[str, Any]) -> dict[int, Any]:
+def _numbered(table: Mapping[str, object]) -> dict[int, Any]:
     return {int(key): value for key, value in table.items()}
 
 

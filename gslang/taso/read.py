@@ -98,7 +98,7 @@ class _Wrong(Exception):
         self.place, self.message, self.help = place, message, help
 
 
-def _substitution(item: Any, place: str, number: int) -> Substitution:
+def _substitution(item: object, place: str, number: int) -> Substitution:
     item = _object(item, place)
     source = _operators(item.get("srcOp"), f"{place}/srcOp")
     target = _operators(item.get("dstOp"), f"{place}/dstOp")
@@ -144,7 +144,7 @@ def _check_whole(rule: Substitution, place: str) -> None:
                 raise _Wrong(f"{place}/dstOp/{k}/inputs/{n}", f"the source has no input {tensor.op}")
 
 
-def _operators(item: Any, place: str) -> tuple[Operator, ...]:
+def _operators(item: object, place: str) -> tuple[Operator, ...]:
     made: list[Operator] = []
     for k, entry in enumerate(_list(item, place)):
         at = f"{place}/{k}"
@@ -175,7 +175,7 @@ def _operators(item: Any, place: str) -> tuple[Operator, ...]:
     return tuple(made)
 
 
-def _params(item: Any, place: str, kind: str, required: tuple[str, ...]) -> dict[str, int]:
+def _params(item: object, place: str, kind: str, required: tuple[str, ...]) -> dict[str, int]:
     params: dict[str, int] = {}
     for k, entry in enumerate(_list(item, place)):
         at = f"{place}/{k}"
@@ -203,19 +203,19 @@ def _check_tensor(tensor: Tensor, ops: Any, before: int, place: str) -> None:
         raise _Wrong(place, f"there is no output {tensor.part}")
 
 
-def _list(item: Any, place: str) -> list[Any]:
+def _list(item: object, place: str) -> list[Any]:
     if not isinstance(item, list):
         raise _Wrong(place, "a list is expected here")
     return item
 
 
-def _object(item: Any, place: str) -> dict[str, Any]:
+def _object(item: object, place: str) -> dict[str, Any]:
     if not isinstance(item, dict):
         raise _Wrong(place, "an object is expected here")
     return item
 
 
-def _number(item: Any, place: str) -> int:
+def _number(item: object, place: str) -> int:
     if isinstance(item, bool) or not isinstance(item, int):
         raise _Wrong(place, "a whole number is expected here")
     return item

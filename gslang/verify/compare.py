@@ -151,7 +151,7 @@ def _is_lost(before: Graph, after: Graph, dialect: Dialect, inputs: dict[str, An
     return True
 
 
-def flat(value: Any) -> list[Any]:
+def flat(value: object) -> list[Any]:
     if isinstance(value, (list, tuple)):
         return [part for item in value for part in flat(item)]
     return [np.asarray(value)]

@@ -129,7 +129,7 @@ def _is_condition(value: ir.Value) -> bool:
     return False
 
 
-def _parts(item: Any) -> Iterator[Any]:
+def _parts(item: object) -> Iterator[Any]:
     """All values, tests and targets inside, in order; what is shared, once."""
     stack, met = [item], set[int]()
     while stack:
@@ -272,7 +272,7 @@ def _look(value: Any, rule: ir.CheckedRule, scope: Scope, found: Seen, done: _Do
                     _look(part, rule, scope, found, done)
 
 
-def _values(item: Any) -> Iterator[Any]:
+def _values(item: object) -> Iterator[Any]:
     if isinstance(item, tuple):
         for part in item:
             yield from _values(part)

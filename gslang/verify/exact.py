@@ -71,7 +71,7 @@ def in_field(before: Graph, after: Graph, dialect: Dialect, seed: int) -> Exactl
     return Exactly(True, "; ".join(sorted(unknown)), LEFT_OUT not in unknown and not limits, None, limits)
 
 
-def _as_inputs(graph: Graph, point: dict[str, Any]) -> dict[str, Any]:
+def _as_inputs(graph: Graph, point: Mapping[str, object]) -> dict[str, Any]:
     """A point as values of the graph's inputs, rounded to their types."""
     types = {
         str(graph.names[node]): graph.types[node]

@@ -183,7 +183,7 @@ class Leaves:
             raise Misfit(f"no call of `{operator}` is made for an input")
         return self.typed(self.graph.add(operator, (below,), {}))
 
-    def shape_operand(self, hint: Any) -> int:
+    def shape_operand(self, hint: object) -> int:
         """An operand that is computed, and known all the same: the shape of another tensor."""
         if not isinstance(hint, tuple) or not all(isinstance(d, int) and d > 0 for d in hint):
             raise Misfit("no call is known that computes such an operand")
@@ -191,7 +191,7 @@ class Leaves:
         return self.typed(self.graph.add("Shape", (other,), {}))
 
     def constant(
-        self, number: int, leaf: ir.LeafNode, shape: Shape, dtype: str, rng: Random, hint: Any
+        self, number: int, leaf: ir.LeafNode, shape: Shape, dtype: str, rng: Random, hint: object
     ) -> int:
         import numpy as np
 
@@ -231,7 +231,7 @@ class Leaves:
         array = array.astype(numpy_dtype(dtype))
         return self.graph.add_const(array, TensorType(tuple(array.shape), dtype))
 
-    def wanted(self, number: int, field: str, default: Any) -> Any:
+    def wanted(self, number: int, field: str, default: object) -> Any:
         """The value that the constraints on `field` of a node demand; `default` where they leave it open."""
         if (number, field) in self.wishes:
             default = self.wishes[number, field]
@@ -245,7 +245,7 @@ class Leaves:
                         default = some_shape(self.dice(number), len(items))
         return default
 
-    def concrete(self, test: ir.Test, default: Any) -> Any:
+    def concrete(self, test: ir.Test, default: object) -> Any:
         """A value that passes `test`, close to `default`.
 
         Captures are bound. Raises what evaluations may fail with.
@@ -281,7 +281,7 @@ class Leaves:
                 return default if arm is None else self.concrete(arm, default)
         return default
 
-    def tuple_for(self, items: tuple[ir.Test | ir.Rest, ...], default: Any) -> tuple[Any, ...]:
+    def tuple_for(self, items: tuple[ir.Test | ir.Rest, ...], default: object) -> tuple[Any, ...]:
         given = default if isinstance(default, tuple) else ()
         rest = next((k for k, item in enumerate(items) if isinstance(item, ir.Rest)), None)
         fixed = [item for item in items if not isinstance(item, ir.Rest)]

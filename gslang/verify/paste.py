@@ -4,8 +4,6 @@ alone.
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from gslang.check.checked import CheckedRule
@@ -53,7 +51,7 @@ def as_test(rule: CheckedRule, graph: Graph) -> str:
     ])
 
 
-def _value(value: Any) -> str:
+def _value(value: object) -> str:
     if isinstance(value, (tuple, list)):
         return "[" + ", ".join(map(_value, value)) + "]"
     if value is None:

@@ -45,7 +45,7 @@ def names_types(rule: ir.CheckedRule) -> bool:
     )
 
 
-def _flat(value: Any) -> Iterator[Any]:
+def _flat(value: object) -> Iterator[Any]:
     if isinstance(value, tuple):
         for part in value:
             yield from _flat(part)
@@ -53,7 +53,7 @@ def _flat(value: Any) -> Iterator[Any]:
         yield value
 
 
-def parts(item: Any) -> Iterator[Any]:
+def parts(item: object) -> Iterator[Any]:
     """Every dataclass inside a value, a constraint, a node or several of them, itself included."""
     if is_dataclass(item) and not isinstance(item, type):
         yield item

@@ -30,7 +30,7 @@ def as_json(verdicts: Sequence[Verdict], rules: Mapping[str, CheckedRule]) -> st
     return json.dumps({"rules": [_entry(v) for v in verdicts]}, indent=2, ensure_ascii=False) + "\n"
 
 
-def _entry(v: Verdict) -> dict[str, Any]:
+def _entry(v: Verdict) -> dict[str, object]:
     example = v.counterexample
     return {
         "rule": v.rule,
@@ -52,7 +52,7 @@ def _entry(v: Verdict) -> dict[str, Any]:
     }
 
 
-def _finite(value: Any) -> Any:
+def _finite(value: object) -> Any:
     """JSON has no infinity and no NaN: None then."""
     if isinstance(value, dict):
         return {name: _finite(item) for name, item in value.items()}

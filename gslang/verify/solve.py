@@ -102,7 +102,7 @@ def _compare(sign: str, left: ir.Value, right: ir.Value, making: Making) -> Wish
     return {}
 
 
-def _other(value: Any, making: Making) -> Any:
+def _other(value: object, making: Making) -> Any:
     """Another number, kind or element type; None for values of which no other one is known."""
     if isinstance(value, int) and not isinstance(value, bool):
         return value + making.rng.choice((1, 2)) if value >= 0 else value - 1
@@ -140,7 +140,7 @@ def _every(element: ir.Value, local: int, source: ir.Value, making: Making) -> W
     return {}
 
 
-def _assign(side: ir.Value, value: Any, making: Making, levels: int = _LEVELS) -> Wish:
+def _assign(side: ir.Value, value: object, making: Making, levels: int = _LEVELS) -> Wish:
     """The wishes under which the expression `side` becomes `value`. `levels`: how deep into arithmetic to
     look."""
     match side:
@@ -225,7 +225,7 @@ def _some_size(value: int, making: Making) -> Wish:
     return {(number, "shape"): (*shape[:k], value, *shape[k + 1 :])}
 
 
-def _field(node: int, name: str, value: Any, making: Making) -> Wish:
+def _field(node: int, name: str, value: object, making: Making) -> Wish:
     pattern = making.rule.nodes[node]
     if name == "name":
         return {(node, name): value} if isinstance(value, str) else {}

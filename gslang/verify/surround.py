@@ -4,8 +4,6 @@ for them.
 
 from __future__ import annotations
 
-from typing import Any
-
 from gslang.check import checked as ir
 from gslang.engine.scope import evaluate
 from gslang.engine.values import FAILURES
@@ -33,7 +31,7 @@ def surround(making: Leaves, outputs: list[int]) -> list[int]:
     return outputs
 
 
-def _with_users(making: Leaves, outputs: list[int], uses: ir.Uses, wanted: Any) -> list[int]:
+def _with_users(making: Leaves, outputs: list[int], uses: ir.Uses, wanted: object) -> list[int]:
     making.graph.set_outputs(outputs)
     node = making.bound(uses.node)
     for _ in range(_MOST):

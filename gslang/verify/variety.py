@@ -11,7 +11,6 @@ from collections import Counter
 from collections.abc import Iterator
 from itertools import combinations, islice
 from time import thread_time
-from typing import Any
 
 import numpy as np
 
@@ -85,7 +84,7 @@ def written_ways(graph: Graph, dialect: Dialect) -> list[str]:
     return found
 
 
-def _way(value: Any, default: Any) -> str:
+def _way(value: object, default: object) -> str:
     if isinstance(value, (str, bool)):
         return str(value)
     if value is None or value == default:

@@ -247,12 +247,12 @@ def _size(graph: Graph) -> int:
     return total
 
 
-def content_of(value: Any) -> str:
+def content_of(value: object) -> str:
     """A text that is the same for equal rules in every process: sets are sorted, spans left out."""
     return "\n".join(_parts(value))
 
 
-def _parts(value: Any) -> Iterator[str]:
+def _parts(value: object) -> Iterator[str]:
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
         yield type(value).__name__
         for item in dataclasses.fields(value):

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from gslang.check import checked as ir
 
 
-def written_value(rule: ir.CheckedRule, value: Any) -> str:
+def written_value(rule: ir.CheckedRule, value: object) -> str:
     """The expression, with the rule's names; what has none is written `_`."""
 
-    def text(part: Any) -> str:
+    def text(part: object) -> str:
         return written_value(rule, part)
 
     match value:
@@ -75,7 +73,7 @@ def written_value(rule: ir.CheckedRule, value: Any) -> str:
     return "_"
 
 
-def _constant(constant: Any) -> str:
+def _constant(constant: object) -> str:
     if constant is None:
         return "none"
     if isinstance(constant, bool):

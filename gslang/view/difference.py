@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from gslang.graph.annotations import annotations_of
 from gslang.graph.compare import count_calls
 from gslang.graph.correspond import correspondence
@@ -12,7 +10,7 @@ from gslang.view.history import Change, Entry, History
 from gslang.view.page_data import graph_data
 
 
-def difference_data(a: Graph, b: Graph, title: str) -> dict[str, Any]:
+def difference_data(a: Graph, b: Graph, title: str) -> dict[str, object]:
     """The data of a page that shows `a` on the left and `b` on the right; corresponding nodes are the same.
     """
     data = graph_data(difference_history(a, b), title)

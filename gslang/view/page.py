@@ -14,14 +14,14 @@ from collections.abc import Mapping
 from hashlib import sha256
 from html import escape
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 _ASSETS: Final = Path(__file__).parent / "assets"
 _SCRIPTS: Final = ("model.js", "blocks.js", "canvas.js", "panel.js", "page.js")
 _UNSAFE: Final = re.compile("[<>&\u2028\u2029\ud800-\udfff]")
 
 
-def page(data: Mapping[str, Any]) -> str:
+def page(data: Mapping[str, object]) -> str:
     """The page as text. Equal data give equal bytes."""
     program = "\n".join(_asset(name) for name in _SCRIPTS)
     worker = f"/*!\n{_asset('dagre.LICENSE').strip()}\n*/\n{_asset('dagre.min.js')}\n{_asset('layout.js')}"
@@ -41,7 +41,7 @@ def page(data: Mapping[str, Any]) -> str:
     return re.sub(r"@@(\w+)@@", lambda found: parts[found[1]], _asset("page.html"))
 
 
-def json_text(value: Any) -> str:
+def json_text(value: object) -> str:
     """A value as JSON that is safe inside a `<script>` element: no `<`, `>`, `&`, line separator of Unicode
     or lone surrogate stands in it as itself.
     """

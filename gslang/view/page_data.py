@@ -36,7 +36,7 @@ class _Table:
         self.items: list[Any] = []
         self._numbers: dict[Any, int] = {}
 
-    def number(self, item: Any) -> int:
+    def number(self, item: object) -> int:
         """The number of an item, which is appended if it is new."""
         found = self._numbers.setdefault(item, len(self.items))
         if found == len(self.items):
@@ -44,7 +44,7 @@ class _Table:
         return found
 
 
-def graph_data(history: History, title: str) -> dict[str, Any]:
+def graph_data(history: History, title: str) -> dict[str, object]:
     """The data of a page without rules: `history` has no changes."""
     operators, types, attributes, values = _Table(), _Table(), _Table(), {}
     rows = []
@@ -80,7 +80,7 @@ def graph_data(history: History, title: str) -> dict[str, Any]:
     }
 
 
-def run_data(history: History, title: str, rules: RuleSet, result: Result) -> dict[str, Any]:
+def run_data(history: History, title: str, rules: RuleSet, result: Result) -> dict[str, object]:
     """The data of a page about a run: the graph's, the rules that were tried, and totals before and after."""
     data = graph_data(history, title)
     works = entry_works(history, rules.dialect)
@@ -166,7 +166,7 @@ def _leaf_kind(op: str) -> str:
     }.get(op, "call")
 
 
-def _text(value: Any) -> str:
+def _text(value: object) -> str:
     """An attribute's value in a line."""
     match value:
         case tuple() | list():

@@ -118,7 +118,7 @@ def rename_captures(graph: Any, now: Mapping[str, str]) -> None:
         value.name = left.get(value.name, value.name)
 
 
-def captures_of(values: Iterable[Any]) -> tuple[str, ...]:
+def captures_of(values: Iterable[object]) -> tuple[str, ...]:
     """The outer values that the bodies among some attribute values read; these are the call's last
     operands."""
     found: dict[str, None] = {}
@@ -156,7 +156,7 @@ _READERS: Final[Mapping[int, Callable[[Any], Any]]] = {
 }
 
 
-def attribute_message(name: str, value: Any, operator: str, kind: str | None = None) -> Any:
+def attribute_message(name: str, value: object, operator: str, kind: str | None = None) -> Any:
     """The `AttributeProto` of a value; `kind` (`FLOATS`, …) is what the schema declares.
 
     Raises `InputError`.
@@ -205,5 +205,5 @@ def attribute_message(name: str, value: Any, operator: str, kind: str | None = N
     raise InputError(f"attribute `{name}` of `{operator}` cannot be written: {value!r}")
 
 
-def _bytes(value: Any) -> Any:
+def _bytes(value: object) -> Any:
     return value.encode("utf-8", "surrogateescape") if isinstance(value, str) else value

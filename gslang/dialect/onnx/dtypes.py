@@ -76,7 +76,7 @@ def _dimension(message: Any) -> Dimension:
     return UNKNOWN
 
 
-def type_message(type: Any) -> Any:
+def type_message(type: object) -> Any:
     """The `TypeProto` of a tensor type; an empty one for everything else."""
     from onnx import TypeProto
 

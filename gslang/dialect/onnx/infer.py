@@ -35,7 +35,7 @@ def _infer(
     signature: Signature,
     types: tuple[Type | None, ...],
     attrs: Attrs,
-    value_of: Callable[[int], Any],
+    value_of: Callable[[int], object],
 ) -> Type | None:
     import onnx
     from onnx.shape_inference import InferenceError, infer_node_outputs
@@ -132,7 +132,7 @@ def fitting_dtype(operator: str, k: int, dtype: str | None) -> str | None:
     return "int64" if allowed is not None and dtype not in allowed and "int64" in allowed else dtype
 
 
-def operand_value(value: Any, first: Type | None, name: str = "") -> Any:
+def operand_value(value: object, first: Type | None, name: str = "") -> Any:
     """An attribute's value as the tensor that newer versions take: integers are int64, floats as the first
     operand.
     """

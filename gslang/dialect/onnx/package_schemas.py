@@ -97,7 +97,7 @@ def _elements() -> list[tuple[int, str]]:
     ]
 
 
-def _json(value: Any) -> str:
+def _json(value: object) -> str:
     return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
 
 

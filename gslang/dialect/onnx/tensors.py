@@ -186,7 +186,7 @@ def stored_type(dtype: str, name: str) -> Any:
         raise InputError(f"`{name}`: ONNX has no tensors of type {dtype}") from None
 
 
-def tensor_message(array: Any, dtype: str | None, name: str) -> Any:
+def tensor_message(array: object, dtype: str | None, name: str) -> Any:
     """The `TensorProto` of an array whose element type is `dtype`.
 
     Raises `InputError` for a type that ONNX has not.

@@ -85,7 +85,7 @@ def show(shape: Shape | None) -> str:
     return "?" if shape is None else "(" + ", ".join(map(str, shape)) + ")"
 
 
-def axis_of(axis: Any, rank: int, extra: int = 0) -> int:
+def axis_of(axis: object, rank: int, extra: int = 0) -> int:
     """A non-negative axis of a tensor of this rank (`extra` more positions are allowed)."""
     if type(axis) is not int or not -(rank + extra) <= axis < rank + extra:
         raise TypeInferenceError(f"axis {axis} of a tensor with {rank} dimensions")

@@ -8,10 +8,10 @@ so that a match never reaches out. New names are new in the whole model.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from functools import lru_cache
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from gslang.base.open_types import Attrs
 from gslang.dialect.dialect import Dialect
@@ -25,6 +25,9 @@ from gslang.formats.onnx.reader import read_message
 from gslang.formats.onnx.records import KEY, ModelRecord, NodeRecord, model_record, node_record
 from gslang.formats.onnx.writer import onnx_model
 from gslang.graph.graph import CONST, PROJ, Graph
+
+if TYPE_CHECKING:
+    from onnx import NodeProto
 
 _SMALL: Final = 1024  # elements of a constant that inference may look at
 
@@ -142,7 +145,7 @@ class Outside:
         self.values = dict(zip(captures, operands[len(operands) - len(captures) :]))
         self.changed = 0
 
-    def rewritten(self, path: str, value: Any) -> Any:
+    def rewritten(self, path: str, value: object) -> Any:
         match value:
             case Body():
                 return self._body(path, value)
@@ -188,7 +191,7 @@ class Outside:
         _import(self.graph, written)
         return result
 
-    def _show(self, message: Any, name: str, node: int, large: list[str], shown: set[str]) -> None:
+    def _show(self, message: NodeProto, name: str, node: int, large: list[str], shown: set[str]) -> None:
         """State an outer value as an input of the body, or as an initializer."""
         graph = self.graph
         value = graph.values.get(node) if graph.op[node] is CONST else None
@@ -222,7 +225,7 @@ def _make_constant(inner: Graph, name: str, outer: Graph, node: int) -> None:
         inner.extras[place] = {KEY: NodeRecord(-1, None, None, value)}
 
 
-def _exchange(graph: Graph, node: int, attrs: dict[str, Any]) -> None:
+def _exchange(graph: Graph, node: int, attrs: Mapping[str, object]) -> None:
     """Give a node other bodies; what these no longer read is no operand any more."""
     before, old = captures_of(graph.attrs[node].values()), graph.operands[node]
     formal = old[: len(old) - len(before)]

@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import IO, Any, BinaryIO, Final
+from typing import IO, TYPE_CHECKING, Any, BinaryIO, Final
 
 from gslang.base.diagnostics import InputError
 from gslang.base.quick_dataclass import dataclass
@@ -16,6 +16,9 @@ from gslang.dialect.onnx.attributes import graphs_of
 from gslang.dialect.onnx.tensors import OnnxTensor
 from gslang.evaluate.spill import pieces, write_piece
 from gslang.formats.onnx.records import ModelRecord
+
+if TYPE_CHECKING:
+    from onnx import GraphProto
 
 MODES: Final = ("keep", "copy", "inline")
 LIMIT: Final = (1 << 31) - (1 << 24)  # protobuf writes no message of 2 GiB
@@ -161,7 +164,7 @@ def _data_path(path: Path, outside: list[OnnxTensor]) -> Path:
     return target
 
 
-def tensors_of(graph: Any) -> Iterator[Any]:
+def tensors_of(graph: GraphProto) -> Iterator[Any]:
     """All tensor messages of a graph and its bodies that may have external data."""
     yield from graph.initializer
     for node in graph.node:

@@ -111,7 +111,7 @@ def _typed(graph: Graph, dialect: Dialect, node: int) -> int:
     return node
 
 
-def _number(graph: Graph, value: Any, dtype: str, shape: tuple[int, ...]) -> int:
+def _number(graph: Graph, value: object, dtype: str, shape: tuple[int, ...]) -> int:
     import numpy
 
     return graph.add_const(numpy.asarray(value, dtype), TensorType(shape, dtype))

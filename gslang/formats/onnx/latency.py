@@ -88,7 +88,7 @@ def full_provider(name: str) -> str:
 def measure_latency(
     before: Graph,
     after: Graph | None,
-    inputs: Mapping[str, Any],
+    inputs: Mapping[str, object],
     setting: Setting,
     clock: Callable[[], float] = perf_counter,
 ) -> Latency:
@@ -130,7 +130,7 @@ def _take_turns(
     return [Times(tuple(found)) for found in seconds]
 
 
-def _run(session: Any, inputs: Mapping[str, Any]) -> Callable[[], object]:
+def _run(session: Any, inputs: Mapping[str, object]) -> Callable[[], object]:
     import numpy
 
     wanted = [value.name for value in session.get_inputs()]
@@ -141,7 +141,7 @@ def _run(session: Any, inputs: Mapping[str, Any]) -> Callable[[], object]:
     return lambda: session.run(None, feeds)
 
 
-def _session(graph: Graph, inputs: Mapping[str, Any], setting: Setting) -> Any:
+def _session(graph: Graph, inputs: Mapping[str, object], setting: Setting) -> Any:
     import onnxruntime
 
     options = onnxruntime.SessionOptions()

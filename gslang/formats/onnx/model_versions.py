@@ -9,13 +9,16 @@ version 3, which models before it have implied version 1 of.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, Final
+from typing import TYPE_CHECKING, Final
+
+if TYPE_CHECKING:
+    from onnx import ModelProto
 
 _INITIALIZERS_ALONE: Final = 4  # the first IR version in which an initializer need not be an input
 _OPERATOR_SETS: Final = 3  # the first IR version in which a model imports operator sets
 
 
-def import_operator_sets(model: Any, opsets: Mapping[str, int]) -> None:
+def import_operator_sets(model: ModelProto, opsets: Mapping[str, int]) -> None:
     """Import what `opsets` has and the model has not (domain → version, the default domain is "")."""
     from onnx import helper
 
@@ -26,7 +29,7 @@ def import_operator_sets(model: Any, opsets: Mapping[str, int]) -> None:
     model.opset_import.extend(helper.make_opsetid(domain, version) for domain, version in missing.items())
 
 
-def raise_ir_version(model: Any, new_initializers: bool) -> None:
+def raise_ir_version(model: ModelProto, new_initializers: bool) -> None:
     """Give a complete model the IR version that it needs. `new_initializers`: it has some that are no inputs,
     and had not.
 
@@ -43,5 +46,5 @@ def raise_ir_version(model: Any, new_initializers: bool) -> None:
             model.opset_import.append(helper.make_opsetid("", 1))
 
 
-def _implies_operator_set(model: Any) -> bool:
+def _implies_operator_set(model: ModelProto) -> bool:
     return bool(model.ir_version < _OPERATOR_SETS)

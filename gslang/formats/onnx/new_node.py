@@ -6,7 +6,7 @@ operand or a constant operand an attribute, and a default that has changed is st
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from gslang.base.diagnostics import InputError
 from gslang.dialect.load import load_dialect
@@ -27,9 +27,12 @@ from gslang.formats.onnx.provenance import state_annotations, state_origin
 from gslang.graph.graph import CONST, Graph
 from gslang.graph.known_calls import true_name
 
+if TYPE_CHECKING:
+    from onnx import ModelProto
+
 
 class NodeMaker:
-    def __init__(self, graph: Graph, model: Any, names: Names) -> None:
+    def __init__(self, graph: Graph, model: ModelProto, names: Names) -> None:
         self.graph, self.model, self.names = graph, model, names
         self.opsets = {"" if e.domain == "ai.onnx" else e.domain: e.version for e in model.opset_import} or {
             "": 1

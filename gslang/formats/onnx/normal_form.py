@@ -9,13 +9,16 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import lru_cache
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from gslang.base.open_types import Attrs
 from gslang.dialect.onnx.dtypes import dtype_name
 from gslang.dialect.onnx.versions import CHANGED_MEANING, former, history, version_at
 from gslang.dialect.signature import REQUIRED, Signature
 from gslang.dialect.tensor_type import TensorType, Type
+
+if TYPE_CHECKING:
+    from onnx import NodeProto
 
 # Attributes that are gone and said nothing about the results: which operands could be overwritten, which
 # results were wanted.
@@ -76,7 +79,7 @@ def drop_meaningless(operator: str, opset: int, attrs: dict[str, Any]) -> bool:
 
 
 def old_name(
-    operator: str, opset: int, node: Any, attrs: Attrs, type_of: Callable[[int], Type | None]
+    operator: str, opset: int, node: NodeProto, attrs: Attrs, type_of: Callable[[int], Type | None]
 ) -> str | None:
     """The name of a node's operator if it means something else than today; None if it does not.
 
@@ -88,7 +91,7 @@ def old_name(
 
 
 def _means_the_same(
-    operator: str, opset: int, node: Any, attrs: Attrs, type_of: Callable[[int], Type | None]
+    operator: str, opset: int, node: NodeProto, attrs: Attrs, type_of: Callable[[int], Type | None]
 ) -> bool:
     match operator:
         case "Softmax" | "LogSoftmax" | "Hardmax":  # worked on a matrix: the same only along the last axis

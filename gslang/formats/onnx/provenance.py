@@ -9,17 +9,20 @@ under `gslang.attached`, from which it is read.
 from __future__ import annotations
 
 import json
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from gslang.graph.annotations import Annotation, annotations_of, attachable
 from gslang.graph.graph import Graph
+
+if TYPE_CHECKING:
+    from onnx import NodeProto
 
 _PREFIX: Final = "gslang."
 _KEYS: Final = ("rule", "application", "from")
 _ATTACHED: Final = _PREFIX + "attached"
 
 
-def state_origin(message: Any, graph: Graph, node: int) -> None:
+def state_origin(message: NodeProto, graph: Graph, node: int) -> None:
     """Note at a new message where its node comes from, if that is known."""
     origin = graph.extras.get(node, {}).get("origin")
     if origin is None or not hasattr(message, "metadata_props"):
@@ -31,7 +34,7 @@ def state_origin(message: Any, graph: Graph, node: int) -> None:
         )
 
 
-def stated_origin(message: Any) -> dict[str, Any] | None:
+def stated_origin(message: NodeProto) -> dict[str, Any] | None:
     """The origin that a message states; None if it states none, or something else under these keys."""
     # bytes are no UTF-8
     texts = [
@@ -53,7 +56,7 @@ def stated_origin(message: Any) -> dict[str, Any] | None:
     return {"rule": found["rule"], "application": application, "from": nodes}
 
 
-def state_annotations(message: Any, graph: Graph, node: int) -> None:
+def state_annotations(message: NodeProto, graph: Graph, node: int) -> None:
     """Note at a new message what is attached to its node."""
     attached = annotations_of(graph, node)
     if not attached or not hasattr(message, "metadata_props"):
@@ -63,7 +66,7 @@ def state_annotations(message: Any, graph: Graph, node: int) -> None:
     message.metadata_props.add(key=_ATTACHED, value=json.dumps(dict(attached), ensure_ascii=False))
 
 
-def stated_annotations(message: Any) -> dict[str, Annotation]:
+def stated_annotations(message: NodeProto) -> dict[str, Annotation]:
     """The annotations of a message; other tools' metadata are not among them."""
     for entry in message.metadata_props:
         if type(entry.value) is str and entry.key == _ATTACHED:

@@ -10,7 +10,7 @@ from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from sys import intern
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from gslang.base.diagnostics import InputError
 from gslang.base.suggest import did_you_mean
@@ -43,6 +43,9 @@ from gslang.graph.graph import ABSENT, NO_ATTRS, Graph
 from gslang.graph.inference import infer_types
 from gslang.graph.known_calls import opaque_name, unknown_parts, warning
 
+if TYPE_CHECKING:
+    from onnx import GraphProto, ModelProto, NodeProto
+
 
 def read_onnx(source: Any, dialect: Dialect | None = None) -> Graph:
     """The graph of a model: a path, or a `ModelProto`. `dialect` may have operators of the user's own.
@@ -58,7 +61,7 @@ def read_onnx(source: Any, dialect: Dialect | None = None) -> Graph:
     return _Reader(source, "", "", dialect).graph
 
 
-def read_model(model: Any, path: str, folder: str, dialect: Dialect) -> Graph:
+def read_model(model: ModelProto, path: str, folder: str, dialect: Dialect) -> Graph:
     """The graph of a model in memory that stands for the file `path`; external data lies in `folder`.
 
     Raises `InputError`.
@@ -67,7 +70,7 @@ def read_model(model: Any, path: str, folder: str, dialect: Dialect) -> Graph:
 
 
 def read_message(
-    model: Any,
+    model: ModelProto,
     path: str,
     folder: str,
     dialect: Dialect,
@@ -104,7 +107,7 @@ def read_onnx_bytes(data: bytes, path: str, dialect: Dialect | None = None) -> G
 
 
 class _Reader:
-    def __init__(self, model: Any, path: str, folder: str, dialect: Dialect | None) -> None:
+    def __init__(self, model: ModelProto, path: str, folder: str, dialect: Dialect | None) -> None:
         if dialect is None:
             from gslang.dialect.load import load_dialect
 
@@ -210,7 +213,7 @@ class _Reader:
             help=f"did you mean `{guess}`?" if guess else "",
         )
 
-    def _node(self, position: int, node: Any, used: set[str]) -> None:
+    def _node(self, position: int, node: NodeProto, used: set[str]) -> None:
         type, domain, inputs, outputs = node.op_type, node.domain, list(node.input), list(node.output)
         refuse_bytes_among((type, domain, *inputs, *outputs), self.path)
         operator = operator_name(domain, type)
@@ -266,7 +269,7 @@ class _Reader:
         if node.metadata_props and (attached := stated_annotations(node)):
             self.graph.extras[call][ANNOTATIONS] = attached
 
-    def _constant(self, position: int, node: Any) -> bool:
+    def _constant(self, position: int, node: NodeProto) -> bool:
         """A `Constant` node as a constant; False for one that is not understood (it stays a call)."""
         from onnx import TensorProto, helper
 
@@ -298,7 +301,9 @@ class _Reader:
         self.graph.extras[made] = {KEY: NodeRecord(position, node, None, tensor)}
         return True
 
-    def _in_todays_terms(self, operator: str, node: Any, attrs: dict[str, Any], operands: list[int]) -> str:
+    def _in_todays_terms(
+        self, operator: str, node: NodeProto, attrs: dict[str, Any], operands: list[int]
+    ) -> str:
         """The operator's name; attributes that are operands today become constants, defaults that have
         changed are stated.
         """
@@ -334,14 +339,14 @@ class _Reader:
         attrs.update(changed_defaults(operator, opset, attrs, self.dialect.get(operator)))
         return operator
 
-    def _former_attribute(self, value: Any, first: Type | None) -> int:
+    def _former_attribute(self, value: object, first: Type | None) -> int:
         tensor = OnnxTensor(operand_value(value, first))
         made = self.graph.add_const(tensor, TensorType(tensor.shape, tensor.element))
         self.graph.extras[made] = {KEY: NodeRecord(-1, None, None, tensor, attribute=True)}
         return made
 
 
-def _shown(position: int, node: Any) -> str:
+def _shown(position: int, node: NodeProto) -> str:
     return (
         f"node {position}" + (f" `{node.name}`" if node.name else "")
         + f" ({operator_name(node.domain, node.op_type)})"
@@ -364,7 +369,7 @@ def _domain(domain: str) -> str:
     return "" if domain == "ai.onnx" else domain
 
 
-def _opsets(model: Any, path: str) -> dict[str, int]:
+def _opsets(model: ModelProto, path: str) -> dict[str, int]:
     found = {_domain(entry.domain): entry.version for entry in model.opset_import}
     if not found:
         if model.ir_version >= 3:
@@ -374,5 +379,5 @@ def _opsets(model: Any, path: str) -> dict[str, int]:
     return found
 
 
-def _initializer_names(graph: Any) -> list[str]:
+def _initializer_names(graph: GraphProto) -> list[str]:
     return [t.name for t in graph.initializer] + [s.values.name for s in graph.sparse_initializer]

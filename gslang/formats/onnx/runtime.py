@@ -6,13 +6,16 @@ from collections.abc import Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import cache
 from importlib.util import find_spec
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from gslang.evaluate.errors import EvaluationError
 from gslang.evaluate.onnx_refusals import refuse
 from gslang.formats.onnx.records import model_record
 from gslang.formats.onnx.writer import onnx_model
 from gslang.graph.graph import Graph
+
+if TYPE_CHECKING:
+    from onnx import ModelProto
 
 
 def runtime_installed() -> bool:
@@ -46,7 +49,7 @@ def newest_opset() -> int:
     return 13
 
 
-def run_graph(graph: Graph, inputs: Mapping[str, Any], more: Sequence[str] = ()) -> list[Any]:
+def run_graph(graph: Graph, inputs: Mapping[str, object], more: Sequence[str] = ()) -> list[Any]:
     """The values of a graph's outputs, then those of other values by name.
 
     Raises `EvaluationError`, `InputError`.
@@ -60,7 +63,9 @@ def model_folder(graph: Graph) -> str:
     return "" if record is None else record.folder
 
 
-def run_model(model: Any, folder: str, inputs: Mapping[str, Any], more: Iterable[str] = ()) -> list[Any]:
+def run_model(
+    model: ModelProto, folder: str, inputs: Mapping[str, object], more: Iterable[str] = ()
+) -> list[Any]:
     """The same of a message, whose external data lies in `folder`. Raises `EvaluationError`."""
     import numpy
     import onnxruntime  # type: ignore[import-untyped]

@@ -6,12 +6,15 @@ Names must be texts; documentation need not, and stays as it is.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from gslang.base.diagnostics import InputError
 
+if TYPE_CHECKING:
+    from onnx import GraphProto, ModelProto, NodeProto
 
-def refuse_bytes(model: Any, path: str) -> None:
+
+def refuse_bytes(model: ModelProto, path: str) -> None:
     """Raise `InputError` for a name in a model that is not UTF-8 text.
 
     Names in its nodes are left to who reads these.
@@ -30,23 +33,23 @@ def refuse_bytes(model: Any, path: str) -> None:
         _attributes(node, path)
 
 
-def refuse_bytes_among(texts: tuple[Any, ...], path: str) -> None:
+def refuse_bytes_among(texts: tuple[object, ...], path: str) -> None:
     """The same for some names."""
     if bytes in map(type, texts):
         _check(next(text for text in texts if type(text) is bytes), "a name in a node", path)
 
 
-def _check(text: Any, what: str, path: str) -> None:
+def _check(text: object, what: str, path: str) -> None:
     if type(text) is not str:
         raise InputError(f"{what} is not UTF-8 text: {text!r}", path=path, help="the file is damaged")
 
 
-def _graph(graph: Any, path: str) -> None:
+def _graph(graph: GraphProto, path: str) -> None:
     _values(graph, path)
     _nodes(graph.node, path)
 
 
-def _values(graph: Any, path: str) -> None:
+def _values(graph: GraphProto, path: str) -> None:
     for value in (*graph.input, *graph.output, *graph.value_info):
         _check(value.name, "the name of a value", path)
         for dimension in value.type.tensor_type.shape.dim:
@@ -60,7 +63,7 @@ def _values(graph: Any, path: str) -> None:
         _check(annotation.tensor_name, "the name of a tensor", path)
 
 
-def _tensors(graph: Any) -> Iterator[Any]:
+def _tensors(graph: GraphProto) -> Iterator[Any]:
     yield from graph.initializer
     for sparse in graph.sparse_initializer:
         yield from (sparse.values, sparse.indices)
@@ -74,7 +77,7 @@ def _nodes(nodes: Any, path: str) -> None:
         _attributes(node, path)
 
 
-def _attributes(node: Any, path: str) -> None:
+def _attributes(node: NodeProto, path: str) -> None:
     for attribute in node.attribute:
         if type(attribute.name) is not str or type(attribute.ref_attr_name) is not str:
             raise InputError(

@@ -8,19 +8,22 @@ where they are called: it is asked to do neither where that would be much.
 from __future__ import annotations
 
 import math
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from gslang.dialect.onnx.dtypes import type_of
 from gslang.dialect.onnx.function_size import MOST_NODES, bodies_of, expanded_size
 from gslang.dialect.onnx.harmful import harmful_nodes
 from gslang.dialect.tensor_type import UNKNOWN, TensorType, Type
 
+if TYPE_CHECKING:
+    from onnx import GraphProto, ModelProto
+
 _LARGE: Final = 1024  # elements
 _MOST_ELEMENTS: Final = 100_000  # of vectors that are propagated, about 300 bytes each
 _PROPAGATES: Final = frozenset("Add Cast Concat Gather Mul Shape Size Slice Squeeze Sub Unsqueeze".split())
 
 
-def inferred_types(model: Any) -> tuple[dict[str, Type], str | None]:
+def inferred_types(model: ModelProto) -> tuple[dict[str, Type], str | None]:
     """Value name → type, and what went wrong (then only what the model states is known)."""
     stated = _types_in(model.graph)
     if _is_typed(model.graph, stated):
@@ -62,7 +65,7 @@ def _inferred(light: Any) -> Any:
     return infer_shapes(light, check_type=False, strict_mode=False, data_prop=True)
 
 
-def _propagated(graph: Any, types: dict[str, Type], propagating: frozenset[str]) -> int:
+def _propagated(graph: GraphProto, types: dict[str, Type], propagating: frozenset[str]) -> int:
     """The number of elements of vectors that data propagation would keep at operators that propagate them,
     bodies included."""
     count = 0
@@ -80,7 +83,7 @@ def _propagated(graph: Any, types: dict[str, Type], propagating: frozenset[str])
     return count
 
 
-def _is_typed(graph: Any, types: dict[str, Type]) -> bool:
+def _is_typed(graph: GraphProto, types: dict[str, Type]) -> bool:
     return all([_is_complete(types.get(name)) for node in graph.node for name in node.output if name])
 
 
@@ -104,7 +107,7 @@ def _merged(inferred: dict[str, Type], stated: dict[str, Type]) -> dict[str, Typ
     return result
 
 
-def _types_in(graph: Any) -> dict[str, Type]:
+def _types_in(graph: GraphProto) -> dict[str, Type]:
     found: dict[str, Type] = {}
     for value in (*graph.input, *graph.output, *graph.value_info):
         type = type_of(value.type)
@@ -113,7 +116,7 @@ def _types_in(graph: Any) -> dict[str, Type]:
     return found
 
 
-def _without_weights(model: Any) -> Any:
+def _without_weights(model: ModelProto) -> Any:
     import onnx
 
     light = onnx.ModelProto(ir_version=max(model.ir_version, 4))

@@ -8,7 +8,7 @@ differs; all others stay the messages that they are. What means something that n
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from gslang.base.diagnostics import InputError
 from gslang.dialect.dialect import Dialect
@@ -20,6 +20,9 @@ from gslang.formats.onnx.records import KEY, model_record, node_record
 from gslang.formats.onnx.writer import onnx_model
 from gslang.graph.graph import Graph
 from gslang.graph.known_calls import true_name
+
+if TYPE_CHECKING:
+    from onnx import ModelProto
 
 
 class _NotSayable(Exception):
@@ -118,7 +121,7 @@ def _restate(graph: Graph, opset: int) -> None:
     graph.meta[OPSETS] = {**graph.meta[OPSETS], "": opset}
 
 
-def _with_opset(model: Any, opset: int) -> Any:
+def _with_opset(model: ModelProto, opset: int) -> Any:
     """A copy of a model that imports this operator set."""
     copy = type(model)()
     copy.CopyFrom(model)
@@ -134,7 +137,7 @@ def _import(imports: Any, opset: int) -> None:
     imports.add(domain="", version=opset)
 
 
-def _raise_ir_version(model: Any) -> None:
+def _raise_ir_version(model: ModelProto) -> None:
     """Operator sets ask for an IR version at least."""
     from onnx import helper
 
@@ -143,7 +146,7 @@ def _raise_ir_version(model: Any) -> None:
     )
 
 
-def _converted(model: Any, opset: int, path: str, why: str) -> Any:
+def _converted(model: ModelProto, opset: int, path: str, why: str) -> Any:
     """The model as `onnx.version_converter` brings it to the operator set. Raises `InputError`."""
     from onnx import version_converter
 

@@ -206,7 +206,7 @@ def write_string(text: str) -> str:
     return '"' + "".join(pieces) + '"'
 
 
-def write_value(value: Any, as_float: bool, six_digits: bool) -> str:
+def write_value(value: object, as_float: bool, six_digits: bool) -> str:
     """One attribute value; `as_float` is what the declaration says of its numbers."""
     if value is None:
         return "None"
@@ -253,5 +253,5 @@ def written_attributes(
         yield str(attrs[WHOLE_ATTRS])
 
 
-def _equal(a: Any, b: Any) -> bool:
+def _equal(a: object, b: object) -> bool:
     return bool(a == b) and isinstance(a, bool) == isinstance(b, bool)

@@ -11,7 +11,7 @@ import copy
 import json
 import re
 import struct
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import field
 from typing import Any, Final
 
@@ -137,7 +137,7 @@ class Metadata:
         for key, index in zip(root["keys"], _list(root, "data")):
             self.table[str(key)] = [_integer(i) for i in _list(self._node(index), "data")]
 
-    def _node(self, index: Any) -> dict[str, Any]:
+    def _node(self, index: object) -> dict[str, Any]:
         number = _integer(index)
         if not 0 <= number < len(self.nodes) or not isinstance(self.nodes[number], dict):
             raise MetadataError(f"node {number} does not exist")
@@ -208,7 +208,7 @@ class Metadata:
         return {self.decoded(k, depth + 1): self.decoded(v, depth + 1) for k, v in zip(data[::2], data[1::2])}
 
 
-def _integer(value: Any) -> int:
+def _integer(value: object) -> int:
     if isinstance(value, bool) or not isinstance(value, (int, str)):
         raise MetadataError("a node's number is missing")
     try:
@@ -217,14 +217,14 @@ def _integer(value: Any) -> int:
         raise MetadataError(f"`{value}` is not the number of a node") from None
 
 
-def _list(holder: dict[str, Any], key: str) -> list[Any]:
+def _list(holder: Mapping[str, object], key: str) -> list[Any]:
     value = holder.get(key, [])
     if not isinstance(value, list):
         raise MetadataError(f"`{key}` is not a list")
     return value
 
 
-def _string(node: dict[str, Any]) -> str:
+def _string(node: Mapping[str, object]) -> str:
     if "repr_b64" in node:
         try:
             data = base64.b64decode(str(node["repr_b64"]))

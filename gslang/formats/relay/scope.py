@@ -116,7 +116,7 @@ class Scope(ABC):
         self.graph.extras[node] = {"spelling": token}
         return node
 
-    def constant(self, value: Any, dtype: str, at: int) -> int:
+    def constant(self, value: object, dtype: str, at: int) -> int:
         self.where.append(at)
         return self.graph.add_const(value, TensorType((), dtype))
 

@@ -88,5 +88,5 @@ def _shape(type: Type | None) -> tuple[Any, ...] | None:
     )
 
 
-def _may_equal(a: Any, b: Any) -> bool:
+def _may_equal(a: object, b: object) -> bool:
     return not (isinstance(a, int) and isinstance(b, int)) or a == b

@@ -71,7 +71,7 @@ def _one(value: Value) -> int:
     return value
 
 
-def _shape_of(type: Any) -> tuple[int, ...]:
+def _shape_of(type: object) -> tuple[int, ...]:
     if isinstance(type, TupleType):
         type = type.fields[0]
     if not isinstance(type, TensorType) or not is_static(type.shape):
@@ -212,12 +212,12 @@ def _first(b: Builder, node: int) -> int:
     return b.field(node, 0) if isinstance(b.graph.types[node], TupleType) else node
 
 
-def _pair(value: Any) -> tuple[int, ...]:
+def _pair(value: object) -> tuple[int, ...]:
     values = value if isinstance(value, tuple) else (value,)
     return values * 2 if len(values) == 1 else values
 
 
-def _pads(value: Any) -> tuple[int, ...]:
+def _pads(value: object) -> tuple[int, ...]:
     """Top, left, bottom, right."""
     values = value if isinstance(value, tuple) else (value,)
     return values * (4 // len(values))

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from gslang.base.quick_dataclass import dataclass
+from gslang.evaluate.arrays import Array
 from gslang.verify.field.residues import PRIME, NoField, inverse, mixed, residues
 from gslang.verify.field.residues import residue as residue_of
 
@@ -51,7 +52,7 @@ class Dual:
         """Of both arrays."""
         return tuple(self.residue.shape)
 
-    def moved(self, function: Callable[[Any], Any]) -> Dual:
+    def moved(self, function: Callable[[Any], object]) -> Dual:
         """The same movement of elements on both."""
         return Dual(function(self.residue), function(self.real))
 
@@ -72,7 +73,7 @@ def number(value: float) -> Dual:
     return Dual(residues(np.float64(value)), np.asarray(float(value)))
 
 
-def constant(array: Any) -> Dual:
+def constant(array: Array) -> Dual:
     """A tensor of floats: the fractions that they are, or what float32 rounds to them: a quotient of small
     numbers, √2 times a power of 2.
     """
@@ -104,7 +105,7 @@ def _is_root(real: Any, shift: int) -> Any:
     return np.abs(real) == float(np.float32(_root(shift)))
 
 
-def quotients(real: Any) -> tuple[Any, Any]:
+def quotients(real: Array) -> tuple[Any, Any]:
     """Numerators and denominators up to `SMALL` of numbers that are such quotients in float32; 0 / 1 where
     there are none or no need.
     """
@@ -148,7 +149,7 @@ def function(name: str, real: Callable[..., Any] | None, *arguments: Dual) -> Du
     return Dual(residue, np.asarray(value, np.float64))
 
 
-def selected(real: Any, *candidates: Dual) -> Dual:
+def selected(real: Array, *candidates: Dual) -> Dual:
     """The residues of real numbers each of which is an element of one of the candidates."""
     reals = np.concatenate([np.asarray(c.real).reshape(-1) for c in candidates])
     values = np.concatenate([np.asarray(c.residue).reshape(-1) for c in candidates])
@@ -173,7 +174,7 @@ def larger(a: Dual, b: Dual) -> Any:
     return (difference > 0) & ~same
 
 
-def chosen(condition: Any, a: Dual, b: Dual) -> Dual:
+def chosen(condition: Array, a: Dual, b: Dual) -> Dual:
     """`a` where the condition holds, else `b`; broadcast."""
     return Dual(np.where(condition, a.residue, b.residue), np.where(condition, a.real, b.real))
 
@@ -188,7 +189,7 @@ def minimum(a: Dual, b: Dual) -> Dual:
     return chosen(larger(a, b), b, a)
 
 
-def rounded(x: Dual, result: Any) -> Any:
+def rounded(x: Dual, result: Array) -> Any:
     """The residues of `result`, which are whole numbers made of x by rounding; not where x is so close to one
     that the rounding may be wrong, unless it is that number.
     """

@@ -7,13 +7,14 @@ from typing import Any
 
 import numpy as np
 
+from gslang.evaluate.arrays import Array
 from gslang.verify.field import dual
 from gslang.verify.field.call import Call, Meaning
 from gslang.verify.field.dual import Dual, constant, rounded
 from gslang.verify.field.residues import NoField
 
 
-def _levels(call: Call, array: Any, rank: int) -> Any:
+def _levels(call: Call, array: Array, rank: int) -> Array:
     """Scales or zero points ready to broadcast: one number, or one for each place along `axis`."""
     if np.ndim(array) == 0 or np.size(array) == 1:
         return np.reshape(array, ())

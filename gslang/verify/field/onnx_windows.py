@@ -61,7 +61,7 @@ def _windows(
     return strides, dilations, pads[:rank], pads[rank:]
 
 
-def _taken(place: tuple[Any, ...], shape: tuple[int, ...] | None = None) -> Callable[[Any], Any]:
+def _taken(place: tuple[object, ...], shape: tuple[int, ...] | None = None) -> Callable[[Any], Any]:
     return lambda v: v[place] if shape is None else v[place].reshape(shape)
 
 

@@ -13,7 +13,7 @@ from gslang.verify.field.residues import NoField
 LARGEST = 1 << 20  # elements of one input
 
 
-def random_point(graph: Graph, rng: Any, positive: bool, unit: int) -> dict[str, Any]:
+def random_point(graph: Graph, rng: object, positive: bool, unit: int) -> dict[str, Any]:
     """A value for each input and parameter that has none, by name: a random `Dual` for floats (multiples of
     1/`unit`, on both sides of 0 unless `positive`), truth values; in ONNX, whose whole numbers say shapes and
     positions, small ones. Raises `NoField`.

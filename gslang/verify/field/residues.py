@@ -7,6 +7,8 @@ from typing import Any
 
 import numpy as np
 
+from gslang.evaluate.arrays import Array
+
 PRIME = 2_147_483_647  # 2³¹ − 1: a product of two residues fits 63 bits
 
 
@@ -20,7 +22,7 @@ def residue(value: float) -> int:
     return top * pow(bottom, PRIME - 2, PRIME) % PRIME
 
 
-def residues(array: Any) -> Any:
+def residues(array: Array) -> Any:
     """The residues of an array of numbers. Raises `NoField` where one is not finite."""
     flat = np.asarray(array)
     if flat.dtype.kind == "f" and not np.isfinite(flat).all():
@@ -28,7 +30,7 @@ def residues(array: Any) -> Any:
     return np.array([residue(v) for v in flat.reshape(-1).tolist()], np.int64).reshape(flat.shape)
 
 
-def inverse(x: Any) -> Any:
+def inverse(x: Array) -> Any:
     """1/x of each residue (0 for 0: then the denominators vanish on both sides or the point is left out)."""
     result, base, exponent = np.ones_like(x), x % PRIME, PRIME - 2
     while exponent:

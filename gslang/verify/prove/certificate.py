@@ -25,7 +25,7 @@ from gslang.verify.laws import BY_NAME, as_product, instance
 from gslang.verify.prove import terms as own
 from gslang.verify.prove.facts import Facts
 from gslang.verify.prove.paths import NotProved
-from gslang.verify.prove.sizes import terms_of
+from gslang.verify.prove.sizes import Number, terms_of
 from gslang.verify.prove.uses import Use, recording, untouched
 from gslang.verify.recheck import terms as plain
 from gslang.verify.recheck.terms import digest_of
@@ -53,7 +53,7 @@ class CaseRecord:
     facts: Facts
     outputs: list[tuple[Side, Side]] = field(default_factory=list)
 
-    def side(self, element: Callable[[], Any]) -> tuple[Any, Side]:
+    def side(self, element: Callable[[], object]) -> tuple[Any, Side]:
         """(the element, what it was made of): it is made once more, as it is written."""
         facts = self.facts
         count = facts.count
@@ -304,5 +304,5 @@ def _sizes(facts: Facts) -> dict[str, Any]:
     }
 
 
-def _sizes_of(parts: Iterable[Any]) -> list[Any]:
+def _sizes_of(parts: Iterable[Number]) -> list[Any]:
     return [as_json(plain_size(part)) for part in parts]

@@ -2,26 +2,24 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from gslang.dialect.signature import Signature
 from gslang.verify.prove.domains import Attributes
 from gslang.verify.prove.paths import NotProved
 from gslang.verify.prove.reals import as_term
-from gslang.verify.prove.sizes import Size
+from gslang.verify.prove.sizes import Number, Size
 from gslang.verify.prove.tensors import Tensor, Value, constant
 from gslang.verify.prove.terms import Term
 
 
-def unreadable(index: tuple[Any, ...]) -> Term:
+def unreadable(index: tuple[Number, ...]) -> Term:
     """The elements of a vector of which only shape and type are known."""
     raise NotProved("an element of a constant vector")
 
 
-def vector(items: tuple[Any, ...], dtype: Any) -> Tensor:
+def vector(items: tuple[object, ...], dtype: object) -> Tensor:
     """A constant vector; its elements can be read as numbers by operators that take a shape."""
 
-    def at(index: tuple[Any, ...]) -> Term:
+    def at(index: tuple[Number, ...]) -> Term:
         if type(index[0]) is int:
             return as_term(items[index[0]])
         raise NotProved("an element of a constant vector")
@@ -29,7 +27,7 @@ def vector(items: tuple[Any, ...], dtype: Any) -> Tensor:
     return Tensor((len(items),), dtype, at, None, None, items)
 
 
-def default_dtype(value: Any) -> str:
+def default_dtype(value: object) -> str:
     """The element type of a constant that is written without one."""
     if isinstance(value, bool):
         return "bool"

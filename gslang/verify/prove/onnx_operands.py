@@ -12,6 +12,7 @@ from typing import Any
 
 from gslang.verify.prove.paths import NotProved
 from gslang.verify.prove.relay_movement import plain_axis
+from gslang.verify.prove.sizes import Number
 from gslang.verify.prove.tensors import Value, World
 
 Operands = Sequence[Value]
@@ -26,7 +27,7 @@ def operand(operands: Operands, k: int) -> Any:
 
 def whole_numbers(
     world: World, tensor: Any, key: str, choose: Callable[[], tuple[Any, ...]]
-) -> tuple[Any, ...]:
+) -> tuple[Number, ...]:
     """The elements of a vector: known, or chosen for this case under `key`."""
     if tensor.items is not None:
         return tuple(tensor.items)

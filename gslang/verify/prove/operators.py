@@ -165,7 +165,7 @@ def unknown_function(
     )
 
 
-def cast(world: World, x: Tensor, dtype: Any, how: str = "") -> Tensor:
+def cast(world: World, x: Tensor, dtype: object, how: str = "") -> Tensor:
     """Nothing where the element type is the same, else an unknown function of it."""
     if dtype == x.dtype:
         return x

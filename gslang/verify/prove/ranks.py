@@ -14,7 +14,7 @@ other rules it says nothing.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import field
 from typing import Any
 
@@ -259,7 +259,7 @@ class _Sides:
             raise _Unlike
         return next(iter(found), None)
 
-    def axis(self, tests: dict[str, Any], number: int) -> None:
+    def axis(self, tests: Mapping[str, object], number: int) -> None:
         """An axis that an attribute names."""
         test = tests.get("axis")
         value = _constant(test)
@@ -288,7 +288,7 @@ class _Sides:
             raise _Unlike
         return int(next(iter(said.values()))[1])
 
-    def reduced(self, label: Label | None, tests: dict[str, Any], number: int) -> Label | None:
+    def reduced(self, label: Label | None, tests: Mapping[str, object], number: int) -> Label | None:
         """A sum over axes: of those that are all treated alike, one is enough."""
         if label is None or not self.equal_shapes():
             raise _Unlike
@@ -391,7 +391,9 @@ class _Sides:
                 return ("same", node)
         return test
 
-    def copies(self, operators: Sequence[str], tests: dict[str, Any], labels: list[Label | None]) -> None:
+    def copies(
+        self, operators: Sequence[str], tests: Mapping[str, object], labels: list[Label | None]
+    ) -> None:
         """Holds copied attributes to `same_place`, where the operators have any about axes."""
         if any(set(self.rule.dialect.operators[k].attributes) & _ABOUT_AXES for k in operators):
             for node in {test[1] for test in tests.values() if isinstance(test, tuple) and test[0] == "same"}:

@@ -43,7 +43,7 @@ class Real(Opaque):
 
     __radd__ = __add__
 
-    def __neg__(self) -> Any:
+    def __neg__(self) -> Number:
         return Real(-self.term, self.choices, -self.exact)
 
     def __sub__(self, other: Any) -> Any:
@@ -95,16 +95,16 @@ class Real(Opaque):
         self.choices.bounds.append((value, strict) if holds else (-value, not strict))
         return holds
 
-    def __lt__(self, other: Any) -> bool:
+    def __lt__(self, other: Number) -> bool:
         return self._is(_exact(other) - self.exact, True)
 
-    def __le__(self, other: Any) -> bool:
+    def __le__(self, other: Number) -> bool:
         return self._is(_exact(other) - self.exact, False)
 
-    def __gt__(self, other: Any) -> bool:
+    def __gt__(self, other: Number) -> bool:
         return self._is(self.exact - _exact(other), True)
 
-    def __ge__(self, other: Any) -> bool:
+    def __ge__(self, other: Number) -> bool:
         return self._is(self.exact - _exact(other), False)
 
 
@@ -137,14 +137,14 @@ class Number(Protocol):
         """The number in normal form."""
 
 
-def _exact(value: Any) -> Term:
+def _exact(value: object) -> Term:
     """The number that a rule computes with."""
     if hasattr(value, "real") and not isinstance(value, (int, float)):
         value = value.real()
     return value.exact if isinstance(value, Real) else as_term(value)
 
 
-def as_term(value: Any) -> Term:
+def as_term(value: object) -> Term:
     """A number as a term. Raises `NotProved` for what is none."""
     if isinstance(value, Term):
         return value

@@ -11,7 +11,7 @@ from gslang.verify.prove.dtypes import Dtype, compared
 from gslang.verify.prove.paths import NotProved
 from gslang.verify.prove.reals import as_term
 from gslang.verify.prove.relay_movement import plain_axis, reshaped, transposed
-from gslang.verify.prove.sizes import product
+from gslang.verify.prove.sizes import Number, product
 from gslang.verify.prove.tensors import Index, Tensor, Value, World
 from gslang.verify.prove.terms import ZERO, Term, inverse, of_size, unknown
 from gslang.verify.prove.totals import total
@@ -19,7 +19,7 @@ from gslang.verify.prove.totals import total
 Operands = Sequence[Value]
 
 
-def elementwise(world: World, name: str, operands: Sequence[Tensor], dtype: Any) -> Tensor:
+def elementwise(world: World, name: str, operands: Sequence[Tensor], dtype: object) -> Tensor:
     """A function of the operands' elements, broadcast."""
     if name in _REAL:
         world.need_real(dtype)
@@ -93,7 +93,7 @@ def reduced(world: World, x: Tensor, axes: Sequence[int], keep: bool, kind: str 
     shape = tuple(1 if k in axes else d for k, d in enumerate(x.shape) if keep or k not in axes)
 
     def at(index: Index) -> Term:
-        places: list[Any] = []
+        places: list[Number] = []
         variables = []
         rest = iter(index)
         for k, size in enumerate(x.shape):
@@ -164,7 +164,7 @@ def _log_softmax(world: World, operands: Operands, attrs: Attrs) -> Value:
     )
 
 
-def collapse(world: World, x: Tensor, shape: Sequence[Any]) -> Tensor:
+def collapse(world: World, x: Tensor, shape: Sequence[Number]) -> Tensor:
     """Summed down to a shape that broadcasts to that of x."""
     world.need_true(len(shape) <= len(x.shape), "a sum to more dimensions")
     extra = len(x.shape) - len(shape)
@@ -257,14 +257,14 @@ def _batch_matmul(world: World, operands: Operands, attrs: Attrs) -> Value:
     return multiplied(world, taken_as(world, a, dtype), taken_as(world, b, dtype), dtype)
 
 
-def multiplied(world: World, a: Tensor, b: Tensor, dtype: Any) -> Tensor:
+def multiplied(world: World, a: Tensor, b: Tensor, dtype: object) -> Tensor:
     """A product of matrices with broadcast batches (both of rank 2 or more)."""
     world.need_equal(a.shape[-1], b.shape[-2], "the inner sizes of a matrix product")
     batch = world.broadcast(a.shape[:-2], b.shape[:-2])
     left, right = (*batch, *a.shape[-2:]), (*batch, *b.shape[-2:])
 
     def at(index: Index) -> Term:
-        def body(k: Any) -> Term:
+        def body(k: Number) -> Term:
             return world.element(a, left, (*index[:-1], k)) * world.element(
                 b, right, (*index[:-2], k, index[-1])
             )
@@ -279,7 +279,7 @@ def multiplied(world: World, a: Tensor, b: Tensor, dtype: Any) -> Tensor:
 SPATIAL = {1: "W", 2: "HW", 3: "DHW"}
 
 
-def _numbers(value: Any, rank: int) -> tuple[Any, ...]:
+def _numbers(value: object, rank: int) -> tuple[Number, ...]:
     items = value if isinstance(value, tuple) else (value,)
     return items * rank if len(items) == 1 else items
 
@@ -324,14 +324,14 @@ def _convolution(rank: int) -> Any:
 
 
 def convolved(
-    world: World, x: Tensor, w: Tensor, strides: Any, dilation: Any, pads: Any, groups: Any
+    world: World, x: Tensor, w: Tensor, strides: Any, dilation: Any, pads: Any, groups: Number
 ) -> Tensor:
     """Data N C …, kernel O I …: a sum over the input channels of a group and the window, of what is inside.
     """
     facts = world.facts
     world.need(groups - 1, "groups")
     world.need_equal(x.shape[1], w.shape[1] * groups, "the channels of a convolution")
-    per_group: Any = w.shape[0]
+    per_group: Number = w.shape[0]
     if not (type(groups) is int and groups == 1):
         per_group = facts.normal(w.shape[0]) // facts.normal(groups)
         world.need_equal(per_group * groups, w.shape[0], "groups do not divide the output channels")
@@ -347,7 +347,7 @@ def convolved(
     def at(index: Index) -> Term:
         channel = facts.position(facts.normal(w.shape[1]), bound=True)
         window = [facts.position(facts.normal(k), bound=True) for k in w.shape[2:]]
-        group: Any = 0
+        group: Number = 0
         if not (type(groups) is int and groups == 1):
             group = facts.normal(index[1]) // facts.normal(per_group)
         places, conditions = [], []

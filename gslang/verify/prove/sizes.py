@@ -35,7 +35,7 @@ class Knowledge(ABC):
         """⌊a / b⌋ for positive b."""
 
     @abstractmethod
-    def parts_of(self, name: str) -> tuple[Any, ...]:
+    def parts_of(self, name: str) -> tuple[Number, ...]:
         """The parts of a composed quantity."""
 
 
@@ -103,15 +103,15 @@ class Size:
 
     __rtruediv__ = __truediv__
 
-    def __pow__(self, other: Any) -> Any:
+    def __pow__(self, other: Number) -> Number:
         if type(other) is not int or other < 0:
             raise NotProved("a power of a size")
-        result: Any = 1
+        result: Number = 1
         for _ in range(other):
             result = result * self
         return result
 
-    def __abs__(self) -> Any:
+    def __abs__(self) -> Number:
         return self if self >= 0 else -self
 
     def __eq__(self, other: object) -> bool:
@@ -120,16 +120,16 @@ class Size:
     def __ne__(self, other: object) -> bool:
         return not self == other
 
-    def __ge__(self, other: Any) -> Any:
+    def __ge__(self, other: Number) -> Number:
         return _other(other) if not is_number(other) else self.facts.at_least(self, other)
 
-    def __le__(self, other: Any) -> Any:
+    def __le__(self, other: Number) -> Number:
         return _other(other) if not is_number(other) else self.facts.at_least(other, self)
 
-    def __gt__(self, other: Any) -> Any:
+    def __gt__(self, other: Number) -> Number:
         return _other(other) if not is_number(other) else not self.facts.at_least(other, self)
 
-    def __lt__(self, other: Any) -> Any:
+    def __lt__(self, other: Number) -> Number:
         return _other(other) if not is_number(other) else not self.facts.at_least(self, other)
 
 
@@ -203,7 +203,7 @@ def divide(a: Number, b: Number, facts: Knowledge) -> tuple[Any, Any]:
     lead = max(divisor, key=lambda p: (len(p), p))
     factor = divisor[lead]
     quotient: Terms = {}
-    rest: Any = a
+    rest: Number = a
     for _ in range(32):
         found = None
         for p, c in sorted(terms_of(rest).items(), key=lambda item: (-len(item[0]), item[0])):
@@ -235,7 +235,7 @@ def linear(value: Number, name: str, facts: Knowledge) -> tuple[Any, Any] | None
 
 def product(values: Iterable[Number]) -> Any:
     """Of all values; 1 without any."""
-    result: Any = 1
+    result: Number = 1
     for value in values:
         result = result * value
     return result

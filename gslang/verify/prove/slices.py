@@ -14,7 +14,7 @@ from typing import Any
 from gslang.base.quick_dataclass import dataclass
 from gslang.verify.prove.opaque import Opaque
 from gslang.verify.prove.paths import Impossible, NotProved
-from gslang.verify.prove.sizes import text_of
+from gslang.verify.prove.sizes import Number, text_of
 from gslang.verify.prove.tensors import Tensor, World
 from gslang.verify.prove.terms import Term
 
@@ -37,7 +37,7 @@ def nonzero(world: World, name: str = "step") -> Any:
     return size if world.facts.choices.choose(2) == 0 else -size
 
 
-def is_forward(world: World, step: Any) -> bool:
+def is_forward(world: World, step: Number) -> bool:
     """True if a step is above 0. Raises `NotProved` where it may be 0."""
     if world.facts.at_least(step, 1):
         return True
@@ -48,7 +48,7 @@ def is_forward(world: World, step: Any) -> bool:
     raise NotProved("a step may be 0")
 
 
-def range_of(world: World, begin: Any, end: Any, step: Any, size: Any) -> Range:
+def range_of(world: World, begin: Number | None, end: Number | None, step: Number, size: Number) -> Range:
     """The part of an axis that `begin:end:step` takes; None for a bound that is left out."""
     forward = is_forward(world, step)
     first, last = (0, size) if forward else (-1, size - 1)  # bounds are moved between these
@@ -80,7 +80,7 @@ def taken(world: World, x: Tensor, axis: int, part: Range) -> Tensor:
     """Those positions of an axis."""
     facts = world.facts
 
-    def at(index: tuple[Any, ...]) -> Term:
+    def at(index: tuple[Number, ...]) -> Term:
         # there is an element, so a last one
         if part.room is not None and facts.proves(facts.normal(part.count - 1)):
             last = part.start + part.step * (part.count - 1)
@@ -96,18 +96,18 @@ class OpenSlice(Opaque):
     the same size.
     """
 
-    def __init__(self, world: World, shape: Sequence[Any]) -> None:
+    def __init__(self, world: World, shape: Sequence[Number]) -> None:
         self.world, self.rank = world, len(shape)
         self.ranges: list[tuple[int, Any, Range]] = []  # (axis, its size, what is taken)
         self.of(shape)
 
-    def of(self, shape: Sequence[Any]) -> list[Range]:
+    def of(self, shape: Sequence[Number]) -> list[Range]:
         """The part that is taken of each axis of a tensor of this shape."""
         if self.rank != len(shape):
             raise NotProved("a slice is copied to a tensor of another rank")
         return [self._range(axis, size) for axis, size in enumerate(shape)]
 
-    def _range(self, axis: int, size: Any) -> Range:
+    def _range(self, axis: int, size: Number) -> Range:
         facts = self.world.facts
         for place, other, found in self.ranges:
             if place == axis and text_of(facts.normal(other)) == text_of(facts.normal(size)):

@@ -15,6 +15,7 @@ from gslang.verify.prove.dtypes import Dtype, takes
 from gslang.verify.prove.opaque import Opaque, unanswered
 from gslang.verify.prove.paths import Impossible, NotProved
 from gslang.verify.prove.reals import Real, Token
+from gslang.verify.prove.sizes import Number
 from gslang.verify.prove.tensors import Tensor, Value, World
 from gslang.verify.prove.terms import Term, number, read
 
@@ -62,7 +63,7 @@ class Leaf:
             if fraction is not None and fraction.denominator != 1 and not world.is_real(self.dtype):
                 raise Impossible  # no whole number is one half
 
-            def at(index: tuple[Any, ...]) -> Term:
+            def at(index: tuple[Number, ...]) -> Term:
                 if self.value is not None:
                     return self.value
                 element = read(self.name, tuple(world.facts.normal(k) for k in index))
@@ -266,7 +267,7 @@ class SymbolicGraph:
         self.types = Types(self)
         self.kinds: dict[int, tuple[str, ...]] = {}  # of inputs: what they may be in this case
 
-    def add(self, op: Any, operands: tuple[int, ...], attrs: Attributes, value: Any) -> int:
+    def add(self, op: Any, operands: tuple[int, ...], attrs: Attributes, value: object) -> int:
         """A new node, which is returned."""
         self.op.append(op)
         self.operands.append(operands)
@@ -278,7 +279,7 @@ class SymbolicGraph:
         """The value of a node."""
         return self._resolved(self.values[node])
 
-    def _resolved(self, value: Any) -> Value:
+    def _resolved(self, value: object) -> Value:
         if isinstance(value, (Leaf, Pending)):
             return value.resolved()
         if isinstance(value, tuple):

@@ -23,7 +23,7 @@ from gslang.verify.prove.tensors import Tensor, Value, constant
 from gslang.verify.prove.values import FamilyValues, instances_of
 
 
-def _is_whole(value: Any) -> bool:
+def _is_whole(value: object) -> bool:
     """True if a value is a whole number, or made of elements of constants by sums and products."""
     if isinstance(value, float):
         return value.is_integer()
@@ -140,7 +140,7 @@ class Target:
             case other:
                 raise NotProved(f"{type(other).__name__} in a target")
 
-    def constant(self, made: ir.MakeConst, dtype: Any) -> Value:
+    def constant(self, made: ir.MakeConst, dtype: object) -> Value:
         """A constant of the target; `dtype`: that of the operands beside it."""
         value = self.case.value(made.value)
         if made.dtype is not None:

@@ -53,7 +53,7 @@ class World:
         # element types that are the same in every sensible graph, and the words for that
         self.mostly_alike: list[tuple[Any, Any, str]] = []
         self.slices: dict[tuple[int, ...], Any] = {}  # identities of operands → what they take of a tensor
-        self.kept: list[Any] = []  # what these identities belong to
+        self.kept: list[object] = []  # what these identities belong to
         self.clipped = False  # whether a bound of a slice was left as it is written
         self.ranks_limited = False  # whether `most` had a say
         self.whole = False  # whether some open element type holds whole numbers in this case
@@ -86,14 +86,14 @@ class World:
         elif not self.facts.at_least(value, 0):
             raise NotProved(f"{what}: {text_of(self.facts.normal(value))} may be below 0")
 
-    def need_same_dtype(self, a: Any, b: Any) -> None:
+    def need_same_dtype(self, a: object, b: object) -> None:
         """Element types that an operator demands to be equal."""
         if self.reading:
             unify(a, b)
         elif not self.same_dtype(a, b):
             raise NotProved("the element types of the target's operands may differ")
 
-    def same_dtype(self, a: Any, b: Any) -> bool:
+    def same_dtype(self, a: object, b: object) -> bool:
         """True if two element types are equal: known, or taken for granted, which is noted then."""
         known = compared(a, b)
         if known is not None:
@@ -105,7 +105,7 @@ class World:
                 return True
         return False
 
-    def need_types(self, signature: Signature, operands: Sequence[Any]) -> None:
+    def need_types(self, signature: Signature, operands: Sequence[object]) -> None:
         """Element types that an operator takes by its declaration."""
         specs = signature.operands
         for k, operand in enumerate(operands):
@@ -119,13 +119,13 @@ class World:
                 raise NotProved(f"`{signature.name}` may not take the element type of `{spec.name}`")
             restrict(operand.dtype, allowed)
 
-    def is_real(self, dtype: Any) -> bool:
+    def is_real(self, dtype: object) -> bool:
         """True if an element type holds real numbers; a case where it is open."""
         numbers, is_open = numbers_of(dtype)
         self.whole = self.whole or is_open and numbers != REAL
         return numbers == REAL
 
-    def need_real(self, dtype: Any) -> None:
+    def need_real(self, dtype: object) -> None:
         """An operator that means something else for integers."""
         if not self.is_real(dtype):
             raise NotProved("arithmetic of whole numbers that rounds")
@@ -220,7 +220,7 @@ class World:
                 raise NotProved(f"dimensions do not broadcast: {text_of(a)} and {text_of(b)}")
         return facts.join(facts.normal(a), facts.normal(b))
 
-    def _fit(self, a: Any, b: Any) -> bool:
+    def _fit(self, a: Number, b: Number) -> bool:
         facts = self.facts
         a, b = facts.normal(a), facts.normal(b)
         if (
@@ -234,17 +234,17 @@ class World:
             for x, y in facts.fitting_sizes
         )
 
-    def broadcast(self, *shapes: Sequence[Any]) -> tuple[Any, ...]:
+    def broadcast(self, *shapes: Sequence[Number]) -> tuple[Any, ...]:
         """The shape that several shapes broadcast to."""
         rank = max(len(s) for s in shapes)
-        result: list[Any] = [1] * rank
+        result: list[Number] = [1] * rank
         for shape in shapes:
             for k, size in enumerate(shape):
                 place = rank - len(shape) + k
                 result[place] = self.joined(result[place], size)
         return tuple(result)
 
-    def element(self, tensor: Tensor, shape: Sequence[Any], index: Index) -> Term:
+    def element(self, tensor: Tensor, shape: Sequence[Number], index: Index) -> Term:
         """The element of `tensor`, broadcast to `shape`, at an index."""
         if tensor.splat is not None:
             return tensor.splat
@@ -256,7 +256,7 @@ class World:
             places.append(position if text_of(own) == text_of(result) else self.facts.within(position, own))
         return tensor.at(tuple(places))
 
-    def same_shape(self, a: Sequence[Any], b: Sequence[Any]) -> bool:
+    def same_shape(self, a: Sequence[Number], b: Sequence[Number]) -> bool:
         """True if two shapes are known to be equal, without asking."""
         return len(a) == len(b) and all(
             text_of(self.facts.normal(x)) == text_of(self.facts.normal(y)) for x, y in zip(a, b)
@@ -291,7 +291,7 @@ class World:
 
     # ── row-major order ──
 
-    def flat_at(self, tensor: Tensor, position: Any) -> Term:
+    def flat_at(self, tensor: Tensor, position: Number) -> Term:
         """The element at a position in row-major order."""
         if tensor.splat is not None:
             return tensor.splat
@@ -299,7 +299,7 @@ class World:
             return tensor.flat(position)
         return tensor.at(self.unravelled(position, tensor.shape))
 
-    def unravelled(self, position: Any, shape: Sequence[Any]) -> Index:
+    def unravelled(self, position: Number, shape: Sequence[Number]) -> Index:
         """The index of a position in row-major order."""
         index = []
         for k, size in enumerate(shape):
@@ -336,6 +336,6 @@ def _factors(term: Term, condition: str) -> Iterator[tuple[Term, str]]:
     yield term, condition
 
 
-def constant(value: Term, shape: Sequence[Any], dtype: Any) -> Tensor:
+def constant(value: Term, shape: Sequence[Number], dtype: object) -> Tensor:
     """A tensor whose elements are all equal."""
     return Tensor(tuple(shape), dtype, lambda index: value, None, value)

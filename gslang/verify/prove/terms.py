@@ -161,7 +161,7 @@ def of_size(value: Number) -> Term:
     return result
 
 
-def read(name: str, index: tuple[Any, ...]) -> Term:
+def read(name: str, index: tuple[Number, ...]) -> Term:
     """An element of an input."""
     return of_atom(Atom("read", name, index, f"{name}[{', '.join(map(text_of, index))}]"))
 
@@ -248,7 +248,7 @@ def rebuilt(value: Term, change: Callable[[Atom], Term]) -> Term:
     return result
 
 
-def sizes_of(atom: Atom) -> Iterable[Any]:
+def sizes_of(atom: Atom) -> Iterable[Number]:
     """All sizes and positions in an atom, those inside its arguments included."""
     for argument in atom.args:
         if isinstance(argument, Term):

@@ -83,7 +83,7 @@ def is_raw() -> bool:
     return _now[-1].raw
 
 
-def use(law: str, **binding: Any) -> None:
+def use(law: str, **binding: object) -> None:
     """A law is used as it is stated, with these terms for its letters."""
     uses = _now[-1]
     uses.names.add(law)

@@ -46,7 +46,7 @@ def watched(rule: ir.CheckedRule) -> tuple[ir.CheckedRule, dict[int, int], list[
     conditions = {id(goal.condition): goal.condition for goal in wanted}
     numbers = {key: len(rule.lets) + k for k, key in enumerate(conditions)}
 
-    def changed(item: Any, whole: bool = False) -> Any:
+    def changed(item: object, whole: bool = False) -> Any:
         if id(item) in numbers and not whole:
             return ir.Let(ir.OWN, numbers[id(item)])
         if isinstance(item, tuple):

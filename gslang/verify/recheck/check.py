@@ -15,7 +15,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from random import Random
-from typing import Any
 
 from gslang.base.open_types import JsonObject
 from gslang.base.quick_dataclass import dataclass
@@ -57,7 +56,7 @@ class Checked:
     untried: int = 0
 
 
-def check(document: Any, content: str | None = None) -> Checked:
+def check(document: object, content: str | None = None) -> Checked:
     """The extent to which a certificate was checked.
 
     `content`: the digest of the rule that it should be about. Raises `Refused`.

@@ -207,7 +207,7 @@ def term_from(value: Any) -> Term:
         raise error if isinstance(error, Malformed) else Malformed(f"no term: {error}") from error
 
 
-def _exponent(value: Any) -> int:
+def _exponent(value: object) -> int:
     if type(value) is not int or not 0 < abs(value) <= 64:
         raise Malformed(f"{value!r} is no exponent")
     return value
