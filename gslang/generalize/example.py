@@ -13,6 +13,7 @@ from itertools import permutations
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from gslang.base.diagnostics import InputError
 from gslang.base.quick_dataclass import dataclass
@@ -199,14 +200,9 @@ class _Writer:
                 if np.array_equal(other, value):
                     return known
             for (a, x), (b, y) in permutations(self.constants.items(), 2):
-                for sign, combined in (
-                    ("+", np.add), ("*", np.multiply), ("-", np.subtract), ("/", np.divide),
-                ):
-                    with np.errstate(all="ignore"):
-                        if np.broadcast_shapes(x.shape, y.shape) == value.shape and np.allclose(
-                            combined(x, y), value, rtol=1e-5
-                        ):
-                            return f"({a} {sign} {b})"
+                sign = _sign(x, y, value)
+                if sign:
+                    return f"({a} {sign} {b})"
         if value.size > _MOST_NUMBERS or value.ndim > 1 and value.size > 1:
             raise NoRule("a constant of the second graph does not follow from those of the first one")
         if self.is_source and value.size == 1:
@@ -240,6 +236,21 @@ class _Writer:
         """A source states all attributes, a target those that are no defaults."""
         signature = self.dialect.operators[self.graph.op[node]]
         return self.is_source or attribute not in signature.defaults or signature.defaults[attribute] != value
+
+
+def _sign(x: NDArray[Any], y: NDArray[Any], value: NDArray[Any]) -> str:
+    """The operation that makes a constant of two others, element by element; empty if there is none."""
+    try:
+        shape = np.broadcast_shapes(x.shape, y.shape)
+    except ValueError:
+        return ""
+    operations = (("+", np.add), ("*", np.multiply), ("-", np.subtract), ("/", np.divide))
+    with np.errstate(all="ignore"):
+        found = (
+            sign for sign, combined in operations
+            if shape == value.shape and np.allclose(combined(x, y), value, rtol=1e-5)
+        )
+        return next(found, "")
 
 
 def _letters() -> Iterator[str]:
