@@ -12,7 +12,7 @@ from gslang.check.module_files import module_names
 from gslang.verify.verdict import Settings, verify_now
 
 PAGE = Path(__file__).parent.parent.parent / "docs" / "rules.md"
-PACKAGES = ["std.relay", "std.onnx", "std.onnxruntime"]
+PACKAGES = ["std.relay", "std.onnx", "std.onnxruntime", "std.discovered"]
 QUICK = Settings(seconds=1.5, wanted=3, proof_steps=0)
 ACCEPTED = ("tested", "exact", "proved")
 
