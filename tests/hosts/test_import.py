@@ -29,7 +29,7 @@ REPAIRS: dict[str, str | None] = {
     "softmax_softmax": "x.shape[-1] == 1",
     "concat_concat": "",
     "mul_div": "x.dtype in",
-    "sub_swap": "",
+    "sub_swap": None,
     "conv_conv": "n2.strides == n1.strides",
     "relu_add": "",
     "flatten_flatten": "n2.axis == 1",
