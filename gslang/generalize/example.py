@@ -200,7 +200,7 @@ class _Writer:
                 if np.array_equal(other, value):
                     return known
             for (a, x), (b, y) in permutations(self.constants.items(), 2):
-                sign = _sign(x, y, value)
+                sign = sign_of(x, y, value)
                 if sign:
                     return f"({a} {sign} {b})"
         if value.size > _MOST_NUMBERS or value.ndim > 1 and value.size > 1:
@@ -238,7 +238,7 @@ class _Writer:
         return self.is_source or attribute not in signature.defaults or signature.defaults[attribute] != value
 
 
-def _sign(x: NDArray[Any], y: NDArray[Any], value: NDArray[Any]) -> str:
+def sign_of(x: NDArray[Any], y: NDArray[Any], value: NDArray[Any]) -> str:
     """The operation that makes a constant of two others, element by element; empty if there is none."""
     try:
         shape = np.broadcast_shapes(x.shape, y.shape)

@@ -74,3 +74,14 @@ def test_a_selection(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None
     assert main(["check", str(path)]) == 0
     assert main(["from-example", str(out), "--select", "nowhere"]) == 3
     assert "no node `nowhere`" in capsys.readouterr().err
+
+
+def test_constants_made_of_two_others() -> None:
+    import numpy as np
+
+    from gslang.generalize.example import sign_of
+
+    a, b = np.array([[1.0, 2.0]]), np.array([3.0, 5.0])
+    assert sign_of(a, b, a + b) == "+" and sign_of(a, b, a - b) == "-" and sign_of(a, b, a / b) == "/"
+    assert sign_of(a, b, np.array([3.0, 10.0])) == ""  # a row is no vector
+    assert sign_of(np.ones((2, 3)), np.ones((3, 4)), np.ones((2, 4))) == ""  # these do not broadcast
