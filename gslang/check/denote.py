@@ -102,7 +102,8 @@ def denote(low: Lowering, expr: n.Expr, ordered: bool = False) -> Denotation:
         case n.Match():
             return _match(low, expr)
         case n.Hole():
-            low.stop("E0506", "`_` is only allowed in constraints of a source pattern", expr.span)
+            mend = "for any tensor, write `any`" if low.side == "source" else None
+            low.stop("E0506", "`_` is only allowed in constraints of a source pattern", expr.span, mend)
         case n.OperatorKind():
             return chains.operator_of_instance(low, expr)
         case n.Star():
