@@ -38,6 +38,8 @@ def evaluate_onnx_node(graph: Graph, node: int, operands: list[Any]) -> Any:
             return _shape(operands[0], **graph.attrs[node])
         if graph.op[node] == "Split" and len(operands) > 1 and operands[1] is not None:
             _check_parts(graph, node, operands)
+        if graph.op[node] == "Attention":
+            _check_batches(graph, node, operands)
         names, several, evaluator, feeds = _prepared(graph, node, operands)
         results = evaluator.run(None, feeds)
     except EvaluationError:
@@ -77,6 +79,14 @@ def _check_parts(graph: Graph, node: int, operands: list[Any]) -> None:
 
 
 # before operator set 13, which the reference does not know
+def _check_batches(graph: Graph, node: int, operands: list[Any]) -> None:
+    """Raise `EvaluationError` for an attention across batches, which the reference broadcasts."""
+    if len({operand.shape[:1] for operand in operands[:3]}) > 1:
+        raise EvaluationError(
+            f"`Attention` of {graph.label(node)} cannot be computed: its operands are of different batches"
+        )
+
+
 _ON_A_MATRIX: Final = ("Softmax", "LogSoftmax", "Hardmax")
 
 

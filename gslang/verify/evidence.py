@@ -26,7 +26,6 @@ from gslang.verify.instances import (
 )
 from gslang.verify.own_tests import graphs_near, test_graphs
 from gslang.verify.prove.prove import STEPS
-from gslang.verify.reads import names_types
 from gslang.verify.variety import varied
 
 _MOST_ATTEMPTS = 60  # to draw an instance, for each that is wanted
@@ -183,7 +182,6 @@ def _constant_attributes(rule: CheckedRule, evidence: Evidence) -> list[str]:
     ]
 
 
-WRAPPING = "wrapping integers"  # begins a note of `unvaried`
 _MOST_WITHOUT_RANKS = 8
 _MOST_TOWARDS = 40  # attempts to make one decision go one way
 _MOST_STRESSED = 24  # attempts to make one attribute matter
@@ -208,20 +206,6 @@ def _look_at(rule: CheckedRule, instance: Instance, settings: Settings, evidence
     why = refutes(finding, settings.special)
     if why and finding.numbers is False and not fits_its_types(instance.before, rule.dialect, settings.seed):
         return  # operands that the operator does not take
-    types = _whole_types(instance) if why and not names_types(rule) else ""
-    if types:
-        twin = instance.in_floats()
-        if twin is None or twin.after is None or _whole_types(twin):
-            why = ""
-        else:
-            instance, finding = (
-                twin, compare(twin.before, twin.after, rule.dialect, rule.approximate, settings.seed),
-            )
-            why = refutes(finding, settings.special)
-    if types and not why:
-        note = f"{WRAPPING}: the sides differ for {types}"
-        evidence.unvaried += [note] if note not in evidence.unvaried else []
-        return
     if why:
         evidence.bad.append((instance, finding, why))
         return
@@ -242,23 +226,6 @@ def _look_at(rule: CheckedRule, instance: Instance, settings: Settings, evidence
 
 def _misfit(instance: Instance) -> str:
     return f"the target does not fit the source: {instance.failure}"
-
-
-def _whole_types(instance: Instance) -> str:
-    """The types of whole numbers that values were drawn in or become; empty without any.
-
-    Indices and counts that operators give are none.
-    """
-    drawn = [f.removeprefix("dtype ") for f in instance.features if f.startswith("dtype ")]
-    given = [
-        v
-        for attrs in instance.before.attrs
-        for name, v in (attrs or {}).items() if name in ("out_dtype", "dtype", "output_dtype", "to")
-    ]
-    return ", ".join(sorted({
-        dtype
-        for dtype in (*drawn, *given) if isinstance(dtype, str) and dtype.startswith(("int", "uint"))
-    }))
 
 
 def refutes(finding: Finding, special: bool = False) -> str:

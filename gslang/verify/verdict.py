@@ -33,7 +33,7 @@ from gslang.engine.limits import RuleFailed
 from gslang.formats.json_graph import write_json
 from gslang.graph.graph import Graph
 from gslang.verify.compare import NOT_COMPUTED, Finding
-from gslang.verify.evidence import WRAPPING, Evidence, Settings, gather
+from gslang.verify.evidence import Evidence, Settings, gather
 from gslang.verify.exact import BOUND
 from gslang.verify.instances import Instance
 from gslang.verify.paste import as_test
@@ -157,9 +157,7 @@ def _judged(
         )
     capped = "; not varied: " + "; ".join(evidence.unvaried[:_MOST_NAMED]) if evidence.unvaried else ""
     nearness = ", where `close` is equality" if _has_nearness(rule) else ""
-    # a rule is applied to whole numbers, too, unless it says otherwise
-    wraps = any(note.startswith(WRAPPING) for note in evidence.unvaried)
-    if name in ("exact", "tested") and settings.proof_steps and not wraps:
+    if name in ("exact", "tested") and settings.proof_steps:
         try:
             proof = prove(rule, settings.proof_steps)
         except NotProved:

@@ -24,8 +24,8 @@ NAMES = [
 RIGHT = {"pad_mode_relu"}  # absent is absent in a graph, too: what is added is 0, or a copy
 SOME = [
     "conv_group3", "upsample_twice", "sum_unsorted", "batch_three", "stack_end", "log_product", "max_of_next",
-    "round_cast", "cast_int8_back", "dropout_any", "rank_seven", "op_of_input", "isinf_swap",
-    "userop_optional", "slice_step", "slice_back",
+    "cast_through_double", "round_cast", "cast_int8_back", "dropout_any", "rank_seven", "op_of_input",
+    "isinf_swap", "userop_optional", "slice_step", "slice_back",
 ]
 
 

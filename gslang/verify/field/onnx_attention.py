@@ -113,6 +113,8 @@ def _attention(call: Call) -> Any:
         raise NoField("attention with lengths of padding or a precision of its own")
     if any(attrs.get(name, -1) not in (None, -1) for name in ("left_window_size", "right_window_size")):
         raise NoField("attention in a window")
+    if not q.shape[0] == k.shape[0] == v.shape[0]:
+        raise NoField("attention across batches")
     flat = len(q.shape) == 3
     if flat:
         heads, others = int(attrs["q_num_heads"]), int(attrs["kv_num_heads"])
