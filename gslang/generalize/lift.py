@@ -91,9 +91,12 @@ def _opened(source: Source, name: str, rule: ir.CheckedRule) -> Lift:
     edits: dict[tuple[int, int], str] = {}
     for call in _calls(item.target):
         operator = call.callee.span.text
-        if operator not in givers or any(isinstance(a, n.Spread) for a in call.arguments):
+        declared, given = rule.dialect.get(operator), values.get(operator, {})
+        if (
+            operator not in givers or declared is None  # a function of the file
+            or any(isinstance(a, n.Spread) for a in call.arguments)
+        ):
             continue
-        declared, given = rule.dialect.operators[operator], values.get(operator, {})
         stated = {
             a.name: literal(a.value)
             for a in call.arguments if isinstance(a, n.Keyword) and a.name in declared.attributes

@@ -11,6 +11,7 @@ from gslang.api import parse_rules
 from gslang.base.source import Source
 from gslang.cli.main import main
 from gslang.generalize.draft import Condition, NoDraft, draft_of
+from gslang.generalize.lift import lifts
 from gslang.generalize.refine import Generalized, Settings, generalize, generalize_in
 from gslang.generalize.weakest import Column, weakest
 
@@ -125,3 +126,12 @@ def test_verify_says_who_helps(tmp_path: Path, capsys: pytest.CaptureFixture[str
     rules.write_text("dialect relay;\nrule zero(x, z: const): x + z => x;\n")
     assert main(["verify", str(rules)]) == 1
     assert "help: `gslc generalize" in capsys.readouterr().out
+
+
+def test_functions_of_the_file_are_no_operators() -> None:
+    text = (
+        "dialect relay;\nfn twice(x, y) = nn.matmul(x, y, transpose_a = false);\n"
+        "rule r(x, y, z) { s = twice(x, y); twice(s, z) => t = twice(y, z); twice(x, t) }\n"
+    )
+    rule = parse_rules(text).known["r"]
+    assert lifts(rule.span.source, "r", rule) == []
