@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from gslang.base.atomic_write import together
 from gslang.base.diagnostics import InputError
-from gslang.cli.graph_output import add_output_options, output_graph
+from gslang.cli.graph_output import add_output_options, output_graph, target_format
 from gslang.cli.inputs import inputs_for
 from gslang.cli.latency import as_text, latency_of, refuse_without_runtime
 from gslang.cli.main import ExitCode
@@ -204,7 +204,7 @@ def run_one(options: argparse.Namespace) -> int:
         from gslang.search.cost.tables import table_of
 
         table = table_of(options.cost)
-    if options.provenance and _target_format(options, graph) == "relay":
+    if options.provenance and target_format(options, graph) == "relay":
         sys.stderr.write(
             "warning: Relay text has no place for what `--provenance` says\n"
             "  help: write JSON, with --output-format json\n"
@@ -251,13 +251,13 @@ def run_one(options: argparse.Namespace) -> int:
     with together():
         if code == ExitCode.FINE or options.force:
             writing = perf_counter()
-            output_graph(result.graph, options, _target_format(options, graph))
+            output_graph(result.graph, options, target_format(options, graph))
             result.seconds["write"] = perf_counter() - writing
         if options.report:
             report = json.dumps(result.report(), indent=2, ensure_ascii=False) + "\n"
             sys.stdout.write(report) if options.report == "-" else _write_file(options.report, report)
         if trace is not None:
-            trace.save(_target_format(options, graph))
+            trace.save(target_format(options, graph))
         if history is not None:
             from gslang.cli.page_output import write_page
 
@@ -406,19 +406,6 @@ def _numbers_agree(
                 f"  `{name}`, which was applied, is marked `@changes`: {rules.known[name].changes}\n"
             )
     return agreement.equal
-
-
-def _target_format(options: argparse.Namespace, graph: Graph) -> str:
-    """The format that the graph is written in: by default that in which it came."""
-    from gslang.formats.registry import format_of
-
-    if options.output is not None and options.output != "-":
-        return format_of(options.output, options.output_format)
-    read_as = (
-        ("relay" if "relay" in graph.meta else "json") if options.graph == "-"
-        else format_of(options.graph, options.input_format)
-    )
-    return str(options.output_format or options.input_format or read_as)
 
 
 def _write_file(path: str, text: str) -> None:

@@ -14,7 +14,7 @@ import warnings
 
 from gslang.base.diagnostics import InputError
 from gslang.cli.main import ExitCode
-from gslang.cli.option_types import natural, positive
+from gslang.cli.option_types import add_inference_options
 from gslang.cli.shared import add_graph_options, load_graph
 
 
@@ -28,18 +28,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--name", default="example", metavar="NAME", help="of the rule (example)")
     parser.add_argument("-o", "--output", metavar="FILE", help="write the rule file here")
-    parser.add_argument(
-        "--seconds", type=positive, default=60, metavar="S",
-        help="the most processor time for one reading, without verdicts (60)",
-    )
-    parser.add_argument(
-        "--instances", type=positive, default=20, metavar="N",
-        help="how many instances to try conditions on (20)",
-    )
-    parser.add_argument(
-        "--seed", type=natural, default=0, metavar="N", help="of the instances and values (0)"
-    )
-    parser.add_argument("--format", choices=("text", "json"), default="text")
+    add_inference_options(parser, "one reading")
     add_graph_options(parser)
 
 

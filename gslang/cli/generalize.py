@@ -14,7 +14,7 @@ import warnings
 from typing import TYPE_CHECKING
 
 from gslang.cli.main import ExitCode
-from gslang.cli.option_types import natural, positive
+from gslang.cli.option_types import add_inference_options
 from gslang.cli.usable_rules import add_extern_option, usable_rules
 
 if TYPE_CHECKING:
@@ -30,18 +30,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--no-lift", action="store_true", help="only add conditions; leave what the rule fixes as it is"
     )
-    parser.add_argument(
-        "--seconds", type=positive, default=60, metavar="S",
-        help="the most processor time for one rule, without verdicts (60)",
-    )
-    parser.add_argument(
-        "--instances", type=positive, default=20, metavar="N",
-        help="how many instances to try conditions on (20)",
-    )
-    parser.add_argument(
-        "--seed", type=natural, default=0, metavar="N", help="of the instances and values (0)"
-    )
-    parser.add_argument("--format", choices=("text", "json"), default="text")
+    add_inference_options(parser, "one rule")
     add_extern_option(parser)
 
 

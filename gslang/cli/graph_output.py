@@ -39,6 +39,19 @@ def output_graph(graph: Graph, options: argparse.Namespace, to_stdout: str) -> N
         _output(graph, options, to_stdout)
 
 
+def target_format(options: argparse.Namespace, graph: Graph) -> str:
+    """The format that the graph is written in: by default that in which it came."""
+    from gslang.formats.registry import format_of
+
+    if options.output is not None and options.output != "-":
+        return format_of(options.output, options.output_format)
+    read_as = (
+        ("relay" if "relay" in graph.meta else "json") if options.graph == "-"
+        else format_of(options.graph, options.input_format)
+    )
+    return str(options.output_format or options.input_format or read_as)
+
+
 def _output(graph: Graph, options: argparse.Namespace, to_stdout: str) -> None:
     from gslang.formats.registry import format_of, write_graph
 

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from gslang.cli.main import ExitCode
-from gslang.cli.miss_text import miss_lines
+from gslang.cli.miss_text import miss_data, miss_lines
 from gslang.cli.option_types import positive
 from gslang.cli.refusals import refuse_two_stdins
 from gslang.cli.shared import add_define_option, add_graph_options, load_graph
@@ -189,19 +189,10 @@ def _told(name: str, misses: list[tuple[Place, Miss]]) -> str:
 
 
 def _miss_dict(place: Place, miss: Miss) -> dict[str, Any]:
-    line, column = miss.span.line_column
     path, graph = place
     return {
         "rule": miss.rule, **({"body": path} if path else {}),
         "start": graph.label(miss.start) if miss.start >= 0 else None,
         "node": graph.label(miss.node) if miss.node >= 0 else None,
-        "matched": miss.matched,
-        "of": miss.of,
-        "reason": miss.reason,
-        "file": miss.span.source.name,
-        "line": line,
-        "column": column,
-        "expected": miss.expected,
-        "found": miss.found,
-        "help": miss.help or None,
+        **miss_data(miss),
     }

@@ -1,4 +1,4 @@
-"""A near miss of a rule as lines of text."""
+"""A near miss of a rule as lines of text, and as data."""
 
 from __future__ import annotations
 
@@ -20,3 +20,19 @@ def miss_lines(miss: Miss, at: str) -> list[str]:
     lines += [f"  {line}" for line in excerpt(Label(miss.span), width)]
     lines += [f"  {indent} = expected {miss.expected}", f"  {indent} = found    {miss.found}"]
     return [*lines, f"  {indent} = help: {miss.help}"] if miss.help else lines
+
+
+def miss_data(miss: Miss) -> dict[str, object]:
+    """The same for JSON, without where in the graph it is."""
+    line, column = miss.span.line_column
+    return {
+        "matched": miss.matched,
+        "of": miss.of,
+        "reason": miss.reason,
+        "file": miss.span.source.name,
+        "line": line,
+        "column": column,
+        "expected": miss.expected,
+        "found": miss.found,
+        "help": miss.help or None,
+    }

@@ -1,9 +1,9 @@
-"""Types of options: numbers within bounds, with messages that say which."""
+"""Types of options: numbers within bounds, with messages that say which; options that several verbs have."""
 
 from __future__ import annotations
 
 import re
-from argparse import ArgumentTypeError
+from argparse import ArgumentParser, ArgumentTypeError
 from typing import Final
 
 _UNITS: Final = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30}
@@ -41,3 +41,19 @@ def seconds(text: str) -> float:
     if found is None or not 0.001 <= float(text) <= 86_400:
         raise ArgumentTypeError(f"expected seconds from 0.001 to 86400, not `{text}`")
     return float(text)
+
+
+def add_inference_options(parser: ArgumentParser, each: str) -> None:
+    """The options of verbs that infer conditions; `each`: what the time is for."""
+    parser.add_argument(
+        "--seconds", type=positive, default=60, metavar="S",
+        help=f"the most processor time for {each}, without verdicts (60)",
+    )
+    parser.add_argument(
+        "--instances", type=positive, default=20, metavar="N",
+        help="how many instances to try conditions on (20)",
+    )
+    parser.add_argument(
+        "--seed", type=natural, default=0, metavar="N", help="of the instances and values (0)"
+    )
+    parser.add_argument("--format", choices=("text", "json"), default="text")

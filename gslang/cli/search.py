@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 
 from gslang.base.diagnostics import InputError
 from gslang.cli.cost import add_cost_options
-from gslang.cli.graph_output import add_output_options, output_graph
+from gslang.cli.graph_output import add_output_options, output_graph, target_format
 from gslang.cli.main import ExitCode
 from gslang.cli.many import add_many_options, is_one, refuse_cluster, run_many
 from gslang.cli.numbers import compare_graphs, refuse_unknown_sizes, sizes_of
@@ -155,7 +155,7 @@ def run_one(options: argparse.Namespace) -> int:
         raise InputError(str(error), path=options.graph) from None
     seconds = perf_counter() - began
     numbers = _numbers(rules, graph, found, sizes, options) if options.check_numbers else {"checked": False}
-    output_graph(found.graph, options, _format(options, graph))
+    output_graph(found.graph, options, target_format(options, graph))
     if options.html:
         from gslang.cli.page_output import write_text
         from gslang.view.difference import difference_data
@@ -276,19 +276,6 @@ def _numbers(
         "max_abs": agreement.max_abs,
         "max_rel": agreement.max_rel,
     }
-
-
-def _format(options: argparse.Namespace, graph: Graph) -> str:
-    """The format that the graph is written in: by default that in which it came."""
-    from gslang.formats.registry import format_of
-
-    if options.output is not None and options.output != "-":
-        return format_of(options.output, options.output_format)
-    read_as = (
-        ("relay" if "relay" in graph.meta else "json") if options.graph == "-"
-        else format_of(options.graph, options.input_format)
-    )
-    return str(options.output_format or options.input_format or read_as)
 
 
 def _save(found: Found, path: str, weights: str) -> None:

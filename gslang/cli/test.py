@@ -97,19 +97,12 @@ def _explained(outcome: Outcome) -> list[str]:
 
 
 def _reason(outcome: Outcome) -> dict[str, Any] | None:
+    from gslang.cli.miss_text import miss_data
+
     miss = outcome.miss
     if miss is None:
         return None
-    line, column = miss.span.line_column
     return {
         "node": outcome.at or None,
-        "matched": miss.matched,
-        "of": miss.of,
-        "reason": miss.reason,
-        "file": miss.span.source.name,
-        "line": line,
-        "column": column,
-        "expected": miss.expected,
-        "found": miss.found,
-        "help": miss.help or None,
+        **miss_data(miss),
     }

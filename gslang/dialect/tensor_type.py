@@ -6,6 +6,7 @@ on the last two raise `UnknownValue`, which a condition turns into "unknown" (on
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, Final, NoReturn, Union
 
 from gslang.base.diagnostics import InputError
@@ -163,6 +164,30 @@ declare_form(Symbol, lambda value: (value.name,), lambda parts: Symbol(*parts))
 declare_form(TensorType, lambda value: (value.shape, value.dtype), lambda parts: TensorType(*parts))
 declare_form(TupleType, lambda value: (value.fields,), lambda parts: TupleType(*parts))
 Type = Union[TensorType, TupleType]
+
+
+def broadcast(a: Sequence[Dimension], b: Sequence[Dimension]) -> Shape | None:
+    """The shape that two shapes broadcast to, NumPy's way; None if they do not.
+
+    A known size above 1 decides; two unknown ones decide nothing.
+    """
+    rank = max(len(a), len(b))
+    left, right = (1,) * (rank - len(a)) + tuple(a), (1,) * (rank - len(b)) + tuple(b)
+    result: list[Dimension] = []
+    for x, y in zip(left, right):
+        if type(x) is int and x == 1:
+            result.append(y)
+        elif type(y) is int and y == 1:
+            result.append(x)
+        elif type(x) is int and type(y) is int:
+            if x != y:
+                return None
+            result.append(x)
+        elif isinstance(x, Symbol) and x == y:
+            result.append(x)
+        else:
+            result.append(x if type(x) is int else y if type(y) is int else UNKNOWN)
+    return tuple(result)
 
 
 def is_static(shape: Shape | None) -> bool:

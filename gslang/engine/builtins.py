@@ -9,7 +9,8 @@ import math
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
-from gslang.dialect.tensor_type import UNKNOWN, Symbol, UnknownValue
+from gslang.dialect import tensor_type
+from gslang.dialect.tensor_type import UNKNOWN, Dimension, Shape, Symbol, UnknownValue
 from gslang.engine.limits import add, bounded, concatenated, multiply, numbers, zipped
 
 
@@ -71,25 +72,12 @@ def _cumsum(items: Iterable[object]) -> tuple[Any, ...]:
     return bounded(tuple(result))  # type: ignore[no-any-return]
 
 
-def broadcast(a: Sequence[object], b: Sequence[object]) -> tuple[Any, ...]:
+def broadcast(a: Sequence[Dimension], b: Sequence[Dimension]) -> Shape:
     """The shape that two shapes broadcast to, NumPy's way."""
-    rank = max(len(a), len(b))
-    left, right = (1,) * (rank - len(a)) + tuple(a), (1,) * (rank - len(b)) + tuple(b)
-    result: list[Any] = []
-    for x, y in zip(left, right):
-        if type(x) is int and x == 1:
-            result.append(y)
-        elif type(y) is int and y == 1:
-            result.append(x)
-        elif type(x) is int and type(y) is int:
-            if x != y:
-                raise UnknownValue(f"{tuple(a)} and {tuple(b)} do not broadcast")
-            result.append(x)
-        elif isinstance(x, Symbol) and x == y:
-            result.append(x)
-        else:  # a known size above 1 decides; two unknown ones decide nothing
-            result.append(x if type(x) is int else y if type(y) is int else UNKNOWN)
-    return tuple(result)
+    result = tensor_type.broadcast(a, b)
+    if result is None:
+        raise UnknownValue(f"{tuple(a)} and {tuple(b)} do not broadcast")
+    return result
 
 
 def normalize_axis(axis: int, ndim: int) -> int:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from gslang.dialect import tensor_type
 from gslang.dialect.signature import TypeInferenceError
 from gslang.dialect.tensor_type import UNKNOWN, Dimension, Shape, Symbol, TensorType, Type
 
@@ -62,23 +63,10 @@ def broadcast(a: Shape | None, b: Shape | None) -> Shape | None:
         return None
     if a == b and all(type(d) is int for d in a):
         return a
-    rank = max(len(a), len(b))
-    left, right = (1,) * (rank - len(a)) + a, (1,) * (rank - len(b)) + b
-    result: list[Dimension] = []
-    for x, y in zip(left, right):
-        if type(x) is int and x == 1:
-            result.append(y)
-        elif type(y) is int and y == 1:
-            result.append(x)
-        elif type(x) is int and type(y) is int:
-            if x != y:
-                raise TypeInferenceError(f"shapes {show(a)} and {show(b)} do not broadcast")
-            result.append(x)
-        elif isinstance(x, Symbol) and x == y:
-            result.append(x)
-        else:
-            result.append(x if type(x) is int else y if type(y) is int else UNKNOWN)
-    return tuple(result)
+    result = tensor_type.broadcast(a, b)
+    if result is None:
+        raise TypeInferenceError(f"shapes {show(a)} and {show(b)} do not broadcast")
+    return result
 
 
 def show(shape: Shape | None) -> str:
