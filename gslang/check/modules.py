@@ -22,6 +22,12 @@ if TYPE_CHECKING:
     from gslang.syntax.parser import Parsed
 
 
+_SHIPPED: dict[tuple[str | bytes, ...], tuple[CheckedProgram, ...]] = {}
+"""Shipped modules that this process has loaded, by what they were made from: they stay the same objects, with
+the code compiled for them.
+"""
+
+
 def load_module(
     name: str,
     parsed: dict[Source, Parsed] | None = None,
@@ -49,7 +55,12 @@ def load_module(
         return check()  # what such a file means also depends on files that only reading it would tell
     shipped = [path.read_bytes() for path in rule_files(stdlib_path())]
     given = [repr(sorted(defines.items()))] if defines else []
-    return cached("program", [*map(str, paths), *contents, *shipped, *given], check)
+    parts = (*map(str, paths), *contents, *shipped, *given)
+    if not (name == "std" or name.startswith("std.")):
+        return cached("program", parts, check)
+    if parts not in _SHIPPED:
+        _SHIPPED[parts] = tuple(cached("program", parts, check))
+    return list(_SHIPPED[parts])
 
 
 def _files(path: Path) -> list[Path]:

@@ -64,7 +64,7 @@ def random_module(random: Random, gaps: list[str]) -> str:
     )
 
 
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=20, deadline=None)
 @given(st.randoms(use_true_random=True), st.sampled_from([_PLAIN, _NOTES, _STRANGE]))
 def test_laws(random: Random, gaps: list[str]) -> None:
     assume(keeps_the_laws(random_module(random, gaps)))

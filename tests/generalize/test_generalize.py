@@ -38,6 +38,7 @@ def test_division_is_for_floats() -> None:
     assert any("float32" in c for c in g.conditions) and any("shape" in c for c in g.conditions)
 
 
+@pytest.mark.long
 def test_joined_sums_need_equal_parts() -> None:
     g = found(
         "rule r(a, b, c, d): concatenate((a, b), axis = 1) + concatenate((c, d), axis = 1) => concatenate((a "
