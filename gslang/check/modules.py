@@ -55,7 +55,7 @@ def load_module(
         return check()  # what such a file means also depends on files that only reading it would tell
     shipped = [path.read_bytes() for path in rule_files(stdlib_path())]
     given = [repr(sorted(defines.items()))] if defines else []
-    parts = (*map(str, paths), *contents, *shipped, *given)
+    parts: tuple[str | bytes, ...] = (*map(str, paths), *contents, *shipped, *given)
     if not (name == "std" or name.startswith("std.")):
         return cached("program", parts, check)
     if parts not in _SHIPPED:

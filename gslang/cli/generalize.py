@@ -44,6 +44,8 @@ def run(options: argparse.Namespace) -> int:
     from gslang.generalize.refine import Settings, generalize
     from gslang.generalize.report import FORMATS, rule_file
 
+    if not rules.own and not names:
+        raise InputError("there is no rule in this file", path=options.rules[0])
     settings = Settings(options.seconds, options.seed, options.instances, not options.no_lift)
     found: list[Generalized] = []
     with warnings.catch_warnings():

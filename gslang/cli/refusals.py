@@ -22,12 +22,14 @@ def refuse_two_stdins(first: str, second: str | None) -> None:
 
 
 def refuse_graph_output(options: argparse.Namespace) -> None:
-    """Raises `InputError` if a graph and its parameters could never be written there.
+    """Raises `InputError` if a graph and its parameters could never be written there, or there is no graph:
+    then the output is not what is wrong.
 
     What only the writing tells is not looked for.
     """
-    from gslang.formats.registry import known_output_format
+    from gslang.formats.registry import known_output_format, refuse_missing
 
+    refuse_missing(options.graph)
     path, name = options.output, options.output_format
     if path is not None and path != "-":
         refuse_output(path)

@@ -17,6 +17,7 @@ from itertools import islice
 
 from gslang.base.quick_dataclass import dataclass
 from gslang.check.checked import AltNode, CallNode, CheckedRule, MakeCall
+from gslang.check.levels import levels
 from gslang.dialect.dialect import Dialect
 from gslang.dialect.load import require_inference
 from gslang.dialect.signature import Signature
@@ -27,7 +28,7 @@ from gslang.engine.meaning import infer_by_meaning
 from gslang.graph.graph import INPUT, PARAM, Graph
 from gslang.search.explained import ExplainedEGraph, Step, Term, TooLong, written
 from gslang.search.saturate import Limits, saturate
-from gslang.verify.instances import Instance, Search, instances
+from gslang.verify.instances import DEEPEST, Instance, Search, instances
 from gslang.verify.variety import varied
 
 _ATTEMPTS = 40  # to draw an instance, for each that is wanted
@@ -170,7 +171,7 @@ def derive(
         return all(egraph.find(a) == egraph.find(b) for a, b in pairs)
 
     if not reached():
-        equations = [*by, *_meanings(dialect)]
+        equations = [rule for rule in (*by, *_meanings(dialect)) if levels(rule) <= DEEPEST]
         ways = [rule for rule in map(_backwards, equations) if rule is not None]
         there = _reachable([*equations, *ways], set(egraph.store.op))
         turned = set(map(id, ways))

@@ -257,9 +257,19 @@ def _read_bytes(path: str | Path) -> bytes:
     try:
         return Path(path).read_bytes()
     except FileNotFoundError:
-        raise InputError("there is no such file", path=str(path), help=_neighbour(Path(path))) from None
+        raise _missing(path) from None
     except (OSError, ValueError) as error:  # a folder, no permission; a NUL byte
         raise InputError(f"cannot be read: {_reason(error)}", path=str(path)) from None
+
+
+def refuse_missing(path: str | Path) -> None:
+    """Raises `InputError` if there is no such file; standard input is always there."""
+    if str(path) not in ("", STDIO) and not Path(path).exists():
+        raise _missing(path)
+
+
+def _missing(path: str | Path) -> InputError:
+    return InputError("there is no such file", path=str(path), help=_neighbour(Path(path)))
 
 
 def _reason(error: Exception) -> str:

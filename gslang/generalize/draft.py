@@ -21,6 +21,9 @@ from gslang.syntax.parser import parse
 Edits = Mapping[tuple[int, int], str]  # offsets in the source → the text that stands there instead
 
 
+_LONGEST = 10_000  # characters of a rule, which is read again for each conjunction of conditions
+
+
 class NoDraft(Exception):
     """The rule has a form that conditions cannot be added to. The message says which."""
 
@@ -271,6 +274,8 @@ def draft_of(
     `edits`: changes to make in its text; `drop`: spans of arguments to leave out. Raises `NoDraft`.
     """
     rule, around = rule_item(source, name)
+    if len(rule.span.text) > _LONGEST:
+        raise NoDraft(f"it has more than {_LONGEST:,} characters")
     namer = _Namer(rule, dict(edits or {}), frozenset(drop))
     doc = "".join(f"## {line}".rstrip() + "\n" for line in (rule.doc or "").splitlines())
     head = doc + "".join(f"{a.span.text}\n" for a in rule.annotations)

@@ -10,6 +10,7 @@ from typing import Any
 
 from gslang.base.quick_dataclass import dataclass
 from gslang.check import checked as ir
+from gslang.check.levels import levels
 from gslang.dialect.dtypes import in_class
 from gslang.dialect.signature import TypeInferenceError
 from gslang.dialect.tensor_type import TensorType
@@ -27,6 +28,8 @@ from gslang.verify.decisions import Goal, seen
 from gslang.verify.leaves import Misfit
 from gslang.verify.make import Making
 from gslang.verify.solve import solve
+
+DEEPEST = 100  # levels of a side: instances, graphs over a field and proofs go down by recursion
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,8 +74,11 @@ def instances(
 ) -> Iterator[Instance]:
     """Instances of `rule`, until `attempts` or `seconds` are used up.
 
-    The same for the same seed, but for the time limit.
+    The same for the same seed, but for the time limit. None of a rule of more than `DEEPEST` levels.
     """
+    if levels(rule) > DEEPEST:
+        search.obstacles[f"more than {DEEPEST} levels of operators"] += 1
+        return
     end = thread_time() + seconds
     for k in range(attempts):
         if thread_time() > end:

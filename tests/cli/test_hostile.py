@@ -12,6 +12,7 @@ import sys
 import time
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from gslang.cli.main import main
@@ -183,3 +184,61 @@ def test_relay_text_from_stdin_gives_relay_text(folder: Path) -> None:
     (folder / "g.relay").write_text("def @main(%x: Tensor[(2), float32]) { nn.relu(nn.relu(%x)) }")
     done = _shell("cat g.relay | gslc r.gsl -", folder)
     assert done.returncode == 0 and done.stdout.startswith("def @main") and done.stdout.count("nn.relu") == 1
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["implied", "deep.gsl", "--by", "r.gsl"], ["implied", "r.gsl", "--by", "deep.gsl"],
+        ["generalize", "deep.gsl"], ["verify", "deep.gsl"],
+    ],
+)  # fmt: skip
+def test_targets_of_a_thousand_levels_are_no_error(
+    words: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    steps = "".join(f"  v{k} = tanh(v{k - 1});\n" for k in range(1, 1000))
+    deep = f"rule r(a) {{\n  nn.relu(nn.relu(a))\n  =>\n  v0 = a;\n{steps}  v999\n}}\n"
+    (tmp_path / "deep.gsl").write_text("dialect relay;\n" + deep)
+    (tmp_path / "r.gsl").write_text("dialect relay;\nrule s(a): nn.relu(nn.relu(a)) => nn.relu(a);\n")
+    monkeypatch.chdir(tmp_path)
+    assert main(words) in (0, 1, 3)
+
+
+@pytest.mark.parametrize(
+    "words", [["r.gsl", "none", "-o", "out/"], ["convert", "none.json", "-o", "no/out.json"]]
+)
+def test_an_input_that_is_missing_is_named_before_the_output(
+    words: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "r.gsl").write_text("dialect relay;\nrule s(a): nn.relu(nn.relu(a)) => nn.relu(a);\n")
+    monkeypatch.chdir(tmp_path)
+    assert main(words) == 3
+    assert capsys.readouterr().err.startswith(f"gslc: {words[1]}: there is no such file")
+
+
+@pytest.mark.parametrize(
+    ("arrays", "said"),
+    [({"x": (5, 7)}, "shape [2, 3] against [5, 7]"), ({"q": (2, 3)}, "the graph has no input `q`")],
+)
+def test_inputs_that_do_not_fit_are_refused_and_nothing_is_written(
+    arrays: dict[str, tuple[int, ...]], said: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:  # fmt: skip
+    (tmp_path / "r.gsl").write_text("dialect relay;\nrule s(a): nn.relu(nn.relu(a)) => nn.relu(a);\n")
+    x = {"id": "x", "kind": "input", "shape": [2, 3], "dtype": "float32"}
+    y = {"id": "y", "kind": "call", "op": "nn.relu", "inputs": ["x"]}
+    whole = {"format": "gsl-graph", "version": 1, "dialect": "relay", "nodes": [x, y], "outputs": ["y"]}
+    (tmp_path / "g.json").write_text(json.dumps(whole))
+    np.savez(tmp_path / "in.npz", **{name: np.zeros(shape, np.float32) for name, shape in arrays.items()})
+    monkeypatch.chdir(tmp_path)
+    assert main(["r.gsl", "g.json", "-o", "o.json", "--check-numbers", "--inputs", "in.npz"]) == 3
+    assert said in capsys.readouterr().err and not (tmp_path / "o.json").exists()
+
+
+def test_a_file_without_rules_cannot_be_generalized(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "empty.gsl").write_text("dialect relay;\n")
+    monkeypatch.chdir(tmp_path)
+    assert main(["generalize", "empty.gsl", "-o", "o.gsl"]) == 3
+    assert capsys.readouterr().err.startswith("gslc: empty.gsl: there is no rule in this file")
