@@ -20,7 +20,7 @@ function table(heads, rows) {
   return element("table", {}, element("thead", {}, element("tr", {}, ...cells)), element("tbody", {}, ...rows));
 }
 
-const pairs = (rows) => element("table", {}, element("tbody", {}, ...rows.map(([name, value]) => row(name, value))));
+const pairs = (rows) => element("table", { className: "pairs" }, element("tbody", {}, ...rows.map(([name, value]) => row(name, value))));
 
 class Panel {
   constructor(root, { goToNode, goToStep, operandsNow, blockNow, openBlocks }) {
