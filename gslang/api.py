@@ -33,7 +33,6 @@ from gslang.formats.registry import read_graph, write_graph
 from gslang.graph.compare import count_calls
 from gslang.graph.graph import CONST, Graph
 from gslang.graph.known_calls import operands_to_attributes, prepared, prepared_copy
-from gslang.notebook import rule_html, rules_html, run_html
 
 if TYPE_CHECKING:
     from onnx import ModelProto
@@ -177,6 +176,8 @@ class Rule:
         )
 
     def _repr_html_(self) -> str:
+        from gslang.notebook import rule_html
+
         return rule_html(self.rule)
 
 
@@ -223,8 +224,12 @@ class Result:
         return f"<Result: {how}; {len(self.before)} nodes before, {len(self.graph)} after>"
 
     def _repr_html_(self) -> str:
+        from gslang.notebook import run_html
+
         return run_html(
-            repr(self)[1:-1], self.before, self.graph,
+            repr(self)[1:-1],
+            self.before,
+            self.graph,
             {name: c.applications for name, c in self.progress.counts.items()},
         )
 
@@ -282,6 +287,8 @@ class RuleSet:
         return f"<RuleSet: {len(self)} rule{'s' * (len(self) != 1)}, dialect {self.dialect.name}{passes}>"
 
     def _repr_html_(self) -> str:
+        from gslang.notebook import rules_html
+
         return rules_html(repr(self)[1:-1], [rule.rule for rule in self])
 
     @cached_property

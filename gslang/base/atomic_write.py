@@ -7,7 +7,6 @@ replaced: it is written to when the content is complete.
 from __future__ import annotations
 
 import os
-import secrets
 import stat
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack, contextmanager
@@ -100,7 +99,7 @@ def _also_as(side: Path, path: Path) -> None:
     (No second link: `onnx` refuses data with more than one.)
     """
     target = path.resolve()
-    name = str(target.parent / f".{secrets.token_hex(8)}.tmp")
+    name = str(target.parent / f".{os.urandom(8).hex()}.tmp")
     try:
         with (
             side.open("rb") as source,
@@ -145,7 +144,7 @@ def _prepared(
     try:
         target = Path(path).resolve()
         # known before the file is there: a signal may come right behind
-        name = str(target.parent / f".{secrets.token_hex(8)}.tmp")
+        name = str(target.parent / f".{os.urandom(8).hex()}.tmp")
         os.stat(target.parent)
     except ValueError as error:
         raise OSError(str(error)) from None

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import argparse
 import errno
+import gc
 import os
 import sys
 from collections.abc import Sequence
@@ -100,6 +101,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
             _write_any_text()
         code = int(_run(given))
         sys.stdout.flush()
+        if arguments is None:
+            gc.freeze()  # the process ends: Python would search all that is there for cycles once more
         return code
     except SystemExit as stop:
         return int(stop.code or 0) if isinstance(stop.code, int) or stop.code is None else ExitCode.USAGE

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -42,10 +41,12 @@ def shown_line(text: Callable[[], str]) -> Iterator[None]:
 
 
 def _watch(text: Callable[[], str], done: Event) -> None:
+    from shutil import get_terminal_size
+
     if done.wait(_BEGIN):
         return
     while True:
-        sys.stderr.write(f"\r\x1b[K{text()[: shutil.get_terminal_size().columns - 1]}")
+        sys.stderr.write(f"\r\x1b[K{text()[: get_terminal_size().columns - 1]}")
         sys.stderr.flush()
         if done.wait(_EVERY):
             sys.stderr.write("\r\x1b[K")

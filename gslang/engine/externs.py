@@ -11,7 +11,6 @@ from __future__ import annotations
 import importlib.util
 import inspect
 import sys
-import traceback
 from collections.abc import Callable
 from dataclasses import fields, is_dataclass, replace
 from functools import partial
@@ -261,6 +260,8 @@ def _shown(value: Any) -> str:
 
 def _told(error: BaseException) -> str:
     """An exception in one line, with the place in the Python file that raised it."""
+    import traceback
+
     frames = traceback.extract_tb(error.__traceback__)
     own = [
         frame

@@ -148,7 +148,12 @@ def refiner(dialect: Dialect) -> Callable[[Graph], int]:
 
     def run(graph: Graph) -> int:
         types = graph.types
-        if all([is_settled(type_) for type_ in {id(type_): type_ for type_ in types}.values()]):
+        open_types = {
+            id(type_) for type_ in {id(type_): type_ for type_ in types}.values() if not is_settled(type_)
+        }
+        if not open_types or all(
+            [_is_read_settled(graph, node) for node, type_ in enumerate(types) if id(type_) in open_types]
+        ):
             return 0
         if graph.dialect != "onnx":
             return once(graph, None)
@@ -244,6 +249,13 @@ def _is_named(type_: Type | None) -> bool:
     return (
         isinstance(type_, TensorType) and type_.dtype is not None and type_.shape is not None
         and UNKNOWN not in type_.shape
+    )
+
+
+def _is_read_settled(graph: Graph, node: int) -> bool:
+    """True for a call with several results if nothing is left to be known of those that are read."""
+    return isinstance(graph.types[node], TupleType) and all(
+        [graph.op[user] is PROJ and is_settled(graph.types[user]) for user in graph.users[node]]
     )
 
 

@@ -4,10 +4,7 @@ with the weights.
 
 from __future__ import annotations
 
-import tempfile
 from typing import IO, Any, Final
-
-import numpy as np
 
 from gslang.base.diagnostics import InputError
 
@@ -29,6 +26,8 @@ class Spilled:
         self.shape, self.dtype, self.nbytes = shape, dtype, nbytes
 
     def load(self) -> Any:
+        import numpy as np
+
         return np.memmap(self._file, self.dtype, "r", self._offset, self.shape)  # type: ignore[call-overload]
 
     def __repr__(self) -> str:
@@ -53,6 +52,8 @@ class SpillFile:
         try:
             return self._written(value)
         except OSError as error:
+            import tempfile
+
             reason = (error.strerror or str(error)).lower()
             raise InputError(
                 f"folded constants cannot be kept: {reason}", path=tempfile.gettempdir(),
@@ -61,6 +62,8 @@ class SpillFile:
 
     def _written(self, value: Any) -> Spilled:
         if self._file is None:
+            import tempfile
+
             self._file = tempfile.TemporaryFile(prefix="gslang-")
         file = self._file
         file.seek(0, 2)
@@ -83,6 +86,8 @@ def write_piece(file: IO[bytes], piece: Any) -> None:
 
 def pieces(array: Any) -> Any:
     """The bytes of an array in C order, a few at a time: a transposed view is never copied whole."""
+    import numpy as np
+
     if array.nbytes <= _PIECE or not array.ndim:
         yield np.ascontiguousarray(array).tobytes()
         return

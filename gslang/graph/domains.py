@@ -20,10 +20,20 @@ def values_outside(graph: Graph, dialect: Dialect) -> list[str]:
     """
     known: dict[tuple[str, str, str], bool | None] = {}
     found: dict[tuple[str, str, str], str] = {}
+    seen: set[tuple[object, ...]] = set()  # layers repeat, and share attributes and types
+    all_types = graph.types
     for node, op in enumerate(graph.op):
-        signature = dialect.operators.get(op)
-        if signature is None or not graph.attrs[node]:
+        if not graph.attrs[node]:
             continue
+        alike = (
+            op,
+            id(graph.attrs[node]),
+            *[id(all_types[o]) if o >= 0 else 0 for o in graph.operands[node]],
+        )
+        signature = dialect.operators.get(op)
+        if signature is None or alike in seen:
+            continue
+        seen.add(alike)
         for name, value in graph.attrs[node].items():
             spec = signature.attributes.get(name)
             if (

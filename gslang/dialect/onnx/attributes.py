@@ -11,6 +11,7 @@ from typing import Any, Final
 from gslang.base.diagnostics import InputError
 from gslang.base.quick_dataclass import dataclass
 from gslang.dialect.onnx.dtypes import DTYPES, dtype_name, element_type
+from gslang.dialect.onnx.messages import messages
 from gslang.dialect.onnx.tensors import OnnxTensor, tensor_message
 
 
@@ -25,9 +26,7 @@ class Body:
     captures: tuple[str, ...]
 
     def message(self) -> Any:
-        from onnx import GraphProto
-
-        return GraphProto.FromString(self.data)
+        return messages().GraphProto.FromString(self.data)
 
     def __repr__(self) -> str:
         return f"Body({len(self.data)} bytes, captures {list(self.captures)})"
@@ -86,17 +85,17 @@ def graphs_of(node: Any) -> Iterator[Any]:
         yield from attribute.graphs
 
 
-def all_names(graph: Any) -> Iterator[str]:
+def all_names(graph: Any) -> set[str]:
     """Every value name in a graph and its bodies."""
-    for value in (*graph.input, *graph.output, *graph.value_info, *graph.initializer):
-        yield value.name
-    for sparse in graph.sparse_initializer:
-        yield sparse.values.name
+    names = {value.name for value in (*graph.input, *graph.output, *graph.value_info, *graph.initializer)}
+    names.update([sparse.values.name for sparse in graph.sparse_initializer])
     for node in graph.node:
-        yield from node.input
-        yield from node.output
-        for inner in graphs_of(node):
-            yield from all_names(inner)
+        names.update(node.input)
+        names.update(node.output)
+        if node.attribute:
+            for inner in graphs_of(node):
+                names |= all_names(inner)
+    return names
 
 
 def rename_captures(graph: Any, now: Mapping[str, str]) -> None:
@@ -161,8 +160,7 @@ def attribute_message(name: str, value: object, operator: str, kind: str | None 
 
     Raises `InputError`.
     """
-    from onnx import AttributeProto, helper
-
+    AttributeProto = messages().AttributeProto
     if isinstance(value, Opaque):
         return AttributeProto.FromString(value.data)
     if (operator, name) in DTYPES and isinstance(value, str):
@@ -176,18 +174,18 @@ def attribute_message(name: str, value: object, operator: str, kind: str | None 
     try:
         match value:
             case Body():
-                return helper.make_attribute(name, value.message())
+                return _message(name, value.message())
             case OnnxTensor():
-                return helper.make_attribute(name, value.message)
+                return _message(name, value.message)
             case bool():
-                return helper.make_attribute(name, int(value))
+                return _message(name, int(value))
             case float() | int() | str() if kind == "FLOAT" or kind is None or not isinstance(value, int):
                 stored = float(value) if kind == "FLOAT" else value
-                return helper.make_attribute(name, _bytes(stored))
+                return _message(name, _bytes(stored))
             case tuple() if any(isinstance(item, Body) for item in value):
-                return helper.make_attribute(name, [item.message() for item in value])
+                return _message(name, [item.message() for item in value])
             case tuple() if any(isinstance(item, OnnxTensor) for item in value):
-                return helper.make_attribute(name, [item.message for item in value])
+                return _message(name, [item.message for item in value])
             case tuple() if kind == "FLOATS":
                 message.floats.extend(float(item) for item in value)
                 return message
@@ -195,15 +193,56 @@ def attribute_message(name: str, value: object, operator: str, kind: str | None 
                 message.type = message.type or AttributeProto.INTS
                 return message
             case tuple():
-                return helper.make_attribute(name, [_bytes(item) for item in value])
+                return _message(name, [_bytes(item) for item in value])
             case int():
-                return helper.make_attribute(name, value)
+                return _message(name, value)
         if hasattr(value, "dtype"):
-            return helper.make_attribute(name, tensor_message(value, None, ""))
+            return _message(name, tensor_message(value, None, ""))
     except (TypeError, ValueError) as error:
         raise InputError(f"attribute `{name}` of `{operator}` cannot be written: {error}") from None
     raise InputError(f"attribute `{name}` of `{operator}` cannot be written: {value!r}")
 
 
-def _bytes(value: object) -> Any:
+_PLACES: Final = {
+    float: ("FLOAT", "f"),
+    int: ("INT", "i"),
+    bytes: ("STRING", "s"),
+    "TensorProto": ("TENSOR", "t"),
+    "GraphProto": ("GRAPH", "g"),
+}
+_LISTS: Final = {
+    float: ("FLOATS", "floats"), int: ("INTS", "ints"), bytes: ("STRINGS", "strings"),
+    "TensorProto": ("TENSORS", "tensors"),
+    "GraphProto": ("GRAPHS", "graphs"),
+}  # fmt: skip
+
+
+def _message(name: str, value: Any) -> Any:
+    """The `AttributeProto` of numbers, bytes and messages. Integers among floats are floats.
+
+    Raises `TypeError`, `ValueError`.
+    """
+    items = value if isinstance(value, list) else [value]
+    kinds: set[Any] = {
+        type(item) if isinstance(item, (int, float, bytes)) else type(item).__name__ for item in items
+    }
+    kinds = {float} if kinds == {float, int} else kinds
+    kind = kinds.pop()
+    if kinds or kind not in _PLACES:
+        from onnx import helper
+
+        return helper.make_attribute(name, value)
+    message = messages().AttributeProto(name=name)
+    type_name, field = (_LISTS if isinstance(value, list) else _PLACES)[kind]
+    message.type = message.AttributeType.Value(type_name)
+    if isinstance(value, list):
+        getattr(message, field).extend([float(item) for item in value] if kind is float else value)
+    elif isinstance(kind, str):
+        getattr(message, field).CopyFrom(value)
+    else:
+        setattr(message, field, value)
+    return message
+
+
+def _bytes(value: Any) -> Any:
     return value.encode("utf-8", "surrogateescape") if isinstance(value, str) else value

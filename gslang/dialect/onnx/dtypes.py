@@ -9,6 +9,7 @@ from __future__ import annotations
 from functools import cache
 from typing import Any, Final
 
+from gslang.dialect.onnx.messages import messages
 from gslang.dialect.onnx.versions import history
 from gslang.dialect.tensor_type import UNKNOWN, Dimension, Symbol, TensorType
 
@@ -78,9 +79,7 @@ def _dimension(message: Any) -> Dimension:
 
 def type_message(type: object) -> Any:
     """The `TypeProto` of a tensor type; an empty one for everything else."""
-    from onnx import TypeProto
-
-    message = TypeProto()
+    message = messages().TypeProto()
     if isinstance(type, TensorType):
         tensor = message.tensor_type
         if type.dtype is not None:

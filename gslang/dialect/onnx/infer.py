@@ -15,6 +15,7 @@ from gslang.dialect.onnx.dtypes import type_message, type_of
 from gslang.dialect.onnx.harmful import why_harmful
 from gslang.dialect.onnx.package_schemas import newest, package_installed
 from gslang.dialect.onnx.schemas import split_name
+from gslang.dialect.onnx.static_types import static_type
 from gslang.dialect.onnx.tensors import tensor_message
 from gslang.dialect.onnx.versions import history
 from gslang.dialect.signature import Infer, Signature, TypeInferenceError
@@ -37,6 +38,11 @@ def _infer(
     attrs: Attrs,
     value_of: Callable[[int], object],
 ) -> Type | None:
+    if (
+        signature.results in ("tensor", "tuple")
+        and (own := static_type(signature.name, types, attrs, value_of)) is not None
+    ):
+        return own
     import onnx
     from onnx.shape_inference import InferenceError, infer_node_outputs
 

@@ -13,6 +13,7 @@ from typing import Any, Final
 from gslang.base.diagnostics import InputError
 from gslang.dialect.dtypes import PLAIN, numpy_dtype, numpy_dtype_exists
 from gslang.dialect.onnx.dtypes import dtype_name, element_type
+from gslang.dialect.onnx.messages import messages
 
 # elements of arrays that stay loaded: rules look at scalars, shapes and axes again and again
 _SMALL: Final = 64
@@ -23,14 +24,15 @@ class OnnxTensor:
     are.
     """
 
-    __slots__ = ("_key", "_small", "dtype", "element", "folder", "message", "shape")
+    __slots__ = ("_key", "_small", "element", "folder", "is_held", "message", "shape")
 
     def __init__(self, message: Any, folder: str = "") -> None:
         self.message = message
         self.folder = folder
         self.shape = tuple(message.dims)
         self.element = dtype_name(message.data_type)
-        self.dtype = numpy_dtype(self.element) if self.element and numpy_dtype_exists(self.element) else None
+        # NumPy has numbers for its elements
+        self.is_held = bool(self.element) and numpy_dtype_exists(self.element or "")
         self._key: bytes | None = None
         self._small: Any = None
 
@@ -52,6 +54,10 @@ class OnnxTensor:
         return f"OnnxTensor({self.element or '?'}{list(self.shape)})"
 
     @property
+    def dtype(self) -> Any:
+        return numpy_dtype(self.element) if self.is_held and self.element else None
+
+    @property
     def nbytes(self) -> int:
         size: int = self.dtype.itemsize if self.dtype is not None else 1
         return int(math.prod(self.shape)) * size
@@ -69,10 +75,12 @@ class OnnxTensor:
             return self._small
         if self.external:
             return self._mapped()
-        from onnx import numpy_helper
-
         try:
-            array = numpy_helper.to_array(self.message)
+            array = _plain_array(self)
+            if array is None:
+                from onnx import numpy_helper
+
+                array = numpy_helper.to_array(self.message)
         except Exception as error:  # whatever the package raises for data that does not fit its shape
             raise InputError(f"the tensor `{self.message.name}` cannot be read: {error}") from None
         if self.dtype is not None and array.dtype != self.dtype:
@@ -173,11 +181,24 @@ def inside(folder: str, location: str, name: str) -> Path:
     return path
 
 
+def _plain_array(tensor: OnnxTensor) -> Any:
+    """The array of a tensor whose elements are stored as NumPy has them; None for all others."""
+    data = tensor.message.raw_data if tensor.element in PLAIN else b""
+    dtype = tensor.dtype
+    if not data or len(data) != math.prod(tensor.shape) * dtype.itemsize:
+        return None
+    import numpy
+
+    return numpy.frombuffer(data, dtype.newbyteorder("<")).astype(dtype).reshape(tensor.shape)
+
+
 def stored_type(dtype: str, name: str) -> Any:
     """The NumPy type in which ONNX stores elements of a type.
 
     Raises `InputError` for a type that ONNX has not.
     """
+    if dtype in PLAIN:
+        return numpy_dtype(dtype)
     from onnx import helper
 
     try:
@@ -192,9 +213,16 @@ def tensor_message(array: object, dtype: str | None, name: str) -> Any:
     Raises `InputError` for a type that ONNX has not.
     """
     import numpy
-    from onnx import numpy_helper
 
     array = numpy.asarray(array)
-    stored = stored_type(dtype or array.dtype.name, name)
+    kind = dtype or array.dtype.name
+    stored = stored_type(kind, name)
     array = array if array.dtype == stored else array.astype(stored)
+    if kind in PLAIN:
+        data = array.astype(stored.newbyteorder("<"), copy=False).tobytes()
+        return messages().TensorProto(
+            dims=array.shape, data_type=element_type(kind), name=name, raw_data=data
+        )
+    from onnx import numpy_helper
+
     return numpy_helper.from_array(array if array.flags.c_contiguous else array.copy(order="C"), name)

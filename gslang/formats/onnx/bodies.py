@@ -18,13 +18,14 @@ from gslang.dialect.dialect import Dialect
 from gslang.dialect.onnx.attributes import Body, all_names, body_of, captures_of
 from gslang.dialect.onnx.dtypes import type_message
 from gslang.dialect.onnx.schemas import operator_name
-from gslang.dialect.onnx.tensors import OnnxTensor
+from gslang.dialect.onnx.tensors import OnnxTensor, tensor_message
 from gslang.dialect.onnx.versions import OPSETS, history
 from gslang.dialect.tensor_type import TensorType
 from gslang.formats.onnx.reader import read_message
 from gslang.formats.onnx.records import KEY, ModelRecord, NodeRecord, model_record, node_record
 from gslang.formats.onnx.writer import onnx_model
 from gslang.graph.graph import CONST, PROJ, Graph
+from gslang.graph.scalar import Scalar
 
 if TYPE_CHECKING:
     from onnx import NodeProto
@@ -196,6 +197,8 @@ class Outside:
         graph = self.graph
         value = graph.values.get(node) if graph.op[node] is CONST else None
         shown.add(name)
+        if isinstance(value, Scalar):
+            value = OnnxTensor(tensor_message(value.load(), value.dtype_name, name))
         if isinstance(value, OnnxTensor) and math.prod(value.shape) <= _SMALL and not value.external:
             message.initializer.add().CopyFrom(value.message)
             message.initializer[-1].name = name

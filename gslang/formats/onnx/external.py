@@ -59,6 +59,14 @@ def placed(
     if mode not in MODES:
         raise InputError(f"`{mode}` is not a mode of external data", help=f"one of {', '.join(MODES)}")
     folder = record.folder if record is not None else ""
+    if (
+        mode == "keep"
+        and not pending
+        and record is not None
+        and not record.may_be_external
+        and model.ByteSize() < LIMIT
+    ):
+        return None
     moved = path.parent.resolve() != Path(folder or ".").resolve()
     tensors = [OnnxTensor(t, folder) for t in tensors_of(model.graph)]
     new = {id(t) for t in tensors if t.message.name in pending and not t.external and not t.message.raw_data}

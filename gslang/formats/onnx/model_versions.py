@@ -14,19 +14,19 @@ from typing import TYPE_CHECKING, Final
 if TYPE_CHECKING:
     from onnx import ModelProto
 
+from gslang.dialect.onnx.messages import operator_set
+
 _INITIALIZERS_ALONE: Final = 4  # the first IR version in which an initializer need not be an input
 _OPERATOR_SETS: Final = 3  # the first IR version in which a model imports operator sets
 
 
 def import_operator_sets(model: ModelProto, opsets: Mapping[str, int]) -> None:
     """Import what `opsets` has and the model has not (domain → version, the default domain is "")."""
-    from onnx import helper
-
     known = {"" if entry.domain == "ai.onnx" else entry.domain for entry in model.opset_import}
     missing = {domain: version for domain, version in opsets.items() if domain not in known}
     if _implies_operator_set(model) and missing == {"": 1}:
         return
-    model.opset_import.extend(helper.make_opsetid(domain, version) for domain, version in missing.items())
+    model.opset_import.extend(operator_set(domain, version) for domain, version in missing.items())
 
 
 def raise_ir_version(model: ModelProto, new_initializers: bool) -> None:
@@ -35,15 +35,13 @@ def raise_ir_version(model: ModelProto, new_initializers: bool) -> None:
 
     A model that states no IR version keeps to that.
     """
-    from onnx import helper
-
     if not 0 < model.ir_version < _INITIALIZERS_ALONE:
         return
     implied = _implies_operator_set(model)
     if new_initializers or (implied and model.opset_import):
         model.ir_version = _INITIALIZERS_ALONE
         if implied and not any(entry.domain in ("", "ai.onnx") for entry in model.opset_import):
-            model.opset_import.append(helper.make_opsetid("", 1))
+            model.opset_import.append(operator_set("", 1))
 
 
 def _implies_operator_set(model: ModelProto) -> bool:

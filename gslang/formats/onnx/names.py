@@ -22,13 +22,19 @@ class Names:
 
     def __init__(self, graph: Graph) -> None:
         self.graph = graph
+        projected = {operands[0] for op, operands in zip(graph.op, graph.operands) if op is PROJ}
+        types = graph.types
         self.several = frozenset(
-            [node for node in graph.nodes() if graph.is_call(node) and _has_several(graph, node)]
+            [
+                n
+                for n, op in enumerate(graph.op)
+                if op[0] != "%" and (n in projected or isinstance(types[n], TupleType))
+            ]
         )
         record = model_record(graph)
-        self.taken: set[str] = (
-            set() if record is None else set(all_names(record.message.graph)) | record.taken
-        )
+        self._given = record
+        self._old_names: set[str] | None = None
+        self.taken: set[str] = set()
         self._next: dict[str, int] = {}
         self._made: set[str] = set()
         self.of: dict[int, str] = {}
@@ -70,7 +76,11 @@ class Names:
     def fresh(self, base: str) -> str:
         """`Conv_1`, `Conv_2`, …: the first that the model has not."""
         count = self._next.get(base, 0) + 1
-        while (name := f"{base}_{count}") in self.taken:
+        if self._old_names is None:  # only now: most runs that remove nodes make none
+            self._old_names = (
+                set() if self._given is None else all_names(self._given.message.graph) | self._given.taken
+            )
+        while (name := f"{base}_{count}") in self.taken or name in self._old_names:
             count += 1
         self._next[base] = count
         self.taken.add(name)
@@ -80,12 +90,6 @@ class Names:
     def node_name(self, operator: str, results: list[str]) -> str:
         """A new node is called as its first result if that name is new too."""
         return results[0] if results and results[0] in self._made else self.fresh(operator)
-
-
-def _has_several(graph: Graph, node: int) -> bool:
-    return isinstance(graph.types[node], TupleType) or any(
-        graph.op[user] is PROJ for user in graph.users[node]
-    )
 
 
 def _base(graph: Graph, node: int) -> str:

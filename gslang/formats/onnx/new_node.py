@@ -9,10 +9,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from gslang.base.diagnostics import InputError
+from gslang.base.quick_dataclass import dataclass
 from gslang.dialect.load import load_dialect
 from gslang.dialect.onnx.attributes import attribute_message, captures_of, rename_captures
 from gslang.dialect.onnx.infer import operand_value
+from gslang.dialect.onnx.messages import messages, operator_set
 from gslang.dialect.onnx.schemas import split_name
+from gslang.dialect.onnx.tensors import OnnxTensor
 from gslang.dialect.onnx.versions import (
     CHANGED_MEANING,
     VECTORS,
@@ -23,20 +26,41 @@ from gslang.dialect.onnx.versions import (
     why_missing,
 )
 from gslang.formats.onnx.names import Names
+from gslang.formats.onnx.normal_form import is_current
 from gslang.formats.onnx.provenance import state_annotations, state_origin
 from gslang.graph.graph import CONST, Graph
 from gslang.graph.known_calls import true_name
 
 if TYPE_CHECKING:
-    from onnx import ModelProto
+    pass
+
+
+@dataclass(frozen=True, slots=True)
+class _Form:
+    """An operator in the model's operator set (`then`) and today's (`now`).
+
+    `current`: what calls say means the same in both.
+    """
+
+    domain: str
+    type: str
+    then: Version | None
+    now: Version | None
+    current: bool
 
 
 class NodeMaker:
-    def __init__(self, graph: Graph, model: ModelProto, names: Names) -> None:
+    """Maker of nodes. `drops_constants`: an operand has become an attribute, and its constant may be unread."""
+
+    def __init__(self, graph: Graph, model: Any, names: Names) -> None:
         self.graph, self.model, self.names = graph, model, names
         self.opsets = {"" if e.domain == "ai.onnx" else e.domain: e.version for e in model.opset_import} or {
             "": 1
         }
+        self.drops_constants = False
+        self._forms: dict[str, _Form] = {}
+        # operator and attributes → a node without operands and results
+        self._heads: dict[tuple[object, ...], Any] = {}
 
     def is_variadic(self, node: int) -> bool:
         known = history().operators.get(true_name(self.graph.op[node]))
@@ -58,13 +82,10 @@ class NodeMaker:
 
         Raises `InputError` for what the model's version has not.
         """
-        from onnx import NodeProto
-
         graph, of = self.graph, self.names.of
         operator = true_name(graph.op[node])
-        domain, type = split_name(operator)
-        known = history().operators.get(operator)
-        then = self._version(operator, domain)
+        form = self._forms.get(operator) or self._forms.setdefault(operator, self._form(operator))
+        then = form.then
         captures = captures_of(graph.attrs[node].values())
         operands = graph.operands[node]
         if len(operands) < len(captures):
@@ -73,25 +94,22 @@ class NodeMaker:
                 f"{len(operands)} operands"
             )
         formal = list(operands[: len(operands) - len(captures)] if captures else operands)
-        message = NodeProto(
-            op_type=type, domain=domain, name=self.names.node_name(type, results), output=results
-        )
         attrs = {name: value for name, value in graph.attrs[node].items() if value is not None}
         inputs = [of[o] if o >= 0 else "" for o in formal]
         before: list[Any] = []
-        if known is not None and then is not None:
-            if then is not known[-1]:
-                self._old_operands(operator, then, known[-1], formal, inputs, attrs)
-                _change_defaults(operator, then, known[-1], attrs)
+        if (
+            then is not None
+            and form.now is not None
+            and not (form.current and attrs.keys() <= then.kinds.keys())
+        ):
+            if then is not form.now:
+                self._old_operands(operator, then, form.now, formal, inputs, attrs)
+                _change_defaults(operator, then, form.now, attrs)
             before = self._attributes_as_operands(node, then, inputs, attrs)
-        for name in attrs:
-            kind = None if then is None else then.kinds.get(name)
-            if then is not None and kind is None and operator == graph.op[node]:
-                raise InputError(
-                    f"`{operator}` has no attribute `{name}` in operator set {self.opsets.get(domain)}, "
-                    "which the model imports"
-                )
-            message.attribute.append(attribute_message(name, attrs[name], type, kind))
+        message = messages().NodeProto()
+        message.CopyFrom(self._head(form, operator, graph.op[node], attrs))
+        message.name = self.names.node_name(form.type, results)
+        message.output.extend(results)
         renamed = {old: of[o] for old, o in zip(captures, operands[len(formal) :]) if o >= 0 and of[o] != old}
         for attribute in message.attribute:
             for body in ([attribute.g] if attribute.HasField("g") else []) + list(attribute.graphs):
@@ -103,6 +121,37 @@ class NodeMaker:
         state_annotations(message, graph, node)
         return before, message
 
+    def _head(self, form: _Form, operator: str, given: str, attrs: dict[str, Any]) -> Any:
+        """The message of a call without its name, operands and results. Nobody changes it. Equal ones are
+        made once.
+        """
+        try:
+            key = (given, *attrs.items(), *map(type, attrs.values()))
+            known = self._heads.get(key)
+        except TypeError:  # an array among the attributes
+            key, known = (), None
+        if known is not None:
+            return known
+        then = form.then
+        message = messages().NodeProto(op_type=form.type, domain=form.domain)
+        for name in attrs:
+            kind = None if then is None else then.kinds.get(name)
+            if then is not None and kind is None and operator == given:
+                raise InputError(
+                    f"`{operator}` has no attribute `{name}` in operator set {self.opsets.get(form.domain)}, "
+                        "which the model imports"
+                )
+            message.attribute.append(attribute_message(name, attrs[name], form.type, kind))
+        if key:
+            self._heads[key] = message
+        return message
+
+    def _form(self, operator: str) -> _Form:
+        domain, type = split_name(operator)
+        then, known = self._version(operator, domain), history().operators.get(operator)
+        now = known[-1] if known is not None else None
+        return _Form(domain, type, then, now, now is not None and is_current(operator, self.opsets[domain]))
+
     def _version(self, operator: str, domain: str) -> Version | None:
         """The operator in the model's version; None for one that no table knows.
 
@@ -110,10 +159,8 @@ class NodeMaker:
         """
         known = history().operators.get(operator)
         if domain not in self.opsets:
-            from onnx import helper
-
             self.opsets[domain] = known[-1].since if known else 1
-            self.model.opset_import.append(helper.make_opsetid(domain, self.opsets[domain]))
+            self.model.opset_import.append(operator_set(domain, self.opsets[domain]))
         then = version_at(operator, self.opsets[domain])
         if known and then is None:
             help = "convert the model with `onnx.version_converter`, or write the rule for older operators"
@@ -146,6 +193,7 @@ class NodeMaker:
                 )
             if then.kinds[name] in ("INT", "INTS"):
                 value = value.astype("int64")
+            self.drops_constants = True
             attrs[name] = (
                 tuple(value.tolist()) if value.ndim and (operator, operand) not in VECTORS else value.item()
             )
@@ -155,8 +203,6 @@ class NodeMaker:
         self, node: int, then: Version, inputs: list[str], attrs: dict[str, Any]
     ) -> list[Any]:
         """Attributes that the model's version takes as operands, as `Constant` nodes."""
-        from onnx import NodeProto, helper
-
         made = []
         for name in [n for n in attrs if n not in then.kinds and n in then.operands]:
             k = then.operands.index(name)
@@ -165,9 +211,8 @@ class NodeMaker:
             tensor = operand_value(
                 attrs.pop(name), self.graph.types[first[0]] if first and first[0] >= 0 else None
             )
-            made.append(NodeProto(
-                op_type="Constant", output=[constant], attribute=[helper.make_attribute("value", tensor)]
-            ))
+            value = attribute_message("value", OnnxTensor(tensor), "Constant")
+            made.append(messages().NodeProto(op_type="Constant", output=[constant], attribute=[value]))
             inputs.extend([""] * (k + 1 - len(inputs)))
             inputs[k] = constant
         return made

@@ -5,21 +5,25 @@ Not here: writing (`writer`), what operators mean (`gslang.dialect.onnx`).
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
+from struct import calcsize, unpack
 from sys import intern
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from gslang.base.diagnostics import InputError
+from gslang.base.quick_dataclass import dataclass
 from gslang.base.suggest import did_you_mean
 from gslang.dialect.dialect import Dialect
 from gslang.dialect.onnx import needs_onnx
 from gslang.dialect.onnx.attributes import attribute_value, captures_of
 from gslang.dialect.onnx.dtypes import type_of
 from gslang.dialect.onnx.infer import operand_value
+from gslang.dialect.onnx.messages import messages
 from gslang.dialect.onnx.schemas import operator_name
+from gslang.dialect.onnx.static_types import StaticTypes
 from gslang.dialect.onnx.tensors import OnnxTensor
 from gslang.dialect.onnx.versions import VECTORS
 from gslang.dialect.signature import Signature
@@ -36,12 +40,13 @@ from gslang.formats.onnx.normal_form import (
 )
 from gslang.formats.onnx.provenance import stated_annotations, stated_origin
 from gslang.formats.onnx.records import KEY, ModelRecord, NodeRecord
-from gslang.formats.onnx.texts import refuse_bytes, refuse_bytes_among
-from gslang.formats.onnx.types import inferred_types
+from gslang.formats.onnx.texts import refuse_bytes, refuse_bytes_among, refuse_bytes_in_attributes
+from gslang.formats.onnx.types import inferred_types, is_complete, merged, stated_types
 from gslang.graph.annotations import KEY as ANNOTATIONS
 from gslang.graph.graph import ABSENT, NO_ATTRS, Graph
 from gslang.graph.inference import infer_types
 from gslang.graph.known_calls import opaque_name, unknown_parts, warning
+from gslang.graph.scalar import Scalar
 
 if TYPE_CHECKING:
     from onnx import GraphProto, ModelProto, NodeProto
@@ -58,7 +63,7 @@ def read_onnx(source: Any, dialect: Dialect | None = None) -> Graph:
         except OSError as error:
             raise InputError((error.strerror or str(error)).lower(), path=str(source)) from None
         return read_onnx_bytes(data, str(source), dialect)
-    return _Reader(source, "", "", dialect).graph
+    return _read(source, "", "", dialect)
 
 
 def read_model(model: ModelProto, path: str, folder: str, dialect: Dialect) -> Graph:
@@ -66,7 +71,7 @@ def read_model(model: ModelProto, path: str, folder: str, dialect: Dialect) -> G
 
     Raises `InputError`.
     """
-    return _Reader(model, path, folder, dialect).graph
+    return _read(model, path, folder, dialect)
 
 
 def read_message(
@@ -78,7 +83,7 @@ def read_message(
     constants_are_nodes: bool = False,
 ) -> Graph:
     """The graph of a model in memory, as part of another one (see `ModelRecord`). Raises `InputError`."""
-    graph = _Reader(model, path, folder, dialect).graph
+    graph = _read(model, path, folder, dialect)
     graph.meta[KEY] = replace(
         graph.meta[KEY], functions=(), taken=taken, constants_are_nodes=constants_are_nodes
     )
@@ -88,11 +93,11 @@ def read_message(
 def read_onnx_bytes(data: bytes, path: str, dialect: Dialect | None = None) -> Graph:
     """The graph of a serialized model; external data lies in the folder of `path`. Raises `InputError`."""
     try:
-        import onnx
         from google.protobuf.message import DecodeError  # type: ignore[import-untyped]
+
+        model = messages().ModelProto()
     except ImportError:
         raise needs_onnx(path) from None
-    model = onnx.ModelProto()
     try:
         model.ParseFromString(data)
     except (DecodeError, RuntimeError, ValueError) as error:
@@ -103,11 +108,38 @@ def read_onnx_bytes(data: bytes, path: str, dialect: Dialect | None = None) -> G
             "this is not an ONNX model: it has no graph", path=path, help="is the file complete?"
         )
     refuse_bytes(model, path)
-    return _Reader(model, path, str(Path(path).parent), dialect).graph
+    return _read(model, path, str(Path(path).parent), dialect, data)
+
+
+class _Untyped(Exception):
+    """A call whose type is not known without the `onnx` package."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Head:
+    """A call without its operands and results. `recurs`: nodes with equal attributes have the same one."""
+
+    operator: str
+    attrs: Mapping[str, Any]
+    unknown: tuple[str, ...]
+    signature: Signature | None
+    recurs: bool
+
+
+_PLAIN_ATTRIBUTES: Final = frozenset({1, 2, 3, 6, 7, 8})  # numbers and texts (see `attributes`)
+
+
+def _read(model: Any, path: str, folder: str, dialect: Dialect | None, data: bytes | None = None) -> Graph:
+    try:
+        return _Reader(model, path, folder, dialect, data, own_types=True).graph
+    except _Untyped:
+        return _Reader(model, path, folder, dialect, data, own_types=False).graph
 
 
 class _Reader:
-    def __init__(self, model: ModelProto, path: str, folder: str, dialect: Dialect | None) -> None:
+    def __init__(
+        self, model: Any, path: str, folder: str, dialect: Dialect | None, data: bytes | None, own_types: bool
+    ) -> None:
         if dialect is None:
             from gslang.dialect.load import load_dialect
 
@@ -118,33 +150,35 @@ class _Reader:
                 help="`dialect onnx;`",
             )
         self.model, self.path, self.folder, self.dialect = model, path, folder, dialect
+        self.checks_texts = data is not None  # of a message in memory they are texts
+        self.may_be_external = data is None or b"location" in data  # a key of what says where data are
         self.opsets = _opsets(model, path)
         self.graph = Graph("onnx", model.graph.name or "main")
         self.values: dict[str, int] = {}  # value name → node
         self.opaque: dict[str, None] = {}  # warnings about calls that say more than is declared
         self.parts: dict[str, tuple[int, int]] = {}  # result that nothing used yet → call, index
-        self.types = self._types()
-        used: set[str] = set()
+        self.heads: dict[tuple[object, ...], _Head] = {}
+        self.own = StaticTypes() if own_types and not model.functions else None
+        self.types = stated_types(model) if self.own is not None else self._types()
+        self.foreign = False
         self._leaves()
         for position, node in enumerate(model.graph.node):
-            self._node(position, node, used)
-        outputs = [
-            self._value(v.name, partial("output `{}`".format, v.name), used) for v in model.graph.output
-        ]
-        self.graph.set_outputs(outputs)
-        if any(
-            node.domain not in ("", "ai.onnx")
-            and operator_name(node.domain, node.op_type) in self.dialect.infer
-            for node in model.graph.node
-        ):
+            self._node(position, node)
+        self.graph.set_outputs(
+            [self._value(v.name, partial("output `{}`".format, v.name)) for v in model.graph.output]
+        )
+        if self.foreign:
             # the package infers nothing for foreign domains, nor behind them
             infer_types(self.graph, self.dialect)
         if self.opaque:
             self.graph.meta["warnings"] = [*self.graph.meta.get("warnings", ()), *self.opaque]
         refiner(dialect)(self.graph)
-        unused = frozenset(_initializer_names(model.graph)) - used
+        read = self.graph.output_uses.keys() | {node for node, users in enumerate(self.graph.users) if users}
+        unused = frozenset(
+            [name for name in _initializer_names(model.graph) if self.values[name] not in read]
+        )
         self.graph.meta["x-onnx-opsets"] = dict(self.opsets)
-        self.graph.meta[KEY] = ModelRecord(model, folder, self.opsets, unused, path)
+        self.graph.meta[KEY] = ModelRecord(model, folder, self.opsets, unused, path, self.may_be_external)
 
     def fail(self, message: str, place: str = "", help: str = "") -> InputError:
         return InputError(message, path=self.path, place=place, help=help)
@@ -172,10 +206,9 @@ class _Reader:
                 graph.extras[node] = {KEY: NodeRecord(-1, None, None, tensor)}
             self.values[value.name] = node
         for name, tensor in given.items():
-            self.values[name] = node = graph.add_const(
-                _held(tensor), TensorType(tensor.shape, tensor.element), name
-            )
-            graph.extras[node] = {KEY: NodeRecord(-1, None, None, tensor)}
+            held = _number(tensor) or _held(tensor)
+            self.values[name] = node = graph.add_const(held, TensorType(tensor.shape, tensor.element), name)
+            graph.extras[node] = {KEY: NodeRecord(-1, None, None, held or tensor)}
         for sparse in proto.sparse_initializer:
             name = sparse.values.name
             element = OnnxTensor(sparse.values).element
@@ -191,9 +224,9 @@ class _Reader:
         except InputError as error:
             raise InputError(error.message, path=self.path, help=error.help) from None
 
-    def _value(self, name: str, reader: Callable[[], str], used: set[str]) -> int:
+    def _value(self, name: str, reader: Callable[[], str]) -> int:
         """The node that makes a value; a result that is used for the first time gets its projection."""
-        used.add(name)
+        refuse_bytes_among((name,), self.path)
         node = self.values.get(name)
         if node is not None:
             return node
@@ -213,61 +246,128 @@ class _Reader:
             help=f"did you mean `{guess}`?" if guess else "",
         )
 
-    def _node(self, position: int, node: NodeProto, used: set[str]) -> None:
-        type, domain, inputs, outputs = node.op_type, node.domain, list(node.input), list(node.output)
-        refuse_bytes_among((type, domain, *inputs, *outputs), self.path)
-        operator = operator_name(domain, type)
+    def _node(self, position: int, node: Any) -> None:
+        type, domain, outputs, values, attributes = (
+            node.op_type,
+            node.domain,
+            list(node.output),
+            self.values,
+            node.attribute,
+        )
         reader = partial(_shown, position, node)
+        operands: list[int] = []
+        for name in node.input:
+            operand = values.get(name) if name else ABSENT
+            operands.append(self._value(name, reader) if operand is None else operand)
+        refuse_bytes_among((type, domain, *outputs), self.path)
         if not type:
             raise self.fail("the node has no operator", f"node {position}")
         for name in outputs:
-            if name and (name in self.values or name in self.parts):
+            if name and (name in values or name in self.parts):
                 raise self.fail(
                     f"{reader()} produces `{name}`, which already exists",
                     help="each value must be produced exactly once"
                 )
         if (
-            type == "Constant" and operator == type and len(outputs) == 1 and not inputs
+            type == "Constant"
+            and domain in ("", "ai.onnx")
+            and len(outputs) == 1
+            and not operands
             and self._constant(position, node)
         ):
             return
-        attrs: dict[str, Any] = {a.name: attribute_value(a, type) for a in node.attribute}
-        unknown: list[str] = []
-        operands = [self._value(name, reader, used) if name else ABSENT for name in inputs]
         while operands and operands[-1] == ABSENT:
             operands.pop()
+        key = (
+            type,
+            domain,
+            len(operands),
+            node.overload,
+            *([a.SerializeToString() for a in attributes] if attributes else ()),
+        )
+        head = self.heads.get(key)
+        if head is None:
+            head = self._head(node, operands, reader)
+            if head.recurs:
+                self.heads[key] = head
+        own: Type | None = None
+        if self.own is not None and not all([is_complete(self.types.get(name)) for name in outputs if name]):
+            types = self.graph.types
+            own = self.own.of(head.operator, [types[o] if o >= 0 else None for o in operands], head.attrs)
+            if own is None or len(outputs) != 1:
+                raise _Untyped
+        call = self._call(head, operands, outputs, own, reader)
+        extras: dict[str, Any] = {KEY: NodeRecord(position, node, head.attrs)}
+        self.graph.extras[call] = extras
+        if node.metadata_props:
+            if (origin := stated_origin(node)) is not None:
+                extras["origin"] = origin
+            if attached := stated_annotations(node):
+                extras[ANNOTATIONS] = attached
+
+    def _head(self, node: Any, operands: list[int], reader: Callable[[], str]) -> _Head:
+        """Operator and attributes of a node; `operands` get those that today's operator has besides."""
+        if self.checks_texts:
+            refuse_bytes_in_attributes(node, self.path)
+        type, domain = node.op_type, node.domain
+        operator = operator_name(domain, type)
+        attrs: dict[str, Any] = {a.name: attribute_value(a, type) for a in node.attribute}
+        recurs = domain in ("", "ai.onnx") and all(
+            [a.type in _PLAIN_ATTRIBUTES and not a.ref_attr_name for a in node.attribute]
+        )
+        unknown: list[str] = []
+        opset = self.opsets.get(_domain(domain), 0)
         if not node.overload:
-            unknown = unknown_at(operator, self.opsets.get(_domain(domain), 0), attrs, len(operands))
+            unknown = unknown_at(operator, opset, attrs, len(operands))
+            recurs = recurs and is_current(operator, opset)
             operator = self._in_todays_terms(operator, node, attrs, operands)
         if attrs:
-            operands += [self._value(name, reader, used) for name in captures_of(attrs.values())]
+            operands += [self._value(name, reader) for name in captures_of(attrs.values())]
         signature = self.dialect.get(operator)
         if signature is not None and domain not in ("", "ai.onnx"):
             unknown = unknown_parts(signature, tuple(operands), attrs)
-        several = signature.results != "tensor" if signature is not None else len(outputs) > 1
-        kept = attrs or NO_ATTRS
-        record = NodeRecord(position, node, kept)
-        if not several:
-            name = next(iter(outputs), "")
-            call = self.graph.add(operator, operands, kept, self.types.get(name), name or None)
+        return _Head(intern(operator), attrs or NO_ATTRS, tuple(unknown), signature, recurs)
+
+    def _call(
+        self,
+        head: _Head,
+        operands: list[int],
+        outputs: list[str],
+        own: Type | None,
+        reader: Callable[[], str],
+    ) -> int:
+        """Add a call, which is returned, and note its results; `own`: its type, where that was not asked of
+        the package.
+        """
+        graph, signature, types = self.graph, head.signature, self.types
+        if signature.results != "tensor" if signature is not None else len(outputs) > 1:
+            fields = tuple([types.get(name) for name in outputs])
+            if own is not None:
+                types[outputs[0]] = own = merged(own, fields[0]) or own
+                fields = (own,)
+            call = graph.add(head.operator, operands, head.attrs, TupleType(_padded(fields, signature)), None)
+            self.parts.update((name, (call, k)) for k, name in enumerate(outputs) if name)
+        else:
+            name = outputs[0] if outputs else ""
+            stated = types.get(name)
+            call = graph.add(
+                head.operator,
+                operands,
+                head.attrs,
+                stated if own is None else own if stated is None else merged(own, stated),
+                name or None,
+            )
             if name:
                 self.values[name] = call
             if len(outputs) > 1:
                 raise self.fail(
                     f"{reader()} has {len(outputs)} results (`{outputs[1]}`), its operator has one"
                 )
-        else:
-            types = tuple([self.types.get(name) for name in outputs])
-            call = self.graph.add(operator, operands, kept, TupleType(_padded(types, signature)), None)
-            self.parts.update((name, (call, k)) for k, name in enumerate(outputs) if name)
-        if unknown and signature is not None:
-            self.graph.op[call] = intern(opaque_name(operator, unknown))
-            self.opaque.update((warning(signature, len(operands), part), None) for part in unknown)
-        self.graph.extras[call] = {KEY: record}
-        if node.metadata_props and (origin := stated_origin(node)) is not None:
-            self.graph.extras[call]["origin"] = origin
-        if node.metadata_props and (attached := stated_annotations(node)):
-            self.graph.extras[call][ANNOTATIONS] = attached
+        if head.unknown and signature is not None:
+            graph.op[call] = intern(opaque_name(head.operator, head.unknown))
+            self.opaque.update((warning(signature, len(operands), part), None) for part in head.unknown)
+        self.foreign = self.foreign or "." in head.operator and head.operator in self.dialect.infer
+        return call
 
     def _constant(self, position: int, node: NodeProto) -> bool:
         """A `Constant` node as a constant; False for one that is not understood (it stays a call)."""
@@ -296,9 +396,9 @@ class _Reader:
             case _:
                 return False
         name = node.output[0]
-        held = _held(tensor)
+        held = _number(tensor) or _held(tensor)
         self.values[name] = made = self.graph.add_const(held, TensorType(tensor.shape, tensor.element), name)
-        self.graph.extras[made] = {KEY: NodeRecord(position, node, None, tensor)}
+        self.graph.extras[made] = {KEY: NodeRecord(position, node, None, held or tensor)}
         return True
 
     def _in_todays_terms(
@@ -362,7 +462,23 @@ def _padded(types: tuple[Type | None, ...], signature: Signature | None) -> tupl
 
 def _held(tensor: OnnxTensor) -> OnnxTensor | None:
     """The value that the graph keeps: None for types for which NumPy has no numbers."""
-    return None if tensor.dtype is None else tensor
+    return tensor if tensor.is_held else None
+
+
+_FORMS: Final = {"float32": "<f", "float64": "<d", "int32": "<i", "int64": "<q"}  # of `struct`
+
+
+def _number(tensor: OnnxTensor) -> Scalar | None:
+    """The element of a tensor of shape (), for which NumPy need not be loaded; None for what is not stored as
+    it is, or as one of these.
+    """
+    form = None if tensor.shape or tensor.external else _FORMS.get(tensor.element or "")
+    data = tensor.message.raw_data if form is not None else b""
+    return (
+        Scalar(unpack(form, data)[0], tensor.element or "")
+        if form is not None and len(data) == calcsize(form)
+        else None
+    )
 
 
 def _domain(domain: str) -> str:

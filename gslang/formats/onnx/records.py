@@ -24,8 +24,9 @@ class ModelRecord:
     """`message` as it was read, `folder` where its external data lies, `unused` initializers that nothing
     read.
 
-    `functions`: the local functions now, None for those of `message`. `taken`: names that new values must not
-    have, besides those of `message`. `constants_are_nodes`: initializers cannot be (in a function).
+    `may_be_external`: False where no tensor has its data in another file. `functions`: the local functions
+    now, None for those of `message`. `taken`: names that new values must not have, besides those of
+    `message`. `constants_are_nodes`: initializers cannot be (in a function).
     """
 
     message: Any
@@ -33,6 +34,7 @@ class ModelRecord:
     opsets: Mapping[str, int]
     unused: frozenset[str]
     path: str = ""
+    may_be_external: bool = True
     functions: tuple[Any, ...] | None = None
     taken: frozenset[str] = frozenset()
     constants_are_nodes: bool = False

@@ -11,13 +11,10 @@ from typing import TYPE_CHECKING, Any
 from gslang.base.diagnostics import InputError
 
 if TYPE_CHECKING:
-    from onnx import GraphProto, ModelProto, NodeProto
+    from onnx import GraphProto
 
-
-def refuse_bytes(model: ModelProto, path: str) -> None:
-    """Raise `InputError` for a name in a model that is not UTF-8 text.
-
-    Names in its nodes are left to who reads these.
+def refuse_bytes(model: Any, path: str) -> None:
+    """Raise `InputError` for a name in a model that is not UTF-8 text. Its nodes are left to who reads these.
     """
     for entry in model.opset_import:
         _check(entry.domain, "a domain", path)
@@ -29,8 +26,6 @@ def refuse_bytes(model: ModelProto, path: str) -> None:
         _nodes(function.node, path)
     _check(model.graph.name, "the name of the graph", path)
     _values(model.graph, path)
-    for node in model.graph.node:
-        _attributes(node, path)
 
 
 def refuse_bytes_among(texts: tuple[object, ...], path: str) -> None:
@@ -55,8 +50,9 @@ def _values(graph: GraphProto, path: str) -> None:
         for dimension in value.type.tensor_type.shape.dim:
             _check(dimension.dim_param, "the name of a dimension", path)
     for tensor in _tensors(graph):
-        _check(tensor.name, "the name of a tensor", path)
-        for entry in tensor.external_data:
+        if type(tensor.name) is not str:
+            _check(tensor.name, "the name of a tensor", path)
+        for entry in tensor.external_data if tensor.data_location else ():
             _check(entry.key, "a place of external data", path)
             _check(entry.value, "a place of external data", path)
     for annotation in graph.quantization_annotation:
@@ -74,10 +70,11 @@ def _nodes(nodes: Any, path: str) -> None:
         refuse_bytes_among(
             (node.op_type, node.domain, node.name, node.overload, *node.input, *node.output), path
         )
-        _attributes(node, path)
+        refuse_bytes_in_attributes(node, path)
 
 
-def _attributes(node: NodeProto, path: str) -> None:
+def refuse_bytes_in_attributes(node: Any, path: str) -> None:
+    """The same for the attributes of a node, however deep."""
     for attribute in node.attribute:
         if type(attribute.name) is not str or type(attribute.ref_attr_name) is not str:
             raise InputError(

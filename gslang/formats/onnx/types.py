@@ -23,7 +23,12 @@ _MOST_ELEMENTS: Final = 100_000  # of vectors that are propagated, about 300 byt
 _PROPAGATES: Final = frozenset("Add Cast Concat Gather Mul Shape Size Slice Squeeze Sub Unsqueeze".split())
 
 
-def inferred_types(model: ModelProto) -> tuple[dict[str, Type], str | None]:
+def stated_types(model: Any) -> dict[str, Type]:
+    """Value name → type, of those that a model states."""
+    return _types_in(model.graph)
+
+
+def inferred_types(model: Any) -> tuple[dict[str, Type], str | None]:
     """Value name → type, and what went wrong (then only what the model states is known)."""
     stated = _types_in(model.graph)
     if _is_typed(model.graph, stated):
@@ -46,12 +51,9 @@ def inferred_types(model: ModelProto) -> tuple[dict[str, Type], str | None]:
     except Exception as error:  # the package's own errors, and protobuf's for what is too large
         return (
             stated,
-            (
-                "types are those that the model states: "
-                f"{str(error).strip().splitlines()[0] if str(error).strip() else error}"
-            ),
+            f"types are those that the model states: {(str(error).strip() or repr(error)).splitlines()[0]}",
         )
-    return _merged(_types_in(inferred.graph), stated), warning
+    return _all_merged(_types_in(inferred.graph), stated), warning
 
 
 def _inferred(light: Any) -> Any:
@@ -83,11 +85,11 @@ def _propagated(graph: GraphProto, types: dict[str, Type], propagating: frozense
     return count
 
 
-def _is_typed(graph: GraphProto, types: dict[str, Type]) -> bool:
-    return all([_is_complete(types.get(name)) for node in graph.node for name in node.output if name])
+def _is_typed(graph: Any, types: dict[str, Type]) -> bool:
+    return all([is_complete(types.get(name)) for node in graph.node for name in node.output if name])
 
 
-def _is_complete(type: Type | None) -> bool:
+def is_complete(type: Type | None) -> bool:
     """True if inference has nothing to add."""
     return (
         isinstance(type, TensorType) and type.dtype is not None and type.shape is not None
@@ -95,15 +97,20 @@ def _is_complete(type: Type | None) -> bool:
     )
 
 
-def _merged(inferred: dict[str, Type], stated: dict[str, Type]) -> dict[str, Type]:
+def merged(found: Type | None, stated: Type | None) -> Type | None:
+    """The union of what inference found and what the model states; the model is right where they contradict each
+    other.
+    """
     from gslang.graph.inference import contradiction, refine
 
+    return stated if contradiction(found, stated) else refine(found, stated)
+
+
+def _all_merged(inferred: dict[str, Type], stated: dict[str, Type]) -> dict[str, Type]:
     result = dict(inferred)
     for name, type in stated.items():
-        found = inferred.get(name)
-        merged = type if contradiction(found, type) else refine(found, type)
-        if merged is not None:
-            result[name] = merged
+        if (both := merged(inferred.get(name), type)) is not None:
+            result[name] = both
     return result
 
 

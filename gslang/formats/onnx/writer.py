@@ -7,7 +7,7 @@ Not here: names (`names`), new nodes in older versions' terms (`new_node`), wher
 
 from __future__ import annotations
 
-import secrets
+import os
 from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
@@ -17,9 +17,17 @@ from gslang.base.atomic_write import together, write_atomically, write_beside
 from gslang.base.diagnostics import InputError
 from gslang.dialect.dtypes import PLAIN
 from gslang.dialect.onnx import needs_onnx
-from gslang.dialect.onnx.attributes import Body, captures_of, free_names, graphs_of, rename_captures
+from gslang.dialect.onnx.attributes import (
+    Body,
+    attribute_message,
+    captures_of,
+    free_names,
+    graphs_of,
+    rename_captures,
+)
 from gslang.dialect.onnx.dtypes import element_type, type_message
 from gslang.dialect.onnx.infer import fitting_dtype
+from gslang.dialect.onnx.messages import messages
 from gslang.dialect.onnx.tensors import OnnxTensor, stored_type, tensor_message
 from gslang.dialect.onnx.versions import OPSETS
 from gslang.dialect.tensor_type import TensorType, TupleType
@@ -28,7 +36,7 @@ from gslang.formats.onnx.model_versions import import_operator_sets, raise_ir_ve
 from gslang.formats.onnx.names import Names
 from gslang.formats.onnx.new_node import NodeMaker
 from gslang.formats.onnx.provenance import state_origin
-from gslang.formats.onnx.records import model_record, node_record
+from gslang.formats.onnx.records import KEY, NodeRecord, model_record, node_record
 from gslang.formats.onnx.texts import encoded_text
 from gslang.graph.graph import CONST, INPUT, PARAM, PROJ, TUPLE, Graph
 from gslang.graph.known_calls import true_name
@@ -51,7 +59,7 @@ def write_onnx(graph: Graph, path: str | Path, external: str = "keep") -> None:
                 _write_model(model, target)
             # the model that is there may refer to the data that are there
             elif data.path.is_file() and target.is_file():
-                side = data.path.with_name(f"{data.path.name}.{secrets.token_hex(4)}")
+                side = data.path.with_name(f"{data.path.name}.{os.urandom(4).hex()}")
                 names = iter((side.name, data.path.name))
                 write_beside(
                     side, data.path, data.write,
@@ -94,14 +102,15 @@ def onnx_model(graph: Graph) -> Any:
 def _written(graph: Graph, deferred: bool) -> tuple[Any, dict[str, Pending]]:
     """The model; with `deferred` without the data of large new tensors, which are told by name."""
     try:
-        import onnx
+        model = messages().ModelProto()
     except ImportError:
         raise needs_onnx() from None
     if graph.dialect != "onnx":
         raise InputError(f"a graph of dialect `{graph.dialect}` cannot be an ONNX model", help="use .json")
     record = model_record(graph)
-    model = onnx.ModelProto()
     if record is None:
+        import onnx
+
         model.ir_version = min(onnx.IR_VERSION, 10)
         model.producer_name = "gslang"
         opsets = graph.meta.get("x-onnx-opsets") or {"": onnx.defs.onnx_opset_version()}
@@ -143,6 +152,8 @@ class _Writer:
         self.maker = NodeMaker(graph, model, self.names)
         self.nodes: list[Any] = []
         self.new_tensors: list[Any] = []
+        # a constant that stands for an attribute was written, in case that somebody reads it
+        self.may_be_unread = False
         self.new_constants: set[int] = set()  # `id` of those nodes
 
     def write(self) -> None:
@@ -150,12 +161,14 @@ class _Writer:
             self._node(node)
         self._drop_unread()
         for node, name in self.names.identities:
-            from onnx import NodeProto
-
-            self.nodes.append(NodeProto(
-                op_type="Identity", name=self.names.fresh("Identity"), input=[self.names.of[node]],
-                output=[name],
-            ))
+            self.nodes.append(
+                messages().NodeProto(
+                    op_type="Identity",
+                    name=self.names.fresh("Identity"),
+                    input=[self.names.of[node]],
+                    output=[name],
+                )
+            )
         old = None if self.record is None else self.record.message.graph
         if old is None:
             self._new_graph()
@@ -164,7 +177,7 @@ class _Writer:
 
     def _drop_unread(self) -> None:
         """New constants that nothing reads go: what the model's version has as attributes."""
-        if not self.new_tensors and not self.new_constants:
+        if not (self.may_be_unread or self.maker.drops_constants):
             return
         read = {name for node in self.nodes for name in node.input} | {
             self.names.of[n] for n in self.graph.outputs if n in self.names.of
@@ -183,9 +196,8 @@ class _Writer:
         """Calls and constants of nodes: old ones in their old order, new ones before their first user."""
         graph = self.graph
         live = [n for n in graph.in_order() if graph.op[n] not in (INPUT, PARAM)]
-        position = {
-            n: r.position for n in live if (r := node_record(graph, n)) is not None and r.position >= 0
-        }
+        records = [(n, extra.get(KEY)) for n in live if (extra := graph.extras.get(n)) is not None]
+        position = {n: r.position for n, r in records if isinstance(r, NodeRecord) and r.position >= 0}
         roots = sorted(position, key=position.__getitem__) + [n for n in live if n not in position]
         done = bytearray(len(graph.op))
         result: list[int] = []
@@ -228,27 +240,28 @@ class _Writer:
     def _old_node(self, node: int, record: Any) -> None:
         graph, of = self.graph, self.names.of
         message = record.message
-        if graph.attrs[node] is not record.attrs and graph.attrs[node] != record.attrs:
+        attrs = graph.attrs[node]
+        if attrs is not record.attrs and graph.attrs[node] != record.attrs:
             message = _with_bodies(message, graph.attrs[node], record.attrs)
             if message is None:
                 before, message = self.maker.make(node, self._results(node, record.message))
                 self.nodes += [*before, message]
                 return
-        captures = captures_of(graph.attrs[node].values())
+        captures = captures_of(attrs.values()) if attrs else ()
         operands = graph.operands[node]
         formal = operands[: len(operands) - len(captures)] if captures else operands
+        old_inputs = list(message.input)
         inputs = [of[o] if o >= 0 and not _is_attribute(graph, o) else "" for o in formal]
-        while len(inputs) > len(record.message.input) and not inputs[-1]:
+        while len(inputs) > len(old_inputs) and not inputs[-1]:
             inputs.pop()
-        inputs += [""] * (len(record.message.input) - len(inputs))
-        # what its version has as an attribute is another operand now
-        if any(inputs[len(record.message.input) :]):
+        inputs += [""] * (len(old_inputs) - len(inputs))
+        if any(inputs[len(old_inputs) :]):  # what its version has as an attribute is another operand now
             before, message = self.maker.make(node, self._results(node, record.message))
             self.nodes += [*before, message]
             return
         outputs = self._results(node, record.message)
         now = {old: of[o] for old, o in zip(captures, operands[len(formal) :]) if o >= 0 and of[o] != old}
-        if inputs != list(message.input) or outputs != list(message.output) or now:
+        if inputs != old_inputs or outputs != list(message.output) or now:
             changed = type(message)()
             changed.CopyFrom(message)
             changed.input[:], changed.output[:] = inputs, outputs
@@ -298,14 +311,13 @@ class _Writer:
                 message = changed
             self.nodes.append(message)
         elif record is not None and record.attribute or not (old and graph.names[node] == name):
+            self.may_be_unread = self.may_be_unread or record is not None and record.attribute
             self._new_tensor(node, name)
 
     def _new_tensor(self, node: int, name: str) -> None:
         """A new constant: an initializer, or a `Constant` node where it is an output or initializers cannot
         be.
         """
-        from onnx import NodeProto, helper
-
         graph = self.graph
         value = graph.values.get(node)
         only_nodes = self.record is not None and self.record.constants_are_nodes
@@ -331,9 +343,8 @@ class _Writer:
         if node_record(graph, node) is None:
             state_origin(tensor, graph, node)
         if as_node:
-            self.nodes.append(NodeProto(
-                op_type="Constant", output=[name], attribute=[helper.make_attribute("value", tensor)]
-            ))
+            attribute = attribute_message("value", OnnxTensor(tensor), "Constant")
+            self.nodes.append(messages().NodeProto(op_type="Constant", output=[name], attribute=[attribute]))
             self.new_constants.add(id(self.nodes[-1]))
         else:
             self.new_tensors.append(tensor)
@@ -344,10 +355,8 @@ class _Writer:
         dtype = type_.dtype if isinstance(type_, TensorType) and type_.dtype else value.dtype.name
         if dtype not in PLAIN or stored_type(dtype, name) != value.dtype:
             return None
-        from onnx import TensorProto
-
         self.pending[name] = Pending(int(value.nbytes), partial(self.graph.value, node))
-        return TensorProto(name=name, data_type=element_type(dtype), dims=value.shape)
+        return messages().TensorProto(name=name, data_type=element_type(dtype), dims=value.shape)
 
     def _dtype(self, node: int, value: Any) -> str | None:
         """The type of a new constant: that of the graph, or what its users' operators want (see
@@ -459,5 +468,5 @@ def _with_bodies(message: Any, now: Any, before: Any) -> Any:
 
 
 def _is_attribute(graph: Graph, node: int) -> bool:
-    record = node_record(graph, node)
+    record = node_record(graph, node) if graph.op[node] is CONST else None
     return record is not None and record.attribute
