@@ -50,7 +50,7 @@ class _Form:
 
 
 class NodeMaker:
-    """Maker of nodes. `drops_constants`: an operand has become an attribute, and its constant may be unread."""
+    """Maker of nodes. `drops_constants`: an operand became an attribute; its constant may be unread."""
 
     def __init__(self, graph: Graph, model: Any, names: Names) -> None:
         self.graph, self.model, self.names = graph, model, names

@@ -98,9 +98,7 @@ def is_complete(type: Type | None) -> bool:
 
 
 def merged(found: Type | None, stated: Type | None) -> Type | None:
-    """The union of what inference found and what the model states; the model is right where they contradict each
-    other.
-    """
+    """The union of what inference found and what the model states, which is right in a contradiction."""
     from gslang.graph.inference import contradiction, refine
 
     return stated if contradiction(found, stated) else refine(found, stated)
