@@ -244,5 +244,5 @@ def _message(name: str, value: Any) -> Any:
     return message
 
 
-def _bytes(value: Any) -> Any:
+def _bytes(value: object) -> Any:
     return value.encode("utf-8", "surrogateescape") if isinstance(value, str) else value

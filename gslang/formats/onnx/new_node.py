@@ -32,7 +32,7 @@ from gslang.graph.graph import CONST, Graph
 from gslang.graph.known_calls import true_name
 
 if TYPE_CHECKING:
-    pass
+    from onnx import ModelProto
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +52,7 @@ class _Form:
 class NodeMaker:
     """Maker of nodes. `drops_constants`: an operand became an attribute; its constant may be unread."""
 
-    def __init__(self, graph: Graph, model: Any, names: Names) -> None:
+    def __init__(self, graph: Graph, model: ModelProto, names: Names) -> None:
         self.graph, self.model, self.names = graph, model, names
         self.opsets = {"" if e.domain == "ai.onnx" else e.domain: e.version for e in model.opset_import} or {
             "": 1

@@ -246,7 +246,7 @@ class _Reader:
             help=f"did you mean `{guess}`?" if guess else "",
         )
 
-    def _node(self, position: int, node: Any) -> None:
+    def _node(self, position: int, node: NodeProto) -> None:
         type, domain, outputs, values, attributes = (
             node.op_type,
             node.domain,
@@ -305,7 +305,7 @@ class _Reader:
             if attached := stated_annotations(node):
                 extras[ANNOTATIONS] = attached
 
-    def _head(self, node: Any, operands: list[int], reader: Callable[[], str]) -> _Head:
+    def _head(self, node: NodeProto, operands: list[int], reader: Callable[[], str]) -> _Head:
         """Operator and attributes of a node; `operands` get those that today's operator has besides."""
         if self.checks_texts:
             refuse_bytes_in_attributes(node, self.path)

@@ -11,10 +11,13 @@ from typing import TYPE_CHECKING, Any
 from gslang.base.diagnostics import InputError
 
 if TYPE_CHECKING:
-    from onnx import GraphProto
+    from onnx import GraphProto, ModelProto, NodeProto
 
-def refuse_bytes(model: Any, path: str) -> None:
-    """Raise `InputError` for a name in a model that is not UTF-8 text. Its nodes are left to who reads these.
+
+def refuse_bytes(model: ModelProto, path: str) -> None:
+    """Raise `InputError` for a name in a model that is not UTF-8 text.
+
+    Its nodes are left to who reads these.
     """
     for entry in model.opset_import:
         _check(entry.domain, "a domain", path)
@@ -73,7 +76,7 @@ def _nodes(nodes: Any, path: str) -> None:
         refuse_bytes_in_attributes(node, path)
 
 
-def refuse_bytes_in_attributes(node: Any, path: str) -> None:
+def refuse_bytes_in_attributes(node: NodeProto, path: str) -> None:
     """The same for the attributes of a node, however deep."""
     for attribute in node.attribute:
         if type(attribute.name) is not str or type(attribute.ref_attr_name) is not str:

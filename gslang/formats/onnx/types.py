@@ -23,12 +23,12 @@ _MOST_ELEMENTS: Final = 100_000  # of vectors that are propagated, about 300 byt
 _PROPAGATES: Final = frozenset("Add Cast Concat Gather Mul Shape Size Slice Squeeze Sub Unsqueeze".split())
 
 
-def stated_types(model: Any) -> dict[str, Type]:
+def stated_types(model: ModelProto) -> dict[str, Type]:
     """Value name → type, of those that a model states."""
     return _types_in(model.graph)
 
 
-def inferred_types(model: Any) -> tuple[dict[str, Type], str | None]:
+def inferred_types(model: ModelProto) -> tuple[dict[str, Type], str | None]:
     """Value name → type, and what went wrong (then only what the model states is known)."""
     stated = _types_in(model.graph)
     if _is_typed(model.graph, stated):
@@ -85,7 +85,7 @@ def _propagated(graph: GraphProto, types: dict[str, Type], propagating: frozense
     return count
 
 
-def _is_typed(graph: Any, types: dict[str, Type]) -> bool:
+def _is_typed(graph: GraphProto, types: dict[str, Type]) -> bool:
     return all([is_complete(types.get(name)) for node in graph.node for name in node.output if name])
 
 
